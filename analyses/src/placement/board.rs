@@ -1,0 +1,71 @@
+//! What the search and the proof tell each other about one part: the best choice and the best bound.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The best choice so far, no cheaper choice than `lower`, and whether to stop.
+///
+/// Law kept: `lower <= optimum <= upper`, and `upper` is the cost of `best`.
+#[derive(Debug)]
+pub(super) struct Board {
+    upper: AtomicU64,
+    lower: AtomicU64,
+    done: AtomicBool,
+    best: Mutex<Vec<bool>>,
+}
+
+impl Board {
+    /// A board with a legal choice on it.
+    pub(super) fn new(cost: u64, chosen: Vec<bool>) -> Board {
+        Board {
+            upper: AtomicU64::new(cost),
+            lower: AtomicU64::new(0),
+            done: AtomicBool::new(false),
+            best: Mutex::new(chosen),
+        }
+    }
+
+    /// Cost of the best choice.
+    pub(super) fn upper(&self) -> u64 {
+        self.upper.load(Ordering::Acquire)
+    }
+
+    /// The best proven bound, at most the upper one.
+    pub(super) fn lower(&self) -> u64 {
+        self.lower.load(Ordering::Acquire).min(self.upper())
+    }
+
+    /// The best choice.
+    pub(super) fn best(&self) -> Vec<bool> {
+        self.best.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Offers a legal choice.
+    pub(super) fn offer(&self, cost: u64, chosen: &[bool]) {
+        let mut best = self.best.lock().unwrap_or_else(PoisonError::into_inner);
+        if cost < self.upper() {
+            best.copy_from_slice(chosen);
+            self.upper.store(cost, Ordering::Release);
+        }
+    }
+
+    /// Offers a bound.
+    pub(super) fn prove(&self, bound: u64) {
+        self.lower.fetch_max(bound, Ordering::AcqRel);
+    }
+
+    /// Nothing is left to gain.
+    pub(super) fn is_proven(&self) -> bool {
+        self.lower() >= self.upper()
+    }
+
+    /// Tells the other side to stop.
+    pub(super) fn finish(&self) {
+        self.done.store(true, Ordering::Release);
+    }
+
+    /// Whether to stop.
+    pub(super) fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire) || self.is_proven()
+    }
+}

@@ -1,0 +1,398 @@
+//! Bounds and proofs for one part: the relaxation over conflict cores, what it fixes, and branch and bound.
+//!
+//! Phases:
+//!
+//! 1. *Relaxation.* Start without rows; solve; separate violated cores ([`super::cores`]); add them; repeat until
+//!    none is violated. Rows that stopped binding are dropped now and then. After each solve the multipliers
+//!    give a bound computed in integers, so rounding in the solver cannot make it wrong.
+//! 2. *Fixing.* A site whose reduced cost lifts the bound to the incumbent cannot differ in a better choice. Fix
+//!    all such, simplify what is left, and start over on its parts.
+//! 3. *Branch and bound* over the cores found. Where its optimum violates further cores they are added and it is
+//!    solved again (implicit hitting set); where it violates none, it is optimal.
+//!
+//! Law kept: what is posted as a bound is one, whatever was interrupted.
+//!
+//! Source of the idea: implicit hitting sets as in MaxSAT (Davies, Bacchus) with the cores of this problem.
+
+use std::collections::HashSet;
+
+use super::Steps;
+use super::board::Board;
+use super::compact;
+use super::cores::{Core, Cores};
+use super::graph::Graph;
+use super::greedy;
+use super::highs::{Column, Effort, Lp, LpAnswer, Mip, Row};
+use super::simplify::{Fixed, simplify};
+use super::state::State;
+
+/// How much may be spent, and what was.
+pub(super) struct Budget<'a> {
+    /// Asked often; true ends everything.
+    pub stop: &'a dyn Fn() -> bool,
+    /// Steps of work left; a step is about a node visit.
+    pub left: u64,
+    /// Which steps are on.
+    pub steps: Steps,
+}
+
+impl Budget<'_> {
+    /// A simplex iteration costs about this many node visits.
+    const ITERATION: u64 = 200;
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.left == 0 || (self.stop)()
+    }
+
+    pub(super) fn spend(&mut self, work: u64) {
+        self.left = self.left.saturating_sub(work);
+    }
+
+    fn spend_iterations(&mut self, iterations: u64) {
+        // At least one, so that loops of free solves end.
+        self.spend((iterations + 1).saturating_mul(Self::ITERATION));
+    }
+
+    fn effort(&self) -> Effort<'_> {
+        let iterations =
+            if self.left == u64::MAX { u64::MAX } else { self.left / Self::ITERATION + 1 };
+        Effort { stop: self.stop, iterations, nodes: u64::MAX }
+    }
+}
+
+/// Costs are scaled by this to make multipliers integers.
+const SCALE: u32 = 24;
+
+/// Proves what it can about a graph and posts bounds and better choices on the board.
+pub(super) fn prove(graph: &Graph, board: &Board, budget: &mut Budget) {
+    let cores = if budget.steps.cores { Cores::new(graph) } else { None };
+    match cores {
+        Some(cores) => by_cores(graph, cores, board, budget),
+        None => by_rows(graph, board, budget),
+    }
+}
+
+/// The compact model, solved once.
+fn by_rows(graph: &Graph, board: &Board, budget: &mut Budget) {
+    if !budget.steps.branch {
+        return;
+    }
+    let (mip, sane) = compact::rows(graph);
+    let best = board.best();
+    let state = State::new(graph, best);
+    let start: Vec<f64> = (state.chosen.iter().map(|&c| f64::from(u8::from(c))))
+        .chain(state.e.iter().map(|&e| f64::from(e)))
+        .collect();
+    let start = state.is_legal().then_some(&start[..]);
+    let Some(answer) = mip.solve(start, &budget.effort()) else { return };
+    budget.spend_iterations(answer.iterations);
+    if let Some(values) = &answer.values {
+        offer(graph, compact::choice(graph, values), board);
+    }
+    if sane {
+        if answer.infeasible {
+            board.prove(board.upper());
+        } else {
+            board.prove(whole(answer.bound));
+        }
+    }
+}
+
+/// The integer at or above a bound from floating point, generous to its error.
+fn whole(bound: f64) -> u64 {
+    if bound.is_finite() && bound > 0.0 { (bound - 1e-5).ceil().max(0.0) as u64 } else { 0 }
+}
+
+/// Offers a choice made by rounding, if it is legal, without what it does not need.
+fn offer(graph: &Graph, chosen: Vec<bool>, board: &Board) {
+    let mut state = State::new(graph, chosen);
+    if state.is_legal() {
+        greedy::prune(graph, &mut state);
+        board.offer(state.cost, &state.chosen);
+    }
+}
+
+/// What the relaxation leaves behind.
+struct Relaxed {
+    /// The cores of the last program.
+    cores: Vec<Core>,
+    /// The bound, times `2^SCALE`.
+    bound: i128,
+    /// Reduced cost per site, times `2^SCALE`.
+    reduced: Vec<i128>,
+    /// The last point.
+    x: Vec<f32>,
+    /// No core is violated.
+    complete: bool,
+}
+
+fn by_cores(graph: &Graph, mut cores: Cores, board: &Board, budget: &mut Budget) {
+    let Some(mut relaxed) = relax(graph, &mut cores, board, budget) else { return };
+    if board.is_proven() || budget.is_spent() {
+        return;
+    }
+    if budget.steps.fix && fix(graph, &relaxed, board, budget) {
+        return;
+    }
+    if relaxed.complete && budget.steps.branch {
+        branch(graph, &mut cores, &mut relaxed, board, budget);
+    }
+    // In a loop a core can hide; then the rows decide.
+    if graph.cyclic && !board.is_proven() && !budget.is_spent() {
+        by_rows(graph, board, budget);
+    }
+}
+
+/// Phase 1.
+fn relax(graph: &Graph, cores: &mut Cores, board: &Board, budget: &mut Budget) -> Option<Relaxed> {
+    let columns: Vec<Column> = graph
+        .cost
+        .iter()
+        .map(|&cost| Column { cost: cost as f64, lower: 0.0, upper: 1.0, integer: false })
+        .collect();
+    let mut lp = Lp::new(&columns)?;
+    let mut rows: Vec<Core> = Vec::new();
+    let mut known: HashSet<Core> = HashSet::new();
+    let mut relaxed = Relaxed {
+        cores: Vec::new(),
+        bound: 0,
+        reduced: graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect(),
+        x: vec![0.0; graph.n_sites()],
+        complete: false,
+    };
+    let mut round = 0;
+    loop {
+        let found = separate(graph, cores, &relaxed.x, 1e-4, &mut known, budget);
+        if found.is_empty() {
+            relaxed.complete = !budget.is_spent();
+            break;
+        }
+        let new: Vec<&[u32]> = found.iter().map(|core| &**core).collect();
+        if budget.is_spent() || lp.add(&new, 1.0).is_none() {
+            break;
+        }
+        rows.extend(found);
+        let Some(answer) = lp.solve(&budget.effort()) else { break };
+        budget.spend_iterations(answer.iterations);
+        for (x, value) in relaxed.x.iter_mut().zip(&answer.values) {
+            *x = *value as f32;
+        }
+        let (bound, reduced) = certify(graph, &rows, &answer.multipliers);
+        if bound > relaxed.bound {
+            (relaxed.bound, relaxed.reduced) = (bound, reduced);
+            board.prove(ceiling(bound));
+        }
+        if board.is_proven() {
+            break;
+        }
+        round += 1;
+        if round % 10 == 0 {
+            drop_idle(&mut lp, &mut rows, &mut known, &answer)?;
+        }
+    }
+    relaxed.cores = rows;
+    Some(relaxed)
+}
+
+/// Cores that a point violates, each site in a few of them only, none known already.
+fn separate(
+    graph: &Graph,
+    cores: &mut Cores,
+    x: &[f32],
+    slack: f32,
+    known: &mut HashSet<Core>,
+    budget: &mut Budget,
+) -> Vec<Core> {
+    /// New cores per site and round.
+    const SHARE: u8 = 3;
+    let before = cores.work;
+    cores.fill(x);
+    budget.spend(cores.work - before);
+    let mut uses = vec![0_u8; graph.n_sites()];
+    let mut found = Vec::new();
+    for (_, v) in cores.violated(slack) {
+        let Some(core) = cores.core(x, v) else { continue };
+        if core.iter().all(|&s| uses[s as usize] >= SHARE) || !known.insert(core.clone()) {
+            continue;
+        }
+        for &s in &core {
+            uses[s as usize] += 1;
+        }
+        found.push(core);
+    }
+    found
+}
+
+/// Drops the rows without a multiplier.
+fn drop_idle(
+    lp: &mut Lp,
+    rows: &mut Vec<Core>,
+    known: &mut HashSet<Core>,
+    answer: &LpAnswer,
+) -> Option<()> {
+    let idle: Vec<bool> = answer.multipliers.iter().map(|m| *m < 1e-9).collect();
+    lp.remove(&idle)?;
+    let mut i = 0;
+    rows.retain(|core| {
+        let keep = !idle[i];
+        i += 1;
+        if !keep {
+            known.remove(core);
+        }
+        keep
+    });
+    debug_assert_eq!(lp.n_rows(), rows.len());
+    Some(())
+}
+
+/// The bound that multipliers prove, and the reduced costs, in integers: for any `y >= 0`, every choice that hits
+/// all cores costs at least `sum of y + sum over sites of min(0, cost - sum of y over its cores)`.
+fn certify(graph: &Graph, rows: &[Core], multipliers: &[f64]) -> (i128, Vec<i128>) {
+    let mut reduced: Vec<i128> = graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect();
+    let mut bound = 0_i128;
+    for (core, &y) in rows.iter().zip(multipliers) {
+        if y > 0.0 && y.is_finite() {
+            let y = (y * f64::from(1_u32 << SCALE)) as i128;
+            bound += y;
+            for &s in core {
+                reduced[s as usize] -= y;
+            }
+        }
+    }
+    bound += reduced.iter().map(|&r| r.min(0)).sum::<i128>();
+    (bound, reduced)
+}
+
+fn ceiling(bound: i128) -> u64 {
+    let unit = 1_i128 << SCALE;
+    u64::try_from((bound.max(0) + unit - 1) >> SCALE).unwrap_or(u64::MAX)
+}
+
+/// Phase 2. Says whether it took over: then nothing is left to do here.
+fn fix(graph: &Graph, relaxed: &Relaxed, board: &Board, budget: &mut Budget) -> bool {
+    let better = (i128::from(board.upper()) - 1) << SCALE;
+    let mut fixed = vec![Fixed::Open; graph.n_sites()];
+    let mut n_fixed = 0;
+    for (s, &reduced) in relaxed.reduced.iter().enumerate() {
+        if relaxed.bound + reduced.abs() > better {
+            fixed[s] = if reduced > 0 { Fixed::Absent } else { Fixed::Chosen };
+            n_fixed += 1;
+        }
+    }
+    if n_fixed * 10 < graph.n_sites() {
+        return false;
+    }
+    let Ok(simple) = simplify(graph, fixed, true, true) else {
+        // Nothing better is legal.
+        board.prove(board.upper());
+        return true;
+    };
+    let base: u64 = (simple.fixed.iter().zip(&graph.cost))
+        .filter(|(f, _)| **f == Fixed::Chosen)
+        .fold(0, |acc, (_, &cost)| acc.saturating_add(cost));
+    let mut chosen: Vec<bool> = simple.fixed.iter().map(|&f| f == Fixed::Chosen).collect();
+    let graphs: Vec<Graph> = simple.parts.iter().map(|part| Graph::new(&part.instance)).collect();
+    let mut boards = Vec::new();
+    for graph in &graphs {
+        let Some(greedy) = greedy::greedy(graph) else { return false };
+        let mut state = State::new(graph, greedy);
+        greedy::prune(graph, &mut state);
+        boards.push(Board::new(state.cost, state.chosen));
+    }
+    for (graph, part) in graphs.iter().zip(&boards) {
+        let visits = (graph.n_sites() as u64 * 2000).min(budget.left);
+        super::search::quick(graph, part, visits, budget);
+        prove(graph, part, budget);
+    }
+    for (part, board) in simple.parts.iter().zip(&boards) {
+        for (&s, c) in part.sites.iter().zip(board.best()) {
+            chosen[s as usize] = c;
+        }
+    }
+    offer(graph, chosen, board);
+    let lower = boards.iter().fold(base, |acc, part| acc.saturating_add(part.lower()));
+    board.prove(lower.min(board.upper()));
+    true
+}
+
+/// Phase 3.
+fn branch(
+    graph: &Graph,
+    cores: &mut Cores,
+    relaxed: &mut Relaxed,
+    board: &Board,
+    budget: &mut Budget,
+) {
+    let columns: Vec<Column> = graph
+        .cost
+        .iter()
+        .map(|&cost| Column { cost: cost as f64, lower: 0.0, upper: 1.0, integer: true })
+        .collect();
+    // Beyond this a solver in floating point cannot tell costs apart.
+    if graph.cost.iter().fold(0, |acc: u64, &c| acc.saturating_add(c)) > 1 << 40 {
+        return;
+    }
+    let row = |core: &Core| Row { least: 1.0, terms: core.iter().map(|&s| (s, 1.0)).collect() };
+    let mut mip = Mip { columns, rows: relaxed.cores.iter().map(row).collect() };
+    let mut known: HashSet<Core> = relaxed.cores.iter().cloned().collect();
+    loop {
+        let start: Vec<f64> = board.best().iter().map(|&c| f64::from(u8::from(c))).collect();
+        let Some(answer) = mip.solve(Some(&start), &budget.effort()) else { return };
+        budget.spend_iterations(answer.iterations);
+        if answer.infeasible {
+            return;
+        }
+        board.prove(whole(answer.bound));
+        let Some(values) = answer.values else { return };
+        let mut chosen: Vec<bool> = values.iter().map(|x| *x > 0.5).collect();
+        // Hit new cores by their cheapest site until the choice is legal: a choice to offer, and many cores.
+        let mut legal_at_once = true;
+        loop {
+            let x: Vec<f32> = chosen.iter().map(|&c| f32::from(u8::from(c))).collect();
+            let found = separate(graph, cores, &x, 0.5, &mut known, budget);
+            if found.is_empty() {
+                break;
+            }
+            legal_at_once = false;
+            for core in &found {
+                if core.iter().all(|&s| !chosen[s as usize]) {
+                    let last = core.iter().min_by_key(|&&s| (graph.cost[s as usize], u32::MAX - s));
+                    if let Some(&s) = last {
+                        chosen[s as usize] = true;
+                    }
+                }
+                mip.rows.push(row(core));
+            }
+        }
+        offer(graph, chosen, board);
+        if board.is_proven() || legal_at_once || budget.is_spent() {
+            return;
+        }
+    }
+}
+
+/// What came of looking for any legal choice.
+pub(super) enum Found {
+    /// This one is legal.
+    Choice(Vec<bool>),
+    /// There is none.
+    None,
+    /// The effort ended first.
+    Unknown,
+}
+
+/// Any legal choice, by the compact model.
+pub(super) fn any_legal(graph: &Graph, budget: &Budget) -> Found {
+    let (mip, sane) = compact::rows(graph);
+    match mip.solve(None, &budget.effort()) {
+        Some(answer) if answer.infeasible && sane => Found::None,
+        Some(answer) => {
+            let chosen = answer.values.map(|values| compact::choice(graph, &values));
+            match chosen.filter(|chosen| State::new(graph, chosen.clone()).is_legal()) {
+                Some(chosen) => Found::Choice(chosen),
+                None => Found::Unknown,
+            }
+        }
+        None => Found::Unknown,
+    }
+}
