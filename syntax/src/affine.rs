@@ -1,0 +1,518 @@
+//! Affine maps and sets as data.
+//!
+//! Expressions are built by [`Expr::binary`], which simplifies exactly as MLIR does when it builds them (constants folded, constants
+//! and symbols to the right, `d0 floordiv c * c + d0 mod c` recombined), so that equal texts of MLIR's printer mean equal
+//! data.
+
+use std::fmt;
+
+/// An affine map or set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Affine {
+    /// Number of dimensions.
+    pub n_dims: u32,
+    /// Number of symbols.
+    pub n_symbols: u32,
+    /// What it maps to or which points it holds.
+    pub body: Body,
+}
+
+/// What an affine map maps to, or an affine set holds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Body {
+    /// The results of a map.
+    Map(Vec<Expr>),
+    /// The constraints of a set: an expression that is `== 0` (`true`) or `>= 0` (`false`).
+    Set(Vec<(Expr, bool)>),
+}
+
+/// An affine expression.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// A number.
+    Const(i64),
+    /// `d0`
+    Dim(u32),
+    /// `s0`
+    Symbol(u32),
+    /// Two expressions joined.
+    Binary(Operator, Box<(Expr, Expr)>),
+}
+
+/// What joins two affine expressions; subtraction is addition of a product with -1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Operator {
+    /// `+`
+    Add,
+    /// `*`
+    Mul,
+    /// `mod`
+    Mod,
+    /// `floordiv`
+    FloorDiv,
+    /// `ceildiv`
+    CeilDiv,
+}
+
+use Operator::{Add, CeilDiv, FloorDiv, Mod, Mul};
+
+impl Affine {
+    /// `() -> (value)`
+    pub fn constant(value: i64) -> Self {
+        Self { n_dims: 0, n_symbols: 0, body: Body::Map(vec![Expr::Const(value)]) }
+    }
+
+    /// `()[s0] -> (s0)`
+    pub fn symbol() -> Self {
+        Self { n_dims: 0, n_symbols: 1, body: Body::Map(vec![Expr::Symbol(0)]) }
+    }
+
+    /// `(d0) -> (d0)`
+    pub fn identity(n: u32) -> Self {
+        Self { n_dims: n, n_symbols: 0, body: Body::Map((0..n).map(Expr::Dim).collect()) }
+    }
+
+    /// The number of results, or of constraints.
+    pub fn n_results(&self) -> usize {
+        match &self.body {
+            Body::Map(results) => results.len(),
+            Body::Set(constraints) => constraints.len(),
+        }
+    }
+
+    /// The number of operands it is applied to.
+    pub fn n_inputs(&self) -> usize {
+        (self.n_dims + self.n_symbols) as usize
+    }
+
+    /// Whether it is a set.
+    pub fn is_set(&self) -> bool {
+        matches!(self.body, Body::Set(_))
+    }
+}
+
+impl Expr {
+    /// Whether it is made of constants and symbols alone.
+    pub fn is_symbolic(&self) -> bool {
+        match self {
+            Expr::Const(_) | Expr::Symbol(_) => true,
+            Expr::Dim(_) => false,
+            Expr::Binary(_, both) => both.0.is_symbolic() && both.1.is_symbolic(),
+        }
+    }
+
+    /// The largest number that surely divides it.
+    fn divisor(&self) -> u64 {
+        match self {
+            Expr::Const(value) => value.unsigned_abs(),
+            Expr::Dim(_) | Expr::Symbol(_) => 1,
+            Expr::Binary(Mul, both) => both.0.divisor().saturating_mul(both.1.divisor()),
+            Expr::Binary(Add | Mod, both) => gcd(both.0.divisor(), both.1.divisor()),
+            Expr::Binary(FloorDiv | CeilDiv, both) => match both.1 {
+                Expr::Const(by) if by > 0 => {
+                    let divisor = both.0.divisor();
+                    if divisor.is_multiple_of(by.unsigned_abs()) { divisor / by.unsigned_abs() } else { 1 }
+                }
+                _ => 1,
+            },
+        }
+    }
+
+    /// Two expressions joined and simplified.
+    #[must_use]
+    pub fn binary(op: Operator, a: Expr, b: Expr) -> Expr {
+        match op {
+            Add => add(a, b),
+            Mul => mul(a, b),
+            Mod => modulo(a, b),
+            FloorDiv => floor_div(a, b),
+            CeilDiv => ceil_div(a, b),
+        }
+    }
+
+    /// `-self`
+    #[must_use]
+    pub fn negated(self) -> Expr {
+        mul(self, Expr::Const(-1))
+    }
+
+    fn raw(op: Operator, a: Expr, b: Expr) -> Expr {
+        Expr::Binary(op, Box::new((a, b)))
+    }
+
+    /// The value at a point; `None` where it is not defined or overflows.
+    pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Option<i64> {
+        match self {
+            Expr::Const(value) => Some(*value),
+            Expr::Dim(at) => dims.get(*at as usize).copied(),
+            Expr::Symbol(at) => symbols.get(*at as usize).copied(),
+            Expr::Binary(op, both) => {
+                let (a, b) = (both.0.eval(dims, symbols)?, both.1.eval(dims, symbols)?);
+                match op {
+                    Add => a.checked_add(b),
+                    Mul => a.checked_mul(b),
+                    Mod => (b > 0).then(|| a.rem_euclid(b)),
+                    FloorDiv => (b != 0).then(|| floor(a, b)).flatten(),
+                    CeilDiv => (b != 0).then(|| ceil(a, b)).flatten(),
+                }
+            }
+        }
+    }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+fn floor(a: i64, b: i64) -> Option<i64> {
+    let quotient = a.checked_div(b)?;
+    Some(if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient })
+}
+
+fn ceil(a: i64, b: i64) -> Option<i64> {
+    let quotient = a.checked_div(b)?;
+    Some(if a % b != 0 && (a < 0) == (b < 0) { quotient + 1 } else { quotient })
+}
+
+fn is_const(expr: &Expr) -> bool {
+    matches!(expr, Expr::Const(_))
+}
+
+fn add(a: Expr, b: Expr) -> Expr {
+    if let (Expr::Const(x), Expr::Const(y)) = (&a, &b) {
+        if let Some(sum) = x.checked_add(*y) {
+            return Expr::Const(sum);
+        }
+        return Expr::raw(Add, a, b);
+    }
+    // Constants and symbols go to the right.
+    if is_const(&a) || (a.is_symbolic() && !b.is_symbolic()) {
+        return add(b, a);
+    }
+    if b == Expr::Const(0) {
+        return a;
+    }
+    // (x + c1) + c2 = x + (c1 + c2)
+    if let (Expr::Binary(Add, left), Expr::Const(y)) = (&a, &b)
+        && let Expr::Const(x) = left.1
+        && let Some(sum) = x.checked_add(*y)
+    {
+        return add(left.0.clone(), Expr::Const(sum));
+    }
+    // x * c1 + x * c2 = x * (c1 + c2)
+    let factor = |expr: &Expr| match expr {
+        Expr::Binary(Mul, both) => match both.1 {
+            Expr::Const(by) => (both.0.clone(), by),
+            _ => (expr.clone(), 1),
+        },
+        _ => (expr.clone(), 1),
+    };
+    let ((left, x), (right, y)) = (factor(&a), factor(&b));
+    if left == right
+        && let Some(sum) = x.checked_add(y)
+    {
+        return mul(left, Expr::Const(sum));
+    }
+    // (x + c) + y = (x + y) + c
+    if let Expr::Binary(Add, both) = &a
+        && is_const(&both.1)
+    {
+        return add(add(both.0.clone(), b), both.1.clone());
+    }
+    // x - x floordiv c * c = x mod c
+    if let Expr::Binary(Mul, right) = &b {
+        if right.1 == Expr::Const(-1)
+            && let Expr::Binary(Mul, inner) = &right.0
+            && let Expr::Binary(FloorDiv, div) = &inner.0
+            && a == div.0
+            && inner.1 == div.1
+        {
+            return modulo(a, div.1.clone());
+        }
+        if let (Expr::Const(c), Expr::Binary(FloorDiv, div)) = (&right.1, &right.0)
+            && let Expr::Const(by) = div.1
+            && a == div.0
+            && c.checked_neg() == Some(by)
+        {
+            return modulo(a, Expr::Const(by));
+        }
+    }
+    Expr::raw(Add, a, b)
+}
+
+fn mul(a: Expr, b: Expr) -> Expr {
+    if let (Expr::Const(x), Expr::Const(y)) = (&a, &b) {
+        if let Some(product) = x.checked_mul(*y) {
+            return Expr::Const(product);
+        }
+        return Expr::raw(Mul, a, b);
+    }
+    // Exactly one side may be no constant and no symbol: that one goes to the left.
+    if (!b.is_symbolic() && a.is_symbolic()) || is_const(&a) {
+        return mul(b, a);
+    }
+    if b == Expr::Const(1) {
+        return a;
+    }
+    if b == Expr::Const(0) {
+        return b;
+    }
+    if let Expr::Binary(Mul, left) = &a
+        && is_const(&left.1)
+    {
+        // (x * c1) * c2 = x * (c1 * c2), (x * c) * y = (x * y) * c
+        if let (Expr::Const(x), Expr::Const(y)) = (&left.1, &b)
+            && let Some(product) = x.checked_mul(*y)
+        {
+            return mul(left.0.clone(), Expr::Const(product));
+        }
+        if !is_const(&b) {
+            return mul(mul(left.0.clone(), b), left.1.clone());
+        }
+    }
+    Expr::raw(Mul, a, b)
+}
+
+fn floor_div(a: Expr, b: Expr) -> Expr {
+    let Expr::Const(by) = b else {
+        return Expr::raw(FloorDiv, a, b);
+    };
+    if by == 0 {
+        return Expr::raw(FloorDiv, a, b);
+    }
+    if let Expr::Const(x) = a {
+        return floor(x, by).map_or_else(|| Expr::raw(FloorDiv, a, b), Expr::Const);
+    }
+    if by == 1 {
+        return a;
+    }
+    if let Expr::Binary(Mul, both) = &a
+        && let Expr::Const(factor) = both.1
+        && factor.checked_rem(by) == Some(0)
+    {
+        return mul(both.0.clone(), Expr::Const(factor / by));
+    }
+    if let Expr::Binary(Add, both) = &a {
+        let size = by.unsigned_abs();
+        if both.0.divisor().is_multiple_of(size) || both.1.divisor().is_multiple_of(size) {
+            return add(floor_div(both.0.clone(), b.clone()), floor_div(both.1.clone(), b));
+        }
+    }
+    Expr::raw(FloorDiv, a, b)
+}
+
+fn ceil_div(a: Expr, b: Expr) -> Expr {
+    let Expr::Const(by) = b else {
+        return Expr::raw(CeilDiv, a, b);
+    };
+    if by == 0 {
+        return Expr::raw(CeilDiv, a, b);
+    }
+    if let Expr::Const(x) = a {
+        return ceil(x, by).map_or_else(|| Expr::raw(CeilDiv, a, b), Expr::Const);
+    }
+    if by == 1 {
+        return a;
+    }
+    if let Expr::Binary(Mul, both) = &a
+        && let Expr::Const(factor) = both.1
+        && factor.checked_rem(by) == Some(0)
+    {
+        return mul(both.0.clone(), Expr::Const(factor / by));
+    }
+    Expr::raw(CeilDiv, a, b)
+}
+
+fn modulo(a: Expr, b: Expr) -> Expr {
+    let Expr::Const(by) = b else {
+        return Expr::raw(Mod, a, b);
+    };
+    if by < 1 {
+        return Expr::raw(Mod, a, b);
+    }
+    if let Expr::Const(x) = a {
+        return Expr::Const(x.rem_euclid(by));
+    }
+    if a.divisor().is_multiple_of(by.unsigned_abs()) {
+        return Expr::Const(0);
+    }
+    if let Expr::Binary(Add, both) = &a {
+        if both.0.divisor().is_multiple_of(by.unsigned_abs()) {
+            return modulo(both.1.clone(), b);
+        }
+        if both.1.divisor().is_multiple_of(by.unsigned_abs()) {
+            return modulo(both.0.clone(), b);
+        }
+    }
+    if let Expr::Binary(Mod, both) = &a
+        && let Expr::Const(inner) = both.1
+        && inner > 0
+        && inner % by == 0
+    {
+        return modulo(both.0.clone(), b);
+    }
+    Expr::raw(Mod, a, b)
+}
+
+/// How an expression stands to what is around it: whether it needs parentheses.
+#[derive(Clone, Copy, PartialEq)]
+enum Binding {
+    Weak,
+    Strong,
+}
+
+fn write_expr(f: &mut fmt::Formatter<'_>, expr: &Expr, around: Binding) -> fmt::Result {
+    match expr {
+        Expr::Const(value) => write!(f, "{value}"),
+        Expr::Dim(at) => write!(f, "d{at}"),
+        Expr::Symbol(at) => write!(f, "s{at}"),
+        Expr::Binary(Add, both) => {
+            let (a, b) = &**both;
+            if around == Binding::Strong {
+                f.write_str("(")?;
+            }
+            match b {
+                // a + b * -1 is printed as a - b, a + b * -c as a - b * c.
+                Expr::Binary(Mul, product) if matches!(product.1, Expr::Const(i64::MIN..0)) => {
+                    let Expr::Const(by) = product.1 else { unreachable!("matched above") };
+                    write_expr(f, a, Binding::Weak)?;
+                    f.write_str(" - ")?;
+                    if by == -1 {
+                        // A sum under the minus keeps its parentheses.
+                        let inner = matches!(product.0, Expr::Binary(Add, _));
+                        write_expr(f, &product.0, if inner { Binding::Strong } else { Binding::Weak })?;
+                    } else {
+                        write_expr(f, &product.0, Binding::Strong)?;
+                        write!(f, " * {}", by.unsigned_abs())?;
+                    }
+                }
+                Expr::Const(value) if *value < 0 => {
+                    write_expr(f, a, Binding::Weak)?;
+                    write!(f, " - {}", value.unsigned_abs())?;
+                }
+                _ => {
+                    write_expr(f, a, Binding::Weak)?;
+                    f.write_str(" + ")?;
+                    write_expr(f, b, Binding::Weak)?;
+                }
+            }
+            if around == Binding::Strong {
+                f.write_str(")")?;
+            }
+            Ok(())
+        }
+        Expr::Binary(op, both) => {
+            let (a, b) = &**both;
+            if around == Binding::Strong {
+                f.write_str("(")?;
+            }
+            if *op == Mul && *b == Expr::Const(-1) {
+                f.write_str("-")?;
+                write_expr(f, a, Binding::Strong)?;
+            } else {
+                write_expr(f, a, Binding::Strong)?;
+                f.write_str(match op {
+                    Add => " + ",
+                    Mul => " * ",
+                    Mod => " mod ",
+                    FloorDiv => " floordiv ",
+                    CeilDiv => " ceildiv ",
+                })?;
+                write_expr(f, b, Binding::Strong)?;
+            }
+            if around == Binding::Strong {
+                f.write_str(")")?;
+            }
+            Ok(())
+        }
+    }
+}
+
+impl fmt::Display for Expr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_expr(f, self, Binding::Weak)
+    }
+}
+
+/// As MLIR prints it between the angle brackets: `(d0)[s0] -> (d0 + s0)`.
+impl fmt::Display for Affine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, prefix: char, n: u32| {
+            for i in 0..n {
+                write!(f, "{}{prefix}{i}", if i == 0 { "" } else { ", " })?;
+            }
+            Ok(())
+        };
+        f.write_str("(")?;
+        list(f, 'd', self.n_dims)?;
+        f.write_str(")")?;
+        if self.n_symbols > 0 {
+            f.write_str("[")?;
+            list(f, 's', self.n_symbols)?;
+            f.write_str("]")?;
+        }
+        match &self.body {
+            Body::Map(results) => {
+                f.write_str(" -> (")?;
+                for (i, expr) in results.iter().enumerate() {
+                    write!(f, "{}{expr}", if i == 0 { "" } else { ", " })?;
+                }
+            }
+            Body::Set(constraints) => {
+                f.write_str(" : (")?;
+                for (i, (expr, is_equality)) in constraints.iter().enumerate() {
+                    let sign = if *is_equality { "==" } else { ">=" };
+                    write!(f, "{}{expr} {sign} 0", if i == 0 { "" } else { ", " })?;
+                }
+            }
+        }
+        f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn d(at: u32) -> Expr {
+        Expr::Dim(at)
+    }
+
+    fn c(value: i64) -> Expr {
+        Expr::Const(value)
+    }
+
+    fn check(expr: &Expr, text: &str) {
+        assert_eq!(expr.to_string(), text);
+    }
+
+    #[test]
+    fn sums_are_simplified_as_mlir_does() {
+        check(&add(c(1), d(0)), "d0 + 1");
+        check(&add(add(d(0), c(1)), c(-1)), "d0");
+        check(&add(d(0), d(1).negated()), "d0 - d1");
+        check(&add(d(0), d(0)), "d0 * 2");
+        check(&add(add(d(0), c(1)), d(1)), "d0 + d1 + 1");
+        check(&add(add(d(0), c(3)).negated(), c(0)), "-(d0 + 3)");
+        check(&add(d(0), mul(d(1), c(-4))), "d0 - d1 * 4");
+    }
+
+    #[test]
+    fn divisions_of_multiples_vanish() {
+        check(&floor_div(mul(d(0), c(8)), c(4)), "d0 * 2");
+        check(&modulo(mul(d(0), c(8)), c(4)), "0");
+        check(&modulo(add(mul(d(0), c(8)), d(1)), c(4)), "d1 mod 4");
+        check(&mul(floor_div(d(0), c(4)), c(4)), "(d0 floordiv 4) * 4");
+    }
+
+    #[test]
+    fn maps_and_sets_print_with_dims_and_symbols() {
+        let map = Affine { n_dims: 2, n_symbols: 1, body: Body::Map(vec![add(d(0), Expr::Symbol(0))]) };
+        assert_eq!(map.to_string(), "(d0, d1)[s0] -> (d0 + s0)");
+        let set = Affine { n_dims: 1, n_symbols: 0, body: Body::Set(vec![(d(0), false), (d(0), true)]) };
+        assert_eq!(set.to_string(), "(d0) : (d0 >= 0, d0 == 0)");
+    }
+}

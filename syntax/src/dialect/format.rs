@@ -1,0 +1,236 @@
+//! The language in which the op table describes custom forms.
+//!
+//! A form is a list of [`E`]lements in the order of the text. The grammar walks the list (`grammar/custom.rs`); a printer can
+//! walk the same list. Elements say what is written, and the [`Bind`] of a type says whose type it is. What one op
+//! alone has (the header of `scf.for`, the signature of `func.func`) is an element of its own with a named reader.
+
+use crate::{T, Type};
+
+/// Whose type a written type is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bind {
+    /// Of all operands and of the single result.
+    All,
+    /// Of all operands.
+    Operands,
+    /// Of all operands and of all `n` results.
+    AllAnd(u8),
+    /// Of one operand.
+    Operand(u8),
+    /// Of the single result.
+    Result,
+    /// Of the next result.
+    NextResult,
+    /// A shaped type of one operand; the single result is its element.
+    ElementOf(u8),
+    /// A shaped type of operand 1; operand 0 is its element.
+    StoreTo,
+    /// Of all operands; the single result is `i1`, shaped alike.
+    Compared,
+    /// Of the operand and, if there is one, of the result.
+    Assumed,
+}
+
+/// A set of flags or an enumeration in angle brackets or bare, and the attribute it becomes.
+#[derive(Debug)]
+pub struct Flags {
+    /// The keyword before `<`.
+    pub word: &'static str,
+    /// The attribute.
+    pub attr: &'static str,
+    /// `#dialect.name` of its text.
+    pub prefix: &'static str,
+    /// All flags, in the order of printing, with the bits of each; a flag of several bits comes first.
+    pub flags: &'static [(&'static str, u32)],
+    /// What stands between two flags when printed.
+    pub separator: &'static str,
+}
+
+/// One element of a custom form.
+#[derive(Clone, Copy, Debug)]
+pub enum E {
+    /// A token.
+    Punct(T),
+    /// A keyword.
+    Word(&'static str),
+    /// One of two keywords.
+    EitherWord(&'static str, &'static str),
+    /// A keyword that may be missing, and the unit attribute it stands for.
+    OptWord(&'static str, &'static str),
+    /// An operand; its type may be known beforehand.
+    Use(Type),
+    /// This many operands, separated by commas.
+    Uses(u8),
+    /// Any number of operands in parentheses.
+    ParenUses(Type),
+    /// Any number of operands of one known type in parentheses or brackets, counted for `operandSegmentSizes`.
+    Indices(T),
+    /// Operands with their types, `%a, %b : i32, i64`, or nothing.
+    OptUsesTypes,
+    /// The same in parentheses.
+    OptParenUsesTypes,
+    /// `{ ... }` or nothing.
+    AttrDict,
+    /// `attributes { ... }` or nothing.
+    AttrDictWithKeyword,
+    /// An attribute of this name; its type is that of the result.
+    ConstantValue,
+    /// A string attribute of this name.
+    StrAttr(&'static str),
+    /// A type.
+    Type(Bind),
+    /// Nothing is written; the single result has this type.
+    ResultIs(Type),
+    /// Types, one for each result.
+    ResultTypes,
+    /// `-> T`, `-> (T, U)` or nothing: the types of the results.
+    OptArrowTypes,
+    /// A function type: the types of the operands from this one on, and of the results.
+    FunctionType(u8),
+    /// A set of flags, or nothing.
+    OptFlags(&'static Flags),
+    /// `to_nearest_even` and the like, or nothing.
+    OptRounding,
+    /// The predicate of a comparison, a name of this list or the same as a string.
+    Predicate(&'static [&'static str]),
+    /// Condition, both values and types of `arith.select`.
+    Select,
+    /// `@name`, the symbol the op defines.
+    SymbolName,
+    /// `@name` or nothing.
+    OptSymbolName,
+    /// `@name`, a reference to a symbol, and its attribute.
+    SymbolUse(&'static str),
+    /// `^bb` or `^bb(%a : i32)`.
+    Successor,
+    /// `weights([1, 2])` or nothing.
+    OptWeights,
+    /// The rest of `cf.switch`.
+    Switch,
+    /// The operands passed to each successor, after those before them, become `operandSegmentSizes`.
+    SuccessorSegments,
+    /// A region.
+    Region,
+    /// A region, or none.
+    OptRegion,
+    /// `else` and a region, or an empty region.
+    OptElse,
+    /// `public`, `private`, `nested` or nothing.
+    Visibility,
+    /// Arguments and results of a function, and whether a body follows.
+    FuncSignature,
+    /// The header of `scf.for`, up to its region.
+    ScfFor,
+    /// The header of `scf.while`, up to its regions.
+    ScfWhile,
+    /// The header of `scf.parallel`.
+    ScfParallel,
+    /// The operands and regions of `scf.reduce`.
+    ScfReduce,
+    /// The header of `scf.forall`.
+    ScfForall,
+    /// The cases of `scf.index_switch`.
+    IndexSwitch,
+    /// The header of `affine.for`.
+    AffineFor,
+    /// The header of `affine.parallel`.
+    AffineParallel,
+    /// An affine map (or set), the attribute of this name, and its operands.
+    AffineApply(&'static str),
+    /// A memref and `[%i + 1, ...]`; the map is the attribute `map`.
+    AffineAccess,
+    /// `read|write, locality<3>, data|instr`
+    PrefetchKind,
+    /// `nontemporal(true)` or nothing.
+    OptNontemporal,
+    /// `alignment = 8` or nothing: keyword, attribute.
+    OptInt(&'static str),
+    /// The rest of `affine.delinearize_index` after the operand.
+    Delinearize,
+    /// `affine.linearize_index`.
+    Linearize,
+    /// Offsets, sizes, strides of `memref.subview`.
+    Subview,
+    /// `offset: [..], sizes: [..], strides: [..]`
+    ReinterpretCast,
+    /// `[[0, 1], [2]]` as the attribute `reassociation`.
+    Reassociation,
+    /// `output_shape [..]`
+    OutputShape,
+    /// The rest of `memref.global`.
+    Global,
+    /// The kind of `memref.atomic_rmw`.
+    RmwKind,
+    /// `(T, M) -> T` of `memref.atomic_rmw`.
+    RmwTypes,
+    /// An integer attribute of this name, with the type `i32`.
+    Int32(&'static str),
+    /// An affine map attribute of this name.
+    MapAttr(&'static str),
+}
+
+/// `arith.cmpi`, in the order of their numbers.
+pub const CMPI: &[&str] =
+    &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
+
+/// `arith.cmpf`, in the order of their numbers.
+pub const CMPF: &[&str] = &[
+    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une",
+    "uno", "true",
+];
+
+/// Rounding modes, in the order of their numbers.
+pub const ROUNDING: &[&str] =
+    &["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"];
+
+/// Kinds of `memref.atomic_rmw` and `affine.parallel` reductions, in the order of their numbers.
+pub const RMW: &[&str] = &[
+    "addf", "addi", "assign", "maximumf", "maxs", "maxu", "minimumf", "mins", "minu", "mulf", "muli",
+    "ori", "andi", "maxnumf", "minnumf", "xori",
+];
+
+/// `overflow<nsw, nuw>`
+pub const OVERFLOW: Flags = Flags {
+    word: "overflow",
+    attr: "overflowFlags",
+    prefix: "#arith.overflow",
+    flags: &[("none", 0), ("nsw", 1), ("nuw", 2)],
+    separator: ", ",
+};
+
+/// `fastmath<nnan,ninf>`
+pub const FASTMATH: Flags = Flags {
+    word: "fastmath",
+    attr: "fastmath",
+    prefix: "#arith.fastmath",
+    flags: &[
+        ("none", 0),
+        ("fast", 127),
+        ("reassoc", 1),
+        ("nnan", 2),
+        ("ninf", 4),
+        ("nsz", 8),
+        ("arcp", 16),
+        ("contract", 32),
+        ("afn", 64),
+    ],
+    separator: ",",
+};
+
+/// `<no_inline>` of LLVM 24
+pub const NO_INLINE: Flags =
+    Flags { word: "", attr: "no_inline", prefix: "", flags: &[("no_inline", 1)], separator: "" };
+
+/// `:`
+pub const COLON: E = E::Punct(T::Colon);
+/// `,`
+pub const COMMA: E = E::Punct(T::Comma);
+/// `->`
+pub const ARROW: E = E::Punct(T::Arrow);
+
+/// `%a, %b fastmath<..> : f32`
+pub const BINARY_FAST: [E; 5] =
+    [E::Uses(2), E::OptFlags(&FASTMATH), E::AttrDict, COLON, E::Type(Bind::All)];
+/// `%a fastmath<..> : f32`
+pub const UNARY_FAST: [E; 5] =
+    [E::Uses(1), E::OptFlags(&FASTMATH), E::AttrDict, COLON, E::Type(Bind::All)];

@@ -1,0 +1,252 @@
+//! From tokens to words: what the grammar of values reads.
+//!
+//! A *word* is a token with its text. The words of one value are cut out of the tokens of the op by counting brackets, without
+//! recursion: the grammar of values then never sees more than one value (so lists are read in linear time), and never
+//! more than [`MAX_DEPTH`] open brackets (so its recursion is bounded). On the way the dimensions of shaped types are
+//! split: `4x8xf32` lexes as `4` and `x8xf32`, `0x4xf32` even as a hexadecimal number; as words they are `4` `x` `8` `x`
+//! `f32`.
+
+use std::ops::ControlFlow;
+
+use smallvec::SmallVec;
+
+use crate::{Span, T, Token};
+
+/// Brackets may nest this deep inside one type or attribute.
+pub const MAX_DEPTH: usize = 128;
+
+/// A token, or a part of one, with its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word<'a> {
+    pub(super) kind: T,
+    pub(super) text: &'a str,
+    /// Where it starts.
+    pub(super) start: u32,
+    /// The token that it is or, if it is a part of several, the last of them.
+    pub(super) token: u32,
+    /// Whether it follows the word before without a blank.
+    pub(super) is_adjacent: bool,
+}
+
+impl Word<'_> {
+    pub(super) fn span(&self) -> Span {
+        Span::new(self.start, self.start + self.text.len() as u32)
+    }
+}
+
+/// Whether a value is to be followed beyond a `:`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Until {
+    /// A type ends before `:`.
+    Colon,
+    /// An attribute may have a type after `:`.
+    Value,
+}
+
+/// The tokens of the value that starts at `from`: the index behind the last, or the token that is nested too deep.
+pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usize, usize> {
+    let mut open: SmallVec<[T; 16]> = SmallVec::new();
+    let mut is_complete = false;
+    for (at, token) in tokens.iter().enumerate().skip(from) {
+        let step = match token.kind {
+            T::LParen | T::LSquare | T::LBrace => {
+                let continues = token.kind == T::LSquare || at == from + 1;
+                if open.is_empty() && is_complete && !continues {
+                    return Ok(at);
+                }
+                open.push(token.kind);
+                ControlFlow::Continue(false)
+            }
+            T::Less => {
+                open.push(T::Less);
+                ControlFlow::Continue(false)
+            }
+            T::RParen => close(&mut open, T::LParen),
+            T::RSquare => close(&mut open, T::LSquare),
+            T::RBrace => close(&mut open, T::LBrace),
+            // In `(d0 >= 0)` it closes nothing.
+            T::Greater if !open.is_empty() && open.last() != Some(&T::Less) => {
+                ControlFlow::Continue(false)
+            }
+            T::Greater => close(&mut open, T::Less),
+            _ if !open.is_empty() => ControlFlow::Continue(true),
+            T::Comma | T::Equal | T::Percent | T::Caret | T::Eof | T::Split | T::Ellipsis => {
+                ControlFlow::Break(at)
+            }
+            T::FileMetaOpen | T::FileMetaClose | T::Bar | T::Slash | T::Plus | T::Star => {
+                ControlFlow::Break(at)
+            }
+            T::Colon if until == Until::Colon => ControlFlow::Break(at),
+            T::Colon | T::Arrow | T::Minus => ControlFlow::Continue(false),
+            _ if is_complete => ControlFlow::Break(at),
+            _ => ControlFlow::Continue(true),
+        };
+        match step {
+            ControlFlow::Break(usize::MAX) if open.is_empty() => return Ok(at),
+            // A bracket that closes another kind: the grammar shall see it and say so.
+            ControlFlow::Break(usize::MAX) => return Ok(at + 1),
+            ControlFlow::Break(end) => return Ok(end),
+            ControlFlow::Continue(complete) => is_complete = complete,
+        }
+        if open.len() > MAX_DEPTH {
+            return Err(at);
+        }
+    }
+    Ok(tokens.len())
+}
+
+fn close(open: &mut SmallVec<[T; 16]>, kind: T) -> ControlFlow<usize, bool> {
+    if open.last() == Some(&kind) {
+        open.pop();
+        ControlFlow::Continue(true)
+    } else {
+        ControlFlow::Break(usize::MAX)
+    }
+}
+
+/// The words of tokens `from..to`.
+pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize) -> Vec<Word<'a>> {
+    let mut out: Vec<Word<'a>> = Vec::with_capacity(to - from);
+    let mut at = from;
+    let mut end_before = 0;
+    // Where dimensions may follow, and whether the last word was one.
+    let mut in_dims = false;
+    let mut after_dim = false;
+    while at < to {
+        let token = tokens[at];
+        let spelled = &text[token.range()];
+        let is_adjacent = token.start == end_before;
+        end_before = token.end;
+        let word = Word { kind: token.kind, text: spelled, start: token.start, token: at as u32, is_adjacent };
+        at += 1;
+        if token.kind == T::Less {
+            in_dims = matches!(out.last(), Some(it) if matches!(it.text, "vector" | "tensor" | "memref"));
+            after_dim = false;
+            out.push(word);
+            continue;
+        }
+        if !in_dims {
+            out.push(word);
+            continue;
+        }
+        match token.kind {
+            T::Int if spelled.starts_with("0x") => {
+                out.push(Word { text: &spelled[..1], ..word });
+                (end_before, at, in_dims, after_dim) =
+                    split(text, tokens, (at - 1, to), token.start + 1, &mut out);
+            }
+            T::Int | T::Question | T::Star | T::RSquare => {
+                out.push(word);
+                after_dim = true;
+            }
+            T::LSquare => {
+                out.push(word);
+                after_dim = false;
+            }
+            T::Bare if after_dim && spelled.starts_with('x') => {
+                (end_before, at, in_dims, after_dim) =
+                    split(text, tokens, (at - 1, to), token.start, &mut out);
+            }
+            _ => {
+                out.push(word);
+                in_dims = false;
+            }
+        }
+    }
+    out
+}
+
+/// Splits what follows a dimension, from the `x` at byte `start` on: `x8xf32`. Gives the byte behind it, the next token to
+/// read, and the state: in dimensions, after one.
+fn split<'a>(
+    text: &'a str,
+    tokens: &[Token],
+    (first, to): (usize, usize),
+    start: u32,
+    out: &mut Vec<Word<'a>>,
+) -> (u32, usize, bool, bool) {
+    let rest = &text[start as usize..];
+    let len = rest
+        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')))
+        .unwrap_or(rest.len());
+    // The run may span several tokens (`0xf8E5` `M2`).
+    let end = start + len as u32;
+    let mut next = first + 1;
+    while next < to && tokens[next].start < end {
+        next += 1;
+    }
+    let word = |kind, from: usize, to: usize| Word {
+        kind,
+        text: &rest[from..to],
+        start: start + from as u32,
+        token: next as u32 - 1,
+        is_adjacent: true,
+    };
+    let run = rest[..len].as_bytes();
+    let mut at = 0;
+    let state = loop {
+        if run.get(at) != Some(&b'x') {
+            // What is no `x` after a dimension is for the grammar to complain of.
+            if at < len {
+                out.push(word(T::Bare, at, len));
+            }
+            break (false, false);
+        }
+        out.push(word(T::Bare, at, at + 1));
+        at += 1;
+        let digits = run[at..].iter().take_while(|it| it.is_ascii_digit()).count();
+        if digits == 0 {
+            if at < len {
+                out.push(word(T::Bare, at, len));
+                break (false, false);
+            }
+            break (true, false);
+        }
+        out.push(word(T::Int, at, at + digits));
+        at += digits;
+        if at == len {
+            break (true, true);
+        }
+    };
+    (end, next, state.0, state.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lex::lex;
+
+    fn check(text: &str, expected: &str) {
+        let tokens = lex(text);
+        let end = extent(&tokens, 0, Until::Value).expect("not nested deeply");
+        let words: Vec<_> = words(text, &tokens, 0, end).iter().map(|it| it.text).collect();
+        assert_eq!(words.join(" "), expected);
+    }
+
+    #[test]
+    fn dimensions_are_split_at_x() {
+        check("tensor<4x8xf32>", "tensor < 4 x 8 x f32 >");
+        check("tensor<0x4xf32>", "tensor < 0 x 4 x f32 >");
+        check("tensor<0xf32>", "tensor < 0 x f32 >");
+        check("tensor<0xf8E5M2>", "tensor < 0 x f8E5M2 >");
+        check("memref<?x4 x f32, #m>", "memref < ? x 4 x f32 , #m >");
+        check("vector<[4]x!t.x>", "vector < [ 4 ] x !t.x >");
+        check("tensor<*xvector<4xi1>>", "tensor < * x vector < 4 x i1 > >");
+    }
+
+    #[test]
+    fn a_value_ends_where_it_is_complete() {
+        check("f32 to f64", "f32");
+        check("1 : i32, 2", "1 : i32");
+        check("(i32) -> (i32) {", "( i32 ) -> ( i32 )");
+        check("affine_set<(d0) : (d0 >= 0)>, 1", "affine_set < ( d0 ) : ( d0 > = 0 ) >");
+        check("distinct[0]<1> %a", "distinct [ 0 ] < 1 >");
+        check("@a::@b(%c)", "@a : : @b");
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        let text = "[".repeat(MAX_DEPTH + 1);
+        assert_eq!(extent(&lex(&text), 0, Until::Value), Err(MAX_DEPTH));
+    }
+}
