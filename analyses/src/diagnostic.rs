@@ -1,0 +1,116 @@
+//! What the user sees: diagnostics, and the fixes that come with them. Plain data in byte ranges of one text.
+
+use std::ops::Range;
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The program is wrong.
+    Error,
+    /// The program is probably not what was meant.
+    Warning,
+    /// Worth knowing.
+    Info,
+    /// Could be better.
+    Hint,
+}
+
+/// The family of a diagnostic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Category {
+    /// The text does not follow the grammar.
+    Syntax,
+    /// Names.
+    Name,
+    /// Types and counts.
+    Type,
+    /// What a verifier rejects.
+    Structure,
+    /// Noise over the budget, contracts.
+    Noise,
+    /// What could be better.
+    Lint,
+}
+
+/// How an editor may show the range.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tag {
+    /// Faded out: not needed.
+    Unnecessary,
+}
+
+/// A place that explains a diagnostic, such as a step of the chain that fed the noise.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Related {
+    /// Where, in bytes.
+    pub range: Range<usize>,
+    /// What happens there.
+    pub message: String,
+}
+
+/// One thing to tell the user.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Diagnostic {
+    /// Stable kebab-case code, such as `noise-overflow`.
+    pub code: &'static str,
+    /// The family.
+    pub category: Category,
+    /// How bad it is.
+    pub severity: Severity,
+    /// Where, in bytes.
+    pub range: Range<usize>,
+    /// What is wrong and why, one sentence, lower case, no full stop.
+    pub message: String,
+    /// The chain that led here, from its source on.
+    pub related: Vec<Related>,
+    /// What to do.
+    pub help: Option<String>,
+    /// How to show it.
+    pub tags: Vec<Tag>,
+    /// What would mend it at once (cheap ones only; placement is asked for separately).
+    pub fixes: Vec<Fix>,
+}
+
+/// Whether a fix may be applied without a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Applicability {
+    /// Keeps the meaning of the program; proven by re-analysis where the claim is about noise.
+    Safe,
+    /// Probably right; look at it.
+    Unsafe,
+}
+
+/// A replacement of a range of bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TextEdit {
+    /// What is replaced.
+    pub range: Range<usize>,
+    /// By what.
+    pub text: String,
+}
+
+/// A change that mends something.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Fix {
+    /// What it does, as a command: "Insert 3 reduce_noise (optimal)".
+    pub title: String,
+    /// Whether it may be applied without a look.
+    pub applicability: Applicability,
+    /// The edits, in textual order, disjoint, against the text that was analyzed.
+    pub edits: Vec<TextEdit>,
+}
+
+impl Fix {
+    /// The text after the fix.
+    pub fn apply(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len() + 64 * self.edits.len());
+        let mut at = 0;
+        for edit in &self.edits {
+            out.push_str(&text[at..edit.range.start]);
+            out.push_str(&edit.text);
+            at = edit.range.end;
+        }
+        out.push_str(&text[at..]);
+        out
+    }
+}

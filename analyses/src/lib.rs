@@ -1,0 +1,22 @@
+//! Analyses over the ops of `noisy_syntax`: noise by dataflow, the checks on it, and the placement of `reduce_noise`.
+//!
+//! [`Document`] is the entry: a text with its IR, facts and diagnostics, kept up to date edit by edit. [`insert_reduces`] is
+//! the optimizer's face. Nothing here knows an editor.
+
+pub mod derivation;
+mod diagnostic;
+mod document;
+mod fact;
+pub mod fix;
+pub mod lattice;
+pub mod model;
+pub mod placement;
+
+pub use derivation::{Derivation, Step};
+pub use diagnostic::{
+    Applicability, Category, Diagnostic, Fix, Related, Severity, Tag, TextEdit,
+};
+pub use document::Document;
+pub use fact::Noise;
+pub use fix::{FixError, FunctionOutcome, Limits, Outcome, Verdict, insert_reduces};
+pub use model::{Bits, Growth, NoiseModel};

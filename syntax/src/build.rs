@@ -1,0 +1,663 @@
+//! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and regions, and leaves again.
+
+use smallvec::SmallVec;
+
+use crate::grammar::{Env, Form, Parsed, ParsedArgument, parse_item};
+use crate::ir::{BlockData, OpData, Operand, RegionData, Rest, ResultName, Successor, ValueData};
+use crate::lex::Tokens;
+use crate::link::Use;
+use crate::skeleton::{Inner, Item, Shape, Skeleton};
+use crate::{Block, Category, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value, seq};
+
+/// What was made and what must be linked.
+#[derive(Debug, Default)]
+pub(crate) struct Work {
+    /// Ops that are new or were changed, in textual order, nested ones after the op that holds them.
+    pub(crate) fresh: Vec<Op>,
+    /// Uses of surviving ops whose meaning may have changed.
+    pub(crate) retry: Vec<Use>,
+    /// Successors, likewise.
+    pub(crate) retry_successors: Vec<Use>,
+    /// Ops that left.
+    pub(crate) removed: Vec<Op>,
+    /// A scratch buffer.
+    parsed: Parsed,
+}
+
+/// Where tokens and items come from.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) lexed: &'a Tokens,
+    pub(crate) skeleton: &'a Skeleton,
+    /// The region of the chunk that holds the run: its aliases.
+    pub(crate) chunk: Region,
+    /// Regions that were left out of the text.
+    pub(crate) elided: &'a [Elided],
+}
+
+/// A region of an old op that is not read again: between its braces the text of the run has nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Elided {
+    /// Where in the text of the run.
+    pub(crate) at: u32,
+    /// Bytes left out.
+    pub(crate) len: usize,
+    /// The op that holds it.
+    pub(crate) op: Op,
+    pub(crate) region: Region,
+}
+
+impl Run<'_> {
+    pub(crate) fn item(&self, index: u32) -> &Item {
+        &self.skeleton.items[index as usize]
+    }
+
+    /// Bytes of an item, what was left out of it included.
+    pub(crate) fn len(&self, index: u32) -> u32 {
+        let item = self.item(index);
+        let inside = self.elided.iter().filter(|it| item.start < it.at && it.at < item.end);
+        item.end - item.start + inside.map(|it| it.len as u32).sum::<u32>()
+    }
+}
+
+/// Turns positions of a run into positions in the own text of an item.
+struct Own<'a> {
+    item: &'a Item,
+}
+
+impl Own<'_> {
+    fn at(&self, at: u32) -> u32 {
+        let regions = &self.item.regions;
+        let cut: u32 =
+            regions.iter().filter(|it| at >= it.close).map(|it| it.close - it.open).sum();
+        at.max(self.item.start) - self.item.start - cut
+    }
+
+    fn span(&self, span: Span) -> Span {
+        Span::new(self.at(span.start), self.at(span.end))
+    }
+}
+
+impl Ir {
+    pub(crate) fn new_op(&mut self, data: OpData) -> Op {
+        if let Some(op) = self.free_ops.pop() {
+            self.ops[op.index()] = data;
+            return op;
+        }
+        self.ops.push(data);
+        Op::from_index(self.ops.len() - 1)
+    }
+
+    fn new_value(&mut self, data: ValueData) -> Value {
+        if let Some(value) = self.free_values.pop() {
+            self.values[value.index()] = data;
+            return value;
+        }
+        self.values.push(data);
+        Value::from_index(self.values.len() - 1)
+    }
+
+    fn new_block(&mut self, region: Region, label: Option<Op>) -> Block {
+        let data = BlockData { region, label, args: SmallVec::new(), preds: SmallVec::new() };
+        if let Some(block) = self.free_blocks.pop() {
+            self.blocks[block.index()] = data;
+            return block;
+        }
+        self.blocks.push(data);
+        Block::from_index(self.blocks.len() - 1)
+    }
+
+    pub(crate) fn new_region(&mut self, parent: Option<Op>) -> Region {
+        let data = RegionData {
+            items: seq::Root::default(),
+            parent,
+            entry: Block::from_index(0),
+            tail: 0,
+            closed: true,
+        };
+        let region = if let Some(region) = self.free_regions.pop() {
+            self.regions[region.index()] = data;
+            region
+        } else {
+            self.regions.push(data);
+            Region::from_index(self.regions.len() - 1)
+        };
+        let entry = self.new_block(region, None);
+        self.regions[region.index()].entry = entry;
+        region
+    }
+
+    /// Lowers an item into a new op of a region (not yet in its sequence).
+    pub(crate) fn lower(
+        &mut self,
+        run: Run<'_>,
+        index: u32,
+        parent: Region,
+        work: &mut Work,
+    ) -> (Op, u32) {
+        let item = run.item(index);
+        let op = self.new_op(OpData {
+            link: seq::Link::default(),
+            alive: true,
+            parent,
+            kind: OpKind::Unknown,
+            form: Form::Opaque,
+            name: Name::EMPTY,
+            name_span: Span::default(),
+            lead: 0,
+            own_len: 0,
+            reach: 0,
+            balanced: true,
+            results: SmallVec::new(),
+            result_names: SmallVec::new(),
+            operands: SmallVec::new(),
+            regions: SmallVec::new(),
+            rest: None,
+        });
+        let mut parsed = std::mem::take(&mut work.parsed);
+        self.parse(run, item, &mut parsed);
+        self.fill(op, item, &mut parsed, &[]);
+        if matches!(parsed.kind, OpKind::TypeAlias | OpKind::AttrAlias) && parent == run.chunk {
+            self.define_alias(run, op, &parsed);
+        }
+        work.fresh.push(op);
+        if parsed.kind == OpKind::Label {
+            let block = self.new_block(parent, Some(op));
+            let args = self.new_arguments(block, item, &parsed.arguments);
+            self.blocks[block.index()].args = args.clone();
+            self.ops[op.index()].results = args.iter().copied().collect();
+            self.set_label_block(op, Some(block));
+        }
+        let arguments = std::mem::take(&mut parsed.region_arguments);
+        work.parsed = parsed;
+        for (n, inner) in item.regions.iter().enumerate() {
+            let arguments = arguments.get(n).map_or(&[][..], Vec::as_slice);
+            self.lower_region(run, item, op, inner, arguments, work);
+        }
+        work.parsed.region_arguments = arguments;
+        (op, item.end - item.start)
+    }
+
+    fn lower_region(
+        &mut self,
+        run: Run<'_>,
+        item: &Item,
+        op: Op,
+        inner: &Inner,
+        arguments: &[ParsedArgument],
+        work: &mut Work,
+    ) {
+        let region = self.new_region(Some(op));
+        let open = Own { item }.at(inner.open);
+        self.ops[op.index()].regions.push((open, region));
+        self.regions[region.index()].closed = inner.closed;
+        let entry = self.regions[region.index()].entry;
+        let args = self.new_arguments(entry, item, arguments);
+        if arguments.iter().any(|it| it.attrs.is_some()) {
+            let attrs = arguments.iter().map(|it| it.attrs).collect();
+            self.ops[op.index()].rest.get_or_insert_default().argument_attrs = attrs;
+        }
+        self.blocks[entry.index()].args = args;
+        if self.ops[op.index()].form == Form::Opaque {
+            self.new_maybe_arguments(op, region);
+        }
+        let mut items = Vec::with_capacity(inner.items.len());
+        for &it in &inner.items {
+            items.push(self.lower(run, it, region, work));
+        }
+        let end = inner.items.last().map_or(inner.open, |&it| run.item(it).end);
+        self.regions[region.index()].tail = inner.close - end;
+        seq::build(self, region, &items);
+    }
+
+    /// The arguments that the header of an opaque op may define, as values without text.
+    fn new_maybe_arguments(&mut self, op: Op, region: Region) {
+        let entry = self.regions[region.index()].entry;
+        for index in 0..self.ops[op.index()].operands.len() {
+            let operand = self.ops[op.index()].operands[index];
+            if operand.maybe_argument && operand.number == 0 {
+                let number = self.blocks[entry.index()].args.len() as u32;
+                let value = self.new_value(ValueData {
+                    def: Def::Argument(entry, number),
+                    ty: operand.ty,
+                    guessed: true,
+                    name: operand.name,
+                    number: 0,
+                    span: operand.span,
+                    uses: SmallVec::new(),
+                });
+                self.blocks[entry.index()].args.push(value);
+            }
+        }
+    }
+
+    fn parse(&mut self, run: Run<'_>, item: &Item, out: &mut Parsed) {
+        out.clear();
+        let (from, to) = (item.tokens.0 as usize, item.tokens.1 as usize);
+        let tokens = if item.regions.is_empty() {
+            &run.lexed.tokens[from..to]
+        } else {
+            &run.skeleton.own[from..to]
+        };
+        if item.shape == Shape::Junk {
+            let span = tokens.first().map_or(Span::default(), |it| it.span());
+            out.kind = OpKind::Junk;
+            out.form = Form::Broken;
+            out.name_span = span;
+            out.problems.push(Problem {
+                category: Category::Syntax,
+                code: "expected-operation",
+                span,
+                message: "expected an operation here".into(),
+            });
+            return;
+        }
+        let aliases = self.names.aliases.entry(run.chunk).or_default();
+        let default_dialect = item.default_dialect;
+        let mut env = Env { interner: &mut self.interner, aliases, default_dialect };
+        parse_item(run.text, tokens, &mut env, out);
+        if let Some(region) = item.regions.iter().find(|it| !it.closed) {
+            if !out.problems.iter().any(|it| it.category == Category::Syntax) {
+                // The real tools complain at the last token.
+                let end = tokens.last().map_or(region.open, |it| it.end).max(region.close);
+                out.problems.push(Problem {
+                    category: Category::Syntax,
+                    code: "unclosed-region",
+                    span: Span::new(end - 1, end),
+                    message: "expected '}' to close the region".into(),
+                });
+            }
+        }
+    }
+
+    fn define_alias(&mut self, run: Run<'_>, op: Op, parsed: &Parsed) {
+        let Some(name) = parsed.name else { return };
+        let aliases = self.names.aliases.entry(run.chunk).or_default();
+        let redefined = match parsed.kind {
+            OpKind::TypeAlias => {
+                let known = aliases.types.contains_key(&name);
+                aliases.types.entry(name).or_insert(parsed.defined_type);
+                known
+            }
+            _ => {
+                let known = aliases.attrs.contains_key(&name);
+                aliases.attrs.entry(name).or_insert(parsed.defined_attr);
+                known
+            }
+        };
+        if redefined {
+            let data = &mut self.ops[op.index()];
+            let message = format!("redefinition of alias {}", self.interner.str(name));
+            let span = data.name_span;
+            let problem =
+                Problem { category: Category::Name, code: "redefined-alias", span, message };
+            data.rest.get_or_insert_default().problems.push(problem);
+            self.names.suspects.insert(op);
+        }
+    }
+
+    /// Puts what was parsed into an op that has no links. Values of `keep` are used again for its results.
+    fn fill(&mut self, op: Op, item: &Item, parsed: &mut Parsed, keep: &[Value]) {
+        let own = Own { item };
+        let mut results: SmallVec<[Value; 1]> = SmallVec::new();
+        let mut result_names: SmallVec<[ResultName; 1]> = SmallVec::new();
+        for result in &parsed.results {
+            let span = own.span(result.span);
+            result_names.push(ResultName { name: result.name, span, count: result.count });
+            // A wild count is a problem of its own; no more values are made than an op can sensibly have.
+            for number in 0..result.count.min(MAX_PACK) {
+                let index = results.len();
+                let data = ValueData {
+                    def: Def::Result(op, index as u32),
+                    ty: parsed.result_types.get(index).copied().unwrap_or(Type::UNKNOWN),
+                    guessed: parsed.guessed,
+                    name: result.name,
+                    number,
+                    span,
+                    uses: SmallVec::new(),
+                };
+                match keep.get(index) {
+                    Some(&value) => {
+                        let uses = std::mem::take(&mut self.values[value.index()].uses);
+                        self.values[value.index()] = ValueData { uses, ..data };
+                        results.push(value);
+                    }
+                    None => results.push(self.new_value(data)),
+                }
+            }
+        }
+        let operands = parsed.operands.iter().map(|it| Operand {
+            name: it.name,
+            number: it.number,
+            span: own.span(it.span),
+            ty: it.ty,
+            maybe_argument: it.maybe_argument && !item.regions.is_empty(),
+            value: None,
+        });
+        let operands: SmallVec<[Operand; 2]> = operands.collect();
+        let plain = parsed.successors.is_empty()
+            && parsed.attrs.is_empty()
+            && parsed.symbol.is_none()
+            && parsed.symbol_uses.is_empty()
+            && parsed.alias_uses.is_empty()
+            && parsed.problems.is_empty()
+            && (parsed.arguments.is_empty() || parsed.kind == OpKind::Label);
+        let rest = (!plain).then(|| {
+            let successors = parsed.successors.iter().map(|it| Successor {
+                name: it.name,
+                span: own.span(it.span),
+                operands: it.operands.clone(),
+                block: None,
+            });
+            Box::new(Rest {
+                successors: successors.collect(),
+                attrs: parsed.attrs.clone(),
+                symbol: parsed.symbol.map(|it| (it.name, own.span(it.span))),
+                symbol_uses: parsed
+                    .symbol_uses
+                    .iter()
+                    .map(|it| (it.name, it.root, own.span(it.span)))
+                    .collect(),
+                alias_uses: parsed
+                    .alias_uses
+                    .iter()
+                    .map(|&(it, span)| (it, own.span(span)))
+                    .collect(),
+                problems: parsed
+                    .problems
+                    .drain(..)
+                    .map(|it| Problem { span: own.span(it.span), ..it })
+                    .collect(),
+                argument_attrs: Vec::new(),
+            })
+        });
+        let cut: u32 = item.regions.iter().map(|it| it.close - it.open).sum();
+        let data = &mut self.ops[op.index()];
+        data.kind = parsed.kind;
+        data.form = parsed.form;
+        data.name = parsed.name.unwrap_or(Name::EMPTY);
+        data.name_span = own.span(parsed.name_span);
+        data.lead = item.first - item.start;
+        data.own_len = item.end - item.start - cut;
+        data.balanced = item.balanced;
+        data.reach = item.reach.saturating_sub(item.end);
+        data.results = results;
+        data.result_names = result_names;
+        data.operands = operands;
+        data.rest = rest;
+        self.note_suspect(op);
+    }
+
+    fn note_suspect(&mut self, op: Op) {
+        let rest = self.rest(op);
+        if !rest.problems.is_empty() || !rest.alias_uses.is_empty() {
+            self.names.suspects.insert(op);
+        }
+    }
+
+    fn new_arguments(
+        &mut self,
+        block: Block,
+        item: &Item,
+        arguments: &[ParsedArgument],
+    ) -> SmallVec<[Value; 2]> {
+        let own = Own { item };
+        let mut out = SmallVec::new();
+        for (index, argument) in arguments.iter().enumerate() {
+            out.push(self.new_value(ValueData {
+                def: Def::Argument(block, index as u32),
+                ty: argument.ty,
+                guessed: false,
+                name: argument.name.unwrap_or(Name::EMPTY),
+                number: 0,
+                span: own.span(argument.span),
+                uses: SmallVec::new(),
+            }));
+        }
+        out
+    }
+
+    /// Parses an item anew into an op that is alike ([`Ir::is_alike`]). The op keeps its id and its regions, its results keep
+    /// their ids as far as they go.
+    pub(crate) fn lower_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
+        let item = run.item(index);
+        let mut parsed = std::mem::take(&mut work.parsed);
+        self.parse(run, item, &mut parsed);
+        self.unlink(op);
+        self.names.suspects.remove(&op);
+        let old: SmallVec<[Value; 1]> = self.op(op).results.clone();
+        let same = {
+            let names = &self.op(op).result_names;
+            names.len() == parsed.results.len()
+                && names
+                    .iter()
+                    .zip(&parsed.results)
+                    .all(|(a, b)| a.name == b.name && a.count == b.count)
+        };
+        if !same {
+            self.remove_result_defs(op, &mut work.retry);
+        }
+        self.fill(op, item, &mut parsed, &old);
+        let n_kept = self.op(op).results.len();
+        for &value in old.iter().skip(n_kept) {
+            self.drop_value(value, &mut work.retry);
+        }
+        self.keep_regions(op, item, &mut parsed, &mut work.retry);
+        work.parsed = parsed;
+        work.fresh.push(op);
+        if !same {
+            self.add_result_defs(op, &mut work.retry);
+        }
+    }
+
+    /// Whether an item may take the place of an op by [`Ir::lower_again`]: neither has regions, or all of them were left out
+    /// and belong to that op, which is of the same name and understood before and after.
+    pub(crate) fn is_alike(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
+        let item = run.item(index);
+        let data = self.op(op);
+        if item.shape != Shape::Op || !data.kind.is_op() || item.regions.len() != data.regions.len()
+        {
+            return false;
+        }
+        if item.regions.is_empty() {
+            return true;
+        }
+        let same = item.regions.iter().zip(&data.regions).all(|(new, &(_, region))| {
+            new.closed
+                && new.items.is_empty()
+                && run.elided.iter().any(|it| it.at == new.open && it.region == region)
+        });
+        if !same || data.form == Form::Opaque {
+            return false;
+        }
+        let name = data.name;
+        let mut parsed = Parsed::default();
+        self.parse(run, item, &mut parsed);
+        parsed.form != Form::Opaque && parsed.name == Some(name)
+    }
+
+    /// Gives the regions of an op that was read again, without them, their new places and arguments.
+    fn keep_regions(&mut self, op: Op, item: &Item, parsed: &mut Parsed, retry: &mut Vec<Use>) {
+        let own = Own { item };
+        let arguments = std::mem::take(&mut parsed.region_arguments);
+        for (n, inner) in item.regions.iter().enumerate() {
+            let region = self.op(op).regions[n].1;
+            self.ops[op.index()].regions[n].0 = own.at(inner.open);
+            let new = arguments.get(n).map_or(&[][..], Vec::as_slice);
+            if new.iter().any(|it| it.attrs.is_some()) {
+                let attrs = new.iter().map(|it| it.attrs).collect();
+                self.ops[op.index()].rest.get_or_insert_default().argument_attrs = attrs;
+            }
+            let entry = self.region(region).entry;
+            let old = std::mem::take(&mut self.blocks[entry.index()].args);
+            let named = |ir: &Ir, it: &Value| ir.value(*it).name;
+            let same = old.len() == new.len()
+                && old
+                    .iter()
+                    .zip(new)
+                    .all(|(a, b)| named(self, a) == b.name.unwrap_or(Name::EMPTY));
+            if same {
+                for (&value, argument) in old.iter().zip(new) {
+                    let span = own.span(argument.span);
+                    let data = &mut self.values[value.index()];
+                    (data.ty, data.span) = (argument.ty, span);
+                }
+                self.blocks[entry.index()].args = old;
+                continue;
+            }
+            for value in old {
+                if named(self, &value) != Name::EMPTY {
+                    self.blocks[entry.index()].args.push(value);
+                    self.remove_def(value, retry);
+                    self.blocks[entry.index()].args.clear();
+                }
+                self.drop_value(value, retry);
+            }
+            let args = self.new_arguments(entry, item, new);
+            self.blocks[entry.index()].args = args.clone();
+            for value in args {
+                if named(self, &value) != Name::EMPTY {
+                    self.add_def(value, retry);
+                    self.note_duplicate(region, named(self, &value));
+                }
+            }
+        }
+        parsed.region_arguments = arguments;
+    }
+
+    fn result_firsts(&self, op: Op) -> SmallVec<[Value; 1]> {
+        let results = &self.op(op).results;
+        results.iter().copied().filter(|&it| self.value(it).number == 0).collect()
+    }
+
+    fn add_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {
+        for value in self.result_firsts(op) {
+            self.add_def(value, retry);
+            self.note_duplicate(self.op(op).parent, self.value(value).name);
+        }
+    }
+
+    fn remove_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {
+        for value in self.result_firsts(op) {
+            self.remove_def(value, retry);
+        }
+    }
+
+    /// Enters the definitions of a new op: results or block arguments, header arguments, label, symbols.
+    pub(crate) fn add_defs(&mut self, op: Op, work: &mut Work) {
+        if self.op(op).kind == OpKind::Label {
+            for value in self.op(op).results.clone() {
+                if self.value(value).name != Name::EMPTY {
+                    self.add_def(value, &mut work.retry);
+                    self.note_duplicate(self.op(op).parent, self.value(value).name);
+                }
+            }
+            work.retry_successors.extend(self.add_label(op));
+        } else {
+            self.add_result_defs(op, &mut work.retry);
+        }
+        for index in 0..self.op(op).regions.len() {
+            let (_, region) = self.op(op).regions[index];
+            let opaque = self.op(op).form == Form::Opaque;
+            for value in self.block(self.region(region).entry).args.clone() {
+                let (name, guessed) = (self.value(value).name, self.value(value).guessed);
+                if opaque && guessed {
+                    self.add_maybe(op, region, name, value);
+                } else if name != Name::EMPTY {
+                    self.add_def(value, &mut work.retry);
+                    self.note_duplicate(region, name);
+                }
+            }
+        }
+        self.add_symbols(op);
+    }
+
+    /// Links what a new op uses.
+    pub(crate) fn link(&mut self, op: Op) {
+        for index in 0..self.op(op).operands.len() {
+            self.link_use((op, index as u32));
+        }
+        for index in 0..self.rest(op).successors.len() {
+            self.link_successor((op, index as u32));
+        }
+    }
+
+    /// Takes an op's uses, successors and symbols out of the tables.
+    fn unlink(&mut self, op: Op) {
+        for index in 0..self.op(op).operands.len() {
+            self.unlink_use((op, index as u32));
+        }
+        for index in 0..self.rest(op).successors.len() {
+            self.unlink_successor((op, index as u32));
+        }
+        self.remove_symbols(op);
+    }
+
+    fn drop_value(&mut self, value: Value, retry: &mut Vec<Use>) {
+        // Whoever still uses it is resolved anew.
+        for (op, index) in std::mem::take(&mut self.values[value.index()].uses) {
+            self.ops[op.index()].operands[index as usize].value = None;
+            let name = self.op(op).operands[index as usize].name;
+            self.names_unresolved(name, (op, index));
+            retry.push((op, index));
+        }
+        self.values[value.index()].name = Name::EMPTY;
+        self.free_values.push(value);
+    }
+
+    /// Takes an op and all that it holds out of the IR (it has left its sequence already).
+    pub(crate) fn remove(&mut self, op: Op, work: &mut Work) {
+        for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
+            let items: Vec<Op> = self.items(region).collect();
+            for item in items {
+                self.remove(item, work);
+            }
+            let entry = self.region(region).entry;
+            let opaque = self.op(op).form == Form::Opaque;
+            for value in std::mem::take(&mut self.blocks[entry.index()].args) {
+                let (name, guessed) = (self.value(value).name, self.value(value).guessed);
+                if opaque && guessed {
+                    self.remove_maybe(op, region, name, &mut work.retry);
+                } else if name != Name::EMPTY {
+                    self.remove_def(value, &mut work.retry);
+                }
+                self.drop_value(value, &mut work.retry);
+            }
+            self.names.aliases.remove(&region);
+            self.free_blocks.push(entry);
+            self.free_regions.push(region);
+        }
+        self.unlink(op);
+        self.names.suspects.remove(&op);
+        if self.op(op).kind == OpKind::Label {
+            for use_ in self.remove_label(op) {
+                self.unlink_successor(use_);
+                work.retry_successors.push(use_);
+            }
+            let block = self.label_block(op);
+            self.set_label_block(op, None);
+            self.free_blocks.push(block);
+            for value in self.op(op).results.clone() {
+                if self.value(value).name != Name::EMPTY {
+                    self.remove_def(value, &mut work.retry);
+                }
+            }
+        } else {
+            self.remove_result_defs(op, &mut work.retry);
+        }
+        for value in std::mem::take(&mut self.ops[op.index()].results) {
+            self.drop_value(value, &mut work.retry);
+        }
+        let data = &mut self.ops[op.index()];
+        data.alive = false;
+        data.rest = None;
+        data.operands.clear();
+        data.result_names.clear();
+        self.free_ops.push(op);
+        work.removed.push(op);
+    }
+}
+
+/// The most values that one name on the left of an op makes.
+const MAX_PACK: u32 = 1 << 16;

@@ -1,0 +1,375 @@
+//! Interned strings, types and attributes: equal things have equal ids, so comparing them is comparing integers.
+//!
+//! Nothing is ever removed: ids stay valid as long as the document lives.
+
+use std::fmt::Write as _;
+use std::hash::BuildHasher as _;
+
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+use crate::{Attr, Name, OpKind, Type};
+
+/// The interners of one document.
+#[derive(Debug)]
+pub struct Interner {
+    /// All strings, one after the other; string `n` ends at `ends[n]`.
+    text: String,
+    ends: Vec<u32>,
+    name_ids: HashTable<Name>,
+    /// The op that each string is the full name of.
+    kinds: Vec<OpKind>,
+    types: Vec<TypeData>,
+    type_ids: FxHashMap<TypeData, Type>,
+    attrs: Vec<AttrData>,
+    attr_ids: FxHashMap<AttrData, Attr>,
+    /// What a text that means the same everywhere (no alias in it) was read as before.
+    type_texts: FxHashMap<Box<str>, Type>,
+    attr_texts: FxHashMap<Box<str>, Attr>,
+}
+
+/// Texts longer than this are read again each time.
+const LONGEST_REMEMBERED: usize = 256;
+
+/// Signedness of an integer type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Sign {
+    /// `i32`
+    Signless,
+    /// `si32`
+    Signed,
+    /// `ui32`
+    Unsigned,
+}
+
+/// A dimension of a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dim {
+    /// `4`
+    Fixed(u64),
+    /// `?`
+    Dynamic,
+    /// `[4]`, in vectors.
+    Scalable(u64),
+}
+
+/// A type. Printed by [`Interner::type_text`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum TypeData {
+    /// Not known: the text gives none, or it is broken. Agrees with every type.
+    Unknown,
+    /// `i32`, `si8`, `ui4`
+    Int {
+        /// Bits.
+        width: u32,
+        /// Signedness.
+        sign: Sign,
+    },
+    /// `f32`, `bf16`, `f8E4M3FN`: the keyword.
+    Float(&'static str),
+    /// `index`
+    Index,
+    /// `none`
+    None,
+    /// `token`
+    Token,
+    /// `(i32) -> i32`
+    Function {
+        /// Inputs.
+        inputs: Box<[Type]>,
+        /// Results.
+        results: Box<[Type]>,
+    },
+    /// `vector<4x[8]xf32>`
+    Vector {
+        /// The shape.
+        dims: Box<[Dim]>,
+        /// The element type.
+        element: Type,
+    },
+    /// `tensor<4x?xf32, #enc>`; without dims `tensor<*xf32>`.
+    Tensor {
+        /// The shape.
+        dims: Option<Box<[Dim]>>,
+        /// The element type.
+        element: Type,
+        /// The encoding.
+        encoding: Option<Attr>,
+    },
+    /// `memref<4xf32, #map, 3>`; without dims `memref<*xf32>`.
+    MemRef {
+        /// The shape.
+        dims: Option<Box<[Dim]>>,
+        /// The element type.
+        element: Type,
+        /// Layout and memory space, as written.
+        rest: Box<[Attr]>,
+    },
+    /// `complex<f32>`
+    Complex(Type),
+    /// `tuple<i32, f32>`
+    Tuple(Box<[Type]>),
+    /// `!dialect.name<body>` or `!dialect<body>`, without the `!`; `!noisy<i32>` and `!noisy.i32<1>` are `noisy.i32`.
+    Dialect(Name),
+}
+
+/// An attribute. Printed by [`Interner::attr_text`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AttrData {
+    /// `unit`, and every name of a dictionary without a value.
+    Unit,
+    /// `true`, `false`
+    Bool(bool),
+    /// An integer of a type, reduced to the width of the type and then sign-extended (wide ones as [`AttrData::Text`]).
+    Int {
+        /// The value; for unsigned types not sign-extended.
+        value: i128,
+        /// Its type.
+        ty: Type,
+    },
+    /// A float of a type: the bits of the value as f64.
+    Float {
+        /// Bits of the f64.
+        bits: u64,
+        /// Its type.
+        ty: Type,
+    },
+    /// A string, unescaped (bytes that are no UTF-8 are kept escaped), with its type if one is given.
+    String(Name, Option<Type>),
+    /// `[a, b]`
+    Array(Box<[Attr]>),
+    /// `{a = 1, b}`, sorted by name.
+    Dict(Box<[(Name, Attr)]>),
+    /// `@a::@b`
+    Symbol(Box<[Name]>),
+    /// A type as an attribute.
+    Type(Type),
+    /// `array<i32: 1, 2>`
+    DenseArray {
+        /// Element type.
+        element: Type,
+        /// The elements, integers or floats as attributes.
+        values: Box<[Attr]>,
+    },
+    /// `affine_map<...>` or `affine_set<...>`.
+    Affine(crate::affine::Affine),
+    /// `dense<...> : T`, `sparse<...>`, `dense_resource<...>`, canonical text before the colon, and the type.
+    Elements(Name, Type),
+    /// `#dialect.name<body>`, `strided<...>`, `distinct[0]<...>`, `loc(...)`: canonical text, and the type if one follows.
+    Text(Name, Option<Type>),
+    /// Not known: the text is broken here.
+    Unknown,
+}
+
+impl Type {
+    /// See [`TypeData::Unknown`].
+    pub const UNKNOWN: Type = Type(0);
+    /// `!noisy.i32`
+    pub const NOISY: Type = Type(1);
+    /// `i1`
+    pub const I1: Type = Type(2);
+    /// `i64`, of integers without a type.
+    pub const I64: Type = Type(3);
+    /// `f64`, of floats without a type.
+    pub const F64: Type = Type(4);
+    /// `index`
+    pub const INDEX: Type = Type(5);
+    /// `none`
+    pub const NONE: Type = Type(6);
+}
+
+impl Attr {
+    /// See [`AttrData::Unknown`].
+    pub const UNKNOWN: Attr = Attr(0);
+    /// `unit`
+    pub const UNIT: Attr = Attr(1);
+}
+
+impl Default for Type {
+    fn default() -> Self {
+        Type::UNKNOWN
+    }
+}
+
+impl Default for Attr {
+    fn default() -> Self {
+        Attr::UNKNOWN
+    }
+}
+
+impl Name {
+    /// The empty string.
+    pub const EMPTY: Name = Name(0);
+}
+
+impl Default for Interner {
+    fn default() -> Self {
+        let mut it = Self {
+            text: String::new(),
+            ends: Vec::new(),
+            name_ids: HashTable::new(),
+            kinds: Vec::new(),
+            types: Vec::new(),
+            type_ids: FxHashMap::default(),
+            attrs: Vec::new(),
+            attr_ids: FxHashMap::default(),
+            type_texts: FxHashMap::default(),
+            attr_texts: FxHashMap::default(),
+        };
+        it.name("");
+        let noisy = it.name("noisy.i32");
+        for data in [
+            TypeData::Unknown,
+            TypeData::Dialect(noisy),
+            TypeData::Int { width: 1, sign: Sign::Signless },
+            TypeData::Int { width: 64, sign: Sign::Signless },
+            TypeData::Float("f64"),
+            TypeData::Index,
+            TypeData::None,
+        ] {
+            it.ty(data);
+        }
+        it.attr(AttrData::Unknown);
+        it.attr(AttrData::Unit);
+        it
+    }
+}
+
+impl Interner {
+    /// The id of a string.
+    pub fn name(&mut self, text: &str) -> Name {
+        let Self { text: all, ends, name_ids, kinds, .. } = self;
+        let hash = hash(text);
+        let found = name_ids.entry(
+            hash,
+            |it| str_of(all, ends, *it) == text,
+            |it| self::hash(str_of(all, ends, *it)),
+        );
+        match found {
+            hashbrown::hash_table::Entry::Occupied(it) => *it.get(),
+            hashbrown::hash_table::Entry::Vacant(slot) => {
+                let name = Name(ends.len() as u32);
+                slot.insert(name);
+                all.push_str(text);
+                ends.push(all.len() as u32);
+                let has_dialect = text.contains('.');
+                kinds.push(if has_dialect { OpKind::of(text) } else { OpKind::Unknown });
+                name
+            }
+        }
+    }
+
+    /// The id of a string that was interned before.
+    pub fn find_name(&self, text: &str) -> Option<Name> {
+        let found = self.name_ids.find(hash(text), |it| self.str(*it) == text);
+        found.copied()
+    }
+
+    /// The string of an id.
+    pub fn str(&self, name: Name) -> &str {
+        str_of(&self.text, &self.ends, name)
+    }
+
+    /// How many strings there are; ids are below.
+    pub fn n_names(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The op that the name is the full name of.
+    pub fn op_kind(&self, name: Name) -> OpKind {
+        self.kinds[name.index()]
+    }
+
+    /// What a text was read as before.
+    pub(crate) fn type_of_text(&self, text: &str) -> Option<Type> {
+        self.type_texts.get(text).copied()
+    }
+
+    pub(crate) fn remember_type(&mut self, text: &str, ty: Type) {
+        if text.len() <= LONGEST_REMEMBERED {
+            self.type_texts.insert(text.into(), ty);
+        }
+    }
+
+    /// What a text was read as before.
+    pub(crate) fn attr_of_text(&self, text: &str) -> Option<Attr> {
+        if text.len() > LONGEST_REMEMBERED {
+            return None;
+        }
+        self.attr_texts.get(text).copied()
+    }
+
+    pub(crate) fn remember_attr(&mut self, text: &str, attr: Attr) {
+        if text.len() <= LONGEST_REMEMBERED {
+            self.attr_texts.insert(text.into(), attr);
+        }
+    }
+
+    /// The id of a type.
+    pub fn ty(&mut self, data: TypeData) -> Type {
+        if let Some(&ty) = self.type_ids.get(&data) {
+            return ty;
+        }
+        let ty = Type(self.types.len() as u32);
+        self.types.push(data.clone());
+        self.type_ids.insert(data, ty);
+        ty
+    }
+
+    /// The type of an id.
+    pub fn type_data(&self, ty: Type) -> &TypeData {
+        &self.types[ty.index()]
+    }
+
+    /// The id of an attribute.
+    pub fn attr(&mut self, data: AttrData) -> Attr {
+        if let Some(&attr) = self.attr_ids.get(&data) {
+            return attr;
+        }
+        let attr = Attr(self.attrs.len() as u32);
+        self.attrs.push(data.clone());
+        self.attr_ids.insert(data, attr);
+        attr
+    }
+
+    /// The attribute of an id.
+    pub fn attr_data(&self, attr: Attr) -> &AttrData {
+        &self.attrs[attr.index()]
+    }
+
+    /// A type as MLIR writes it in full: `!noisy.i32`, `tensor<4xf32>`.
+    pub fn type_text(&self, ty: Type) -> String {
+        let mut out = String::new();
+        self.write_type(&mut out, ty);
+        out
+    }
+
+    /// Appends a type as MLIR writes it.
+    pub fn write_type(&self, out: &mut String, ty: Type) {
+        crate::print::write_type(self, out, ty);
+    }
+
+    /// An attribute as MLIR's generic form writes it.
+    pub fn attr_text(&self, attr: Attr) -> String {
+        let mut out = String::new();
+        crate::print::write_attr(self, &mut out, attr);
+        out
+    }
+
+    /// A debugging summary: how many of each there are.
+    pub fn summary(&self) -> String {
+        let mut out = String::new();
+        let (n, t, a) = (self.ends.len(), self.types.len(), self.attrs.len());
+        let _ = write!(out, "{n} names, {t} types, {a} attributes");
+        out
+    }
+}
+
+fn hash(text: &str) -> u64 {
+    FxBuildHasher.hash_one(text)
+}
+
+fn str_of<'a>(text: &'a str, ends: &[u32], name: Name) -> &'a str {
+    let from = if name.0 == 0 { 0 } else { ends[name.index() - 1] };
+    &text[from as usize..ends[name.index()] as usize]
+}

@@ -1,0 +1,504 @@
+//! The IR: ops, values, blocks and regions in arenas, with where each of them stands in the text.
+//!
+//! *Coordinates.* Nothing stores an offset into the file. Every item stores its length, regions keep their items in a
+//! [`crate::seq`] that sums lengths, and everything named inside an op is a [`Span`] in the op's *own text*: the text of the op
+//! with the interiors of its regions cut out, from the start of its leading trivia (blanks and comments). An edit
+//! thus changes the lengths on the path to the root and nothing else. [`Ir::absolute`] adds it all up.
+//!
+//! *Items.* A region is one sequence of items: ops and, between them, block labels. A block is what stands between two
+//! labels; the block before the first label has none. The root region holds the chunks of the file (one, unless
+//! `// -----` splits it), each an item with one region, so that the file is a tree of one kind of node.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use crate::{
+    Attr, Block, Form, Interner, Name, Op, OpKind, Problem, Region, Span, Type, Value, seq,
+};
+
+/// An item of a region and, if it is an op, everything the IR knows of it.
+#[derive(Debug)]
+pub struct OpData {
+    pub(crate) link: seq::Link,
+    /// Whether the item is part of the document (arena slots are reused).
+    pub(crate) alive: bool,
+    /// The region that holds it; of a chunk, the root.
+    pub parent: Region,
+    /// What it is.
+    pub kind: OpKind,
+    /// How it was written and how far it was understood.
+    pub form: Form,
+    /// Its full name with dialect; of a label, the label without `^`.
+    pub name: Name,
+    /// Its name as written, in own text.
+    pub name_span: Span,
+    /// Bytes of blanks and comments before the first token.
+    pub lead: u32,
+    /// Bytes of own text.
+    pub own_len: u32,
+    /// Bytes beyond the end of the item that were looked at to find that end.
+    pub(crate) reach: u32,
+    /// Whether all its brackets are closed.
+    pub(crate) balanced: bool,
+    /// The values it defines; of a label, the block's arguments.
+    pub results: SmallVec<[Value; 1]>,
+    /// The names left of the `=`.
+    pub result_names: SmallVec<[ResultName; 1]>,
+    /// Its operands.
+    pub operands: SmallVec<[Operand; 2]>,
+    /// Its regions, in textual order, with the place of each in own text (just behind its `{`).
+    pub regions: SmallVec<[(u32, Region); 1]>,
+    /// What few ops have.
+    pub rest: Option<Box<Rest>>,
+}
+
+/// The parts of an op that few ops have.
+#[derive(Debug, Default)]
+pub struct Rest {
+    /// Successors, with the operands passed to each (indices into [`OpData::operands`]).
+    pub successors: Vec<Successor>,
+    /// All attributes, sorted by name.
+    pub attrs: Vec<(Name, Attr)>,
+    /// The symbol it defines: name and span in own text.
+    pub symbol: Option<(Name, Span)>,
+    /// The symbols it refers to: last name of the path, first name, span.
+    pub symbol_uses: Vec<(Name, Name, Span)>,
+    /// The aliases it uses, with sigil; for an alias definition also what it defines.
+    pub alias_uses: Vec<(Name, Span)>,
+    /// What is wrong with it by itself (names are judged in context: [`Ir::problems_of`]).
+    pub problems: Vec<Problem>,
+    /// Argument attributes of the entry block's arguments (functions): one per argument.
+    pub argument_attrs: Vec<Option<Attr>>,
+}
+
+/// A name left of the `=`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultName {
+    /// Without `%`.
+    pub name: Name,
+    /// The `%name` in own text.
+    pub span: Span,
+    /// How many values it stands for.
+    pub count: u32,
+}
+
+/// A use of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Operand {
+    /// Without `%`.
+    pub name: Name,
+    /// The number after `#`.
+    pub number: u32,
+    /// `%name#n` in own text.
+    pub span: Span,
+    /// The type given at the use; [`Type::UNKNOWN`] if none.
+    pub ty: Type,
+    /// See [`crate::ParsedOperand::maybe_argument`].
+    pub maybe_argument: bool,
+    /// What it resolves to.
+    pub value: Option<Value>,
+}
+
+/// A branch target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Successor {
+    /// Without `^`.
+    pub name: Name,
+    /// `^name` in own text.
+    pub span: Span,
+    /// The operands passed, as indices into [`OpData::operands`].
+    pub operands: Range<u32>,
+    /// What it resolves to.
+    pub block: Option<Block>,
+}
+
+/// Who defines a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Def {
+    /// Result number `index` of an op.
+    Result(Op, u32),
+    /// Argument number `index` of a block.
+    Argument(Block, u32),
+}
+
+/// A value.
+#[derive(Debug)]
+pub struct ValueData {
+    /// Who defines it.
+    pub def: Def,
+    /// Its type; [`Type::UNKNOWN`] if the text does not give it.
+    pub ty: Type,
+    /// The type is a guess (see [`crate::Parsed::guessed`]).
+    pub guessed: bool,
+    /// Its name without `%`, or [`Name::EMPTY`].
+    pub name: Name,
+    /// Its number within a pack of that name.
+    pub number: u32,
+    /// `%name` at the definition, in the own text of [`Ir::definer`]; empty if it has no name.
+    pub span: Span,
+    /// Who uses it: op and operand index, in no particular order.
+    pub uses: SmallVec<[(Op, u32); 2]>,
+}
+
+/// A block.
+#[derive(Debug)]
+pub struct BlockData {
+    /// The region it belongs to.
+    pub region: Region,
+    /// Its label; the entry block may have none.
+    pub label: Option<Op>,
+    /// Its arguments.
+    pub args: SmallVec<[Value; 2]>,
+    /// Who branches to it: op and successor index, in no particular order.
+    pub preds: SmallVec<[(Op, u32); 2]>,
+}
+
+/// A region.
+#[derive(Debug)]
+pub struct RegionData {
+    pub(crate) items: seq::Root,
+    /// The op that holds it; `None` for the root.
+    pub parent: Option<Op>,
+    /// The implicit first block (if the region starts with a label, that block is empty and not counted).
+    pub entry: Block,
+    /// Bytes of blanks and comments after the last item.
+    pub tail: u32,
+    /// Whether its `}` is there.
+    pub closed: bool,
+}
+
+/// The IR of one document. All of it is derived from the text; [`crate::Source`] keeps it so.
+#[derive(Debug)]
+pub struct Ir {
+    pub(crate) ops: Vec<OpData>,
+    pub(crate) values: Vec<ValueData>,
+    pub(crate) blocks: Vec<BlockData>,
+    pub(crate) regions: Vec<RegionData>,
+    pub(crate) free_ops: Vec<Op>,
+    pub(crate) free_values: Vec<Value>,
+    pub(crate) free_blocks: Vec<Block>,
+    pub(crate) free_regions: Vec<Region>,
+    pub(crate) names: crate::link::Names,
+    /// Interned strings, types and attributes.
+    pub interner: Interner,
+    pub(crate) root: Region,
+}
+
+impl Ir {
+    /// The region of the whole file; its items are chunks.
+    pub fn root(&self) -> Region {
+        self.root
+    }
+
+    /// The data of an op.
+    pub fn op(&self, op: Op) -> &OpData {
+        &self.ops[op.index()]
+    }
+
+    /// The data of a value.
+    pub fn value(&self, value: Value) -> &ValueData {
+        &self.values[value.index()]
+    }
+
+    /// The data of a block.
+    pub fn block(&self, block: Block) -> &BlockData {
+        &self.blocks[block.index()]
+    }
+
+    /// The data of a region.
+    pub fn region(&self, region: Region) -> &RegionData {
+        &self.regions[region.index()]
+    }
+
+    /// Upper bounds of the indices of ops, values, blocks and regions; for tables kept beside the IR.
+    pub fn bounds(&self) -> (usize, usize, usize, usize) {
+        (self.ops.len(), self.values.len(), self.blocks.len(), self.regions.len())
+    }
+
+    /// Whether an op id still names an op of the document.
+    pub fn is_alive(&self, op: Op) -> bool {
+        self.ops[op.index()].alive
+    }
+
+    /// The full name of an op.
+    pub fn op_name(&self, op: Op) -> &str {
+        self.interner.str(self.op(op).name)
+    }
+
+    /// What few ops have; empty for the others.
+    pub fn rest(&self, op: Op) -> &Rest {
+        static EMPTY: Rest = Rest {
+            successors: Vec::new(),
+            attrs: Vec::new(),
+            symbol: None,
+            symbol_uses: Vec::new(),
+            alias_uses: Vec::new(),
+            problems: Vec::new(),
+            argument_attrs: Vec::new(),
+        };
+        self.op(op).rest.as_deref().unwrap_or(&EMPTY)
+    }
+
+    /// An attribute of an op by name.
+    pub fn attr(&self, op: Op, name: &str) -> Option<Attr> {
+        let name = self.interner.find_name(name)?;
+        self.rest(op).attrs.iter().find(|(it, _)| *it == name).map(|(_, attr)| *attr)
+    }
+
+    /// The items of a region in program order: ops and labels.
+    pub fn items(&self, region: Region) -> seq::Iter<'_> {
+        seq::iter(self, region)
+    }
+
+    /// The items of a region from a given one on.
+    pub fn items_from(&self, op: Op) -> seq::Iter<'_> {
+        seq::iter_from(self, op)
+    }
+
+    /// The item before this one in the same region.
+    pub fn prev(&self, op: Op) -> Option<Op> {
+        seq::prev(self, op)
+    }
+
+    /// The item after this one in the same region.
+    pub fn next(&self, op: Op) -> Option<Op> {
+        seq::next(self, op)
+    }
+
+    /// The blocks of a region in order. The implicit entry block is left out if it is empty and a label follows.
+    pub fn blocks(&self, region: Region) -> Vec<Block> {
+        let mut out = Vec::new();
+        let first = seq::first(self, region);
+        if !first.is_some_and(|op| self.op(op).kind == OpKind::Label) {
+            out.push(self.region(region).entry);
+        }
+        let mut label = seq::first_label(self, region);
+        while let Some(op) = label {
+            out.push(self.label_block(op));
+            label = seq::next_label(self, op);
+        }
+        out
+    }
+
+    /// The ops of a block in order.
+    pub fn block_ops(&self, block: Block) -> impl Iterator<Item = Op> + '_ {
+        let data = self.block(block);
+        let items = match data.label {
+            Some(label) => {
+                let mut items = seq::iter_from(self, label);
+                items.next();
+                items
+            }
+            None => seq::iter(self, data.region),
+        };
+        items.take_while(|&op| self.op(op).kind != OpKind::Label)
+    }
+
+    /// The last op of a block, whether or not it is a terminator.
+    pub fn last_op(&self, block: Block) -> Option<Op> {
+        let data = self.block(block);
+        let next = match data.label {
+            Some(label) => seq::next_label(self, label),
+            None => seq::first_label(self, data.region),
+        };
+        let last = match next {
+            Some(label) => seq::prev(self, label),
+            None => seq::last(self, data.region),
+        };
+        last.filter(|&op| self.op(op).kind != OpKind::Label)
+    }
+
+    /// The block that an op stands in; for a label, its own block.
+    pub fn block_of(&self, op: Op) -> Block {
+        match seq::label_at_or_before(self, op) {
+            Some(label) => self.label_block(label),
+            None => self.region(self.op(op).parent).entry,
+        }
+    }
+
+    /// The block that a label starts.
+    pub fn label_block(&self, label: Op) -> Block {
+        self.names.label_block(label)
+    }
+
+    /// The op that holds the region that an op stands in; `None` for chunks.
+    pub fn parent_op(&self, op: Op) -> Option<Op> {
+        self.region(self.op(op).parent).parent
+    }
+
+    /// Where an item stands among the items of its region; in O(log n).
+    pub fn rank(&self, op: Op) -> usize {
+        seq::rank(self, op)
+    }
+
+    /// Orders two ops of the same region as the text does.
+    pub fn is_before(&self, a: Op, b: Op) -> bool {
+        self.rank(a) < self.rank(b)
+    }
+
+    /// The op in whose own text the name of a value stands at its definition: the op itself, a label, or the op whose
+    /// header defines the argument. `None` for an argument that no text defines.
+    pub fn definer(&self, value: Value) -> Option<Op> {
+        match self.value(value).def {
+            Def::Result(op, _) => Some(op),
+            Def::Argument(block, _) => {
+                let data = self.block(block);
+                data.label.or(self.region(data.region).parent)
+            }
+        }
+    }
+
+    /// Bytes of an item, own text and regions.
+    pub fn len(&self, op: Op) -> usize {
+        let data = self.op(op);
+        let regions = data.regions.iter().map(|&(_, region)| self.region_len(region));
+        data.own_len as usize + regions.sum::<usize>()
+    }
+
+    /// Bytes of the inside of a region.
+    pub fn region_len(&self, region: Region) -> usize {
+        let data = self.region(region);
+        seq::total(self, region) + data.tail as usize
+    }
+
+    /// Where an item starts in the file, its leading trivia included, in bytes.
+    pub fn start(&self, op: Op) -> usize {
+        let data = self.op(op);
+        seq::offset(self, op) + self.region_start(data.parent)
+    }
+
+    /// Where the inside of a region starts in the file, in bytes.
+    pub fn region_start(&self, region: Region) -> usize {
+        let Some(parent) = self.region(region).parent else { return 0 };
+        let mut at = self.start(parent);
+        for &(own, it) in &self.op(parent).regions {
+            if it == region {
+                return at + own as usize;
+            }
+            at += self.region_len(it);
+        }
+        at
+    }
+
+    /// Turns a span of an op's own text into a range of the file, in bytes.
+    pub fn absolute(&self, op: Op, span: Span) -> Range<usize> {
+        let start = self.start(op);
+        self.absolute_at(op, start, span)
+    }
+
+    /// As [`Ir::absolute`], for who knows where the op starts.
+    pub fn absolute_at(&self, op: Op, start: usize, span: Span) -> Range<usize> {
+        let (mut from, mut to) = (start + span.start as usize, start + span.end as usize);
+        for &(own, region) in &self.op(op).regions {
+            let len = self.region_len(region);
+            // A span that ends right behind `{` ends before the region; one that starts there starts before it, too.
+            if span.start > own || (span.start == own && span.end > span.start) {
+                from += len;
+            }
+            if span.end > own {
+                to += len;
+            }
+        }
+        from..to
+    }
+
+    /// The text range of an op without its leading trivia, in bytes of the file.
+    pub fn range(&self, op: Op) -> Range<usize> {
+        let start = self.start(op);
+        start + self.op(op).lead as usize..start + self.len(op)
+    }
+
+    /// The range of an op's name as written.
+    pub fn name_range(&self, op: Op) -> Range<usize> {
+        self.absolute(op, self.op(op).name_span)
+    }
+
+    /// The part of an op that stands for it in a diagnostic: from its first token to its end or, if it has regions, to
+    /// the end of its header.
+    pub fn head_range(&self, op: Op) -> Range<usize> {
+        let data = self.op(op);
+        let end = data.regions.first().map_or(data.own_len, |&(own, _)| own.saturating_sub(1));
+        let range = self.absolute(op, Span::new(data.lead, end.max(data.lead)));
+        range.start..range.end
+    }
+
+    /// The innermost item whose text (leading trivia included) holds the byte, with labels and chunks.
+    pub fn item_at(&self, offset: usize) -> Option<Op> {
+        let mut region = self.root;
+        let mut base = 0;
+        let mut found = None;
+        'descend: loop {
+            let Some((op, at)) = seq::find(self, region, offset.saturating_sub(base)) else {
+                return found;
+            };
+            found = Some(op);
+            let mut start = base + at;
+            for &(own, inner) in &self.op(op).regions {
+                let from = start + own as usize;
+                let len = self.region_len(inner);
+                if offset >= from && offset < from + len {
+                    region = inner;
+                    base = from;
+                    continue 'descend;
+                }
+                start += len;
+            }
+            return found;
+        }
+    }
+
+    /// The name of a value as its uses write it: `%3`, `%a#1`.
+    pub fn value_text(&self, value: Value) -> String {
+        let data = self.value(value);
+        let name = self.interner.str(data.name);
+        let packed = match data.def {
+            Def::Result(op, _) => {
+                self.op(op).result_names.iter().any(|it| it.name == data.name && it.count > 1)
+            }
+            Def::Argument(..) => false,
+        };
+        if packed { format!("%{name}#{}", data.number) } else { format!("%{name}") }
+    }
+
+    /// Every op inside a region, nested ones included, in program order; labels and chunks left out.
+    pub fn walk(&self, region: Region, visit: &mut dyn FnMut(Op)) {
+        for op in self.items(region) {
+            let data = self.op(op);
+            if data.kind.is_op() {
+                visit(op);
+            }
+            for &(_, inner) in &data.regions {
+                self.walk(inner, visit);
+            }
+        }
+    }
+
+    /// The `func.func` ops of the document in program order.
+    pub fn functions(&self) -> Vec<Op> {
+        let mut out = Vec::new();
+        self.walk(self.root, &mut |op| {
+            if self.op(op).kind == OpKind::FuncFunc {
+                out.push(op);
+            }
+        });
+        out
+    }
+
+    /// The function that an op stands in (itself, if it is one).
+    pub fn function_of(&self, op: Op) -> Option<Op> {
+        let mut at = Some(op);
+        while let Some(it) = at {
+            if self.op(it).kind == OpKind::FuncFunc {
+                return Some(it);
+            }
+            at = self.parent_op(it);
+        }
+        None
+    }
+
+    /// Definitions of a value name in a region, by textual order of the ops that define it.
+    pub fn defs(&self, region: Region, name: Name) -> SmallVec<[Value; 1]> {
+        self.names.defs(region, name)
+    }
+}

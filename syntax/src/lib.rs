@@ -1,0 +1,33 @@
+//! Text to tokens to ops: a lossless, total and incremental reader of MLIR.
+//!
+//! [`Source`] is the entry: text in a rope, the IR that it spells, and edits that reparse only what they touch. Nothing
+//! here knows an analysis or an editor.
+
+pub mod affine;
+mod build;
+pub mod dialect;
+mod entity;
+pub mod grammar;
+mod intern;
+mod ir;
+pub mod lex;
+mod link;
+pub mod print;
+mod problem;
+mod seq;
+mod skeleton;
+mod source;
+#[cfg(test)]
+mod testing;
+mod token;
+
+pub use dialect::{OpKind, OpSpec, Traits};
+pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
+pub use grammar::{Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol};
+pub use intern::{AttrData, Dim, Interner, Sign, TypeData};
+pub use ir::{BlockData, Def, Ir, OpData, Operand, RegionData, Rest, ResultName, Successor, ValueData};
+pub use problem::{Category, Problem};
+pub use seq::Iter as Items;
+pub use skeleton::MAX_REGION_DEPTH;
+pub use source::{Delta, Source};
+pub use token::{Span, T, Token};

@@ -1,0 +1,108 @@
+//! What the tests of this crate share: a printed form of everything that the IR knows, to compare documents by.
+
+use std::fmt::Write as _;
+
+use crate::{Def, Ir, Op, Region, Source, Value};
+
+/// The whole IR as text, by positions and structure, free of ids: equal for equal documents.
+pub(crate) fn fingerprint(source: &Source) -> String {
+    let mut out = String::new();
+    let ir = source.ir();
+    region(source, ir.root(), &mut out);
+    for (op, range, problem) in source.problems() {
+        let _ =
+            writeln!(out, "{range:?} {} {} in {}", problem.code, problem.message, ir.op_name(op));
+    }
+    out
+}
+
+fn region(source: &Source, at: Region, out: &mut String) {
+    let ir = source.ir();
+    let data = ir.region(at);
+    let start = ir.region_start(at);
+    let _ = writeln!(
+        out,
+        "region {start}+{} tail {} closed {}",
+        ir.region_len(at),
+        data.tail,
+        data.closed
+    );
+    let args: Vec<String> = ir.block(data.entry).args.iter().map(|&it| value(ir, it)).collect();
+    let _ = writeln!(out, "entry {args:?} preds {:?}", preds(ir, &ir.block(data.entry).preds));
+    for op in ir.items(at) {
+        let data = ir.op(op);
+        let _ = writeln!(
+            out,
+            "{:?} {:?} {} at {}+{} lead {} own {} name {:?}",
+            data.kind,
+            data.form,
+            ir.op_name(op),
+            ir.start(op),
+            ir.len(op),
+            data.lead,
+            data.own_len,
+            ir.name_range(op)
+        );
+        for &it in &data.results {
+            let _ = writeln!(out, "  result {}", value(ir, it));
+        }
+        for operand in &data.operands {
+            let to = operand.value.map(|it| value_id(ir, it));
+            let text = source.slice(ir.absolute(op, operand.span));
+            let _ = writeln!(out, "  operand {text} -> {to:?}");
+        }
+        for successor in &ir.rest(op).successors {
+            let to = successor.block.map(|it| ir.block(it).label.map(|it| ir.start(it)));
+            let _ = writeln!(out, "  successor {} -> {to:?}", ir.interner.str(successor.name));
+        }
+        if let Some((name, span)) = ir.rest(op).symbol {
+            let _ = writeln!(out, "  symbol {} {:?}", ir.interner.str(name), ir.absolute(op, span));
+        }
+        for &(_, inner) in &data.regions {
+            region(source, inner, out);
+        }
+    }
+}
+
+fn preds(ir: &Ir, preds: &[(Op, u32)]) -> Vec<(usize, u32)> {
+    let mut out: Vec<(usize, u32)> = preds.iter().map(|&(op, n)| (ir.start(op), n)).collect();
+    out.sort_unstable();
+    out
+}
+
+/// A value by where it is defined.
+fn value_id(ir: &Ir, value: Value) -> String {
+    let data = ir.value(value);
+    let at = ir.definer(value).map(|op| ir.absolute(op, data.span));
+    let kind = match data.def {
+        Def::Result(..) => "result",
+        Def::Argument(..) => "argument",
+    };
+    format!("%{} {kind} {at:?} #{}", ir.interner.str(data.name), data.number)
+}
+
+fn value(ir: &Ir, it: Value) -> String {
+    let data = ir.value(it);
+    let uses = preds(ir, &data.uses);
+    format!("{} {} uses {uses:?}", value_id(ir, it), ir.interner.type_text(data.ty))
+}
+
+/// Checks that the parts of a document add up to its text and that all names stand where they should.
+pub(crate) fn check_ranges(source: &Source) {
+    let ir = source.ir();
+    let len = source.text().len_bytes();
+    assert_eq!(ir.region_len(ir.root()), len, "lengths add up to the text");
+    let mut ops = Vec::new();
+    ir.walk(ir.root(), &mut |op| ops.push(op));
+    for op in ops {
+        for operand in &ir.op(op).operands {
+            let text = source.slice(ir.absolute(op, operand.span));
+            let name = ir.interner.str(operand.name);
+            assert!(text.starts_with(&format!("%{name}")), "{text:?} is not %{name}");
+        }
+        for result in &ir.op(op).result_names {
+            let text = source.slice(ir.absolute(op, result.span));
+            assert_eq!(text, format!("%{}", ir.interner.str(result.name)));
+        }
+    }
+}
