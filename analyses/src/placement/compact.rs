@@ -11,7 +11,8 @@
 //! ```
 //!
 //! with `M` the most that `e(v)` may be above `lo(v)`, the smallest constant that switches a row off. This is the
-//! exact model for graphs without cores (mixed resets, huge budgets, loops where cores hide).
+//! exact model for graphs without cores (mixed resets, huge budgets, loops where cores hide). The one thing rows
+//! cannot say is noise that grows without end where no limit forbids it; such a graph gets no proof from them.
 
 use super::cores::extreme;
 use super::graph::{Graph, NONE};
@@ -22,8 +23,8 @@ use super::instance::{Bits, Rule};
 /// that a solver in floating point can be believed.
 pub(super) fn rows(graph: &Graph) -> (Mip, bool) {
     let n_sites = graph.n_sites();
-    let (_, lo) = extreme(graph, true);
-    let (hi_p, hi) = extreme(graph, false);
+    let (_, lo) = extreme(graph, true, Bits::MAX);
+    let (hi_p, hi) = extreme(graph, false, Bits::MAX);
     let mut mip = Mip::default();
     for &cost in &graph.cost {
         mip.columns.push(Column { cost: cost as f64, lower: 0.0, upper: 1.0, integer: true });

@@ -60,14 +60,15 @@ impl<'g> Cores<'g> {
     /// The tables, unless choosing a site can raise noise somewhere or they would be too large.
     pub(super) fn new(graph: &'g Graph) -> Option<Cores<'g>> {
         let n = graph.n_nodes();
-        let (lo_p, lo) = extreme(graph, true);
+        let most = beyond_all_limits(graph);
+        let (lo_p, lo) = extreme(graph, true, most);
         for v in 0..n {
             let s = graph.site[v];
             if s != NONE && graph.reset[s as usize] > lo_p[v] {
                 return None;
             }
         }
-        let (hi_p, _) = extreme(graph, false);
+        let (hi_p, _) = extreme(graph, false, most);
         let top: Vec<Bits> =
             (0..n).map(|v| hi_p[v].min(graph.limit[v].saturating_add(1))).collect();
         let mut start = Vec::with_capacity(n + 1);
@@ -301,16 +302,22 @@ fn group(operands: &[u32]) -> Vec<(u32, u32)> {
     groups
 }
 
-/// The noise when every site does what is lower, or higher; what leaves is within the limit.
-pub(super) fn extreme(graph: &Graph, lower: bool) -> (Vec<Bits>, Vec<Bits>) {
+/// The noise when every site does what is lower, or higher; what leaves is within the limit. Nothing is above
+/// `most`.
+pub(super) fn extreme(graph: &Graph, lower: bool, most: Bits) -> (Vec<Bits>, Vec<Bits>) {
     let n = graph.n_nodes();
     let (mut p, mut e) = (vec![0; n], vec![0; n]);
+    let mut sweeps = 0;
     loop {
         let mut changed = false;
         for &v in &graph.order {
             let i = v as usize;
-            let most = graph.limit[i].saturating_add(1);
-            let now = graph.before(v, |u| e[u as usize]).min(most);
+            let over = graph.limit[i].saturating_add(1).min(most);
+            let mut now = graph.before(v, |u| e[u as usize]).min(over);
+            if sweeps > n && now > p[i] {
+                // It grows without end.
+                now = over;
+            }
             let within = now.min(graph.limit[i]);
             let leaves = match graph.site[i] {
                 NONE => within,
@@ -322,8 +329,15 @@ pub(super) fn extreme(graph: &Graph, lower: bool) -> (Vec<Bits>, Vec<Bits>) {
                 changed = true;
             }
         }
+        sweeps += 1;
         if !changed || !graph.cyclic {
             return (p, e);
         }
     }
+}
+
+/// One more than every limit, but for those that mean none: noise from there on is all the same.
+fn beyond_all_limits(graph: &Graph) -> Bits {
+    let limits = graph.limit.iter().copied().filter(|&limit| limit != Bits::MAX);
+    limits.max().unwrap_or(0).saturating_add(1)
 }

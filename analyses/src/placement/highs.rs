@@ -240,11 +240,15 @@ fn run(mut model: Model, effort: &Effort) -> Option<SolvedModel> {
     Some(solved)
 }
 
+const SIMPLEX: c_int = 1;
+const INTERIOR: c_int = 2;
+const MIP: c_int = 6;
+
 /// Simplex, interior point and branch and bound ask whether to go on.
-const CALLBACKS: [c_int; 3] = [1, 2, 6];
+const CALLBACKS: [c_int; 3] = [SIMPLEX, INTERIOR, MIP];
 
 unsafe extern "C" fn interrupt(
-    _kind: c_int,
+    kind: c_int,
     _message: *const c_char,
     out: *const highs_sys::HighsCallbackDataOut,
     into: *mut highs_sys::HighsCallbackDataIn,
@@ -256,7 +260,12 @@ unsafe extern "C" fn interrupt(
     // SAFETY: HiGHS passes valid structs for the length of the call, and `user` is the effort of `run`.
     unsafe {
         let effort = &*user.cast_const().cast::<Effort>();
-        let simplex = i64::from((*out).simplex_iteration_count).max((*out).mip_total_lp_iterations);
+        // NB: HiGHS leaves the counts that do not belong to the kind of callback unset.
+        let simplex = match kind {
+            SIMPLEX => i64::from((*out).simplex_iteration_count),
+            MIP => (*out).mip_total_lp_iterations,
+            _ => 0,
+        };
         let spent = u64::try_from(simplex).unwrap_or(0) > effort.iterations;
         if spent || (effort.stop)() {
             (*into).user_interrupt = 1;

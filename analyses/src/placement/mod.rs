@@ -37,6 +37,8 @@ mod limits;
 mod search;
 mod simplify;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -309,6 +309,13 @@ fn force_sites(
     fixed: &mut [Fixed],
     force: bool,
 ) -> Result<bool, Infeasible> {
+    // A node over its own limit says more than an operand that its user does not bear.
+    for &v in &graph.order {
+        let (least, limit) = (bounds.lo_p[v as usize], graph.limit[v as usize]);
+        if least > limit {
+            return Err(Infeasible { node: Node(v), why: Why::Over { least, limit } });
+        }
+    }
     let mut any = false;
     for &v in &graph.order {
         let i = v as usize;
@@ -447,10 +454,11 @@ fn part(
             Rule::Sum(k) if operands.is_empty() => Rule::Source(constant.saturating_add(k)),
             Rule::Sum(k) => Rule::Sum(k.saturating_add(constant)),
         };
-        // A constant beside varying operands matters to a maximum only above their least.
+        // A constant beside varying operands matters to a maximum only above their least. In a loop that least
+        // may be owed to the constant itself.
         if let Rule::Max(_) = rule {
             let least = operands.iter().map(|o| bounds.lo[nodes[o.0 as usize] as usize]).min();
-            if least.is_some_and(|least| constant > least) {
+            if least.is_some_and(|least| constant > if graph.cyclic { 0 } else { least }) {
                 constants.push((instance.operands.len() + operands.len(), constant));
                 operands.push(Node(0));
             }

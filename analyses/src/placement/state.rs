@@ -154,16 +154,21 @@ impl<'g> State<'g> {
     /// Follows queued changes. Stops, with the queue empty, at the first node that goes over.
     fn follow(&mut self) -> bool {
         let graph = self.graph;
-        // In a loop without limits noise may climb forever; then the step is refused.
+        // In a loop without limits noise may climb forever; then everything is computed anew.
         let most = self.work + 1000 + 64 * graph.n_nodes() as u64;
         while let Some(rank) = self.queue.pop() {
             let v = graph.order[rank as usize];
             let i = v as usize;
             self.work += 1;
             let p = graph.before(v, |u| self.e[u as usize]);
-            if p > graph.limit[i] || self.work > most {
+            if p > graph.limit[i] {
                 self.queue.clear();
                 return false;
+            }
+            if graph.cyclic && self.work > most {
+                self.queue.clear();
+                self.recompute();
+                return self.is_legal();
             }
             if p == self.p[i] {
                 continue;
@@ -214,16 +219,6 @@ impl<'g> State<'g> {
             if (p[v], e[v]) != (self.p[v], self.e[v]) {
                 self.undo.push(Undo::Noise { node: v as u32, p: self.p[v], e: self.e[v] });
                 (self.p[v], self.e[v]) = (p[v], e[v]);
-            }
-        }
-    }
-
-    /// The operand through which most noise reaches `v`, for walking to the cause of a noise.
-    pub(super) fn noisiest(&self, v: u32) -> Option<u32> {
-        match self.graph.rule[v as usize] {
-            Rule::Source(_) => None,
-            Rule::Max(_) | Rule::Sum(_) => {
-                self.graph.operands.of(v).iter().copied().max_by_key(|&u| self.e[u as usize])
             }
         }
     }
