@@ -18,5 +18,6 @@ pub use diagnostic::{
 };
 pub use document::Document;
 pub use fact::Noise;
-pub use fix::{FixError, FunctionOutcome, Limits, Outcome, Verdict, insert_reduces};
+pub use fix::{FixError, FunctionOutcome, Outcome, Verdict, insert_reduces};
 pub use model::{Bits, Growth, NoiseModel};
+pub use placement::Limits;

@@ -1,0 +1,155 @@
+//! Join-semilattices, the values of dataflow facts.
+//!
+//! *Laws.* `join` computes the least upper bound: it is idempotent, commutative and associative, [`Lattice::bottom`] is
+//! neutral, and [`Changed`] says truly whether the left side is now another element. A solver that sees these laws and monotone
+//! transfers ends at the least solution, whatever its order. [`laws`] checks them for a sample of elements.
+//!
+//! There is no `PartialOrd` supertrait: the order is `a <= b` iff joining `a` into `b` changes nothing, and derived orders
+//! of Rust types are lexicographic, which is another order.
+
+/// Whether an operation changed its target. Dropping it is a bug, so it must be used.
+#[must_use]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// The target is what it was.
+    No,
+    /// The target is now another element.
+    Yes,
+}
+
+impl Changed {
+    /// `Yes` if `is`.
+    pub fn when(is: bool) -> Self {
+        if is { Changed::Yes } else { Changed::No }
+    }
+
+    /// Whether it is `Yes`.
+    pub fn is_yes(self) -> bool {
+        self == Changed::Yes
+    }
+
+    /// `Yes` if either is.
+    pub fn or(self, other: Self) -> Self {
+        Self::when(self.is_yes() || other.is_yes())
+    }
+}
+
+/// A join-semilattice with a least element.
+pub trait Lattice: Clone + PartialEq {
+    /// The least element: nothing reaches here.
+    fn bottom() -> Self;
+
+    /// Makes `self` the least upper bound of both.
+    fn join(&mut self, other: &Self) -> Changed;
+
+    /// Whether `self` is at most `other` in the order that `join` defines.
+    fn is_at_most(&self, other: &Self) -> bool {
+        other.clone().join(self) == Changed::No
+    }
+}
+
+/// Checks the laws on all pairs and triples of a sample; the answer names the first law that is broken.
+pub fn laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
+    let joined = |a: &L, b: &L| {
+        let mut out = a.clone();
+        let changed = out.join(b);
+        (out, changed)
+    };
+    for a in sample {
+        let (same, changed) = joined(a, a);
+        if same != *a || changed.is_yes() {
+            return Err(format!("idempotent: {a:?} join itself is {same:?}, {changed:?}"));
+        }
+        let (up, _) = joined(&L::bottom(), a);
+        let (down, changed) = joined(a, &L::bottom());
+        if up != *a || down != *a || changed.is_yes() {
+            return Err(format!("bottom: joined with {a:?} it gives {up:?} and {down:?}"));
+        }
+        for b in sample {
+            let (ab, changed) = joined(a, b);
+            let (ba, _) = joined(b, a);
+            if ab != ba {
+                return Err(format!("commutative: {a:?}, {b:?} give {ab:?} and {ba:?}"));
+            }
+            if changed.is_yes() != (ab != *a) {
+                return Err(format!("honest: {a:?} join {b:?} is {ab:?} and says {changed:?}"));
+            }
+            for c in sample {
+                let (left, right) = (joined(&ab, c).0, joined(a, &joined(b, c).0).0);
+                if left != right {
+                    return Err(format!("associative: {a:?}, {b:?}, {c:?}: {left:?}, {right:?}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a function of two facts grows with each of them, on all pairs of a sample.
+pub fn monotone<L: Lattice + std::fmt::Debug>(
+    sample: &[L],
+    transfer: &dyn Fn(&L, &L) -> L,
+) -> Result<(), String> {
+    for a in sample {
+        for b in sample {
+            if !a.is_at_most(b) {
+                continue;
+            }
+            for c in sample {
+                for (low, high) in
+                    [(transfer(a, c), transfer(b, c)), (transfer(c, a), transfer(c, b))]
+                {
+                    if !low.is_at_most(&high) {
+                        let up = format!("{a:?} <= {b:?} beside {c:?}");
+                        return Err(format!("monotone: {up} gives {low:?}, {high:?}"));
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Lattice for bool {
+    fn bottom() -> Self {
+        false
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        let changed = Changed::when(*other && !*self);
+        *self |= *other;
+        changed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Says `Yes` whenever it is joined.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct Boastful(bool);
+
+    impl Lattice for Boastful {
+        fn bottom() -> Self {
+            Boastful(false)
+        }
+
+        fn join(&mut self, other: &Self) -> Changed {
+            self.0 |= other.0;
+            Changed::Yes
+        }
+    }
+
+    #[test]
+    fn the_kit_accepts_a_lattice_and_rejects_a_boast() {
+        assert_eq!(laws(&[false, true]), Ok(()));
+        assert!(laws(&[Boastful(false), Boastful(true)]).is_err());
+    }
+
+    #[test]
+    fn the_kit_rejects_what_falls() {
+        assert_eq!(monotone(&[false, true], &|a, b| *a || *b), Ok(()));
+        assert!(monotone(&[false, true], &|a, _| !*a).is_err());
+    }
+}
