@@ -1,0 +1,12 @@
+---@brief
+--- Noise analysis for the noisy (FHE) dialect of MLIR. See `:help noisy`.
+---@type vim.lsp.Config
+return {
+  cmd = { 'noisy-lsp' },
+  filetypes = { 'mlir' },
+  root_markers = { { 'noisy.toml', '.noisy.toml' }, '.git' },
+  -- The server analyzes in far less time than the 150 ms that Neovim would wait.
+  flags = { debounce_text_changes = 10 },
+  -- An empty table is a list in JSON; what is not set here is decided by noisy.toml or the default.
+  settings = { noisy = vim.empty_dict() },
+}

@@ -1,0 +1,215 @@
+-- Neovim with the real server: an illegal program is opened, seen, fixed and seen clean.
+--
+--   NOISY_LSP=target/release/noisy-lsp nvim --headless -u NONE --cmd 'set rtp^=nvim' -l tests/editors/nvim/spec.lua
+--
+-- Run from the root of the repository. The exit code is 0 when every step passes.
+
+local PATIENCE = 10000 -- milliseconds for what the server must answer
+
+local steps, failed = 0, false
+
+---@param name string
+---@param body fun()
+local function step(name, body)
+  if failed then
+    return
+  end
+  steps = steps + 1
+  local ok, problem = xpcall(body, debug.traceback)
+  failed = not ok
+  io.stdout:write(('%s %d - %s\n'):format(ok and 'ok' or 'not ok', steps, name))
+  if not ok then
+    io.stdout:write('  ' .. tostring(problem):gsub('\n', '\n  ') .. '\n')
+  end
+end
+
+---@generic T
+---@param what string
+---@param read fun(): T?
+---@return T
+local function eventually(what, read)
+  local value
+  vim.wait(PATIENCE, function()
+    value = read()
+    return value ~= nil and value ~= false
+  end, 20)
+  assert(value, ('%s: not within %d ms'):format(what, PATIENCE))
+  return value
+end
+
+local function same(expected, actual)
+  assert(
+    vim.deep_equal(expected, actual),
+    ('expected %s\ngot %s'):format(vim.inspect(expected), vim.inspect(actual))
+  )
+end
+
+---@return string[]
+local function lines()
+  return vim.api.nvim_buf_get_lines(0, 0, -1, false)
+end
+
+---@return vim.Diagnostic[]
+local function errors()
+  return vim.diagnostic.get(0, { severity = vim.diagnostic.severity.ERROR })
+end
+
+local server = assert(vim.env.NOISY_LSP, 'NOISY_LSP names the server')
+local folder = vim.fn.tempname()
+vim.fn.mkdir(folder, 'p')
+local file = folder .. '/squarings.mlir'
+assert(vim.uv.fs_copyfile('examples/squarings.mlir', file))
+local before = vim.fn.readfile(file)
+
+local client ---@type vim.lsp.Client
+local exit_code ---@type integer?
+
+step('the runtime folder enables the server and it attaches', function()
+  vim.cmd('filetype plugin on | syntax on')
+  vim.lsp.config('noisy_lsp', {
+    cmd = { vim.fs.abspath(server) },
+    on_exit = function(code)
+      exit_code = code
+    end,
+  })
+  vim.lsp.enable('noisy_lsp')
+  vim.cmd.edit(file)
+  same('mlir', vim.bo.filetype)
+  same('// %s', vim.bo.commentstring)
+  client = eventually('a client', function()
+    local found = vim.lsp.get_clients({ bufnr = 0, name = 'noisy_lsp' })[1]
+    return found and found.initialized and found or nil
+  end)
+end)
+
+step('exactly one error, on the first squaring, saying 48 against 26', function()
+  local found = eventually('an error', function()
+    return errors()[1] and errors() or nil
+  end)
+  same(1, #found)
+  local text = lines()[found[1].lnum + 1]
+  assert(text:find('%5 = noisy.mul %4, %4', 1, true), 'it is on: ' .. text)
+  assert(found[1].message:find('48', 1, true), found[1].message)
+  assert(found[1].message:find('26', 1, true), found[1].message)
+end)
+
+step('inlay hints are shown, [0, 24] behind the first mul', function()
+  vim.lsp.inlay_hint.enable(true, { bufnr = 0 })
+  local hints = eventually('hints', function()
+    local all = vim.lsp.inlay_hint.get({ bufnr = 0 })
+    return all[1] and all or nil
+  end)
+  local mul = vim.iter(hints):find(function(item)
+    local label = item.inlay_hint.label
+    local text = type(label) == 'string' and label
+      or vim.iter(label):map(function(part)
+        return part.value
+      end):join('')
+    return text:find('[0, 24]', 1, true)
+      and lines()[item.inlay_hint.position.line + 1]:find('%4 = noisy.mul', 1, true)
+  end)
+  assert(mul, vim.inspect(hints))
+end)
+
+step('the hover on the error derives 48', function()
+  local where = errors()[1]
+  vim.api.nvim_win_set_cursor(0, { where.lnum + 1, where.col })
+  local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
+  local answer = assert(client:request_sync('textDocument/hover', params, PATIENCE, 0))
+  assert(answer.result, vim.inspect(answer))
+  local text = table.concat(vim.lsp.util.convert_input_to_markdown_lines(answer.result.contents), '\n')
+  assert(text:find('48', 1, true), text)
+end)
+
+step('the quick fix is offered and, resolved and applied, leaves no error', function()
+  local where = errors()[1]
+  vim.api.nvim_win_set_cursor(0, { where.lnum + 1, where.col })
+  local offered = {}
+  vim.lsp.buf.code_action({
+    filter = function(action)
+      offered[#offered + 1] = action.title
+      return action.kind == 'quickfix' and action.title:find('^Insert.*reduce_noise') ~= nil
+    end,
+    apply = true, -- Neovim resolves the action before it applies it
+  })
+  eventually('the edit', function()
+    return not vim.deep_equal(before, lines()) or nil
+  end)
+  eventually('no diagnostics, with ' .. vim.inspect(offered), function()
+    return #errors() == 0
+  end)
+end)
+
+step('exactly three reduce_noise, and every other op still in its place', function()
+  local inserted, kept = 0, {}
+  for _, line in ipairs(lines()) do
+    if line:find('noisy.reduce_noise', 1, true) and not line:find('^%s*//') then
+      inserted = inserted + 1
+    else
+      kept[#kept + 1] = line
+    end
+  end
+  same(3, inserted)
+  -- But for the operands, which now name the reduced values.
+  local function without_operands(text)
+    return (text:gsub('noisy%.[%w_]+ .*', function(op)
+      return op:match('^%S+')
+    end))
+  end
+  same(vim.tbl_map(without_operands, before), vim.tbl_map(without_operands, kept))
+end)
+
+step('undo brings the error back, and the source action fixes the file', function()
+  vim.cmd('silent undo')
+  same(before, lines())
+  eventually('the error', function()
+    return #errors() == 1
+  end)
+  vim.lsp.buf.code_action({
+    context = { only = { 'source.fixAll.noisy' }, diagnostics = {} },
+    apply = true,
+  })
+  eventually('no error', function()
+    return #errors() == 0 and not vim.deep_equal(before, lines())
+  end)
+end)
+
+step(':checkhealth noisy has nothing to complain about', function()
+  vim.cmd('silent checkhealth noisy')
+  local report = table.concat(lines(), '\n')
+  vim.cmd('silent bwipeout')
+  for _, word in ipairs({ 'ERROR', 'WARNING', 'Failed' }) do
+    assert(not report:find(word, 1, true), report)
+  end
+  local wanted = { 'noisy%-lsp %d', 'enabled', 'client 1: 1 buffer', 'in utf%-8', 'hints are shown' }
+  for _, text in ipairs(wanted) do
+    assert(report:find(text), text .. ' is missing in\n' .. report)
+  end
+end)
+
+step('the help has its tags', function()
+  -- Written to a copy: the runtime folder of the repository stays as it is.
+  vim.fn.mkdir(folder .. '/doc')
+  assert(vim.uv.fs_copyfile('nvim/doc/noisy.txt', folder .. '/doc/noisy.txt'))
+  vim.cmd.helptags(folder .. '/doc')
+  local tags = table.concat(vim.fn.readfile(folder .. '/doc/tags'), '\n')
+  for _, tag in ipairs({ 'noisy', 'noisy-setup', 'noisy-hints', 'noisy-health' }) do
+    assert(tags:find(tag, 1, true), tag)
+  end
+end)
+
+step('the server stops when asked, by itself', function()
+  client:stop()
+  eventually('the exit', function()
+    return exit_code ~= nil
+  end)
+  same(0, exit_code)
+end)
+
+for _, remaining in ipairs(vim.lsp.get_clients()) do
+  remaining:stop(true)
+end
+vim.fn.delete(folder, 'rf')
+local passed = failed and steps - 1 or steps
+io.stdout:write(('%d passed, %d failed\n'):format(passed, failed and 1 or 0))
+os.exit(failed and 1 or 0)

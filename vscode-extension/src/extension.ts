@@ -1,0 +1,190 @@
+/**
+ * The rim between VS Code and `noisy-lsp`: finds the server, starts it, passes the settings on and
+ * shows its state. All knowledge of MLIR and noise is in the server.
+ */
+
+import { homedir } from "node:os";
+import * as vscode from "vscode";
+import {
+  DidChangeConfigurationNotification,
+  LanguageClient,
+  State,
+  type LanguageClientOptions,
+} from "vscode-languageclient/node";
+import { findServer, type Server } from "./server.ts";
+
+const selector = [
+  { scheme: "file", language: "mlir" },
+  { scheme: "untitled", language: "mlir" },
+];
+
+let session: Session | undefined;
+
+export async function activate(context: vscode.ExtensionContext): Promise<void> {
+  const log = vscode.window.createOutputChannel("Noisy", { log: true });
+  const trace = vscode.window.createOutputChannel("Noisy Trace", { log: true });
+  const status = vscode.languages.createLanguageStatusItem("noisy.server", selector);
+  status.name = "Noisy";
+  status.command = { command: "noisy.showLogs", title: "Show Logs" };
+  const current = new Session(context, log, trace, status);
+  session = current;
+
+  context.subscriptions.push(
+    log,
+    trace,
+    status,
+    vscode.commands.registerCommand("noisy.restartServer", () => current.restart()),
+    vscode.commands.registerCommand("noisy.showLogs", () => {
+      log.show();
+    }),
+    vscode.commands.registerCommand("noisy.insertReduceNoise", () =>
+      vscode.commands.executeCommand("editor.action.sourceAction", {
+        kind: "source.fixAll.noisy",
+        apply: "first",
+      }),
+    ),
+    vscode.workspace.onDidChangeConfiguration(async (event) => {
+      if (event.affectsConfiguration("noisy.server.path")) {
+        await current.restart();
+      } else if (event.affectsConfiguration("noisy")) {
+        await current.sendSettings();
+      }
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => current.restart()),
+  );
+  await current.restart();
+}
+
+export async function deactivate(): Promise<void> {
+  await session?.stop();
+}
+
+/** The settings the server knows, as it expects them under `noisy`. */
+function serverSettings(): object {
+  const settings = vscode.workspace.getConfiguration("noisy");
+  return {
+    inlayHints: settings.get("inlayHints"),
+    placement: settings.get("placement"),
+  };
+}
+
+/** One server at a time. Starts and stops are queued, so that two restarts cannot overlap. */
+class Session {
+  private readonly context: vscode.ExtensionContext;
+  private readonly log: vscode.LogOutputChannel;
+  private readonly trace: vscode.LogOutputChannel;
+  private readonly status: vscode.LanguageStatusItem;
+  private client: LanguageClient | undefined;
+  private queue: Promise<void> = Promise.resolve();
+
+  constructor(
+    context: vscode.ExtensionContext,
+    log: vscode.LogOutputChannel,
+    trace: vscode.LogOutputChannel,
+    status: vscode.LanguageStatusItem,
+  ) {
+    this.context = context;
+    this.log = log;
+    this.trace = trace;
+    this.status = status;
+  }
+
+  restart(): Promise<void> {
+    return this.enqueue(async () => {
+      await this.stopClient();
+      await this.startClient();
+    });
+  }
+
+  stop(): Promise<void> {
+    return this.enqueue(() => this.stopClient());
+  }
+
+  async sendSettings(): Promise<void> {
+    if (this.client?.isRunning() === true) {
+      await this.client.sendNotification(DidChangeConfigurationNotification.type, {
+        settings: { noisy: serverSettings() },
+      });
+    }
+  }
+
+  private enqueue(step: () => Promise<void>): Promise<void> {
+    this.queue = this.queue.then(step).catch((error: unknown) => {
+      this.fail(error instanceof Error ? error.message : String(error));
+    });
+    return this.queue;
+  }
+
+  private async startClient(): Promise<void> {
+    this.show(vscode.LanguageStatusSeverity.Information, "Noisy: starting", true);
+    const server = await findServer(
+      {
+        setting: vscode.workspace.getConfiguration("noisy").get("server.path", ""),
+        extensionFolder: this.context.extensionPath,
+        home: homedir(),
+        searchPath: process.env["PATH"] ?? "",
+        trusted: vscode.workspace.isTrusted,
+        platform: process.platform,
+      },
+      (line) => {
+        this.log.info(line);
+      },
+    );
+    const options: LanguageClientOptions = {
+      documentSelector: selector,
+      outputChannel: this.log,
+      traceOutputChannel: this.trace,
+      initializationOptions: serverSettings(),
+    };
+    const client = new LanguageClient("noisy", "Noisy", { command: server.file }, options);
+    client.onDidChangeState(({ newState }) => {
+      this.follow(newState, server);
+    });
+    this.client = client;
+    await client.start();
+  }
+
+  private async stopClient(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    // A client that never came up cannot be stopped, only forgotten.
+    if (client?.state === State.Running) {
+      await client.dispose();
+    }
+  }
+
+  private follow(state: State, server: Server): void {
+    if (state === State.Running) {
+      const version = `noisy-lsp ${server.version}`;
+      this.show(vscode.LanguageStatusSeverity.Information, version, false, server.file);
+    } else if (state === State.Stopped) {
+      this.show(vscode.LanguageStatusSeverity.Error, "Noisy: server stopped", false, server.file);
+    }
+  }
+
+  private fail(message: string): void {
+    this.log.error(message);
+    this.show(vscode.LanguageStatusSeverity.Error, "Noisy: no server", false, message);
+    const settings = "Open Settings";
+    const logs = "Show Logs";
+    void vscode.window.showErrorMessage(message, settings, logs).then((choice) => {
+      if (choice === settings) {
+        void vscode.commands.executeCommand("workbench.action.openSettings", "noisy.server.path");
+      } else if (choice === logs) {
+        this.log.show();
+      }
+    });
+  }
+
+  private show(
+    severity: vscode.LanguageStatusSeverity,
+    text: string,
+    busy: boolean,
+    detail = "",
+  ): void {
+    this.status.severity = severity;
+    this.status.text = text;
+    this.status.busy = busy;
+    this.status.detail = detail;
+  }
+}
