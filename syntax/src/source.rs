@@ -4,7 +4,7 @@
 //!
 //! 1. The run starts with the first item whose text, or the text that was looked at to find its end, meets the change.
 //! 2. From there the new text is lexed and split into items, a little further than the old items that the change meets
-//!    and twice as far each time that is not enough, until an item ends exactly where an old item ended, behind the change, without
+//!    and several times as far each time that is not enough, until an item ends exactly where an old item ended, behind the change, without
 //!    having looked at the end of what was lexed. Everything after is as it was.
 //! 3. Old and new items that stand in each other's place keep their ids. The rest leave and enter; names are
 //!    relinked; lengths change on the path to the root.
@@ -270,10 +270,12 @@ impl Source {
                 Stop::Eof => complete && place.end == doc_end,
             };
             if skeleton.stop != Stop::Synced && !at_end {
-                if part.end >= place.end {
+                // A brace too many closes the region early, however much more is read.
+                let early = skeleton.stop == Stop::Close && part.end - stop > 64;
+                if part.end >= place.end || early {
                     return None;
                 }
-                window *= 2;
+                window *= 8;
                 continue;
             }
             if at_end {
