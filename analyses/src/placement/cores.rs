@@ -34,6 +34,7 @@ pub(super) struct Cores<'g> {
     graph: &'g Graph,
     lo_p: Vec<Bits>,
     lo: Vec<Bits>,
+    hi: Vec<Bits>,
     /// Largest level of `p` in the table, per node; the table holds `lo_p + 1 ..= top`.
     top: Vec<Bits>,
     /// Where the levels of a node start in `weight`.
@@ -68,7 +69,7 @@ impl<'g> Cores<'g> {
                 return None;
             }
         }
-        let (hi_p, _) = extreme(graph, false, most);
+        let (hi_p, hi) = extreme(graph, false, most);
         let top: Vec<Bits> =
             (0..n).map(|v| hi_p[v].min(graph.limit[v].saturating_add(1))).collect();
         let mut start = Vec::with_capacity(n + 1);
@@ -95,7 +96,12 @@ impl<'g> Cores<'g> {
             }
         }
         let weight = vec![0.0; total as usize];
-        Some(Cores { graph, lo_p, lo, top, start, weight, groups, work: 0 })
+        Some(Cores { graph, lo_p, lo, hi, top, start, weight, groups, work: 0 })
+    }
+
+    /// The lowest and the highest noise that may leave each node.
+    pub(super) fn levels(&self) -> (&[Bits], &[Bits]) {
+        (&self.lo, &self.hi)
     }
 
     /// `W(v, k)`.

@@ -7,7 +7,8 @@
 //!    give a bound computed in integers, so rounding in the solver cannot make it wrong.
 //! 2. *Fixing.* A site whose reduced cost lifts the bound to the incumbent cannot differ in a better choice. Fix
 //!    all such, simplify what is left, and start over on its parts.
-//! 3. *Branch and bound* over the cores found. Where its optimum violates further cores they are added and it is
+//! 3. *Sweep.* A program whose values are short-lived is decided by dynamic programming ([`super::sweep`]).
+//! 4. *Branch and bound* over the cores found. Where its optimum violates further cores they are added and it is
 //!    solved again (implicit hitting set); where it violates none, it is optimal.
 //!
 //! Law kept: what is posted as a bound is one, whatever was interrupted.
@@ -25,6 +26,7 @@ use super::greedy;
 use super::highs::{Column, Effort, Lp, LpAnswer, Mip, Row};
 use super::simplify::{Fixed, simplify};
 use super::state::State;
+use super::sweep::{self, Swept, Terms};
 
 /// How much may be spent, and what was.
 pub(super) struct Budget<'a> {
@@ -118,6 +120,10 @@ struct Relaxed {
     cores: Vec<Core>,
     /// The bound, times `2^SCALE`.
     bound: i128,
+    /// The multipliers of the cores that prove it, times `2^SCALE`.
+    multipliers: Vec<i128>,
+    /// The cores that prove it.
+    proof: Vec<Core>,
     /// Reduced cost per site, times `2^SCALE`.
     reduced: Vec<i128>,
     /// The last point.
@@ -134,8 +140,17 @@ fn by_cores(graph: &Graph, mut cores: Cores, board: &Board, budget: &mut Budget)
     if budget.steps.fix && fix(graph, &relaxed, board, budget) {
         return;
     }
-    if relaxed.complete && budget.steps.branch {
-        branch(graph, &mut cores, &mut relaxed, board, budget);
+    // A little of each, then much of each: either may decide at once where the other never ends.
+    for (states, iterations) in [(1 << 12, 20_000), (1 << 18, u64::MAX)] {
+        if budget.steps.sweep && narrow(graph, &cores, &relaxed, states, board, budget) {
+            return;
+        }
+        if relaxed.complete && budget.steps.branch && !budget.is_spent() {
+            branch(graph, &mut cores, &mut relaxed, iterations, board, budget);
+        }
+        if board.is_proven() || budget.is_spent() {
+            return;
+        }
     }
     // In a loop a core can hide; then the rows decide.
     if graph.cyclic && !board.is_proven() && !budget.is_spent() {
@@ -156,6 +171,8 @@ fn relax(graph: &Graph, cores: &mut Cores, board: &Board, budget: &mut Budget) -
     let mut relaxed = Relaxed {
         cores: Vec::new(),
         bound: 0,
+        multipliers: Vec::new(),
+        proof: Vec::new(),
         reduced: graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect(),
         x: vec![0.0; graph.n_sites()],
         complete: false,
@@ -180,6 +197,8 @@ fn relax(graph: &Graph, cores: &mut Cores, board: &Board, budget: &mut Budget) -
         let (bound, reduced) = certify(graph, &rows, &answer.multipliers);
         if bound > relaxed.bound {
             (relaxed.bound, relaxed.reduced) = (bound, reduced);
+            relaxed.multipliers = answer.multipliers.iter().map(|&y| scaled(y)).collect();
+            relaxed.proof.clone_from(&rows);
             board.prove(ceiling(bound));
         }
         if board.is_proven() {
@@ -251,8 +270,8 @@ fn certify(graph: &Graph, rows: &[Core], multipliers: &[f64]) -> (i128, Vec<i128
     let mut reduced: Vec<i128> = graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect();
     let mut bound = 0_i128;
     for (core, &y) in rows.iter().zip(multipliers) {
-        if y > 0.0 && y.is_finite() {
-            let y = (y * f64::from(1_u32 << SCALE)) as i128;
+        let y = scaled(y);
+        if y > 0 {
             bound += y;
             for &s in core {
                 reduced[s as usize] -= y;
@@ -261,6 +280,11 @@ fn certify(graph: &Graph, rows: &[Core], multipliers: &[f64]) -> (i128, Vec<i128
     }
     bound += reduced.iter().map(|&r| r.min(0)).sum::<i128>();
     (bound, reduced)
+}
+
+/// A multiplier as an integer, rounded down; at least zero.
+fn scaled(y: f64) -> i128 {
+    if y.is_finite() { (y.max(0.0) * f64::from(1_u32 << SCALE)) as i128 } else { 0 }
 }
 
 fn ceiling(bound: i128) -> u64 {
@@ -315,11 +339,54 @@ fn fix(graph: &Graph, relaxed: &Relaxed, board: &Board, budget: &mut Budget) -> 
     true
 }
 
-/// Phase 3.
+/// Phase 3. Says whether it decided the matter.
+fn narrow(
+    graph: &Graph,
+    cores: &Cores,
+    relaxed: &Relaxed,
+    states: usize,
+    board: &Board,
+    budget: &mut Budget,
+) -> bool {
+    let (lo, hi) = cores.levels();
+    // Cores that lie wholly in the rest must be hit there.
+    let n = graph.n_nodes();
+    let mut rest = vec![0_i128; n + 1];
+    let rank_of = |s: u32| {
+        graph.nodes_of.of(s).iter().map(|&v| graph.rank[v as usize]).min().unwrap_or(0) as usize
+    };
+    for (core, &y) in relaxed.proof.iter().zip(&relaxed.multipliers) {
+        let first = core.iter().map(|&s| rank_of(s)).min().unwrap_or(0);
+        rest[first] += y;
+    }
+    for (s, &reduced) in relaxed.reduced.iter().enumerate() {
+        rest[rank_of(s as u32)] += reduced.min(0);
+    }
+    for rank in (0..n).rev() {
+        rest[rank] += rest[rank + 1];
+    }
+    let rest: Vec<u64> = rest.into_iter().map(ceiling).collect();
+    let terms = Terms { upper: board.upper(), rest: &rest, states, stop: budget.stop };
+    let (swept, work) = sweep::sweep(graph, lo, hi, &terms);
+    budget.spend(work);
+    match swept {
+        Swept::NoneBetter => board.prove(board.upper().min(terms.upper)),
+        Swept::Better(chosen) => {
+            let cost = graph.cost_of(&chosen);
+            offer(graph, chosen, board);
+            board.prove(cost);
+        }
+        Swept::GaveUp => return false,
+    }
+    true
+}
+
+/// Phase 4.
 fn branch(
     graph: &Graph,
     cores: &mut Cores,
     relaxed: &mut Relaxed,
+    iterations: u64,
     board: &Board,
     budget: &mut Budget,
 ) {
@@ -337,7 +404,9 @@ fn branch(
     let mut known: HashSet<Core> = relaxed.cores.iter().cloned().collect();
     loop {
         let start: Vec<f64> = board.best().iter().map(|&c| f64::from(u8::from(c))).collect();
-        let Some(answer) = mip.solve(Some(&start), &budget.effort()) else { return };
+        let mut effort = budget.effort();
+        effort.iterations = effort.iterations.min(iterations);
+        let Some(answer) = mip.solve(Some(&start), &effort) else { return };
         budget.spend_iterations(answer.iterations);
         if answer.infeasible {
             return;
@@ -363,9 +432,10 @@ fn branch(
                 }
                 mip.rows.push(row(core));
             }
+            relaxed.cores.extend(found);
         }
         offer(graph, chosen, board);
-        if board.is_proven() || legal_at_once || budget.is_spent() {
+        if board.is_proven() || legal_at_once || !answer.finished || budget.is_spent() {
             return;
         }
     }

@@ -52,6 +52,8 @@ pub struct Steps {
     pub cores: bool,
     /// Fix sites by reduced cost before branch and bound.
     pub fix: bool,
+    /// Dynamic programming over a narrow program.
+    pub sweep: bool,
     /// Branch and bound.
     pub branch: bool,
 }
@@ -66,6 +68,7 @@ impl Default for Steps {
             prove: true,
             cores: true,
             fix: true,
+            sweep: true,
             branch: true,
         }
     }

@@ -37,6 +37,7 @@ mod limits;
 mod search;
 mod simplify;
 mod state;
+mod sweep;
 #[cfg(test)]
 mod tests;
 

@@ -63,7 +63,10 @@ fn check_laws(instance: &Instance, placement: &Placement) {
     assert_eq!(placement.proof == Proof::Optimal, placement.lower_bound == cost);
     for &Site(s) in &placement.sites {
         chosen[s as usize] = false;
-        assert!(!evaluate::legal(instance, &chosen), "site {s} is useless: {placement:?} {instance:?}");
+        assert!(
+            !evaluate::legal(instance, &chosen),
+            "site {s} is useless: {placement:?} {instance:?}"
+        );
         chosen[s as usize] = true;
     }
 }
@@ -233,7 +236,7 @@ fn equal_to_exhaustive_search_on_fourteen_sites() {
 #[test]
 fn each_step_can_be_off() {
     let mut random = Random::new(11);
-    let switches: [fn(&mut Steps) -> &mut bool; 8] = [
+    let switches: [fn(&mut Steps) -> &mut bool; 9] = [
         |s| &mut s.force,
         |s| &mut s.split,
         |s| &mut s.prune,
@@ -241,6 +244,7 @@ fn each_step_can_be_off() {
         |s| &mut s.prove,
         |s| &mut s.cores,
         |s| &mut s.fix,
+        |s| &mut s.sweep,
         |s| &mut s.branch,
     ];
     for i in 0..200 {
