@@ -1,9 +1,10 @@
-// Builds noisy-PLATFORM.vsix: the bundled extension and, with --server FILE, that noisy-lsp inside.
+// Builds the .vsix: the bundled extension and, with --server FILE, that noisy-lsp inside.
 //
 //   node package.mjs [--server FILE] [--out FILE]
 
+import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
-import { chmodSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import * as fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -11,38 +12,74 @@ import { parseArgs } from "node:util";
 const { values } = parseArgs({ options: { server: { type: "string" }, out: { type: "string" } } });
 const server = values.server && path.resolve(values.server);
 const out = path.resolve(values.out ?? "noisy.vsix");
-const root = path.dirname(fileURLToPath(import.meta.url));
-const npx = (...args) =>
-  execFileSync(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
+process.chdir(path.dirname(fileURLToPath(import.meta.url)));
 
 for (const stale of ["server", "dist"]) {
-  rmSync(path.join(root, stale), { recursive: true, force: true });
+  fs.rmSync(stale, { recursive: true, force: true });
 }
-const texts = ["LICENSE-MIT", "LICENSE-APACHE"].map((name) =>
-  readFileSync(path.join(root, "..", name), "utf8"),
+
+const { metafile } = await build({
+  entryPoints: ["src/extension.ts"],
+  outfile: "dist/extension.cjs",
+  bundle: true,
+  platform: "node",
+  format: "cjs",
+  target: "node20",
+  external: ["vscode"],
+  minify: true,
+  metafile: true,
+});
+
+fs.writeFileSync(
+  "LICENSE.txt",
+  join(
+    "Either of the two licences below, at your choice.",
+    ...["../LICENSE-MIT", "../LICENSE-APACHE"].map(read),
+  ),
 );
-writeFileSync(
-  path.join(root, "LICENSE.txt"),
-  `Either of the two licences below, at your choice.\n\n${texts.join(`\n${"=".repeat(78)}\n\n`)}`,
-);
+fs.writeFileSync("dist/ThirdPartyNotices.txt", join(...bundledPackages(metafile).map(notice)));
+
 if (server) {
-  const binary = process.platform === "win32" ? "noisy-lsp.exe" : "noisy-lsp";
-  mkdirSync(path.join(root, "server"));
-  copyFileSync(server, path.join(root, "server", binary));
-  chmodSync(path.join(root, "server", binary), 0o755);
+  const binary = path.join("server", `noisy-lsp${process.platform === "win32" ? ".exe" : ""}`);
+  fs.mkdirSync("server");
+  fs.copyFileSync(server, binary);
+  fs.chmodSync(binary, 0o755);
 }
-npx("node_modules/esbuild/bin/esbuild", ...readBuildFlags());
-npx(
-  "node_modules/@vscode/vsce/vsce",
-  "package",
-  "--no-dependencies", // esbuild has bundled them
-  "--allow-missing-repository",
-  ...(server ? ["--target", `${process.platform}-${process.arch}`] : []),
-  ...["--out", out],
+
+execFileSync(
+  process.execPath,
+  [
+    "node_modules/@vscode/vsce/vsce",
+    "package",
+    "--no-dependencies", // esbuild has bundled them
+    "--allow-missing-repository",
+    ...(server ? ["--target", `${process.platform}-${process.arch}`] : []),
+    ...["--out", out],
+  ],
+  { stdio: ["ignore", "inherit", "inherit"] },
 );
 
-/** The flags of `npm run build`, so that they stand in one place. */
-function readBuildFlags() {
-  const { scripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-  return scripts.build.split(" ").slice(1);
+/** The folders in node_modules that something in the bundle comes from. */
+function bundledPackages(metafile) {
+  const folder = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
+  const folders = Object.keys(metafile.inputs).flatMap((input) => folder.exec(input)?.[0] ?? []);
+  return [...new Set(folders)].sort();
+}
+
+/** What the licence of a bundled package asks to be passed on. */
+function notice(folder) {
+  const { name, version, license } = JSON.parse(read(path.join(folder, "package.json")));
+  const file = fs.readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (file === undefined) {
+    throw new Error(`${name} has no licence text`);
+  }
+  return `${name} ${version} (${license})\n\n${read(path.join(folder, file))}`;
+}
+
+function read(file) {
+  return fs.readFileSync(file, "utf8").trim();
+}
+
+function join(...texts) {
+  return `${texts.join(`\n\n${"=".repeat(78)}\n\n`)}\n`;
 }

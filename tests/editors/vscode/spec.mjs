@@ -79,6 +79,7 @@ function node(args) {
       ...Object.fromEntries(
         Object.entries(process.env).filter(([name]) => !/^VSCODE_|_proxy$/i.test(name)),
       ),
+      XDG_DATA_HOME: path.join(scratch, "data"),
       // No gallery: nothing is asked of the network.
       EXTENSIONS_GALLERY: JSON.stringify({ serviceUrl: "", itemUrl: "", resourceUrlTemplate: "" }),
     },
@@ -140,10 +141,17 @@ function split(text) {
   };
 }
 
+/** The settings of the workspace; unlike those of the user code-server sees when they change. */
+function writeSettings(settings) {
+  mkdirSync(path.join(project, ".vscode"), { recursive: true });
+  writeFileSync(path.join(project, ".vscode/settings.json"), JSON.stringify(settings));
+}
+
 async function run() {
   mkdirSync(path.join(userData, "User"), { recursive: true });
   mkdirSync(project);
   copyFileSync(path.join(root, "examples/squarings.mlir"), file);
+  writeSettings({});
   writeFileSync(
     path.join(userData, "User/settings.json"),
     JSON.stringify({
@@ -292,13 +300,23 @@ async function run() {
     });
 
     await step("the settings reach the running server", async () => {
-      const settings = path.join(userData, "User/settings.json");
-      const changed = {
-        ...JSON.parse(readFileSync(settings, "utf8")),
-        "noisy.inlayHints.noise": false,
-      };
-      writeFileSync(settings, JSON.stringify(changed));
+      writeSettings({ "noisy.inlayHints.noise": false });
       await eventually("no hints", async () => !/\[0, \d+\]/.test(plain(await editorText())));
+    });
+
+    await step("a server that is not there is an error that leads to the setting", async () => {
+      writeSettings({ "noisy.server.path": "~/no-such-server" });
+      const toast = page.locator(".notification-toast", { hasText: "noisy.server.path names" });
+      await toast.waitFor();
+      assert.doesNotMatch(plain(await toast.innerText()), /~/);
+      await toast.getByRole("button", { name: "Open Settings" }).click();
+      await page.locator(".settings-editor", { hasText: "Noisy" }).waitFor();
+      await page.keyboard.press("Control+w");
+    });
+
+    await step("with the setting gone the bundled server is back", async () => {
+      writeSettings({});
+      await eventually("hints", async () => /\[0, 12\]/.test(plain(await editorText())));
     });
   } catch (error) {
     const shot = path.join(tmpdir(), "noisy-vscode-failure.png");
