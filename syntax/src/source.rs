@@ -752,6 +752,10 @@ fn parse(text: &str) -> Ir {
     loop {
         let skeleton = skeleton(text, &lexed, context, start + own_len, &mut |_| false);
         let stop = lexed.tokens[skeleton.stop_token as usize];
+        let n_items = skeleton.items.len();
+        ir.ops.reserve(n_items + 1);
+        ir.values.reserve(n_items);
+        work.fresh.reserve(n_items);
         let chunk = ir.new_op(OpData::chunk(root, own_len));
         let region = ir.new_region(Some(chunk));
         ir.ops[chunk.index()].regions.push((own_len, region));
