@@ -44,7 +44,9 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }),
     ),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
-      if (event.affectsConfiguration("noisy.server.path")) {
+      // What the server offers is settled when it starts.
+      const atStart = ["noisy.server.path", "noisy.features"];
+      if (atStart.some((setting) => event.affectsConfiguration(setting))) {
         await current.restart();
       } else if (event.affectsConfiguration("noisy")) {
         await current.sendSettings();
@@ -63,6 +65,7 @@ export async function deactivate(): Promise<void> {
 function serverSettings(): object {
   const settings = vscode.workspace.getConfiguration("noisy");
   return {
+    features: settings.get("features"),
     inlayHints: settings.get("inlayHints"),
     placement: settings.get("placement"),
   };
