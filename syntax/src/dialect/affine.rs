@@ -7,15 +7,15 @@ macro_rules! affine {
         /// Runs one of two regions, by an affine set.
         AffineIf = "affine.if", CHOICE|SINGLE_BLOCK, [("condition", "")], [E::AffineApply("condition"), E::OptArrowTypes, E::Region, E::OptElse, E::AttrDict];
         /// Runs its region for all points of a hyperrectangle, possibly at once.
-        AffineParallel = "affine.parallel", LOOP|SINGLE_BLOCK, [("lowerBoundsGroups", ""), ("lowerBoundsMap", ""), ("reductions", ""), ("steps", ""), ("upperBoundsGroups", ""), ("upperBoundsMap", "")], [E::AffineParallel, E::OptArrowTypes, E::Region, E::AttrDict];
+        AffineParallel = "affine.parallel", LOOP|SINGLE_BLOCK, [("lowerBoundsGroups", ""), ("lowerBoundsMap", ""), ("reductions", ""), ("steps", ""), ("upperBoundsGroups", ""), ("upperBoundsMap", "")], [E::AffineParallel, E::Region, E::AttrDict];
         /// Ends a region of an `affine` op with its results.
         AffineYield = "affine.yield", PURE|TERMINATOR|RETURN, [], [E::AttrDict, E::OptUsesTypes];
         /// Applies an affine map of one result to indices.
-        AffineApply = "affine.apply", PURE, [("map", "")], [E::AffineApply("map"), E::AttrDict];
+        AffineApply = "affine.apply", PURE, [("map", "")], [E::AffineApply("map"), E::AttrDict, E::ResultIs(Type::INDEX)];
         /// The smallest result of an affine map.
-        AffineMin = "affine.min", PURE, [("map", "")], [E::AffineApply("map"), E::AttrDict];
+        AffineMin = "affine.min", PURE, [("map", "")], [E::AffineApply("map"), E::AttrDict, E::ResultIs(Type::INDEX)];
         /// The largest result of an affine map.
-        AffineMax = "affine.max", PURE, [("map", "")], [E::AffineApply("map"), E::AttrDict];
+        AffineMax = "affine.max", PURE, [("map", "")], [E::AffineApply("map"), E::AttrDict, E::ResultIs(Type::INDEX)];
         /// Reads an element of a memref at affine indices.
         AffineLoad = "affine.load", NONE, [("map", "")], [E::AffineAccess, E::AttrDict, COLON, E::Type(Bind::ElementOf(0))];
         /// Writes an element of a memref at affine indices.

@@ -13,13 +13,13 @@ macro_rules! scf {
         /// Ends a region of an `scf` op with the values that the op yields or carries.
         ScfYield = "scf.yield", PURE|TERMINATOR|RETURN, [], [E::AttrDict, E::OptUsesTypes];
         /// Runs its region for all points of a space, in any order; `scf.reduce` combines results.
-        ScfParallel = "scf.parallel", LOOP|SINGLE_BLOCK, [("operandSegmentSizes", "")], [E::ScfParallel, E::OptArrowTypes, E::Region, E::AttrDict];
+        ScfParallel = "scf.parallel", LOOP|SINGLE_BLOCK, [("operandSegmentSizes", "")], [E::ScfParallel, E::Region, E::AttrDict];
         /// Ends `scf.parallel`: each operand is combined by its region over all iterations.
         ScfReduce = "scf.reduce", TERMINATOR, [], [E::ScfReduce, E::AttrDict];
         /// Ends a region of `scf.reduce` with the combined value.
         ScfReduceReturn = "scf.reduce.return", PURE|TERMINATOR, [], [E::Uses(1), E::AttrDict, COLON, E::Type(Bind::Operands)];
         /// Runs its region for all points of a space, possibly at once; `scf.forall.in_parallel` assembles the shared outputs.
-        ScfForall = "scf.forall", LOOP|SINGLE_BLOCK, [("mapping", ""), ("operandSegmentSizes", ""), ("staticLowerBound", ""), ("staticStep", ""), ("staticUpperBound", "")], [E::ScfForall, E::OptArrowTypes, E::Region, E::AttrDict];
+        ScfForall = "scf.forall", LOOP|SINGLE_BLOCK, [("mapping", ""), ("operandSegmentSizes", ""), ("staticLowerBound", ""), ("staticStep", ""), ("staticUpperBound", "")], [E::ScfForall, E::Region, E::AttrDict];
         /// Ends `scf.forall` with the ops that write the shared outputs.
         ScfForallInParallel = "scf.forall.in_parallel", PURE|TERMINATOR|SINGLE_BLOCK|NO_TERMINATOR|GRAPH_REGION, [], [E::Region, E::AttrDict];
         /// Runs its region once; the region may have several blocks.

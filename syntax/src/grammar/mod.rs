@@ -1,11 +1,31 @@
 //! The grammar of one item: an op, a block label, an alias or a resource section, over its tokens.
+//!
+//! *Who reads what.* The skeleton has found the item's extent and cut out its regions. Here `item.rs` reads what all items
+//! share (result names, the generic form, labels, aliases); `custom.rs` walks the custom form that the op table
+//! describes, with `func.rs`, `loops.rs`, `affine.rs` and `memref.rs` for what one op alone has; `opaque.rs` guesses at
+//! ops that no table knows. Types and attributes inside are the business of `lower.rs` and the chumsky grammar in
+//! `values.rs`.
+//!
+//! *Cost.* A plain op allocates nothing: its type is found by its spelling, its operands fit where they are.
 
+mod affine;
+mod custom;
+mod elements;
+mod func;
+mod item;
+mod loops;
+mod lower;
+mod memref;
+mod opaque;
 mod parsed;
+mod reader;
 mod values;
 mod words;
 
 use rustc_hash::FxHashMap;
 
+pub(crate) use elements::round_to;
+pub(crate) use lower::unescape;
 pub use parsed::{Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol};
 pub use words::MAX_DEPTH;
 
@@ -34,5 +54,22 @@ pub struct Env<'a> {
 /// Parses one item. `tokens` are its own tokens, each region replaced by one [`crate::T::Region`] token, without
 /// [`crate::T::Eof`]; spans are bytes of `text`.
 pub fn parse_item(text: &str, tokens: &[Token], env: &mut Env<'_>, out: &mut Parsed) {
-    let _ = (text, tokens, env, out);
+    let mut reader = reader::Reader {
+        text,
+        tokens,
+        at: 0,
+        env,
+        out,
+        is_quiet: false,
+        n_regions: 0,
+        header_arguments: Vec::new(),
+    };
+    reader.item();
+    if out.attrs.len() > 1 {
+        let interner = &*env.interner;
+        out.attrs.sort_by(|a, b| interner.str(a.0).cmp(interner.str(b.0)));
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -122,6 +122,9 @@ pub(super) enum ExprTree<'a> {
     Chain(Box<ExprTree<'a>>, Vec<(Word<'a>, ExprTree<'a>)>),
 }
 
+/// The keyword `dense` and what stands in its brackets.
+pub(super) type ElementsTree<'a> = (Word<'a>, Option<Literal<'a>>);
+
 /// Where reading failed and what would have been right there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
@@ -222,6 +225,8 @@ pub(super) struct Grammar<'a> {
     pub(super) location: Rule<'a, (LocTree<'a>, usize)>,
     /// Affine expressions of SSA values, `%i + 1, symbol(%n)`, separated by commas.
     pub(super) exprs: Rule<'a, (Vec<ExprTree<'a>>, usize)>,
+    /// `dense<literal>` without a type.
+    pub(super) elements: Rule<'a, (ElementsTree<'a>, usize)>,
 }
 
 #[derive(Default)]
@@ -448,8 +453,11 @@ fn grammar<'a>() -> Grammar<'a> {
         .clone()
         .then(colon.clone().then(colon.clone()).ignore_then(path).repeated().collect::<Vec<_>>())
         .map(|(first, more)| AttrTree::Symbol(std::iter::once(first).chain(more).collect()));
-    let dense = keyword("dense", "an attribute")
+    let elements = keyword("dense", "an attribute")
         .then(literal.clone().or_not().delimited_by(less.clone(), greater.clone()))
+        .boxed();
+    let dense = elements
+        .clone()
         .then(typed.clone())
         .map(|((word, literal), ty)| AttrTree::Dense(word, literal, ty));
     let sparse = keyword("sparse", "an attribute")
@@ -611,6 +619,7 @@ fn grammar<'a>() -> Grammar<'a> {
         attr: entry_point(attr),
         dict: entry_point(dict),
         location: entry_point(nested),
+        elements: entry_point(elements),
         exprs: entry_point(exprs.separated_by(comma).collect::<Vec<_>>()),
     }
 }

@@ -1,0 +1,421 @@
+//! Numbers held against their types, and the literals of dense elements.
+
+use super::reader::{Reader, Res};
+use super::values::{Literal, Number};
+use super::words::Word;
+use crate::print::{float_text, push_quoted_raw};
+use crate::{Attr, AttrData, Dim, Interner, Sign, T, Type, TypeData};
+
+/// A number as an attribute of a type; or why it is none.
+pub(super) fn number(interner: &mut Interner, number: &Number<'_>, ty: Type) -> Result<Attr, String> {
+    match *interner.type_data(ty) {
+        TypeData::Unknown => Ok(Attr::UNKNOWN),
+        TypeData::Int { width, sign } => {
+            if width > 128 {
+                let minus = if number.is_negative { "-" } else { "" };
+                let text = interner.name(&format!("{minus}{}", number.word.text));
+                return Ok(interner.attr(AttrData::Text(text, Some(ty))));
+            }
+            let value = int_value(number, width, sign)?;
+            if width == 1 && sign == Sign::Signless {
+                return Ok(interner.attr(AttrData::Bool(value != 0)));
+            }
+            Ok(interner.attr(AttrData::Int { value, ty }))
+        }
+        TypeData::Index => {
+            let value = int_value(number, 64, Sign::Signless)?;
+            Ok(interner.attr(AttrData::Int { value, ty }))
+        }
+        TypeData::Float(kind) => {
+            let bits = float_value(number, kind)?.to_bits();
+            Ok(interner.attr(AttrData::Float { bits, ty }))
+        }
+        _ if number.word.kind == T::Float => {
+            Err("floating point value not valid for specified type".to_owned())
+        }
+        _ => Err("integer literal not valid for specified type".to_owned()),
+    }
+}
+
+/// The value of an integer literal in an integer type.
+fn int_value(number: &Number<'_>, width: u32, sign: Sign) -> Result<i128, String> {
+    let out_of_range = || "integer constant out of range for its type".to_owned();
+    if number.word.kind == T::Float {
+        return Err("a floating point value is no integer".to_owned());
+    }
+    let text = number.word.text;
+    let magnitude = match text.strip_prefix("0x") {
+        Some(hex) => u128::from_str_radix(hex, 16),
+        None => text.parse::<u128>(),
+    };
+    let magnitude = magnitude.map_err(|_| out_of_range())?;
+    let bits = 128 - magnitude.leading_zeros();
+    if number.is_negative {
+        if sign == Sign::Unsigned {
+            return Err("negative integer literal not valid for unsigned integer type".to_owned());
+        }
+        let is_least = bits == width && magnitude.is_power_of_two();
+        if bits >= width.max(1) && !is_least && magnitude != 0 {
+            return Err(out_of_range());
+        }
+        return Ok((magnitude as i128).wrapping_neg());
+    }
+    let limit = if sign == Sign::Signed { width.saturating_sub(1) } else { width };
+    if bits > limit {
+        return Err(out_of_range());
+    }
+    if sign == Sign::Signless && bits == width && width > 0 && width < 128 {
+        return Ok(magnitude as i128 - (1 << width));
+    }
+    Ok(magnitude as i128)
+}
+
+/// Bits of a float type, of its significand with the hidden one, and its least exponent.
+fn float_shape(kind: &str) -> (u32, i32, i32) {
+    match kind {
+        "f16" => (16, 11, -14),
+        "bf16" => (16, 8, -126),
+        "tf32" => (19, 11, -126),
+        "f32" => (32, 24, -126),
+        "f80" => (80, 64, -1022),
+        "f128" => (128, 113, -1022),
+        "f8E5M2" | "f8E5M2FNUZ" => (8, 3, -14),
+        "f8E4M3" | "f8E4M3FN" => (8, 4, -6),
+        "f8E4M3FNUZ" => (8, 4, -7),
+        "f8E4M3B11FNUZ" => (8, 4, -10),
+        "f8E3M4" => (8, 5, -2),
+        "f4E2M1FN" => (4, 2, 0),
+        "f6E2M3FN" => (6, 4, 0),
+        "f6E3M2FN" => (6, 3, -2),
+        "f8E8M0FNU" => (8, 1, -127),
+        _ => (64, 53, -1022),
+    }
+}
+
+/// A number rounded to what a float type can hold.
+pub(crate) fn round_to(value: f64, kind: &str) -> f64 {
+    let (bits, precision, least) = float_shape(kind);
+    if kind == "f32" {
+        #[allow(clippy::cast_possible_truncation, reason = "this is the rounding")]
+        return f64::from(value as f32);
+    }
+    if bits >= 64 || value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
+    let ulp = 2f64.powi(exponent.max(least) - (precision - 1));
+    let rounded = (value / ulp).round_ties_even() * ulp;
+    let too_large = matches!(kind, "f16") && rounded.abs() >= 65520.0
+        || kind == "bf16" && rounded.abs() >= 2f64.powi(128);
+    if too_large { f64::INFINITY.copysign(value) } else { rounded }
+}
+
+/// The value of bits in a float type.
+fn from_bits(bits: u128, kind: &str) -> f64 {
+    let (exponent_bits, fraction_bits) = match kind {
+        "f64" => return f64::from_bits(bits as u64),
+        "f32" => return f64::from(f32::from_bits(bits as u32)),
+        "f16" => (5, 10),
+        "bf16" => (8, 7),
+        "f8E5M2" => (5, 2),
+        "f8E4M3" | "f8E4M3FN" => (4, 3),
+        _ => return f64::NAN,
+    };
+    let fraction = (bits & ((1 << fraction_bits) - 1)) as f64 / 2f64.powi(fraction_bits);
+    let exponent = (bits >> fraction_bits) as i32 & ((1 << exponent_bits) - 1);
+    let bias = (1 << (exponent_bits - 1)) - 1;
+    let magnitude = if exponent == 0 {
+        fraction * 2f64.powi(1 - bias)
+    } else if exponent == (1 << exponent_bits) - 1 && kind != "f8E4M3FN" {
+        if fraction == 0.0 { f64::INFINITY } else { f64::NAN }
+    } else {
+        (1.0 + fraction) * 2f64.powi(exponent - bias)
+    };
+    if bits >> (exponent_bits + fraction_bits) & 1 == 1 { -magnitude } else { magnitude }
+}
+
+fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
+    let text = number.word.text;
+    if let Some(hex) = text.strip_prefix("0x") {
+        if number.is_negative {
+            return Err("hexadecimal float literal should not have a leading minus".to_owned());
+        }
+        let bits = u128::from_str_radix(hex, 16).ok();
+        let width = float_shape(kind).0;
+        return match bits.filter(|it| 128 - it.leading_zeros() <= width) {
+            Some(bits) => Ok(from_bits(bits, kind)),
+            None => Err("hexadecimal float constant out of range for type".to_owned()),
+        };
+    }
+    if number.word.kind == T::Int {
+        return Err("a floating point value needs a '.', such as 1.0".to_owned());
+    }
+    let value = round_to(text.parse::<f64>().unwrap_or(f64::NAN), kind);
+    Ok(if number.is_negative { -value } else { value })
+}
+
+/// `array<i32: 1, 2>`
+pub(super) fn dense_array(
+    reader: &mut Reader<'_, '_>,
+    ty: &super::values::TypeTree<'_>,
+    values: &[Literal<'_>],
+) -> Res<Attr> {
+    let element = reader.lower_type(ty)?;
+    let span = match ty {
+        super::values::TypeTree::Word(word) => word.span(),
+        _ => reader.token().span(),
+    };
+    let data = reader.env.interner.type_data(element).clone();
+    match data {
+        TypeData::Unknown => return Ok(Attr::UNKNOWN),
+        TypeData::Int { width: 1 | 8 | 16 | 32 | 64, .. } | TypeData::Float(_) => {}
+        TypeData::Int { .. } => {
+            reader.mismatch("literal-type", span, "element type bitwidth must be 1 or a multiple of 8");
+        }
+        _ => {
+            let message = "expected an integer or float type".into();
+            return Err(reader.broken("expected-token", span, message));
+        }
+    }
+    let mut out = Vec::with_capacity(values.len());
+    for value in values {
+        let attr = match value {
+            Literal::Number(it) => number(reader.env.interner, it, element)
+                .map_err(|message| (it.word.span(), message)),
+            Literal::Word(word) if word.kind == T::Bare => {
+                if matches!(data, TypeData::Int { width: 1, .. }) {
+                    Ok(reader.env.interner.attr(AttrData::Bool(word.text == "true")))
+                } else {
+                    Err((word.span(), "expected a number".to_owned()))
+                }
+            }
+            Literal::Word(word) | Literal::List(word, _) | Literal::Complex(word, _) => {
+                return Err(reader.broken("expected-token", word.span(), "expected a number".into()));
+            }
+        };
+        out.push(attr.unwrap_or_else(|(span, message)| {
+            reader.mismatch("literal-type", span, message);
+            Attr::UNKNOWN
+        }));
+    }
+    Ok(reader.env.interner.attr(AttrData::DenseArray { element, values: out.into() }))
+}
+
+/// The canonical text of `dense<literal>`, as MLIR prints it.
+pub(super) fn dense(
+    reader: &mut Reader<'_, '_>,
+    word: &Word<'_>,
+    literal: Option<&Literal<'_>>,
+    ty: Type,
+) -> Res<String> {
+    let (dims, element) = match reader.env.interner.type_data(ty) {
+        TypeData::Tensor { dims: Some(dims), element, .. } | TypeData::Vector { dims, element } => {
+            (dims.clone(), *element)
+        }
+        TypeData::MemRef { dims: Some(dims), element, .. } => (dims.clone(), *element),
+        TypeData::Unknown => (Box::default(), Type::UNKNOWN),
+        _ => {
+            let message = "an elements literal must have a shaped type with static shape".into();
+            return Err(reader.broken("literal-type", word.span(), message));
+        }
+    };
+    if ty == Type::UNKNOWN {
+        return Ok("dense<>".to_owned());
+    }
+    if dims.contains(&Dim::Dynamic) {
+        let message = "elements literal type must have static shape";
+        reader.mismatch("literal-type", word.span(), message);
+        return Ok("dense<>".to_owned());
+    }
+    let sizes: Vec<u64> = dims
+        .iter()
+        .map(|it| match it {
+            Dim::Fixed(it) | Dim::Scalable(it) => *it,
+            Dim::Dynamic => 0,
+        })
+        .collect();
+    let n_elements = sizes.iter().fold(1u64, |n, it| n.saturating_mul(*it));
+    let Some(literal) = literal else {
+        if n_elements != 0 {
+            reader.mismatch("literal-type", word.span(), "expected elements for a type that has some");
+        }
+        return Ok("dense<>".to_owned());
+    };
+    // A hexadecimal blob stays as it is.
+    if let Literal::Word(it) = literal
+        && it.text.starts_with("\"0x")
+        && !matches!(reader.env.interner.type_data(element), TypeData::Dialect(_))
+    {
+        return Ok(format!("dense<{}>", it.text));
+    }
+    let mut shape = Vec::new();
+    if !infer_shape(literal, 0, &mut shape) {
+        let message = "tensor literal is invalid; ranks are not consistent between elements".into();
+        return Err(reader.broken("ragged-literal", word.span(), message));
+    }
+    let is_list = matches!(literal, Literal::List(..));
+    let mut leaves = Vec::new();
+    flatten(literal, &mut leaves);
+    if is_list && shape != sizes && !(leaves.is_empty() && n_elements == 0) {
+        let message = format!(
+            "inferred shape of elements literal ({shape:?}) does not match type ({sizes:?})"
+        );
+        reader.mismatch("literal-type", word.span(), message);
+        return Ok("dense<>".to_owned());
+    }
+    let mut texts = Vec::with_capacity(leaves.len());
+    for leaf in leaves {
+        match element_text(reader.env.interner, leaf, element) {
+            Ok(text) => texts.push(text),
+            Err(message) => {
+                reader.mismatch("literal-type", word_of(leaf).span(), message);
+                return Ok("dense<>".to_owned());
+            }
+        }
+    }
+    let mut out = "dense<".to_owned();
+    if n_elements > 0 && texts.first().is_some_and(|first| texts.iter().all(|it| it == first)) {
+        out += &texts[0];
+    } else if n_elements > 0 {
+        nest(&mut out, &sizes, &mut texts.iter());
+    }
+    out.push('>');
+    Ok(out)
+}
+
+/// Writes elements in nested brackets.
+fn nest<'a>(out: &mut String, sizes: &[u64], texts: &mut impl Iterator<Item = &'a String>) {
+    match sizes {
+        [] => out.push_str(texts.next().map_or("", |it| it)),
+        [size, inner @ ..] => {
+            out.push('[');
+            for i in 0..*size {
+                if i > 0 {
+                    out.push_str(", ");
+                }
+                nest(out, inner, texts);
+            }
+            out.push(']');
+        }
+    }
+}
+
+/// `sparse<indices, values>`, as written but for blanks.
+pub(super) fn sparse(both: Option<&(Literal<'_>, Literal<'_>)>) -> String {
+    let mut out = "sparse<".to_owned();
+    if let Some((indices, values)) = both {
+        write_literal(&mut out, indices);
+        out.push_str(", ");
+        write_literal(&mut out, values);
+    }
+    out.push('>');
+    out
+}
+
+fn write_literal(out: &mut String, literal: &Literal<'_>) {
+    match literal {
+        Literal::Number(it) => {
+            out.push_str(if it.is_negative { "-" } else { "" });
+            out.push_str(it.word.text);
+        }
+        Literal::Word(it) => out.push_str(it.text),
+        Literal::Complex(_, both) => {
+            out.push('(');
+            write_literal(out, &both.0);
+            out.push_str(", ");
+            write_literal(out, &both.1);
+            out.push(')');
+        }
+        Literal::List(_, list) => {
+            out.push('[');
+            for (i, it) in list.iter().enumerate() {
+                out.push_str(if i > 0 { ", " } else { "" });
+                write_literal(out, it);
+            }
+            out.push(']');
+        }
+    }
+}
+
+/// The sizes of nested lists; `false` if they differ among siblings.
+fn infer_shape(literal: &Literal<'_>, depth: usize, shape: &mut Vec<u64>) -> bool {
+    let Literal::List(_, list) = literal else {
+        // The first leaf has set the rank.
+        return shape.len() == depth;
+    };
+    let size = list.len() as u64;
+    if shape.len() == depth {
+        shape.push(size);
+        let Some((first, rest)) = list.split_first() else { return true };
+        return infer_shape(first, depth + 1, shape)
+            && rest.iter().all(|it| agrees(it, depth + 1, shape));
+    }
+    agrees(literal, depth, shape)
+}
+
+fn agrees(literal: &Literal<'_>, depth: usize, shape: &[u64]) -> bool {
+    match literal {
+        Literal::List(_, list) => {
+            shape.get(depth) == Some(&(list.len() as u64))
+                && list.iter().all(|it| agrees(it, depth + 1, shape))
+        }
+        _ => shape.len() == depth,
+    }
+}
+
+fn flatten<'a, 'b>(literal: &'b Literal<'a>, out: &mut Vec<&'b Literal<'a>>) {
+    match literal {
+        Literal::List(_, list) => list.iter().for_each(|it| flatten(it, out)),
+        leaf => out.push(leaf),
+    }
+}
+
+fn word_of<'b, 'a>(literal: &'b Literal<'a>) -> &'b Word<'a> {
+    match literal {
+        Literal::Number(it) => &it.word,
+        Literal::Word(it) | Literal::Complex(it, _) | Literal::List(it, _) => it,
+    }
+}
+
+fn element_text(interner: &Interner, leaf: &Literal<'_>, ty: Type) -> Result<String, String> {
+    match (interner.type_data(ty), leaf) {
+        (TypeData::Int { width: 1, .. }, Literal::Word(it)) if it.kind == T::Bare => {
+            Ok(it.text.to_owned())
+        }
+        (TypeData::Int { width: 1, sign: Sign::Signless }, Literal::Number(it)) => {
+            Ok(if int_value(it, 1, Sign::Signless)? == 0 { "false" } else { "true" }.to_owned())
+        }
+        (TypeData::Int { width, sign }, Literal::Number(it)) if *width <= 128 => {
+            Ok(int_value(it, *width, *sign)?.to_string())
+        }
+        (TypeData::Index, Literal::Number(it)) => {
+            Ok(int_value(it, 64, Sign::Signless)?.to_string())
+        }
+        (TypeData::Float(kind), Literal::Number(it)) => Ok(float_text(float_value(it, kind)?, kind)),
+        (TypeData::Complex(inner), Literal::Complex(_, both)) => {
+            let real = element_text(interner, &both.0, *inner)?;
+            Ok(format!("({real},{})", element_text(interner, &both.1, *inner)?))
+        }
+        (TypeData::Int { .. } | TypeData::Index | TypeData::Float(_), Literal::Word(it))
+            if it.kind == T::Bare =>
+        {
+            Err("expected i1 type for 'true' or 'false' values".to_owned())
+        }
+        (TypeData::Int { .. } | TypeData::Index | TypeData::Float(_), Literal::Complex(..)) => {
+            Err("a complex number needs a complex type".to_owned())
+        }
+        (TypeData::Complex(_), Literal::Number(_)) => {
+            Err("expected a complex number, such as (1.0, 0.0)".to_owned())
+        }
+        (_, Literal::Word(it)) => {
+            let mut out = String::new();
+            push_quoted_raw(&mut out, it.text);
+            Ok(out)
+        }
+        _ => {
+            let mut out = String::new();
+            write_literal(&mut out, leaf);
+            Ok(out)
+        }
+    }
+}

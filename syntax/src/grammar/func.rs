@@ -1,0 +1,93 @@
+//! The signature of `func.func`, and its body.
+
+use super::ParsedArgument;
+use super::reader::{Reader, Res};
+use crate::{Attr, AttrData, T, TypeData};
+
+impl Reader<'_, '_> {
+    /// `(%a: i32 {..}, %b: i64) -> (i32 {..})`, or types only.
+    pub(super) fn func_signature(&mut self) -> Res {
+        self.expect(T::LParen)?;
+        let mut arguments: Vec<ParsedArgument> = Vec::new();
+        self.list(T::RParen, |it| {
+            let named = arguments.first().map(|it| it.name.is_some());
+            let argument = if it.peek() == T::Percent {
+                if named == Some(false) {
+                    return Err(it.wrong("mixed-arguments", "expected type instead of SSA identifier"));
+                }
+                let operand = it.value(crate::Type::UNKNOWN)?;
+                if it.tokens[it.at - 1].kind == T::Hash {
+                    it.at -= 1;
+                    let message = "result number not allowed in argument list";
+                    return Err(it.wrong("invalid-result-number", message));
+                }
+                it.expect(T::Colon)?;
+                let ty = it.ty()?;
+                ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None }
+            } else {
+                if named == Some(true) {
+                    return Err(it.expected("an SSA identifier"));
+                }
+                let start = it.token().span();
+                let ty = it.ty()?;
+                let span = start.to(it.tokens[it.at - 1].span());
+                ParsedArgument { name: None, span, ty, attrs: None }
+            };
+            let attrs = it.opt_dict()?;
+            it.opt_location()?;
+            arguments.push(ParsedArgument { attrs, ..argument });
+            Ok(())
+        })?;
+        let mut results = Vec::new();
+        let mut result_attrs = Vec::new();
+        if self.eat(T::Arrow) {
+            if self.eat(T::LParen) {
+                self.list(T::RParen, |it| {
+                    results.push(it.ty()?);
+                    result_attrs.push(it.opt_dict()?);
+                    Ok(())
+                })?;
+            } else {
+                results.push(self.ty()?);
+                result_attrs.push(None);
+            }
+        }
+        let inputs = arguments.iter().map(|it| it.ty).collect();
+        let interner = &mut *self.env.interner;
+        let ty = interner.ty(TypeData::Function { inputs, results: results.into() });
+        let attr = interner.attr(AttrData::Type(ty));
+        self.set_attr("function_type", attr);
+        let argument_attrs: Vec<_> = arguments.iter().map(|it| it.attrs).collect();
+        self.set_dicts("arg_attrs", &argument_attrs);
+        self.set_dicts("res_attrs", &result_attrs);
+        self.header_arguments = arguments;
+        Ok(())
+    }
+
+    fn set_dicts(&mut self, name: &str, dicts: &[Option<Attr>]) {
+        if dicts.iter().all(Option::is_none) {
+            return;
+        }
+        let interner = &mut *self.env.interner;
+        let empty = interner.attr(AttrData::Dict([].into()));
+        let dicts = dicts.iter().map(|it| it.unwrap_or(empty)).collect();
+        let attr = interner.attr(AttrData::Array(dicts));
+        self.set_attr(name, attr);
+    }
+
+    /// The body, or nothing: then it is a declaration.
+    pub(super) fn function_body(&mut self) -> Res {
+        if self.peek() != T::Region {
+            self.out.arguments = std::mem::take(&mut self.header_arguments);
+            return Ok(());
+        }
+        if self.is_empty_region() {
+            return Err(self.wrong("empty-body", "expected a non-empty function body"));
+        }
+        if self.header_arguments.first().is_some_and(|it| it.name.is_none()) {
+            // The label at the start of the body names them.
+            self.header_arguments.clear();
+        }
+        self.region().map(|_| ())
+    }
+}

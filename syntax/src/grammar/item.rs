@@ -1,0 +1,498 @@
+//! What all items share: result names, the generic form, labels, aliases and resource sections.
+
+use super::opaque::count_results;
+use super::reader::{Reader, Res};
+use super::{Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
+use crate::{AttrData, Attr, Name, OpKind, Span, T, Type, TypeData, dialect};
+
+impl Reader<'_, '_> {
+    pub(super) fn item(&mut self) {
+        let result = match self.peek() {
+            T::Caret => self.label(),
+            T::Hash | T::HashBody if self.peek_at(1) == T::Equal => self.alias(OpKind::AttrAlias),
+            T::Bang | T::BangBody if self.peek_at(1) == T::Equal => self.alias(OpKind::TypeAlias),
+            T::FileMetaOpen => self.resources(),
+            _ => self.op(),
+        };
+        if result.is_err() {
+            self.out.form = Form::Broken;
+        }
+        self.symbols();
+    }
+
+    /// Nothing may follow.
+    fn end(&mut self) -> Res {
+        match self.peek() {
+            T::Eof => Ok(()),
+            // What follows is taken for the next op.
+            T::Percent => {
+                self.at += 1;
+                Err(self.expected("'=' after the SSA name"))
+            }
+            T::Bare => {
+                let message = format!("custom op '{}' is unknown", self.word());
+                Err(self.wrong("unknown-op", message))
+            }
+            _ => Err(self.expected("an operation")),
+        }
+    }
+
+    /// `^bb0(%a: i32 loc(...), ...):`
+    fn label(&mut self) -> Res {
+        self.out.kind = OpKind::Label;
+        self.out.form = Form::Custom;
+        let token = self.bump();
+        self.out.name_span = token.span();
+        let name = self.slice(token);
+        let name = self.name(&name[1..]);
+        self.out.name = Some(name);
+        if self.eat(T::LParen) {
+            self.list(T::RParen, |it| {
+                let operand = it.value(Type::UNKNOWN)?;
+                if it.at > 0 && it.tokens[it.at - 1].kind == T::Hash {
+                    it.at -= 1;
+                    return Err(it.wrong("invalid-result-number", "result number not allowed in argument list"));
+                }
+                if !it.eat(T::Colon) {
+                    return Err(it.expected("':' and a type"));
+                }
+                let ty = it.ty()?;
+                it.opt_location()?;
+                let name = Some(operand.name);
+                it.out.arguments.push(ParsedArgument { name, span: operand.span, ty, attrs: None });
+                Ok(())
+            })?;
+        }
+        self.expect(T::Colon)?;
+        match self.peek() {
+            T::Eof => Ok(()),
+            _ => self.end(),
+        }
+    }
+
+    fn alias(&mut self, kind: OpKind) -> Res {
+        self.out.kind = kind;
+        self.out.form = Form::Custom;
+        let token = self.bump();
+        self.out.name_span = token.span();
+        let spelled = self.slice(token);
+        let name = self.name(spelled);
+        self.out.name = Some(name);
+        if spelled.contains('.') {
+            self.at = 0;
+            let message = "names with a '.' are reserved for dialects";
+            return Err(self.wrong("dotted-alias", message));
+        }
+        self.bump();
+        if kind == OpKind::TypeAlias {
+            self.out.defined_type = self.ty()?;
+        } else {
+            self.out.defined_attr = self.attr()?;
+        }
+        self.end()
+    }
+
+    /// `{-# dialect_resources: { dialect: { key: "0x..." } } #-}`
+    fn resources(&mut self) -> Res {
+        self.out.kind = OpKind::Resources;
+        self.out.form = Form::Custom;
+        self.out.name_span = self.bump().span();
+        if self.eat(T::FileMetaClose) {
+            return self.end();
+        }
+        loop {
+            if !matches!(self.peek(), T::Bare | T::Str) {
+                return Err(self.expected("a key of the resource section"));
+            }
+            self.bump();
+            self.expect(T::Colon)?;
+            self.resource_map(3)?;
+            if self.eat(T::FileMetaClose) {
+                return self.end();
+            }
+            if !self.eat(T::Comma) {
+                return Err(self.expected("',' or '#-}'"));
+            }
+        }
+    }
+
+    fn resource_map(&mut self, depth: usize) -> Res {
+        if self.is_empty_region() {
+            self.at += 1;
+            return Ok(());
+        }
+        // Whatever stands in braces may have been taken for a region.
+        if self.peek() == T::Region {
+            self.at += 1;
+            return Ok(());
+        }
+        self.expect(T::LBrace)?;
+        self.list(T::RBrace, |it| {
+            if !matches!(it.peek(), T::Bare | T::Str) {
+                return Err(it.expected("a key"));
+            }
+            it.bump();
+            it.expect(T::Colon)?;
+            match it.peek() {
+                T::LBrace | T::Region if depth > 0 => it.resource_map(depth - 1),
+                T::Str | T::Bare | T::Int => {
+                    it.bump();
+                    Ok(())
+                }
+                _ => Err(it.expected("a value")),
+            }
+        })
+    }
+
+    fn op(&mut self) -> Res {
+        if self.peek() == T::Percent {
+            self.result_names()?;
+        }
+        match self.peek() {
+            T::Str => {
+                self.out.form = Form::Generic;
+                self.generic()?;
+            }
+            T::Bare => self.custom()?,
+            T::Error => return Err(self.wrong("", "")),
+            _ => return Err(self.expected("an operation name")),
+        }
+        if self.out.form == Form::Opaque {
+            return Ok(());
+        }
+        self.opt_location()?;
+        self.end()?;
+        self.check_results();
+        Ok(())
+    }
+
+    fn result_names(&mut self) -> Res {
+        loop {
+            if self.peek() != T::Percent {
+                return Err(self.expected("an SSA name"));
+            }
+            let token = self.bump();
+            let name = self.env.interner.name(&self.text[token.start as usize + 1..token.end as usize]);
+            let mut count = 1;
+            if self.eat(T::Colon) {
+                if self.peek() != T::Int {
+                    return Err(self.expected("an integer number of results"));
+                }
+                count = match self.word().parse::<u32>() {
+                    Ok(count @ 1..) => count,
+                    _ => {
+                        let message = "expected a named operation to have at least 1 result";
+                        return Err(self.wrong("no-results", message));
+                    }
+                };
+                self.bump();
+            }
+            self.out.results.push(ParsedResult { name, span: token.span(), count });
+            if self.eat(T::Equal) {
+                return Ok(());
+            }
+            if !self.eat(T::Comma) {
+                return Err(self.expected("'=' after the SSA name"));
+            }
+        }
+    }
+
+    /// The number of names must be the number of results.
+    fn check_results(&mut self) {
+        if self.out.results.is_empty() || self.out.guessed {
+            return;
+        }
+        let named = count_results(self.out);
+        let actual = self.out.result_types.len() as u64;
+        if named == actual {
+            return;
+        }
+        let span = self.out.results[0].span;
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let message = if actual == 0 {
+            format!("cannot name an operation with no results: `{name}`")
+        } else {
+            format!("`{name}` defines {actual} results but was provided {named} to bind")
+        };
+        self.mismatch("result-count", span, message);
+    }
+
+    /// `"dialect.op"(%a)[^bb] <{...}> ({...}) {...} : (i32) -> i32`
+    fn generic(&mut self) -> Res {
+        let token = self.bump();
+        self.out.name_span = token.span();
+        let name = self.string(token.span());
+        self.out.name = Some(name);
+        self.out.kind = self.env.interner.op_kind(name);
+        let full = self.env.interner.str(name);
+        if full.is_empty() {
+            self.at -= 1;
+            return Err(self.wrong("empty-name", "empty operation name is invalid"));
+        }
+        if self.out.kind == OpKind::Unknown
+            && let Some((dialect, _)) = full.split_once('.')
+            && dialect::is_closed(dialect)
+        {
+            let message = unknown_op(dialect, full);
+            return Err(self.broken("unknown-op", token.span(), message));
+        }
+        self.expect(T::LParen)?;
+        let first = self.token().span();
+        self.list(T::RParen, |it| it.operand(Type::UNKNOWN).map(|_| ()))?;
+        if self.eat(T::LSquare) {
+            if self.peek() == T::RSquare {
+                return Err(self.expected("a block name"));
+            }
+            self.list(T::RSquare, |it| {
+                let token = it.expect(T::Caret)?;
+                let name = it.slice(token);
+                let name = it.name(&name[1..]);
+                it.out.successors.push(ParsedSuccessor { name, span: token.span(), operands: 0..0 });
+                Ok(())
+            })?;
+        }
+        if self.eat(T::Less) {
+            let properties = match self.opt_dict()? {
+                Some(it) => Some(it),
+                None if self.peek() == T::Greater => None,
+                None => Some(self.attr()?),
+            };
+            if let Some(it) = properties {
+                self.add_dict(it);
+            }
+            self.expect(T::Greater)?;
+        }
+        if self.peek() == T::LParen {
+            self.bump();
+            self.list(T::RParen, |it| it.region().map(|_| ()))?;
+        }
+        self.attr_dict()?;
+        self.expect(T::Colon)?;
+        let type_span = self.token().span();
+        let ty = self.ty()?;
+        self.bind_generic_types(ty, type_span, first);
+        self.drop_defaults();
+        self.generic_successors();
+        Ok(())
+    }
+
+    fn bind_generic_types(&mut self, ty: Type, type_span: Span, _first: Span) {
+        let (n_inputs, n_results) = match self.env.interner.type_data(ty) {
+            TypeData::Function { inputs, results } => {
+                for (operand, ty) in self.out.operands.iter_mut().zip(inputs) {
+                    operand.ty = *ty;
+                }
+                self.out.result_types.extend_from_slice(results);
+                (inputs.len(), results.len())
+            }
+            TypeData::Unknown => {
+                self.out.guessed = true;
+                return;
+            }
+            _ => {
+                let _ = self.broken("expected-token", type_span, "expected a function type".into());
+                self.out.form = Form::Broken;
+                return;
+            }
+        };
+        let _ = n_results;
+        let n_operands = self.out.operands.len();
+        if n_inputs != n_operands {
+            let message = format!("expected {n_operands} operand types but had {n_inputs}");
+            self.mismatch("operand-count", type_span, message);
+        }
+    }
+
+    /// Which operands go to which successor, where the op is known.
+    fn generic_successors(&mut self) {
+        let n = self.out.operands.len() as u32;
+        match self.out.kind {
+            OpKind::CfBr => {
+                if let [only] = self.out.successors.as_mut_slice() {
+                    only.operands = 0..n;
+                }
+            }
+            OpKind::CfCondBr => {
+                let sizes = self.attr_ints("operandSegmentSizes");
+                if let [condition, yes, no] = sizes[..]
+                    && let [first, second] = self.out.successors.as_mut_slice()
+                    && condition + yes + no == i128::from(n)
+                    && [condition, yes, no].iter().all(|it| *it >= 0)
+                {
+                    let (condition, yes) = (condition as u32, yes as u32);
+                    first.operands = condition..condition + yes;
+                    second.operands = condition + yes..n;
+                }
+            }
+            OpKind::CfSwitch => {
+                let sizes = self.attr_ints("operandSegmentSizes");
+                let cases = self.attr_ints("case_operand_segments");
+                if let [flag, default, rest] = sizes[..]
+                    && flag + default + rest == i128::from(n)
+                    && cases.iter().all(|it| *it >= 0)
+                    && cases.iter().sum::<i128>() == rest
+                {
+                    let mut at = flag as u32;
+                    let sizes = std::iter::once(default).chain(cases);
+                    for (successor, size) in self.out.successors.iter_mut().zip(sizes) {
+                        successor.operands = at..at + size as u32;
+                        at += size as u32;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The integers of a dense array attribute.
+    fn attr_ints(&self, name: &str) -> Vec<i128> {
+        let interner = &*self.env.interner;
+        let found = self.out.attrs.iter().find(|it| interner.str(it.0) == name);
+        match found.map(|it| interner.attr_data(it.1)) {
+            Some(AttrData::DenseArray { values, .. }) => values
+                .iter()
+                .filter_map(|it| match interner.attr_data(*it) {
+                    AttrData::Int { value, .. } => Some(*value),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Leaves out inherent attributes that have their default value.
+    pub(super) fn drop_defaults(&mut self) {
+        let inherent = self.out.kind.spec().inherent;
+        if self.out.attrs.is_empty() || inherent.iter().all(|it| it.1.is_empty()) {
+            return;
+        }
+        let interner = &*self.env.interner;
+        self.out.attrs.retain(|(name, attr)| {
+            let name = interner.str(*name);
+            !inherent.iter().any(|(inherent, default)| {
+                *inherent == name
+                    && matches!(interner.attr_data(*attr), AttrData::Text(text, None) if interner.str(*text) == *default)
+            })
+        });
+    }
+
+    /// A region; its arguments are those that the header has defined.
+    pub(super) fn region(&mut self) -> Res<Span> {
+        if self.peek() != T::Region {
+            return Err(self.expected("'{' to begin a region"));
+        }
+        self.n_regions += 1;
+        let arguments = std::mem::take(&mut self.header_arguments);
+        self.out.region_arguments.push(arguments);
+        Ok(self.bump().span())
+    }
+
+    /// Symbols that are defined and used, wherever they stand in the op.
+    fn symbols(&mut self) {
+        if !self.tokens.iter().any(|it| it.kind == T::At) {
+            if self.out.form == Form::Generic && !self.out.attrs.is_empty() {
+                self.generic_symbol();
+            }
+            return;
+        }
+        let mut at = 0;
+        while at < self.tokens.len() {
+            let token = self.tokens[at];
+            at += 1;
+            if token.kind != T::At {
+                continue;
+            }
+            let root = self.symbol_text(token.span());
+            let (mut name, mut span) = (root, token.span());
+            while let [a, b, c, ..] = self.tokens[at..]
+                && a.kind == T::Colon
+                && b.kind == T::Colon
+                && c.kind == T::At
+            {
+                name = self.symbol_text(c.span());
+                span.end = c.end;
+                at += 3;
+            }
+            if self.out.symbol.is_some_and(|it| it.span == span) {
+                continue;
+            }
+            self.out.symbol_uses.push(ParsedSymbol { name, root, span });
+        }
+        if self.out.form == Form::Generic {
+            self.generic_symbol();
+        }
+    }
+
+    /// `sym_name = "f"` of an op in generic form.
+    fn generic_symbol(&mut self) {
+        let found = self.tokens.windows(3).find(|it| {
+            it[0].kind == T::Bare
+                && it[1].kind == T::Equal
+                && it[2].kind == T::Str
+                && self.slice(it[0]) == "sym_name"
+        });
+        if let Some(token) = found.map(|it| it[2]) {
+            let name = self.string(token.span());
+            self.out.symbol = Some(ParsedSymbol { name, root: name, span: token.span() });
+        }
+    }
+
+    /// The type of an attribute that has one.
+    pub(super) fn attr_type(&self, attr: Attr) -> Option<Type> {
+        match self.env.interner.attr_data(attr) {
+            AttrData::Bool(_) => Some(Type::I1),
+            AttrData::Int { ty, .. } | AttrData::Float { ty, .. } | AttrData::Elements(_, ty) => {
+                Some(*ty)
+            }
+            AttrData::String(_, ty) => Some(ty.unwrap_or(Type::NONE)),
+            AttrData::Text(_, ty) => *ty,
+            AttrData::Unknown => Some(Type::UNKNOWN),
+            _ => None,
+        }
+    }
+
+    /// The full name of an op from how it is written; `None` if nobody knows such an op.
+    pub(super) fn full_name(&mut self, written: &str) -> Option<Name> {
+        if written.contains('.') {
+            return Some(self.name(written));
+        }
+        let full = match (self.env.default_dialect?, written) {
+            ("func", "return") => "func.return",
+            ("func", "call") => "func.call",
+            ("builtin", "module") => "builtin.module",
+            (it @ ("func" | "builtin"), name) if !dialect::is_unprefixed_op(it, name) => return None,
+            (dialect, name) => return Some(self.name(&format!("{dialect}.{name}"))),
+        };
+        Some(self.name(full))
+    }
+}
+
+/// What is said of an op that its dialect does not have.
+pub(super) fn unknown_op(dialect: &str, full: &str) -> String {
+    let near = dialect::ALL
+        .iter()
+        .map(|it| it.spec().name)
+        .filter(|it| it.starts_with(dialect) && it.as_bytes().get(dialect.len()) == Some(&b'.'))
+        .min_by_key(|it| distance(it, full))
+        .filter(|it| distance(it, full) <= 3);
+    match near {
+        Some(near) => format!("unknown op `{full}`; did you mean `{near}`?"),
+        None => format!("unknown op `{full}` in dialect `{dialect}`"),
+    }
+}
+
+/// The number of letters to change, add or remove.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<u8> = b.bytes().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let change = diagonal + usize::from(x != *y);
+            diagonal = row[j + 1];
+            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

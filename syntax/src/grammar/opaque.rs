@@ -1,0 +1,217 @@
+//! Ops that no table knows: operands, successors and types by rules of thumb.
+//!
+//! Operands are all `%x` of the op's own tokens, successors all `^x`. The result types are those after the last `:` or `->`
+//! outside brackets: a type, as many types as results, the type after `to`, or the last of a longer list. They are
+//! guesses, right four times out of five, and marked so.
+
+use smallvec::SmallVec;
+
+use super::reader::{Reader, Res};
+use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
+use crate::{T, Type, TypeData};
+
+/// The number of values that the names on the left stand for.
+pub(super) fn count_results(out: &Parsed) -> u64 {
+    out.results.iter().map(|it| u64::from(it.count)).sum()
+}
+
+impl Reader<'_, '_> {
+    /// The rest of an op of unknown form, behind its name.
+    pub(super) fn opaque(&mut self) -> Res {
+        self.out.form = Form::Opaque;
+        let from = self.at;
+        let has_region = self.tokens[from..].iter().any(|it| it.kind == T::Region);
+        let mut last_operand = from;
+        let mut error = None;
+        while self.at < self.tokens.len() {
+            match self.peek() {
+                T::Percent => {
+                    let is_numbered = self.peek_at(1) == T::Hash
+                        && self.slice(self.tokens[self.at + 1])[1..].bytes().all(|it| it.is_ascii_digit());
+                    if is_numbered {
+                        self.operand(Type::UNKNOWN)?;
+                    } else {
+                        let token = self.bump();
+                        let text = self.slice(token);
+                        let name = self.name(&text[1..]);
+                        let (number, span) = (0, token.span());
+                        self.out.operands.push(super::ParsedOperand {
+                            name,
+                            number,
+                            span,
+                            ty: Type::UNKNOWN,
+                            maybe_argument: false,
+                        });
+                    }
+                    if let Some(it) = self.out.operands.last_mut() {
+                        it.maybe_argument = has_region;
+                    }
+                    last_operand = self.at;
+                    continue;
+                }
+                T::Caret => {
+                    let token = self.token();
+                    let text = self.slice(token);
+                    let name = self.name(&text[1..]);
+                    let span = token.span();
+                    self.out.successors.push(ParsedSuccessor { name, span, operands: 0..0 });
+                }
+                T::Region => {
+                    self.n_regions += 1;
+                    self.out.region_arguments.push(Vec::new());
+                }
+                T::Error if error.is_none() => error = Some(self.token()),
+                T::Bare if self.word() == "loc" && self.peek_at(1) == T::LParen => {
+                    self.skip_brackets();
+                    continue;
+                }
+                T::Hash | T::Bang => {
+                    let token = self.token();
+                    let text = self.slice(token);
+                    let is_number = text[1..].bytes().all(|it| it.is_ascii_digit());
+                    if !text.contains('.') && !is_number {
+                        let alias = self.name(text);
+                        self.out.alias_uses.push((alias, token.span()));
+                    }
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+        self.opaque_symbol(from, has_region);
+        if !self.out.results.is_empty() {
+            self.out.guessed = true;
+            self.guess_types(last_operand.max(from));
+        }
+        self.at = self.tokens.len();
+        match error {
+            Some(token) => Err(self.lexical(token)),
+            None => Ok(()),
+        }
+    }
+
+    /// `loc(...)`
+    fn skip_brackets(&mut self) {
+        self.at += 1;
+        let mut depth = 0usize;
+        while self.at < self.tokens.len() {
+            match self.bump().kind {
+                T::LParen => depth += 1,
+                T::RParen => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        return;
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The first `@x`, if it is likely that the op defines it.
+    fn opaque_symbol(&mut self, from: usize, has_region: bool) {
+        let Some(at) = self.tokens[from..].iter().position(|it| it.kind == T::At) else { return };
+        let before = &self.tokens[from..from + at];
+        let is_early = !before.iter().any(|it| {
+            matches!(it.kind, T::LParen | T::LBrace | T::Colon | T::Percent)
+                || it.kind == T::Bare && self.slice(*it) == "attributes"
+        });
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let is_definer = matches!(
+            last,
+            "func" | "module" | "global" | "named_sequence" | "machine" | "sequence" | "class" | "pattern"
+        );
+        if is_early && (has_region || is_definer) {
+            let span = self.tokens[from + at].span();
+            let name = self.symbol_text(span);
+            self.out.symbol = Some(ParsedSymbol { name, root: name, span });
+        }
+    }
+
+    fn guess_types(&mut self, from: usize) {
+        let n = count_results(self.out).min(64) as usize;
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let (dialect, op) = name.split_once('.').unwrap_or(("", name));
+        let is_index = op == "dim"
+            || dialect == "index" && !matches!(op, "cmp" | "casts" | "castu" | "bool.constant")
+            || dialect == "gpu" && (op.ends_with("_id") || op.ends_with("_dim"));
+        if is_index {
+            self.out.result_types.resize(n, Type::INDEX);
+            return;
+        }
+        let takes_element = matches!(op, "load" | "extract") && matches!(dialect, "tensor" | "memref" | "vector");
+        let Some(start) = self.last_type_mark(from) else { return };
+        self.at = start;
+        let is_arrow = self.tokens[start - 1].kind == T::Arrow;
+        self.is_quiet = true;
+        let n_aliases = self.out.alias_uses.len();
+        let types = self.guessed_list(is_arrow);
+        self.out.alias_uses.truncate(n_aliases);
+        self.is_quiet = false;
+        let Some(&last) = types.last() else { return };
+        if types.len() == n {
+            self.out.result_types.extend_from_slice(&types);
+        } else {
+            let last = if types.len() == 1 || n == 1 { last } else { Type::UNKNOWN };
+            self.out.result_types.resize(n, last);
+        }
+        if takes_element && !is_arrow {
+            for ty in &mut self.out.result_types {
+                *ty = self.env.interner.element_type(*ty);
+            }
+        }
+    }
+
+    /// Where types may begin: behind the last `:` or `->` outside brackets.
+    fn last_type_mark(&self, from: usize) -> Option<usize> {
+        let mut depth = 0i32;
+        let mut found = None;
+        for (at, token) in self.tokens.iter().enumerate().skip(from.saturating_sub(1)) {
+            match token.kind {
+                T::LParen | T::LSquare | T::LBrace | T::Less => depth += 1,
+                T::RParen | T::RSquare | T::RBrace | T::Greater => depth = (depth - 1).max(0),
+                T::Colon | T::Arrow if depth == 0 && at >= from => found = Some(at + 1),
+                T::Bare if depth == 0 && self.slice(*token) == "loc" => break,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn guessed_list(&mut self, is_arrow: bool) -> SmallVec<[Type; 4]> {
+        let mut types = SmallVec::new();
+        if is_arrow && self.eat(T::LParen) {
+            let _ = self.list(T::RParen, |it| {
+                let ty = it.ty()?;
+                types.push(ty);
+                Ok(())
+            });
+            return types;
+        }
+        while let Ok(ty) = self.ty() {
+            types.push(ty);
+            let is_conversion =
+                self.peek() == T::Bare && matches!(self.word(), "to" | "into") && self.peek_at(1) != T::Eof;
+            if is_conversion {
+                self.at += 1;
+                types.clear();
+            } else if is_arrow || !self.eat(T::Comma) {
+                break;
+            }
+        }
+        types
+    }
+}
+
+impl crate::Interner {
+    /// The element type of a shaped type; of another type, itself.
+    pub fn element_type(&self, ty: Type) -> Type {
+        match self.type_data(ty) {
+            TypeData::Vector { element, .. }
+            | TypeData::Tensor { element, .. }
+            | TypeData::MemRef { element, .. } => *element,
+            _ => ty,
+        }
+    }
+}

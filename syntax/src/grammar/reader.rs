@@ -1,0 +1,259 @@
+//! The reader: a position in the tokens of one item, and how problems are told.
+//!
+//! A syntax problem ends the reading of the item: it is pushed once, and [`Broken`] travels up. As in the real tools, what is
+//! *expected* is told behind the token before, everything else at the current token. Problems of types are pushed and
+//! reading goes on.
+
+use super::{Env, Parsed};
+use crate::{Attr, Category, Name, ParsedOperand, Problem, Span, T, Token, Type};
+
+/// The item has a syntax problem, which was told.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Broken;
+
+pub(super) type Res<X = ()> = Result<X, Broken>;
+
+#[derive(Debug)]
+pub(super) struct Reader<'r, 'e> {
+    pub(super) text: &'r str,
+    pub(super) tokens: &'r [Token],
+    /// The current token.
+    pub(super) at: usize,
+    pub(super) env: &'r mut Env<'e>,
+    pub(super) out: &'r mut Parsed,
+    /// Problems are not told: what is read is a guess.
+    pub(super) is_quiet: bool,
+    /// Regions read so far.
+    pub(super) n_regions: usize,
+    /// The arguments of the next region, defined by the header.
+    pub(super) header_arguments: Vec<super::ParsedArgument>,
+}
+
+impl<'r> Reader<'r, '_> {
+    pub(super) fn peek(&self) -> T {
+        self.tokens.get(self.at).map_or(T::Eof, |it| it.kind)
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> T {
+        self.tokens.get(self.at + ahead).map_or(T::Eof, |it| it.kind)
+    }
+
+    /// The current token; at the end, an empty one behind the last.
+    pub(super) fn token(&self) -> Token {
+        self.tokens.get(self.at).copied().unwrap_or_else(|| {
+            let end = self.end_before();
+            Token { start: end, end, kind: T::Eof, at_line_start: false }
+        })
+    }
+
+    pub(super) fn slice(&self, token: Token) -> &'r str {
+        &self.text[token.range()]
+    }
+
+    /// The text of the current token.
+    pub(super) fn word(&self) -> &'r str {
+        self.tokens.get(self.at).map_or("", |it| &self.text[it.range()])
+    }
+
+    pub(super) fn bump(&mut self) -> Token {
+        let token = self.token();
+        self.at += 1;
+        token
+    }
+
+    pub(super) fn eat(&mut self, kind: T) -> bool {
+        let is = self.peek() == kind;
+        self.at += usize::from(is);
+        is
+    }
+
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        self.peek() == T::Bare && self.word() == word
+    }
+
+    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+        let is = self.is_word(word);
+        self.at += usize::from(is);
+        is
+    }
+
+    pub(super) fn expect(&mut self, kind: T) -> Res<Token> {
+        if self.peek() == kind {
+            return Ok(self.bump());
+        }
+        Err(self.expected(spelling(kind)))
+    }
+
+    pub(super) fn expect_word(&mut self, word: &str) -> Res {
+        if self.eat_word(word) {
+            return Ok(());
+        }
+        Err(self.expected(&format!("'{word}'")))
+    }
+
+    /// Where the token before the current one ends.
+    pub(super) fn end_before(&self) -> u32 {
+        let before = self.at.min(self.tokens.len());
+        match before.checked_sub(1) {
+            Some(it) => self.tokens[it].end,
+            None => self.tokens.first().map_or(0, |it| it.start),
+        }
+    }
+
+    /// Tells that something else should follow the token before.
+    #[cold]
+    pub(super) fn expected(&mut self, what: &str) -> Broken {
+        if self.peek() == T::Error {
+            return self.lexical(self.token());
+        }
+        let end = self.end_before();
+        self.broken("expected-token", Span::new(end, end), format!("expected {what}"))
+    }
+
+    /// Tells what is wrong with the current token.
+    #[cold]
+    pub(super) fn wrong(&mut self, code: &'static str, message: impl Into<String>) -> Broken {
+        if self.peek() == T::Error {
+            return self.lexical(self.token());
+        }
+        self.broken(code, self.token().span(), message.into())
+    }
+
+    /// Tells that a token is none.
+    #[cold]
+    pub(super) fn lexical(&mut self, token: Token) -> Broken {
+        let message = crate::lex::error_message(self.slice(token));
+        self.broken("unexpected-character", token.span(), message.into())
+    }
+
+    #[cold]
+    pub(super) fn broken(&mut self, code: &'static str, span: Span, message: String) -> Broken {
+        if !self.is_quiet {
+            let category = Category::Syntax;
+            self.out.problems.push(Problem { category, code, span, message });
+        }
+        Broken
+    }
+
+    /// Tells of types or counts that do not agree; reading goes on.
+    #[cold]
+    pub(super) fn mismatch(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        if !self.is_quiet {
+            let message = message.into();
+            self.out.problems.push(Problem { category: Category::Type, code, span, message });
+        }
+    }
+
+    pub(super) fn name(&mut self, text: &str) -> Name {
+        self.env.interner.name(text)
+    }
+
+    /// `%a` or `%a#1`, added to the operands.
+    pub(super) fn operand(&mut self, ty: Type) -> Res<usize> {
+        let operand = self.value(ty)?;
+        self.out.operands.push(operand);
+        Ok(self.out.operands.len() - 1)
+    }
+
+    /// `%a` or `%a#1`.
+    pub(super) fn value(&mut self, ty: Type) -> Res<ParsedOperand> {
+        if self.peek() != T::Percent {
+            return Err(self.expected("an SSA value"));
+        }
+        let token = self.bump();
+        let name = self.env.interner.name(&self.text[token.start as usize + 1..token.end as usize]);
+        let mut span = token.span();
+        let mut number = 0;
+        if self.peek() == T::Hash {
+            let Ok(it) = self.word()[1..].parse() else {
+                return Err(self.wrong("invalid-result-number", "invalid SSA value result number"));
+            };
+            number = it;
+            span.end = self.bump().end;
+        }
+        Ok(ParsedOperand { name, number, span, ty, maybe_argument: false })
+    }
+
+    /// Items separated by commas up to the closing bracket, which is read; the opening one was.
+    pub(super) fn list(&mut self, close: T, mut item: impl FnMut(&mut Self) -> Res) -> Res {
+        if self.eat(close) {
+            return Ok(());
+        }
+        loop {
+            item(self)?;
+            if self.eat(close) {
+                return Ok(());
+            }
+            if !self.eat(T::Comma) {
+                return Err(self.expected(&format!("{} or ','", spelling(close))));
+            }
+        }
+    }
+
+    /// Sets an attribute by name.
+    pub(super) fn set_attr(&mut self, name: &str, attr: Attr) {
+        let name = self.name(name);
+        self.set_attr_named(name, attr);
+    }
+
+    pub(super) fn set_attr_named(&mut self, name: Name, attr: Attr) {
+        match self.out.attrs.iter_mut().find(|it| it.0 == name) {
+            Some(it) => it.1 = attr,
+            None => self.out.attrs.push((name, attr)),
+        }
+    }
+
+    /// An integer attribute.
+    pub(super) fn int_attr(&mut self, value: i64, ty: Type) -> Attr {
+        self.env.interner.attr(crate::AttrData::Int { value: value.into(), ty })
+    }
+
+    /// `i32`
+    pub(super) fn i32_type(&mut self) -> Type {
+        self.env.interner.ty(crate::TypeData::Int { width: 32, sign: crate::Sign::Signless })
+    }
+
+    /// `array<i32: 1, 2>` or, with [`Type::I64`], `array<i64: 1, 2>`.
+    pub(super) fn dense_array(&mut self, element: Type, values: &[i64]) -> Attr {
+        let values = values.iter().map(|it| self.int_attr(*it, element)).collect();
+        self.env.interner.attr(crate::AttrData::DenseArray { element, values })
+    }
+}
+
+/// How a message names a token.
+pub(super) fn spelling(kind: T) -> &'static str {
+    match kind {
+        T::Bare => "a keyword",
+        T::At => "a symbol name",
+        T::Percent => "an SSA value",
+        T::Caret => "a block name",
+        T::Hash | T::HashBody => "an attribute",
+        T::Bang | T::BangBody => "a type",
+        T::Int => "an integer",
+        T::Float => "a number",
+        T::Str => "a string",
+        T::Colon => "':'",
+        T::Comma => "','",
+        T::LParen => "'('",
+        T::RParen => "')'",
+        T::LBrace => "'{'",
+        T::RBrace => "'}'",
+        T::LSquare => "'['",
+        T::RSquare => "']'",
+        T::Less => "'<'",
+        T::Greater => "'>'",
+        T::Equal => "'='",
+        T::Plus => "'+'",
+        T::Star => "'*'",
+        T::Minus => "'-'",
+        T::Arrow => "'->'",
+        T::Question => "'?'",
+        T::Bar => "'|'",
+        T::Slash => "'/'",
+        T::Ellipsis => "'...'",
+        T::FileMetaOpen => "'{-#'",
+        T::FileMetaClose => "'#-}'",
+        T::Region => "a region",
+        T::Split | T::Error | T::Eof => "the end of the op",
+    }
+}
