@@ -102,6 +102,8 @@ macro_rules! arith {
         ArithConvertf = "arith.convertf", PURE, [("fastmath", ""), ("roundingmode", "")], [E::Uses(1), E::OptRounding, E::OptFlags(&FASTMATH), E::AttrDict, COLON, E::Type(Bind::Operands), E::Word("to"), E::Type(Bind::Result)];
         /// Unsigned addition with the carry as second result.
         ArithAdduiExtended = "arith.addui_extended", PURE|COMMUTATIVE, [], [E::Uses(2), E::AttrDict, COLON, E::Type(Bind::AllAnd(1)), COMMA, E::Type(Bind::NextResult)];
+        /// Unsigned subtraction with the borrow as second result.
+        ArithSubuiExtended = "arith.subui_extended", PURE, [], [E::Uses(2), E::AttrDict, COLON, E::Type(Bind::AllAnd(1)), COMMA, E::Type(Bind::NextResult)];
         /// Signed multiplication; low and high half as two results.
         ArithMulsiExtended = "arith.mulsi_extended", PURE|COMMUTATIVE, [], [E::Uses(2), E::AttrDict, COLON, E::Type(Bind::AllAnd(2))];
         /// Unsigned multiplication; low and high half as two results.

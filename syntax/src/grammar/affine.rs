@@ -46,7 +46,12 @@ impl Reader<'_, '_> {
             let message = format!(
                 "{n_dims} dimension and {n_symbols} symbol operands for a map of {dims} and {symbols}"
             );
-            self.mismatch("operand-count", span, message);
+            use crate::OpKind::{AffineApply, AffineMax, AffineMin};
+            if matches!(self.out.kind, AffineApply | AffineMax | AffineMin) {
+                self.structure("operand-count", span, message);
+            } else {
+                self.mismatch("operand-count", span, message);
+            }
         }
         Ok(())
     }
@@ -129,9 +134,6 @@ impl Reader<'_, '_> {
         let n_upper = self.out.operands.len() - n_lower;
         let mut step = 1;
         if self.eat_word("step") {
-            if !matches!(self.peek(), T::Int | T::Minus) {
-                return Err(self.expected("an integer"));
-            }
             let start = self.at;
             step = self.integer()?;
             if step <= 0 {
@@ -160,8 +162,6 @@ impl Reader<'_, '_> {
             if is_many {
                 it.at += 1;
                 it.expect(T::LParen)?;
-            } else {
-                // As if a bracket stood before it.
             }
             let (map, operands) = if is_many { it.ssa_exprs()? } else { it.ssa_expr()? };
             let Body::Map(list) = map.body else { return Ok(()) };
@@ -194,7 +194,7 @@ impl Reader<'_, '_> {
         for groups in [&lower_groups, &upper_groups] {
             if groups.len() != n {
                 let message = format!("expected {n} bounds, found {}", groups.len());
-                self.mismatch("operand-count", self.span_of_name(), message);
+                self.structure("operand-count", self.span_of_name(), message);
             }
         }
         let mut steps = Vec::new();

@@ -24,12 +24,33 @@ impl Reader<'_, '_> {
         if self.out.kind == OpKind::Unknown {
             return self.unknown(name, token.span());
         }
+        if self.is_inline_payload() {
+            self.out.kind = OpKind::Unknown;
+            return self.opaque();
+        }
         self.out.form = Form::Custom;
         let format = self.out.kind.spec().format;
         if is_lenient(self.out.kind) {
             return self.lenient(format);
         }
         self.walk(format)
+    }
+
+    /// `linalg.map { arith.addf } ins(...)`: a name, perhaps attributes, and no operands, on the line of the brace.
+    fn is_inline_payload(&self) -> bool {
+        let is_end = match self.tokens.get(1).map(|it| it.kind) {
+            None => true,
+            Some(T::LBrace | T::Region) => {
+                !self.tokens.iter().any(|it| matches!(it.kind, T::Percent | T::Colon | T::Caret))
+            }
+            _ => false,
+        };
+        is_end
+            && self.at == 1
+            && !self.tokens[0].at_line_start
+            && self.out.kind.has(dialect::Traits::PURE)
+            && !self.out.kind.has(dialect::Traits::TERMINATOR)
+            && self.slice(self.tokens[0]).contains('.')
     }
 
     fn unknown(&mut self, name: crate::Name, span: Span) -> Res {
@@ -132,7 +153,7 @@ impl Reader<'_, '_> {
             E::ConstantValue => self.constant_value(),
             E::StrAttr(name) => {
                 if self.peek() != T::Str {
-                    return Err(self.expected("a string"));
+                    return Err(self.wrong("expected-token", "expected a string"));
                 }
                 let attr = self.attr()?;
                 self.set_attr(name, attr);
@@ -472,7 +493,7 @@ impl Reader<'_, '_> {
     pub(super) fn integer(&mut self) -> Res<i64> {
         let is_negative = self.eat(T::Minus);
         if self.peek() != T::Int {
-            return Err(self.expected("an integer"));
+            return Err(self.wrong("expected-token", "expected an integer"));
         }
         let text = self.word();
         let value = match text.strip_prefix("0x") {
@@ -491,7 +512,10 @@ impl Reader<'_, '_> {
         let text = match self.peek() {
             T::Bare => self.word(),
             T::Str => self.word().trim_matches('"'),
-            _ => return Err(self.expected(&format!("one of {}", names.join(", ")))),
+            _ => {
+                let message = format!("expected one of {}", names.join(", "));
+                return Err(self.wrong("unknown-case", message));
+            }
         };
         let Some(at) = names.iter().position(|it| *it == text) else {
             return Err(self.wrong("unknown-case", format!("expected one of {}", names.join(", "))));

@@ -168,7 +168,8 @@ pub(super) fn dense_array(
     let data = reader.env.interner.type_data(element).clone();
     match data {
         TypeData::Unknown => return Ok(Attr::UNKNOWN),
-        TypeData::Int { width: 1 | 8 | 16 | 32 | 64, .. } | TypeData::Float(_) => {}
+        TypeData::Int { width, .. } if width <= 1 || width % 8 == 0 => {}
+        TypeData::Float(_) => {}
         TypeData::Int { .. } => {
             reader.mismatch("literal-type", span, "element type bitwidth must be 1 or a multiple of 8");
         }
@@ -246,6 +247,11 @@ pub(super) fn dense(
         && it.text.starts_with("\"0x")
         && !matches!(reader.env.interner.type_data(element), TypeData::Dialect(_))
     {
+        let digits = it.text[3..].trim_end_matches('"');
+        if digits.len() % 2 == 1 || !digits.bytes().all(|it| it.is_ascii_hexdigit()) {
+            let message = "expected string containing hex digits starting with `0x`".into();
+            return Err(reader.broken("literal-type", it.span(), message));
+        }
         return Ok(format!("dense<{}>", it.text));
     }
     let mut shape = Vec::new();

@@ -29,12 +29,41 @@ impl Reader<'_, '_> {
                 self.at += 1;
                 Err(self.expected("'=' after the SSA name"))
             }
-            T::Bare => {
-                let message = format!("custom op '{}' is unknown", self.word());
-                Err(self.wrong("unknown-op", message))
+            T::Bare => self.second_op(),
+            T::Str => {
+                self.at += 1;
+                Err(self.expected("'(' to start the operand list"))
+            }
+            T::Caret => {
+                self.at += 1;
+                Err(self.expected("':' after the block name"))
             }
             _ => Err(self.expected("an operation")),
         }
+    }
+
+    /// An op that does not start a line is part of the item of the one before it. Legal, but hardly ever meant.
+    fn second_op(&mut self) -> Res {
+        let word = self.word();
+        let name = self.full_name(word);
+        let is_known = name.is_some_and(|it| self.env.interner.op_kind(it) != OpKind::Unknown);
+        if !is_known {
+            let message = format!("custom op '{word}' is unknown");
+            return Err(self.wrong("unknown-op", message));
+        }
+        let mut second = super::Parsed::default();
+        super::parse_item(self.text, &self.tokens[self.at..], self.env, &mut second);
+        let span = self.token().span();
+        self.at = self.tokens.len();
+        self.out.operands.extend(second.operands);
+        if let Some(problem) = second.problems.into_iter().next() {
+            self.out.problems.push(problem);
+            return Err(super::reader::Broken);
+        }
+        if self.out.kind.has(dialect::Traits::TERMINATOR) {
+            self.structure("terminator-not-last", span, "a terminator must be the last op of its block");
+        }
+        Ok(())
     }
 
     /// `^bb0(%a: i32 loc(...), ...):`
@@ -234,10 +263,9 @@ impl Reader<'_, '_> {
             && dialect::is_closed(dialect)
         {
             let message = unknown_op(dialect, full);
-            return Err(self.broken("unknown-op", token.span(), message));
+            self.structure("unknown-op", token.span(), message);
         }
         self.expect(T::LParen)?;
-        let first = self.token().span();
         self.list(T::RParen, |it| it.operand(Type::UNKNOWN).map(|_| ()))?;
         if self.eat(T::LSquare) {
             if self.peek() == T::RSquare {
@@ -270,37 +298,35 @@ impl Reader<'_, '_> {
         self.expect(T::Colon)?;
         let type_span = self.token().span();
         let ty = self.ty()?;
-        self.bind_generic_types(ty, type_span, first);
+        self.bind_generic_types(ty, type_span)?;
         self.drop_defaults();
         self.generic_successors();
         Ok(())
     }
 
-    fn bind_generic_types(&mut self, ty: Type, type_span: Span, _first: Span) {
-        let (n_inputs, n_results) = match self.env.interner.type_data(ty) {
+    fn bind_generic_types(&mut self, ty: Type, type_span: Span) -> Res {
+        let n_inputs = match self.env.interner.type_data(ty) {
             TypeData::Function { inputs, results } => {
                 for (operand, ty) in self.out.operands.iter_mut().zip(inputs) {
                     operand.ty = *ty;
                 }
                 self.out.result_types.extend_from_slice(results);
-                (inputs.len(), results.len())
+                inputs.len()
             }
             TypeData::Unknown => {
                 self.out.guessed = true;
-                return;
+                return Ok(());
             }
             _ => {
-                let _ = self.broken("expected-token", type_span, "expected a function type".into());
-                self.out.form = Form::Broken;
-                return;
+                return Err(self.broken("expected-token", type_span, "expected a function type".into()));
             }
         };
-        let _ = n_results;
         let n_operands = self.out.operands.len();
         if n_inputs != n_operands {
             let message = format!("expected {n_operands} operand types but had {n_inputs}");
             self.mismatch("operand-count", type_span, message);
         }
+        Ok(())
     }
 
     /// Which operands go to which successor, where the op is known.

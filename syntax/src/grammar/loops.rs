@@ -16,6 +16,7 @@ impl Reader<'_, '_> {
             let message = "result number not allowed in argument list";
             return Err(self.wrong("invalid-result-number", message));
         }
+        self.opt_location()?;
         Ok(ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None })
     }
 

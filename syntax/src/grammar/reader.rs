@@ -81,6 +81,9 @@ impl<'r> Reader<'r, '_> {
         if self.peek() == kind {
             return Ok(self.bump());
         }
+        if kind == T::At {
+            return Err(self.wrong("expected-token", "expected a symbol name, such as @name"));
+        }
         Err(self.expected(spelling(kind)))
     }
 
@@ -88,7 +91,8 @@ impl<'r> Reader<'r, '_> {
         if self.eat_word(word) {
             return Ok(());
         }
-        Err(self.expected(&format!("'{word}'")))
+        // The real tools tell missing keywords at the current token.
+        Err(self.wrong("expected-token", format!("expected '{word}'")))
     }
 
     /// Where the token before the current one ends.
@@ -124,6 +128,15 @@ impl<'r> Reader<'r, '_> {
     pub(super) fn lexical(&mut self, token: Token) -> Broken {
         let message = crate::lex::error_message(self.slice(token));
         self.broken("unexpected-character", token.span(), message.into())
+    }
+
+    /// Tells what a verifier would; reading goes on.
+    #[cold]
+    pub(super) fn structure(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+        if !self.is_quiet {
+            let message = message.into();
+            self.out.problems.push(Problem { category: Category::Structure, code, span, message });
+        }
     }
 
     #[cold]
