@@ -5,12 +5,7 @@
 
 import { homedir } from "node:os";
 import * as vscode from "vscode";
-import {
-  DidChangeConfigurationNotification,
-  LanguageClient,
-  State,
-  type LanguageClientOptions,
-} from "vscode-languageclient/node";
+import { LanguageClient, State, type LanguageClientOptions } from "vscode-languageclient/node";
 import { findServer, type Server } from "./server.ts";
 
 const selector = [
@@ -44,12 +39,10 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }),
     ),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
-      // What the server offers is settled when it starts.
+      // What the server offers is settled when it starts; it asks for the other settings by itself.
       const atStart = ["noisy.server.path", "noisy.features"];
       if (atStart.some((setting) => event.affectsConfiguration(setting))) {
         await current.restart();
-      } else if (event.affectsConfiguration("noisy")) {
-        await current.sendSettings();
       }
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => current.restart()),
@@ -61,7 +54,7 @@ export async function deactivate(): Promise<void> {
   await session?.stop();
 }
 
-/** The settings the server knows, as it expects them under `noisy`. */
+/** The settings the server starts with; it is told of changes, and asks, as the protocol has it. */
 function serverSettings(): object {
   const settings = vscode.workspace.getConfiguration("noisy");
   return {
@@ -101,14 +94,6 @@ class Session {
 
   stop(): Promise<void> {
     return this.enqueue(() => this.stopClient());
-  }
-
-  async sendSettings(): Promise<void> {
-    if (this.client?.isRunning() === true) {
-      await this.client.sendNotification(DidChangeConfigurationNotification.type, {
-        settings: { noisy: serverSettings() },
-      });
-    }
   }
 
   private enqueue(step: () => Promise<void>): Promise<void> {
