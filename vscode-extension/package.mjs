@@ -19,6 +19,7 @@ for (const stale of ["server", "dist"]) {
 }
 
 const { metafile } = await build({
+  absWorkingDir: process.cwd(), // esbuild remembers where it was loaded
   entryPoints: ["src/extension.ts"],
   outfile: "dist/extension.cjs",
   bundle: true,
