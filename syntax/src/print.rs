@@ -6,7 +6,7 @@ use crate::{Attr, AttrData, Dim, Interner, Name, Sign, Type, TypeData};
 
 mod generic;
 
-pub use generic::generic;
+pub use generic::{generic, generic_op};
 
 pub(crate) fn write_type(interner: &Interner, out: &mut String, ty: Type) {
     match interner.type_data(ty) {
@@ -46,7 +46,7 @@ pub(crate) fn write_type(interner: &Interner, out: &mut String, ty: Type) {
             write_type(interner, out, *element);
             for it in rest {
                 out.push_str(", ");
-                write_attr(interner, out, *it);
+                write_attr_typed(interner, out, *it, Types::NotDefault);
             }
             out.push('>');
         }
@@ -112,13 +112,23 @@ fn write_dims(out: &mut String, dims: Option<&[Dim]>) {
 }
 
 pub(crate) fn write_attr(interner: &Interner, out: &mut String, attr: Attr) {
-    write_attr_typed(interner, out, attr, true);
+    write_attr_typed(interner, out, attr, Types::All);
+}
+
+/// Which numbers are printed with their types.
+#[derive(Clone, Copy, PartialEq)]
+enum Types {
+    All,
+    /// All but the default types `i64` and `f64`.
+    NotDefault,
+    None,
 }
 
 /// An attribute; the type of an integer or float is left out where the context gives it.
-fn write_attr_typed(interner: &Interner, out: &mut String, attr: Attr, with_type: bool) {
+fn write_attr_typed(interner: &Interner, out: &mut String, attr: Attr, types: Types) {
     let typed = |out: &mut String, ty: Type| {
-        if with_type {
+        let is_default = ty == Type::I64 || ty == Type::F64;
+        if types == Types::All || types == Types::NotDefault && !is_default {
             out.push_str(" : ");
             write_type(interner, out, ty);
         }
@@ -151,7 +161,7 @@ fn write_attr_typed(interner: &Interner, out: &mut String, attr: Attr, with_type
             out.push('[');
             for (i, it) in list.iter().enumerate() {
                 out.push_str(if i > 0 { ", " } else { "" });
-                write_attr(interner, out, *it);
+                write_attr_typed(interner, out, *it, Types::NotDefault);
             }
             out.push(']');
         }
@@ -168,7 +178,7 @@ fn write_attr_typed(interner: &Interner, out: &mut String, attr: Attr, with_type
             write_type(interner, out, *element);
             for (i, it) in values.iter().enumerate() {
                 out.push_str(if i > 0 { ", " } else { ": " });
-                write_attr_typed(interner, out, *it, false);
+                write_attr_typed(interner, out, *it, Types::None);
             }
             out.push('>');
         }

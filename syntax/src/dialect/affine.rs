@@ -5,7 +5,7 @@ macro_rules! affine {
         /// Counts between affine bounds by a constant step. `iter_args` are carried from one iteration to the next.
         AffineFor = "affine.for", LOOP|SINGLE_BLOCK, [("lowerBoundMap", ""), ("operandSegmentSizes", ""), ("step", ""), ("upperBoundMap", "")], [E::AffineFor, E::Region, E::AttrDict];
         /// Runs one of two regions, by an affine set.
-        AffineIf = "affine.if", CHOICE|SINGLE_BLOCK, [("condition", "")], [E::AffineApply("condition"), E::OptArrowTypes, E::Region, E::OptElse, E::AttrDict];
+        AffineIf = "affine.if", CHOICE|SINGLE_BLOCK, [], [E::AffineApply("condition"), E::OptArrowTypes, E::Region, E::OptElse, E::AttrDict];
         /// Runs its region for all points of a hyperrectangle, possibly at once.
         AffineParallel = "affine.parallel", LOOP|SINGLE_BLOCK, [("lowerBoundsGroups", ""), ("lowerBoundsMap", ""), ("reductions", ""), ("steps", ""), ("upperBoundsGroups", ""), ("upperBoundsMap", "")], [E::AffineParallel, E::Region, E::AttrDict];
         /// Ends a region of an `affine` op with its results.

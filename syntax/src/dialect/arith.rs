@@ -75,7 +75,7 @@ macro_rules! arith {
         /// Widens an integer with zeros.
         ArithExtui = "arith.extui", PURE, [("nonNeg", "")], [E::Uses(1), E::OptWord("nneg", "nonNeg"), E::AttrDict, COLON, E::Type(Bind::Operands), E::Word("to"), E::Type(Bind::Result)];
         /// Keeps the low bits of an integer.
-        ArithTrunci = "arith.trunci", PURE, [("overflowFlags", "#arith.overflow<none>")], [E::Uses(1), E::OptFlags(&OVERFLOW), E::AttrDict, COLON, E::Type(Bind::Operands), E::Word("to"), E::Type(Bind::Result)];
+        ArithTrunci = "arith.trunci", PURE, [("overflowFlags", "")], [E::Uses(1), E::OptFlags(&OVERFLOW), E::AttrDict, COLON, E::Type(Bind::Operands), E::Word("to"), E::Type(Bind::Result)];
         /// Widens a floating-point number.
         ArithExtf = "arith.extf", PURE, [("fastmath", "")], [E::Uses(1), E::OptFlags(&FASTMATH), E::AttrDict, COLON, E::Type(Bind::Operands), E::Word("to"), E::Type(Bind::Result)];
         /// Narrows a floating-point number, rounding.

@@ -255,8 +255,11 @@ impl Reader<'_, '_> {
         self.expect_word("into")?;
         self.expect(T::LParen)?;
         let basis = self.mixed_list(T::RParen)?;
-        let attr = self.dense_array(Type::I64, &basis);
-        self.set_attr("static_basis", attr);
+        // LLVM 19 knows operands only, and then no attribute.
+        if basis.iter().any(|it| *it != super::loops::DYNAMIC) {
+            let attr = self.dense_array(Type::I64, &basis);
+            self.set_attr("static_basis", attr);
+        }
         self.attr_dict()?;
         self.expect(T::Colon)?;
         loop {

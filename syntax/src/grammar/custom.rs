@@ -641,8 +641,8 @@ impl Reader<'_, '_> {
                 let all: Vec<_> = cases.iter().map(ToString::to_string).collect();
                 format!("dense<[{}]>", all.join(", "))
             };
-            let dims = Some([Dim::Fixed(n)].into());
-            let ty = self.env.interner.ty(TypeData::Tensor { dims, element: flag, encoding: None });
+            let dims = [Dim::Fixed(n)].into();
+            let ty = self.env.interner.ty(TypeData::Vector { dims, element: flag });
             let text = self.name(&text);
             let attr = self.env.interner.attr(AttrData::Elements(text, ty));
             self.set_attr("case_values", attr);

@@ -252,7 +252,7 @@ pub(super) fn dense(
             let message = "expected string containing hex digits starting with `0x`".into();
             return Err(reader.broken("literal-type", it.span(), message));
         }
-        return Ok(format!("dense<{}>", it.text));
+        return blob(reader, it, digits, n_elements, &sizes, element);
     }
     let mut shape = Vec::new();
     if !infer_shape(literal, 0, &mut shape) {
@@ -288,6 +288,67 @@ pub(super) fn dense(
     out.push('>');
     Ok(out)
 }
+
+/// `dense<"0x...">`: the bytes of one element for all of them, or of each. Few elements are printed one by one, many as they are.
+fn blob(
+    reader: &mut Reader<'_, '_>,
+    word: &Word<'_>,
+    digits: &str,
+    n_elements: u64,
+    sizes: &[u64],
+    element: Type,
+) -> Res<String> {
+    let kind = match reader.env.interner.type_data(element) {
+        TypeData::Int { width, sign: Sign::Signless } if matches!(width, 8 | 16 | 32 | 64) => None,
+        TypeData::Index => None,
+        TypeData::Float(kind) if matches!(*kind, "f32" | "f64" | "f16" | "bf16") => Some(*kind),
+        _ => return Ok(format!("dense<{}>", word.text)),
+    };
+    let width = match reader.env.interner.type_data(element) {
+        TypeData::Int { width, .. } => *width,
+        TypeData::Float(kind) => float_shape(kind).0,
+        _ => 64,
+    };
+    let n_digits = width as usize / 4;
+    let n_given = (digits.len() / n_digits) as u64;
+    if !digits.len().is_multiple_of(n_digits) || n_given != 1 && n_given != n_elements {
+        let message = "elements hex data size is invalid for the type";
+        reader.mismatch("literal-type", word.span(), message);
+        return Ok("dense<>".to_owned());
+    }
+    let texts: Vec<String> = digits
+        .as_bytes()
+        .chunks(n_digits)
+        .map(|chunk| {
+            // Little-endian bytes.
+            let bits = chunk.chunks(2).rev().fold(0u64, |bits, pair| {
+                let byte = std::str::from_utf8(pair).ok().and_then(|it| u64::from_str_radix(it, 16).ok());
+                bits << 8 | byte.unwrap_or(0)
+            });
+            match kind {
+                Some(kind) => float_text(from_bits(bits.into(), kind), kind),
+                None => {
+                    let shift = 64 - width;
+                    (((bits << shift) as i64) >> shift).to_string()
+                }
+            }
+        })
+        .collect();
+    let is_splat = texts.iter().all(|it| *it == texts[0]);
+    if is_splat {
+        return Ok(format!("dense<{}>", texts[0]));
+    }
+    if n_elements > MOST_PRINTED {
+        return Ok(format!("dense<\"0x{}\">", digits.to_uppercase()));
+    }
+    let mut out = "dense<".to_owned();
+    nest(&mut out, sizes, &mut texts.iter());
+    out.push('>');
+    Ok(out)
+}
+
+/// MLIR prints more elements than these, if they differ, as a hexadecimal string.
+const MOST_PRINTED: u64 = 100;
 
 /// Writes elements in nested brackets.
 fn nest<'a>(out: &mut String, sizes: &[u64], texts: &mut impl Iterator<Item = &'a String>) {

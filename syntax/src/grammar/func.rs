@@ -26,7 +26,7 @@ impl Reader<'_, '_> {
                 ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None }
             } else {
                 if named == Some(true) {
-                    return Err(it.expected("an SSA identifier"));
+                    return Err(it.wrong("expected-token", "expected an SSA identifier"));
                 }
                 let start = it.token().span();
                 let ty = it.ty()?;

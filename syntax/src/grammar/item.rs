@@ -9,8 +9,8 @@ impl Reader<'_, '_> {
     pub(super) fn item(&mut self) {
         let result = match self.peek() {
             T::Caret => self.label(),
-            T::Hash | T::HashBody if self.peek_at(1) == T::Equal => self.alias(OpKind::AttrAlias),
-            T::Bang | T::BangBody if self.peek_at(1) == T::Equal => self.alias(OpKind::TypeAlias),
+            T::Hash | T::HashBody => self.alias(OpKind::AttrAlias),
+            T::Bang | T::BangBody => self.alias(OpKind::TypeAlias),
             T::FileMetaOpen => self.resources(),
             _ => self.op(),
         };
@@ -112,6 +112,9 @@ impl Reader<'_, '_> {
             let message = "names with a '.' are reserved for dialects";
             return Err(self.wrong("dotted-alias", message));
         }
+        if self.peek() != T::Equal {
+            return Err(self.expected("'=' in alias definition"));
+        }
         self.bump();
         if kind == OpKind::TypeAlias {
             self.out.defined_type = self.ty()?;
@@ -131,7 +134,7 @@ impl Reader<'_, '_> {
         }
         loop {
             if !matches!(self.peek(), T::Bare | T::Str) {
-                return Err(self.expected("a key of the resource section"));
+                return Err(self.wrong("expected-token", "expected a key of the resource section"));
             }
             self.bump();
             self.expect(T::Colon)?;
@@ -158,7 +161,7 @@ impl Reader<'_, '_> {
         self.expect(T::LBrace)?;
         self.list(T::RBrace, |it| {
             if !matches!(it.peek(), T::Bare | T::Str) {
-                return Err(it.expected("a key"));
+                return Err(it.wrong("expected-token", "expected a key"));
             }
             it.bump();
             it.expect(T::Colon)?;

@@ -141,11 +141,22 @@ impl<'r> Reader<'r, '_> {
 
     #[cold]
     pub(super) fn broken(&mut self, code: &'static str, span: Span, message: String) -> Broken {
-        if !self.is_quiet {
+        if !self.is_quiet && !self.is_unclosed() {
             let category = Category::Syntax;
             self.out.problems.push(Problem { category, code, span, message });
         }
         Broken
+    }
+
+    /// Whether the item ends with a region that the text does not close: then what misses behind it is no problem of its
+    /// own.
+    fn is_unclosed(&self) -> bool {
+        let at_end = self.at >= self.tokens.len();
+        at_end
+            && self
+                .tokens
+                .last()
+                .is_some_and(|it| it.kind == T::Region && !self.slice(*it).ends_with('}'))
     }
 
     /// Tells of types or counts that do not agree; reading goes on.

@@ -10,7 +10,7 @@ use crate::{Interner, T};
 
 /// The tokens of one op whose regions are written as `{}`, and everything that is in them is left out.
 pub(super) fn tokens_of(text: &str) -> Vec<Token> {
-    let lexed = lex(text);
+    let lexed = lex(text).tokens;
     let all: Vec<Token> = lexed.iter().copied().filter(|it| it.kind != T::Eof).collect();
     let mut out: Vec<Token> = Vec::new();
     let mut at = 0;

@@ -217,7 +217,7 @@ mod tests {
     use crate::lex::lex;
 
     fn check(text: &str, expected: &str) {
-        let tokens = lex(text);
+        let tokens = lex(text).tokens;
         let end = extent(&tokens, 0, Until::Value).expect("not nested deeply");
         let words: Vec<_> = words(text, &tokens, 0, end).iter().map(|it| it.text).collect();
         assert_eq!(words.join(" "), expected);
@@ -247,6 +247,6 @@ mod tests {
     #[test]
     fn deep_nesting_is_refused() {
         let text = "[".repeat(MAX_DEPTH + 1);
-        assert_eq!(extent(&lex(&text), 0, Until::Value), Err(MAX_DEPTH));
+        assert_eq!(extent(&lex(&text).tokens, 0, Until::Value), Err(MAX_DEPTH));
     }
 }
