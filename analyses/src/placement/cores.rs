@@ -25,6 +25,8 @@
 //!
 //! Cost of a separation: the sum over nodes of (limit - lowest noise), times the same again for sums.
 
+use std::ops::Range;
+
 use super::graph::{Graph, NONE};
 use super::instance::{Bits, Rule};
 
@@ -133,13 +135,16 @@ impl<'g> Cores<'g> {
         if own >= FULL { FULL } else { self.before(v, k) + own }
     }
 
-    /// Fills the table for a point.
-    pub(super) fn fill(&mut self, x: &[f32]) {
-        self.weight.fill(FULL);
+    /// Fills the table for a point, for the nodes at some places of the order. Sites outside must have weight 1.
+    pub(super) fn fill(&mut self, x: &[f32], ranks: Range<usize>) {
         let graph = self.graph;
+        for &v in &graph.order[ranks.clone()] {
+            let (start, end) = (self.start[v as usize], self.start[v as usize + 1]);
+            self.weight[start as usize..end as usize].fill(FULL);
+        }
         loop {
             let mut changed = false;
-            for &v in &graph.order {
+            for &v in &graph.order[ranks.clone()] {
                 let i = v as usize;
                 for k in self.lo_p[i] + 1..=self.top[i] {
                     let w = self.entry(x, v, k);
@@ -227,11 +232,12 @@ impl<'g> Cores<'g> {
         }
     }
 
-    /// The nodes with a core of weight under `1 - slack` at the point the table was filled for, the most
-    /// violated first.
-    pub(super) fn violated(&self, slack: f32) -> Vec<(f32, u32)> {
-        let mut nodes: Vec<(f32, u32)> = (0..self.graph.n_nodes() as u32)
-            .filter_map(|v| {
+    /// The nodes at some places of the order with a core of weight under `1 - slack` at the point the table was
+    /// filled for, the most violated first.
+    pub(super) fn violated(&self, ranks: Range<usize>, slack: f32) -> Vec<(f32, u32)> {
+        let mut nodes: Vec<(f32, u32)> = self.graph.order[ranks]
+            .iter()
+            .filter_map(|&v| {
                 let over = self.graph.limit[v as usize].checked_add(1)?;
                 let w = if over > self.top[v as usize] { FULL } else { self.before(v, over) };
                 (w < FULL - slack).then_some((w, v))

@@ -2,9 +2,7 @@
 //!
 //! Phases:
 //!
-//! 1. *Relaxation.* Start without rows; solve; separate violated cores ([`super::cores`]); add them; repeat until
-//!    none is violated. Rows that stopped binding are dropped now and then. After each solve the multipliers
-//!    give a bound computed in integers, so rounding in the solver cannot make it wrong.
+//! 1. *Relaxation* ([`super::relax`]): a bound, reduced costs, and the cores that matter.
 //! 2. *Fixing.* A site whose reduced cost lifts the bound to the incumbent cannot differ in a better choice. Fix
 //!    all such, simplify what is left, and start over on its parts.
 //! 3. *Sweep.* A program whose values are short-lived is decided by dynamic programming ([`super::sweep`]).
@@ -23,7 +21,8 @@ use super::compact;
 use super::cores::{Core, Cores};
 use super::graph::Graph;
 use super::greedy;
-use super::highs::{Column, Effort, Lp, LpAnswer, Mip, Row};
+use super::highs::{Column, Effort, Mip, Row};
+use super::relax::{Relaxed, SCALE, ceiling, relax, separate};
 use super::simplify::{Fixed, simplify};
 use super::state::State;
 use super::sweep::{self, Swept, Terms};
@@ -39,9 +38,6 @@ pub(super) struct Budget<'a> {
 }
 
 impl Budget<'_> {
-    /// A simplex iteration costs about this many node visits.
-    const ITERATION: u64 = 200;
-
     pub(super) fn is_spent(&self) -> bool {
         self.left == 0 || (self.stop)()
     }
@@ -50,20 +46,23 @@ impl Budget<'_> {
         self.left = self.left.saturating_sub(work);
     }
 
-    fn spend_iterations(&mut self, iterations: u64) {
-        // At least one, so that loops of free solves end.
-        self.spend((iterations + 1).saturating_mul(Self::ITERATION));
+    /// Spends for simplex iterations on a program of `n` columns; at least one, so that loops of free solves end.
+    pub(super) fn spend_iterations(&mut self, iterations: u64, n: usize) {
+        self.spend((iterations + 1).saturating_mul(iteration(n)));
     }
 
-    fn effort(&self) -> Effort<'_> {
-        let iterations =
-            if self.left == u64::MAX { u64::MAX } else { self.left / Self::ITERATION + 1 };
+    /// What the solver may use of what is left, on a program of `n` columns.
+    pub(super) fn effort(&self, n: usize) -> Effort<'_> {
+        let all = self.left == u64::MAX;
+        let iterations = if all { u64::MAX } else { self.left / iteration(n) + 1 };
         Effort { stop: self.stop, iterations, nodes: u64::MAX }
     }
 }
 
-/// Costs are scaled by this to make multipliers integers.
-const SCALE: u32 = 24;
+/// A simplex iteration costs about this many node visits, as measured with 250 and with 33,000 columns.
+fn iteration(n: usize) -> u64 {
+    200 + n as u64 / 7
+}
 
 /// Proves what it can about a graph and posts bounds and better choices on the board.
 pub(super) fn prove(graph: &Graph, board: &Board, budget: &mut Budget) {
@@ -86,17 +85,14 @@ fn by_rows(graph: &Graph, board: &Board, budget: &mut Budget) {
         .chain(state.e.iter().map(|&e| f64::from(e)))
         .collect();
     let start = state.is_legal().then_some(&start[..]);
-    let Some(answer) = mip.solve(start, &budget.effort()) else { return };
-    budget.spend_iterations(answer.iterations);
+    let Some(answer) = mip.solve(start, &budget.effort(graph.n_sites())) else { return };
+    budget.spend_iterations(answer.iterations, graph.n_sites());
     if let Some(values) = &answer.values {
         offer(graph, compact::choice(graph, values), board);
     }
     if sane {
-        if answer.infeasible {
-            board.prove(board.upper());
-        } else {
-            board.prove(whole(answer.bound));
-        }
+        // NB: there is an incumbent, so a solver that says infeasible is wrong.
+        board.prove(if answer.infeasible { 0 } else { whole(answer.bound) });
     }
 }
 
@@ -112,24 +108,6 @@ fn offer(graph: &Graph, chosen: Vec<bool>, board: &Board) {
         greedy::prune(graph, &mut state);
         board.offer(state.cost, &state.chosen);
     }
-}
-
-/// What the relaxation leaves behind.
-struct Relaxed {
-    /// The cores of the last program.
-    cores: Vec<Core>,
-    /// The bound, times `2^SCALE`.
-    bound: i128,
-    /// The multipliers of the cores that prove it, times `2^SCALE`.
-    multipliers: Vec<i128>,
-    /// The cores that prove it.
-    proof: Vec<Core>,
-    /// Reduced cost per site, times `2^SCALE`.
-    reduced: Vec<i128>,
-    /// The last point.
-    x: Vec<f32>,
-    /// No core is violated.
-    complete: bool,
 }
 
 fn by_cores(graph: &Graph, mut cores: Cores, board: &Board, budget: &mut Budget) {
@@ -156,140 +134,6 @@ fn by_cores(graph: &Graph, mut cores: Cores, board: &Board, budget: &mut Budget)
     if graph.cyclic && !board.is_proven() && !budget.is_spent() {
         by_rows(graph, board, budget);
     }
-}
-
-/// Phase 1.
-fn relax(graph: &Graph, cores: &mut Cores, board: &Board, budget: &mut Budget) -> Option<Relaxed> {
-    let columns: Vec<Column> = graph
-        .cost
-        .iter()
-        .map(|&cost| Column { cost: cost as f64, lower: 0.0, upper: 1.0, integer: false })
-        .collect();
-    let mut lp = Lp::new(&columns)?;
-    let mut rows: Vec<Core> = Vec::new();
-    let mut known: HashSet<Core> = HashSet::new();
-    let mut relaxed = Relaxed {
-        cores: Vec::new(),
-        bound: 0,
-        multipliers: Vec::new(),
-        proof: Vec::new(),
-        reduced: graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect(),
-        x: vec![0.0; graph.n_sites()],
-        complete: false,
-    };
-    let mut round = 0;
-    loop {
-        let found = separate(graph, cores, &relaxed.x, 1e-4, &mut known, budget);
-        if found.is_empty() {
-            relaxed.complete = !budget.is_spent();
-            break;
-        }
-        let new: Vec<&[u32]> = found.iter().map(|core| &**core).collect();
-        if budget.is_spent() || lp.add(&new, 1.0).is_none() {
-            break;
-        }
-        rows.extend(found);
-        let Some(answer) = lp.solve(&budget.effort()) else { break };
-        budget.spend_iterations(answer.iterations);
-        for (x, value) in relaxed.x.iter_mut().zip(&answer.values) {
-            *x = *value as f32;
-        }
-        let (bound, reduced) = certify(graph, &rows, &answer.multipliers);
-        if bound > relaxed.bound {
-            (relaxed.bound, relaxed.reduced) = (bound, reduced);
-            relaxed.multipliers = answer.multipliers.iter().map(|&y| scaled(y)).collect();
-            relaxed.proof.clone_from(&rows);
-            board.prove(ceiling(bound));
-        }
-        if board.is_proven() {
-            break;
-        }
-        round += 1;
-        if round % 10 == 0 {
-            drop_idle(&mut lp, &mut rows, &mut known, &answer)?;
-        }
-    }
-    relaxed.cores = rows;
-    Some(relaxed)
-}
-
-/// Cores that a point violates, each site in a few of them only, none known already.
-fn separate(
-    graph: &Graph,
-    cores: &mut Cores,
-    x: &[f32],
-    slack: f32,
-    known: &mut HashSet<Core>,
-    budget: &mut Budget,
-) -> Vec<Core> {
-    /// New cores per site and round.
-    const SHARE: u8 = 3;
-    let before = cores.work;
-    cores.fill(x);
-    budget.spend(cores.work - before);
-    let mut uses = vec![0_u8; graph.n_sites()];
-    let mut found = Vec::new();
-    for (_, v) in cores.violated(slack) {
-        let Some(core) = cores.core(x, v) else { continue };
-        if core.iter().all(|&s| uses[s as usize] >= SHARE) || !known.insert(core.clone()) {
-            continue;
-        }
-        for &s in &core {
-            uses[s as usize] += 1;
-        }
-        found.push(core);
-    }
-    found
-}
-
-/// Drops the rows without a multiplier.
-fn drop_idle(
-    lp: &mut Lp,
-    rows: &mut Vec<Core>,
-    known: &mut HashSet<Core>,
-    answer: &LpAnswer,
-) -> Option<()> {
-    let idle: Vec<bool> = answer.multipliers.iter().map(|m| *m < 1e-9).collect();
-    lp.remove(&idle)?;
-    let mut i = 0;
-    rows.retain(|core| {
-        let keep = !idle[i];
-        i += 1;
-        if !keep {
-            known.remove(core);
-        }
-        keep
-    });
-    debug_assert_eq!(lp.n_rows(), rows.len());
-    Some(())
-}
-
-/// The bound that multipliers prove, and the reduced costs, in integers: for any `y >= 0`, every choice that hits
-/// all cores costs at least `sum of y + sum over sites of min(0, cost - sum of y over its cores)`.
-fn certify(graph: &Graph, rows: &[Core], multipliers: &[f64]) -> (i128, Vec<i128>) {
-    let mut reduced: Vec<i128> = graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect();
-    let mut bound = 0_i128;
-    for (core, &y) in rows.iter().zip(multipliers) {
-        let y = scaled(y);
-        if y > 0 {
-            bound += y;
-            for &s in core {
-                reduced[s as usize] -= y;
-            }
-        }
-    }
-    bound += reduced.iter().map(|&r| r.min(0)).sum::<i128>();
-    (bound, reduced)
-}
-
-/// A multiplier as an integer, rounded down; at least zero.
-fn scaled(y: f64) -> i128 {
-    if y.is_finite() { (y.max(0.0) * f64::from(1_u32 << SCALE)) as i128 } else { 0 }
-}
-
-fn ceiling(bound: i128) -> u64 {
-    let unit = 1_i128 << SCALE;
-    u64::try_from((bound.max(0) + unit - 1) >> SCALE).unwrap_or(u64::MAX)
 }
 
 /// Phase 2. Says whether it took over: then nothing is left to do here.
@@ -404,10 +248,10 @@ fn branch(
     let mut known: HashSet<Core> = relaxed.cores.iter().cloned().collect();
     loop {
         let start: Vec<f64> = board.best().iter().map(|&c| f64::from(u8::from(c))).collect();
-        let mut effort = budget.effort();
+        let mut effort = budget.effort(graph.n_sites());
         effort.iterations = effort.iterations.min(iterations);
         let Some(answer) = mip.solve(Some(&start), &effort) else { return };
-        budget.spend_iterations(answer.iterations);
+        budget.spend_iterations(answer.iterations, graph.n_sites());
         if answer.infeasible {
             return;
         }
@@ -418,7 +262,7 @@ fn branch(
         let mut legal_at_once = true;
         loop {
             let x: Vec<f32> = chosen.iter().map(|&c| f32::from(u8::from(c))).collect();
-            let found = separate(graph, cores, &x, 0.5, &mut known, budget);
+            let found = separate(graph, cores, 0..graph.n_nodes(), &x, 0.5, &mut known, budget);
             if found.is_empty() {
                 break;
             }
@@ -454,7 +298,7 @@ pub(super) enum Found {
 /// Any legal choice, by the compact model.
 pub(super) fn any_legal(graph: &Graph, budget: &Budget) -> Found {
     let (mip, sane) = compact::rows(graph);
-    match mip.solve(None, &budget.effort()) {
+    match mip.solve(None, &budget.effort(graph.n_sites())) {
         Some(answer) if answer.infeasible && sane => Found::None,
         Some(answer) => {
             let chosen = answer.values.map(|values| compact::choice(graph, &values));

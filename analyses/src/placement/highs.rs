@@ -100,6 +100,20 @@ pub(super) struct Lp {
     n_rows: usize,
 }
 
+/// Which columns and rows are basic, in HiGHS's numbers.
+#[derive(Clone, Debug)]
+pub(super) struct Basis {
+    pub columns: Vec<c_int>,
+    pub rows: Vec<c_int>,
+}
+
+impl Basis {
+    /// All columns at their lower bound, no rows.
+    pub(super) fn new(n_columns: usize) -> Basis {
+        Basis { columns: vec![0; n_columns], rows: Vec::new() }
+    }
+}
+
 /// An optimal point of a linear program.
 #[derive(Clone, Debug)]
 pub(super) struct LpAnswer {
@@ -163,6 +177,38 @@ impl Lp {
         let status =
             unsafe { highs_sys::Highs_deleteRowsByMask(model.as_mut_ptr(), mask.as_mut_ptr()) };
         self.n_rows -= n_out;
+        (status != highs_sys::STATUS_ERROR).then_some(())
+    }
+
+    /// The basis of the last solution.
+    pub(super) fn basis(&mut self) -> Option<Basis> {
+        let model = self.model.as_mut()?;
+        let mut basis = Basis { columns: vec![0; self.n_columns], rows: vec![0; self.n_rows] };
+        // SAFETY: the arrays have one entry per column and row, which is what HiGHS writes.
+        let status = unsafe {
+            highs_sys::Highs_getBasis(
+                model.as_mut_ptr(),
+                basis.columns.as_mut_ptr(),
+                basis.rows.as_mut_ptr(),
+            )
+        };
+        (status != highs_sys::STATUS_ERROR).then_some(basis)
+    }
+
+    /// Where the next solve starts.
+    pub(super) fn set_basis(&mut self, basis: &Basis) -> Option<()> {
+        let model = self.model.as_mut()?;
+        if basis.columns.len() != self.n_columns || basis.rows.len() != self.n_rows {
+            return None;
+        }
+        // SAFETY: the arrays have one entry per column and row.
+        let status = unsafe {
+            highs_sys::Highs_setBasis(
+                model.as_mut_ptr(),
+                basis.columns.as_ptr(),
+                basis.rows.as_ptr(),
+            )
+        };
         (status != highs_sys::STATUS_ERROR).then_some(())
     }
 

@@ -50,6 +50,8 @@ pub struct Steps {
     pub prove: bool,
     /// Bounds from conflict cores; off: from the compact model.
     pub cores: bool,
+    /// Solve the relaxation of a large part in stretches first.
+    pub stretch: bool,
     /// Fix sites by reduced cost before branch and bound.
     pub fix: bool,
     /// Dynamic programming over a narrow program.
@@ -67,6 +69,7 @@ impl Default for Steps {
             anneal: true,
             prove: true,
             cores: true,
+            stretch: true,
             fix: true,
             sweep: true,
             branch: true,

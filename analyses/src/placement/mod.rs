@@ -34,6 +34,7 @@ mod greedy;
 mod highs;
 pub mod instance;
 mod limits;
+mod relax;
 mod search;
 mod simplify;
 mod state;

@@ -19,7 +19,7 @@ use super::graph::Graph;
 use super::limits::Clock;
 
 /// Start and end temperature of a walk, in units of a typical cost.
-const HEAT: (f64, f64) = (0.4, 0.12);
+const HEAT: (f64, f64) = (0.3, 0.12);
 
 /// A walk of a few visits from the best choice on the board.
 pub(super) fn quick(graph: &Graph, board: &Board, visits: u64, budget: &mut Budget) {
@@ -55,7 +55,8 @@ pub(super) fn solve(
     let end = share.end;
     let stop = || clock.is_over() || end.is_some_and(|end| Instant::now() >= end);
     let mut budget = Budget { stop: &stop, left: share.work, steps: share.steps };
-    let visits = (n * 500).min(budget.left / 10);
+    // A longer walk follows anyway where a part is large.
+    let visits = (n * 500).min(2_000_000).min(budget.left / 10);
     quick(graph, board, visits, &mut budget);
     report(board);
     if board.is_proven() || budget.is_spent() {

@@ -236,7 +236,7 @@ fn equal_to_exhaustive_search_on_fourteen_sites() {
 #[test]
 fn each_step_can_be_off() {
     let mut random = Random::new(11);
-    let switches: [fn(&mut Steps) -> &mut bool; 9] = [
+    let switches: [fn(&mut Steps) -> &mut bool; 10] = [
         |s| &mut s.force,
         |s| &mut s.split,
         |s| &mut s.prune,
@@ -244,6 +244,7 @@ fn each_step_can_be_off() {
         |s| &mut s.prove,
         |s| &mut s.cores,
         |s| &mut s.fix,
+        |s| &mut s.stretch,
         |s| &mut s.sweep,
         |s| &mut s.branch,
     ];
@@ -412,4 +413,27 @@ fn operands_after_their_users_are_no_trouble() {
     let placement = place(&instance, &quick()).unwrap();
     check_laws(&instance, &placement);
     assert_eq!((placement.cost, placement.proof), (71, Proof::Optimal));
+}
+
+#[test]
+fn a_large_part_gets_a_bound_in_stretches() {
+    // Bounds of stretches and of the whole must agree with what is proven when they are off.
+    let instance = window_program(&mut Random::new(17), 7500);
+    let limits = |stretch| Limits {
+        time: None,
+        work: Some(20_000_000),
+        steps: Steps { stretch, anneal: false, ..Steps::default() },
+        ..Limits::default()
+    };
+    let [with, without] = [true, false].map(|on| place(&instance, &limits(on)).unwrap());
+    check_laws_of_large(&instance, &with);
+    assert!(with.lower_bound > 500 && without.lower_bound <= with.cost);
+}
+
+/// [`check_laws`] but for uselessness, which takes an evaluation per site.
+fn check_laws_of_large(instance: &Instance, placement: &Placement) {
+    let mut chosen = vec![false; instance.sites.len()];
+    placement.sites.iter().for_each(|s| chosen[s.0 as usize] = true);
+    assert!(evaluate::legal(instance, &chosen));
+    assert!(placement.lower_bound <= placement.cost);
 }
