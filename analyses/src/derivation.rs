@@ -1,10 +1,23 @@
 //! Where a number comes from: the chain of ops that fed the noise of a value, as data.
+//!
+//! From the value backward, at each step to the noisiest operand (an unknown one is noisiest of all, the first of equals
+//! counts), until a source: a fresh value, a reset, an argument, or something unknown. Between a source and the
+//! budget there is room for few ops that add noise, so chains are short; those that add none (block arguments, results of regions)
+//! may be many, and the walk ends after [`MAX_STEPS`].
 
 use std::ops::Range;
 
-use noisy_syntax::{Op, Value};
+use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
+use rustc_hash::FxHashSet;
 
+use crate::Document;
 use crate::fact::Noise;
+use crate::flow;
+use crate::model::{Bits, Growth};
+use crate::noise;
+
+/// The longest chain that is followed.
+pub const MAX_STEPS: usize = 64;
 
 /// One step of a derivation: a value and the rule that gave it its noise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,7 +26,7 @@ pub struct Step {
     pub value: Value,
     /// The op that defines it, or the label or the op whose header does.
     pub op: Option<Op>,
-    /// The part of the op that computes it, in bytes of the text.
+    /// The part of the op that computes it, in bytes of the text; of an argument, its name.
     pub range: Range<usize>,
     /// Its noise.
     pub noise: Noise,
@@ -28,4 +41,185 @@ pub struct Derivation {
     pub steps: Vec<Step>,
     /// The chain is longer: its first steps were left out.
     pub shortened: bool,
+}
+
+impl Derivation {
+    /// At most `n` steps, and after which of them how many were left out: a few from the source and the rest from the end.
+    pub fn brief(&self, n: usize) -> (Vec<&Step>, Option<(usize, usize)>) {
+        let len = self.steps.len();
+        if len <= n || n < 2 {
+            return (self.steps.iter().collect(), None);
+        }
+        let head = n / 3;
+        let tail = n - head;
+        let shown = self.steps[..head].iter().chain(&self.steps[len - tail..]).collect();
+        (shown, Some((head, len - n)))
+    }
+}
+
+/// The part of an op that computes: its name and its operands.
+pub fn core_range(ir: &Ir, op: Op) -> Range<usize> {
+    let data = ir.op(op);
+    let name = data.name_span;
+    if !data.kind.is_op() || name.end <= name.start {
+        return ir.head_range(op);
+    }
+    let limit = data.regions.first().map_or(u32::MAX, |&(own, _)| own);
+    let ends = data.operands.iter().map(|it| it.span.end).filter(|&it| it <= limit);
+    let mut end = ends.max().unwrap_or(0).max(name.end);
+    if data.form == Form::Generic {
+        // `"noisy.add"(%0, %1)`: the parenthesis belongs to it.
+        end = (end + u32::from(end > name.end)).min(data.own_len);
+    }
+    ir.absolute(op, noisy_syntax::Span::new(name.start, end))
+}
+
+/// The place that stands for a value: the part of its op that computes it, or the name of an argument.
+pub fn value_range(ir: &Ir, value: Value) -> Range<usize> {
+    let data = ir.value(value);
+    match data.def {
+        Def::Result(op, _) => core_range(ir, op),
+        Def::Argument(..) => match ir.definer(value) {
+            Some(op) => ir.absolute(op, data.span),
+            None => 0..0,
+        },
+    }
+}
+
+/// Derives the noise of a value.
+pub(crate) fn derive(document: &Document, value: Value) -> Derivation {
+    let ir = document.ir();
+    let mut out = Derivation::default();
+    let mut seen = FxHashSet::default();
+    let mut at = Some(value);
+    while let Some(value) = at {
+        let noise = *document.noise(value);
+        if noise == Noise::Bottom {
+            break;
+        }
+        if out.steps.len() == MAX_STEPS {
+            out.shortened = true;
+            break;
+        }
+        if !seen.insert(value) {
+            break;
+        }
+        let (rule, next) = explain(document, value, noise);
+        out.steps.push(Step {
+            value,
+            op: ir.definer(value),
+            range: value_range(ir, value),
+            noise,
+            rule,
+        });
+        at = next;
+    }
+    out.steps.reverse();
+    out
+}
+
+/// The rule that gives a value its noise, with numbers, and the operand to blame.
+fn explain(document: &Document, value: Value, noise: Noise) -> (String, Option<Value>) {
+    let ir = document.ir();
+    let feeders = flow::feeders(ir, value);
+    if !feeders.is_empty() {
+        let mut values: Vec<Value> = Vec::new();
+        for (_, value) in feeders {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        let noises: Vec<Noise> = values.iter().map(|&it| *document.noise(it)).collect();
+        let blamed = values.get(noisiest(&noises)).copied();
+        return (join_text(&noises, noise), blamed);
+    }
+    match ir.value(value).def {
+        Def::Argument(block, index) => {
+            let region = ir.block(block).region;
+            let holder = ir.region(region).parent;
+            let function = holder.filter(|&it| ir.op(it).kind == OpKind::FuncFunc);
+            let (Some(function), Some(hi)) = (function, noise.hi()) else {
+                return (format!("{noise}: an argument"), None);
+            };
+            let contract = noise::argument_contract(ir, function, index as usize);
+            let what = if contract.is_some() { "by contract" } else { "fresh argument" };
+            (format!("{what}: {hi}"), None)
+        }
+        Def::Result(op, _) => explain_result(document, op, noise),
+    }
+}
+
+fn explain_result(document: &Document, op: Op, noise: Noise) -> (String, Option<Value>) {
+    let (ir, model) = (document.ir(), document.model());
+    let name = ir.op_name(op);
+    let rule = model.rule(name).filter(|_| ir.op(op).form != Form::Broken);
+    let Some(rule) = rule else {
+        let what = match noise.hi() {
+            Some(hi) => format!("by contract: {hi}"),
+            None if name.is_empty() => "unknown: the op is broken".to_owned(),
+            None => format!("unknown: what {name} gives is not known"),
+        };
+        return (what, None);
+    };
+    let operands = ir.op(op).operands.iter().skip(rule.first);
+    let values: Vec<Option<Value>> = operands.map(|it| it.value).collect();
+    let noises: Vec<Noise> =
+        values.iter().map(|it| it.map_or(Noise::Unknown, |it| document.carried(it))).collect();
+    let blamed = values.get(noisiest(&noises)).copied().flatten();
+    let Some(hi) = noise.hi() else {
+        return ("unknown: fed by what is not known".to_owned(), blamed);
+    };
+    let text = match rule.growth {
+        Growth::Fresh => return (format!("fresh: {hi}"), None),
+        Growth::Reset(_) => return (format!("reset: {hi}"), None),
+        Growth::Max(k) => {
+            let all = numbers(&noises);
+            let all = match &all[..] {
+                [one] => one.clone(),
+                all => format!("max({})", all.join(", ")),
+            };
+            equation(&all, k, hi)
+        }
+        Growth::Sum(k) => equation(&numbers(&noises).join(" + "), k, hi),
+    };
+    // Over the rounds of a loop, the largest operands need not meet.
+    let now = Noise::after(rule.growth, model.fresh, &noises);
+    if now.hi() == Some(hi) { (text, blamed) } else { (format!("at most {hi} in a loop"), blamed) }
+}
+
+fn equation(left: &str, k: Bits, hi: Bits) -> String {
+    if k == 0 { format!("{left} = {hi}") } else { format!("{left} + {k} = {hi}") }
+}
+
+fn numbers(noises: &[Noise]) -> Vec<String> {
+    noises.iter().map(|it| it.hi().map_or("?".to_owned(), |hi| hi.to_string())).collect()
+}
+
+fn join_text(noises: &[Noise], noise: Noise) -> String {
+    let Some(hi) = noise.hi() else { return "unknown: fed by what is not known".to_owned() };
+    let reached: Vec<Noise> = noises.iter().copied().filter(|it| *it != Noise::Bottom).collect();
+    if reached.iter().filter_map(|it| it.hi()).max() != Some(hi) {
+        return format!("at most {hi} in a loop");
+    }
+    match numbers(&reached).as_slice() {
+        [one] => format!("passed on: {one}"),
+        all if all.len() <= 4 => format!("max({}) = {hi}", all.join(", ")),
+        all => format!("the largest of {} that meet here: {hi}", all.len()),
+    }
+}
+
+/// The index of the noisiest; unknown is noisiest, the first of equals counts.
+fn noisiest(noises: &[Noise]) -> usize {
+    let rank = |noise: &Noise| match *noise {
+        Noise::Bottom => 0,
+        Noise::Range { hi, .. } => 1 + u64::from(hi),
+        Noise::Unknown => u64::MAX,
+    };
+    let mut best = 0;
+    for (index, noise) in noises.iter().enumerate() {
+        if rank(noise) > rank(&noises[best]) {
+            best = index;
+        }
+    }
+    best
 }

@@ -1,30 +1,45 @@
 //! A text with all that is known of it.
+//!
+//! *Law.* After any edits, facts and diagnostics equal those of a document made from the text anew. *Cost.* An edit costs in
+//! proportion to what it changes; asking for the diagnostics, in proportion to how many there are.
 
 use std::ops::Range;
 
-use noisy_syntax::{Delta, Ir, Op, Source, Value};
+use noisy_syntax::{Delta, Ir, Op, Source, Type, Value};
 
-use crate::derivation::Derivation;
+use crate::checks;
+use crate::derivation::{self, Derivation};
 use crate::fact::Noise;
 use crate::model::NoiseModel;
+use crate::noise::NoiseAnalysis;
+use crate::sparse::Sparse;
 use crate::{Category, Diagnostic, Severity};
 
 /// A document: text, IR, facts and diagnostics, always those of the current text.
 #[derive(Debug)]
 pub struct Document {
     source: Source,
-    model: NoiseModel,
+    facts: Sparse<NoiseAnalysis>,
 }
 
 impl Document {
     /// Reads and analyzes a text under the built-in model.
     pub fn new(text: &str) -> Self {
-        Self { source: Source::new(text), model: NoiseModel::tutorial() }
+        Self::with_model(text, NoiseModel::tutorial())
+    }
+
+    /// Reads and analyzes a text.
+    pub fn with_model(text: &str, model: NoiseModel) -> Self {
+        let source = Source::new(text);
+        let facts = Sparse::new(source.ir(), NoiseAnalysis::new(model));
+        Self { source, facts }
     }
 
     /// Replaces a range of bytes, which must lie on character boundaries within the text.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
-        self.source.edit(range, text)
+        let delta = self.source.edit(range, text);
+        self.facts.update(self.source.ir(), &delta);
+        delta
     }
 
     /// Text and IR.
@@ -39,34 +54,41 @@ impl Document {
 
     /// The noise model.
     pub fn model(&self) -> &NoiseModel {
-        &self.model
+        self.facts.analysis.model()
     }
 
-    /// What is known of the noise of a value; [`Noise::Bottom`] for values that carry none.
+    /// The facts, for who wants to know what is live and how much work the last edit was.
+    pub fn facts(&self) -> &Sparse<NoiseAnalysis> {
+        &self.facts
+    }
+
+    /// What is known of the noise of a value; [`Noise::Bottom`] for values that carry none or that nothing reaches.
     pub fn noise(&self, value: Value) -> &Noise {
-        let _ = value;
-        &Noise::Unknown
+        self.facts.fact(value).unwrap_or(&Noise::Bottom)
+    }
+
+    /// Whether values of this type carry noise.
+    pub fn is_noisy(&self, value: Value) -> bool {
+        self.ir().value(value).ty == Type::NOISY
+    }
+
+    /// As [`Document::noise`], and unknown for values that carry none.
+    pub(crate) fn carried(&self, value: Value) -> Noise {
+        if self.is_noisy(value) { *self.noise(value) } else { Noise::Unknown }
     }
 
     /// How the noise of a value came about.
     pub fn derivation(&self, value: Value) -> Derivation {
-        let _ = value;
-        Derivation::default()
+        derivation::derive(self, value)
     }
 
     /// Everything there is to say, in textual order.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut out = Vec::new();
         for (_, range, problem) in self.source.problems() {
-            let category = match problem.category {
-                noisy_syntax::Category::Syntax => Category::Syntax,
-                noisy_syntax::Category::Name => Category::Name,
-                noisy_syntax::Category::Type => Category::Type,
-                noisy_syntax::Category::Structure => Category::Structure,
-            };
             out.push(Diagnostic {
                 code: problem.code,
-                category,
+                category: category(problem.category),
                 severity: Severity::Error,
                 range,
                 message: problem.message,
@@ -76,6 +98,13 @@ impl Document {
                 fixes: Vec::new(),
             });
         }
+        for check in checks::ALL {
+            (check.run)(self, &mut out);
+        }
+        out.sort_by(|a, b| {
+            let key = |it: &Diagnostic| (it.range.start, it.range.end, it.category, it.code);
+            key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
+        });
         out
     }
 
@@ -85,3 +114,16 @@ impl Document {
         ir.rest(function).symbol.map_or(String::new(), |(name, _)| ir.interner.str(name).to_owned())
     }
 }
+
+fn category(of: noisy_syntax::Category) -> Category {
+    match of {
+        noisy_syntax::Category::Syntax => Category::Syntax,
+        noisy_syntax::Category::Name => Category::Name,
+        noisy_syntax::Category::Type => Category::Type,
+        noisy_syntax::Category::Structure => Category::Structure,
+    }
+}
+
+#[cfg(test)]
+#[path = "document_tests.rs"]
+mod tests;

@@ -3,14 +3,18 @@
 //! [`Document`] is the entry: a text with its IR, facts and diagnostics, kept up to date edit by edit. [`insert_reduces`] is
 //! the optimizer's face. Nothing here knows an editor.
 
+pub mod checks;
 pub mod derivation;
 mod diagnostic;
 mod document;
 mod fact;
+pub mod flow;
 pub mod fix;
 pub mod lattice;
 pub mod model;
+pub mod noise;
 pub mod placement;
+pub mod sparse;
 
 pub use derivation::{Derivation, Step};
 pub use diagnostic::{

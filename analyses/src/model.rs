@@ -3,7 +3,7 @@
 //! The analysis, the optimizer, hover and hints all read this table and state no rule of their own. It is data, keyed by
 //! the full name of an op, so that another scheme is another table. [`NoiseModel::tutorial`] is the built-in one.
 
-use noisy_syntax::{Ir, Name, Op, OpKind};
+use noisy_syntax::{Ir, Op};
 use rustc_hash::FxHashMap;
 
 /// Bits of noise.
@@ -25,8 +25,10 @@ pub enum Growth {
 /// What a model says of one op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
-    /// How its noise follows from its noisy operands. All operands of a noisy type carry noise, and all results.
+    /// How its noise follows from its noisy operands.
     pub growth: Growth,
+    /// The operands from this index on carry noise; those before do not.
+    pub first: usize,
     /// The price of executing it once, in the unit that the optimizer adds up.
     pub cost: u64,
 }
@@ -58,16 +60,16 @@ impl NoiseModel {
     /// The model of the MLIR tutorial's `noisy` dialect: fresh 12, budget 26.
     pub fn tutorial() -> Self {
         let mut it = Self::new(12, 26, "noisy.reduce_noise");
-        for (name, growth, cost) in [
-            ("noisy.encode", Growth::Fresh, 0),
-            ("noisy.add", Growth::Max(1), 0),
-            ("noisy.sub", Growth::Max(1), 0),
-            ("noisy.mul", Growth::Sum(0), 0),
-            ("noisy.reduce_noise", Growth::Reset(12), 1),
+        for (name, growth, first, cost) in [
+            ("noisy.encode", Growth::Fresh, 0, 0),
+            ("noisy.add", Growth::Max(1), 0, 0),
+            ("noisy.sub", Growth::Max(1), 0, 0),
+            ("noisy.mul", Growth::Sum(0), 0, 0),
+            ("noisy.reduce_noise", Growth::Reset(12), 0, 1),
             // Picks one of its operands and does nothing to it.
-            ("arith.select", Growth::Max(0), 0),
+            ("arith.select", Growth::Max(0), 1, 0),
         ] {
-            it.set(name, Rule { growth, cost });
+            it.set(name, Rule { growth, first, cost });
         }
         it
     }
@@ -100,7 +102,7 @@ impl NoiseModel {
 #[derive(Debug)]
 pub struct Rules {
     model: NoiseModel,
-    /// By interned op name, in the order of [`Name::index`]; grown as names are seen.
+    /// By interned op name, in the order of their index; grown as names are seen.
     by_name: Vec<Entry>,
 }
 
@@ -133,7 +135,7 @@ impl Rules {
         if !data.kind.is_op() {
             return None;
         }
-        let index = Name::index(data.name);
+        let index = data.name.index();
         if index >= self.by_name.len() {
             self.by_name.resize(index + 1, Entry::Unseen);
         }
@@ -146,11 +148,6 @@ impl Rules {
                 rule
             }
         }
-    }
-
-    /// The rule of an op, without remembering it.
-    pub fn peek(&self, ir: &Ir, op: Op) -> Option<Rule> {
-        if ir.op(op).kind == OpKind::Label { None } else { self.model.rule(ir.op_name(op)) }
     }
 }
 
@@ -171,8 +168,8 @@ mod tests {
     #[test]
     fn other_schemes_are_other_tables() {
         let mut model = NoiseModel::new(0, 3, "mgmt.bootstrap");
-        model.set("ckks.mul", Rule { growth: Growth::Max(1), cost: 0 });
-        model.set("mgmt.bootstrap", Rule { growth: Growth::Reset(1), cost: 40 });
+        model.set("ckks.mul", Rule { growth: Growth::Max(1), first: 0, cost: 0 });
+        model.set("mgmt.bootstrap", Rule { growth: Growth::Reset(1), first: 0, cost: 40 });
         assert_eq!((model.reset_level(), model.reset_cost()), (1, 40));
         assert_eq!(model.rule("noisy.mul"), None);
     }

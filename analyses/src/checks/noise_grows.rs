@@ -1,0 +1,62 @@
+//! noise-grows
+//!
+//! A loop that may run any number of times adds noise to a carried value in each round, so that after enough rounds the budget
+//! is exceeded. Reported at what the loop carries into the next round, with the round in which it first
+//! happens, found by replaying. A loop that is known to run fewer times than that is legal and not reported.
+//!
+//! ```mlir
+//! %r = scf.for %i = %lo to %hi step %c1 iter_args(%acc = %0) -> !noisy.i32 {
+//!   %1 = noisy.add %acc, %0 : !noisy.i32
+//!   scf.yield %1 : !noisy.i32             // noise grows by 1 in each round
+//! }
+//! ```
+//!
+//! Reduce the carried value in the loop, or give the loop constant bounds.
+
+use noisy_syntax::{Ir, Op};
+
+use super::Check;
+use super::noise_overflow::related;
+use crate::derivation::{core_range, value_range};
+use crate::flow::{self, Flow};
+use crate::{Category, Diagnostic, Document, Related, Severity};
+
+pub(super) const CHECK: Check =
+    Check { code: "noise-grows", severity: Severity::Error, run: check };
+
+fn check(document: &Document, out: &mut Vec<Diagnostic>) {
+    let (ir, budget) = (document.ir(), document.model().budget);
+    for (op, growing) in document.facts().analysis.growing(ir) {
+        let mut chain = related(document, growing.root);
+        let (by, round, noise) = (growing.by, growing.round, growing.noise);
+        chain.push(Related {
+            range: value_range(ir, growing.root),
+            message: format!("noise {noise} here in round {round}"),
+        });
+        out.push(Diagnostic {
+            code: CHECK.code,
+            category: Category::Noise,
+            severity: CHECK.severity,
+            range: carried_range(ir, op, growing.index),
+            message: format!(
+                "noise grows by {by} in each round and exceeds the budget of {budget} in round {round}"
+            ),
+            related: chain,
+            help: Some("reduce the carried value in the loop, or give the loop constant bounds".into()),
+            tags: Vec::new(),
+            fixes: Vec::new(),
+        });
+    }
+}
+
+/// The operand of the yield that carries a value into the next round.
+fn carried_range(ir: &Ir, op: Op, index: usize) -> std::ops::Range<usize> {
+    let data = ir.op(op);
+    let region = match Flow::of(ir, op) {
+        Flow::While => data.regions.get(1),
+        _ => data.regions.first(),
+    };
+    let end = region.and_then(|&(_, region)| flow::yields(ir, region).first().copied());
+    let operand = end.and_then(|end| Some((end, ir.op(end).operands.get(index)?.span)));
+    operand.map_or_else(|| core_range(ir, op), |(end, span)| ir.absolute(end, span))
+}

@@ -1,0 +1,128 @@
+//! noise-overflow
+//!
+//! The noise of a value may exceed the budget: decoding it, or anything computed from it, may give a wrong answer. Reported where a
+//! chain of ops first goes over; what that value spoils further down is counted and not reported again. The chain that
+//! fed the noise comes along.
+//!
+//! ```mlir
+//! %0 = noisy.encode %x : i5 -> !noisy.i32
+//! %1 = noisy.mul %0, %0 : !noisy.i32      // 12 + 12 = 24
+//! %2 = noisy.mul %1, %1 : !noisy.i32      // noise 48 exceeds the budget of 26
+//! ```
+//!
+//! Reduce an operand first: `%r1 = noisy.reduce_noise %1 : !noisy.i32`.
+
+use std::collections::VecDeque;
+
+use noisy_syntax::{Def, Value};
+use rustc_hash::FxHashSet;
+
+use super::Check;
+use crate::derivation::value_range;
+use crate::flow::{self, Flow};
+use crate::model::Growth;
+use crate::{Category, Diagnostic, Document, Related, Severity};
+
+/// The most spoilt values that are counted.
+const MANY: usize = 100;
+/// The most steps of a derivation that are shown.
+const SHOWN: usize = 8;
+
+pub(super) const CHECK: Check =
+    Check { code: "noise-overflow", severity: Severity::Error, run: check };
+
+fn check(document: &Document, out: &mut Vec<Diagnostic>) {
+    let (ir, budget) = (document.ir(), document.model().budget);
+    for (value, root) in document.facts().analysis.roots(ir) {
+        let mut message = format!("noise {} exceeds the budget of {budget}", root.noise);
+        if let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) {
+            let what = if Flow::of(ir, round.op).is_loop() { "of the loop" } else { "of a cycle" };
+            message += &format!(" in round {} {what}", round.number);
+        }
+        out.push(Diagnostic {
+            code: CHECK.code,
+            category: Category::Noise,
+            severity: CHECK.severity,
+            range: value_range(ir, value),
+            message,
+            related: related(document, value),
+            help: Some(help(document, value)),
+            tags: Vec::new(),
+            fixes: Vec::new(),
+        });
+    }
+}
+
+/// The steps of the derivation of a value, its own last.
+pub(super) fn related(document: &Document, value: Value) -> Vec<Related> {
+    let derivation = document.derivation(value);
+    let (steps, gap) = derivation.brief(SHOWN);
+    let mut out: Vec<Related> = steps
+        .iter()
+        .map(|step| Related {
+            range: step.range.clone(),
+            message: format!("{}: {}", document.ir().value_text(step.value), step.rule),
+        })
+        .collect();
+    if let Some((after, n)) = gap {
+        if let Some(related) = out.get_mut(after) {
+            related.message = format!("... {n} steps later {}", related.message);
+        }
+    }
+    out
+}
+
+fn help(document: &Document, value: Value) -> String {
+    let mut out = match noisiest_operand(document, value) {
+        Some(operand) => {
+            let (op, name) = (&document.model().reset_op, document.ir().value_text(operand));
+            format!("reduce {name} first: insert {op}, or let the optimizer choose the places")
+        }
+        None => "lower what comes in from outside".to_owned(),
+    };
+    match spoilt(document, value) {
+        0 => {}
+        1 => out += "; 1 later value is over because of it",
+        n if n < MANY => out += &format!("; {n} later values are over because of it"),
+        n => out += &format!("; {n} or more later values are over because of it"),
+    }
+    out
+}
+
+fn noisiest_operand(document: &Document, value: Value) -> Option<Value> {
+    let ir = document.ir();
+    let Def::Result(op, _) = ir.value(value).def else { return None };
+    let rule = document.model().rule(ir.op_name(op))?;
+    if matches!(rule.growth, Growth::Fresh | Growth::Reset(_)) {
+        return None;
+    }
+    let operands = ir.op(op).operands.iter().skip(rule.first).filter_map(|it| it.value);
+    operands.fold(None, |best: Option<Value>, it| match best {
+        Some(best) if document.noise(best).hi() >= document.noise(it).hi() => Some(best),
+        _ => Some(it),
+    })
+}
+
+/// How many values further down are over, up to [`MANY`].
+fn spoilt(document: &Document, root: Value) -> usize {
+    let (ir, budget) = (document.ir(), document.model().budget);
+    let mut seen: FxHashSet<Value> = FxHashSet::default();
+    seen.insert(root);
+    let mut queue: VecDeque<Value> = VecDeque::from([root]);
+    let mut n = 0;
+    while let Some(value) = queue.pop_front() {
+        for &(user, index) in &ir.value(value).uses {
+            let fed = flow::feeds(ir, user, index as usize);
+            for &it in ir.op(user).results.iter().chain(&fed) {
+                if document.noise(it).is_over(budget) && seen.insert(it) {
+                    n += 1;
+                    queue.push_back(it);
+                    if n == MANY {
+                        return n;
+                    }
+                }
+            }
+        }
+    }
+    n
+}

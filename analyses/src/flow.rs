@@ -1,0 +1,362 @@
+//! How control and values flow through ops with regions and through branches: the shape that the solver, the derivation and the
+//! optimizer walk. No facts here, only structure.
+
+use std::ops::Range;
+
+use noisy_syntax::affine::{Body, Expr};
+use noisy_syntax::{AttrData, Block, Def, Form, Ir, Op, OpKind, Region, Sign, TypeData, Value};
+use smallvec::SmallVec;
+
+/// What an op does with its regions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// It has none.
+    Plain,
+    /// It holds code that is entered from elsewhere, with arguments from there: functions.
+    Function,
+    /// It only groups what stands inside: modules, the chunks of a split file.
+    Group,
+    /// It runs one of its regions once; their yields give the results.
+    Choice,
+    /// It runs its region a number of times. Operands from this index on are carried into the region's last arguments,
+    /// yields into the next round, and the last ones are the results.
+    For {
+        /// Index of the first carried operand.
+        first: usize,
+    },
+    /// `scf.while`: all operands are carried.
+    While,
+    /// It runs its regions somehow.
+    Opaque,
+}
+
+impl Flow {
+    /// What an op does with its regions.
+    pub fn of(ir: &Ir, op: Op) -> Flow {
+        let data = ir.op(op);
+        let n_regions = data.regions.len();
+        if n_regions == 0 {
+            return Flow::Plain;
+        }
+        match data.kind {
+            OpKind::Chunk | OpKind::BuiltinModule => Flow::Group,
+            _ if matches!(data.form, Form::Broken | Form::Opaque) => match data.kind {
+                OpKind::FuncFunc => Flow::Function,
+                _ => Flow::Opaque,
+            },
+            OpKind::FuncFunc => Flow::Function,
+            OpKind::ScfIf | OpKind::AffineIf if n_regions <= 2 => Flow::Choice,
+            OpKind::ScfIndexSwitch | OpKind::ScfExecuteRegion | OpKind::MemrefAllocaScope => {
+                Flow::Choice
+            }
+            OpKind::ScfFor if n_regions == 1 && data.operands.len() >= 3 => Flow::For { first: 3 },
+            OpKind::AffineFor if n_regions == 1 && data.operands.len() >= data.results.len() => {
+                Flow::For { first: data.operands.len() - data.results.len() }
+            }
+            OpKind::ScfWhile if n_regions == 2 => Flow::While,
+            _ => Flow::Opaque,
+        }
+    }
+
+    /// Whether it may run its regions more than once, knowingly.
+    pub fn is_loop(self) -> bool {
+        matches!(self, Flow::For { .. } | Flow::While)
+    }
+}
+
+/// The block where a region is entered: that of its first label if it starts with one.
+pub fn entry_block(ir: &Ir, region: Region) -> Block {
+    match ir.items(region).next() {
+        Some(first) if ir.op(first).kind == OpKind::Label => ir.label_block(first),
+        _ => ir.region(region).entry,
+    }
+}
+
+/// The arguments of a region that a loop carries: the last `n`.
+pub fn carried_args(ir: &Ir, region: Region, n: usize) -> SmallVec<[Value; 4]> {
+    let args = &ir.block(entry_block(ir, region)).args;
+    args.iter().copied().skip(args.len().saturating_sub(n)).collect()
+}
+
+/// The ops that end the blocks of a region and leave it for the op that holds it.
+pub fn yields(ir: &Ir, region: Region) -> SmallVec<[Op; 1]> {
+    let ends = |block: Block| ir.last_op(block).filter(|&op| is_yield(ir, op));
+    // Most regions have one block, and looking for labels costs a search.
+    let entry = ir.region(region).entry;
+    match ends(entry) {
+        Some(op) if ir.next(op).is_none() => SmallVec::from_slice(&[op]),
+        _ => ir.blocks(region).into_iter().filter_map(ends).collect(),
+    }
+}
+
+fn is_yield(ir: &Ir, op: Op) -> bool {
+    let kind = ir.op(op).kind;
+    matches!(
+        kind,
+        OpKind::ScfYield
+            | OpKind::AffineYield
+            | OpKind::ScfCondition
+            | OpKind::FuncReturn
+            | OpKind::MemrefAllocaScopeReturn
+    )
+}
+
+/// The operands that a yield gives to the op around: all, but for the condition of `scf.condition`.
+pub fn yielded(ir: &Ir, op: Op) -> Range<usize> {
+    let first = usize::from(ir.op(op).kind == OpKind::ScfCondition);
+    first..ir.op(op).operands.len().max(first)
+}
+
+/// The operands that a branch passes to its successor number `index`; `None` if nobody knows.
+pub fn passed(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
+    let data = ir.op(op);
+    let successor = ir.rest(op).successors.get(index)?;
+    if data.form == Form::Broken {
+        return None;
+    }
+    if data.form != Form::Generic {
+        let known = matches!(data.kind, OpKind::CfBr | OpKind::CfCondBr | OpKind::CfSwitch);
+        return known.then(|| successor.operands.start as usize..successor.operands.end as usize);
+    }
+    let n = data.operands.len();
+    let range = match data.kind {
+        OpKind::CfBr => 0..n,
+        OpKind::CfCondBr => {
+            let sizes = integers(ir, op, "operandSegmentSizes")?;
+            let &[condition, on_true, on_false] = sizes.as_slice() else { return None };
+            let start = condition + if index == 0 { 0 } else { on_true };
+            start..start + if index == 0 { on_true } else { on_false }
+        }
+        OpKind::CfSwitch => {
+            let sizes = integers(ir, op, "operandSegmentSizes")?;
+            let &[flag, default, _] = sizes.as_slice() else { return None };
+            if index == 0 {
+                flag..flag + default
+            } else {
+                let cases = integers(ir, op, "case_operand_segments")?;
+                let start = flag + default + cases.iter().take(index - 1).sum::<usize>();
+                start..start + cases.get(index - 1)?
+            }
+        }
+        // An unconditional branch of an unknown dialect with operands for one successor may well pass them all, but who knows.
+        _ if n == 0 => 0..0,
+        _ => return None,
+    };
+    (range.end <= n).then_some(range)
+}
+
+/// A list of small numbers in an attribute.
+fn integers(ir: &Ir, op: Op, name: &str) -> Option<SmallVec<[usize; 4]>> {
+    let AttrData::DenseArray { values, .. } = ir.interner.attr_data(ir.attr(op, name)?) else {
+        return None;
+    };
+    let number = |&it| match ir.interner.attr_data(it) {
+        AttrData::Int { value, .. } => usize::try_from(*value).ok().filter(|&it| it < 1 << 24),
+        _ => None,
+    };
+    values.iter().map(number).collect()
+}
+
+/// The integer of a constant that an operand stands for.
+pub fn constant(ir: &Ir, op: Op, index: usize) -> Option<i128> {
+    let value = ir.op(op).operands.get(index)?.value?;
+    let Def::Result(def, _) = ir.value(value).def else { return None };
+    let data = ir.op(def);
+    if data.kind != OpKind::ArithConstant || matches!(data.form, Form::Broken | Form::Opaque) {
+        return None;
+    }
+    match ir.interner.attr_data(ir.attr(def, "value")?) {
+        AttrData::Int { value, .. } => Some(*value),
+        AttrData::Bool(it) => Some(i128::from(*it)),
+        _ => None,
+    }
+}
+
+/// Whether a branch may go to its successor number `index`, judging by a constant condition.
+pub fn may_branch(ir: &Ir, op: Op, index: usize) -> bool {
+    match ir.op(op).kind {
+        OpKind::CfCondBr => match constant(ir, op, 0) {
+            Some(condition) => (condition != 0) == (index == 0),
+            None => true,
+        },
+        _ => true,
+    }
+}
+
+/// Whether a [`Flow::Choice`] may run its region number `index`, judging by a constant condition.
+pub fn may_enter(ir: &Ir, op: Op, index: usize) -> bool {
+    match ir.op(op).kind {
+        OpKind::ScfIf => match constant(ir, op, 0) {
+            Some(condition) => (condition != 0) == (index == 0),
+            None => true,
+        },
+        _ => true,
+    }
+}
+
+/// Whether a [`Flow::Choice`] may run none of its regions.
+pub fn may_skip(ir: &Ir, op: Op) -> bool {
+    matches!(ir.op(op).kind, OpKind::ScfIf | OpKind::AffineIf) && ir.op(op).regions.len() < 2
+}
+
+/// How often a [`Flow::For`] runs its region; `None` if the text does not say.
+pub fn trip_count(ir: &Ir, op: Op) -> Option<u64> {
+    let (lower, upper, step) = match ir.op(op).kind {
+        OpKind::ScfFor => {
+            if ir.attr(op, "unsignedCmp").is_some() {
+                return None;
+            }
+            // Bounds of a narrow type wrap around where these numbers do not; they are equal as long as both are not negative.
+            (constant(ir, op, 0)?, constant(ir, op, 1)?, constant(ir, op, 2)?)
+        }
+        OpKind::AffineFor => {
+            let step = match ir.interner.attr_data(ir.attr(op, "step")?) {
+                AttrData::Int { value, .. } => *value,
+                _ => return None,
+            };
+            (bound(ir, op, "lowerBoundMap")?, bound(ir, op, "upperBoundMap")?, step)
+        }
+        _ => return None,
+    };
+    if step <= 0 {
+        return None;
+    }
+    if upper <= lower {
+        return Some(0);
+    }
+    let n = (upper - lower + step - 1) / step;
+    u64::try_from(n).ok()
+}
+
+fn bound(ir: &Ir, op: Op, name: &str) -> Option<i128> {
+    let AttrData::Affine(map) = ir.interner.attr_data(ir.attr(op, name)?) else { return None };
+    match &map.body {
+        Body::Map(results) => match results.as_slice() {
+            [Expr::Const(value)] => Some(i128::from(*value)),
+            _ => None,
+        },
+        Body::Set(_) => None,
+    }
+}
+
+/// Whether a type is `i1` to `i5`, what the built-in scheme encodes.
+pub fn is_plain(ir: &Ir, ty: noisy_syntax::Type) -> bool {
+    matches!(
+        ir.interner.type_data(ty),
+        TypeData::Int { width: 1..=5, sign: Sign::Signless }
+    )
+}
+
+/// Where the noise of a value goes when an op uses it as operand number `index`, besides the op's own results: the block
+/// arguments that a branch feeds, and the results and arguments that a yield or the inits of a loop feed.
+pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
+    let mut out = SmallVec::new();
+    for (n, successor) in ir.rest(op).successors.iter().enumerate() {
+        let (Some(range), Some(block)) = (passed(ir, op, n), successor.block) else { continue };
+        if range.contains(&index) {
+            out.extend(ir.block(block).args.get(index - range.start).copied());
+        }
+    }
+    match Flow::of(ir, op) {
+        Flow::For { first } if index >= first => {
+            let n = ir.op(op).operands.len() - first;
+            out.extend(carried_args(ir, ir.op(op).regions[0].1, n).get(index - first).copied());
+            out.extend(ir.op(op).results.get(index - first).copied());
+        }
+        Flow::While => {
+            let n = ir.op(op).operands.len();
+            out.extend(carried_args(ir, ir.op(op).regions[0].1, n).get(index).copied());
+        }
+        _ => {}
+    }
+    if is_yield(ir, op) && yielded(ir, op).contains(&index) {
+        let at = index - yielded(ir, op).start;
+        if let Some(parent) = ir.parent_op(op) {
+            let data = ir.op(parent);
+            match Flow::of(ir, parent) {
+                Flow::Choice => out.extend(data.results.get(at).copied()),
+                Flow::For { first } => {
+                    let n = data.operands.len() - first;
+                    out.extend(data.results.get(at).copied());
+                    out.extend(carried_args(ir, data.regions[0].1, n).get(at).copied());
+                }
+                Flow::While if ir.op(op).kind == OpKind::ScfCondition => {
+                    out.extend(data.results.get(at).copied());
+                    let args = &ir.block(entry_block(ir, data.regions[1].1)).args;
+                    out.extend(args.get(at).copied());
+                }
+                Flow::While => {
+                    let n = data.operands.len();
+                    out.extend(carried_args(ir, data.regions[0].1, n).get(at).copied());
+                }
+                _ => {}
+            }
+        }
+    }
+    out
+}
+
+/// The values that flow into a value without an op that computes it: what branches pass to a block argument, what
+/// yields and inits give to results and carried arguments. With the op that passes each. Empty for all others.
+pub fn feeders(ir: &Ir, value: Value) -> Vec<(Op, Value)> {
+    let mut out = Vec::new();
+    let mut push = |op: Op, index: usize| {
+        if let Some(value) = ir.op(op).operands.get(index).and_then(|it| it.value) {
+            out.push((op, value));
+        }
+    };
+    let yielded_at = |region: Region, at: usize, push: &mut dyn FnMut(Op, usize)| {
+        for op in yields(ir, region) {
+            push(op, yielded(ir, op).start + at);
+        }
+    };
+    match ir.value(value).def {
+        Def::Result(op, index) => {
+            let (data, index) = (ir.op(op), index as usize);
+            match Flow::of(ir, op) {
+                Flow::Choice => {
+                    for &(_, region) in &data.regions {
+                        yielded_at(region, index, &mut push);
+                    }
+                }
+                Flow::For { first } => {
+                    push(op, first + index);
+                    yielded_at(data.regions[0].1, index, &mut push);
+                }
+                Flow::While => yielded_at(data.regions[0].1, index, &mut push),
+                _ => {}
+            }
+        }
+        Def::Argument(block, index) => {
+            let (data, index) = (ir.block(block), index as usize);
+            for &(op, successor) in &data.preds {
+                if let Some(range) = passed(ir, op, successor as usize) {
+                    if range.start + index < range.end {
+                        push(op, range.start + index);
+                    }
+                }
+            }
+            let Some(parent) = ir.region(data.region).parent else { return out };
+            if entry_block(ir, data.region) != block {
+                return out;
+            }
+            let holder = ir.op(parent);
+            match Flow::of(ir, parent) {
+                Flow::For { first } => {
+                    let n = holder.operands.len() - first;
+                    if let Some(at) = index.checked_sub(data.args.len().saturating_sub(n)) {
+                        push(parent, first + at);
+                        yielded_at(data.region, at, &mut push);
+                    }
+                }
+                Flow::While if holder.regions[0].1 == data.region => {
+                    push(parent, index);
+                    yielded_at(holder.regions[1].1, index, &mut push);
+                }
+                Flow::While => yielded_at(holder.regions[0].1, index, &mut push),
+                _ => {}
+            }
+        }
+    }
+    out
+}

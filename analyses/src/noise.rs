@@ -1,0 +1,299 @@
+//! The noise analysis: the rules of the model applied to every op, and where the noise first goes over the budget.
+//!
+//! *Facts* are [`Noise`] ranges. Arguments of functions are fresh unless a contract `{noisy.bound = N : i64}` says what they
+//! are; the results of a call are what the contract on the callee's results says, else unknown; so are the results of ops that the model does not know and
+//! of broken ones.
+//!
+//! *Roots.* A value is a root if it is over and nothing that it is computed from is over or unknown: there the error
+//! stands, once per chain, and what the chain spoils further down is counted, not reported. In a cycle every value may be
+//! fed by one that is over; there the root is the op that first goes over when the rounds are replayed, noted with its
+//! round. If an unknown number of rounds would go on to add noise, the loop itself is at fault ([`Growing`]) and its roots are
+//! the evidence.
+
+use noisy_syntax::{AttrData, Attr, Def, Form, Ir, Op, OpKind, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::fact::Noise;
+use crate::model::{Bits, Growth, NoiseModel, Rules};
+use crate::sparse::{LoopTrace, Round, SparseForward};
+
+/// Where noise first goes over the budget.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The upper bound there, in bits, when it first went over.
+    pub noise: Bits,
+    /// The rounds of the cycles around in which that happened, outermost first; empty outside of cycles.
+    pub rounds: SmallVec<[Round; 1]>,
+}
+
+/// A loop that runs an unknown number of times and adds noise each time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Growing {
+    /// Which carried value grows.
+    pub index: usize,
+    /// By how much in the round in which the budget was exceeded, in bits.
+    pub by: Bits,
+    /// That round, from 1.
+    pub round: u64,
+    /// What went over in it.
+    pub root: Value,
+    /// Its noise, in bits.
+    pub noise: Bits,
+}
+
+/// The analysis and what it noted on the side.
+#[derive(Debug)]
+pub struct NoiseAnalysis {
+    rules: Rules,
+    roots: FxHashMap<Value, Root>,
+    /// Roots found in the cycle that is being iterated.
+    recent: Vec<Value>,
+    growing: FxHashMap<Op, Growing>,
+    /// Resets whose operand was, at some visit, at most at the level they reset to.
+    idle_resets: FxHashSet<Op>,
+}
+
+impl NoiseAnalysis {
+    /// The analysis under a model.
+    pub fn new(model: NoiseModel) -> Self {
+        Self {
+            rules: Rules::new(model),
+            roots: FxHashMap::default(),
+            recent: Vec::new(),
+            growing: FxHashMap::default(),
+            idle_resets: FxHashSet::default(),
+        }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &NoiseModel {
+        self.rules.model()
+    }
+
+    /// The roots, in no particular order.
+    pub fn roots(&self, ir: &Ir) -> Vec<(Value, &Root)> {
+        #[expect(clippy::iter_over_hash_type, reason = "the caller sorts by place")]
+        let roots = self.roots.iter().map(|(&value, root)| (value, root));
+        roots.filter(|&(value, _)| is_current(ir, value)).collect()
+    }
+
+    /// Whether a value is a root.
+    pub fn root(&self, value: Value) -> Option<&Root> {
+        self.roots.get(&value)
+    }
+
+    /// The loops that add noise each round without end, in no particular order.
+    pub fn growing(&self, ir: &Ir) -> Vec<(Op, &Growing)> {
+        let loops = self.growing.iter().map(|(&op, it)| (op, it));
+        loops.filter(|&(op, _)| ir.is_alive(op)).collect()
+    }
+
+    /// Resets that may have nothing to reset, in no particular order; whether they have is in the facts.
+    pub fn idle_resets(&self, ir: &Ir) -> Vec<Op> {
+        self.idle_resets.iter().copied().filter(|&op| ir.is_alive(op)).collect()
+    }
+
+    fn note(&mut self, value: Value, noise: Noise, rounds: &[Round]) {
+        let Some(noise) = noise.hi() else { return };
+        if let std::collections::hash_map::Entry::Vacant(slot) = self.roots.entry(value) {
+            slot.insert(Root { noise, rounds: SmallVec::from_slice(rounds) });
+            if !rounds.is_empty() {
+                self.recent.push(value);
+            }
+        }
+    }
+}
+
+/// Whether a value id still means a value of the document.
+fn is_current(ir: &Ir, value: Value) -> bool {
+    match ir.value(value).def {
+        Def::Result(op, index) => {
+            ir.is_alive(op) && ir.op(op).results.get(index as usize) == Some(&value)
+        }
+        Def::Argument(block, index) => {
+            let data = ir.block(block);
+            let holder = data.label.or(ir.region(data.region).parent);
+            holder.is_some_and(|it| ir.is_alive(it))
+                && data.args.get(index as usize) == Some(&value)
+        }
+    }
+}
+
+/// The bound that a contract in a dictionary of attributes states.
+fn bound_in(ir: &Ir, dict: Attr) -> Option<Bits> {
+    let AttrData::Dict(entries) = ir.interner.attr_data(dict) else { return None };
+    let name = ir.interner.find_name("noisy.bound")?;
+    let (_, attr) = entries.iter().find(|(it, _)| *it == name)?;
+    match ir.interner.attr_data(*attr) {
+        AttrData::Int { value, .. } => Bits::try_from(*value).ok(),
+        _ => None,
+    }
+}
+
+/// The dictionary number `index` of an array attribute.
+fn dict_at(ir: &Ir, op: Op, name: &str, index: usize) -> Option<Attr> {
+    match ir.interner.attr_data(ir.attr(op, name)?) {
+        AttrData::Array(items) => items.get(index).copied(),
+        _ => None,
+    }
+}
+
+/// The contract on an argument of a function: an upper bound in bits.
+pub fn argument_contract(ir: &Ir, function: Op, index: usize) -> Option<Bits> {
+    let written = ir.rest(function).argument_attrs.get(index).copied().flatten();
+    bound_in(ir, written.or_else(|| dict_at(ir, function, "arg_attrs", index))?)
+}
+
+/// The contract on a result of a function: an upper bound in bits.
+pub fn result_contract(ir: &Ir, function: Op, index: usize) -> Option<Bits> {
+    bound_in(ir, dict_at(ir, function, "res_attrs", index)?)
+}
+
+/// The function that a call calls.
+pub fn callee(ir: &Ir, call: Op) -> Option<Op> {
+    let AttrData::Symbol(path) = ir.interner.attr_data(ir.attr(call, "callee")?) else {
+        return None;
+    };
+    let [name] = **path else { return None };
+    ir.resolve_symbol(call, name).filter(|&it| ir.op(it).kind == OpKind::FuncFunc)
+}
+
+impl SparseForward for NoiseAnalysis {
+    type Fact = Noise;
+
+    fn carries(&self, ir: &Ir, value: Value) -> bool {
+        ir.value(value).ty == Type::NOISY
+    }
+
+    fn entry(&mut self, ir: &Ir, function: Op, index: usize, value: Value) -> Noise {
+        if ir.op(function).form == Form::Broken {
+            return Noise::Unknown;
+        }
+        let hi = argument_contract(ir, function, index).unwrap_or(self.model().fresh);
+        let noise = Noise::up_to(hi);
+        if noise.is_over(self.model().budget) {
+            self.note(value, noise, &[]);
+        }
+        noise
+    }
+
+    fn unknown(&self) -> Noise {
+        Noise::Unknown
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &Ir,
+        op: Op,
+        result: usize,
+        operands: &[Noise],
+        rounds: &[Round],
+    ) -> Noise {
+        if rounds.is_empty() {
+            self.recent.clear();
+        }
+        let data = ir.op(op);
+        if data.form == Form::Broken || (data.rest.is_some() && !ir.rest(op).problems.is_empty()) {
+            return Noise::Unknown;
+        }
+        let (noise, fed_by) = if data.kind == OpKind::FuncCall {
+            let contract = callee(ir, op).and_then(|it| result_contract(ir, it, result));
+            let Some(hi) = contract else { return Noise::Unknown };
+            (Noise::up_to(hi), &[][..])
+        } else {
+            let Some(rule) = self.rules.of(ir, op) else { return Noise::Unknown };
+            let carriers = operands.get(rule.first..).unwrap_or_default();
+            let (fresh, budget) = (self.model().fresh, self.model().budget);
+            let noise = match rule.growth {
+                // Noise comes with operands; an op without any is not what the rule is about.
+                Growth::Max(_) | Growth::Sum(_) if carriers.is_empty() => Noise::Unknown,
+                growth => Noise::after(growth, fresh, carriers),
+            };
+            if let Growth::Reset(level) = rule.growth {
+                if carriers.first().is_some_and(|it| it.hi().is_some_and(|hi| hi <= level)) {
+                    self.idle_resets.insert(op);
+                }
+            }
+            if !noise.is_over(budget) {
+                return noise;
+            }
+            match rule.growth {
+                Growth::Fresh | Growth::Reset(_) => (noise, &[][..]),
+                Growth::Max(_) | Growth::Sum(_) => (noise, carriers),
+            }
+        };
+        let budget = self.model().budget;
+        if noise.is_over(budget) && !fed_by.iter().any(|it| it.is_over(budget)) {
+            self.note(data.results[result], noise, rounds);
+        }
+        noise
+    }
+
+    fn is_settled(&self, fact: &Noise) -> bool {
+        fact.is_over(self.model().budget)
+    }
+
+    fn looped(&mut self, ir: &Ir, op: Op, trace: &LoopTrace<'_, Noise>, rounds: &[Round]) {
+        if trace.endless && trace.trip_count.is_none() {
+            let mut evidence: Vec<(u64, usize, Value)> = Vec::new();
+            for &value in &self.recent {
+                let Some(root) = self.roots.get(&value) else { continue };
+                let here = root.rounds.iter().find(|it| it.op == op);
+                if let Some(round) = here.filter(|it| it.number > 1) {
+                    let place = ir.definer(value).map_or(0, |it| ir.start(it));
+                    evidence.push((round.number, place, value));
+                }
+            }
+            evidence.sort_unstable_by_key(|it| (it.0, it.1, it.2));
+            if let Some(&(round, _, root)) = evidence.first() {
+                let noise = self.roots[&root].noise;
+                for (_, _, value) in evidence {
+                    self.roots.remove(&value);
+                }
+                let (index, by) = growth_in(trace.starts, round);
+                self.growing.insert(op, Growing { index, by, round, root, noise });
+            }
+        }
+        if rounds.is_empty() {
+            self.recent.clear();
+        }
+    }
+
+    fn forget(&mut self, ir: &Ir, op: Op) {
+        let data = ir.op(op);
+        if !self.roots.is_empty() {
+            for value in &data.results {
+                self.roots.remove(value);
+            }
+            // The regions of an op that left may be someone else's by now.
+            let regions = if ir.is_alive(op) { &data.regions[..] } else { &[] };
+            for &(_, region) in regions {
+                for value in &ir.block(crate::flow::entry_block(ir, region)).args {
+                    self.roots.remove(value);
+                }
+            }
+        }
+        self.growing.remove(&op);
+        self.idle_resets.remove(&op);
+    }
+
+    fn clear(&mut self) {
+        self.rules.clear();
+        self.roots.clear();
+        self.recent.clear();
+        self.growing.clear();
+        self.idle_resets.clear();
+    }
+}
+
+/// Which carried fact grew most into a round, and by how much.
+fn growth_in(starts: &[Vec<Noise>], round: u64) -> (usize, Bits) {
+    let at = usize::try_from(round).unwrap_or(usize::MAX).clamp(2, starts.len().max(2)) - 1;
+    let (Some(before), Some(after)) = (starts.get(at - 1), starts.get(at)) else { return (0, 0) };
+    let grew = before.iter().zip(after).map(|(before, after)| {
+        after.hi().unwrap_or(0).saturating_sub(before.hi().unwrap_or(0))
+    });
+    // The first of the largest.
+    grew.enumerate().fold((0, 0), |best, (index, by)| if by > best.1 { (index, by) } else { best })
+}

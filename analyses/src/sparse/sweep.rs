@@ -1,0 +1,404 @@
+//! Sweeps in program order: the solution from scratch, and the iteration of cycles.
+//!
+//! *Loops.* A loop is iterated round by round. With a known trip count each round starts from exactly what the round before yielded,
+//! and the results are those of the last round, so that the answer equals that of the unrolled program; the facts of
+//! the values inside are joined over all rounds. Rounds that repeat an earlier start are skipped (Brent's cycle
+//! detection), and when only settled facts still change the rest is left out. With an unknown trip count each
+//! round starts from the join of all rounds so far: the least fixpoint.
+//!
+//! *Regions with backward branches* are swept until a pass changes nothing, with block arguments joined to what they were.
+//!
+//! *Cost.* The outermost cycle has fuel for a number of visits linear in its size. If it runs out, everything in the cycle is unknown:
+//! no error, and no hang.
+
+use noisy_syntax::{Ir, Op, OpKind, Region, Value};
+use smallvec::SmallVec;
+
+use super::{LoopTrace, Round, Sparse, SparseForward};
+use crate::flow::{self, Flow};
+use crate::lattice::{Changed, Lattice};
+
+/// Starts of rounds that are kept for [`SparseForward::looped`].
+const KEPT_ROUNDS: usize = 64;
+
+impl<A: SparseForward> Sparse<A> {
+    /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
+    pub(super) fn sweep_region(&mut self, ir: &Ir, region: Region, live: bool) {
+        let holder = ir.region(region).parent;
+        let mut n_passes = 0;
+        let mut idle = 0;
+        let mut owner = false;
+        let mut knows_cyclic = self.cyclic.contains(&region);
+        loop {
+            n_passes += 1;
+            self.clock += 1;
+            if let (true, 1, Some(holder)) = (knows_cyclic, n_passes, holder) {
+                owner = self.refuel(ir, holder);
+            }
+            if knows_cyclic {
+                self.passes.push((region, self.clock));
+                if let (true, Some(op)) = (n_passes > 1, holder) {
+                    self.rounds.push(Round { op, number: n_passes });
+                }
+            }
+            let pass = self.pass(ir, region, live);
+            if knows_cyclic {
+                self.passes.pop();
+                if n_passes > 1 {
+                    self.rounds.pop();
+                }
+            }
+            if !pass.has_backward {
+                self.cyclic.remove(&region);
+                break;
+            }
+            let Some(holder) = holder else { break };
+            if !knows_cyclic {
+                knows_cyclic = true;
+                self.cyclic.insert(region);
+                owner = self.refuel(ir, holder);
+            }
+            idle = if pass.changed.is_yes() { 0 } else { idle + 1 };
+            if idle > 0 && n_passes > 1 {
+                break;
+            }
+            if self.fuel == 0 {
+                break;
+            }
+        }
+        if let (true, Some(holder)) = (owner, holder) {
+            self.account(ir, holder);
+        }
+    }
+
+    fn pass(&mut self, ir: &Ir, region: Region, live: bool) -> Pass {
+        let mut out = Pass { has_backward: false, changed: Changed::No };
+        let mut live = live;
+        let mut labels_seen = false;
+        let start = self.clock;
+        for (n, op) in ir.items(region).enumerate() {
+            let data = ir.op(op);
+            if data.kind == OpKind::Label {
+                labels_seen = true;
+                let block = ir.label_block(op);
+                self.stamp[op.index()] = self.clock;
+                if n == 0 {
+                    self.labels.insert(op, region);
+                } else {
+                    out.changed = out.changed.or(self.visit_label(ir, op));
+                }
+                live = self.live[block.index()];
+                continue;
+            }
+            out.changed = out.changed.or(self.run(ir, op, live));
+            if labels_seen || data.rest.is_some() {
+                let successors = &ir.rest(op).successors;
+                if !successors.is_empty() {
+                    let blocks: SmallVec<[_; 2]> = successors.iter().filter_map(|it| it.block).collect();
+                    out.has_backward |= blocks.iter().any(|&it| {
+                        let label = ir.block(it).label;
+                        label.is_some_and(|it| {
+                            ir.op(it).parent == region && self.stamp[it.index()] >= start
+                        })
+                    });
+                    self.targets.insert(op, blocks);
+                }
+            }
+        }
+        out
+    }
+
+    /// Visits an op and everything inside.
+    pub(super) fn run(&mut self, ir: &Ir, op: Op, live: bool) -> Changed {
+        self.n_visits += 1;
+        self.fuel = self.fuel.saturating_sub(1);
+        let data = ir.op(op);
+        if data.regions.is_empty() {
+            self.stamp[op.index()] = self.clock;
+            return self.apply(ir, op, live);
+        }
+        self.reached[op.index()] = live;
+        let before: SmallVec<[A::Fact; 2]> =
+            data.results.iter().map(|it| self.facts[it.index()].clone()).collect();
+        match Flow::of(ir, op) {
+            Flow::For { first } => self.run_for(ir, op, first, live),
+            Flow::While => self.run_while(ir, op, live),
+            _ => {
+                for index in 0..data.regions.len() {
+                    self.open(ir, op, index, live);
+                    let region = data.regions[index].1;
+                    let live = self.live[flow::entry_block(ir, region).index()];
+                    self.sweep_region(ir, region, live);
+                }
+                self.join_yields(ir, op, live);
+            }
+        }
+        // Stamps say when an op was done; uses inside of it see none of its results.
+        self.stamp[op.index()] = self.clock;
+        Changed::when(
+            data.results.iter().zip(&before).any(|(it, before)| self.facts[it.index()] != *before),
+        )
+    }
+
+    /// Gives the outermost cycle its fuel; whether this is the outermost.
+    fn refuel(&mut self, ir: &Ir, op: Op) -> bool {
+        if !self.rounds.is_empty() || !self.passes.is_empty() {
+            return false;
+        }
+        let mut n = 0_u64;
+        for &(_, region) in &ir.op(op).regions {
+            ir.walk(region, &mut |_| n += 1);
+        }
+        self.fuel = 200_000 + 64 * n;
+        true
+    }
+
+    /// Ends the outermost cycle: if the fuel ran out, nothing is known of it.
+    fn account(&mut self, ir: &Ir, op: Op) {
+        if self.fuel > 0 {
+            return;
+        }
+        self.reset_within(ir, op);
+        let mut values: Vec<Value> = ir.op(op).results.to_vec();
+        values_within(ir, op, &mut values);
+        for value in values {
+            if self.analysis.carries(ir, value) {
+                self.facts[value.index()] = self.analysis.unknown();
+            }
+        }
+    }
+
+    /// Sets everything inside an op, and its results, back to bottom.
+    pub(super) fn reset_within(&mut self, ir: &Ir, op: Op) {
+        self.analysis.forget(ir, op);
+        for &value in &ir.op(op).results {
+            self.facts[value.index()] = A::Fact::bottom();
+        }
+        for &(_, region) in &ir.op(op).regions {
+            let entry = ir.region(region).entry;
+            self.live[entry.index()] = false;
+            for &value in &ir.block(entry).args {
+                self.facts[value.index()] = A::Fact::bottom();
+            }
+            for inner in ir.items(region) {
+                self.reached[inner.index()] = false;
+                if ir.op(inner).kind == OpKind::Label {
+                    self.live[ir.label_block(inner).index()] = false;
+                }
+                self.reset_within(ir, inner);
+            }
+        }
+    }
+
+    /// Sets the facts of carried arguments; other arguments of the region are unknown.
+    fn bind(&mut self, ir: &Ir, region: Region, carried: &[A::Fact], live: bool) {
+        let entry = flow::entry_block(ir, region);
+        self.live[entry.index()] = live;
+        self.set_unknown(ir, entry, live);
+        let header = ir.region(region).entry;
+        if header != entry {
+            self.live[header.index()] = live;
+            self.set_unknown(ir, header, live);
+        }
+        if !live {
+            return;
+        }
+        for (value, fact) in flow::carried_args(ir, region, carried.len()).into_iter().zip(carried) {
+            if self.analysis.carries(ir, value) {
+                let _ = self.set(value, fact.clone());
+            }
+        }
+    }
+
+    /// The facts that the yields of a region give, joined; bottom if none is reached.
+    fn yield_facts(&self, ir: &Ir, region: Region, n: usize) -> Vec<A::Fact> {
+        let mut out = vec![A::Fact::bottom(); n];
+        let ends = flow::yields(ir, region);
+        if ends.is_empty() && n > 0 {
+            return vec![self.analysis.unknown(); n];
+        }
+        for end in ends {
+            if !self.reached[end.index()] {
+                continue;
+            }
+            let start = flow::yielded(ir, end).start;
+            for (index, fact) in out.iter_mut().enumerate() {
+                let _ = fact.join(&self.read(ir, end, start + index));
+            }
+        }
+        out
+    }
+
+    fn run_for(&mut self, ir: &Ir, op: Op, first: usize, live: bool) {
+        let data = ir.op(op);
+        let region = data.regions[0].1;
+        let n = data.operands.len() - first;
+        let inits: Vec<A::Fact> = (first..first + n).map(|it| self.read(ir, op, it)).collect();
+        let trip_count = flow::trip_count(ir, op);
+        let mut results = inits.clone();
+        if live && trip_count != Some(0) {
+            let owner = self.refuel(ir, op);
+            let trace = self.iterate(ir, op, inits, trip_count, &mut |it: &mut Self, start| {
+                it.bind(ir, region, start, true);
+                it.sweep_region(ir, region, true);
+                it.yield_facts(ir, region, n)
+            });
+            results = trace.result;
+            let info =
+                LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count };
+            self.analysis.looped(ir, op, &info, &self.rounds);
+            if owner {
+                self.set_results(ir, op, results, live);
+                self.account(ir, op);
+                return;
+            }
+        } else {
+            self.bind(ir, region, &[], false);
+            self.sweep_region(ir, region, false);
+        }
+        self.set_results(ir, op, results, live);
+    }
+
+    fn run_while(&mut self, ir: &Ir, op: Op, live: bool) {
+        let data = ir.op(op);
+        let (before, after) = (data.regions[0].1, data.regions[1].1);
+        let n = data.operands.len();
+        if !live {
+            for region in [before, after] {
+                self.bind(ir, region, &[], false);
+                self.sweep_region(ir, region, false);
+            }
+            self.set_results(ir, op, Vec::new(), false);
+            return;
+        }
+        let inits: Vec<A::Fact> = (0..n).map(|it| self.read(ir, op, it)).collect();
+        let n_passed = data.results.len();
+        let mut passed = vec![A::Fact::bottom(); n_passed];
+        let owner = self.refuel(ir, op);
+        let trace = self.iterate(ir, op, inits, None, &mut |it: &mut Self, start| {
+            it.bind(ir, before, start, true);
+            it.sweep_region(ir, before, true);
+            passed = it.yield_facts(ir, before, n_passed);
+            let ends = flow::yields(ir, before);
+            let goes_on = ends.is_empty() || ends.iter().any(|end| it.reached[end.index()]);
+            it.bind(ir, after, &passed, goes_on);
+            it.sweep_region(ir, after, goes_on);
+            it.yield_facts(ir, after, n)
+        });
+        let info = LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count: None };
+        self.analysis.looped(ir, op, &info, &self.rounds);
+        self.set_results(ir, op, passed, live);
+        if owner {
+            self.account(ir, op);
+        }
+    }
+
+    fn set_results(&mut self, ir: &Ir, op: Op, facts: Vec<A::Fact>, live: bool) {
+        let mut facts = facts.into_iter();
+        for &value in &ir.op(op).results {
+            let fact = facts.next().unwrap_or_else(|| self.analysis.unknown());
+            let carries = live && self.analysis.carries(ir, value);
+            let _ = self.set(value, if carries { fact } else { A::Fact::bottom() });
+        }
+    }
+
+    /// Iterates a loop; `body` sweeps one round from the carried facts at its start and returns what it yields.
+    fn iterate(
+        &mut self,
+        ir: &Ir,
+        op: Op,
+        inits: Vec<A::Fact>,
+        trip_count: Option<u64>,
+        body: &mut dyn FnMut(&mut Self, &[A::Fact]) -> Vec<A::Fact>,
+    ) -> Trace<A::Fact> {
+        let mut values = Vec::new();
+        values_within(ir, op, &mut values);
+        let mut joined = vec![A::Fact::bottom(); values.len()];
+        let mut start = inits;
+        let mut starts = Vec::new();
+        let mut endless = false;
+        // Rounds in which nothing changed but facts that no longer count.
+        let mut settled = 0;
+        // Brent: the start of a round whose number is a power of two.
+        let mut kept = start.clone();
+        let mut kept_at = 1_u64;
+        let mut number = 0_u64;
+        let mut left = trip_count;
+        let result = loop {
+            number += 1;
+            if starts.len() < KEPT_ROUNDS {
+                starts.push(start.clone());
+            }
+            self.rounds.push(Round { op, number });
+            let yielded = body(self, &start);
+            self.rounds.pop();
+            for (value, joined) in values.iter().zip(&mut joined) {
+                let _ = joined.join(&self.facts[value.index()]);
+            }
+            if let Some(left) = &mut left {
+                *left -= 1;
+            }
+            let mut next = yielded.clone();
+            if trip_count.is_none() {
+                for (next, start) in next.iter_mut().zip(&start) {
+                    let _ = next.join(start);
+                }
+            }
+            if left == Some(0) || next == start || self.fuel == 0 {
+                break next;
+            }
+            let pairs = || start.iter().zip(&next);
+            let counts = |(a, b): (&A::Fact, &A::Fact)| {
+                a != b && !(self.analysis.is_settled(a) && self.analysis.is_settled(b))
+            };
+            settled = if pairs().any(counts) { 0 } else { settled + 1 };
+            if settled > start.len() + 2 {
+                endless = true;
+                break next;
+            }
+            if let Some(left) = &mut left {
+                if next == kept {
+                    // The starts from `kept_at` on repeat.
+                    *left %= number + 1 - kept_at;
+                    if *left == 0 {
+                        break next;
+                    }
+                } else if number.is_power_of_two() {
+                    (kept, kept_at) = (next.clone(), number + 1);
+                }
+            }
+            start = next;
+            // A use before its definition must not see the round before.
+            for value in &values {
+                self.facts[value.index()] = A::Fact::bottom();
+            }
+        };
+        for (value, joined) in values.iter().zip(joined) {
+            self.facts[value.index()] = joined;
+        }
+        Trace { starts, endless, result }
+    }
+}
+
+struct Pass {
+    /// A branch goes to a label that stands before it.
+    has_backward: bool,
+    changed: Changed,
+}
+
+struct Trace<F> {
+    starts: Vec<Vec<F>>,
+    endless: bool,
+    result: Vec<F>,
+}
+
+/// All values defined inside an op: arguments of its regions, results and arguments of what stands in them.
+fn values_within(ir: &Ir, op: Op, out: &mut Vec<Value>) {
+    for &(_, region) in &ir.op(op).regions {
+        out.extend(ir.block(ir.region(region).entry).args.iter().copied());
+        for inner in ir.items(region) {
+            out.extend(ir.op(inner).results.iter().copied());
+            values_within(ir, inner, out);
+        }
+    }
+}
