@@ -421,7 +421,7 @@ fn a_large_part_gets_a_bound_in_stretches() {
     let instance = window_program(&mut Random::new(17), 7500);
     let limits = |stretch| Limits {
         time: None,
-        work: Some(20_000_000),
+        work: Some(6_000_000),
         steps: Steps { stretch, anneal: false, ..Steps::default() },
         ..Limits::default()
     };
