@@ -36,12 +36,14 @@ pub(crate) struct Run<'a> {
     pub(crate) elided: &'a [Elided],
 }
 
-/// A region of an old op that is not read again: between its braces the text of the run has nothing.
+/// A region of an old op that is not read again: between its braces the text of the run has a filler.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Elided {
-    /// Where in the text of the run.
+    /// Behind the `{` in the text of the run.
+    pub(crate) open: u32,
+    /// Behind the filler.
     pub(crate) at: u32,
-    /// Bytes left out.
+    /// Bytes left out, less the filler.
     pub(crate) len: usize,
     /// The op that holds it.
     pub(crate) op: Op,
@@ -465,8 +467,10 @@ impl Ir {
         }
         let same = item.regions.iter().zip(&data.regions).all(|(new, &(_, region))| {
             new.closed
-                && new.items.is_empty()
-                && run.elided.iter().any(|it| it.at == new.open && it.region == region)
+                && run
+                    .elided
+                    .iter()
+                    .any(|it| it.open == new.open && it.at == new.close && it.region == region)
         });
         if !same || data.form == Form::Opaque {
             return false;

@@ -338,16 +338,19 @@ impl Source {
                     inside += len;
                 }
                 let untouched = regions.iter().all(|&(from, to, region)| {
-                    ir.region(region).closed && (change.old_end < from || change.start > to)
+                    let long = to - from >= ELIDED_BYTES && seq::first(ir, region).is_some();
+                    long && ir.region(region).closed && (change.old_end < from || change.start > to)
                 });
                 for &(from, to, region) in regions.iter().filter(|_| untouched) {
                     part.push(&self.rope, at..new(from));
-                    part.elided.push(Elided {
-                        at: part.text.len() as u32,
-                        len: to - from,
-                        op,
-                        region,
-                    });
+                    // The grammar may ask whether the region is empty or starts with a label.
+                    let first = seq::first(ir, region).map(|it| ir.op(it).kind);
+                    let filler = if first == Some(OpKind::Label) { "^x:" } else { "\"x\"()" };
+                    let open = part.text.len() as u32;
+                    part.text.push_str(filler);
+                    let behind = part.text.len() as u32;
+                    let len = to - from - filler.len();
+                    part.elided.push(Elided { open, at: behind, len, op, region });
                     at = new(to);
                 }
             }
