@@ -130,16 +130,17 @@ pub struct Parsed {
 impl Parsed {
     /// Empties everything, keeping the allocations.
     pub fn clear(&mut self) {
-        *self = Parsed {
-            successors: std::mem::take(&mut self.successors),
-            region_arguments: std::mem::take(&mut self.region_arguments),
-            arguments: std::mem::take(&mut self.arguments),
-            attrs: std::mem::take(&mut self.attrs),
-            symbol_uses: std::mem::take(&mut self.symbol_uses),
-            alias_uses: std::mem::take(&mut self.alias_uses),
-            problems: std::mem::take(&mut self.problems),
-            ..Parsed::default()
-        };
+        self.kind = OpKind::Unknown;
+        self.form = Form::Opaque;
+        self.name = None;
+        self.name_span = Span::default();
+        self.results.clear();
+        self.result_types.clear();
+        self.guessed = false;
+        self.operands.clear();
+        self.symbol = None;
+        self.defined_type = Type::default();
+        self.defined_attr = Attr::default();
         self.successors.clear();
         self.region_arguments.clear();
         self.arguments.clear();
