@@ -564,6 +564,18 @@ impl Source {
         if run.elided.iter().any(|it| leaving.contains(&it.op)) {
             return None;
         }
+        // The grammar of the op around may ask whether its region is empty or starts with a label.
+        if place.rank == 0 && !place.is_chunk {
+            let before = olds.first().map(|&op| ir.op(op).kind == OpKind::Label);
+            let behind = || seq::nth(ir, region, n_old).map(|op| ir.op(op).kind == OpKind::Label);
+            let after = match roots.first() {
+                Some(&root) => Some(run.item(root).shape == Shape::Label),
+                None => behind(),
+            };
+            if before != after {
+                return None;
+            }
+        }
         // Nothing was touched yet: from here on, nothing fails.
         // Ids are used again at once: what leaves must be out of the sequence first.
         seq::splice(ir, region, place.rank + front, leaving.len(), &[]);
