@@ -169,11 +169,11 @@ impl OpKind {
     pub fn implicit_terminator(self) -> Option<OpKind> {
         use OpKind::{
             AffineFor, AffineIf, AffineParallel, AffineYield, MemrefAllocaScope,
-            MemrefAllocaScopeReturn, ScfFor, ScfForall, ScfForallInParallel, ScfIf, ScfParallel,
+            MemrefAllocaScopeReturn, ScfFor, ScfForall, ScfForallInParallel, ScfIf, ScfIndexSwitch, ScfParallel,
             ScfReduce, ScfYield,
         };
         match self {
-            ScfFor | ScfIf => Some(ScfYield),
+            ScfFor | ScfIf | ScfIndexSwitch => Some(ScfYield),
             ScfParallel => Some(ScfReduce),
             ScfForall => Some(ScfForallInParallel),
             AffineFor | AffineIf | AffineParallel => Some(AffineYield),
