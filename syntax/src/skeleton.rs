@@ -521,7 +521,11 @@ impl<'a> Parser<'a> {
             return false;
         }
         let first = self.ops.last().is_none_or(|op| op.regions.is_empty());
-        if surely_region(self.str(name as usize), first) {
+        if self.brackets.len() > base && surely_region(self.str(name as usize), true) {
+            // What stands in parentheses in these is arguments.
+            return false;
+        }
+        if self.brackets.len() == base && surely_region(self.str(name as usize), first) {
             let before = self.token(at - 1);
             return !(before.kind == T::Bare && &self.text[before.range()] == "attributes");
         }
