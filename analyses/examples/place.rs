@@ -12,7 +12,7 @@
 //! Understood are `noisy.encode/add/sub/mul/decode` (fresh 12, budget 26) and, as levels, `arith.mulf/addf` (fresh 0,
 //! budget 3, a reduce resets to 0). Other lines are passed over; an operand that no line defines is fresh.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -126,16 +126,16 @@ fn parse(line: &str) -> Option<Line<'_>> {
 fn read(text: &str, live: bool) -> Instance {
     let mut lines: Vec<Line> = text.lines().filter_map(parse).collect();
     if live {
-        let mut used: HashMap<&str, ()> = HashMap::new();
+        let mut used: HashSet<&str> = HashSet::new();
         let returned = text.lines().filter(|line| line.trim().starts_with("return"));
         for name in returned.flat_map(|line| line.split([' ', ','])) {
-            used.insert(name, ());
+            used.insert(name);
         }
         lines.reverse();
         lines.retain(|line| {
-            let keep = used.contains_key(line.result);
+            let keep = used.contains(line.result);
             if keep {
-                used.extend(line.operands.iter().map(|&name| (name, ())));
+                used.extend(&line.operands);
             }
             keep
         });

@@ -67,7 +67,7 @@ pub(super) fn anneal(graph: &Graph, start: Vec<bool>, walk: &mut Walk) -> (Vec<b
     let mut heat = hot;
     let mut step = 0_u64;
     loop {
-        if step % 256 == 0 {
+        if step.is_multiple_of(256) {
             let progress = (walk.progress)(state.work);
             if progress >= 1.0 || best.0 <= walk.enough {
                 break;

@@ -78,7 +78,9 @@ pub(super) fn rows(graph: &Graph) -> (Mip, bool) {
                 if graph.limit[i] != Bits::MAX {
                     mip.rows.push(limited(&terms, c));
                 }
-                terms.iter_mut().for_each(|(_, k)| *k = -*k);
+                for (_, k) in &mut terms {
+                    *k = -*k;
+                }
                 mip.rows.push(switched(f64::from(c), terms));
             }
         }

@@ -23,7 +23,7 @@ pub fn noise(instance: &Instance, chosen: &[bool]) -> Vec<Bits> {
         let mut changed = false;
         for i in 0..n {
             // Every other sweep runs backward, for instances whose order is not that of the program.
-            let v = if sweeps % 2 == 0 { i } else { n - 1 - i };
+            let v = if sweeps.is_multiple_of(2) { i } else { n - 1 - i };
             let operands = instance.operands(Node(v as u32));
             let now = match instance.nodes[v].rule {
                 Rule::Source(noise) => noise,

@@ -11,7 +11,7 @@
 //!
 //! Law kept: what is posted as a bound is one, whatever was interrupted.
 //!
-//! Source of the idea: implicit hitting sets as in MaxSAT (Davies, Bacchus) with the cores of this problem.
+//! Source of the idea: implicit hitting sets as in `MaxSAT` (Davies, Bacchus) with the cores of this problem.
 
 use std::collections::HashSet;
 

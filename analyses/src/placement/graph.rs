@@ -5,9 +5,6 @@
 
 use super::instance::{Bits, Instance, Rule};
 
-/// The noise of a value that grows without end.
-pub(super) const ENDLESS: Bits = Bits::MAX;
-
 /// Lists of `u32`, one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lists {

@@ -9,6 +9,7 @@
 //!
 //! One thread, gaps of zero (HiGHS's default relative gap of 1e-4 is not a proof), no console output.
 #![allow(unsafe_code, reason = "HiGHS is stopped through callbacks, which are C function pointers")]
+#![allow(clippy::doc_markdown, reason = "HiGHS is a name, not code")]
 
 use std::ffi::{c_char, c_int, c_void};
 

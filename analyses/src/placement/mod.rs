@@ -23,6 +23,18 @@
 //!
 //! What each step is worth is in `docs/placement.md`, with the command that repeats each figure.
 
+#![allow(
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "solvers compute in floating point; what they say is recomputed in integers"
+)]
+#![allow(
+    clippy::many_single_char_names,
+    clippy::needless_range_loop,
+    reason = "v, u, w are nodes, s sites, p and e noise before and after, as in the headers"
+)]
+
 mod anneal;
 mod board;
 mod compact;

@@ -53,7 +53,7 @@ pub(super) fn relax(
 ) -> Option<Relaxed> {
     let n = graph.n_sites();
     let mut whole = Program::new(graph, (0..n as u32).collect(), 0..graph.n_nodes())?;
-    if n >= 2 * STRETCH && budget.steps.stretch {
+    if n >= 3 * STRETCH && budget.steps.stretch {
         let mut basis = Basis::new(n);
         let mut rows = Vec::new();
         let mut bound = 0;
@@ -82,7 +82,7 @@ pub(super) fn relax(
 }
 
 /// Sites per stretch.
-const STRETCH: usize = 3000;
+const STRETCH: usize = 1000;
 
 /// Runs of the order with their sites. A site with several nodes belongs to the first.
 fn stretches(graph: &Graph) -> Vec<(Vec<u32>, Range<usize>)> {
@@ -185,10 +185,11 @@ impl Program {
         base: i128,
     ) -> Option<()> {
         let mut round = 0;
+        let mut earlier = [0; 3];
         // Rows to begin with are solved before the first separation.
         let mut found = Vec::new();
         loop {
-            if !(round == 0 && !self.rows.is_empty()) {
+            if round > 0 || self.rows.is_empty() {
                 let ranks = self.ranks.clone();
                 found = separate(graph, cores, ranks, &self.x, 1e-4, &mut self.known, budget);
                 if found.is_empty() {
@@ -215,8 +216,14 @@ impl Program {
             if board.is_proven() {
                 return Some(());
             }
+            // A stretch is only a beginning: its last thousandths are left to the whole.
+            let local = self.sites.len() < graph.n_sites();
+            if local && round > 3 && self.bound - earlier[round % 3] < self.bound / 1000 {
+                return Some(());
+            }
+            earlier[round % 3] = self.bound;
             round += 1;
-            if round % 10 == 0 {
+            if round.is_multiple_of(10) {
                 self.drop_idle(&answer)?;
             }
         }

@@ -378,7 +378,9 @@ fn parts(graph: &Graph, bounds: &Bounds, fixed: &[Fixed], split: bool) -> Vec<Pa
         }
     }
     if let (false, Some(&first)) = (split, kept.first()) {
-        kept.iter().for_each(|&v| sets.join(first, v));
+        for &v in &kept {
+            sets.join(first, v);
+        }
     }
     let mut part_of = vec![NONE; n];
     let mut parts: Vec<Vec<u32>> = Vec::new();
@@ -487,7 +489,9 @@ fn with_sources(instance: &Instance, constants: &[(usize, Bits)]) -> (Instance, 
     noises.dedup();
     let shift = noises.len() as u32;
     let mut shifted = instance.operands.clone();
-    shifted.iter_mut().for_each(|node| node.0 += shift);
+    for node in &mut shifted {
+        node.0 += shift;
+    }
     for (place, noise) in constants {
         shifted[*place] = Node(noises.partition_point(|n| n < noise) as u32);
     }

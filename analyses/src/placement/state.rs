@@ -8,7 +8,7 @@
 //! Cost of a step: the nodes it changes and their users, typically a dozen.
 
 use super::graph::{Graph, NONE};
-use super::instance::{Bits, Rule};
+use super::instance::Bits;
 
 /// A choice of sites and the noise that follows.
 #[derive(Clone, Debug)]

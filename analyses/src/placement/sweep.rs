@@ -16,12 +16,13 @@
 //! Needs: no loops, one node per site, resets that never raise noise, and a frontier whose levels fit in 128 bits.
 //!
 //! Source of the idea: dynamic programming over a path decomposition; the order of the program is one.
+#![allow(clippy::iter_over_hash_type, reason = "the hasher has no seed: the order is repeatable")]
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::graph::{Graph, NONE};
-use super::instance::{Bits, Rule};
+use super::instance::Bits;
 
 /// What came of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
