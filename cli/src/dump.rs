@@ -1,0 +1,75 @@
+//! `--dump STAGE`: every arrow is a function, and every value has a printer.
+
+use std::fmt::Write as _;
+use std::io::{self, Read, Write};
+
+use noisy_analyses::Document;
+use noisy_syntax::{Source, dump};
+
+use crate::args::Stage;
+use crate::walk::{Input, Unreadable, reason};
+use crate::{FAILED, complain};
+
+/// Prints what a stage made of each input; the exit code.
+pub(crate) fn run(
+    stage: Stage,
+    inputs: &[Input],
+    unreadable: &[Unreadable],
+    stdin: &str,
+    out: &mut dyn Write,
+) -> io::Result<i32> {
+    let mut code = 0;
+    for it in unreadable {
+        complain(&format!("noisy-check: {}: {}", it.path.display(), it.why));
+        code = FAILED;
+    }
+    for input in inputs {
+        let (name, text) = match input {
+            Input::File(path) => (path.display().to_string(), std::fs::read_to_string(path)),
+            Input::Stdin => {
+                let mut text = String::new();
+                let read = io::stdin().read_to_string(&mut text);
+                (stdin.to_owned(), read.map(|_| text))
+            }
+        };
+        match text {
+            Ok(text) => {
+                if inputs.len() > 1 {
+                    writeln!(out, "// {name}")?;
+                }
+                write!(out, "{}", printed(stage, &text))?;
+            }
+            Err(error) => {
+                complain(&format!("noisy-check: {name}: {}", reason(&error)));
+                code = FAILED;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(code)
+}
+
+fn printed(stage: Stage, text: &str) -> String {
+    match stage {
+        Stage::Tokens => dump::tokens(text),
+        Stage::Tree => dump::tree(&Source::new(text)),
+        Stage::Ir => dump::ir(&Source::new(text)),
+        Stage::Facts => facts(&Document::new(text)),
+    }
+}
+
+/// The noise of every value that carries any, in program order.
+fn facts(document: &Document) -> String {
+    let ir = document.ir();
+    let mut out = String::new();
+    ir.walk(ir.root(), &mut |op| {
+        let entries = ir.op(op).regions.iter().flat_map(|&(_, region)| ir.blocks(region));
+        let arguments = entries.flat_map(|block| ir.block(block).args.clone());
+        for value in arguments.chain(ir.op(op).results.iter().copied()) {
+            if ir.value(value).ty == noisy_syntax::Type::NOISY {
+                let _ = writeln!(out, "{} {}", ir.value_text(value), document.noise(value));
+            }
+        }
+    });
+    out
+}

@@ -1,0 +1,32 @@
+//! Checkstyle XML.
+
+use std::fmt::Write as _;
+
+use noisy_analyses::Severity;
+
+use super::{findings, xml};
+use crate::check::Checked;
+
+pub(super) fn file(checked: &Checked) -> String {
+    let found = findings(checked);
+    if found.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("  <file name=\"{}\">\n", xml(&checked.name));
+    for it in found {
+        let severity = match it.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info | Severity::Hint => "info",
+        };
+        let (row, column) = (it.start.row, it.start.column);
+        let _ = writeln!(
+            out,
+            "    <error line=\"{row}\" column=\"{column}\" severity=\"{severity}\" message=\"{}\" source=\"noisy.{}\"/>",
+            xml(it.message),
+            xml(it.code)
+        );
+    }
+    out.push_str("  </file>\n");
+    out
+}

@@ -1,0 +1,43 @@
+//! Workflow commands of GitHub Actions, which become annotations of the lines.
+
+use std::fmt::Write as _;
+
+use noisy_analyses::Severity;
+
+use super::findings;
+use crate::check::Checked;
+
+pub(super) fn file(checked: &Checked) -> String {
+    let mut out = String::new();
+    for it in findings(checked) {
+        let command = match it.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info | Severity::Hint => "notice",
+        };
+        let (a, b) = (it.start, it.end);
+        let _ = write!(
+            out,
+            "::{command} title=noisy ({}),file={},line={},col={},endLine={}",
+            it.code,
+            property(&checked.name),
+            a.row,
+            a.column,
+            b.row,
+        );
+        // Columns count only for annotations of one line.
+        if a.row == b.row {
+            let _ = write!(out, ",endColumn={}", b.column);
+        }
+        let _ = writeln!(out, "::{}:{}:{}: {} {}", data(&checked.name), a.row, a.column, it.code, data(it.message));
+    }
+    out
+}
+
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

@@ -1,0 +1,177 @@
+//! How findings are printed: one file for each format.
+//!
+//! A format makes a piece of text of each file, on the thread that checked it; the pieces are put together in order.
+
+mod checkstyle;
+mod concise;
+mod full;
+mod github;
+mod gitlab;
+mod json;
+mod junit;
+mod rdjson;
+mod sarif;
+
+use noisy_analyses::{Category, Severity};
+
+use crate::args::Format;
+use crate::check::Checked;
+use crate::place::Place;
+
+/// How the pieces are put together.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    /// Before the first piece.
+    pub open: String,
+    /// Between pieces that are not empty.
+    pub between: &'static str,
+    /// Behind the last piece.
+    pub close: String,
+}
+
+/// Numbers over all files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Files looked at.
+    pub files: usize,
+    /// Files with findings.
+    pub files_with: usize,
+    /// Errors.
+    pub errors: usize,
+    /// Warnings.
+    pub warnings: usize,
+    /// Infos and hints.
+    pub hints: usize,
+}
+
+/// The piece of a file.
+pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
+    match format {
+        Format::Full => full::file(checked, color),
+        Format::Concise => concise::file(checked),
+        Format::Json => json::array(checked),
+        Format::JsonLines => json::lines(checked),
+        Format::Sarif => sarif::file(checked),
+        Format::Github => github::file(checked),
+        Format::Gitlab => gitlab::file(checked),
+        Format::Junit => junit::file(checked),
+        Format::Checkstyle => checkstyle::file(checked),
+        Format::Rdjson => rdjson::file(checked),
+    }
+}
+
+/// What goes around the pieces.
+pub(crate) fn frame(format: Format) -> Frame {
+    let frame = |open: &str, between, close: &str| Frame { open: open.to_owned(), between, close: close.to_owned() };
+    match format {
+        Format::Full | Format::Concise | Format::JsonLines | Format::Github => frame("", "", ""),
+        Format::Json | Format::Gitlab => frame("[\n", ",\n", "\n]\n"),
+        Format::Sarif => sarif::frame(),
+        Format::Junit => frame(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"noisy-check\">\n",
+            "",
+            "</testsuites>\n",
+        ),
+        Format::Checkstyle => frame(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<checkstyle version=\"4.3\">\n",
+            "",
+            "</checkstyle>\n",
+        ),
+        Format::Rdjson => frame(
+            "{\"source\":{\"name\":\"noisy-check\"},\"diagnostics\":[\n",
+            ",\n",
+            "\n]}\n",
+        ),
+    }
+}
+
+/// A finding as most formats want it: a diagnostic, or why a file could not be checked.
+#[derive(Debug)]
+struct Finding<'a> {
+    code: &'a str,
+    category: &'static str,
+    severity: Severity,
+    message: &'a str,
+    help: Option<&'a str>,
+    start: Place,
+    end: Place,
+}
+
+/// The findings of a file, in order.
+fn findings(checked: &Checked) -> Vec<Finding<'_>> {
+    let failure = checked.failure.iter().map(|it| {
+        let (row, column) = it.place.unwrap_or((1, 1));
+        let start = Place { row, column };
+        let (severity, category) = (Severity::Error, "io");
+        Finding { code: it.code, category, severity, message: &it.message, help: None, start, end: start }
+    });
+    let diagnostics = checked.diagnostics.iter().map(|it| Finding {
+        code: it.code,
+        category: category(it.category),
+        severity: it.severity,
+        message: &it.message,
+        help: it.help.as_deref(),
+        start: Place::of(&checked.text, it.range.start),
+        end: Place::of(&checked.text, it.range.end),
+    });
+    failure.chain(diagnostics).collect()
+}
+
+fn category(category: Category) -> &'static str {
+    match category {
+        Category::Syntax => "syntax",
+        Category::Name => "name",
+        Category::Type => "type",
+        Category::Structure => "structure",
+        Category::Noise => "noise",
+        Category::Lint => "lint",
+    }
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info => "info",
+        Severity::Hint => "hint",
+    }
+}
+
+/// Text in XML, in an attribute or not.
+fn xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\n' => out.push_str("&#10;"),
+            '\t' => out.push_str("&#9;"),
+            // XML 1.0 has no way to write these.
+            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// A number that stays the same while lines move: of the file, the code, the message and the text of the line.
+fn fingerprint(checked: &Checked, finding: &Finding<'_>, seen: &mut Vec<u64>) -> String {
+    use std::hash::Hasher;
+    let mut hasher = rustc_hash::FxHasher::default();
+    for part in [&checked.name, finding.code, finding.message] {
+        hasher.write(part.as_bytes());
+        hasher.write_u8(0xff);
+    }
+    if let Some(line) = checked.text.get_line(finding.start.row - 1) {
+        line.chunks().for_each(|it| hasher.write(it.trim().as_bytes()));
+    }
+    let mut number = hasher.finish();
+    // The same twice in a file is two findings.
+    while seen.contains(&number) {
+        number = number.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1);
+    }
+    seen.push(number);
+    format!("{number:016x}")
+}

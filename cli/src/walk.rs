@@ -1,0 +1,96 @@
+//! Which files to check: those named, and the `*.mlir` in the directories named, as git sees them.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use ignore::{WalkBuilder, WalkState};
+
+/// What to read, in the order in which it is reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// A file.
+    File(PathBuf),
+    /// Standard input.
+    Stdin,
+}
+
+/// What cannot be checked, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unreadable {
+    /// The path as it was given or found.
+    pub path: PathBuf,
+    /// Why.
+    pub why: String,
+}
+
+/// Finds the files; a file named is taken whatever its name, and each only once.
+pub(crate) fn inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<Unreadable>) {
+    let (mut out, mut errors) = (Vec::new(), Vec::new());
+    let mut seen = HashSet::new();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            if seen.insert(path.clone()) {
+                out.push(Input::Stdin);
+            }
+            continue;
+        }
+        match path.metadata() {
+            Err(error) => errors.push(Unreadable { path: path.clone(), why: reason(&error) }),
+            Ok(it) if it.is_dir() => {
+                let (mut found, mut failed) = directory(path);
+                if found.is_empty() && failed.is_empty() {
+                    failed.push(Unreadable { path: path.clone(), why: "no .mlir files in this directory".to_owned() });
+                }
+                found.retain(|it| seen.insert(it.clone()));
+                out.extend(found.into_iter().map(Input::File));
+                errors.append(&mut failed);
+            }
+            Ok(_) => {
+                if seen.insert(path.clone()) {
+                    out.push(Input::File(path.clone()));
+                }
+            }
+        }
+    }
+    (out, errors)
+}
+
+/// An error of the system, without what only programmers read.
+pub(crate) fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+fn directory(root: &Path) -> (Vec<PathBuf>, Vec<Unreadable>) {
+    let found = Mutex::new((Vec::new(), Vec::new()));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let walk = WalkBuilder::new(root).require_git(false).threads(threads).build_parallel();
+    walk.run(|| {
+        Box::new(|entry| {
+            let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            match entry {
+                Ok(it) => {
+                    let is_mlir = it.path().extension().is_some_and(|it| it == "mlir");
+                    if is_mlir && it.file_type().is_some_and(|it| !it.is_dir()) {
+                        found.0.push(it.into_path());
+                    }
+                }
+                Err(error) => found.1.push(Unreadable { path: root.to_owned(), why: error.to_string() }),
+            }
+            WalkState::Continue
+        })
+    });
+    let (mut files, mut errors) = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    files.sort_unstable();
+    // `.` was not asked to be seen.
+    if root == Path::new(".") {
+        for file in &mut files {
+            if let Ok(short) = file.strip_prefix(".") {
+                *file = short.to_owned();
+            }
+        }
+    }
+    errors.sort_unstable_by(|a, b| a.why.cmp(&b.why));
+    (files, errors)
+}

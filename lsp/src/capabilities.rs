@@ -1,0 +1,75 @@
+//! What the server says that it can do.
+
+use tower_lsp::ls_types as lsp;
+
+use crate::features::token;
+use crate::session::Session;
+use crate::to_proto;
+
+/// The command that prints what there is to know about the server's state.
+pub(crate) const DEBUG: &str = "noisy.printDebugInformation";
+
+/// For a client and settings.
+pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
+    let abilities = session.abilities();
+    let all = !session.config().features.only_noise;
+    lsp::ServerCapabilities {
+        position_encoding: Some(abilities.encoding.kind()),
+        text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(lsp::TextDocumentSyncOptions {
+            open_close: Some(true),
+            change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
+            ..lsp::TextDocumentSyncOptions::default()
+        })),
+        hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
+        inlay_hint_provider: Some(lsp::OneOf::Right(lsp::InlayHintServerCapabilities::Options(
+            lsp::InlayHintOptions { resolve_provider: Some(true), ..lsp::InlayHintOptions::default() },
+        ))),
+        code_action_provider: abilities.action_literals.then(|| {
+            lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
+                code_action_kinds: Some(vec![
+                    lsp::CodeActionKind::QUICKFIX,
+                    lsp::CodeActionKind::new("source.fixAll.noisy"),
+                ]),
+                resolve_provider: Some(true),
+                ..lsp::CodeActionOptions::default()
+            })
+        }),
+        execute_command_provider: Some(lsp::ExecuteCommandOptions {
+            commands: vec![to_proto::PLACE.to_owned(), DEBUG.to_owned()],
+            ..lsp::ExecuteCommandOptions::default()
+        }),
+        diagnostic_provider: abilities.pulls_diagnostics.then(|| {
+            lsp::DiagnosticServerCapabilities::Options(lsp::DiagnosticOptions {
+                identifier: Some("noisy".to_owned()),
+                ..lsp::DiagnosticOptions::default()
+            })
+        }),
+        definition_provider: all.then_some(lsp::OneOf::Left(true)),
+        references_provider: all.then_some(lsp::OneOf::Left(true)),
+        document_highlight_provider: all.then_some(lsp::OneOf::Left(true)),
+        document_symbol_provider: all.then_some(lsp::OneOf::Left(true)),
+        rename_provider: all.then(|| {
+            lsp::OneOf::Right(lsp::RenameOptions {
+                prepare_provider: Some(true),
+                work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
+            })
+        }),
+        folding_range_provider: all.then_some(lsp::FoldingRangeProviderCapability::Simple(true)),
+        selection_range_provider: all.then_some(lsp::SelectionRangeProviderCapability::Simple(true)),
+        semantic_tokens_provider: all.then(|| lsp::SemanticTokensOptions {
+            legend: lsp::SemanticTokensLegend {
+                token_types: token::TYPES.iter().map(|it| lsp::SemanticTokenType::new(it)).collect(),
+                token_modifiers: token::MODIFIERS.iter().map(|it| lsp::SemanticTokenModifier::new(it)).collect(),
+            },
+            range: Some(true),
+            full: Some(lsp::SemanticTokensFullOptions::Delta { delta: Some(true) }),
+            ..lsp::SemanticTokensOptions::default()
+        }.into()),
+        completion_provider: all.then(|| lsp::CompletionOptions {
+            resolve_provider: Some(true),
+            trigger_characters: Some(["%", "^", "@", "!", "#", "."].map(str::to_owned).to_vec()),
+            ..lsp::CompletionOptions::default()
+        }),
+        ..lsp::ServerCapabilities::default()
+    }
+}

@@ -1,0 +1,146 @@
+//! What stands at an offset: a value, a block, a symbol, an alias, the name of an op.
+
+use std::ops::Range;
+
+use noisy_syntax::{Block, Ir, Name, Op, OpKind, Source, Span, Value};
+
+/// A thing that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thing {
+    /// A value.
+    Value(Value),
+    /// A block.
+    Block(Block),
+    /// A symbol: the op that defines it.
+    Symbol(Op),
+    /// An alias, with its sigil, as the op where it stands sees it.
+    Alias(Op, Name),
+    /// The name of an op.
+    OpName(Op),
+}
+
+/// A place where a thing is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mention {
+    /// The thing.
+    pub thing: Thing,
+    /// The op in whose text the name stands.
+    pub op: Op,
+    /// The name, in bytes of the file.
+    pub range: Range<usize>,
+}
+
+/// What is named at an offset, or right before it.
+pub(crate) fn mention_at(source: &Source, offset: usize) -> Option<Mention> {
+    let ir = source.ir();
+    let here = ir.item_at(offset).and_then(|op| mention_in(ir, op, offset));
+    // A cursor behind the last character of a name belongs to it, also if the next item starts there.
+    here.or_else(|| {
+        let op = ir.item_at(offset.checked_sub(1)?)?;
+        mention_in(ir, op, offset)
+    })
+}
+
+/// What an op names at an offset.
+fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
+    let data = ir.op(op);
+    let rest = ir.rest(op);
+    let start = ir.start(op);
+    let at = |span: Span| {
+        let range = ir.absolute_at(op, start, span);
+        (range.start <= offset && offset <= range.end && !range.is_empty()).then_some(range)
+    };
+    let found = |thing: Thing, range: Range<usize>| Some(Mention { thing, op, range });
+    for operand in &data.operands {
+        if let (Some(range), Some(value)) = (at(operand.span), operand.value) {
+            return found(Thing::Value(value), range);
+        }
+    }
+    let mut first = 0;
+    for name in &data.result_names {
+        if let (Some(range), Some(&value)) = (at(name.span), data.results.get(first)) {
+            return found(Thing::Value(value), range);
+        }
+        first += name.count as usize;
+    }
+    for value in arguments_in(ir, op) {
+        if let Some(range) = at(ir.value(value).span) {
+            return found(Thing::Value(value), range);
+        }
+    }
+    for successor in &rest.successors {
+        if let (Some(range), Some(block)) = (at(successor.span), successor.block) {
+            return found(Thing::Block(block), range);
+        }
+    }
+    if let Some((_, span)) = rest.symbol
+        && let Some(range) = at(span)
+    {
+        return found(Thing::Symbol(op), range);
+    }
+    for &(last, first, span) in &rest.symbol_uses {
+        if let (Some(range), Some(target)) = (at(span), symbol(ir, op, first, last)) {
+            return found(Thing::Symbol(target), range);
+        }
+    }
+    for &(name, span) in &rest.alias_uses {
+        if let Some(range) = at(span) {
+            return found(Thing::Alias(op, name), range);
+        }
+    }
+    let range = at(data.name_span)?;
+    match data.kind {
+        OpKind::Label => found(Thing::Block(ir.label_block(op)), range),
+        OpKind::TypeAlias | OpKind::AttrAlias => found(Thing::Alias(op, data.name), range),
+        kind if kind.is_op() => found(Thing::OpName(op), range),
+        _ => None,
+    }
+}
+
+/// The op that a symbol reference means: `first` as seen from an op and, of a longer path, `last` inside of it.
+pub(crate) fn symbol(ir: &Ir, from: Op, first: Name, last: Name) -> Option<Op> {
+    let outer = ir.resolve_symbol(from, first)?;
+    if first == last {
+        return Some(outer);
+    }
+    let regions = ir.op(outer).regions.iter();
+    regions.flat_map(|&(_, region)| ir.symbol_defs(region, last)).next().or(Some(outer))
+}
+
+/// The block arguments whose names stand in the text of an op: of a label its own, of an op those of the entries of its regions.
+pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ {
+    let data = ir.op(op);
+    let own = (data.kind == OpKind::Label).then(|| ir.block(ir.label_block(op)));
+    let entries = data.regions.iter().map(|&(_, region)| ir.block(ir.region(region).entry));
+    own.into_iter().chain(entries).flat_map(|block| block.args.iter().copied())
+}
+
+/// Where the name of a value is defined, in bytes; nothing if no text does.
+pub(crate) fn definition(ir: &Ir, value: Value) -> Option<Range<usize>> {
+    let span = ir.value(value).span;
+    (span.start < span.end).then(|| ir.absolute(ir.definer(value).unwrap_or_else(|| Op::from_index(0)), span))
+}
+
+/// The values that share a name: all of a pack (`%a:2`), else the value alone.
+pub(crate) fn pack(ir: &Ir, value: Value) -> Vec<Value> {
+    let noisy_syntax::Def::Result(op, index) = ir.value(value).def else { return vec![value] };
+    let data = ir.op(op);
+    let mut first = 0;
+    for name in &data.result_names {
+        let end = first + name.count as usize;
+        if (first..end).contains(&(index as usize)) {
+            return data.results.get(first..end.min(data.results.len())).unwrap_or_default().to_vec();
+        }
+        first = end;
+    }
+    vec![value]
+}
+
+/// Where a value is used, in textual order.
+pub(crate) fn uses(ir: &Ir, value: Value) -> Vec<Range<usize>> {
+    let uses = ir.value(value).uses.iter();
+    let mut out: Vec<_> =
+        uses.map(|&(op, index)| ir.absolute(op, ir.op(op).operands[index as usize].span)).collect();
+    out.sort_unstable_by_key(|it| it.start);
+    out
+}

@@ -1,0 +1,56 @@
+//! Go to definition: of values, blocks, symbols and aliases.
+
+use std::ops::Range;
+
+use noisy_syntax::{Ir, Op, OpKind, Source};
+
+use super::cursor::{self, Thing};
+
+/// Where something is defined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Definition {
+    /// The mention that was asked about.
+    pub origin: Range<usize>,
+    /// The name at the definition.
+    pub name: Range<usize>,
+    /// What defines it, as a whole.
+    pub whole: Range<usize>,
+}
+
+/// The definition of what stands at an offset.
+pub(crate) fn definition(source: &Source, offset: usize) -> Option<Definition> {
+    let ir = source.ir();
+    let mention = cursor::mention_at(source, offset)?;
+    let (op, name) = defining(ir, mention.thing)?;
+    let head = ir.head_range(op);
+    let whole = head.start.min(name.start)..head.end.max(name.end);
+    Some(Definition { origin: mention.range, name, whole })
+}
+
+/// The op that defines a thing, and the name in it.
+pub(crate) fn defining(ir: &Ir, thing: Thing) -> Option<(Op, Range<usize>)> {
+    match thing {
+        Thing::Value(value) => Some((ir.definer(value)?, cursor::definition(ir, value)?)),
+        Thing::Block(block) => {
+            let label = ir.block(block).label?;
+            Some((label, ir.name_range(label)))
+        }
+        Thing::Symbol(op) => Some((op, ir.absolute(op, ir.rest(op).symbol?.1))),
+        Thing::Alias(from, name) => {
+            let op = alias(ir, from, ir.interner.str(name))?;
+            Some((op, ir.name_range(op)))
+        }
+        Thing::OpName(_) => None,
+    }
+}
+
+/// The definition of an alias (`#map`, `!type`) in the chunk of an op.
+fn alias(ir: &Ir, from: Op, name: &str) -> Option<Op> {
+    let &(_, region) = ir.op(ir.chunk_of(from)).regions.first()?;
+    let kind = if name.starts_with('!') { OpKind::TypeAlias } else { OpKind::AttrAlias };
+    let bare = name.trim_start_matches(['!', '#']);
+    ir.items(region).find(|&op| {
+        let data = ir.op(op);
+        data.kind == kind && ir.interner.str(data.name).trim_start_matches(['!', '#']) == bare
+    })
+}

@@ -1,0 +1,46 @@
+//! Expand selection: from the name under the cursor to its op, the inside of its region, the op around that, the file.
+
+use std::ops::Range;
+
+use noisy_syntax::Source;
+
+use super::cursor;
+use super::walk::{Walk, regions};
+
+/// More steps than anybody takes; clients read the answer by recursion.
+const MAX_STEPS: usize = 64;
+
+/// The ranges around an offset, innermost first, each larger than the one before.
+pub(crate) fn selection(source: &Source, offset: usize) -> Vec<Range<usize>> {
+    let ir = source.ir();
+    let mut out: Vec<Range<usize>> = Vec::new();
+    let mut add = |range: Range<usize>| {
+        let larger = out.last().is_none_or(|it| {
+            range.start <= it.start && it.end <= range.end && range.len() > it.len()
+        });
+        if larger && out.len() < MAX_STEPS && range.start <= offset && offset <= range.end {
+            out.push(range);
+        }
+    };
+    if let Some(mention) = cursor::mention_at(source, offset) {
+        add(mention.range);
+    }
+    let (mut around, mut walk) = Walk::from(ir, offset);
+    around.extend(walk.next(ir));
+    for item in around.into_iter().rev() {
+        for (_, inside) in regions(ir, item) {
+            add(inside);
+        }
+        let data = ir.op(item.op);
+        if data.kind.is_op() {
+            add(ir.head_range(item.op));
+        }
+        let len = ir.len(item.op);
+        add(item.start + data.lead as usize..item.start + len);
+    }
+    add(0..source.text().len_bytes());
+    if out.is_empty() {
+        out.push(offset..offset);
+    }
+    out
+}

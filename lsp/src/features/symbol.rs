@@ -1,0 +1,112 @@
+//! The outline: every op that defines a symbol, and every module.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use noisy_syntax::{Ir, OpKind, Source, Traits};
+
+use super::walk::{Item, Walk};
+
+/// Symbols nest this deep; deeper ones are shown as children of the last level. Clients read answers by recursion.
+const MAX_DEPTH: usize = 48;
+
+/// What kind of symbol it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A module.
+    Module,
+    /// A function.
+    Function,
+    /// Anything else.
+    Other,
+}
+
+/// A symbol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Symbol {
+    /// Its name without `@`, or the name of the op.
+    pub name: String,
+    /// The name of the op.
+    pub detail: String,
+    /// What it is.
+    pub kind: Kind,
+    /// The op.
+    pub range: Range<usize>,
+    /// Its name.
+    pub name_range: Range<usize>,
+    /// How many symbols hold it.
+    pub depth: usize,
+}
+
+/// The symbols of a document in textual order, found bit by bit.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    walk: Walk,
+    /// The items around the next one that are symbols.
+    around: Vec<Item>,
+    found: Vec<Symbol>,
+}
+
+impl Outline {
+    /// Of a whole document.
+    pub(crate) fn new(source: &Source) -> Self {
+        Self { walk: Walk::all(source.ir()), around: Vec::new(), found: Vec::new() }
+    }
+
+    /// Goes on until done or `until`.
+    pub(crate) fn step(&mut self, source: &Source, until: Instant) -> Option<Vec<Symbol>> {
+        let ir = source.ir();
+        let mut n = 0;
+        while let Some(item) = self.walk.next(ir) {
+            self.visit(ir, item);
+            n += 1;
+            if n % 64 == 0 && Instant::now() >= until {
+                return None;
+            }
+        }
+        Some(std::mem::take(&mut self.found))
+    }
+
+    fn visit(&mut self, ir: &Ir, item: Item) {
+        if !ir.op(item.op).kind.is_op() {
+            return;
+        }
+        while self.around.last().is_some_and(|it| it.depth >= item.depth) {
+            self.around.pop();
+        }
+        if let Some(symbol) = symbol(ir, item, self.around.len().min(MAX_DEPTH)) {
+            self.found.push(symbol);
+            self.around.push(item);
+        }
+        // What functions hold defines no symbols; it may be 100,000 ops.
+        let kind = ir.op(item.op).kind;
+        if kind == OpKind::FuncFunc || (kind != OpKind::Unknown && !kind.has(Traits::SYMBOL_TABLE)) {
+            self.walk.skip(ir, item);
+        }
+    }
+}
+
+fn symbol(ir: &Ir, item: Item, depth: usize) -> Option<Symbol> {
+    let data = ir.op(item.op);
+    let range = item.start + data.lead as usize..item.start + ir.len(item.op);
+    let detail = ir.op_name(item.op).to_owned();
+    let kind = match data.kind {
+        OpKind::BuiltinModule => Kind::Module,
+        OpKind::FuncFunc => Kind::Function,
+        _ if detail.ends_with(".func") => Kind::Function,
+        _ if detail.ends_with(".module") => Kind::Module,
+        _ => Kind::Other,
+    };
+    let (name, name_range) = match ir.rest(item.op).symbol {
+        Some((name, span)) => {
+            (ir.interner.str(name).to_owned(), ir.absolute_at(item.op, item.start, span))
+        }
+        None if data.kind == OpKind::BuiltinModule => {
+            ("module".to_owned(), ir.absolute_at(item.op, item.start, data.name_span))
+        }
+        None => return None,
+    };
+    let name = if name.is_empty() { detail.clone() } else { name };
+    let name_range = name_range.start.max(range.start)..name_range.end.min(range.end);
+    Some(Symbol { name, detail, kind, range, name_range, depth })
+}

@@ -1,0 +1,197 @@
+//! Walks over the items of a document that know where each item stands, and can be put aside and gone on with as long as
+//! the document stays as it is.
+
+use std::ops::Range;
+
+use noisy_syntax::{Ir, Op, OpKind, Region};
+
+/// An item, where it starts (leading trivia included), and how many items hold it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Item {
+    /// The item.
+    pub op: Op,
+    /// Its first byte.
+    pub start: usize,
+    /// How deep it stands; chunks are at 0.
+    pub depth: usize,
+}
+
+/// A walk in textual order, what holds an item before the item. Costs O(1) for a step.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Walk {
+    /// The items around the next one, with the number of the region gone into.
+    around: Vec<(Item, usize)>,
+    next: Option<Item>,
+}
+
+impl Walk {
+    /// A walk over all items.
+    pub(crate) fn all(ir: &Ir) -> Self {
+        let next = ir.items(ir.root()).next().map(|op| Item { op, start: 0, depth: 0 });
+        Self { around: Vec::new(), next }
+    }
+
+    /// A walk that starts with the innermost item at an offset and the items around it, outermost first, and goes on with
+    /// everything behind it.
+    pub(crate) fn from(ir: &Ir, offset: usize) -> (Vec<Item>, Self) {
+        let Some(innermost) = ir.item_at(offset) else { return (Vec::new(), Self::default()) };
+        let mut path = vec![innermost];
+        while let Some(parent) = ir.parent_op(path[path.len() - 1]) {
+            path.push(parent);
+        }
+        path.reverse();
+        let item = |(depth, &op): (usize, &Op)| Item { op, start: ir.start(op), depth };
+        let mut around: Vec<Item> = path.iter().enumerate().map(item).collect();
+        let next = around.pop();
+        let number = |(n, item): (usize, &Item)| {
+            let inner = ir.op(path[n + 1]).parent;
+            let of = ir.op(item.op).regions.iter().position(|&(_, it)| it == inner);
+            (*item, of.unwrap_or_default())
+        };
+        let walk = Self { around: around.iter().enumerate().map(number).collect(), next };
+        (around, walk)
+    }
+
+    /// The next item.
+    pub(crate) fn next(&mut self, ir: &Ir) -> Option<Item> {
+        let item = self.next?;
+        self.next = self.enter(ir, item, 0).or_else(|| self.leave(ir, item));
+        Some(item)
+    }
+
+    /// The next item, none of those inside the last one.
+    pub(crate) fn skip(&mut self, ir: &Ir, last: Item) {
+        while self.next.is_some_and(|it| it.depth > last.depth) {
+            self.around.truncate(last.depth);
+            self.next = self.leave(ir, last);
+        }
+    }
+
+    /// The first item inside an item, from a region on.
+    fn enter(&mut self, ir: &Ir, item: Item, from: usize) -> Option<Item> {
+        let data = ir.op(item.op);
+        let mut at = item.start;
+        for (n, &(own, region)) in data.regions.iter().enumerate() {
+            if n >= from
+                && let Some(op) = ir.items(region).next()
+            {
+                self.around.push((item, n));
+                return Some(Item { op, start: at + own as usize, depth: item.depth + 1 });
+            }
+            at += ir.region_len(region);
+        }
+        None
+    }
+
+    /// The first item behind an item.
+    fn leave(&mut self, ir: &Ir, mut item: Item) -> Option<Item> {
+        loop {
+            if let Some(op) = ir.next(item.op) {
+                return Some(Item { op, start: item.start + ir.len(item.op), depth: item.depth });
+            }
+            let (around, region) = self.around.pop()?;
+            if let Some(inner) = self.enter(ir, around, region + 1) {
+                return Some(inner);
+            }
+            item = around;
+        }
+    }
+}
+
+/// The items that a range of bytes meets, and those around the first, in textual order.
+pub(crate) fn items_in(ir: &Ir, range: &Range<usize>) -> Vec<Item> {
+    let (mut items, mut walk) = Walk::from(ir, range.start);
+    while let Some(item) = walk.next(ir) {
+        if item.start > range.end {
+            break;
+        }
+        items.push(item);
+    }
+    items
+}
+
+/// The inside of each region of an item, in bytes.
+pub(crate) fn regions(ir: &Ir, item: Item) -> Vec<(Region, Range<usize>)> {
+    let mut at = item.start;
+    let mut out = Vec::new();
+    for &(own, region) in &ir.op(item.op).regions {
+        let len = ir.region_len(region);
+        let start = at + own as usize;
+        out.push((region, start..start + len));
+        at += len;
+    }
+    out
+}
+
+/// Whether an item is an op that a program may contain.
+pub(crate) fn is_op(ir: &Ir, op: Op) -> bool {
+    ir.op(op).kind.is_op() && ir.op(op).kind != OpKind::Chunk
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use noisy_syntax::Source;
+
+    const TEXT: &str = "\
+module {
+  func.func @f(%c: i1) {
+    scf.if %c {
+      \"t.a\"() : () -> ()
+    } else {
+      \"t.b\"() : () -> ()
+    }
+    return
+  }
+}
+// -----
+\"t.c\"() ({}, {
+  ^bb0:
+  \"t.d\"() : () -> ()
+}) : () -> ()
+";
+
+    fn recursive(ir: &Ir, region: Region, depth: usize, out: &mut Vec<Item>) {
+        for op in ir.items(region) {
+            out.push(Item { op, start: ir.start(op), depth });
+            for &(_, inner) in &ir.op(op).regions {
+                recursive(ir, inner, depth + 1, out);
+            }
+        }
+    }
+
+    #[test]
+    fn agrees_with_recursion() {
+        let source = Source::new(TEXT);
+        let ir = source.ir();
+        let mut wanted = Vec::new();
+        recursive(ir, ir.root(), 0, &mut wanted);
+        let mut walk = Walk::all(ir);
+        let found: Vec<_> = std::iter::from_fn(|| walk.next(ir)).collect();
+        assert_eq!(found, wanted);
+        for offset in 0..TEXT.len() {
+            let (mut found, mut walk) = Walk::from(ir, offset);
+            let n_around = found.len();
+            found.extend(std::iter::from_fn(|| walk.next(ir)));
+            let first = found[n_around];
+            let at = wanted.iter().position(|it| *it == first).unwrap_or(usize::MAX);
+            assert_eq!(found[n_around..], wanted[at..], "at {offset}");
+            assert_eq!(Some(first.op), ir.item_at(offset));
+        }
+    }
+
+    #[test]
+    fn skips_what_is_inside() {
+        let source = Source::new(TEXT);
+        let ir = source.ir();
+        let mut walk = Walk::all(ir);
+        let mut depths = Vec::new();
+        while let Some(item) = walk.next(ir) {
+            depths.push(item.depth);
+            if item.depth == 1 {
+                walk.skip(ir, item);
+            }
+        }
+        assert_eq!(depths, [0, 1, 0, 1]);
+    }
+}

@@ -1,0 +1,63 @@
+//! From the protocol's types to plain data, where that is more than a position.
+
+use serde::{Deserialize, Serialize};
+use tower_lsp::ls_types as lsp;
+
+use crate::features::action::Placement;
+
+/// What a code action, a code lens or a command carries to say what the optimizer shall do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    /// The document.
+    pub uri: lsp::Uri,
+    /// The version of the document that it is about; of a command any will do.
+    pub version: Option<i32>,
+    /// Where the function starts, in bytes of that version, and its name; all functions if left out.
+    pub function: Option<(usize, String)>,
+}
+
+impl Place {
+    /// What is to be done.
+    pub(crate) fn placement(&self) -> Placement {
+        match &self.function {
+            Some((start, name)) => Placement::Function(*start, name.clone()),
+            None => Placement::File,
+        }
+    }
+}
+
+/// Whether actions of a kind are asked for.
+pub(crate) fn wants(context: &lsp::CodeActionContext, kind: &str) -> bool {
+    context.only.as_ref().is_none_or(|only| {
+        only.iter().any(|it| {
+            let asked = it.as_str();
+            asked.is_empty() || kind == asked || kind.strip_prefix(asked).is_some_and(|it| it.starts_with('.'))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_a_hierarchy() {
+        let only = |kinds: &[&str]| lsp::CodeActionContext {
+            only: Some(kinds.iter().map(|it| lsp::CodeActionKind::from((*it).to_owned())).collect()),
+            ..lsp::CodeActionContext::default()
+        };
+        assert!(wants(&lsp::CodeActionContext::default(), "quickfix"));
+        for (asked, yes) in [
+            ("source.fixAll.noisy", true),
+            ("source.fixAll", true),
+            ("source", true),
+            ("", true),
+            ("sour", false),
+            ("source.fixAll.ruff", false),
+            ("quickfix", false),
+        ] {
+            assert_eq!(wants(&only(&[asked]), "source.fixAll.noisy"), yes, "{asked}");
+        }
+        assert!(!wants(&only(&[]), "quickfix"));
+    }
+}
