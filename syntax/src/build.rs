@@ -261,12 +261,12 @@ impl Ir {
         parse_item(run.text, tokens, &mut env, out);
         if let Some(region) = item.regions.iter().find(|it| !it.closed) {
             if !out.problems.iter().any(|it| it.category == Category::Syntax) {
-                // The real tools complain at the last token.
+                // The real tools complain at the last token; its end is the end of the own text, too.
                 let end = tokens.last().map_or(region.open, |it| it.end).max(region.close);
                 out.problems.push(Problem {
                     category: Category::Syntax,
                     code: "unclosed-region",
-                    span: Span::new(end - 1, end),
+                    span: Span::new(end, end),
                     message: "expected '}' to close the region".into(),
                 });
             }

@@ -86,20 +86,43 @@ impl Source {
     pub fn problems(&self) -> Vec<(Op, Range<usize>, Problem)> {
         let ir = &self.ir;
         let mut out = Vec::new();
+        let mentioned = self.mentioned_by_broken();
         for op in ir.suspects() {
             let start = ir.start(op);
             for problem in ir.problems_of(op) {
-                out.push((op, ir.absolute_at(op, start, problem.span), problem));
+                let range = ir.absolute_at(op, start, problem.span);
+                // What a broken op mentions it may have been meant to define.
+                let undefined = matches!(problem.code, "undefined-value" | "undefined-block");
+                if undefined && mentioned.contains(self.slice(range.clone()).as_str()) {
+                    continue;
+                }
+                out.push((op, range, problem));
             }
         }
         for (op, problem) in ir.redefinitions() {
             out.push((op, ir.absolute(op, problem.span), problem));
         }
         out.sort_by(|a, b| {
-            let key =
-                |it: &(Op, Range<usize>, Problem)| (it.1.start, it.1.end, it.2.category, it.2.code);
+            let key = |it: &(Op, Range<usize>, Problem)| (it.1.start, it.1.end, it.2.category, it.2.code);
             key(a).cmp(&key(b)).then_with(|| a.2.message.cmp(&b.2.message))
         });
+        out
+    }
+
+    /// The `%value`s and `^label`s in the text of items with a syntax problem.
+    fn mentioned_by_broken(&self) -> FxHashSet<String> {
+        let ir = &self.ir;
+        let mut out = FxHashSet::default();
+        let syntax = |it: &Problem| it.category == crate::Category::Syntax;
+        for op in ir.suspects().filter(|&op| ir.rest(op).problems.iter().any(syntax)) {
+            let head = ir.head_range(op);
+            let text = self.slice(head.start..head.end.min(head.start + MENTIONS_BYTES));
+            for token in lex_part(&text, false).tokens {
+                if matches!(token.kind, T::Percent | T::Caret) {
+                    out.insert(text[token.range()].to_owned());
+                }
+            }
+        }
         out
     }
 
@@ -639,6 +662,9 @@ impl Ir {
 const SPARE_BYTES: usize = 1024;
 
 const TOP_DIALECT: Option<&'static str> = Some("builtin");
+
+/// How much of a broken op is searched for names that it may have been meant to define, in bytes.
+const MENTIONS_BYTES: usize = 1 << 16;
 
 /// Regions of ops longer than this are left out when something beside them is read, in bytes.
 const ELIDED_BYTES: usize = if cfg!(test) { 8 } else { 1024 };

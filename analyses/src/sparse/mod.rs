@@ -29,6 +29,8 @@
 
 mod sweep;
 
+pub(crate) use sweep::values_within;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fmt::Debug;

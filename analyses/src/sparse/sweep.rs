@@ -393,7 +393,7 @@ struct Trace<F> {
 }
 
 /// All values defined inside an op: arguments of its regions, results and arguments of what stands in them.
-fn values_within(ir: &Ir, op: Op, out: &mut Vec<Value>) {
+pub(crate) fn values_within(ir: &Ir, op: Op, out: &mut Vec<Value>) {
     for &(_, region) in &ir.op(op).regions {
         out.extend(ir.block(ir.region(region).entry).args.iter().copied());
         for inner in ir.items(region) {

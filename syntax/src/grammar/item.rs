@@ -38,6 +38,10 @@ impl Reader<'_, '_> {
                 self.at += 1;
                 Err(self.expected("':' after the block name"))
             }
+            T::Bang | T::Hash => {
+                self.at += 1;
+                Err(self.expected("'=' in alias definition"))
+            }
             _ => Err(self.expected("an operation")),
         }
     }

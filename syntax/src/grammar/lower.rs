@@ -483,7 +483,7 @@ impl Reader<'_, '_> {
             ),
             _ => !matches!(data, D::Function { .. } | D::Tuple(_) | D::None | D::Tensor { .. }),
         };
-        if !fits {
+        if !fits || element == Type::NOISY && word.text != "tensor" {
             self.mismatch("invalid-element", word.span(), format!("invalid {} element type", word.text));
         }
         let data = match word.text {
