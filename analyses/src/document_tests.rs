@@ -29,7 +29,9 @@ fn one_chain_gives_one_error() {
     let it = &document.diagnostics()[0];
     let chain: Vec<&str> = it.related.iter().map(|it| it.message.as_str()).collect();
     assert_eq!(chain, ["%0: fresh: 12", "%2: 12 + 12 = 24", "%3: 24 + 24 = 48"]);
-    assert!(it.help.as_ref().is_some_and(|it| it.ends_with("2 later values are over because of it")));
+    assert!(
+        it.help.as_ref().is_some_and(|it| it.ends_with("2 later values are over because of it"))
+    );
 }
 
 #[test]
@@ -66,14 +68,20 @@ fn loops_are_exact() {
     check(&program("14"), &[]);
     check(
         &program("15"),
-        &["noise-overflow \"noisy.add %acc, %0\": noise 27 exceeds the budget of 26 in round 15 of the loop"],
+        &[
+            "noise-overflow \"noisy.add %acc, %0\": noise 27 exceeds the budget of 26 in round 15 of the loop",
+        ],
     );
     check(
         &program("1000000000"),
-        &["noise-overflow \"noisy.add %acc, %0\": noise 27 exceeds the budget of 26 in round 15 of the loop"],
+        &[
+            "noise-overflow \"noisy.add %acc, %0\": noise 27 exceeds the budget of 26 in round 15 of the loop",
+        ],
     );
     check(
         &program("10").replace("to %hi", "to %n"),
-        &["noise-grows \"%s\": noise grows by 1 in each round and exceeds the budget of 26 in round 15"],
+        &[
+            "noise-grows \"%s\": noise grows by 1 in each round and exceeds the budget of 26 in round 15",
+        ],
     );
 }

@@ -241,10 +241,7 @@ fn bound(ir: &Ir, op: Op, name: &str) -> Option<i128> {
 
 /// Whether a type is `i1` to `i5`, what the built-in scheme encodes.
 pub fn is_plain(ir: &Ir, ty: noisy_syntax::Type) -> bool {
-    matches!(
-        ir.interner.type_data(ty),
-        TypeData::Int { width: 1..=5, sign: Sign::Signless }
-    )
+    matches!(ir.interner.type_data(ty), TypeData::Int { width: 1..=5, sign: Sign::Signless })
 }
 
 /// Where the noise of a value goes when an op uses it as operand number `index`, besides the op's own results: the block

@@ -10,7 +10,7 @@
 //! round. If an unknown number of rounds would go on to add noise, the loop itself is at fault ([`Growing`]) and its roots are
 //! the evidence.
 
-use noisy_syntax::{AttrData, Attr, Def, Form, Ir, Op, OpKind, Type, Value};
+use noisy_syntax::{Attr, AttrData, Def, Form, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -291,9 +291,10 @@ impl SparseForward for NoiseAnalysis {
 fn growth_in(starts: &[Vec<Noise>], round: u64) -> (usize, Bits) {
     let at = usize::try_from(round).unwrap_or(usize::MAX).clamp(2, starts.len().max(2)) - 1;
     let (Some(before), Some(after)) = (starts.get(at - 1), starts.get(at)) else { return (0, 0) };
-    let grew = before.iter().zip(after).map(|(before, after)| {
-        after.hi().unwrap_or(0).saturating_sub(before.hi().unwrap_or(0))
-    });
+    let grew = before
+        .iter()
+        .zip(after)
+        .map(|(before, after)| after.hi().unwrap_or(0).saturating_sub(before.hi().unwrap_or(0)));
     // The first of the largest.
     grew.enumerate().fold((0, 0), |best, (index, by)| if by > best.1 { (index, by) } else { best })
 }

@@ -14,9 +14,7 @@ use noisy_syntax::{Form, Op, OpKind};
 use super::Check;
 use crate::derivation::core_range;
 use crate::model::Growth;
-use crate::{
-    Applicability, Category, Diagnostic, Document, Fix, Severity, Tag, TextEdit,
-};
+use crate::{Applicability, Category, Diagnostic, Document, Fix, Severity, Tag, TextEdit};
 
 pub(super) const CHECK: Check =
     Check { code: "redundant-reduce", severity: Severity::Hint, run: check };
@@ -73,5 +71,9 @@ fn removal(document: &Document, op: Op) -> Option<Fix> {
     }
     edits.push(TextEdit { range, text: String::new() });
     edits.sort_by_key(|it| it.range.start);
-    Some(Fix { title: "Remove this reduce_noise".into(), applicability: Applicability::Safe, edits })
+    Some(Fix {
+        title: "Remove this reduce_noise".into(),
+        applicability: Applicability::Safe,
+        edits,
+    })
 }

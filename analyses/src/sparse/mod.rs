@@ -446,8 +446,10 @@ impl<A: SparseForward> Sparse<A> {
                 self.enter_label_of(ir, block);
             }
         }
-        if matches!(data.kind, OpKind::ScfYield | OpKind::AffineYield | OpKind::MemrefAllocaScopeReturn)
-        {
+        if matches!(
+            data.kind,
+            OpKind::ScfYield | OpKind::AffineYield | OpKind::MemrefAllocaScopeReturn
+        ) {
             if let Some(parent) = ir.parent_op(op) {
                 self.enter_end(ir, parent);
             }

@@ -94,7 +94,8 @@ impl<A: SparseForward> Sparse<A> {
             if labels_seen || data.rest.is_some() {
                 let successors = &ir.rest(op).successors;
                 if !successors.is_empty() {
-                    let blocks: SmallVec<[_; 2]> = successors.iter().filter_map(|it| it.block).collect();
+                    let blocks: SmallVec<[_; 2]> =
+                        successors.iter().filter_map(|it| it.block).collect();
                     out.has_backward |= blocks.iter().any(|&it| {
                         let label = ir.block(it).label;
                         label.is_some_and(|it| {
@@ -203,7 +204,8 @@ impl<A: SparseForward> Sparse<A> {
         if !live {
             return;
         }
-        for (value, fact) in flow::carried_args(ir, region, carried.len()).into_iter().zip(carried) {
+        for (value, fact) in flow::carried_args(ir, region, carried.len()).into_iter().zip(carried)
+        {
             if self.analysis.carries(ir, value) {
                 let _ = self.set(value, fact.clone());
             }
@@ -244,8 +246,7 @@ impl<A: SparseForward> Sparse<A> {
                 it.yield_facts(ir, region, n)
             });
             results = trace.result;
-            let info =
-                LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count };
+            let info = LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count };
             self.analysis.looped(ir, op, &info, &self.rounds);
             if owner {
                 self.set_results(ir, op, results, live);
