@@ -111,7 +111,11 @@ impl Expr {
             Expr::Binary(FloorDiv | CeilDiv, both) => match both.1 {
                 Expr::Const(by) if by > 0 => {
                     let divisor = both.0.divisor();
-                    if divisor.is_multiple_of(by.unsigned_abs()) { divisor / by.unsigned_abs() } else { 1 }
+                    if divisor.is_multiple_of(by.unsigned_abs()) {
+                        divisor / by.unsigned_abs()
+                    } else {
+                        1
+                    }
                 }
                 _ => 1,
             },
@@ -383,7 +387,11 @@ fn write_expr(f: &mut fmt::Formatter<'_>, expr: &Expr, around: Binding) -> fmt::
                     if by == -1 {
                         // A sum under the minus keeps its parentheses.
                         let inner = matches!(product.0, Expr::Binary(Add, _));
-                        write_expr(f, &product.0, if inner { Binding::Strong } else { Binding::Weak })?;
+                        write_expr(
+                            f,
+                            &product.0,
+                            if inner { Binding::Strong } else { Binding::Weak },
+                        )?;
                     } else {
                         write_expr(f, &product.0, Binding::Strong)?;
                         write!(f, " * {}", by.unsigned_abs())?;
@@ -510,9 +518,11 @@ mod tests {
 
     #[test]
     fn maps_and_sets_print_with_dims_and_symbols() {
-        let map = Affine { n_dims: 2, n_symbols: 1, body: Body::Map(vec![add(d(0), Expr::Symbol(0))]) };
+        let map =
+            Affine { n_dims: 2, n_symbols: 1, body: Body::Map(vec![add(d(0), Expr::Symbol(0))]) };
         assert_eq!(map.to_string(), "(d0, d1)[s0] -> (d0 + s0)");
-        let set = Affine { n_dims: 1, n_symbols: 0, body: Body::Set(vec![(d(0), false), (d(0), true)]) };
+        let set =
+            Affine { n_dims: 1, n_symbols: 0, body: Body::Set(vec![(d(0), false), (d(0), true)]) };
         assert_eq!(set.to_string(), "(d0) : (d0 >= 0, d0 == 0)");
     }
 }

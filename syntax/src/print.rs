@@ -1,5 +1,11 @@
 //! Printing types, attributes and ops in the generic form, as MLIR prints them.
 
+#![allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "numbers of digits and exponents of floats"
+)]
+
 use std::fmt::Write as _;
 
 use crate::{Attr, AttrData, Dim, Interner, Name, Sign, Type, TypeData};
@@ -327,4 +333,24 @@ fn long_float(value: f64, kind: &str) -> String {
         return format!("{sign}{whole}.{fraction}");
     }
     format!("{sign}0.{}{digits}", "0".repeat((-exponent - 1) as usize))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::float_text;
+
+    fn check(value: f64, kind: &str, text: &str) {
+        assert_eq!(float_text(value, kind), text);
+    }
+
+    #[test]
+    fn floats_are_short_where_six_digits_are_exact() {
+        check(1.0, "f32", "1.000000e+00");
+        check(0.5, "f64", "5.000000e-01");
+        check(-1.5e10, "f64", "-1.500000e+10");
+        check(f64::from(0.1_f32), "f32", "1.000000e-01");
+        check(f64::from(std::f32::consts::PI), "f32", "3.14159274");
+        check(1.0 / 3.0, "f64", "0.33333333333333331");
+        check(f64::INFINITY, "f32", "0x7F800000");
+    }
 }

@@ -170,13 +170,12 @@ pub enum E {
 }
 
 /// `arith.cmpi`, in the order of their numbers.
-pub const CMPI: &[&str] =
-    &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
+pub const CMPI: &[&str] = &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
 
 /// `arith.cmpf`, in the order of their numbers.
 pub const CMPF: &[&str] = &[
-    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une",
-    "uno", "true",
+    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule",
+    "une", "uno", "true",
 ];
 
 /// Rounding modes, in the order of their numbers.
@@ -185,8 +184,8 @@ pub const ROUNDING: &[&str] =
 
 /// Kinds of `memref.atomic_rmw` and `affine.parallel` reductions, in the order of their numbers.
 pub const RMW: &[&str] = &[
-    "addf", "addi", "assign", "maximumf", "maxs", "maxu", "minimumf", "mins", "minu", "mulf", "muli",
-    "ori", "andi", "maxnumf", "minnumf", "xori",
+    "addf", "addi", "assign", "maximumf", "maxs", "maxu", "minimumf", "mins", "minu", "mulf",
+    "muli", "ori", "andi", "maxnumf", "minnumf", "xori",
 ];
 
 /// `overflow<nsw, nuw>`

@@ -3,7 +3,10 @@
 use super::ParsedOperand;
 use super::reader::{Reader, Res};
 use crate::affine::{Affine, Body};
-use crate::{Attr, AttrData, Dim, T, Type, TypeData};
+use crate::{Attr, AttrData, Dim, OpKind, T, Type, TypeData};
+
+/// Dimensions, symbols and results of a map.
+type Shape = (u32, u32, usize);
 
 impl Reader<'_, '_> {
     fn affine_attr(&mut self, map: Affine) -> Attr {
@@ -11,7 +14,7 @@ impl Reader<'_, '_> {
     }
 
     /// A map or set as an attribute; `None` where an alias is not known.
-    fn map(&mut self, is_set: bool) -> Res<(Attr, Option<(u32, u32, usize)>)> {
+    fn map(&mut self, is_set: bool) -> Res<(Attr, Option<Shape>)> {
         let span = self.token().span();
         if !matches!(self.peek(), T::Bare | T::Hash | T::HashBody) {
             return Err(self.expected("an affine map or a bound"));
@@ -30,7 +33,7 @@ impl Reader<'_, '_> {
     }
 
     /// `(%d0, %d1)[%s0]`: the operands of a map.
-    fn dims_and_symbols(&mut self, shape: Option<(u32, u32, usize)>) -> Res {
+    fn dims_and_symbols(&mut self, shape: Option<Shape>) -> Res {
         let first = self.out.operands.len();
         let span = self.token().span();
         self.expect(T::LParen)?;
@@ -46,8 +49,8 @@ impl Reader<'_, '_> {
             let message = format!(
                 "{n_dims} dimension and {n_symbols} symbol operands for a map of {dims} and {symbols}"
             );
-            use crate::OpKind::{AffineApply, AffineMax, AffineMin};
-            if matches!(self.out.kind, AffineApply | AffineMax | AffineMin) {
+            if matches!(self.out.kind, OpKind::AffineApply | OpKind::AffineMax | OpKind::AffineMin)
+            {
                 self.structure("operand-count", span, message);
             } else {
                 self.mismatch("operand-count", span, message);
@@ -113,7 +116,9 @@ impl Reader<'_, '_> {
                 if let Some((_, _, n)) = shape
                     && (n == 0 || n > 1 && !may_be_many)
                 {
-                    let message = format!("a bound of several results needs '{many}', one of none is no bound");
+                    let message = format!(
+                        "a bound of several results needs '{many}', one of none is no bound"
+                    );
                     return Err(self.broken("invalid-bound", span, message));
                 }
                 self.dims_and_symbols(shape)?;
@@ -223,7 +228,9 @@ impl Reader<'_, '_> {
             let attr = self.affine_attr(map);
             self.set_attr(name, attr);
         }
-        for (name, groups) in [("lowerBoundsGroups", lower_groups), ("upperBoundsGroups", upper_groups)] {
+        for (name, groups) in
+            [("lowerBoundsGroups", lower_groups), ("upperBoundsGroups", upper_groups)]
+        {
             let attr = self.groups(&groups);
             self.set_attr(name, attr);
         }

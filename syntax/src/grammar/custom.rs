@@ -74,7 +74,9 @@ impl Reader<'_, '_> {
     fn lenient(&mut self, format: &'static [E]) -> Res {
         let (start, n_problems) = (self.at, self.out.problems.len());
         self.is_quiet = true;
-        let mut fits = self.walk(format).is_ok() && self.opt_location().is_ok() && self.at >= self.tokens.len();
+        let mut fits = self.walk(format).is_ok()
+            && self.opt_location().is_ok()
+            && self.at >= self.tokens.len();
         fits &= self.out.results.is_empty()
             || count_results(self.out) == self.out.result_types.len() as u64;
         self.is_quiet = false;
@@ -230,7 +232,8 @@ impl Reader<'_, '_> {
                 Ok(())
             }
             E::Visibility => {
-                if let Some(it) = ["public", "private", "nested"].iter().find(|it| self.is_word(it)) {
+                if let Some(it) = ["public", "private", "nested"].iter().find(|it| self.is_word(it))
+                {
                     self.at += 1;
                     self.set_string_attr("sym_visibility", it);
                 }
@@ -482,7 +485,11 @@ impl Reader<'_, '_> {
         }
         let attr = self.attr()?;
         let Some(ty) = self.attr_type(attr) else {
-            return Err(self.broken("invalid-attribute", span, "a constant needs a value with a type".into()));
+            return Err(self.broken(
+                "invalid-attribute",
+                span,
+                "a constant needs a value with a type".into(),
+            ));
         };
         self.set_attr("value", attr);
         self.out.result_types.push(ty);
@@ -626,7 +633,8 @@ impl Reader<'_, '_> {
             self.expect(T::Colon)?;
             self.successor()?;
         }
-        let sizes: Vec<i64> = self.out.successors.iter().map(|it| it.operands.len() as i64).collect();
+        let sizes: Vec<i64> =
+            self.out.successors.iter().map(|it| it.operands.len() as i64).collect();
         self.segments(&[1, sizes[0], sizes[1..].iter().sum()]);
         let i32_type = self.i32_type();
         let segments = self.dense_array(i32_type, &sizes[1..]);

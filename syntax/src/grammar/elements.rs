@@ -7,7 +7,11 @@ use crate::print::{float_text, push_quoted_raw};
 use crate::{Attr, AttrData, Dim, Interner, Sign, T, Type, TypeData};
 
 /// A number as an attribute of a type; or why it is none.
-pub(super) fn number(interner: &mut Interner, number: &Number<'_>, ty: Type) -> Result<Attr, String> {
+pub(super) fn number(
+    interner: &mut Interner,
+    number: &Number<'_>,
+    ty: Type,
+) -> Result<Attr, String> {
     match *interner.type_data(ty) {
         TypeData::Unknown => Ok(Attr::UNKNOWN),
         TypeData::Int { width, sign } => {
@@ -171,7 +175,11 @@ pub(super) fn dense_array(
         TypeData::Int { width, .. } if width <= 1 || width % 8 == 0 => {}
         TypeData::Float(_) => {}
         TypeData::Int { .. } => {
-            reader.mismatch("literal-type", span, "element type bitwidth must be 1 or a multiple of 8");
+            reader.mismatch(
+                "literal-type",
+                span,
+                "element type bitwidth must be 1 or a multiple of 8",
+            );
         }
         _ => {
             let message = "expected an integer or float type".into();
@@ -191,7 +199,11 @@ pub(super) fn dense_array(
                 }
             }
             Literal::Word(word) | Literal::List(word, _) | Literal::Complex(word, _) => {
-                return Err(reader.broken("expected-token", word.span(), "expected a number".into()));
+                return Err(reader.broken(
+                    "expected-token",
+                    word.span(),
+                    "expected a number".into(),
+                ));
             }
         };
         out.push(attr.unwrap_or_else(|(span, message)| {
@@ -238,7 +250,11 @@ pub(super) fn dense(
     let n_elements = sizes.iter().fold(1u64, |n, it| n.saturating_mul(*it));
     let Some(literal) = literal else {
         if n_elements != 0 {
-            reader.mismatch("literal-type", word.span(), "expected elements for a type that has some");
+            reader.mismatch(
+                "literal-type",
+                word.span(),
+                "expected elements for a type that has some",
+            );
         }
         return Ok("dense<>".to_owned());
     };
@@ -252,7 +268,7 @@ pub(super) fn dense(
             let message = "expected string containing hex digits starting with `0x`".into();
             return Err(reader.broken("literal-type", it.span(), message));
         }
-        return blob(reader, it, digits, n_elements, &sizes, element);
+        return Ok(blob(reader, it, digits, n_elements, &sizes, element));
     }
     let mut shape = Vec::new();
     if !infer_shape(literal, 0, &mut shape) {
@@ -297,12 +313,11 @@ fn blob(
     n_elements: u64,
     sizes: &[u64],
     element: Type,
-) -> Res<String> {
+) -> String {
     let kind = match reader.env.interner.type_data(element) {
-        TypeData::Int { width, sign: Sign::Signless } if matches!(width, 8 | 16 | 32 | 64) => None,
-        TypeData::Index => None,
+        TypeData::Int { width: 8 | 16 | 32 | 64, sign: Sign::Signless } | TypeData::Index => None,
         TypeData::Float(kind) if matches!(*kind, "f32" | "f64" | "f16" | "bf16") => Some(*kind),
-        _ => return Ok(format!("dense<{}>", word.text)),
+        _ => return format!("dense<{}>", word.text),
     };
     let width = match reader.env.interner.type_data(element) {
         TypeData::Int { width, .. } => *width,
@@ -314,7 +329,7 @@ fn blob(
     if !digits.len().is_multiple_of(n_digits) || n_given != 1 && n_given != n_elements {
         let message = "elements hex data size is invalid for the type";
         reader.mismatch("literal-type", word.span(), message);
-        return Ok("dense<>".to_owned());
+        return "dense<>".to_owned();
     }
     let texts: Vec<String> = digits
         .as_bytes()
@@ -322,29 +337,29 @@ fn blob(
         .map(|chunk| {
             // Little-endian bytes.
             let bits = chunk.chunks(2).rev().fold(0u64, |bits, pair| {
-                let byte = std::str::from_utf8(pair).ok().and_then(|it| u64::from_str_radix(it, 16).ok());
+                let byte =
+                    std::str::from_utf8(pair).ok().and_then(|it| u64::from_str_radix(it, 16).ok());
                 bits << 8 | byte.unwrap_or(0)
             });
-            match kind {
-                Some(kind) => float_text(from_bits(bits.into(), kind), kind),
-                None => {
-                    let shift = 64 - width;
-                    (((bits << shift) as i64) >> shift).to_string()
-                }
+            if let Some(kind) = kind {
+                float_text(from_bits(bits.into(), kind), kind)
+            } else {
+                let shift = 64 - width;
+                (((bits << shift) as i64) >> shift).to_string()
             }
         })
         .collect();
     let is_splat = texts.iter().all(|it| *it == texts[0]);
     if is_splat {
-        return Ok(format!("dense<{}>", texts[0]));
+        return format!("dense<{}>", texts[0]);
     }
     if n_elements > MOST_PRINTED {
-        return Ok(format!("dense<\"0x{}\">", digits.to_uppercase()));
+        return format!("dense<\"0x{}\">", digits.to_uppercase());
     }
     let mut out = "dense<".to_owned();
     nest(&mut out, sizes, &mut texts.iter());
     out.push('>');
-    Ok(out)
+    out
 }
 
 /// MLIR prints more elements than these, if they differ, as a hexadecimal string.
@@ -458,7 +473,9 @@ fn element_text(interner: &Interner, leaf: &Literal<'_>, ty: Type) -> Result<Str
         (TypeData::Index, Literal::Number(it)) => {
             Ok(int_value(it, 64, Sign::Signless)?.to_string())
         }
-        (TypeData::Float(kind), Literal::Number(it)) => Ok(float_text(float_value(it, kind)?, kind)),
+        (TypeData::Float(kind), Literal::Number(it)) => {
+            Ok(float_text(float_value(it, kind)?, kind))
+        }
         (TypeData::Complex(inner), Literal::Complex(_, both)) => {
             let real = element_text(interner, &both.0, *inner)?;
             Ok(format!("({real},{})", element_text(interner, &both.1, *inner)?))

@@ -8,12 +8,13 @@ impl Reader<'_, '_> {
     /// `(%a: i32 {..}, %b: i64) -> (i32 {..})`, or types only.
     pub(super) fn func_signature(&mut self) -> Res {
         self.expect(T::LParen)?;
-        let mut arguments: Vec<ParsedArgument> = Vec::new();
         self.list(T::RParen, |it| {
-            let named = arguments.first().map(|it| it.name.is_some());
+            let named = it.header_arguments.first().map(|it| it.name.is_some());
             let argument = if it.peek() == T::Percent {
                 if named == Some(false) {
-                    return Err(it.wrong("mixed-arguments", "expected type instead of SSA identifier"));
+                    return Err(
+                        it.wrong("mixed-arguments", "expected type instead of SSA identifier")
+                    );
                 }
                 let operand = it.value(crate::Type::UNKNOWN)?;
                 if it.tokens[it.at - 1].kind == T::Hash {
@@ -35,7 +36,7 @@ impl Reader<'_, '_> {
             };
             let attrs = it.opt_dict()?;
             it.opt_location()?;
-            arguments.push(ParsedArgument { attrs, ..argument });
+            it.header_arguments.push(ParsedArgument { attrs, ..argument });
             Ok(())
         })?;
         let mut results = Vec::new();
@@ -52,15 +53,14 @@ impl Reader<'_, '_> {
                 result_attrs.push(None);
             }
         }
-        let inputs = arguments.iter().map(|it| it.ty).collect();
+        let inputs = self.header_arguments.iter().map(|it| it.ty).collect();
         let interner = &mut *self.env.interner;
         let ty = interner.ty(TypeData::Function { inputs, results: results.into() });
         let attr = interner.attr(AttrData::Type(ty));
         self.set_attr("function_type", attr);
-        let argument_attrs: Vec<_> = arguments.iter().map(|it| it.attrs).collect();
+        let argument_attrs: Vec<_> = self.header_arguments.iter().map(|it| it.attrs).collect();
         self.set_dicts("arg_attrs", &argument_attrs);
         self.set_dicts("res_attrs", &result_attrs);
-        self.header_arguments = arguments;
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use super::{Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
-use crate::{AttrData, Attr, Name, OpKind, Span, T, Type, TypeData, dialect};
+use crate::{Attr, AttrData, Name, OpKind, Span, T, Type, TypeData, dialect};
 
 impl Reader<'_, '_> {
     pub(super) fn item(&mut self) {
@@ -16,6 +16,11 @@ impl Reader<'_, '_> {
         };
         if result.is_err() {
             self.out.form = Form::Broken;
+            // What the header defines is defined, whatever is wrong behind it.
+            if !self.header_arguments.is_empty() {
+                let arguments = std::mem::take(&mut self.header_arguments);
+                self.out.region_arguments.push(arguments);
+            }
         }
         self.symbols();
     }
@@ -65,7 +70,11 @@ impl Reader<'_, '_> {
             return Err(super::reader::Broken);
         }
         if self.out.kind.has(dialect::Traits::TERMINATOR) {
-            self.structure("terminator-not-last", span, "a terminator must be the last op of its block");
+            self.structure(
+                "terminator-not-last",
+                span,
+                "a terminator must be the last op of its block",
+            );
         }
         Ok(())
     }
@@ -84,7 +93,10 @@ impl Reader<'_, '_> {
                 let operand = it.value(Type::UNKNOWN)?;
                 if it.at > 0 && it.tokens[it.at - 1].kind == T::Hash {
                     it.at -= 1;
-                    return Err(it.wrong("invalid-result-number", "result number not allowed in argument list"));
+                    return Err(it.wrong(
+                        "invalid-result-number",
+                        "result number not allowed in argument list",
+                    ));
                 }
                 if !it.eat(T::Colon) {
                     return Err(it.expected("':' and a type"));
@@ -208,19 +220,18 @@ impl Reader<'_, '_> {
                 return Err(self.expected("an SSA name"));
             }
             let token = self.bump();
-            let name = self.env.interner.name(&self.text[token.start as usize + 1..token.end as usize]);
+            let name =
+                self.env.interner.name(&self.text[token.start as usize + 1..token.end as usize]);
             let mut count = 1;
             if self.eat(T::Colon) {
                 if self.peek() != T::Int {
                     return Err(self.expected("an integer number of results"));
                 }
-                count = match self.word().parse::<u32>() {
-                    Ok(count @ 1..) => count,
-                    _ => {
-                        let message = "expected a named operation to have at least 1 result";
-                        return Err(self.wrong("no-results", message));
-                    }
+                let Ok(n @ 1..) = self.word().parse::<u32>() else {
+                    let message = "expected a named operation to have at least 1 result";
+                    return Err(self.wrong("no-results", message));
                 };
+                count = n;
                 self.bump();
             }
             self.out.results.push(ParsedResult { name, span: token.span(), count });
@@ -282,7 +293,11 @@ impl Reader<'_, '_> {
                 let token = it.expect(T::Caret)?;
                 let name = it.slice(token);
                 let name = it.name(&name[1..]);
-                it.out.successors.push(ParsedSuccessor { name, span: token.span(), operands: 0..0 });
+                it.out.successors.push(ParsedSuccessor {
+                    name,
+                    span: token.span(),
+                    operands: 0..0,
+                });
                 Ok(())
             })?;
         }
@@ -325,7 +340,11 @@ impl Reader<'_, '_> {
                 return Ok(());
             }
             _ => {
-                return Err(self.broken("expected-token", type_span, "expected a function type".into()));
+                return Err(self.broken(
+                    "expected-token",
+                    type_span,
+                    "expected a function type".into(),
+                ));
             }
         };
         let n_operands = self.out.operands.len();
@@ -493,7 +512,9 @@ impl Reader<'_, '_> {
             ("func", "return") => "func.return",
             ("func", "call") => "func.call",
             ("builtin", "module") => "builtin.module",
-            (it @ ("func" | "builtin"), name) if !dialect::is_unprefixed_op(it, name) => return None,
+            (it @ ("func" | "builtin"), name) if !dialect::is_unprefixed_op(it, name) => {
+                return None;
+            }
             (dialect, name) => return Some(self.name(&format!("{dialect}.{name}"))),
         };
         Some(self.name(full))

@@ -42,7 +42,9 @@ impl Reader<'_, '_> {
         }
         let n_before = self.header_arguments.len().saturating_sub(n);
         let arguments = self.header_arguments[n_before..].iter_mut();
-        for ((operand, argument), ty) in self.out.operands[first..].iter_mut().zip(arguments).zip(types) {
+        for ((operand, argument), ty) in
+            self.out.operands[first..].iter_mut().zip(arguments).zip(types)
+        {
             operand.ty = *ty;
             argument.ty = *ty;
         }

@@ -40,22 +40,28 @@ impl Reader<'_, '_> {
             }
             E::Subview => {
                 let source = self.out.operands.len() as i64;
-                self.static_lists(source, &["static_offsets", "static_sizes", "static_strides"], |it, _| {
-                    it.expect(T::LSquare).map(|_| ())
-                })
+                self.static_lists(
+                    source,
+                    &["static_offsets", "static_sizes", "static_strides"],
+                    |it, _| it.expect(T::LSquare).map(|_| ()),
+                )
             }
             E::ReinterpretCast => {
                 self.expect_word("to")?;
                 let names = ["offset", "sizes", "strides"];
                 let source = self.out.operands.len() as i64;
-                self.static_lists(source, &["static_offsets", "static_sizes", "static_strides"], |it, at| {
-                    if at > 0 {
-                        it.expect(T::Comma)?;
-                    }
-                    it.expect_word(names[at])?;
-                    it.expect(T::Colon)?;
-                    it.expect(T::LSquare).map(|_| ())
-                })
+                self.static_lists(
+                    source,
+                    &["static_offsets", "static_sizes", "static_strides"],
+                    |it, at| {
+                        if at > 0 {
+                            it.expect(T::Comma)?;
+                        }
+                        it.expect_word(names[at])?;
+                        it.expect(T::Colon)?;
+                        it.expect(T::LSquare).map(|_| ())
+                    },
+                )
             }
             E::Reassociation => {
                 let attr = self.attr()?;
@@ -79,7 +85,9 @@ impl Reader<'_, '_> {
             }
             E::RmwTypes => {
                 let ty = self.ty()?;
-                let TypeData::Function { inputs, results } = self.env.interner.type_data(ty).clone() else {
+                let TypeData::Function { inputs, results } =
+                    self.env.interner.type_data(ty).clone()
+                else {
                     return Err(self.expected("a function type"));
                 };
                 for (operand, ty) in self.out.operands.iter_mut().zip(&inputs) {
@@ -95,7 +103,8 @@ impl Reader<'_, '_> {
     /// Index operands in brackets or parentheses; of `alloc` the symbols in brackets may be missing.
     pub(super) fn indices(&mut self, open: T) -> Res {
         let close = if open == T::LParen { T::RParen } else { T::RSquare };
-        let is_alloc = matches!(self.out.kind, crate::OpKind::MemrefAlloc | crate::OpKind::MemrefAlloca);
+        let is_alloc =
+            matches!(self.out.kind, crate::OpKind::MemrefAlloc | crate::OpKind::MemrefAlloca);
         let first = self.out.operands.len() as i64;
         if is_alloc && open == T::LSquare && self.peek() != T::LSquare {
             self.segments(&[first, 0]);
@@ -148,7 +157,8 @@ impl Reader<'_, '_> {
         let attr = self.env.interner.attr(AttrData::Type(ty));
         self.set_attr("type", attr);
         if self.eat(T::Equal) {
-            let value = if self.eat_word("uninitialized") { Attr::UNIT } else { self.initial_value(ty)? };
+            let value =
+                if self.eat_word("uninitialized") { Attr::UNIT } else { self.initial_value(ty)? };
             self.set_attr("initial_value", value);
         }
         self.memref_element(E::OptInt("alignment"))

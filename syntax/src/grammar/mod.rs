@@ -8,6 +8,13 @@
 //!
 //! *Cost.* A plain op allocates nothing: its type is found by its spelling, its operands fit where they are.
 
+#![allow(
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "counts of operands and bits of literals, checked before where they could be large"
+)]
+
 mod affine;
 mod custom;
 mod elements;
@@ -15,17 +22,19 @@ mod func;
 mod item;
 mod loops;
 mod lower;
+mod meaning;
 mod memref;
 mod opaque;
 mod parsed;
 mod reader;
+mod spelling;
 mod values;
 mod words;
 
 use rustc_hash::FxHashMap;
 
 pub(crate) use elements::round_to;
-pub(crate) use lower::unescape;
+pub(crate) use spelling::unescape;
 pub use parsed::{Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol};
 pub use words::MAX_DEPTH;
 

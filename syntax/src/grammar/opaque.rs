@@ -27,7 +27,9 @@ impl Reader<'_, '_> {
             match self.peek() {
                 T::Percent => {
                     let is_numbered = self.peek_at(1) == T::Hash
-                        && self.slice(self.tokens[self.at + 1])[1..].bytes().all(|it| it.is_ascii_digit());
+                        && self.slice(self.tokens[self.at + 1])[1..]
+                            .bytes()
+                            .all(|it| it.is_ascii_digit());
                     if is_numbered {
                         self.operand(Type::UNKNOWN)?;
                     } else {
@@ -120,7 +122,14 @@ impl Reader<'_, '_> {
         let last = name.rsplit('.').next().unwrap_or(name);
         let is_definer = matches!(
             last,
-            "func" | "module" | "global" | "named_sequence" | "machine" | "sequence" | "class" | "pattern"
+            "func"
+                | "module"
+                | "global"
+                | "named_sequence"
+                | "machine"
+                | "sequence"
+                | "class"
+                | "pattern"
         );
         if is_early && (has_region || is_definer) {
             let span = self.tokens[from + at].span();
@@ -140,7 +149,8 @@ impl Reader<'_, '_> {
             self.out.result_types.resize(n, Type::INDEX);
             return;
         }
-        let takes_element = matches!(op, "load" | "extract") && matches!(dialect, "tensor" | "memref" | "vector");
+        let takes_element =
+            matches!(op, "load" | "extract") && matches!(dialect, "tensor" | "memref" | "vector");
         let Some(start) = self.last_type_mark(from) else { return };
         self.at = start;
         let is_arrow = self.tokens[start - 1].kind == T::Arrow;
@@ -191,8 +201,9 @@ impl Reader<'_, '_> {
         }
         while let Ok(ty) = self.ty() {
             types.push(ty);
-            let is_conversion =
-                self.peek() == T::Bare && matches!(self.word(), "to" | "into") && self.peek_at(1) != T::Eof;
+            let is_conversion = self.peek() == T::Bare
+                && matches!(self.word(), "to" | "into")
+                && self.peek_at(1) != T::Eof;
             if is_conversion {
                 self.at += 1;
                 types.clear();

@@ -68,7 +68,7 @@ pub struct ParsedSuccessor {
     /// The `^label`.
     pub span: Span,
     /// Which of the op's operands are passed, as indices into [`Parsed::operands`]. In generic form nobody knows: all
-    /// are left to the op (cf.br passes all, cf.cond_br by `operandSegmentSizes`).
+    /// are left to the op (`cf.br` passes all, `cf.cond_br` by `operandSegmentSizes`).
     pub operands: std::ops::Range<u32>,
 }
 

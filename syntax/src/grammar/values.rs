@@ -249,21 +249,42 @@ fn token<'a>(kind: T, label: &'static str) -> impl Parser<'a, Words<'a>, Word<'a
     any().filter(move |it: &Word<'a>| it.kind == kind).labelled(label)
 }
 
-fn keyword<'a>(text: &'static str, label: &'static str) -> impl Parser<'a, Words<'a>, Word<'a>, Extra> + Clone {
+fn keyword<'a>(
+    text: &'static str,
+    label: &'static str,
+) -> impl Parser<'a, Words<'a>, Word<'a>, Extra> + Clone {
     any().filter(move |it: &Word<'a>| it.kind == T::Bare && it.text == text).labelled(label)
 }
 
 /// Whether a bare word is a type by itself.
 pub(super) fn is_type_word(text: &str) -> bool {
-    matches!(text, "index" | "none" | "token") || float_keyword(text).is_some() || int_type(text).is_some()
+    matches!(text, "index" | "none" | "token")
+        || float_keyword(text).is_some()
+        || int_type(text).is_some()
 }
 
 /// The keyword of a float type.
 pub(super) fn float_keyword(text: &str) -> Option<&'static str> {
     const ALL: [&str; 19] = [
-        "bf16", "f16", "f32", "f64", "f80", "f128", "tf32", "f8E5M2", "f8E4M3", "f8E4M3FN",
-        "f8E5M2FNUZ", "f8E4M3FNUZ", "f8E4M3B11FNUZ", "f8E3M4", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN",
-        "f8E8M0FNU", "f0",
+        "bf16",
+        "f16",
+        "f32",
+        "f64",
+        "f80",
+        "f128",
+        "tf32",
+        "f8E5M2",
+        "f8E4M3",
+        "f8E4M3FN",
+        "f8E5M2FNUZ",
+        "f8E4M3FNUZ",
+        "f8E4M3B11FNUZ",
+        "f8E3M4",
+        "f4E2M1FN",
+        "f6E2M3FN",
+        "f6E3M2FN",
+        "f8E8M0FNU",
+        "f0",
     ];
     ALL[..18].iter().copied().find(|it| *it == text)
 }
@@ -302,7 +323,9 @@ fn grammar<'a>() -> Grammar<'a> {
     let number = minus
         .clone()
         .or_not()
-        .then(any().filter(|it: &Word<'a>| matches!(it.kind, T::Int | T::Float)).labelled("a number"))
+        .then(
+            any().filter(|it: &Word<'a>| matches!(it.kind, T::Int | T::Float)).labelled("a number"),
+        )
         .map(|(minus, word)| Number { is_negative: minus.is_some(), word })
         .boxed();
 
@@ -328,7 +351,9 @@ fn grammar<'a>() -> Grammar<'a> {
         dim.then_ignore(x).repeated().collect::<Vec<_>>().map(Some),
     ));
     let shaped = any()
-        .filter(|it: &Word<'a>| it.kind == T::Bare && matches!(it.text, "vector" | "tensor" | "memref"))
+        .filter(|it: &Word<'a>| {
+            it.kind == T::Bare && matches!(it.text, "vector" | "tensor" | "memref")
+        })
         .then_ignore(less.clone())
         .then(dims)
         .then(simple_type.clone())
@@ -336,7 +361,9 @@ fn grammar<'a>() -> Grammar<'a> {
         // `tensor<4xf32, >` has an empty encoding.
         .then_ignore(comma.clone().or_not())
         .then_ignore(greater.clone())
-        .map(|(((word, dims), element), rest)| TypeTree::Shaped(word, dims, Box::new(element), rest));
+        .map(|(((word, dims), element), rest)| {
+            TypeTree::Shaped(word, dims, Box::new(element), rest)
+        });
     let complex = keyword("complex", "a type")
         .then(simple_type.clone().delimited_by(less.clone(), greater.clone()))
         .map(|(word, element)| TypeTree::Complex(word, Box::new(element)));
@@ -384,7 +411,9 @@ fn grammar<'a>() -> Grammar<'a> {
                 .then_ignore(comma.clone())
                 .then(literal.clone())
                 .then_ignore(rparen.clone())
-                .map(|((word, real), imaginary)| Literal::Complex(word, Box::new((real, imaginary)))),
+                .map(|((word, real), imaginary)| {
+                    Literal::Complex(word, Box::new((real, imaginary)))
+                }),
         ))
         .labelled("an element literal")
         .boxed(),
@@ -559,9 +588,10 @@ fn grammar<'a>() -> Grammar<'a> {
 
     // Locations.
     let position = colon.clone().ignore_then(int.clone());
-    let range = position.clone().then(position.clone()).then(
-        keyword("to", "'to'").ignore_then(int.clone().or_not()).then(position).or_not(),
-    );
+    let range = position
+        .clone()
+        .then(position.clone())
+        .then(keyword("to", "'to'").ignore_then(int.clone().or_not()).then(position).or_not());
     let nested = location.clone().delimited_by(lparen.clone(), rparen.clone());
     let named = string.ignore_then(choice((
         nested.clone().map(|it| LocTree::Node(None, vec![it])),
@@ -651,7 +681,8 @@ fn expression<'a>(leaf: Rule<'a, ExprTree<'a>>) -> Rule<'a, ExprTree<'a>> {
         .map(|(n, it)| if n % 2 == 1 { ExprTree::Negated(Box::new(it)) } else { it })
         .boxed();
     let strong = any().filter(|it: &Word<'a>| {
-        it.kind == T::Star || it.kind == T::Bare && matches!(it.text, "floordiv" | "ceildiv" | "mod")
+        it.kind == T::Star
+            || it.kind == T::Bare && matches!(it.text, "floordiv" | "ceildiv" | "mod")
     });
     let product = signed
         .clone()

@@ -70,12 +70,19 @@ pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usiz
             }
             T::Greater => close(&mut open, T::Less),
             _ if !open.is_empty() => ControlFlow::Continue(true),
-            T::Comma | T::Equal | T::Percent | T::Caret | T::Eof | T::Split | T::Ellipsis => {
-                ControlFlow::Break(at)
-            }
-            T::FileMetaOpen | T::FileMetaClose | T::Bar | T::Slash | T::Plus | T::Star => {
-                ControlFlow::Break(at)
-            }
+            T::Comma
+            | T::Equal
+            | T::Percent
+            | T::Caret
+            | T::Eof
+            | T::Split
+            | T::Ellipsis
+            | T::FileMetaOpen
+            | T::FileMetaClose
+            | T::Bar
+            | T::Slash
+            | T::Plus
+            | T::Star => ControlFlow::Break(at),
             T::Colon if until == Until::Colon => ControlFlow::Break(at),
             T::Colon | T::Arrow | T::Minus => ControlFlow::Continue(false),
             _ if is_complete => ControlFlow::Break(at),
@@ -117,10 +124,17 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
         let spelled = &text[token.range()];
         let is_adjacent = token.start == end_before;
         end_before = token.end;
-        let word = Word { kind: token.kind, text: spelled, start: token.start, token: at as u32, is_adjacent };
+        let word = Word {
+            kind: token.kind,
+            text: spelled,
+            start: token.start,
+            token: at as u32,
+            is_adjacent,
+        };
         at += 1;
         if token.kind == T::Less {
-            in_dims = matches!(out.last(), Some(it) if matches!(it.text, "vector" | "tensor" | "memref"));
+            in_dims =
+                matches!(out.last(), Some(it) if matches!(it.text, "vector" | "tensor" | "memref"));
             after_dim = false;
             out.push(word);
             continue;
@@ -182,7 +196,7 @@ fn split<'a>(
         token: next as u32 - 1,
         is_adjacent: true,
     };
-    let run = rest[..len].as_bytes();
+    let run = &rest.as_bytes()[..len];
     let mut at = 0;
     let state = loop {
         if run.get(at) != Some(&b'x') {

@@ -220,14 +220,16 @@ impl<'a> Printer<'a> {
             write_dict(&ir.interner, &mut self.out, &discardable);
         }
         self.out.push_str(" : (");
-        let types: Vec<Type> =
-            data.operands.iter().map(|it| it.value.map_or(it.ty, |value| ir.value(value).ty)).collect();
+        let types: Vec<Type> = data
+            .operands
+            .iter()
+            .map(|it| it.value.map_or(it.ty, |value| ir.value(value).ty))
+            .collect();
         write_types(&ir.interner, &mut self.out, &types);
         self.out.push_str(") -> ");
         let types: Vec<Type> = data.results.iter().map(|it| ir.value(*it).ty).collect();
-        let is_plain = |ty: &Type| {
-            !matches!(ir.interner.type_data(*ty), crate::TypeData::Function { .. })
-        };
+        let is_plain =
+            |ty: &Type| !matches!(ir.interner.type_data(*ty), crate::TypeData::Function { .. });
         match &types[..] {
             [one] if is_plain(one) => super::write_type(&ir.interner, &mut self.out, *one),
             _ => {
@@ -268,14 +270,18 @@ impl<'a> Printer<'a> {
     fn region(&mut self, parent: Op, region: Region, depth: usize) {
         let ir = self.ir;
         let kind = ir.op(parent).kind;
-        let terminator =
-            if ir.op(parent).form == crate::Form::Custom { kind.implicit_terminator() } else { None };
+        let terminator = if ir.op(parent).form == crate::Form::Custom {
+            kind.implicit_terminator()
+        } else {
+            None
+        };
         let blocks = ir.blocks(region);
         for (n, &block) in blocks.iter().enumerate() {
             let data = ir.block(block);
             // Only the text of a region in generic form can be without any block.
             let is_empty = ir.block_ops(block).next().is_none();
-            let is_shown = is_empty && terminator.is_none()
+            let is_shown = is_empty
+                && terminator.is_none()
                 && (data.label.is_some() || ir.op(parent).form == crate::Form::Custom);
             if n > 0 || !data.args.is_empty() || is_shown {
                 self.indent(depth);
@@ -317,13 +323,16 @@ impl<'a> Printer<'a> {
     }
 }
 
+/// An inherent attribute, or its default.
+type NamedInherent = (&'static str, Inherent);
+
 enum Inherent {
     Attr(Attr),
     Default(&'static str),
 }
 
 /// Inherent attributes with their defaults, by name, and the others.
-fn split_attrs(ir: &Ir, op: Op) -> (Vec<(&'static str, Inherent)>, Vec<(Name, Attr)>) {
+fn split_attrs(ir: &Ir, op: Op) -> (Vec<NamedInherent>, Vec<(Name, Attr)>) {
     let data = ir.op(op);
     let spec = data.kind.spec();
     let attrs = &ir.rest(op).attrs;
@@ -342,4 +351,71 @@ fn split_attrs(ir: &Ir, op: Op) -> (Vec<(&'static str, Inherent)>, Vec<(Name, At
     };
     let others = attrs.iter().copied().filter(|it| !is_inherent(it.0)).collect();
     (inherent, others)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use crate::Source;
+
+    fn check(text: &str, expected: &Expect) {
+        let source = Source::new(text);
+        assert!(source.problems().is_empty(), "{:?}", source.problems());
+        expected.assert_eq(&super::generic(source.ir()));
+    }
+
+    #[test]
+    fn implicit_terminators_and_default_properties_are_written_out() {
+        check(
+            "func.func @f(%c: i1, %x: f32) {
+  scf.if %c {
+    %y = arith.addf %x, %x : f32
+  }
+  return
+}",
+            &expect![[r#"
+                "builtin.module"() ({
+                  "func.func"() <{function_type = (i1, f32) -> (), sym_name = "f"}> ({
+                  ^bb0(%arg0: i1, %arg1: f32):
+                    "scf.if"(%arg0) ({
+                      %0 = "arith.addf"(%arg1, %arg1) <{fastmath = #arith.fastmath<none>}> : (f32, f32) -> f32
+                      "scf.yield"() : () -> ()
+                    }, {
+                    }) : (i1) -> ()
+                    "func.return"() : () -> ()
+                  }) : () -> ()
+                }) : () -> ()
+            "#]],
+        );
+    }
+
+    #[test]
+    fn blocks_and_values_are_numbered_per_function() {
+        check(
+            "#map = affine_map<(d0) -> (d0 + 1)>
+func.func @f(%n: index) -> index {
+  %p:2 = \"a.b\"(%n) : (index) -> (i32, i32)
+  cf.br ^end(%n : index)
+^end(%v: index):
+  %w = affine.apply #map(%v)
+  return %w : index
+}
+func.func private @g(i32) -> (i32 {x.y = 1 : i8})",
+            &expect![[r#"
+                "builtin.module"() ({
+                  "func.func"() <{function_type = (index) -> index, sym_name = "f"}> ({
+                  ^bb0(%arg0: index):
+                    %0:2 = "a.b"(%arg0) : (index) -> (i32, i32)
+                    "cf.br"(%arg0)[^bb1] : (index) -> ()
+                  ^bb1(%1: index):
+                    %2 = "affine.apply"(%1) <{map = affine_map<(d0) -> (d0 + 1)>}> : (index) -> index
+                    "func.return"(%2) : (index) -> ()
+                  }) : () -> ()
+                  "func.func"() <{function_type = (i32) -> i32, res_attrs = [{x.y = 1 : i8}], sym_name = "g", sym_visibility = "private"}> ({
+                  }) : () -> ()
+                }) : () -> ()
+            "#]],
+        );
+    }
 }

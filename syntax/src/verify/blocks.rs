@@ -47,7 +47,11 @@ impl Verifier<'_> {
                 let Some(last) = self.ir.last_op(block) else {
                     let is_body = self.ir.block(block).label.is_some() || data.form == Form::Custom;
                     if is_body {
-                        self.tell(op, "missing-terminator", "has an empty block: it needs a terminator");
+                        self.tell(
+                            op,
+                            "missing-terminator",
+                            "has an empty block: it needs a terminator",
+                        );
                     }
                     continue;
                 };
@@ -55,7 +59,8 @@ impl Verifier<'_> {
                 let is_known = it.kind != OpKind::Unknown && is_understood(self.ir, last);
                 if is_known && !it.kind.has(Traits::TERMINATOR) {
                     let name = self.ir.op_name(last).to_owned();
-                    let message = format!("has a block without a terminator at its end, after `{name}`");
+                    let message =
+                        format!("has a block without a terminator at its end, after `{name}`");
                     self.tell(op, "missing-terminator", message);
                 }
             }
@@ -127,8 +132,12 @@ impl Verifier<'_> {
         let data = self.ir.op(parent);
         let is_same = matches!(
             data.kind,
-            OpKind::ScfIf | OpKind::ScfFor | OpKind::ScfExecuteRegion | OpKind::ScfIndexSwitch
-                | OpKind::AffineFor | OpKind::AffineIf
+            OpKind::ScfIf
+                | OpKind::ScfFor
+                | OpKind::ScfExecuteRegion
+                | OpKind::ScfIndexSwitch
+                | OpKind::AffineFor
+                | OpKind::AffineIf
         );
         // Results without names are not known here.
         if !is_same || !is_understood(self.ir, parent) || data.results.is_empty() {
@@ -142,7 +151,11 @@ impl Verifier<'_> {
     fn agree(&mut self, op: Op, first: usize, wanted: &[Type], what: &str) {
         let n = self.ir.op(op).operands.len().saturating_sub(first);
         if n != wanted.len() {
-            self.tell(op, "operand-count", format!("has {n} operands, but {what} {}", wanted.len()));
+            self.tell(
+                op,
+                "operand-count",
+                format!("has {n} operands, but {what} {}", wanted.len()),
+            );
             return;
         }
         for (at, &wanted) in wanted.iter().enumerate() {

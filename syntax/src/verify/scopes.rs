@@ -16,11 +16,19 @@ impl Verifier<'_> {
             match self.reaches(op, value) {
                 Reach::Dominates => {}
                 Reach::Isolated => {
-                    self.tell_at(operand.span, "isolated", "uses a value defined outside of the isolated region");
+                    self.tell_at(
+                        operand.span,
+                        "isolated",
+                        "uses a value defined outside of the isolated region",
+                    );
                 }
                 Reach::Not => {
                     let name = self.ir.value_text(value);
-                    self.tell_at(operand.span, "dominance", format!("operand {name} does not dominate this use"));
+                    self.tell_at(
+                        operand.span,
+                        "dominance",
+                        format!("operand {name} does not dominate this use"),
+                    );
                 }
             }
         }
@@ -106,26 +114,26 @@ fn dominators(ir: &Ir, region: Region) -> FxHashMap<Block, Block> {
     let Some(&entry) = ir.blocks(region).first() else { return FxHashMap::default() };
     let successors = |block: Block| -> Vec<Block> {
         let last = ir.last_op(block);
-        last.map_or_else(Vec::new, |it| ir.rest(it).successors.iter().filter_map(|it| it.block).collect())
+        last.map_or_else(Vec::new, |it| {
+            ir.rest(it).successors.iter().filter_map(|it| it.block).collect()
+        })
     };
     let mut postorder = Vec::new();
     let mut seen = FxHashSet::default();
     let mut stack = vec![(entry, successors(entry))];
     seen.insert(entry);
     while let Some((block, rest)) = stack.last_mut() {
-        match rest.pop() {
-            Some(next) => {
-                if ir.block(next).region == region && seen.insert(next) {
-                    stack.push((next, successors(next)));
-                }
+        if let Some(next) = rest.pop() {
+            if ir.block(next).region == region && seen.insert(next) {
+                stack.push((next, successors(next)));
             }
-            None => {
-                postorder.push(*block);
-                stack.pop();
-            }
+        } else {
+            postorder.push(*block);
+            stack.pop();
         }
     }
-    let number: FxHashMap<Block, usize> = postorder.iter().enumerate().map(|(i, it)| (*it, i)).collect();
+    let number: FxHashMap<Block, usize> =
+        postorder.iter().enumerate().map(|(i, it)| (*it, i)).collect();
     let mut preds: FxHashMap<Block, Vec<Block>> = FxHashMap::default();
     for &block in &postorder {
         for next in successors(block) {

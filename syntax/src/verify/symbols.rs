@@ -92,8 +92,10 @@ impl Verifier<'_> {
         let [name] = path[..] else { return };
         let Some(region) = self.table(op) else { return };
         let Some(func) = self.symbols(region).get(&name).copied() else {
-            let span = self.ir.rest(op).symbol_uses.first().map_or(self.ir.op(op).name_span, |it| it.2);
-            let message = format!("'{}' does not reference a valid function", self.ir.interner.str(name));
+            let span =
+                self.ir.rest(op).symbol_uses.first().map_or(self.ir.op(op).name_span, |it| it.2);
+            let message =
+                format!("'{}' does not reference a valid function", self.ir.interner.str(name));
             self.tell_at(span, "unknown-function", message);
             return;
         };
@@ -117,7 +119,8 @@ impl Verifier<'_> {
         for (at, &wanted) in inputs.iter().enumerate() {
             let given = self.operand_type(op, at);
             if clash(given, wanted) {
-                let message = format!("expects '{}', but got '{}'", self.show(wanted), self.show(given));
+                let message =
+                    format!("expects '{}', but got '{}'", self.show(wanted), self.show(given));
                 self.tell_at(self.ir.op(op).operands[at].span, "call-operands", message);
                 return;
             }
@@ -126,9 +129,11 @@ impl Verifier<'_> {
         if given.is_empty() {
             return;
         }
-        let differ = given.len() != results.len() || given.iter().zip(&results).any(|(a, b)| clash(*a, *b));
+        let differ =
+            given.len() != results.len() || given.iter().zip(&results).any(|(a, b)| clash(*a, *b));
         if differ {
-            let message = format!("the results differ from those of '{}'", self.ir.interner.str(name));
+            let message =
+                format!("the results differ from those of '{}'", self.ir.interner.str(name));
             self.tell(op, "call-results", message);
         }
     }

@@ -35,7 +35,9 @@ impl Verifier<'_> {
         use OpKind as K;
         let kind = self.ir.op(op).kind;
         match kind {
-            K::NoisyAdd | K::NoisySub | K::NoisyMul => self.signature(op, &[Class::Noisy; 2], &[Class::Noisy]),
+            K::NoisyAdd | K::NoisySub | K::NoisyMul => {
+                self.signature(op, &[Class::Noisy; 2], &[Class::Noisy]);
+            }
             K::NoisyReduceNoise => self.signature(op, &[Class::Noisy], &[Class::Noisy]),
             K::NoisyEncode => self.signature(op, &[Class::Plain], &[Class::Noisy]),
             K::NoisyDecode => self.signature(op, &[Class::Noisy], &[Class::Plain]),
@@ -43,23 +45,51 @@ impl Verifier<'_> {
             K::ArithCmpi => self.compare(op, Class::IntLike),
             K::ArithCmpf => self.compare(op, Class::FloatLike),
             K::ArithSelect => self.select(op),
-            K::ArithAddi | K::ArithSubi | K::ArithMuli | K::ArithShli | K::ArithDivsi | K::ArithDivui
-            | K::ArithShrsi | K::ArithShrui | K::ArithCeildivsi | K::ArithCeildivui
-            | K::ArithFloordivsi | K::ArithRemsi | K::ArithRemui | K::ArithAndi | K::ArithOri
-            | K::ArithXori | K::ArithMaxsi | K::ArithMaxui | K::ArithMinsi | K::ArithMinui => {
+            K::ArithAddi
+            | K::ArithSubi
+            | K::ArithMuli
+            | K::ArithShli
+            | K::ArithDivsi
+            | K::ArithDivui
+            | K::ArithShrsi
+            | K::ArithShrui
+            | K::ArithCeildivsi
+            | K::ArithCeildivui
+            | K::ArithFloordivsi
+            | K::ArithRemsi
+            | K::ArithRemui
+            | K::ArithAndi
+            | K::ArithOri
+            | K::ArithXori
+            | K::ArithMaxsi
+            | K::ArithMaxui
+            | K::ArithMinsi
+            | K::ArithMinui => {
                 self.same(op, Class::IntLike, 2);
             }
-            K::ArithAddf | K::ArithSubf | K::ArithMulf | K::ArithDivf | K::ArithRemf
-            | K::ArithMaximumf | K::ArithMinimumf | K::ArithMaxnumf | K::ArithMinnumf => {
+            K::ArithAddf
+            | K::ArithSubf
+            | K::ArithMulf
+            | K::ArithDivf
+            | K::ArithRemf
+            | K::ArithMaximumf
+            | K::ArithMinimumf
+            | K::ArithMaxnumf
+            | K::ArithMinnumf => {
                 self.same(op, Class::FloatLike, 2);
             }
             K::ArithNegf => self.same(op, Class::FloatLike, 1),
             K::ArithExtsi | K::ArithExtui | K::ArithTrunci => self.resize(op, Class::IntLike),
             K::ArithExtf | K::ArithTruncf => self.resize(op, Class::FloatLike),
-            K::ArithSitofp | K::ArithUitofp => self.signature(op, &[Class::IntLike], &[Class::FloatLike]),
-            K::ArithFptosi | K::ArithFptoui => self.signature(op, &[Class::FloatLike], &[Class::IntLike]),
-            K::CfCondBr | K::CfAssert | K::ScfIf => self.first_operand(op, Class::I1),
-            K::ScfCondition => self.first_operand(op, Class::I1),
+            K::ArithSitofp | K::ArithUitofp => {
+                self.signature(op, &[Class::IntLike], &[Class::FloatLike]);
+            }
+            K::ArithFptosi | K::ArithFptoui => {
+                self.signature(op, &[Class::FloatLike], &[Class::IntLike]);
+            }
+            K::CfCondBr | K::CfAssert | K::ScfIf | K::ScfCondition => {
+                self.first_operand(op, Class::I1);
+            }
             K::ScfIndexSwitch => self.first_operand(op, Class::Index),
             K::AffineApply => self.signature_all(op, Class::Index, 1),
             _ => {}
@@ -79,10 +109,15 @@ impl Verifier<'_> {
                         TypeData::Int { sign: Sign::Signless, .. } | TypeData::Index
                     )
             }
-            Class::FloatLike => !is_memref && matches!(interner.type_data(element), TypeData::Float(_)),
+            Class::FloatLike => {
+                !is_memref && matches!(interner.type_data(element), TypeData::Float(_))
+            }
             Class::Noisy => ty == Type::NOISY,
             Class::Plain => {
-                matches!(interner.type_data(ty), TypeData::Int { width: 1..=5, sign: Sign::Signless })
+                matches!(
+                    interner.type_data(ty),
+                    TypeData::Int { width: 1..=5, sign: Sign::Signless }
+                )
             }
             Class::I1 => ty == Type::I1,
             Class::Index => ty == Type::INDEX,
@@ -93,7 +128,11 @@ impl Verifier<'_> {
         let data = self.ir.op(op);
         let (operands, results) = (data.operands.len(), data.results.len());
         if operands != n_operands {
-            self.tell(op, "operand-count", format!("requires {n_operands} operands, found {operands}"));
+            self.tell(
+                op,
+                "operand-count",
+                format!("requires {n_operands} operands, found {operands}"),
+            );
             return false;
         }
         results == n_results
@@ -104,7 +143,8 @@ impl Verifier<'_> {
         let fits = self.is(ty, class);
         if !fits {
             let span = self.ir.op(op).operands[at].span;
-            let message = format!("operand #{at} must be {}, but got '{}'", class.text(), self.show(ty));
+            let message =
+                format!("operand #{at} must be {}, but got '{}'", class.text(), self.show(ty));
             self.tell_at(span, "operand-type", message);
         }
         fits
@@ -115,7 +155,8 @@ impl Verifier<'_> {
         let ty = self.value_type(value);
         let fits = self.is(ty, class);
         if !fits {
-            let message = format!("result #{at} must be {}, but got '{}'", class.text(), self.show(ty));
+            let message =
+                format!("result #{at} must be {}, but got '{}'", class.text(), self.show(ty));
             self.tell(op, "result-type", message);
         }
         fits
@@ -168,7 +209,8 @@ impl Verifier<'_> {
             }
         }
         let first = self.operand_type(op, 0);
-        let result = self.ir.op(op).results.first().map_or(Type::UNKNOWN, |it| self.value_type(*it));
+        let result =
+            self.ir.op(op).results.first().map_or(Type::UNKNOWN, |it| self.value_type(*it));
         let others = (1..n).map(|at| self.operand_type(op, at)).chain([result]);
         if let Some(other) = others.into_iter().find(|it| clash(first, *it)) {
             let message = format!(
@@ -190,8 +232,11 @@ impl Verifier<'_> {
         }
         let (a, b) = (self.operand_type(op, 0), self.operand_type(op, 1));
         if clash(a, b) {
-            let message =
-                format!("requires operands of one type, found '{}' and '{}'", self.show(a), self.show(b));
+            let message = format!(
+                "requires operands of one type, found '{}' and '{}'",
+                self.show(a),
+                self.show(b)
+            );
             self.tell(op, "types-differ", message);
         }
     }
@@ -204,14 +249,20 @@ impl Verifier<'_> {
         let condition = self.operand_type(op, 0);
         if condition != Type::UNKNOWN && self.ir.interner.element_type(condition) != Type::I1 {
             let span = self.ir.op(op).operands[0].span;
-            let message = format!("the condition must be `i1` or a shape of it, but got '{}'", self.show(condition));
+            let message = format!(
+                "the condition must be `i1` or a shape of it, but got '{}'",
+                self.show(condition)
+            );
             self.tell_at(span, "operand-type", message);
             return;
         }
         let (a, b) = (self.operand_type(op, 1), self.operand_type(op, 2));
         if clash(a, b) {
-            let message =
-                format!("requires both values of one type, found '{}' and '{}'", self.show(a), self.show(b));
+            let message = format!(
+                "requires both values of one type, found '{}' and '{}'",
+                self.show(a),
+                self.show(b)
+            );
             self.tell(op, "types-differ", message);
         }
     }
@@ -235,8 +286,7 @@ impl Verifier<'_> {
             _ => None,
         };
         let (Some(from_width), Some(to_width)) = (width(from), width(to)) else { return };
-        use OpKind::{ArithTruncf, ArithTrunci};
-        let narrows = matches!(self.ir.op(op).kind, ArithTrunci | ArithTruncf);
+        let narrows = matches!(self.ir.op(op).kind, OpKind::ArithTrunci | OpKind::ArithTruncf);
         if (narrows && to_width >= from_width) || (!narrows && to_width <= from_width) {
             let direction = if narrows { "narrower" } else { "wider" };
             let message = format!(
@@ -255,7 +305,9 @@ impl Verifier<'_> {
         };
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let ty = match self.ir.interner.attr_data(value) {
-            AttrData::Int { ty, .. } | AttrData::Float { ty, .. } | AttrData::Elements(_, ty) => *ty,
+            AttrData::Int { ty, .. } | AttrData::Float { ty, .. } | AttrData::Elements(_, ty) => {
+                *ty
+            }
             AttrData::Bool(_) => Type::I1,
             _ => return,
         };
