@@ -82,7 +82,7 @@ pub(super) fn relax(
 }
 
 /// Sites per stretch.
-const STRETCH: usize = 1000;
+const STRETCH: usize = 2000;
 
 /// Runs of the order with their sites. A site with several nodes belongs to the first.
 fn stretches(graph: &Graph) -> Vec<(Vec<u32>, Range<usize>)> {
