@@ -32,6 +32,8 @@ pub(crate) struct Run<'a> {
     pub(crate) skeleton: &'a Skeleton,
     /// The region of the chunk that holds the run: its aliases.
     pub(crate) chunk: Region,
+    /// The text starts where the file does.
+    pub(crate) at_file_start: bool,
     /// Regions that were left out of the text.
     pub(crate) elided: &'a [Elided],
 }
@@ -247,10 +249,13 @@ impl Ir {
             out.kind = OpKind::Junk;
             out.form = Form::Broken;
             out.name_span = span;
+            // As the real tools do, from the end of what stands before, if anything does.
+            let first = run.at_file_start && item.start == 0;
+            let start = if first { span.start } else { item.start };
             out.problems.push(Problem {
                 category: Category::Syntax,
                 code: "expected-operation",
-                span,
+                span: Span::new(start, span.end),
                 message: "expected an operation here".into(),
             });
             return;

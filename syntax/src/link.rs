@@ -639,6 +639,15 @@ impl Ir {
         out
     }
 
+    /// Whether any region defines a `%value` or a `^label` of that name.
+    pub(crate) fn is_defined_elsewhere(&self, text: &str) -> bool {
+        let Some(name) = self.interner.find_name(text.get(1..).unwrap_or("")) else { return false };
+        if text.starts_with('^') {
+            return self.names.labels.keys().any(|it| it.1 == name);
+        }
+        !self.names.regions_of(name).is_empty()
+    }
+
     fn is_sure(&self, value: Value) -> bool {
         self.definer(value).is_none_or(|op| self.is_judged(op))
     }

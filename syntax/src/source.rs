@@ -91,9 +91,8 @@ impl Source {
             let start = ir.start(op);
             for problem in ir.problems_of(op) {
                 let range = ir.absolute_at(op, start, problem.span);
-                // What a broken op mentions it may have been meant to define.
                 let undefined = matches!(problem.code, "undefined-value" | "undefined-block");
-                if undefined && mentioned.contains(self.slice(range.clone()).as_str()) {
+                if undefined && self.may_be_defined(op, &range, &mentioned) {
                     continue;
                 }
                 out.push((op, range, problem));
@@ -102,14 +101,38 @@ impl Source {
         for (op, problem) in ir.redefinitions() {
             out.push((op, ir.absolute(op, problem.span), problem));
         }
+        // Of problems that say the same in the same place (two regions that end with the text) the outermost op's stays.
+        let key =
+            |it: &(Op, Range<usize>, Problem)| (it.1.start, it.1.end, it.2.category, it.2.code);
         out.sort_by(|a, b| {
-            let key = |it: &(Op, Range<usize>, Problem)| (it.1.start, it.1.end, it.2.category, it.2.code);
-            key(a).cmp(&key(b)).then_with(|| a.2.message.cmp(&b.2.message))
+            let text = || a.2.message.cmp(&b.2.message);
+            key(a).cmp(&key(b)).then_with(text).then_with(|| ir.start(a.0).cmp(&ir.start(b.0)))
         });
+        out.dedup_by(|b, a| key(a) == key(b) && a.2.message == b.2.message);
         out
     }
 
-    /// The `%value`s and `^label`s in the text of items with a syntax problem.
+    /// Whether broken syntax may hide the definition of a name: a broken item mentions it, the region that uses it has no
+    /// end, or it is defined where only a bracket gone astray can have put it.
+    fn may_be_defined(&self, op: Op, name: &Range<usize>, broken: &FxHashSet<String>) -> bool {
+        if broken.is_empty() {
+            return false;
+        }
+        let text = self.slice(name.clone());
+        if broken.contains(&text) || self.ir.is_defined_elsewhere(&text) {
+            return true;
+        }
+        let mut region = self.ir.op(op).parent;
+        loop {
+            let data = self.ir.region(region);
+            match data.parent {
+                Some(parent) if data.closed => region = self.ir.op(parent).parent,
+                _ => return !data.closed,
+            }
+        }
+    }
+
+    /// The `%value`s and `^label`s in the text of items with a syntax problem, and of each such item its name.
     fn mentioned_by_broken(&self) -> FxHashSet<String> {
         let ir = &self.ir;
         let mut out = FxHashSet::default();
@@ -117,6 +140,7 @@ impl Source {
         for op in ir.suspects().filter(|&op| ir.rest(op).problems.iter().any(syntax)) {
             let head = ir.head_range(op);
             let text = self.slice(head.start..head.end.min(head.start + MENTIONS_BYTES));
+            out.insert(ir.op_name(op).to_owned());
             for token in lex_part(&text, false).tokens {
                 if matches!(token.kind, T::Percent | T::Caret) {
                     out.insert(text[token.range()].to_owned());
@@ -323,6 +347,7 @@ impl Source {
                 lexed: &lexed,
                 skeleton: &skeleton,
                 chunk: self.chunk_region(place.region),
+                at_file_start: start == 0,
                 elided: &part.elided,
             };
             let mut delta = self.replace(run, place, n_old, tail)?;
@@ -800,7 +825,14 @@ fn parse(text: &str) -> Ir {
         let chunk = ir.new_op(OpData::chunk(root, own_len));
         let region = ir.new_region(Some(chunk));
         ir.ops[chunk.index()].regions.push((own_len, region));
-        let run = Run { text, lexed: &lexed, skeleton: &skeleton, chunk: region, elided: &[] };
+        let run = Run {
+            text,
+            lexed: &lexed,
+            skeleton: &skeleton,
+            chunk: region,
+            at_file_start: true,
+            elided: &[],
+        };
         let items: Vec<(Op, u32)> =
             skeleton.roots.iter().map(|&it| ir.lower(run, it, region, &mut work)).collect();
         let end = skeleton.roots.last().map_or(start + own_len, |&it| run.item(it).end);
