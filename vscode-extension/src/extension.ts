@@ -32,7 +32,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.commands.registerCommand("noisy.showLogs", () => {
       log.show();
     }),
-    vscode.commands.registerCommand("noisy.insertReduceNoise", () =>
+    vscode.commands.registerCommand("noisy.fixFile", () =>
       vscode.commands.executeCommand("editor.action.sourceAction", {
         kind: "source.fixAll.noisy",
         apply: "first",
