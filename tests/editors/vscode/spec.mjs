@@ -217,6 +217,8 @@ async function run() {
   });
 
   const squiggle = page.locator(".squiggly-error");
+  const boxes = (locator) =>
+    locator.evaluateAll((all) => all.map((element) => element.getBoundingClientRect().toJSON()));
   const editorText = () => page.locator(".view-lines").first().innerText();
   // The rendered line that defines a value; a hint may stand behind the name.
   const definition = (value) =>
@@ -226,11 +228,11 @@ async function run() {
     await step("an illegal program gets one squiggle", async () => {
       await page.getByRole("treeitem", { name: "squarings.mlir" }).dblclick();
       await squiggle.first().waitFor();
-      assert.equal(await squiggle.count(), 1);
-      // The rectangle of the squiggle lies in that of the line it is on.
-      const at = await squiggle.boundingBox();
-      const squaring = await definition("%5").boundingBox();
-      assert.ok(at && squaring && Math.abs(at.y - squaring.y) < squaring.height, `${at?.y}`);
+      // The editor draws anew whenever it learns more, so what is drawn may be gone when it is measured.
+      await eventually("one squiggle, on the first squaring", async () => {
+        const [drawn, line] = await Promise.all([boxes(squiggle), boxes(definition("%5"))]);
+        return drawn.length === 1 && Math.abs(drawn[0].y - line[0]?.y) < line[0]?.height;
+      });
     });
 
     await step("hints show the noise ranges", async () => {
