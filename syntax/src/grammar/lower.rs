@@ -14,7 +14,7 @@ use super::values::{
     AttrTree, ExprTree, GRAMMAR, Grammar, Literal, LocTree, TypeTree, Words, Wrong, int_type,
 };
 use super::words::{self, MAX_DEPTH, Until, Word};
-use crate::affine::{Affine, Body};
+use crate::affine::{Affine, Body, Expr};
 use crate::{Attr, AttrData, Sign, Span, T, Type, TypeData};
 
 impl Reader<'_, '_> {
@@ -342,6 +342,9 @@ impl Reader<'_, '_> {
 
     /// The expressions of `[%i + 1, symbol(%n)]`, behind the `[`, up to the `]`: a map and its operands.
     pub(super) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<crate::ParsedOperand>)> {
+        if let Some(plain) = self.plain_exprs() {
+            return Ok(plain);
+        }
         // From the bracket on, so that the extent ends with its partner.
         self.at -= 1;
         let (end, _) = self.value_extent(Until::Colon)?;
@@ -354,6 +357,33 @@ impl Reader<'_, '_> {
                 _ => Err(Broken),
             },
         )
+    }
+
+    /// `%i, %j` up to the `]`, without any arithmetic: what most accesses are.
+    fn plain_exprs(&mut self) -> Option<(Affine, Vec<crate::ParsedOperand>)> {
+        let n = self.tokens[self.at..]
+            .chunks(2)
+            .position(|it| !matches!(it, [a, b, ..] if a.kind == T::Percent && b.kind == T::Comma));
+        let n = n.unwrap_or(0);
+        let last = self.at + 2 * n;
+        let is_plain = self.tokens.get(last).is_some_and(|it| it.kind == T::Percent)
+            && self.tokens.get(last + 1).is_some_and(|it| it.kind == T::RSquare);
+        if !is_plain {
+            return None;
+        }
+        let mut operands: Vec<crate::ParsedOperand> = Vec::with_capacity(n + 1);
+        let mut results = Vec::with_capacity(n + 1);
+        for i in 0..=n {
+            let operand = self.value(Type::INDEX).ok()?;
+            let at = operands.iter().position(|it| it.name == operand.name);
+            results.push(Expr::Dim(at.unwrap_or(operands.len()) as u32));
+            if at.is_none() {
+                operands.push(operand);
+            }
+            self.at += usize::from(i < n);
+        }
+        let n_dims = operands.len() as u32;
+        Some((Affine { n_dims, n_symbols: 0, body: Body::Map(results) }, operands))
     }
 
     /// One such expression, up to a comma or closing bracket.

@@ -56,12 +56,12 @@ pub(super) fn split_dialect(name: &str) -> (&str, &str) {
     }
 }
 
-/// One spelling for `dialect<name>` and `dialect.name`, with one blank for each run of blanks.
+/// One spelling for `dialect<name>` and `dialect.name`. The body stays as it is written: what blanks mean in it only the
+/// dialect knows.
 pub(super) fn canonical_dialect(name: &str) -> String {
-    let name = &one_blank(name);
     let (dialect, rest) = split_dialect(name);
     let Some(body) = rest.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {
-        return name.clone();
+        return name.to_owned();
     };
     // MLIR prints a body that begins with a name, followed by nothing or by `<...>` to the end, after a dot.
     let len = body
@@ -69,27 +69,7 @@ pub(super) fn canonical_dialect(name: &str) -> String {
         .unwrap_or(body.len());
     let starts_well = body.starts_with(|c: char| c.is_ascii_alphabetic());
     let ends_well = len == body.len() || body[len..].starts_with('<') && body.ends_with('>');
-    if starts_well && ends_well { format!("{dialect}.{body}") } else { name.clone() }
-}
-
-/// Line breaks and the blanks around them as one blank, outside of strings.
-fn one_blank(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let (mut in_string, mut is_escaped) = (false, false);
-    for c in text.chars() {
-        if !in_string && matches!(c, ' ' | '\t' | '\r' | '\n') {
-            if !out.ends_with(' ') {
-                out.push(' ');
-            }
-            continue;
-        }
-        if c == '"' && !is_escaped {
-            in_string = !in_string;
-        }
-        is_escaped = in_string && c == '\\' && !is_escaped;
-        out.push(c);
-    }
-    out
+    if starts_well && ends_well { format!("{dialect}.{body}") } else { name.to_owned() }
 }
 
 /// Strings as bytes; what is no UTF-8 stays escaped.
