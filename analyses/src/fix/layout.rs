@@ -2,14 +2,14 @@
 //!
 //! The new op goes onto a line of its own behind the op that defines the value, behind a comment that trails it, with the same indentation and
 //! the same kind of line end. If something else follows on the line, it goes in between on the same line. For arguments the
-//! place is behind the label or the opening brace. All uses of the value are then of the new one.
+//! place is behind the label or the opening brace. Behind an op in generic form the new one is, too. All uses of the value are then of the new one.
 //!
 //! Names: `%4` gives `%r4` (`%4_r` would lex as two tokens), `%sum` gives `%sum_r`, `%a#1` gives `%a_1_r`; with `_1`, `_2`, ... behind
 //! if that is taken anywhere in the file, since MLIR names never shadow.
 
 use std::ops::Range;
 
-use noisy_syntax::{Def, Ir, Op, OpKind, Value};
+use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
 use crate::{Document, TextEdit};
@@ -59,13 +59,28 @@ pub(super) fn write(
         let name = fresh_name(ir, value, names);
         let op = &document.model().reset_op;
         let ty = ir.interner.type_text(ir.value(value).ty);
-        let line = format!("%{name} = {op} {} : {ty}", ir.value_text(value));
+        let old = ir.value_text(value);
+        // Who writes the generic form gives it to tools that may not know the dialect.
+        let line = if is_generic(ir, value) {
+            format!("%{name} = \"{op}\"({old}) : ({ty}) -> {ty}")
+        } else {
+            format!("%{name} = {op} {old} : {ty}")
+        };
         out.push(insertion(document, value, &line));
         for &(user, index) in &ir.value(value).uses {
             let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
             out.push(TextEdit { range, text: format!("%{name}") });
         }
     }
+}
+
+/// Whether the op that defines a value (or, of an argument, holds or starts its block) is written in generic form.
+fn is_generic(ir: &Ir, value: Value) -> bool {
+    let op = match ir.value(value).def {
+        Def::Result(op, _) => Some(op),
+        Def::Argument(block, _) => ir.block_ops(block).next().or(ir.definer(value)),
+    };
+    op.is_some_and(|op| ir.op(op).form == Form::Generic)
 }
 
 /// Sorts edits and joins insertions at the same place.

@@ -131,7 +131,7 @@ fn layouts_are_kept() {
         "\"func.func\"() <{function_type = (!noisy.i32) -> (), sym_name = \"f\"}> ({
 ^bb0(%a: !noisy.i32):
   %0 = \"noisy.mul\"(%a, %a) : (!noisy.i32, !noisy.i32) -> !noisy.i32
-  %r0 = noisy.reduce_noise %0 : !noisy.i32
+  %r0 = \"noisy.reduce_noise\"(%0) : (!noisy.i32) -> !noisy.i32
   %1 = \"noisy.mul\"(%r0, %r0) : (!noisy.i32, !noisy.i32) -> !noisy.i32
   \"func.return\"() : () -> ()
 }) : () -> ()
