@@ -1,6 +1,7 @@
 //! Affine bounds, accesses and applications.
 
 use super::ParsedOperand;
+use super::meaning::MAX_TERMS;
 use super::reader::{Reader, Res};
 use crate::affine::{Affine, Body};
 use crate::{Attr, AttrData, Dim, OpKind, T, Type, TypeData};
@@ -170,6 +171,10 @@ impl Reader<'_, '_> {
             }
             let (map, operands) = if is_many { it.ssa_exprs()? } else { it.ssa_expr()? };
             let Body::Map(list) = map.body else { return Ok(()) };
+            if groups.len() >= MAX_TERMS {
+                let message = format!("more than {MAX_TERMS} affine expressions");
+                return Err(it.wrong("too-many", message));
+            }
             groups.push(list.len() as i64);
             let (d, s) = operands.split_at(map.n_dims as usize);
             for expr in list {

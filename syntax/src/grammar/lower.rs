@@ -7,7 +7,7 @@
 //! 3. *The grammar* (`values.rs`), whose trees are lowered here. This is where numbers are held against their types.
 
 use super::elements;
-use super::meaning::Inputs;
+use super::meaning::{Inputs, MAX_TERMS};
 use super::reader::{Broken, Reader, Res};
 use super::spelling::{MAX_WIDTH, canonical_dialect, split_dialect, type_word};
 use super::values::{
@@ -169,7 +169,7 @@ impl Reader<'_, '_> {
             return Ok(ty);
         }
         let from = self.at;
-        let n_problems = self.out.problems.len();
+        let n_problems = self.n_problems();
         let ty = self.parse(
             end,
             |grammar, words| run(&grammar.ty, words, Raw::Type),
@@ -178,7 +178,7 @@ impl Reader<'_, '_> {
                 _ => Err(Broken),
             },
         )?;
-        if is_pure && self.at == end && n_problems == self.out.problems.len() {
+        if is_pure && self.at == end && n_problems == self.n_problems() {
             let key =
                 &self.text[self.tokens[from].start as usize..self.tokens[end - 1].end as usize];
             self.env.interner.remember_type(key, ty);
@@ -236,12 +236,12 @@ impl Reader<'_, '_> {
             return Ok(attr);
         }
         let from = self.at;
-        let n_problems = self.out.problems.len();
+        let n_problems = self.n_problems();
         let attr = self.parse(end, rule, |it, raw| match raw {
             Raw::Attr(tree) => it.lower_attr(&tree),
             _ => Err(Broken),
         })?;
-        if is_pure && self.at == end && n_problems == self.out.problems.len() {
+        if is_pure && self.at == end && n_problems == self.n_problems() {
             let key =
                 &self.text[self.tokens[from].start as usize..self.tokens[end - 1].end as usize];
             self.env.interner.remember_attr(key, attr);
@@ -292,8 +292,10 @@ impl Reader<'_, '_> {
 
     pub(super) fn add_dict(&mut self, dict: Attr) {
         let AttrData::Dict(entries) = self.env.interner.attr_data(dict) else { return };
+        // Names within a dictionary differ.
+        let n_before = self.out.attrs.len();
         for &(name, attr) in entries {
-            match self.out.attrs.iter_mut().find(|it| it.0 == name) {
+            match self.out.attrs[..n_before].iter_mut().find(|it| it.0 == name) {
                 Some(it) => it.1 = attr,
                 None => self.out.attrs.push((name, attr)),
             }
@@ -363,6 +365,7 @@ impl Reader<'_, '_> {
     fn plain_exprs(&mut self) -> Option<(Affine, Vec<crate::ParsedOperand>)> {
         let n = self.tokens[self.at..]
             .chunks(2)
+            .take(MAX_TERMS)
             .position(|it| !matches!(it, [a, b, ..] if a.kind == T::Percent && b.kind == T::Comma));
         let n = n.unwrap_or(0);
         let last = self.at + 2 * n;
@@ -439,6 +442,10 @@ impl Reader<'_, '_> {
         let mut results = Vec::with_capacity(trees.len());
         for tree in trees {
             results.push(self.lower_expr(tree, &mut inputs)?);
+            if results.len() > MAX_TERMS {
+                let message = format!("more than {MAX_TERMS} affine expressions");
+                return Err(self.wrong("too-many", message));
+            }
         }
         let Inputs::Values { dims, symbols } = inputs else { return Err(Broken) };
         let map = Affine {

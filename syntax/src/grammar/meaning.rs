@@ -11,8 +11,8 @@ use super::words::Word;
 use crate::affine::{Affine, Body, Expr, Operator};
 use crate::{Attr, AttrData, Dim, T, Type, TypeData};
 
-/// A sum or product may have this many terms.
-const MAX_TERMS: usize = 1000;
+/// A sum or product may have this many terms, a map this many identifiers: they are compared in pairs.
+pub(super) const MAX_TERMS: usize = 1000;
 
 impl Reader<'_, '_> {
     pub(super) fn lower_type(&mut self, tree: &TypeTree<'_>) -> Res<Type> {
@@ -349,6 +349,12 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn lower_map(&mut self, tree: &MapTree<'_>, is_set: bool) -> Res<Attr> {
+        let n_ids = tree.dims.len() + tree.symbols.len();
+        if n_ids > MAX_TERMS {
+            let message = format!("more than {MAX_TERMS} identifiers in an affine map");
+            let span = tree.dims.iter().chain(&tree.symbols).nth(MAX_TERMS).map(Word::span);
+            return Err(self.broken("too-many", span.unwrap_or_default(), message));
+        }
         for (at, id) in tree.dims.iter().chain(&tree.symbols).enumerate() {
             if tree.dims.iter().chain(&tree.symbols).take(at).any(|it| it.text == id.text) {
                 let message = format!("redefinition of identifier '{}'", id.text);

@@ -70,6 +70,7 @@ pub fn parse_item(text: &str, tokens: &[Token], env: &mut Env<'_>, out: &mut Par
         env,
         out,
         is_quiet: false,
+        n_silenced: 0,
         n_regions: 0,
         header_arguments: Vec::new(),
     };

@@ -23,6 +23,8 @@ pub(super) struct Reader<'r, 'e> {
     pub(super) out: &'r mut Parsed,
     /// Problems are not told: what is read is a guess.
     pub(super) is_quiet: bool,
+    /// Problems found while nothing was told.
+    pub(super) n_silenced: usize,
     /// Regions read so far.
     pub(super) n_regions: usize,
     /// The arguments of the next region, defined by the header.
@@ -130,6 +132,11 @@ impl<'r> Reader<'r, '_> {
         self.broken("unexpected-character", token.span(), message.into())
     }
 
+    /// How many problems there were so far, told or not.
+    pub(super) fn n_problems(&self) -> usize {
+        self.out.problems.len() + self.n_silenced
+    }
+
     /// Tells what a verifier would; reading goes on.
     #[cold]
     pub(super) fn structure(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
@@ -162,7 +169,9 @@ impl<'r> Reader<'r, '_> {
     /// Tells of types or counts that do not agree; reading goes on.
     #[cold]
     pub(super) fn mismatch(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
-        if !self.is_quiet {
+        if self.is_quiet {
+            self.n_silenced += 1;
+        } else {
             let message = message.into();
             self.out.problems.push(Problem { category: Category::Type, code, span, message });
         }

@@ -527,6 +527,24 @@ fn aliases_are_defined() {
 }
 
 #[test]
+fn a_guess_at_a_wrong_type_does_not_make_it_right_elsewhere() {
+    let mut interner = Interner::default();
+    let aliases = Aliases::default();
+    let mut out = Parsed::default();
+    for (text, n_problems) in [
+        ("%0 = memref.load %m[] : memref<vector<0xf32>>", 0),
+        ("%0 = foo.bar : vector<0xf32>", 0),
+        ("%0 = arith.addf %a, %a : vector<0xf32>", 1),
+        ("%0 = arith.addf %a, %a : vector<0xf32>", 1),
+    ] {
+        out.clear();
+        let mut env = Env { interner: &mut interner, aliases: &aliases, default_dialect: None };
+        parse_item(text, &tokens_of(text), &mut env, &mut out);
+        assert_eq!(out.problems.len(), n_problems, "{text}");
+    }
+}
+
+#[test]
 fn deep_nesting_is_a_problem_and_no_overflow() {
     let deep = format!("%1 = arith.constant {}", "[".repeat(100_000));
     assert!(show(&deep).contains("nest deeper"));
