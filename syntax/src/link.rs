@@ -69,6 +69,14 @@ impl Defs {
         self.all.iter().filter(|it| it.0 == region).map(|it| it.1).collect()
     }
 
+    /// Calls with the definitions in a region, in textual order.
+    fn with<R>(&self, region: Region, f: impl FnOnce(&[Value]) -> R) -> R {
+        match &self.index {
+            Some(index) => f(index.get(&region).map_or(&[], SmallVec::as_slice)),
+            None => f(&self.of(region)),
+        }
+    }
+
     fn first(&self, region: Region) -> Option<Value> {
         if let Some(index) = &self.index {
             return index.get(&region)?.first().copied();
@@ -76,10 +84,11 @@ impl Defs {
         self.all.iter().find(|it| it.0 == region).map(|it| it.1)
     }
 
-    /// Enters a value as number `at` of its region.
+    /// Enters a value as number `at` of its region, at most as the last.
     fn insert(&mut self, region: Region, value: Value, at: usize) {
         if let Some(index) = &mut self.index {
-            index.entry(region).or_default().insert(at, value);
+            let values = index.entry(region).or_default();
+            values.insert(at.min(values.len()), value);
             return;
         }
         let mut of_region = self.all.iter().enumerate().filter(|(_, it)| it.0 == region);
@@ -180,12 +189,15 @@ impl Ir {
                 self.names.dubious.insert(name);
             }
         }
-        let known = self.names.defs(region, name);
-        let at = if known.is_empty() {
-            0
+        let at = if self.names.in_order {
+            usize::MAX
         } else {
+            // The definitions of a region are kept in textual order.
             let order = self.def_order(region, value);
-            known.iter().position(|&it| self.def_order(region, it) > order).unwrap_or(known.len())
+            let known = &self.names.defs[name.index()];
+            known.with(region, |known| {
+                known.partition_point(|&it| self.def_order(region, it) < order)
+            })
         };
         self.names.defs[name.index()].insert(region, value, at);
         if let Some(uses) = self.names.unresolved.remove(&name) {
@@ -653,7 +665,8 @@ impl Ir {
     }
 
     pub(crate) fn note_duplicate(&mut self, region: Region, name: Name) {
-        if self.names.defs(region, name).len() > 1 {
+        let known = self.names.defs.get(name.index());
+        if known.is_some_and(|it| it.with(region, |it| it.len() > 1)) {
             self.names.dubious.insert(name);
         }
     }
