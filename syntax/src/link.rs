@@ -393,19 +393,22 @@ impl Ir {
     pub(crate) fn add_label(&mut self, label: Op) -> Vec<Use> {
         let data = self.op(label);
         let key = (data.parent, data.name);
-        let rank = self.rank(label);
         let known = self.names.labels.get(&key).map_or(&[][..], |it| it.as_slice());
-        let at = known.iter().position(|&it| self.rank(it) > rank).unwrap_or(known.len());
+        let at = if self.names.in_order || known.is_empty() {
+            known.len()
+        } else {
+            let rank = self.rank(label);
+            known.partition_point(|&it| self.rank(it) < rank)
+        };
+        let first = known.first().copied();
         let mut retry = Vec::new();
-        if at == 0 {
-            if let Some(&first) = known.first() {
+        if let Some(first) = first {
+            // All but the first are problems; the first may have become one.
+            self.names.suspects.insert(label);
+            self.names.suspects.insert(first);
+            if at == 0 {
                 retry.extend(self.block(self.label_block(first)).preds.iter().copied());
             }
-        }
-        if !known.is_empty() {
-            self.names.suspects.insert(label);
-            let known: Vec<Op> = known.to_vec();
-            self.names.suspects.extend(known);
         }
         self.names.labels.entry(key).or_default().insert(at, label);
         if let Some(uses) = self.names.unresolved_successors.get(&key) {
