@@ -326,7 +326,12 @@ pub fn feeders(ir: &Ir, value: Value) -> Vec<(Op, Value)> {
         }
         Def::Argument(block, index) => {
             let (data, index) = (ir.block(block), index as usize);
-            for &(op, successor) in &data.preds {
+            // In textual order: the arena keeps them as they came.
+            let mut preds = data.preds.clone();
+            if preds.len() > 1 {
+                preds.sort_by_cached_key(|&(op, successor)| (ir.start(op), successor));
+            }
+            for &(op, successor) in &preds {
                 if let Some(range) = passed(ir, op, successor as usize) {
                     if range.start + index < range.end {
                         push(op, range.start + index);

@@ -26,3 +26,6 @@ pub use fact::Noise;
 pub use fix::{FixError, FunctionOutcome, Outcome, Verdict, insert_reduces};
 pub use model::{Bits, Growth, NoiseModel};
 pub use placement::Limits;
+
+#[cfg(test)]
+mod laws;

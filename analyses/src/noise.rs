@@ -10,7 +10,7 @@
 //! round. If an unknown number of rounds would go on to add noise, the loop itself is at fault ([`Growing`]) and its roots are
 //! the evidence.
 
-use noisy_syntax::{Attr, AttrData, Def, Form, Ir, Op, OpKind, Type, Value};
+use noisy_syntax::{Attr, AttrData, Form, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -46,9 +46,10 @@ pub struct Growing {
 #[derive(Debug)]
 pub struct NoiseAnalysis {
     rules: Rules,
-    roots: FxHashMap<Value, Root>,
+    /// By the op that defines the values: a result's own, the function of an argument.
+    roots: FxHashMap<Op, SmallVec<[(Value, Root); 1]>>,
     /// Roots found in the cycle that is being iterated.
-    recent: Vec<Value>,
+    recent: Vec<(Op, Value)>,
     growing: FxHashMap<Op, Growing>,
     /// Resets whose operand was, at some visit, at most at the level they reset to.
     idle_resets: FxHashSet<Op>,
@@ -73,14 +74,8 @@ impl NoiseAnalysis {
 
     /// The roots, in no particular order.
     pub fn roots(&self, ir: &Ir) -> Vec<(Value, &Root)> {
-        #[expect(clippy::iter_over_hash_type, reason = "the caller sorts by place")]
-        let roots = self.roots.iter().map(|(&value, root)| (value, root));
-        roots.filter(|&(value, _)| is_current(ir, value)).collect()
-    }
-
-    /// Whether a value is a root.
-    pub fn root(&self, value: Value) -> Option<&Root> {
-        self.roots.get(&value)
+        let roots = self.roots.iter().filter(|(op, _)| ir.is_alive(**op));
+        roots.flat_map(|(_, it)| it.iter().map(|(value, root)| (*value, root))).collect()
     }
 
     /// The loops that add noise each round without end, in no particular order.
@@ -94,29 +89,20 @@ impl NoiseAnalysis {
         self.idle_resets.iter().copied().filter(|&op| ir.is_alive(op)).collect()
     }
 
-    fn note(&mut self, value: Value, noise: Noise, rounds: &[Round]) {
+    fn note(&mut self, op: Op, value: Value, noise: Noise, rounds: &[Round]) {
         let Some(noise) = noise.hi() else { return };
-        if let std::collections::hash_map::Entry::Vacant(slot) = self.roots.entry(value) {
-            slot.insert(Root { noise, rounds: SmallVec::from_slice(rounds) });
-            if !rounds.is_empty() {
-                self.recent.push(value);
-            }
+        let roots = self.roots.entry(op).or_default();
+        if roots.iter().any(|it| it.0 == value) {
+            return;
+        }
+        roots.push((value, Root { noise, rounds: SmallVec::from_slice(rounds) }));
+        if !rounds.is_empty() {
+            self.recent.push((op, value));
         }
     }
-}
 
-/// Whether a value id still means a value of the document.
-fn is_current(ir: &Ir, value: Value) -> bool {
-    match ir.value(value).def {
-        Def::Result(op, index) => {
-            ir.is_alive(op) && ir.op(op).results.get(index as usize) == Some(&value)
-        }
-        Def::Argument(block, index) => {
-            let data = ir.block(block);
-            let holder = data.label.or(ir.region(data.region).parent);
-            holder.is_some_and(|it| ir.is_alive(it))
-                && data.args.get(index as usize) == Some(&value)
-        }
+    fn root(&self, op: Op, value: Value) -> Option<&Root> {
+        self.roots.get(&op)?.iter().find(|it| it.0 == value).map(|it| &it.1)
     }
 }
 
@@ -173,7 +159,7 @@ impl SparseForward for NoiseAnalysis {
         let hi = argument_contract(ir, function, index).unwrap_or(self.model().fresh);
         let noise = Noise::up_to(hi);
         if noise.is_over(self.model().budget) {
-            self.note(value, noise, &[]);
+            self.note(function, value, noise, &[]);
         }
         noise
     }
@@ -225,7 +211,7 @@ impl SparseForward for NoiseAnalysis {
         };
         let budget = self.model().budget;
         if noise.is_over(budget) && !fed_by.iter().any(|it| it.is_over(budget)) {
-            self.note(data.results[result], noise, rounds);
+            self.note(op, data.results[result], noise, rounds);
         }
         noise
     }
@@ -236,20 +222,21 @@ impl SparseForward for NoiseAnalysis {
 
     fn looped(&mut self, ir: &Ir, op: Op, trace: &LoopTrace<'_, Noise>, rounds: &[Round]) {
         if trace.endless && trace.trip_count.is_none() {
-            let mut evidence: Vec<(u64, usize, Value)> = Vec::new();
-            for &value in &self.recent {
-                let Some(root) = self.roots.get(&value) else { continue };
+            let mut evidence: Vec<(u64, usize, Op, Value)> = Vec::new();
+            for &(definer, value) in &self.recent {
+                let Some(root) = self.root(definer, value) else { continue };
                 let here = root.rounds.iter().find(|it| it.op == op);
                 if let Some(round) = here.filter(|it| it.number > 1) {
-                    let place = ir.definer(value).map_or(0, |it| ir.start(it));
-                    evidence.push((round.number, place, value));
+                    evidence.push((round.number, ir.start(definer), definer, value));
                 }
             }
-            evidence.sort_unstable_by_key(|it| (it.0, it.1, it.2));
-            if let Some(&(round, _, root)) = evidence.first() {
-                let noise = self.roots[&root].noise;
-                for (_, _, value) in evidence {
-                    self.roots.remove(&value);
+            evidence.sort_unstable_by_key(|it| (it.0, it.1, ir.value(it.3).number));
+            if let Some(&(round, _, definer, root)) = evidence.first() {
+                let noise = self.root(definer, root).map_or(0, |it| it.noise);
+                for (_, _, definer, value) in evidence {
+                    if let Some(roots) = self.roots.get_mut(&definer) {
+                        roots.retain(|it| it.0 != value);
+                    }
                 }
                 let (index, by) = growth_in(trace.starts, round);
                 self.growing.insert(op, Growing { index, by, round, root, noise });
@@ -260,20 +247,8 @@ impl SparseForward for NoiseAnalysis {
         }
     }
 
-    fn forget(&mut self, ir: &Ir, op: Op) {
-        let data = ir.op(op);
-        if !self.roots.is_empty() {
-            for value in &data.results {
-                self.roots.remove(value);
-            }
-            // The regions of an op that left may be someone else's by now.
-            let regions = if ir.is_alive(op) { &data.regions[..] } else { &[] };
-            for &(_, region) in regions {
-                for value in &ir.block(crate::flow::entry_block(ir, region)).args {
-                    self.roots.remove(value);
-                }
-            }
-        }
+    fn forget(&mut self, op: Op) {
+        self.roots.remove(&op);
         self.growing.remove(&op);
         self.idle_resets.remove(&op);
     }

@@ -96,7 +96,7 @@ pub trait SparseForward: Debug {
     fn looped(&mut self, ir: &Ir, op: Op, trace: &LoopTrace<'_, Self::Fact>, rounds: &[Round]);
 
     /// What was noted about an op (or label) on the side is to be forgotten: it is visited anew, it left, or it is dead.
-    fn forget(&mut self, ir: &Ir, op: Op);
+    fn forget(&mut self, op: Op);
 
     /// Everything is to be forgotten.
     fn clear(&mut self);
@@ -230,22 +230,20 @@ impl<A: SparseForward> Sparse<A> {
         self.clock += 1;
         self.checks_order = true;
         for &op in &delta.removed {
-            self.analysis.forget(ir, op);
+            self.analysis.forget(op);
             self.reached[op.index()] = false;
-            self.enter_former(ir, op, false);
+            self.enter_former(ir, op);
             self.enter_around(ir, op);
         }
         for &op in &delta.changed {
-            let is_label = ir.op(op).kind == OpKind::Label;
-            self.enter_former(ir, op, is_label);
+            self.analysis.forget(op);
+            self.enter_former(ir, op);
             self.enter_around(ir, op);
             self.enter(ir, op);
-            if is_label {
+            if ir.op(op).kind == OpKind::Label {
                 self.enter_block(ir, ir.label_block(op));
             }
-            if ir.op(op).kind == OpKind::ArithConstant {
-                self.enter_decided(ir, op);
-            }
+            self.enter_decided(ir, op);
         }
         // Most of the program: a sweep is cheaper than a queue.
         let many = 1000 + ir.bounds().0 / 16;
@@ -271,19 +269,17 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// An op left or changed: whatever its former self fed is entered.
-    fn enter_former(&mut self, ir: &Ir, op: Op, is_label: bool) {
+    fn enter_former(&mut self, ir: &Ir, op: Op) {
         if let Some(blocks) = self.targets.remove(&op) {
             for block in blocks {
                 self.enter_label_of(ir, block);
             }
         }
-        if !is_label {
-            // What followed a label that is gone belongs to the block before it now.
-            if let Some(region) = self.labels.remove(&op) {
-                self.enter_region(ir, region);
-                if let Some(parent) = ir.region(region).parent.filter(|&it| ir.is_alive(it)) {
-                    self.enter(ir, parent);
-                }
+        // What followed a label that is gone belongs to the block before it now.
+        if let Some(region) = self.labels.remove(&op) {
+            self.enter_region(ir, region);
+            if let Some(parent) = ir.region(region).parent.filter(|&it| ir.is_alive(it)) {
+                self.enter(ir, parent);
             }
         }
     }
@@ -303,9 +299,12 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    /// A constant changed: the branches, choices and loops that it decides.
+    /// An op that is or was a constant changed: the branches, choices and loops that it decides.
     fn enter_decided(&mut self, ir: &Ir, op: Op) {
         for &result in &ir.op(op).results {
+            if self.analysis.carries(ir, result) {
+                continue;
+            }
             for &(user, _) in &ir.value(result).uses {
                 let data = ir.op(user);
                 if !data.regions.is_empty() || data.kind.has(Traits::BRANCH) {
@@ -403,7 +402,7 @@ impl<A: SparseForward> Sparse<A> {
     fn visit(&mut self, ir: &Ir, op: Op) {
         self.n_visits += 1;
         self.stamp[op.index()] = self.clock;
-        self.analysis.forget(ir, op);
+        self.analysis.forget(op);
         let data = ir.op(op);
         if data.kind == OpKind::Label {
             let block = ir.label_block(op);
@@ -503,19 +502,29 @@ impl<A: SparseForward> Sparse<A> {
 
     /// The fact that an operand brings; unknown if it carries none or is not there yet.
     fn read(&self, ir: &Ir, op: Op, index: usize) -> A::Fact {
+        self.read_at(ir, op, index, false)
+    }
+
+    /// As [`Sparse::read`], for an op that was visited before and passes the value on now.
+    fn read_passed(&self, ir: &Ir, op: Op, index: usize) -> A::Fact {
+        self.read_at(ir, op, index, true)
+    }
+
+    fn read_at(&self, ir: &Ir, op: Op, index: usize, passed: bool) -> A::Fact {
         let value = ir.op(op).operands.get(index).and_then(|it| it.value);
         let Some(value) = value.filter(|&it| self.analysis.carries(ir, it)) else {
             return self.analysis.unknown();
         };
         let fact = &self.facts[value.index()];
-        if *fact == A::Fact::bottom() || !self.is_in_order(ir, value, op) {
+        if *fact == A::Fact::bottom() || !self.is_in_order(ir, value, op, passed) {
             return self.analysis.unknown();
         }
         fact.clone()
     }
 
-    /// Whether a value is defined where a use of it may see it, as far as textual order tells.
-    fn is_in_order(&self, ir: &Ir, value: Value, user: Op) -> bool {
+    /// Whether a value is defined where a use of it may see it, as far as textual order tells. What is `passed` is read later
+    /// than the use stands.
+    fn is_in_order(&self, ir: &Ir, value: Value, user: Op, passed: bool) -> bool {
         let (definer, region) = match ir.value(value).def {
             Def::Result(op, _) => (op, ir.op(op).parent),
             Def::Argument(block, _) => match ir.block(block).label {
@@ -524,19 +533,21 @@ impl<A: SparseForward> Sparse<A> {
                 None => return true,
             },
         };
+        let is_before = || {
+            let user = ancestor_in(ir, user, region);
+            user.is_some_and(|it| it != definer && ir.is_before(definer, it))
+        };
         let stamp = self.stamp[definer.index()];
-        if !self.passes.is_empty() {
-            if let Some(&(_, start)) = self.passes.iter().find(|it| it.0 == region) {
-                // Not visited in this pass: later in the text. Legal if its block dominates, and never in the same block.
-                return stamp >= start
-                    || ancestor_in(ir, user, region)
-                        .is_some_and(|it| ir.block_of(it) != ir.block_of(definer));
-            }
+        if let Some(&(_, start)) = self.passes.iter().find(|it| it.0 == region) {
+            // Later in the text is legal if its block dominates, and never in the same block.
+            let in_other_block = || {
+                ancestor_in(ir, user, region)
+                    .is_some_and(|it| ir.block_of(it) != ir.block_of(definer))
+            };
+            return (if passed { is_before() } else { stamp >= start }) || in_other_block();
         }
-        if !self.checks_order || (self.cycle_start > 0 && stamp >= self.cycle_start) {
-            return true;
-        }
-        ancestor_in(ir, user, region).is_some_and(|it| it != definer && ir.is_before(definer, it))
+        let is_visited = !self.checks_order || (self.cycle_start > 0 && stamp >= self.cycle_start);
+        (is_visited && !passed) || is_before()
     }
 
     /// Computes the results of an op without regions.
@@ -617,7 +628,7 @@ impl<A: SparseForward> Sparse<A> {
                 let mut fact = A::Fact::bottom();
                 for &end in &ends {
                     let at = flow::yielded(ir, end).start + index;
-                    let _ = fact.join(&self.read(ir, end, at));
+                    let _ = fact.join(&self.read_passed(ir, end, at));
                 }
                 fact
             };
@@ -647,7 +658,7 @@ impl<A: SparseForward> Sparse<A> {
                 for &(op, index) in &live_edges {
                     match flow::passed(ir, op, index) {
                         Some(range) if range.start + at < range.end => {
-                            let _ = fact.join(&self.read(ir, op, range.start + at));
+                            let _ = fact.join(&self.read_passed(ir, op, range.start + at));
                         }
                         _ => {
                             let _ = fact.join(&self.analysis.unknown());

@@ -25,48 +25,38 @@ impl<A: SparseForward> Sparse<A> {
     /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
     pub(super) fn sweep_region(&mut self, ir: &Ir, region: Region, live: bool) {
         let holder = ir.region(region).parent;
-        let mut n_passes = 0;
-        let mut idle = 0;
-        let mut owner = false;
-        let mut knows_cyclic = self.cyclic.contains(&region);
-        loop {
-            n_passes += 1;
+        if !self.cyclic.contains(&region) {
             self.clock += 1;
-            if let (true, 1, Some(holder)) = (knows_cyclic, n_passes, holder) {
-                owner = self.refuel(ir, holder);
+            let pass = self.pass(ir, region, live);
+            if !pass.has_backward || holder.is_none() {
+                return;
             }
-            if knows_cyclic {
-                self.passes.push((region, self.clock));
-                if let (true, Some(op)) = (n_passes > 1, holder) {
-                    self.rounds.push(Round { op, number: n_passes });
-                }
+            // Once more, with the care that a cycle takes.
+            self.cyclic.insert(region);
+            self.reset_items(ir, region);
+        }
+        let Some(holder) = holder else { return };
+        let owner = self.refuel(ir, holder);
+        for number in 1.. {
+            self.clock += 1;
+            self.passes.push((region, self.clock));
+            if number > 1 {
+                self.rounds.push(Round { op: holder, number });
             }
             let pass = self.pass(ir, region, live);
-            if knows_cyclic {
-                self.passes.pop();
-                if n_passes > 1 {
-                    self.rounds.pop();
-                }
+            self.passes.pop();
+            if number > 1 {
+                self.rounds.pop();
             }
             if !pass.has_backward {
                 self.cyclic.remove(&region);
                 break;
             }
-            let Some(holder) = holder else { break };
-            if !knows_cyclic {
-                knows_cyclic = true;
-                self.cyclic.insert(region);
-                owner = self.refuel(ir, holder);
-            }
-            idle = if pass.changed.is_yes() { 0 } else { idle + 1 };
-            if idle > 0 && n_passes > 1 {
-                break;
-            }
-            if self.fuel == 0 {
+            if pass.changed == Changed::No || self.fuel == 0 {
                 break;
             }
         }
-        if let (true, Some(holder)) = (owner, holder) {
+        if owner {
             self.account(ir, holder);
         }
     }
@@ -171,23 +161,34 @@ impl<A: SparseForward> Sparse<A> {
 
     /// Sets everything inside an op, and its results, back to bottom.
     pub(super) fn reset_within(&mut self, ir: &Ir, op: Op) {
-        self.analysis.forget(ir, op);
+        self.analysis.forget(op);
         for &value in &ir.op(op).results {
             self.facts[value.index()] = A::Fact::bottom();
         }
         for &(_, region) in &ir.op(op).regions {
-            let entry = ir.region(region).entry;
-            self.live[entry.index()] = false;
-            for &value in &ir.block(entry).args {
-                self.facts[value.index()] = A::Fact::bottom();
-            }
-            for inner in ir.items(region) {
-                self.reached[inner.index()] = false;
-                if ir.op(inner).kind == OpKind::Label {
-                    self.live[ir.label_block(inner).index()] = false;
+            for block in [ir.region(region).entry, flow::entry_block(ir, region)] {
+                self.live[block.index()] = false;
+                for &value in &ir.block(block).args {
+                    self.facts[value.index()] = A::Fact::bottom();
                 }
-                self.reset_within(ir, inner);
             }
+            self.reset_items(ir, region);
+        }
+    }
+
+    fn reset_items(&mut self, ir: &Ir, region: Region) {
+        for (n, inner) in ir.items(region).enumerate() {
+            self.reached[inner.index()] = false;
+            let is_label = ir.op(inner).kind == OpKind::Label;
+            if is_label {
+                if n == 0 {
+                    // The entry belongs to the op around.
+                    self.analysis.forget(inner);
+                    continue;
+                }
+                self.live[ir.label_block(inner).index()] = false;
+            }
+            self.reset_within(ir, inner);
         }
     }
 
@@ -225,7 +226,7 @@ impl<A: SparseForward> Sparse<A> {
             }
             let start = flow::yielded(ir, end).start;
             for (index, fact) in out.iter_mut().enumerate() {
-                let _ = fact.join(&self.read(ir, end, start + index));
+                let _ = fact.join(&self.read_passed(ir, end, start + index));
             }
         }
         out

@@ -1,0 +1,487 @@
+//! The laws of the crate on random programs: edits equal reading anew, straight-line code equals a direct
+//! evaluator, loops equal their unrolling, and the cost of an edit is that of its change.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use noisy_syntax::{Ir, Op, OpKind, Region};
+
+use crate::{Document, Limits, Noise, insert_reduces};
+
+/// A small generator (xorshift), so that runs repeat.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}
+
+/// All facts of a document, in textual order.
+fn facts(document: &Document) -> String {
+    let ir = document.ir();
+    let mut out = String::new();
+    fn values(document: &Document, values: &[noisy_syntax::Value], out: &mut String) {
+        for &value in values {
+            let _ = write!(out, " {}={}", document.ir().value_text(value), document.noise(value));
+        }
+    }
+    fn region(document: &Document, ir: &Ir, at: Region, out: &mut String) {
+        let entry = ir.region(at).entry;
+        let _ = write!(out, "{{");
+        values(document, &ir.block(entry).args, out);
+        for op in ir.items(at) {
+            let data = ir.op(op);
+            if data.kind == OpKind::Label {
+                let live = document.facts().is_block_live(ir.label_block(op));
+                let _ = write!(out, "\n^{}", if live { "" } else { " dead" });
+            } else {
+                let _ = write!(out, "\n{}", ir.op_name(op));
+            }
+            values(document, &data.results, out);
+            for &(_, inner) in &data.regions {
+                region(document, ir, inner, out);
+            }
+        }
+        let _ = write!(out, "}}");
+    }
+    region(document, ir, ir.root(), &mut out);
+    out
+}
+
+/// A random program; `flow` says whether it has more than straight lines.
+struct Writer {
+    random: Random,
+    out: String,
+    n: usize,
+    flow: bool,
+}
+
+impl Writer {
+    fn new(seed: u64, flow: bool) -> Self {
+        let random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        Writer { random, out: String::new(), n: 0, flow }
+    }
+
+    fn name(&mut self) -> String {
+        self.n += 1;
+        format!("%v{}", self.n)
+    }
+
+    fn function(&mut self, size: usize) -> String {
+        self.out.push_str(
+            "func.func @f(%x: i5, %a: !noisy.i32, %c: i1, %n: index) -> !noisy.i32 {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %c3 = arith.constant 3 : index\n  %c40 = arith.constant 40 : index\n  %t = arith.constant true\n",
+        );
+        let mut scope = vec!["%a".to_owned()];
+        self.ops(size, 1, &mut scope);
+        if self.flow && self.random.one_in(2) {
+            self.blocks(&mut scope);
+        }
+        let last = scope.last().cloned().unwrap_or_default();
+        let _ = writeln!(self.out, "  return {last} : !noisy.i32\n}}");
+        std::mem::take(&mut self.out)
+    }
+
+    fn pick(&mut self, scope: &[String]) -> String {
+        // Mostly recent ones.
+        let from = if self.random.one_in(3) { 0 } else { scope.len().saturating_sub(4) };
+        scope[from + self.random.below(scope.len() - from)].clone()
+    }
+
+    fn ops(&mut self, size: usize, depth: usize, scope: &mut Vec<String>) {
+        let indent = "  ".repeat(depth);
+        for _ in 0..size {
+            let choice = self.random.below(if self.flow && depth < 4 { 26 } else { 20 });
+            if choice >= 20 {
+                self.nested(choice, depth, scope);
+                continue;
+            }
+            let (a, b) = (self.pick(scope), self.pick(scope));
+            let name = self.name();
+            let line = match choice {
+                0..=1 => format!("{name} = noisy.encode %x : i5 -> !noisy.i32"),
+                2..=4 => format!("{name} = noisy.reduce_noise {a} : !noisy.i32"),
+                5..=7 => format!("{name} = noisy.mul {a}, {b} : !noisy.i32"),
+                8 if self.flow => format!("{name} = arith.select %c, {a}, {b} : !noisy.i32"),
+                9 if self.flow && self.random.one_in(6) => {
+                    format!("{name} = \"other.op\"({a}) : (!noisy.i32) -> !noisy.i32")
+                }
+                10..=13 => format!("{name} = noisy.sub {a}, {b} : !noisy.i32"),
+                _ => format!("{name} = noisy.add {a}, {b} : !noisy.i32"),
+            };
+            let _ = writeln!(self.out, "{indent}{line}");
+            scope.push(name);
+        }
+    }
+
+    fn nested(&mut self, choice: usize, depth: usize, scope: &mut Vec<String>) {
+        let indent = "  ".repeat(depth);
+        let size = 1 + self.random.below(4);
+        let init = self.pick(scope);
+        let name = self.name();
+        let mut inner = scope.clone();
+        match choice {
+            20..=21 => {
+                let condition = *self.random.pick(&["%c", "%c", "%t"]);
+                let _ = writeln!(self.out, "{indent}{name} = scf.if {condition} -> (!noisy.i32) {{");
+                for half in 0..2 {
+                    inner.clone_from(scope);
+                    self.ops(size, depth + 1, &mut inner);
+                    let last = self.pick(&inner);
+                    let _ = writeln!(self.out, "{indent}  scf.yield {last} : !noisy.i32");
+                    let end = if half == 0 { "} else {" } else { "}" };
+                    let _ = writeln!(self.out, "{indent}{end}");
+                }
+            }
+            22..=24 => {
+                let acc = self.name();
+                let (i, other, second) = (self.name(), self.name(), self.pick(scope));
+                let upper = *self.random.pick(&["%n", "%c3", "%c3", "%c1", "%c0", "%c40"]);
+                let _ = writeln!(
+                    self.out,
+                    "{indent}{name}:2 = scf.for {i} = %c0 to {upper} step %c1 iter_args({acc} = {init}, {other} = {second}) -> (!noisy.i32, !noisy.i32) {{"
+                );
+                inner.push(acc);
+                inner.push(other);
+                self.ops(size, depth + 1, &mut inner);
+                let (last, also) = (self.pick(&inner), self.pick(&inner));
+                let _ = writeln!(
+                    self.out,
+                    "{indent}  scf.yield {last}, {also} : !noisy.i32, !noisy.i32\n{indent}}}"
+                );
+                scope.push(format!("{name}#1"));
+            }
+            _ => {
+                let (acc, moved) = (self.name(), self.name());
+                let _ = writeln!(
+                    self.out,
+                    "{indent}{name} = scf.while ({acc} = {init}) : (!noisy.i32) -> !noisy.i32 {{"
+                );
+                inner.push(acc);
+                self.ops(size, depth + 1, &mut inner);
+                let passed = self.pick(&inner);
+                let _ = writeln!(
+                    self.out,
+                    "{indent}  scf.condition(%c) {passed} : !noisy.i32\n{indent}}} do {{\n{indent}^bb0({moved}: !noisy.i32):"
+                );
+                let mut inner = scope.clone();
+                inner.push(moved);
+                self.ops(size, depth + 1, &mut inner);
+                let last = self.pick(&inner);
+                let _ = writeln!(self.out, "{indent}  scf.yield {last} : !noisy.i32\n{indent}}}");
+            }
+        }
+        scope.push(name);
+    }
+
+    /// Ends the body with blocks that branch forward and, now and then, backward.
+    fn blocks(&mut self, scope: &mut Vec<String>) {
+        let n = 2 + self.random.below(4);
+        let first = self.n;
+        let start = self.pick(scope);
+        let _ = writeln!(self.out, "  cf.br ^l{first}_0({start} : !noisy.i32)");
+        for block in 0..n {
+            let arg = self.name();
+            let _ = writeln!(self.out, "^l{first}_{block}({arg}: !noisy.i32):");
+            let mut inner = scope.clone();
+            inner.push(arg.clone());
+            self.ops(3, 1, &mut inner);
+            let (a, b) = (self.pick(&inner), self.pick(&inner));
+            let target = |random: &mut Random| {
+                if random.one_in(4) { random.below(n) } else { (block + 1 + random.below(2)).min(n) }
+            };
+            let (to, or) = (target(&mut self.random), target(&mut self.random));
+            let condition = *self.random.pick(&["%c", "%c", "%t"]);
+            let _ = writeln!(
+                self.out,
+                "  cf.cond_br {condition}, ^l{first}_{to}({a} : !noisy.i32), ^l{first}_{or}({b} : !noisy.i32)"
+            );
+        }
+        let arg = self.name();
+        let _ = writeln!(self.out, "^l{first}_{n}({arg}: !noisy.i32):");
+        scope.push(arg);
+    }
+}
+
+/// A random edit of a text: a range and what replaces it.
+fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let at = random.below(lines.len().max(1));
+    let start: usize = lines[..at].iter().map(|it| it.len()).sum();
+    let line = lines.get(at).copied().unwrap_or("");
+    let whole = start..start + line.len();
+    let other = lines.get(random.below(lines.len().max(1))).copied().unwrap_or("");
+    let swap = |from: &str, to: &str| (whole.clone(), line.replace(from, to));
+    match random.below(14) {
+        0 => (whole, String::new()),
+        1 => (start..start, other.to_owned()),
+        2 => (whole, other.to_owned()),
+        3 => swap("add", "mul"),
+        4 => swap("mul", "reduce_noise"),
+        5 => swap("mul", "add"),
+        6 => swap("%v1", "%v2"),
+        7 => swap("true", "false"),
+        8 => swap("3", "5"),
+        9 => swap("_0", "_1"),
+        10 => swap("!noisy.i32", "i32"),
+        11 => (start..start, "  cf.br ^l1\n^l1:\n".to_owned()),
+        _ => {
+            let at = start + random.below(line.len() + 1);
+            let len = usize::from(random.one_in(2) && at < text.len());
+            let new = *random.pick(&["", "%", "}", "{", " ", "0", "v", ":", "(", ")"]);
+            (at..at + len, new.to_owned())
+        }
+    }
+}
+
+#[test]
+fn edits_equal_reading_anew() {
+    let n = if cfg!(debug_assertions) { 300 } else { 1500 };
+    for seed in 1..=n {
+        let mut text = Writer::new(seed, true).function(3 + seed as usize % 20);
+        let mut random = Random(seed * 77 + 5);
+        let mut document = Document::new(&text);
+        let mut undo: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+        for step in 0..12 {
+            let (range, new) = match undo.pop() {
+                Some(edit) if random.one_in(3) => edit,
+                _ => random_edit(&mut random, &text),
+            };
+            let old = text[range.clone()].to_owned();
+            document.edit(range.clone(), &new);
+            text.replace_range(range.clone(), &new);
+            undo = vec![(range.start..range.start + new.len(), old)];
+            let anew = Document::new(&text);
+            let what = format!("seed {seed} step {step}, {range:?} -> {new:?}\n{text}");
+            let (found, expected) = (facts(&document), facts(&anew));
+            for (found, expected) in found.lines().zip(expected.lines()) {
+                assert_eq!(found, expected, "{what}");
+            }
+            assert_eq!(found.len(), expected.len(), "{what}");
+            let (found, expected) = (document.diagnostics(), anew.diagnostics());
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_eq!(found, expected, "{what}");
+            }
+            assert_eq!(found.len(), expected.len(), "{what}");
+        }
+    }
+}
+
+#[test]
+fn straight_lines_equal_a_direct_evaluator() {
+    let n = if cfg!(debug_assertions) { 2_000 } else { 10_000 };
+    for seed in 1..=n {
+        let text = Writer::new(seed, false).function(4 + seed as usize % 40);
+        let document = Document::new(&text);
+        // The rules once more, over the lines of the text.
+        let mut noise: HashMap<String, u64> = HashMap::from([("%a".to_owned(), 12)]);
+        let mut first_over = Vec::new();
+        for line in text.lines() {
+            let Some((name, rest)) = line.trim().split_once(" = noisy.") else { continue };
+            let words: Vec<&str> = rest.split([' ', ',']).filter(|it| !it.is_empty()).collect();
+            let of = |at: usize| noise[words[at]];
+            let (value, fed) = match words[0] {
+                "encode" | "reduce_noise" => (12, 0),
+                "mul" => (of(1) + of(2), of(1).max(of(2))),
+                _ => (of(1).max(of(2)) + 1, of(1).max(of(2))),
+            };
+            let value = value.min(u64::from(u32::MAX));
+            if value > 26 && fed <= 26 {
+                first_over.push(format!("noise {value} exceeds the budget of 26"));
+            }
+            noise.insert(name.to_owned(), value);
+        }
+        let ir = document.ir();
+        let mut n_values = 0;
+        ir.walk(ir.root(), &mut |op| {
+            for &value in &ir.op(op).results {
+                if let Some(&expected) = noise.get(&ir.value_text(value)) {
+                    n_values += 1;
+                    let expected = Noise::up_to(u32::try_from(expected).unwrap_or(u32::MAX));
+                    assert_eq!(*document.noise(value), expected, "{text}");
+                }
+            }
+        });
+        assert_eq!(n_values + 1, noise.len());
+        let found: Vec<String> = document
+            .diagnostics()
+            .into_iter()
+            .filter(|it| it.code == "noise-overflow")
+            .map(|it| it.message)
+            .collect();
+        assert_eq!(found, first_over, "{text}");
+    }
+}
+
+/// A loop body over two carried values, as text lines with `{a}`, `{b}` for what comes in; and what goes out.
+fn body(random: &mut Random) -> (Vec<(String, &'static str, usize, usize)>, usize, usize) {
+    let n = 1 + random.below(5);
+    let mut lines = Vec::new();
+    for at in 0..n {
+        let op = *random.pick(&["add", "add", "sub", "mul", "reduce_noise"]);
+        lines.push((format!("s{at}"), op, random.below(at + 3), random.below(at + 3)));
+    }
+    (lines, random.below(n + 3), random.below(n + 3))
+}
+
+#[test]
+fn loops_with_known_trip_counts_equal_their_unrolling() {
+    let n = if cfg!(debug_assertions) { 500 } else { 3_000 };
+    for seed in 1..=n {
+        let mut random = Random(seed * 7919 + 1);
+        let (lines, out_a, out_b) = body(&mut random);
+        let trips = random.below(20);
+        let render = |prefix: &str, names: &mut Vec<String>| {
+            let mut text = String::new();
+            for (name, op, x, y) in &lines {
+                let name = format!("%{prefix}{name}");
+                let (x, y) = (&names[*x], &names[*y]);
+                let _ = match *op {
+                    "reduce_noise" => writeln!(text, "{name} = noisy.{op} {x} : !noisy.i32"),
+                    _ => writeln!(text, "{name} = noisy.{op} {x}, {y} : !noisy.i32"),
+                };
+                names.push(name);
+            }
+            text
+        };
+        let head = "func.func @f(%k: !noisy.i32) -> (!noisy.i32, !noisy.i32) {\n";
+        let mut names = vec!["%p".to_owned(), "%q".to_owned(), "%k".to_owned()];
+        let inside = render("", &mut names);
+        let looped = format!(
+            "{head}%lo = arith.constant 0 : index
+%hi = arith.constant {trips} : index
+%st = arith.constant 1 : index
+%m = noisy.add %k, %k : !noisy.i32
+%r:2 = scf.for %i = %lo to %hi step %st iter_args(%p = %m, %q = %k) -> (!noisy.i32, !noisy.i32) {{
+{inside}scf.yield {}, {} : !noisy.i32, !noisy.i32
+}}
+return %r#0, %r#1 : !noisy.i32, !noisy.i32
+}}
+",
+            names[out_a], names[out_b]
+        );
+        let mut unrolled = format!("{head}%m = noisy.add %k, %k : !noisy.i32\n");
+        let (mut p, mut q) = ("%m".to_owned(), "%k".to_owned());
+        for round in 0..trips {
+            let mut names = vec![p, q, "%k".to_owned()];
+            unrolled += &render(&format!("u{round}_"), &mut names);
+            (p, q) = (names[out_a].clone(), names[out_b].clone());
+        }
+        let _ = writeln!(unrolled, "return {p}, {q} : !noisy.i32, !noisy.i32\n}}");
+        let ends = |text: &str| {
+            let document = Document::new(text);
+            let ir = document.ir();
+            let mut out = Vec::new();
+            ir.walk(ir.root(), &mut |op| {
+                if ir.op(op).kind == OpKind::FuncReturn {
+                    let values = ir.op(op).operands.iter().filter_map(|it| it.value);
+                    out.extend(values.map(|it| document.noise(it).hi().map(|it| it.min(27))));
+                }
+            });
+            let legal = !document.diagnostics().iter().any(|it| it.code.starts_with("noise"));
+            (legal, if legal { out } else { Vec::new() })
+        };
+        assert_eq!(ends(&looped), ends(&unrolled), "{looped}\n{unrolled}");
+    }
+}
+
+#[test]
+fn placements_stand_up_to_re_analysis() {
+    let n = if cfg!(debug_assertions) { 150 } else { 400 };
+    let mut n_mended = 0;
+    for seed in 1..=n {
+        let text = Writer::new(seed, seed % 2 == 0).function(4 + seed as usize % 12);
+        let document = Document::new(&text);
+        let functions = document.ir().functions();
+        let limits = Limits { time: None, work: Some(200_000), ..Limits::default() };
+        match insert_reduces(&document, &functions, &limits) {
+            Ok(outcome) => n_mended += usize::from(outcome.fix.is_some()),
+            Err(error) => panic!("{error}\n{text}"),
+        }
+    }
+    assert!(n_mended > n as usize / 4, "{n_mended}");
+}
+
+/// A function of `n` noisy ops without any error.
+fn long(n: usize) -> String {
+    let mut text = "func.func @f(%x: i5) {\n  %0 = noisy.encode %x : i5 -> !noisy.i32\n".to_owned();
+    for at in 1..n {
+        let (a, b) = (at - 1, at.saturating_sub(7));
+        let _ = match at % 5 {
+            0 => writeln!(text, "  %{at} = noisy.reduce_noise %{a} : !noisy.i32"),
+            _ => writeln!(text, "  %{at} = noisy.add %{a}, %{a} : !noisy.i32").map(|()| {
+                let _ = b;
+            }),
+        };
+    }
+    text + "  return\n}\n"
+}
+
+#[test]
+fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
+    let text = long(100_000);
+    let mut document = Document::new(&text);
+    assert!(document.diagnostics().is_empty());
+    let at = text.find("%50002 = noisy.add").unwrap_or(0);
+    let name = at + "%50002 = noisy.".len();
+    let mut visits = Vec::new();
+    for new in ["sub", "add"] {
+        document.edit(name..name + 3, new);
+        visits.push(document.facts().n_visits());
+    }
+    // A fact that changes, up to the next reduce.
+    document.edit(name..name + 3, "mul");
+    assert!(document.facts().n_visits() < 40, "{}", document.facts().n_visits());
+    assert!(visits.iter().all(|&it| it <= 8), "{visits:?}");
+}
+
+#[test]
+fn a_long_function_is_solved_in_one_sweep() {
+    let document = Document::new(&long(20_000));
+    assert!(document.facts().n_visits() <= 20_000 + 10);
+    let functions: Vec<Op> = document.ir().functions();
+    assert_eq!(functions.len(), 1);
+}
+
+#[test]
+fn wild_loops_end() {
+    // Ten loops within each other, each with a huge trip count and values that change places.
+    let mut text = "func.func @f(%a: !noisy.i32, %b: !noisy.i32) {
+  %lo = arith.constant 0 : index
+  %hi = arith.constant 999999937 : index
+  %st = arith.constant 1 : index
+  %m = noisy.add %a, %a : !noisy.i32
+"
+    .to_owned();
+    let (mut p, mut q, mut r) = ("%a".to_owned(), "%m".to_owned(), "%b".to_owned());
+    for at in 0..10 {
+        let _ = writeln!(
+            text,
+            "%r{at}:3 = scf.for %i{at} = %lo to %hi step %st iter_args(%p{at} = {p}, %q{at} = {q}, %s{at} = {r}) -> (!noisy.i32, !noisy.i32, !noisy.i32) {{"
+        );
+        (p, q, r) = (format!("%p{at}"), format!("%q{at}"), format!("%s{at}"));
+    }
+    for at in (0..10).rev() {
+        let _ = writeln!(text, "scf.yield {q}, {r}, {p} : !noisy.i32, !noisy.i32, !noisy.i32\n}}");
+        (p, q, r) = (format!("%r{at}#0"), format!("%r{at}#1"), format!("%r{at}#2"));
+    }
+    text += "return\n}\n";
+    let document = Document::new(&text);
+    assert!(document.diagnostics().is_empty(), "{:?}", document.diagnostics());
+    assert!(document.facts().n_visits() < 3_000_000);
+}
