@@ -18,6 +18,8 @@ pub(crate) struct Work {
     pub(crate) retry: Vec<Use>,
     /// Successors, likewise.
     pub(crate) retry_successors: Vec<Use>,
+    /// Values that kept their id and changed their type.
+    pub(crate) retyped: Vec<Value>,
     /// Ops that left.
     pub(crate) removed: Vec<Op>,
     /// A scratch buffer.
@@ -445,12 +447,19 @@ impl Ir {
         if !same {
             self.remove_result_defs(op, &mut work.retry);
         }
+        let typed = |ir: &Ir, it: Value| (ir.value(it).ty, ir.value(it).guessed);
+        let types: SmallVec<[(Type, bool); 1]> = old.iter().map(|&it| typed(self, it)).collect();
         self.fill(op, item, &mut parsed, &old);
+        for (&value, ty) in old.iter().zip(types) {
+            if typed(self, value) != ty {
+                work.retyped.push(value);
+            }
+        }
         let n_kept = self.op(op).results.len();
         for &value in old.iter().skip(n_kept) {
             self.drop_value(value, &mut work.retry);
         }
-        self.keep_regions(op, item, &mut parsed, &mut work.retry);
+        self.keep_regions(op, item, &mut parsed, work);
         work.parsed = parsed;
         work.fresh.push(op);
         if !same {
@@ -487,7 +496,7 @@ impl Ir {
     }
 
     /// Gives the regions of an op that was read again, without them, their new places and arguments.
-    fn keep_regions(&mut self, op: Op, item: &Item, parsed: &mut Parsed, retry: &mut Vec<Use>) {
+    fn keep_regions(&mut self, op: Op, item: &Item, parsed: &mut Parsed, work: &mut Work) {
         let own = Own { item };
         let arguments = std::mem::take(&mut parsed.region_arguments);
         for (n, inner) in item.regions.iter().enumerate() {
@@ -510,6 +519,9 @@ impl Ir {
                 for (&value, argument) in old.iter().zip(new) {
                     let span = own.span(argument.span);
                     let data = &mut self.values[value.index()];
+                    if data.ty != argument.ty {
+                        work.retyped.push(value);
+                    }
                     (data.ty, data.span) = (argument.ty, span);
                 }
                 self.blocks[entry.index()].args = old;
@@ -518,16 +530,16 @@ impl Ir {
             for value in old {
                 if named(self, &value) != Name::EMPTY {
                     self.blocks[entry.index()].args.push(value);
-                    self.remove_def(value, retry);
+                    self.remove_def(value, &mut work.retry);
                     self.blocks[entry.index()].args.clear();
                 }
-                self.drop_value(value, retry);
+                self.drop_value(value, &mut work.retry);
             }
             let args = self.new_arguments(entry, item, new);
             self.blocks[entry.index()].args = args.clone();
             for value in args {
                 if named(self, &value) != Name::EMPTY {
-                    self.add_def(value, retry);
+                    self.add_def(value, &mut work.retry);
                     self.note_duplicate(region, named(self, &value));
                 }
             }

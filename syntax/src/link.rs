@@ -611,7 +611,7 @@ impl Ir {
     }
 
     /// Whether names that an op uses without a definition are an error: it is understood, and so is what holds it.
-    fn is_judged(&self, op: Op) -> bool {
+    pub(crate) fn is_judged(&self, op: Op) -> bool {
         let mut at = Some(op);
         while let Some(it) = at {
             let data = self.op(it);

@@ -647,7 +647,9 @@ pub(crate) fn brace_opens_region(
         return false;
     }
     match next.kind {
-        T::RBrace | T::Caret | T::Percent => true,
+        // `{%x: i32}` is no list of results.
+        T::Percent => token(3).kind != T::Colon || token(4).kind == T::Int,
+        T::RBrace | T::Caret => true,
         T::Str => token(3).kind == T::LParen,
         T::Bare => {
             let word = &text[next.range()];

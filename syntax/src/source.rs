@@ -18,7 +18,7 @@
 use std::ops::Range;
 
 use ropey::Rope;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::build::{Elided, Run, Work};
@@ -29,6 +29,7 @@ use crate::seq;
 use crate::skeleton::{
     Context, Shape, Stop, brace_opens_region, ends_before, skeleton, surely_region,
 };
+use crate::verify::type_problems;
 use crate::{Form, Interner, Ir, Name, Op, OpKind, Problem, Region, Span, T, Token, dialect};
 
 /// Text and IR of a document. The IR is always that of the text.
@@ -36,6 +37,8 @@ use crate::{Form, Interner, Ir, Name, Op, OpKind, Problem, Region, Span, T, Toke
 pub struct Source {
     rope: Rope,
     ir: Ir,
+    /// What is wrong with the types of ops that are well-formed by themselves.
+    type_problems: FxHashMap<Op, Vec<Problem>>,
 }
 
 /// What an edit changed, for whoever keeps facts beside the IR.
@@ -59,7 +62,13 @@ pub struct Delta {
 impl Source {
     /// Reads a text of less than 4 GiB.
     pub fn new(text: &str) -> Self {
-        Self { rope: Rope::from_str(text), ir: parse(text) }
+        let mut it = Self {
+            rope: Rope::from_str(text),
+            ir: parse(text),
+            type_problems: FxHashMap::default(),
+        };
+        it.check_all_types();
+        it
     }
 
     /// The text.
@@ -100,6 +109,14 @@ impl Source {
         }
         for (op, problem) in ir.redefinitions() {
             out.push((op, ir.absolute(op, problem.span), problem));
+        }
+        #[allow(clippy::iter_over_hash_type, reason = "sorted below")]
+        for (&op, problems) in &self.type_problems {
+            if ir.is_judged(op) {
+                let start = ir.start(op);
+                let placed = |it: &Problem| (op, ir.absolute_at(op, start, it.span), it.clone());
+                out.extend(problems.iter().map(placed));
+            }
         }
         // Of problems that say the same in the same place (two regions that end with the text) the outermost op's stays.
         let key =
@@ -162,15 +179,42 @@ impl Source {
         let change =
             Change { start: range.start, old_end: range.end, new_end: range.start + text.len() };
         match self.reparse(change) {
-            Some(delta) => delta,
+            Some(delta) => {
+                for op in &delta.removed {
+                    self.type_problems.remove(op);
+                }
+                for &op in &delta.changed {
+                    self.check_types(op);
+                }
+                delta
+            }
             None => {
                 let text = self.rope.to_string();
                 self.ir = parse(&text);
+                self.check_all_types();
                 let mut changed = Vec::new();
                 self.ir.walk(self.ir.root, &mut |op| changed.push(op));
                 let n_parsed = self.ir.ops.len();
                 Delta { all: true, changed, n_parsed, lexed: 0..text.len(), ..Delta::default() }
             }
+        }
+    }
+
+    fn check_types(&mut self, op: Op) {
+        let problems = type_problems(&self.ir, op);
+        if problems.is_empty() {
+            self.type_problems.remove(&op);
+        } else {
+            self.type_problems.insert(op, problems);
+        }
+    }
+
+    fn check_all_types(&mut self) {
+        self.type_problems.clear();
+        let mut ops = Vec::new();
+        self.ir.walk(self.ir.root, &mut |op| ops.push(op));
+        for op in ops {
+            self.check_types(op);
         }
     }
 
@@ -771,9 +815,15 @@ fn relink(ir: &mut Ir, work: &mut Work) -> (Vec<Op>, usize) {
         let before = data.operands[index as usize].value;
         ir.unlink_use((op, index));
         ir.link_use((op, index));
-        if ir.op(op).operands[index as usize].value != before && seen.insert(op) {
+        // A value that left has been taken from its uses already.
+        let value = ir.op(op).operands[index as usize].value;
+        if (value != before || value.is_none()) && seen.insert(op) {
             changed.push(op);
         }
+    }
+    for value in std::mem::take(&mut work.retyped) {
+        let users = ir.value(value).uses.iter().map(|it| it.0);
+        changed.extend(users.filter(|&op| seen.insert(op)));
     }
     let mut retry = std::mem::take(&mut work.retry_successors);
     retry.sort_unstable();

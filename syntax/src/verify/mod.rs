@@ -29,6 +29,33 @@ pub fn verify(ir: &Ir, op: Op) -> Vec<Problem> {
     verifier.problems
 }
 
+/// What is wrong with the types of one op: an operand that is given another type than its value has, or operands, results and
+/// attributes that do not go together. Depends on the op and the types of its operands' values alone.
+pub(crate) fn type_problems(ir: &Ir, op: Op) -> Vec<Problem> {
+    let data = ir.op(op);
+    if !data.kind.is_op() || !is_understood(ir, op) {
+        return Vec::new();
+    }
+    let mut verifier = Verifier::new(ir);
+    for operand in &data.operands {
+        let Some(value) = operand.value else { continue };
+        let ty = verifier.value_type(value);
+        if clash(ty, operand.ty) {
+            let (expected, found) = (verifier.show(operand.ty), verifier.show(ty));
+            verifier.problems.push(Problem {
+                category: Category::Type,
+                code: "type-clash",
+                span: operand.span,
+                message: format!("this value has type {found}, but {expected} is expected here"),
+            });
+        }
+    }
+    if verifier.problems.is_empty() {
+        verifier.types(op);
+    }
+    verifier.problems
+}
+
 /// Verifies ops of one IR, keeping what several of them need.
 #[derive(Debug)]
 pub struct Verifier<'a> {
@@ -94,7 +121,8 @@ impl<'a> Verifier<'a> {
 /// Whether the op itself was read without a syntax problem, by a grammar that is known.
 fn is_understood(ir: &Ir, op: Op) -> bool {
     let is_wrong = |it: &Problem| it.category != Category::Structure;
-    matches!(ir.op(op).form, Form::Generic | Form::Custom) && !ir.rest(op).problems.iter().any(is_wrong)
+    matches!(ir.op(op).form, Form::Generic | Form::Custom)
+        && !ir.rest(op).problems.iter().any(is_wrong)
 }
 
 /// Whether all ops around it are of known form and kind, so that its region has the rules of MLIR's own ops.
