@@ -19,6 +19,8 @@ use crate::noise;
 /// The longest chain that is followed.
 pub const MAX_STEPS: usize = 64;
 
+const ENDLESS: &str = "grows from round to round";
+
 /// One step of a derivation: a value and the rule that gave it its noise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
@@ -169,6 +171,9 @@ fn explain_result(document: &Document, op: Op, noise: Noise) -> (String, Option<
     let Some(hi) = noise.hi() else {
         return ("unknown: fed by what is not known".to_owned(), blamed);
     };
+    if hi == Bits::MAX {
+        return (ENDLESS.to_owned(), blamed);
+    }
     let text = match rule.growth {
         Growth::Fresh => return (format!("fresh: {hi}"), None),
         Growth::Reset(_) => return (format!("reset: {hi}"), None),
@@ -197,6 +202,9 @@ fn numbers(noises: &[Noise]) -> Vec<String> {
 
 fn join_text(noises: &[Noise], noise: Noise) -> String {
     let Some(hi) = noise.hi() else { return "unknown: fed by what is not known".to_owned() };
+    if hi == Bits::MAX {
+        return ENDLESS.to_owned();
+    }
     let reached: Vec<Noise> = noises.iter().copied().filter(|it| *it != Noise::Bottom).collect();
     if reached.iter().filter_map(|it| it.hi()).max() != Some(hi) {
         return format!("at most {hi} in a loop");

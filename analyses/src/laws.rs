@@ -138,7 +138,8 @@ impl Writer {
         match choice {
             20..=21 => {
                 let condition = *self.random.pick(&["%c", "%c", "%t"]);
-                let _ = writeln!(self.out, "{indent}{name} = scf.if {condition} -> (!noisy.i32) {{");
+                let _ =
+                    writeln!(self.out, "{indent}{name} = scf.if {condition} -> (!noisy.i32) {{");
                 for half in 0..2 {
                     inner.clone_from(scope);
                     self.ops(size, depth + 1, &mut inner);
@@ -203,7 +204,11 @@ impl Writer {
             self.ops(3, 1, &mut inner);
             let (a, b) = (self.pick(&inner), self.pick(&inner));
             let target = |random: &mut Random| {
-                if random.one_in(4) { random.below(n) } else { (block + 1 + random.below(2)).min(n) }
+                if random.one_in(4) {
+                    random.below(n)
+                } else {
+                    (block + 1 + random.below(2)).min(n)
+                }
             };
             let (to, or) = (target(&mut self.random), target(&mut self.random));
             let condition = *self.random.pick(&["%c", "%c", "%t"]);

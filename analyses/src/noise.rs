@@ -220,6 +220,13 @@ impl SparseForward for NoiseAnalysis {
         fact.is_over(self.model().budget)
     }
 
+    fn endless(&self, fact: &Noise) -> Noise {
+        match *fact {
+            Noise::Range { lo, .. } => Noise::Range { lo, hi: Bits::MAX },
+            other => other,
+        }
+    }
+
     fn looped(&mut self, ir: &Ir, op: Op, trace: &LoopTrace<'_, Noise>, rounds: &[Round]) {
         if trace.endless && trace.trip_count.is_none() {
             let mut evidence: Vec<(u64, usize, Op, Value)> = Vec::new();

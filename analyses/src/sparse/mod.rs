@@ -92,6 +92,9 @@ pub trait SparseForward: Debug {
     /// Whether larger facts than this say no more; a cycle in which only such facts change is done.
     fn is_settled(&self, fact: &Self::Fact) -> bool;
 
+    /// What stands for a settled fact that would go on to grow.
+    fn endless(&self, fact: &Self::Fact) -> Self::Fact;
+
     /// A loop was iterated, in a round of the cycles around it.
     fn looped(&mut self, ir: &Ir, op: Op, trace: &LoopTrace<'_, Self::Fact>, rounds: &[Round]);
 

@@ -289,6 +289,8 @@ impl<A: SparseForward> Sparse<A> {
         });
         let info = LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count: None };
         self.analysis.looped(ir, op, &info, &self.rounds);
+        // Once more: what grows without end is marked now.
+        let passed = self.yield_facts(ir, before, n_passed);
         self.set_results(ir, op, passed, live);
         if owner {
             self.account(ir, op);
@@ -319,6 +321,8 @@ impl<A: SparseForward> Sparse<A> {
         let mut start = inits;
         let mut starts = Vec::new();
         let mut endless = false;
+        // The facts of the round before.
+        let mut before = Vec::with_capacity(values.len());
         // Rounds in which nothing changed but facts that no longer count.
         let mut settled = 0;
         // Brent: the start of a round whose number is a power of two.
@@ -356,6 +360,18 @@ impl<A: SparseForward> Sparse<A> {
             settled = if pairs().any(counts) { 0 } else { settled + 1 };
             if settled > start.len() + 2 {
                 endless = true;
+                // What still changes has no last value.
+                for (at, value) in values.iter().enumerate() {
+                    let fact = &self.facts[value.index()];
+                    if before.get(at).is_some_and(|it| it != fact) {
+                        joined[at] = self.analysis.endless(&joined[at]);
+                    }
+                }
+                for (next, start) in next.iter_mut().zip(&start) {
+                    if next != start {
+                        *next = self.analysis.endless(next);
+                    }
+                }
                 break next;
             }
             if let Some(left) = &mut left {
@@ -371,8 +387,10 @@ impl<A: SparseForward> Sparse<A> {
             }
             start = next;
             // A use before its definition must not see the round before.
+            before.clear();
             for value in &values {
-                self.facts[value.index()] = A::Fact::bottom();
+                let fact = &mut self.facts[value.index()];
+                before.push(std::mem::replace(fact, A::Fact::bottom()));
             }
         };
         for (value, joined) in values.iter().zip(joined) {

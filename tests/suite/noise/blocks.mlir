@@ -1,0 +1,95 @@
+func.func @diamond(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  %0 = noisy.mul %a, %a : !noisy.i32  // noise: 24
+  cf.cond_br %c, ^left, ^right(%a : !noisy.i32)
+^left:
+  %1 = noisy.add %0, %a : !noisy.i32  // noise: 25
+  cf.br ^join(%1 : !noisy.i32)
+^right(%2: !noisy.i32):  // noise: 12
+  %3 = noisy.sub %2, %a : !noisy.i32  // noise: 13
+  cf.br ^join(%3 : !noisy.i32)
+^join(%4: !noisy.i32):  // noise: 25
+  %5 = noisy.add %4, %a : !noisy.i32  // noise: 26
+  return %5 : !noisy.i32
+}
+
+func.func @switch(%a: !noisy.i32, %i: i32) -> !noisy.i32 {  // noise: 12
+  %0 = noisy.mul %a, %a : !noisy.i32  // noise: 24
+  cf.switch %i : i32, [
+    default: ^bb1(%a : !noisy.i32),
+    1: ^bb1(%0 : !noisy.i32),
+    2: ^bb2
+  ]
+^bb1(%1: !noisy.i32):  // noise: 24
+  return %1 : !noisy.i32
+^bb2:
+  return %a : !noisy.i32
+}
+
+// Not reached, by a constant.
+func.func @decided(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
+  %false = arith.constant false
+  cf.cond_br %false, ^bb1, ^bb2
+^bb1:
+  %0 = noisy.mul %a, %a : !noisy.i32  // noise: unreached
+  %1 = noisy.mul %0, %0 : !noisy.i32  // noise: unreached
+  return %1 : !noisy.i32
+^bb2:
+  return %a : !noisy.i32
+}
+
+// A block that nothing branches to, and a cycle of such blocks.
+func.func @unreachable(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
+  return %a : !noisy.i32
+^bb1(%0: !noisy.i32):  // noise: unreached
+  %1 = noisy.mul %0, %0 : !noisy.i32  // noise: unreached
+  cf.br ^bb2
+^bb2:
+  cf.br ^bb1(%1 : !noisy.i32)
+}
+
+// The definition stands below the use, in a block that dominates it.
+func.func @order(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
+  cf.br ^bb2
+^bb1:
+  %1 = noisy.add %0, %0 : !noisy.i32  // noise: 25
+  return %1 : !noisy.i32
+^bb2:
+  %0 = noisy.mul %a, %a : !noisy.i32  // noise: 24
+  cf.br ^bb1
+}
+
+func.func @cycle(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  cf.br ^bb1(%a : !noisy.i32)
+^bb1(%0: !noisy.i32):  // noise: 12
+  %1 = noisy.mul %0, %0 : !noisy.i32  // noise: 24
+  %2 = noisy.reduce_noise %1 : !noisy.i32  // noise: 12
+  %3 = noisy.add %2, %a : !noisy.i32  // noise: 13
+  %4 = noisy.reduce_noise %3 : !noisy.i32  // noise: 12
+  cf.cond_br %c, ^bb1(%4 : !noisy.i32), ^bb2
+^bb2:
+  return %4 : !noisy.i32
+}
+
+func.func @growing_cycle(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  cf.br ^bb1(%a : !noisy.i32)
+^bb1(%0: !noisy.i32):  // noise: over 27
+  %1 = noisy.add %0, %a : !noisy.i32  // noise: over 28
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26 in round 15 of a cycle
+  cf.cond_br %c, ^bb1(%1 : !noisy.i32), ^bb2
+^bb2:
+  return %1 : !noisy.i32
+}
+
+// Two entries into a cycle.
+func.func @irreducible(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  %m = noisy.mul %a, %a : !noisy.i32  // noise: 24
+  cf.cond_br %c, ^bb1(%a : !noisy.i32), ^bb2(%m : !noisy.i32)
+^bb1(%0: !noisy.i32):  // noise: 25
+  %1 = noisy.reduce_noise %0 : !noisy.i32  // noise: 12
+  cf.br ^bb2(%1 : !noisy.i32)
+^bb2(%2: !noisy.i32):  // noise: 24
+  %3 = noisy.add %2, %a : !noisy.i32  // noise: 25
+  cf.cond_br %c, ^bb1(%3 : !noisy.i32), ^bb3
+^bb3:
+  return %3 : !noisy.i32
+}

@@ -1,0 +1,30 @@
+func.func @switch(%a: !noisy.i32, %i: index) -> !noisy.i32 {  // noise: 12
+  %0 = scf.index_switch %i -> !noisy.i32  // noise: 24
+  case 0 {
+    %1 = noisy.add %a, %a : !noisy.i32  // noise: 13
+    scf.yield %1 : !noisy.i32
+  }
+  case 5 {
+    %2 = noisy.mul %a, %a : !noisy.i32  // noise: 24
+    scf.yield %2 : !noisy.i32
+  }
+  default {
+    scf.yield %a : !noisy.i32
+  }
+  %3 = noisy.add %0, %a : !noisy.i32  // noise: 25
+  return %3 : !noisy.i32
+}
+
+func.func @execute(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  %0 = scf.execute_region -> !noisy.i32 {  // noise: 24
+    cf.cond_br %c, ^bb1, ^bb2
+  ^bb1:
+    %1 = noisy.mul %a, %a : !noisy.i32  // noise: 24
+    scf.yield %1 : !noisy.i32
+  ^bb2:
+    scf.yield %a : !noisy.i32
+  }
+  %2 = noisy.mul %0, %a : !noisy.i32  // noise: over 36
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
+  return %2 : !noisy.i32
+}
