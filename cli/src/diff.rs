@@ -102,8 +102,14 @@ fn changes(before: &str, lines: &[&str], edits: &[TextEdit]) -> Vec<Change> {
             old: old.start + prefix..old.end - suffix,
             new: new[prefix..new.len() - suffix].to_vec(),
         };
-        if !change.old.is_empty() || !change.new.is_empty() {
-            out.push(change);
+        match out.last_mut() {
+            _ if change.old.is_empty() && change.new.is_empty() => {}
+            // What goes and what comes at one place is one change.
+            Some(last) if last.old.end == change.old.start => {
+                last.old.end = change.old.end;
+                last.new.extend(change.new);
+            }
+            _ => out.push(change),
         }
         at = end;
     }

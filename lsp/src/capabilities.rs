@@ -65,6 +65,13 @@ pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
             full: Some(lsp::SemanticTokensFullOptions::Delta { delta: Some(true) }),
             ..lsp::SemanticTokensOptions::default()
         }.into()),
+        signature_help_provider: all.then(|| lsp::SignatureHelpOptions {
+            trigger_characters: Some(["(", ",", " "].map(str::to_owned).to_vec()),
+            ..lsp::SignatureHelpOptions::default()
+        }),
+        code_lens_provider: Some(lsp::CodeLensOptions { resolve_provider: Some(false) }),
+        call_hierarchy_provider: all.then_some(lsp::CallHierarchyServerCapability::Simple(true)),
+        workspace_symbol_provider: all.then_some(lsp::OneOf::Left(true)),
         completion_provider: all.then(|| lsp::CompletionOptions {
             resolve_provider: Some(true),
             trigger_characters: Some(["%", "^", "@", "!", "#", "."].map(str::to_owned).to_vec()),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// All settings, each with its default.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct Config {
     /// The optimizer of `reduce_noise`.
@@ -29,7 +29,6 @@ pub(crate) struct Placement {
 /// Settings of the inlay hints.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-#[expect(clippy::struct_excessive_bools, reason = "independent switches of the user")]
 pub(crate) struct InlayHints {
     /// `[0, 24]` behind every noisy value.
     pub noise: bool,
@@ -38,21 +37,11 @@ pub(crate) struct InlayHints {
 }
 
 /// Switches for what other MLIR servers give, too.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(crate) struct Features {
     /// Only what is about noise: no syntax, name and type errors, no navigation, no symbols, no completion.
     pub only_noise: bool,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            placement: Placement::default(),
-            inlay_hints: InlayHints::default(),
-            features: Features::default(),
-        }
-    }
 }
 
 impl Default for Placement {
@@ -67,18 +56,15 @@ impl Default for InlayHints {
     }
 }
 
-impl Default for Features {
-    fn default() -> Self {
-        Self { only_noise: false }
-    }
-}
-
 impl Config {
     /// Reads the settings out of what the client sent: the section itself, or an object that has it as `noisy`.
     pub(crate) fn read(settings: &Value) -> Result<Self, String> {
         let section = settings.get("noisy").unwrap_or(settings);
         if section.is_null() {
             return Ok(Self::default());
+        }
+        if !section.is_object() {
+            return Err("expected an object of settings".to_owned());
         }
         let config: Self = Self::deserialize(section).map_err(|error| error.to_string())?;
         if !(config.placement.time_limit > 0.0 && config.placement.time_limit <= 86_400.0) {

@@ -14,12 +14,16 @@ use tower_lsp::{Client, ClientSocket, LanguageServer, LspService, LspServiceBuil
 use crate::actor::{Document, Job, NoAnswer, View};
 use crate::config::Config;
 use crate::features::{
-    action, completion, definition, fold, hint, hover, reference, rename, selection, symbol, token,
+    action, completion, definition, fold, hierarchy, hint, hover, lens, reference, rename, selection,
+    signature, symbol, token,
 };
 use crate::from_proto::{self, Place};
 use crate::ingress::leave_raw;
 use crate::session::Session;
 use crate::{capabilities, log, solve, to_proto};
+
+/// Not more symbols than this are found in a workspace.
+const MAX_SYMBOLS: usize = 500;
 
 /// How long to wait for an answer of the client.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -509,6 +513,105 @@ impl LanguageServer for Server {
         };
         let list = self.ask(&at.text_document.uri, ask).await?.unwrap_or_default();
         Ok(Some(lsp::CompletionResponse::List(list)))
+    }
+
+    async fn signature_help(&self, params: lsp::SignatureHelpParams) -> Result<Option<lsp::SignatureHelp>> {
+        let at = params.text_document_position_params;
+        let ask = move |view: &mut View<'_>| {
+            let found = signature::signature(view.document, view.offset(at.position));
+            found.map(|it| to_proto::signature(&it))
+        };
+        Ok(self.ask(&at.text_document.uri, ask).await?.flatten())
+    }
+
+    async fn code_lens(&self, params: lsp::CodeLensParams) -> Result<Option<Vec<lsp::CodeLens>>> {
+        let mut lenses = None;
+        let job = move |view: &mut View<'_>, until: Instant| {
+            let lenses = lenses.get_or_insert_with(|| lens::Lenses::new(view.document));
+            let found = lenses.step(view.document, until)?;
+            Some(found.iter().map(|it| to_proto::lens(view, it)).collect::<Vec<_>>())
+        };
+        leave(self.run(&params.text_document.uri, Steps(job)).await?.unwrap_or_default()).await;
+        Ok(None)
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: lsp::CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyItem>>> {
+        let at = params.text_document_position_params;
+        let ask = move |view: &mut View<'_>| {
+            let found = hierarchy::function_at(view.document.source(), view.offset(at.position));
+            found.and_then(|op| to_proto::call_item(view, op)).into_iter().collect()
+        };
+        Ok(Some(self.ask(&at.text_document.uri, ask).await?.unwrap_or_default()))
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: lsp::CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyIncomingCall>>> {
+        let item = params.item;
+        let ask = move |view: &mut View<'_>| {
+            let at = view.offset(item.selection_range.start);
+            let function = hierarchy::function_at(view.document.source(), at)?;
+            let calls = hierarchy::incoming(view.document.ir(), function);
+            let call = |it: &hierarchy::Calls| {
+                Some(lsp::CallHierarchyIncomingCall {
+                    from: to_proto::call_item(view, it.function)?,
+                    from_ranges: it.places.iter().map(|it| view.range(it)).collect(),
+                })
+            };
+            Some(calls.iter().filter_map(call).collect())
+        };
+        Ok(Some(self.ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: lsp::CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<lsp::CallHierarchyOutgoingCall>>> {
+        let item = params.item;
+        let ask = move |view: &mut View<'_>| {
+            let at = view.offset(item.selection_range.start);
+            let function = hierarchy::function_at(view.document.source(), at)?;
+            let calls = hierarchy::outgoing(view.document.ir(), function);
+            let call = |it: &hierarchy::Calls| {
+                Some(lsp::CallHierarchyOutgoingCall {
+                    to: to_proto::call_item(view, it.function)?,
+                    from_ranges: it.places.iter().map(|it| view.range(it)).collect(),
+                })
+            };
+            Some(calls.iter().filter_map(call).collect())
+        };
+        Ok(Some(self.ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
+    }
+
+    async fn symbol(&self, params: lsp::WorkspaceSymbolParams) -> Result<Option<lsp::WorkspaceSymbolResponse>> {
+        // All documents are asked before the first answer is awaited.
+        let asked: Vec<_> = self
+            .session
+            .all_documents()
+            .into_iter()
+            .map(|document| {
+                let (query, mut outline) = (params.query.clone(), None);
+                let job = move |view: &mut View<'_>, until: Instant| {
+                    let source = view.document.source();
+                    let outline = outline.get_or_insert_with(|| symbol::Outline::new(source));
+                    let mut found = outline.step(source, until)?;
+                    found.retain(|it| symbol::matches(&it.name, &query));
+                    found.truncate(MAX_SYMBOLS);
+                    Some(to_proto::flat(view.uri, found.iter().map(|it| to_proto::symbol(view, it)).collect()))
+                };
+                document.run(Steps(job))
+            })
+            .collect();
+        let mut out = Vec::new();
+        for answer in asked {
+            out.extend(answer.await.unwrap_or_default());
+        }
+        out.truncate(MAX_SYMBOLS);
+        Ok(Some(lsp::WorkspaceSymbolResponse::Flat(out)))
     }
 
     async fn completion_resolve(&self, item: lsp::CompletionItem) -> Result<lsp::CompletionItem> {

@@ -34,8 +34,6 @@ pub(crate) struct Abilities {
     pub related_information: bool,
     /// It shows what is unnecessary or deprecated.
     pub tags: bool,
-    /// It follows links from codes.
-    pub code_descriptions: bool,
     /// It takes edits of versions of documents.
     pub document_changes: bool,
     /// It takes symbols as a tree.
@@ -58,8 +56,6 @@ pub(crate) struct Abilities {
     pub folds_lines: bool,
     /// It takes links from definitions.
     pub definition_links: bool,
-    /// It shows progress.
-    pub progress: bool,
 }
 
 impl Abilities {
@@ -80,7 +76,6 @@ impl Abilities {
             pulls_diagnostics: has!(text_document.diagnostic).is_some(),
             related_information: yes(has!(text_document.publish_diagnostics.related_information)),
             tags: has!(text_document.publish_diagnostics.tag_support).is_some(),
-            code_descriptions: yes(has!(text_document.publish_diagnostics.code_description_support)),
             document_changes: yes(has!(workspace.workspace_edit.document_changes)),
             symbol_tree: yes(has!(text_document.document_symbol.hierarchical_document_symbol_support)),
             snippets: yes(has!(text_document.completion.completion_item.snippet_support)),
@@ -92,7 +87,6 @@ impl Abilities {
             registers_configuration: yes(has!(workspace.did_change_configuration.dynamic_registration)),
             folds_lines: yes(has!(text_document.folding_range.line_folding_only)),
             definition_links: yes(has!(text_document.definition.link_support)),
-            progress: yes(has!(window.work_done_progress)),
         }
     }
 }

@@ -13,7 +13,9 @@ use crate::features::definition::Definition;
 use crate::features::fold::{self, Fold};
 use crate::features::hint::Hint;
 use crate::features::hover::Hover;
+use crate::features::lens::Lens;
 use crate::features::reference::Reference;
+use crate::features::signature::Signature;
 use crate::features::symbol::{self, Symbol};
 use crate::from_proto::Place;
 use crate::position::{self, Encoding};
@@ -357,4 +359,59 @@ pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList
     };
     let items = it.proposals.into_iter().enumerate().map(item).collect();
     lsp::CompletionList { is_incomplete: it.is_cut, items, ..lsp::CompletionList::default() }
+}
+
+/// The help for a signature.
+pub(crate) fn signature(it: &Signature) -> lsp::SignatureHelp {
+    // Labels are counted in UTF-16 units, whatever the document's positions count.
+    let units = |at: usize| Encoding::Utf16.width(&it.label[..at]) as u32;
+    let parameter = |range: &std::ops::Range<usize>| lsp::ParameterInformation {
+        label: lsp::ParameterLabel::LabelOffsets([units(range.start), units(range.end)]),
+        documentation: None,
+    };
+    lsp::SignatureHelp {
+        signatures: vec![lsp::SignatureInformation {
+            label: it.label.clone(),
+            documentation: (!it.doc.is_empty()).then(|| {
+                lsp::Documentation::MarkupContent(lsp::MarkupContent {
+                    kind: lsp::MarkupKind::Markdown,
+                    value: it.doc.clone(),
+                })
+            }),
+            parameters: Some(it.parameters.iter().map(parameter).collect()),
+            active_parameter: None,
+        }],
+        active_signature: Some(0),
+        active_parameter: Some(it.active as u32),
+    }
+}
+
+/// A code lens; one on a function over the budget places when it is clicked.
+pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
+    let place = Place { uri: view.uri.clone(), version: Some(view.version), function: Some(it.function.clone()) };
+    let is_over = it.max > it.budget;
+    let arguments = is_over.then(|| vec![serde_json::to_value(place).unwrap_or_default()]);
+    // Without a command a lens is only text.
+    let command = if is_over { PLACE.to_owned() } else { String::new() };
+    lsp::CodeLens {
+        range: view.range(&it.range),
+        command: Some(lsp::Command { title: it.title(), command, arguments }),
+        data: None,
+    }
+}
+
+/// A function in a call hierarchy.
+pub(crate) fn call_item(view: &View<'_>, op: noisy_syntax::Op) -> Option<lsp::CallHierarchyItem> {
+    let ir = view.document.ir();
+    let (name, span) = ir.rest(op).symbol?;
+    Some(lsp::CallHierarchyItem {
+        name: ir.interner.str(name).to_owned(),
+        kind: lsp::SymbolKind::FUNCTION,
+        tags: None,
+        detail: Some(ir.op_name(op).to_owned()),
+        uri: view.uri.clone(),
+        range: view.range(&ir.range(op)),
+        selection_range: view.range(&ir.absolute(op, span)),
+        data: None,
+    })
 }

@@ -1,9 +1,8 @@
 //! For people: each finding on its source, with the chain that fed the noise.
 //!
-//! `ariadne` draws. It is given excerpts, not files: the lines concerned and what stands between those near each other, with lines
-//! that are too long cut. So it costs the same in a file of any size.
+//! `ariadne` draws. It looks at all lines between the labels of one source, so labels that are far apart are put on sources of
+//! different names, all of them the same file: a finding costs what is drawn of it. Lines that are too long are not drawn.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -12,14 +11,15 @@ use noisy_analyses::{Diagnostic, Severity};
 use ropey::Rope;
 
 use crate::check::Checked;
+use crate::place::Place;
 
 /// Labels on lines so far apart are drawn as one piece.
 const NEAR: usize = 4;
 /// Of a longer chain only the first and the last steps are drawn.
 const FIRST: usize = 1;
 const LAST: usize = 4;
-/// Longer lines are cut around the label.
-const MAX_LINE: usize = 300;
+/// Longer lines are not drawn.
+const MAX_LINE: usize = 1000;
 
 pub(super) fn file(checked: &Checked, color: bool) -> String {
     let mut out = String::new();
@@ -27,9 +27,12 @@ pub(super) fn file(checked: &Checked, color: bool) -> String {
         let place = failure.place.map_or(String::new(), |(row, column)| format!("{row}:{column}:"));
         let _ = writeln!(out, "{}:{place} error[{}] {}\n", checked.name, failure.code, failure.message);
     }
-    for it in &checked.diagnostics {
-        out.push_str(&draw(checked, it, color));
-        out.push('\n');
+    if !checked.diagnostics.is_empty() {
+        let source = sheet(&checked.text);
+        for it in &checked.diagnostics {
+            out.push_str(&draw(checked, &source, it, color));
+            out.push('\n');
+        }
     }
     for note in &checked.mended.notes {
         let _ = writeln!(out, "{}: @{}: {}", checked.name, note.function, note.text);
@@ -45,19 +48,21 @@ struct Mark<'a> {
     is_primary: bool,
 }
 
-/// Where an excerpt stands: the file, and its number so that excerpts of one file differ.
-type Id = (String, usize);
+/// A part of the file, by its number.
+type Id = usize;
 
-struct Excerpts<'a> {
+/// The parts of a file: one source under many names.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
     name: &'a str,
-    sources: BTreeMap<usize, Source<String>>,
+    source: &'a Source<String>,
 }
 
-impl ariadne::Cache<Id> for Excerpts<'_> {
+impl ariadne::Cache<Id> for Parts<'_> {
     type Storage = String;
 
-    fn fetch(&mut self, id: &Id) -> Result<&Source<String>, impl std::fmt::Debug> {
-        self.sources.get(&id.1).ok_or_else(|| format!("no excerpt {}", id.1))
+    fn fetch(&mut self, _: &Id) -> Result<&Source<String>, impl std::fmt::Debug> {
+        Ok::<_, std::convert::Infallible>(self.source)
     }
 
     fn display<'b>(&self, _: &'b Id) -> Option<impl std::fmt::Display + 'b> {
@@ -65,8 +70,24 @@ impl ariadne::Cache<Id> for Excerpts<'_> {
     }
 }
 
-fn draw(checked: &Checked, it: &Diagnostic, color: bool) -> String {
+/// The text as ariadne shall see it, character by character: what it takes for the end of a line, and MLIR does not, is a blank.
+fn sheet(text: &Rope) -> Source<String> {
+    let mut out = text.to_string();
+    let odd = ['\x0b', '\x0c', '\u{85}', '\u{2028}', '\u{2029}'];
+    if out.contains(odd) {
+        out = out.replace(odd, " ");
+    }
+    Source::from(out)
+}
+
+fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool) -> String {
     let (mut marks, n_hidden) = marks(&checked.text, it);
+    marks.retain(|it| line_end(&checked.text, it.row) - checked.text.line_to_char(it.row) <= MAX_LINE);
+    if !marks.iter().any(|it| it.is_primary) {
+        let Place { row, column } = Place::of(&checked.text, it.range.start);
+        let kind = super::severity(it.severity);
+        return format!("{}:{row}:{column}: {kind}[{}] {}\n", checked.name, it.code, it.message);
+    }
     marks.sort_by_key(|it| it.row);
     let mut groups: Vec<Vec<Mark<'_>>> = Vec::new();
     for mark in marks {
@@ -84,14 +105,16 @@ fn draw(checked: &Checked, it: &Diagnostic, color: bool) -> String {
         Severity::Info => (ReportKind::Custom("Info", Color::Blue), Color::Blue),
         Severity::Hint => (ReportKind::Custom("Hint", Color::Cyan), Color::Cyan),
     };
-    let mut excerpts = Excerpts { name: &checked.name, sources: BTreeMap::new() };
+    let chars = |range: &Range<usize>| {
+        let (from, to) = (checked.text.byte_to_char(range.start), checked.text.byte_to_char(range.end));
+        // A mark ends with its line; only the first line of a range is marked.
+        from..to.min(line_end(&checked.text, checked.text.char_to_line(from))).max(from)
+    };
     let mut labels = Vec::new();
-    let mut primary = ((checked.name.clone(), 0), 0..0);
+    let mut primary = (0, 0..0);
     for (n, group) in groups.iter().enumerate() {
-        let (source, ranges) = excerpt(&checked.text, group);
-        excerpts.sources.insert(n, source);
-        for (mark, range) in group.iter().zip(ranges) {
-            let span = ((checked.name.clone(), n), range);
+        for mark in group {
+            let span = (n, chars(&mark.range));
             if mark.is_primary {
                 primary = span.clone();
             }
@@ -113,7 +136,7 @@ fn draw(checked: &Checked, it: &Diagnostic, color: bool) -> String {
     }
     let mut out = Vec::new();
     // Writing to memory cannot fail.
-    let _ = report.finish().write(excerpts, &mut out);
+    let _ = report.finish().write(Parts { name: &checked.name, source }, &mut out);
     // Drawn lines end in blanks where there is nothing to draw.
     let text = String::from_utf8_lossy(&out);
     text.lines().fold(String::new(), |acc, line| acc + line.trim_end() + "\n")
@@ -138,42 +161,12 @@ fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> (Vec<Mark<'a>>, usize) {
     (out, n_hidden)
 }
 
-/// The lines of a group of marks, and the marks in characters of them.
-fn excerpt(text: &Rope, group: &[Mark<'_>]) -> (Source<String>, Vec<Range<usize>>) {
-    let first = group.iter().map(|it| it.row).min().unwrap_or(0);
-    let last = group.iter().map(|it| it.row).max().unwrap_or(0);
-    let mut out = String::new();
-    let mut n_chars = 0;
-    let mut ranges = vec![0..0; group.len()];
-    for row in first..=last {
-        let start = text.line_to_char(row);
-        let line = text.line(row);
-        let mut len = line.len_chars();
-        while len > 0 && matches!(line.char(len - 1), '\n' | '\r') {
-            len -= 1;
-        }
-        let marks: Vec<_> = group.iter().enumerate().filter(|(_, it)| it.row == row).collect();
-        let columns = |mark: &Mark<'_>| {
-            let column = |byte| text.byte_to_char(byte).saturating_sub(start).min(len);
-            column(mark.range.start)..column(mark.range.end)
-        };
-        // A line too long is shown from a little before its first mark on.
-        let from = match marks.iter().map(|(_, it)| columns(it).start).min() {
-            Some(column) if len > MAX_LINE => column.saturating_sub(MAX_LINE / 4),
-            _ => 0,
-        };
-        let to = len.min(from + MAX_LINE);
-        for (n, mark) in marks {
-            let columns = columns(mark);
-            let column = |at: usize| n_chars + at.clamp(from, to) - from;
-            ranges[n] = column(columns.start)..column(columns.end).max(column(columns.start));
-        }
-        for c in line.slice(from..to).chars() {
-            // What ariadne takes for the end of a line is none here.
-            out.push(if matches!(c, '\r' | '\x0b' | '\x0c' | '\u{85}' | '\u{2028}' | '\u{2029}') { ' ' } else { c });
-        }
-        out.push('\n');
-        n_chars += to - from + 1;
+/// The character behind the last of a line, its line break not counted.
+fn line_end(text: &Rope, row: usize) -> usize {
+    let line = text.line(row);
+    let mut len = line.len_chars();
+    while len > 0 && matches!(line.char(len - 1), '\n' | '\r') {
+        len -= 1;
     }
-    (Source::from(out).with_display_line_offset(first), ranges)
+    text.line_to_char(row) + len
 }

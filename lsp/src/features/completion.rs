@@ -221,7 +221,8 @@ fn first_sentence(doc: &str) -> String {
     doc.trim().split_inclusive(['.', '\n']).next().unwrap_or_default().trim().to_owned()
 }
 
-fn snippet(name: &str) -> Option<String> {
+/// How an op is written, with placeholders.
+pub(crate) fn snippet(name: &str) -> Option<String> {
     let text = match name {
         "noisy.encode" => "noisy.encode ${1:%x} : ${2:i5} -> !noisy.i32",
         "noisy.decode" => "noisy.decode ${1:%a} : !noisy.i32 -> ${2:i5}",

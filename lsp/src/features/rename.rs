@@ -73,7 +73,15 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     if let Some(why) = conflict(ir, mention.thing, bare) {
         return Err(why);
     }
-    let references = reference::all(ir, mention.thing);
+    let mut references = reference::all(ir, mention.thing);
+    if let Thing::Value(value) = mention.thing {
+        // A pack has one name: `%a#0` and `%a#1` change together.
+        for other in cursor::pack(ir, value).into_iter().filter(|it| *it != value) {
+            let uses = cursor::uses(ir, other).into_iter();
+            references.extend(uses.map(|range| reference::Reference { range, defines: false }));
+        }
+        references.sort_unstable_by_key(|it| it.range.start);
+    }
     if !references.iter().any(|it| it.defines) {
         return Err("its definition is not in this file".to_owned());
     }

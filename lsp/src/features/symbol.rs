@@ -110,3 +110,9 @@ fn symbol(ir: &Ir, item: Item, depth: usize) -> Option<Symbol> {
     let name_range = name_range.start.max(range.start)..name_range.end.min(range.end);
     Some(Symbol { name, detail, kind, range, name_range, depth })
 }
+
+/// Whether the characters of a query occur in a name, in order and in any case.
+pub(crate) fn matches(name: &str, query: &str) -> bool {
+    let mut rest = name.chars().flat_map(char::to_lowercase);
+    query.trim_start_matches('@').chars().flat_map(char::to_lowercase).all(|c| rest.any(|it| it == c))
+}

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use noisy_syntax::{Ir, Op, OpKind, Region};
+use noisy_syntax::{Ir, Op, Region};
 
 /// An item, where it starts (leading trivia included), and how many items hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,11 +121,6 @@ pub(crate) fn regions(ir: &Ir, item: Item) -> Vec<(Region, Range<usize>)> {
         at += len;
     }
     out
-}
-
-/// Whether an item is an op that a program may contain.
-pub(crate) fn is_op(ir: &Ir, op: Op) -> bool {
-    ir.op(op).kind.is_op() && ir.op(op).kind != OpKind::Chunk
 }
 
 #[cfg(test)]

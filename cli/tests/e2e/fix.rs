@@ -1,0 +1,103 @@
+//! `--fix` and `--diff`.
+
+use expect_test::expect;
+
+use crate::tool::{CLEAN, Folder, TUTORIAL};
+
+#[test]
+fn the_tutorial_is_mended_with_three() {
+    let folder = Folder::with(&[("clean.mlir", CLEAN), ("tutorial.mlir", TUTORIAL)]);
+    let run = folder.run(&["--fix"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    expect![[r#""#]].assert_eq(&run.out);
+    expect![[r#""#]].assert_eq(&folder.read("tutorial.mlir"));
+    assert_eq!(folder.read("clean.mlir"), CLEAN);
+    assert_eq!(folder.run(&[]).code, 0);
+    let before = folder.read("tutorial.mlir");
+    assert_eq!(folder.run(&["--fix"]).code, 0);
+    assert_eq!(folder.read("tutorial.mlir"), before, "nothing is left to do");
+}
+
+#[test]
+fn diff_shows_and_changes_nothing() {
+    let folder = Folder::with(&[("tutorial.mlir", TUTORIAL)]);
+    let run = folder.run(&["--diff"]);
+    assert_eq!(run.code, 1);
+    expect![[r#""#]].assert_eq(&run.out);
+    assert_eq!(folder.read("tutorial.mlir"), TUTORIAL);
+    folder.write("tutorial.mlir", CLEAN);
+    assert_eq!(folder.run(&["--diff"]).code, 0);
+}
+
+#[test]
+fn the_diff_can_be_applied() {
+    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", TUTORIAL)]);
+    folder.write("a.diff", folder.run(&["--diff", "a.mlir"]).out);
+    let patched = std::process::Command::new("patch").args(["-p0", "-i", "a.diff"]).current_dir(folder.path(".")).output();
+    // Not every machine has it.
+    if patched.is_ok() {
+        folder.run(&["--fix", "b.mlir"]);
+        assert_eq!(folder.read("a.mlir"), folder.read("b.mlir"));
+    }
+}
+
+#[test]
+fn a_function_with_an_error_is_left_byte_for_byte() {
+    for (name, broken) in [
+        ("name", TUTORIAL.replace("return %8", "return %undefined")),
+        ("syntax", TUTORIAL.replace("arith.constant 3 : i5", "arith.constant = 3 : i5")),
+        ("type", TUTORIAL.replace("return %8 : i5", "return %8 : i6")),
+    ] {
+        let text = format!("{broken}{}", TUTORIAL.replace("@tutorial", "@other"));
+        let folder = Folder::with(&[("a.mlir", &text)]);
+        let run = folder.run(&["--fix", "a.mlir", "--output-format", "concise"]);
+        assert_eq!(run.code, 1, "{name}");
+        assert!(run.err.contains("@tutorial: left as it is: "), "{name}: {}", run.err);
+        let after = folder.read("a.mlir");
+        assert!(after.starts_with(&broken), "{name}: {after}");
+        assert_eq!(after.matches("reduce_noise").count(), 3, "{name}: the other one is mended");
+    }
+}
+
+#[test]
+fn standard_input_goes_through() {
+    let folder = Folder::new();
+    let run = folder.run_with(&["--fix", "-"], TUTORIAL, &[]);
+    assert_eq!((run.code, run.out.matches("reduce_noise").count()), (0, 3));
+    let run = folder.run_with(&["--fix", "-"], CLEAN, &[]);
+    assert_eq!(run.out, CLEAN);
+}
+
+#[test]
+fn line_endings_and_what_follows_the_last_line_are_kept() {
+    let text = TUTORIAL.replace('\n', "\r\n").trim_end().to_owned();
+    let folder = Folder::with(&[("a.mlir", &text)]);
+    assert_eq!(folder.run(&["--fix"]).code, 0);
+    let after = folder.read("a.mlir");
+    assert_eq!(after.matches('\n').count(), after.matches("\r\n").count());
+    assert!(after.ends_with('}'));
+}
+
+#[cfg(unix)]
+#[test]
+fn permissions_and_links_are_kept() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with(&[("real.mlir", TUTORIAL), ("locked.mlir", TUTORIAL)]);
+    let mode = |name: &str, mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(folder.path(name), permissions).expect("allowed");
+    };
+    mode("real.mlir", 0o640);
+    mode("locked.mlir", 0o444);
+    std::os::unix::fs::symlink("real.mlir", folder.path("link.mlir")).expect("a link");
+    assert_eq!(folder.run(&["--fix", "link.mlir"]).code, 0);
+    let metadata = std::fs::symlink_metadata(folder.path("link.mlir")).expect("there");
+    assert!(metadata.file_type().is_symlink());
+    let after = std::fs::metadata(folder.path("real.mlir")).expect("there").permissions().mode();
+    assert_eq!(after & 0o777, 0o640);
+    let run = folder.run(&["--fix", "locked.mlir"]);
+    assert_eq!((run.code, folder.read("locked.mlir").as_str()), (2, TUTORIAL));
+    assert!(run.err.contains("locked.mlir: not written: "), "{}", run.err);
+    let names: Vec<_> = std::fs::read_dir(folder.path(".")).expect("there").flatten().map(|it| it.file_name()).collect();
+    assert_eq!(names.len(), 3, "nothing is left behind: {names:?}");
+}

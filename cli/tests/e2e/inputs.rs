@@ -1,0 +1,92 @@
+//! Which files are checked, and what happens to those that cannot be.
+
+use crate::tool::{CLEAN, Folder, Run, TUTORIAL, UNDEFINED};
+
+fn names(run: &Run) -> Vec<&str> {
+    run.out.lines().filter_map(|it| it.split_once(".mlir:").map(|it| it.0)).collect()
+}
+
+#[test]
+fn exit_codes() {
+    let folder = Folder::with(&[("clean.mlir", CLEAN), ("tutorial.mlir", TUTORIAL)]);
+    let code = |args: &[&str]| folder.run(args).code;
+    assert_eq!(code(&["clean.mlir"]), 0);
+    assert_eq!(code(&["tutorial.mlir"]), 1);
+    assert_eq!(code(&["--exit-zero", "tutorial.mlir"]), 0);
+    assert_eq!(code(&["--no-such-option"]), 2);
+    assert_eq!(code(&["--time-limit", "soon"]), 2);
+    assert_eq!(code(&["missing.mlir", "--exit-zero"]), 2);
+    assert_eq!(code(&["--version"]), 0);
+}
+
+#[test]
+fn folders_as_git_sees_them_in_order() {
+    let folder = Folder::with(&[
+        ("b/2.mlir", UNDEFINED),
+        ("b/1.mlir", UNDEFINED),
+        ("a.mlir", UNDEFINED),
+        ("a.txt", UNDEFINED),
+        ("ignored/c.mlir", UNDEFINED),
+        (".gitignore", "ignored/\n"),
+    ]);
+    assert_eq!(names(&folder.run(&["--output-format", "concise"])), ["a", "b/1", "b/2"]);
+    assert_eq!(names(&folder.run(&["--output-format", "concise", "b", "a.mlir", "b/1.mlir"])), ["b/1", "b/2", "a"]);
+    assert_eq!(names(&folder.run(&["--output-format", "concise", "ignored/c.mlir"])), ["ignored/c"], "named, so wanted");
+    assert!(folder.run(&["a.txt", "--output-format", "concise"]).out.starts_with("a.txt:1:"), "whatever its name");
+}
+
+#[test]
+fn what_cannot_be_read_is_said_once_and_the_rest_is_checked() {
+    let folder = Folder::with(&[("empty/readme", ""), ("good.mlir", UNDEFINED)]);
+    folder.write("bad.mlir", b"// \xc3\xa9\n  a\xff");
+    let run = folder.run(&["missing.mlir", "empty", "bad.mlir", "good.mlir", "--output-format", "concise"]);
+    assert_eq!(run.code, 2);
+    assert_eq!(names(&run), ["good"]);
+    assert_eq!(
+        run.err,
+        "noisy-check: missing.mlir: No such file or directory\n\
+         noisy-check: empty: no .mlir files in this directory\n\
+         noisy-check: bad.mlir:2:4: the file is not valid UTF-8\n"
+    );
+    let run = folder.run(&["bad.mlir", "good.mlir", "--output-format", "json-lines"]);
+    assert!(run.out.contains(r#""code":"invalid-utf8""#) && run.out.contains("undefined-value"), "{}", run.out);
+}
+
+#[test]
+fn empty_files_and_junk() {
+    let folder = Folder::with(&[("empty.mlir", ""), ("blank.mlir", " \n\n"), ("comment.mlir", "// only")]);
+    assert_eq!(folder.run(&[]).code, 0);
+    folder.write("junk.mlir", (0..=127_u8).cycle().take(5000).collect::<Vec<_>>());
+    let run = folder.run(&["junk.mlir"]);
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+}
+
+#[test]
+fn standard_input_has_a_name() {
+    let folder = Folder::new();
+    let run = folder.run_with(&["-", "--stdin-filename", "x.mlir", "--output-format", "concise"], UNDEFINED, &[]);
+    assert_eq!(names(&run), ["x"]);
+    let run = folder.run_with(&["-", "--output-format", "concise"], UNDEFINED, &[]);
+    assert!(run.out.starts_with("<stdin>:1:"), "{}", run.out);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_crash() {
+    let folder = Folder::with(&[("a.mlir", &UNDEFINED.repeat(20_000))]);
+    let pipeline = format!("{} --output-format json-lines a.mlir | head -1", env!("CARGO_BIN_EXE_noisy-check"));
+    let output = std::process::Command::new("sh")
+        .args(["-c", &pipeline])
+        .current_dir(folder.path("."))
+        .output()
+        .expect("a shell");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(output.stdout.starts_with(b"{"));
+}
+
+#[test]
+fn output_to_a_file() {
+    let folder = Folder::with(&[("tutorial.mlir", TUTORIAL)]);
+    let run = folder.run(&["--output-format", "json-lines", "--output-file", "out.json"]);
+    assert_eq!((run.code, run.out.as_str()), (1, ""));
+    assert!(folder.read("out.json").contains("noise-overflow"));
+}

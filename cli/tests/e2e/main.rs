@@ -1,0 +1,6 @@
+//! The real `noisy-check` as a process.
+
+mod fix;
+mod formats;
+mod inputs;
+mod tool;

@@ -1,0 +1,58 @@
+//! Call hierarchy: who calls a function, and whom it calls.
+
+use std::ops::Range;
+
+use noisy_syntax::{Ir, Op, Source};
+
+use super::cursor::{self, Thing};
+use super::reference;
+
+/// A function with the places where it is called, or calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Calls {
+    /// The function.
+    pub function: Op,
+    /// The references.
+    pub places: Vec<Range<usize>>,
+}
+
+/// The function named at an offset.
+pub(crate) fn function_at(source: &Source, offset: usize) -> Option<Op> {
+    match cursor::mention_at(source, offset)?.thing {
+        Thing::Symbol(op) => Some(op),
+        _ => None,
+    }
+}
+
+/// The functions that refer to a function.
+pub(crate) fn incoming(ir: &Ir, function: Op) -> Vec<Calls> {
+    let mut out = Vec::new();
+    for (op, place) in reference::symbol_uses(ir, function) {
+        if let Some(caller) = ir.function_of(op) {
+            add(&mut out, caller, place);
+        }
+    }
+    out
+}
+
+/// The functions that a function refers to.
+pub(crate) fn outgoing(ir: &Ir, function: Op) -> Vec<Calls> {
+    let mut out = Vec::new();
+    for &(_, region) in &ir.op(function).regions {
+        ir.walk(region, &mut |op| {
+            for &(last, first, span) in &ir.rest(op).symbol_uses {
+                if let Some(callee) = cursor::symbol(ir, op, first, last) {
+                    add(&mut out, callee, ir.absolute(op, span));
+                }
+            }
+        });
+    }
+    out
+}
+
+fn add(out: &mut Vec<Calls>, function: Op, place: Range<usize>) {
+    match out.iter_mut().find(|it| it.function == function) {
+        Some(calls) => calls.places.push(place),
+        None => out.push(Calls { function, places: vec![place] }),
+    }
+}

@@ -1,0 +1,101 @@
+//! Signature help: the parameters of the function that is called, or the operands of the op that is written.
+
+use std::ops::Range;
+
+use noisy_analyses::Document;
+use noisy_syntax::OpKind;
+
+use super::completion::snippet;
+
+/// A signature and where in it the cursor is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Signature {
+    /// The whole of it.
+    pub label: String,
+    /// The parameters, as bytes of the label.
+    pub parameters: Vec<Range<usize>>,
+    /// The one that is written now.
+    pub active: usize,
+    /// More about it.
+    pub doc: String,
+}
+
+/// The signature that matters at an offset.
+pub(crate) fn signature(document: &Document, offset: usize) -> Option<Signature> {
+    let rope = document.source().text();
+    let start = rope.line_to_byte(rope.byte_to_line(offset)).max(offset.saturating_sub(2000));
+    let start = rope.char_to_byte(rope.byte_to_char(start));
+    let before = document.source().slice(start..offset);
+    called(document, &before, offset).or_else(|| written(&before))
+}
+
+/// The function in whose call `... @f(%a, ` the text ends.
+fn called(document: &Document, before: &str, offset: usize) -> Option<Signature> {
+    let open = before.rfind('(')?;
+    let arguments = &before[open + 1..];
+    if arguments.contains(')') {
+        return None;
+    }
+    let name = before[..open].rsplit('@').next().filter(|_| before[..open].contains('@'))?;
+    let ir = document.ir();
+    let op = ir.item_at(offset).or_else(|| ir.item_at(offset.checked_sub(1)?))?;
+    let function = ir.resolve_symbol(op, ir.interner.find_name(name.trim_matches('"'))?)?;
+    let &(_, region) = ir.op(function).regions.first()?;
+    let mut label = format!("@{name}(");
+    let mut parameters = Vec::new();
+    for &value in &ir.block(ir.region(region).entry).args {
+        if !parameters.is_empty() {
+            label.push_str(", ");
+        }
+        let from = label.len();
+        let data = ir.value(value);
+        if data.span.start < data.span.end {
+            label += &format!("%{}: ", ir.interner.str(data.name));
+        }
+        ir.interner.write_type(&mut label, data.ty);
+        parameters.push(from..label.len());
+    }
+    label.push(')');
+    Some(Signature { label, parameters, active: arguments.matches(',').count(), doc: String::new() })
+}
+
+/// The op whose operands are written.
+fn written(before: &str) -> Option<Signature> {
+    let body = before.rsplit('=').next()?.trim_start();
+    let name = body.split([' ', '\t']).next().filter(|it| it.len() < body.len())?;
+    let (label, parameters) = placeholders(snippet(name)?.lines().next()?);
+    let active = body[name.len()..].matches([',', ':']).count();
+    let doc = OpKind::of(name).spec().doc.trim().to_owned();
+    (active < parameters.len()).then_some(Signature { label, parameters, active, doc })
+}
+
+/// A snippet without its marks, and where its placeholders are.
+fn placeholders(snippet: &str) -> (String, Vec<Range<usize>>) {
+    let mut label = String::new();
+    let mut out = Vec::new();
+    let mut rest = snippet;
+    while let Some(at) = rest.find("${") {
+        label.push_str(&rest[..at]);
+        let Some(end) = rest[at..].find('}') else { break };
+        let inside = &rest[at + 2..at + end];
+        let from = label.len();
+        label.push_str(inside.split_once(':').map_or("", |it| it.1));
+        out.push(from..label.len());
+        rest = &rest[at + end + 1..];
+    }
+    label.push_str(rest);
+    (label, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_op_being_written() {
+        let found = written("  %0 = noisy.add %a, ").map(|it| (it.label.clone(), it.label[it.parameters[it.active].clone()].to_owned()));
+        assert_eq!(found, Some(("noisy.add %a, %b : !noisy.i32".to_owned(), "%b".to_owned())));
+        assert_eq!(written("  %0 = noisy.add"), None);
+        assert_eq!(written("  %0 = noisy.add %a, %b, "), None);
+    }
+}

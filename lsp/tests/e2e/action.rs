@@ -1,0 +1,83 @@
+//! Code actions: the placement, lazily resolved.
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, URI, apply, capabilities, illegal, range};
+
+fn actions(client: &mut Client, line: u32, only: Value) -> Vec<Value> {
+    let mut context = json!({ "diagnostics": [] });
+    if !only.is_null() {
+        context["only"] = only;
+    }
+    let found = client.about("codeAction", URI, json!({ "range": range(line, 2, 2), "context": context }));
+    found.as_array().cloned().expect("a list")
+}
+
+#[test]
+fn the_function_is_mended_from_anywhere_in_it() {
+    let text = illegal();
+    for line in [0, 1, 3, 5] {
+        let mut client = Client::new();
+        client.open(URI, &text);
+        let found = actions(&mut client, line, json!(["quickfix"]));
+        let titles: Vec<_> = found.iter().map(|it| it["title"].as_str().unwrap_or_default()).collect();
+        assert_eq!(titles, ["Insert optimal reduce_noise in @f"], "line {line}");
+        assert!(found[0].get("edit").is_none(), "it is lazy");
+        let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
+        let change = &resolved["edit"]["documentChanges"][0];
+        assert_eq!(change["textDocument"], json!({ "uri": URI, "version": 1 }));
+        let mended = apply(&text, &change["edits"]);
+        assert_eq!(mended.matches("reduce_noise").count(), 1, "{mended}");
+        client.change(URI, 2, None, &mended);
+        assert!(client.diagnostics(URI, 2).is_empty());
+        assert!(actions(&mut client, line, Value::Null).is_empty(), "nothing is left to do");
+    }
+}
+
+#[test]
+fn the_file_is_mended_as_a_whole() {
+    let mut client = Client::new();
+    let text = format!("{}{}", illegal(), illegal().replace("@f", "@g"));
+    client.open(URI, &text);
+    let found = actions(&mut client, 0, json!(["source.fixAll"]));
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0]["kind"], "source.fixAll.noisy");
+    let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
+    let mended = apply(&text, &resolved["edit"]["documentChanges"][0]["edits"]);
+    assert_eq!(mended.matches("reduce_noise").count(), 2);
+}
+
+#[test]
+fn a_stale_action_is_refused() {
+    let mut client = Client::new();
+    client.open(URI, &illegal());
+    let found = actions(&mut client, 3, json!(["quickfix"]));
+    client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
+    let error = client.request("codeAction/resolve", found[0].clone()).expect_err("stale");
+    assert_eq!(error["code"], -32801);
+}
+
+#[test]
+fn a_function_with_an_error_is_left_alone() {
+    let mut client = Client::new();
+    client.open(URI, &illegal().replace("return %r", "return %undefined"));
+    let found = actions(&mut client, 3, json!(["quickfix"]));
+    let resolved = client.request("codeAction/resolve", found[0].clone()).expect("answered");
+    assert!(resolved.get("edit").is_none(), "{resolved}");
+    let shown = client.wait("a reason", |it| it["method"] == "window/showMessage");
+    assert!(shown["params"]["message"].as_str().is_some_and(|it| it.contains("undefined")), "{shown}");
+}
+
+#[test]
+fn clients_that_resolve_nothing_get_a_command() {
+    let mut capabilities = capabilities();
+    capabilities["textDocument"]["codeAction"]["resolveSupport"] = Value::Null;
+    let (mut client, _) = Client::with(capabilities, Value::Null);
+    client.open(URI, &illegal());
+    let found = actions(&mut client, 3, json!(["quickfix"]));
+    let command = &found[0]["command"];
+    let params = json!({ "command": command["command"], "arguments": command["arguments"] });
+    assert_eq!(client.request("workspace/executeCommand", params), Ok(Value::Null));
+    let edit = client.wait("an edit", |it| it["method"] == "workspace/applyEdit");
+    assert!(edit["params"]["edit"]["documentChanges"][0]["edits"].is_array());
+}

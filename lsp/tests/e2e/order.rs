@@ -1,0 +1,135 @@
+//! The hazards of concurrent transports: order, slow requests, clients that do not read.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, PATIENCE, URI, capabilities, function, range};
+
+/// Inserts the digits of numbers, in one line of a comment, each at the front.
+#[test]
+fn two_thousand_edits_are_applied_in_order() {
+    let mut client = Client::new();
+    client.open(URI, "// \n");
+    let mut wanted = String::new();
+    for version in 2..2002 {
+        let text = format!("{},", version % 100);
+        client.change(URI, version, Some(range(0, 3, 3)), &text);
+        wanted.insert_str(0, &text);
+        if version % 400 == 0 {
+            // Requests between them see what came before them.
+            let _ = client.ask("textDocument/foldingRange", json!({ "textDocument": { "uri": URI } }));
+        }
+    }
+    // An error whose place tells the length, and whose text tells the order.
+    let at = u32::try_from(3 + wanted.len()).expect("short");
+    client.change(URI, 2002, Some(range(0, at, at)), "\n\"t.a\"(%u) : (i32) -> ()");
+    let found = client.diagnostics(URI, 2002);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["range"], range(1, 6, 8));
+    client.change(URI, 2003, Some(json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 1, "character": 0 } })), "");
+    assert_eq!(client.diagnostics(URI, 2003)[0]["range"], range(0, 6, 8));
+    let versions: Vec<_> = client.seen.iter().filter_map(|it| it["params"]["version"].as_i64()).collect();
+    assert!(versions.is_sorted(), "published in order: {versions:?}");
+}
+
+fn large(n: usize) -> String {
+    let ops: Vec<String> = (0..n).map(|n| format!("%{n} = noisy.add %x, %x : !noisy.i32")).collect();
+    function("f", &ops.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn slow_requests_hold_up_nobody() {
+    let mut client = Client::new();
+    client.open(URI, &large(30_000));
+    client.open("file:///small.mlir", &function("f", &[]));
+    assert!(client.diagnostics(URI, 1).is_empty());
+    let slow: Vec<_> = (0..5)
+        .map(|_| client.ask("textDocument/semanticTokens/full", json!({ "textDocument": { "uri": URI } })))
+        .collect();
+    // Of the same document, and of another one.
+    for uri in [URI, "file:///small.mlir"] {
+        assert!(client.at("hover", uri, 1, 3)["contents"].is_object());
+    }
+    let answered = |client: &Client| client.seen.iter().filter(|it| it.get("id").is_some()).count();
+    assert!(answered(&client) < 5, "hovers waited for all tokens");
+    for id in slow {
+        assert!(client.answer(id).is_ok_and(|it| it["data"].as_array().is_some_and(|it| it.len() > 100_000)));
+    }
+}
+
+#[test]
+fn a_slow_request_ends_when_the_document_changes() {
+    let mut client = Client::new();
+    client.open(URI, &large(50_000));
+    assert!(client.diagnostics(URI, 1).is_empty());
+    let id = client.ask("textDocument/semanticTokens/full", json!({ "textDocument": { "uri": URI } }));
+    client.change(URI, 2, Some(range(0, 0, 0)), " ");
+    let start = Instant::now();
+    client.diagnostics(URI, 2);
+    let took = start.elapsed();
+    assert!(took < Duration::from_secs(2), "the edit waited {took:?}");
+    if let Err(error) = client.answer(id) {
+        assert_eq!(error["code"], -32801);
+    }
+}
+
+#[test]
+fn a_client_that_does_not_answer_is_not_waited_for() {
+    let mut capabilities = capabilities();
+    capabilities["workspace"]["configuration"] = true.into();
+    capabilities["workspace"]["didChangeConfiguration"] = json!({ "dynamicRegistration": true });
+    let (mut client, _) = Client::with(capabilities, Value::Null);
+    for n in 0..8 {
+        client.notify("workspace/didChangeConfiguration", json!({ "settings": n }));
+    }
+    client.open(URI, &function("f", &[]));
+    assert!(client.at("hover", URI, 1, 3)["contents"].is_object());
+    assert!(client.seen.iter().any(|it| it["method"] == "workspace/configuration"));
+}
+
+#[test]
+fn a_client_that_does_not_read_wedges_nothing() {
+    let (mut client, output) = Client::deaf();
+    let params = json!({ "processId": null, "rootUri": null, "capabilities": capabilities() });
+    let id = client.ask("initialize", params);
+    client.notify("initialized", json!({}));
+    // Far more than a pipe holds: a thousand diagnostics for each version.
+    client.open(URI, &"\"t.a\"(%u) : (i32) -> ()\n".repeat(1000));
+    for version in 2..1000 {
+        client.change(URI, version, Some(range(0, 0, 0)), "// \n");
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let start = Instant::now();
+    client.listen(output);
+    assert!(client.answer(id).is_ok());
+    assert_eq!(client.diagnostics(URI, 999).len(), 1000);
+    assert!(start.elapsed() < PATIENCE);
+    let published = client.seen.iter().filter(|it| it["method"] == "textDocument/publishDiagnostics").count();
+    assert!(published < 50, "{published} old publications waited");
+}
+
+#[test]
+fn documents_do_not_mix_and_closed_ones_are_cleared() {
+    let mut client = Client::new();
+    for round in 0..30 {
+        for n in 0..5 {
+            let uri = format!("file:///d{n}.mlir");
+            let text = if (round + n) % 2 == 0 { "\"t.a\"(%u) : (i32) -> ()\n" } else { "// fine\n" };
+            client.open(&uri, text);
+            if round < 29 {
+                client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));
+            }
+        }
+    }
+    for n in 0..5 {
+        let uri = format!("file:///d{n}.mlir");
+        let wanted = usize::from((29 + n) % 2 == 0);
+        loop {
+            // The last one counts; what was closed may have been shown on the way.
+            if client.diagnostics(&uri, 1).len() == wanted {
+                break;
+            }
+        }
+    }
+}
