@@ -92,7 +92,7 @@ pub struct TextEdit {
 /// A change that mends something.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fix {
-    /// What it does, as a command: "Insert 3 reduce_noise (optimal)".
+    /// What it does, as a command: `Insert 3 reduce_noise (optimal)`.
     pub title: String,
     /// Whether it may be applied without a look.
     pub applicability: Applicability,

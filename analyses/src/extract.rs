@@ -39,7 +39,11 @@ pub struct Extraction {
     pub nodes: Vec<Value>,
 }
 
-/// Takes the placement problem out of a function; the error says why there is none.
+/// Takes the placement problem out of a function.
+///
+/// # Errors
+///
+/// Why there is none: the function has no body, or the noise of a live value in it is not known.
 pub fn extract(document: &Document, function: Op) -> Result<Extraction, String> {
     let ir = document.ir();
     let &[(_, region)] = ir.op(function).regions.as_slice() else {
@@ -285,15 +289,14 @@ impl Builder<'_> {
         let levels =
             u64::from(model.budget.saturating_sub(model.fresh.min(model.reset_level()))) + 2;
         let n_noisy = args.iter().filter(|&&it| self.carries(it)).count() as u64;
-        match trips.filter(|&it| it <= levels * n_noisy.max(1)) {
-            Some(n) => self.unroll(op, n, &args, &inits)?,
-            None => {
-                for &arg in &args {
-                    let fed = self.feeders(arg);
-                    self.define(arg, Rule::Max(0), &fed)?;
-                }
-                self.region(region)?;
+        if let Some(n) = trips.filter(|&it| it <= levels * n_noisy.max(1)) {
+            self.unroll(op, n, &args, &inits)?;
+        } else {
+            for &arg in &args {
+                let fed = self.feeders(arg);
+                self.define(arg, Rule::Max(0), &fed)?;
             }
+            self.region(region)?;
         }
         self.weight = weight;
         let yielded = self.yielded(region);

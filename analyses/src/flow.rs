@@ -116,7 +116,8 @@ pub fn passed(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
     }
     if data.form != Form::Generic {
         let known = matches!(data.kind, OpKind::CfBr | OpKind::CfCondBr | OpKind::CfSwitch);
-        return known.then(|| successor.operands.start as usize..successor.operands.end as usize);
+        let range = successor.operands.start as usize..successor.operands.end as usize;
+        return known.then_some(range);
     }
     let n = data.operands.len();
     let range = match data.kind {
@@ -332,10 +333,10 @@ pub fn feeders(ir: &Ir, value: Value) -> Vec<(Op, Value)> {
                 preds.sort_by_cached_key(|&(op, successor)| (ir.start(op), successor));
             }
             for &(op, successor) in &preds {
-                if let Some(range) = passed(ir, op, successor as usize) {
-                    if range.start + index < range.end {
-                        push(op, range.start + index);
-                    }
+                if let Some(range) = passed(ir, op, successor as usize)
+                    && range.start + index < range.end
+                {
+                    push(op, range.start + index);
                 }
             }
             let Some(parent) = ir.region(data.region).parent else { return out };

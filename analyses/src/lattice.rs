@@ -48,7 +48,11 @@ pub trait Lattice: Clone + PartialEq {
     }
 }
 
-/// Checks the laws on all pairs and triples of a sample; the answer names the first law that is broken.
+/// Checks the laws on all pairs and triples of a sample.
+///
+/// # Errors
+///
+/// The first law that is broken, and by which elements.
 pub fn laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
     let joined = |a: &L, b: &L| {
         let mut out = a.clone();
@@ -86,6 +90,10 @@ pub fn laws<L: Lattice + std::fmt::Debug>(sample: &[L]) -> Result<(), String> {
 }
 
 /// Checks that a function of two facts grows with each of them, on all pairs of a sample.
+///
+/// # Errors
+///
+/// The first elements for which it does not.
 pub fn monotone<L: Lattice + std::fmt::Debug>(
     sample: &[L],
     transfer: &dyn Fn(&L, &L) -> L,

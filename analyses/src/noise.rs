@@ -196,10 +196,10 @@ impl SparseForward for NoiseAnalysis {
                 Growth::Max(_) | Growth::Sum(_) if carriers.is_empty() => Noise::Unknown,
                 growth => Noise::after(growth, fresh, carriers),
             };
-            if let Growth::Reset(level) = rule.growth {
-                if carriers.first().is_some_and(|it| it.hi().is_some_and(|hi| hi <= level)) {
-                    self.idle_resets.insert(op);
-                }
+            if let Growth::Reset(level) = rule.growth
+                && carriers.first().is_some_and(|it| it.hi().is_some_and(|hi| hi <= level))
+            {
+                self.idle_resets.insert(op);
             }
             if !noise.is_over(budget) {
                 return noise;

@@ -13,6 +13,7 @@
 //! Reduce an operand first: `%r1 = noisy.reduce_noise %1 : !noisy.i32`.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 
 use noisy_syntax::{Def, Value};
 use rustc_hash::FxHashSet;
@@ -37,7 +38,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         let mut message = format!("noise {} exceeds the budget of {budget}", root.noise);
         if let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) {
             let what = if Flow::of(ir, round.op).is_loop() { "of the loop" } else { "of a cycle" };
-            message += &format!(" in round {} {what}", round.number);
+            let _ = write!(message, " in round {} {what}", round.number);
         }
         out.push(Diagnostic {
             code: CHECK.code,
@@ -64,10 +65,10 @@ pub(super) fn related(document: &Document, value: Value) -> Vec<Related> {
             message: format!("{}: {}", document.ir().value_text(step.value), step.rule),
         })
         .collect();
-    if let Some((after, n)) = gap {
-        if let Some(related) = out.get_mut(after) {
-            related.message = format!("... {n} steps later {}", related.message);
-        }
+    if let Some((after, n)) = gap
+        && let Some(related) = out.get_mut(after)
+    {
+        related.message = format!("... {n} steps later {}", related.message);
     }
     out
 }
@@ -80,12 +81,13 @@ fn help(document: &Document, value: Value) -> String {
         }
         None => "lower what comes in from outside".to_owned(),
     };
-    match spoilt(document, value) {
-        0 => {}
-        1 => out += "; 1 later value is over because of it",
-        n if n < MANY => out += &format!("; {n} later values are over because of it"),
-        n => out += &format!("; {n} or more later values are over because of it"),
-    }
+    let n = spoilt(document, value);
+    let _ = match n {
+        0 => Ok(()),
+        1 => write!(out, "; 1 later value is over because of it"),
+        MANY => write!(out, "; {n} or more later values are over because of it"),
+        n => write!(out, "; {n} later values are over because of it"),
+    };
     out
 }
 

@@ -119,33 +119,28 @@ fn fresh_name(ir: &Ir, value: Value, names: &mut FxHashSet<String>) -> String {
 
 fn insertion(document: &Document, value: Value, line: &str) -> TextEdit {
     let ir = document.ir();
-    match ir.value(value).def {
+    let block = match ir.value(value).def {
         Def::Result(op, _) => {
-            behind(document, ir.range(op).end, indent_of(document, ir.range(op).start), line)
+            let range = ir.range(op);
+            return behind(document, range.end, &indent_of(document, range.start), line);
         }
-        Def::Argument(block, _) => {
-            let data = ir.block(block);
-            match data.label {
-                Some(label) => {
-                    let at = ir.range(label).end;
-                    let first = ir.next(label).filter(|&it| ir.op(it).kind != OpKind::Label);
-                    behind(document, at, indent_inside(document, first, label), line)
-                }
-                None => {
-                    let at = ir.region_start(data.region);
-                    let first = ir.items(data.region).next();
-                    let holder = ir.region(data.region).parent.or(first);
-                    let indent =
-                        holder.map_or(String::new(), |it| indent_inside(document, first, it));
-                    behind(document, at, indent, line)
-                }
-            }
-        }
+        Def::Argument(block, _) => block,
+    };
+    let data = ir.block(block);
+    if let Some(label) = data.label {
+        let first = ir.next(label).filter(|&it| ir.op(it).kind != OpKind::Label);
+        let indent = indent_inside(document, first, label);
+        behind(document, ir.range(label).end, &indent, line)
+    } else {
+        let first = ir.items(data.region).next();
+        let holder = ir.region(data.region).parent.or(first);
+        let indent = holder.map_or(String::new(), |it| indent_inside(document, first, it));
+        behind(document, ir.region_start(data.region), &indent, line)
     }
 }
 
 /// The insertion of a line behind a place, or within its line if something follows there.
-fn behind(document: &Document, at: usize, indent: String, line: &str) -> TextEdit {
+fn behind(document: &Document, at: usize, indent: &str, line: &str) -> TextEdit {
     let rest = rest_of_line(document, at);
     let trimmed = rest.text.trim_start();
     if trimmed.is_empty() || trimmed.starts_with("//") {

@@ -110,6 +110,10 @@ impl std::error::Error for FixError {}
 
 /// Finds the cheapest places for `reduce_noise` in some functions and writes them as edits. The time limit is for all of them
 /// together.
+///
+/// # Errors
+///
+/// When the edited text does not stand up to re-analysis: a defect of this crate, and nothing is offered.
 pub fn insert_reduces(
     document: &Document,
     functions: &[Op],

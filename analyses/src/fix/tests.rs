@@ -1,5 +1,7 @@
 //! Placements written back, byte for byte.
 
+use std::fmt::Write as _;
+
 use super::*;
 
 fn mended(text: &str) -> (Outcome, String) {
@@ -70,7 +72,7 @@ fn one_reduce_serves_two_branches() {
         let mut last = "m".to_owned();
         for n in 0..4 {
             let op = ["add", "sub"][n % 2];
-            text += &format!("  %{branch}{n} = noisy.{op} %{last}, %a : !noisy.i32\n");
+            let _ = writeln!(text, "  %{branch}{n} = noisy.{op} %{last}, %a : !noisy.i32");
             last = format!("{branch}{n}");
         }
     }

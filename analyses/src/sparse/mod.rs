@@ -451,10 +451,9 @@ impl<A: SparseForward> Sparse<A> {
         if matches!(
             data.kind,
             OpKind::ScfYield | OpKind::AffineYield | OpKind::MemrefAllocaScopeReturn
-        ) {
-            if let Some(parent) = ir.parent_op(op) {
-                self.enter_end(ir, parent);
-            }
+        ) && let Some(parent) = ir.parent_op(op)
+        {
+            self.enter_end(ir, parent);
         }
     }
 

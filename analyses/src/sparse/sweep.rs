@@ -306,14 +306,14 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    /// Iterates a loop; `body` sweeps one round from the carried facts at its start and returns what it yields.
+    /// Iterates a loop.
     fn iterate(
         &mut self,
         ir: &Ir,
         op: Op,
         inits: Vec<A::Fact>,
         trip_count: Option<u64>,
-        body: &mut dyn FnMut(&mut Self, &[A::Fact]) -> Vec<A::Fact>,
+        body: Body<'_, Self, A::Fact>,
     ) -> Trace<A::Fact> {
         let mut values = Vec::new();
         values_within(ir, op, &mut values);
@@ -399,6 +399,9 @@ impl<A: SparseForward> Sparse<A> {
         Trace { starts, endless, result }
     }
 }
+
+/// Sweeps one round of a loop from the carried facts at its start, and returns what it yields.
+type Body<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
 
 struct Pass {
     /// A branch goes to a label that stands before it.
