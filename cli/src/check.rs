@@ -88,10 +88,20 @@ pub(crate) fn check(input: &Input, task: &Task) -> Checked {
             let why = panic.downcast_ref::<String>().cloned();
             let why = why.or_else(|| panic.downcast_ref::<&str>().map(|it| (*it).to_owned()));
             let why = why.unwrap_or_default();
-            Failure { code: "internal-error", message: format!("internal error, please report it: {why}"), place: None }
+            Failure {
+                code: "internal-error",
+                message: format!("internal error, please report it: {why}"),
+                place: None,
+            }
         }
     };
-    Checked { name, text: Rope::new(), diagnostics: Vec::new(), mended: Mended::default(), failure: Some(failure) }
+    Checked {
+        name,
+        text: Rope::new(),
+        diagnostics: Vec::new(),
+        mended: Mended::default(),
+        failure: Some(failure),
+    }
 }
 
 fn read(input: &Input) -> Result<String, Failure> {
@@ -102,16 +112,28 @@ fn read(input: &Input) -> Result<String, Failure> {
             std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
         }
     };
-    let bytes = bytes.map_err(|error| Failure { code: "io-error", message: reason(&error), place: None })?;
+    let bytes = bytes.map_err(|error| Failure {
+        code: "io-error",
+        message: reason(&error),
+        place: None,
+    })?;
     if bytes.len() >= u32::MAX as usize {
-        return Err(Failure { code: "io-error", message: "the file is too large (4 GiB or more)".to_owned(), place: None });
+        return Err(Failure {
+            code: "io-error",
+            message: "the file is too large (4 GiB or more)".to_owned(),
+            place: None,
+        });
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let text = String::from_utf8_lossy(valid);
         let line = text.matches('\n').count() + 1;
         let column = text.rsplit('\n').next().map_or(0, |it| it.chars().count()) + 1;
-        Failure { code: "invalid-utf8", message: "the file is not valid UTF-8".to_owned(), place: Some((line, column)) }
+        Failure {
+            code: "invalid-utf8",
+            message: "the file is not valid UTF-8".to_owned(),
+            place: Some((line, column)),
+        }
     })
 }
 
@@ -144,7 +166,8 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
         && let Input::File(path) = input
         && let Err(why) = write::replace(path, text, &after)
     {
-        checked.failure = Some(Failure { code: "io-error", message: format!("not written: {why}"), place: None });
+        checked.failure =
+            Some(Failure { code: "io-error", message: format!("not written: {why}"), place: None });
         return checked;
     }
     let mended = Document::new(&after);
@@ -165,7 +188,9 @@ fn note(it: &analyses::FunctionOutcome) -> Option<Note> {
             (Some(*inserted), format!("inserted {inserted} reduce_noise (optimal)"))
         }
         Verdict::Mended { inserted, lower_bound, cost } => {
-            let text = format!("inserted {inserted} reduce_noise (cost {cost}; no placement costs less than {lower_bound})");
+            let text = format!(
+                "inserted {inserted} reduce_noise (cost {cost}; no placement costs less than {lower_bound})"
+            );
             (Some(*inserted), text)
         }
         Verdict::Refused(why) => (None, format!("left as it is: {why}")),

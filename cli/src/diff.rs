@@ -23,7 +23,9 @@ pub(crate) fn unified(name: &str, before: &str, edits: &[TextEdit]) -> String {
     let mut at = 0;
     while at < changes.len() {
         let mut end = at + 1;
-        while end < changes.len() && changes[end].old.start <= changes[end - 1].old.end + 2 * CONTEXT {
+        while end < changes.len()
+            && changes[end].old.start <= changes[end - 1].old.end + 2 * CONTEXT
+        {
             end += 1;
         }
         if out.is_empty() {
@@ -45,7 +47,12 @@ fn hunk(out: &mut String, lines: &[&str], changes: &[Change], offset: isize) -> 
     // A side without lines is counted from the line before.
     let number = |start: usize, n: usize| if n == 0 { start } else { start + 1 };
     let new_first = first.saturating_add_signed(offset);
-    let _ = writeln!(out, "@@ -{},{n_old} +{},{n_new} @@", number(first, n_old), number(new_first, n_new));
+    let _ = writeln!(
+        out,
+        "@@ -{},{n_old} +{},{n_new} @@",
+        number(first, n_old),
+        number(new_first, n_new)
+    );
     let mut at = first;
     for change in changes {
         lines[at..change.old.start].iter().for_each(|it| push(out, ' ', it));

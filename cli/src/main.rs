@@ -129,28 +129,37 @@ fn run(args: &Args) -> io::Result<i32> {
         };
         (checked, piece, matches!(inputs[n], Input::Stdin))
     };
-    parallel::in_order(inputs.len(), work, |(checked, piece, is_stdin): (Checked, String, bool)| {
-        note(&mut outcome, &checked);
-        say_failure(&checked, format);
-        let written = if checked.failure.is_some() && matches!(format, Format::Full | Format::Concise) {
-            Ok(())
-        } else {
-            put(&mut out, &piece)
-        };
-        let through = if is_stdin && is_filter { write!(io::stdout(), "{}", checked.text) } else { Ok(()) };
-        if let Err(it) = written.and(through) {
-            error.get_or_insert(it);
-        }
-        if !matches!(format, Format::Full) {
-            for it in &checked.mended.notes {
-                complain(&format!("{}: @{}: {}", checked.name, it.function, it.text));
+    parallel::in_order(
+        inputs.len(),
+        work,
+        |(checked, piece, is_stdin): (Checked, String, bool)| {
+            note(&mut outcome, &checked);
+            say_failure(&checked, format);
+            let written =
+                if checked.failure.is_some() && matches!(format, Format::Full | Format::Concise) {
+                    Ok(())
+                } else {
+                    put(&mut out, &piece)
+                };
+            let through = if is_stdin && is_filter {
+                write!(io::stdout(), "{}", checked.text)
+            } else {
+                Ok(())
+            };
+            if let Err(it) = written.and(through) {
+                error.get_or_insert(it);
             }
-        }
-    });
+            if !matches!(format, Format::Full) {
+                for it in &checked.mended.notes {
+                    complain(&format!("{}: @{}: {}", checked.name, it.function, it.text));
+                }
+            }
+        },
+    );
     if let Some(error) = error {
         return Err(error);
     }
-    write!(out, "{}", frame.close)?;
+    write!(out, "{}", format::close(format, &outcome.codes))?;
     if args.statistics {
         statistics(&outcome)?;
     }
@@ -166,9 +175,8 @@ fn chosen_format(args: &Args) -> Result<Format, String> {
         return Ok(format);
     }
     match std::env::var("NOISY_OUTPUT_FORMAT") {
-        Ok(name) if !name.is_empty() => {
-            Format::from_str(&name, true).map_err(|_| format!("NOISY_OUTPUT_FORMAT: unknown format '{name}'"))
-        }
+        Ok(name) if !name.is_empty() => Format::from_str(&name, true)
+            .map_err(|_| format!("NOISY_OUTPUT_FORMAT: unknown format '{name}'")),
         _ => Ok(Format::Full),
     }
 }
@@ -243,7 +251,8 @@ fn note(outcome: &mut Outcome, checked: &Checked) {
     }
     if checked.mended.change.is_some() {
         outcome.n_changed += 1;
-        outcome.n_inserted += checked.mended.notes.iter().filter_map(|it| it.inserted).sum::<usize>();
+        outcome.n_inserted +=
+            checked.mended.notes.iter().filter_map(|it| it.inserted).sum::<usize>();
     }
 }
 
@@ -255,7 +264,11 @@ fn summary(outcome: &Outcome, args: &Args) -> String {
     let Totals { files, files_with, errors, warnings, hints } = outcome.totals;
     let mut out = String::new();
     if args.fix && outcome.n_changed > 0 {
-        out = format!("Inserted {} reduce_noise in {}. ", outcome.n_inserted, count(outcome.n_changed, "file"));
+        out = format!(
+            "Inserted {} reduce_noise in {}. ",
+            outcome.n_inserted,
+            count(outcome.n_changed, "file")
+        );
     }
     let left = if args.fix { "left " } else { "" };
     let parts: Vec<_> = [(errors, "error"), (warnings, "warning"), (hints, "hint")]
@@ -267,7 +280,11 @@ fn summary(outcome: &Outcome, args: &Args) -> String {
         out += &format!("No problems {left}in {}.", count(files, "file"));
     } else {
         let of = if files > files_with { format!(" of {files}") } else { String::new() };
-        let files = if of.is_empty() { count(files_with, "file") } else { format!("{files_with}{of} files") };
+        let files = if of.is_empty() {
+            count(files_with, "file")
+        } else {
+            format!("{files_with}{of} files")
+        };
         out += &format!("{} {left}in {files}.", parts.join(", "));
     }
     out

@@ -11,7 +11,11 @@ const STACK: usize = 64 << 20;
 const AHEAD: usize = 1024;
 
 /// Applies `work` to `0..n` on all cores and `take`s the results in order, each as soon as its turn comes.
-pub(crate) fn in_order<T: Send>(n: usize, work: impl Fn(usize) -> T + Sync, mut take: impl FnMut(T)) {
+pub(crate) fn in_order<T: Send>(
+    n: usize,
+    work: impl Fn(usize) -> T + Sync,
+    mut take: impl FnMut(T),
+) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(n);
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::sync_channel(AHEAD);

@@ -40,7 +40,10 @@ pub(crate) fn inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<Unreadable>) {
             Ok(it) if it.is_dir() => {
                 let (mut found, mut failed) = directory(path);
                 if found.is_empty() && failed.is_empty() {
-                    failed.push(Unreadable { path: path.clone(), why: "no .mlir files in this directory".to_owned() });
+                    failed.push(Unreadable {
+                        path: path.clone(),
+                        why: "no .mlir files in this directory".to_owned(),
+                    });
                 }
                 found.retain(|it| seen.insert(it.clone()));
                 out.extend(found.into_iter().map(Input::File));
@@ -76,12 +79,15 @@ fn directory(root: &Path) -> (Vec<PathBuf>, Vec<Unreadable>) {
                         found.0.push(it.into_path());
                     }
                 }
-                Err(error) => found.1.push(Unreadable { path: root.to_owned(), why: error.to_string() }),
+                Err(error) => {
+                    found.1.push(Unreadable { path: root.to_owned(), why: error.to_string() })
+                }
             }
             WalkState::Continue
         })
     });
-    let (mut files, mut errors) = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (mut files, mut errors) =
+        found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     files.sort_unstable();
     // `.` was not asked to be seen.
     if root == Path::new(".") {

@@ -57,7 +57,11 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("new"));
         assert_eq!(replace(&path, "new", "mended"), Ok(()));
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("mended"));
-        assert_eq!(fs::read_dir(&directory).map(Iterator::count).ok(), Some(1), "nothing is left behind");
+        assert_eq!(
+            fs::read_dir(&directory).map(Iterator::count).ok(),
+            Some(1),
+            "nothing is left behind"
+        );
         let _ = fs::remove_dir_all(&directory);
     }
 }

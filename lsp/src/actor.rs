@@ -183,7 +183,12 @@ impl<J: Job> Slices for Waiting<J> {
 
 impl Document {
     /// Opens a document on a thread of its own.
-    pub(crate) fn open(session: &Arc<Session>, uri: lsp::Uri, version: i32, text: String) -> std::io::Result<Self> {
+    pub(crate) fn open(
+        session: &Arc<Session>,
+        uri: lsp::Uri,
+        version: i32,
+        text: String,
+    ) -> std::io::Result<Self> {
         let (sender, receiver) = channel();
         let name: Arc<str> = uri.as_str().into();
         let epoch = session.outbox.opened(&name);
@@ -222,7 +227,10 @@ impl Document {
     }
 
     /// Asks something. The question is on its way when this returns; the future is for the answer.
-    pub(crate) fn query<T, F>(&self, ask: F) -> impl Future<Output = Result<T, NoAnswer>> + Send + use<T, F>
+    pub(crate) fn query<T, F>(
+        &self,
+        ask: F,
+    ) -> impl Future<Output = Result<T, NoAnswer>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&mut View<'_>) -> T + Send + 'static,
@@ -239,7 +247,10 @@ impl Document {
     }
 
     /// As [`Document::query`], for what may take longer.
-    pub(crate) fn run<J: Job>(&self, job: J) -> impl Future<Output = Result<J::Output, NoAnswer>> + Send + use<J> {
+    pub(crate) fn run<J: Job>(
+        &self,
+        job: J,
+    ) -> impl Future<Output = Result<J::Output, NoAnswer>> + Send + use<J> {
         let (sender, receiver) = oneshot::channel();
         let _ = self.sender.send(Message::Job(Box::new(Waiting { job, answer: Some(sender) })));
         async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
@@ -364,7 +375,9 @@ impl Actor {
             match self.receiver.try_recv() {
                 Ok(message) => self.put(message),
                 Err(TryRecvError::Empty) => return true,
-                Err(TryRecvError::Disconnected) => return !self.inbox.is_empty() || !self.jobs.is_empty(),
+                Err(TryRecvError::Disconnected) => {
+                    return !self.inbox.is_empty() || !self.jobs.is_empty();
+                }
             }
         }
     }
@@ -431,9 +444,9 @@ impl Actor {
         if self.session.abilities().pulls_diagnostics {
             return;
         }
-        let found = self.view().and_then(|view| {
-            catch_unwind(AssertUnwindSafe(|| to_proto::diagnostics(&view))).ok()
-        });
+        let found = self
+            .view()
+            .and_then(|view| catch_unwind(AssertUnwindSafe(|| to_proto::diagnostics(&view))).ok());
         let found = found.unwrap_or_else(|| vec![to_proto::failure()]);
         self.session.outbox.publish(&self.name, self.epoch, self.version, &found);
     }

@@ -15,14 +15,19 @@ pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
     let all = !session.config().features.only_noise;
     lsp::ServerCapabilities {
         position_encoding: Some(abilities.encoding.kind()),
-        text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(lsp::TextDocumentSyncOptions {
-            open_close: Some(true),
-            change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
-            ..lsp::TextDocumentSyncOptions::default()
-        })),
+        text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(
+            lsp::TextDocumentSyncOptions {
+                open_close: Some(true),
+                change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
+                ..lsp::TextDocumentSyncOptions::default()
+            },
+        )),
         hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
         inlay_hint_provider: Some(lsp::OneOf::Right(lsp::InlayHintServerCapabilities::Options(
-            lsp::InlayHintOptions { resolve_provider: Some(true), ..lsp::InlayHintOptions::default() },
+            lsp::InlayHintOptions {
+                resolve_provider: Some(true),
+                ..lsp::InlayHintOptions::default()
+            },
         ))),
         code_action_provider: abilities.action_literals.then(|| {
             lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
@@ -55,16 +60,26 @@ pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
             })
         }),
         folding_range_provider: all.then_some(lsp::FoldingRangeProviderCapability::Simple(true)),
-        selection_range_provider: all.then_some(lsp::SelectionRangeProviderCapability::Simple(true)),
-        semantic_tokens_provider: all.then(|| lsp::SemanticTokensOptions {
-            legend: lsp::SemanticTokensLegend {
-                token_types: token::TYPES.iter().map(|it| lsp::SemanticTokenType::new(it)).collect(),
-                token_modifiers: token::MODIFIERS.iter().map(|it| lsp::SemanticTokenModifier::new(it)).collect(),
-            },
-            range: Some(true),
-            full: Some(lsp::SemanticTokensFullOptions::Delta { delta: Some(true) }),
-            ..lsp::SemanticTokensOptions::default()
-        }.into()),
+        selection_range_provider: all
+            .then_some(lsp::SelectionRangeProviderCapability::Simple(true)),
+        semantic_tokens_provider: all.then(|| {
+            lsp::SemanticTokensOptions {
+                legend: lsp::SemanticTokensLegend {
+                    token_types: token::TYPES
+                        .iter()
+                        .map(|it| lsp::SemanticTokenType::new(it))
+                        .collect(),
+                    token_modifiers: token::MODIFIERS
+                        .iter()
+                        .map(|it| lsp::SemanticTokenModifier::new(it))
+                        .collect(),
+                },
+                range: Some(true),
+                full: Some(lsp::SemanticTokensFullOptions::Delta { delta: Some(true) }),
+                ..lsp::SemanticTokensOptions::default()
+            }
+            .into()
+        }),
         signature_help_provider: all.then(|| lsp::SignatureHelpOptions {
             trigger_characters: Some(["(", ",", " "].map(str::to_owned).to_vec()),
             ..lsp::SignatureHelpOptions::default()

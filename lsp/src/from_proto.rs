@@ -31,7 +31,9 @@ pub(crate) fn wants(context: &lsp::CodeActionContext, kind: &str) -> bool {
     context.only.as_ref().is_none_or(|only| {
         only.iter().any(|it| {
             let asked = it.as_str();
-            asked.is_empty() || kind == asked || kind.strip_prefix(asked).is_some_and(|it| it.starts_with('.'))
+            asked.is_empty()
+                || kind == asked
+                || kind.strip_prefix(asked).is_some_and(|it| it.starts_with('.'))
         })
     })
 }
@@ -43,7 +45,9 @@ mod tests {
     #[test]
     fn kinds_are_a_hierarchy() {
         let only = |kinds: &[&str]| lsp::CodeActionContext {
-            only: Some(kinds.iter().map(|it| lsp::CodeActionKind::from((*it).to_owned())).collect()),
+            only: Some(
+                kinds.iter().map(|it| lsp::CodeActionKind::from((*it).to_owned())).collect(),
+            ),
             ..lsp::CodeActionContext::default()
         };
         assert!(wants(&lsp::CodeActionContext::default(), "quickfix"));

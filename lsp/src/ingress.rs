@@ -138,9 +138,8 @@ impl Ingress {
                     self.session.outbox.closed(&uri.as_str().into(), clear);
                 }
             }),
-            "workspace/didChangeConfiguration" => {
-                read::<lsp::DidChangeConfigurationParams>(params).map(|it| self.configure(&it.settings))
-            }
+            "workspace/didChangeConfiguration" => read::<lsp::DidChangeConfigurationParams>(params)
+                .map(|it| self.configure(&it.settings)),
             _ => Some(()),
         };
         if known.is_none() {
@@ -197,7 +196,6 @@ impl Service<Request> for Ingress {
         let method = request.method().to_owned();
         if let Some(id) = &id
             && method.starts_with("$/")
-           
         {
             let reply = Response::from_error(id.clone(), Error::method_not_found());
             return futures_util::future::ready(Ok(Some(Reply::Plain(reply)))).boxed();

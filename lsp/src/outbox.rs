@@ -107,7 +107,13 @@ impl Outbox {
     }
 
     /// Publishes the diagnostics of a version of a document, in place of older ones that still wait.
-    pub(crate) fn publish(&self, uri: &Arc<str>, epoch: Epoch, version: i32, diagnostics: &[lsp::Diagnostic]) {
+    pub(crate) fn publish(
+        &self,
+        uri: &Arc<str>,
+        epoch: Epoch,
+        version: i32,
+        diagnostics: &[lsp::Diagnostic],
+    ) {
         let mut state = self.state();
         if state.epochs.get(uri) == Some(&epoch) {
             self.queue(&mut state, uri, Some(version), diagnostics);
@@ -123,7 +129,9 @@ impl Outbox {
     ) {
         let params = Publish { uri, version, diagnostics };
         let method = "textDocument/publishDiagnostics";
-        let Ok(body) = serde_json::to_vec(&Notification { jsonrpc: "2.0", method, params }) else { return };
+        let Ok(body) = serde_json::to_vec(&Notification { jsonrpc: "2.0", method, params }) else {
+            return;
+        };
         if state.broken {
             return;
         }
@@ -164,7 +172,8 @@ impl Outbox {
                 None => {
                     state.writing = false;
                     self.shared.changed.notify_all();
-                    let wait = self.shared.changed.wait_while(state, |state| state.queue.is_empty());
+                    let wait =
+                        self.shared.changed.wait_while(state, |state| state.queue.is_empty());
                     state = wait.unwrap_or_else(PoisonError::into_inner);
                 }
             }

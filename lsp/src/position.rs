@@ -180,7 +180,10 @@ mod tests {
     #[test]
     fn bytes_are_preferred() {
         let kinds = |names: &[&str]| {
-            names.iter().map(|it| lsp::PositionEncodingKind::from((*it).to_owned())).collect::<Vec<_>>()
+            names
+                .iter()
+                .map(|it| lsp::PositionEncodingKind::from((*it).to_owned()))
+                .collect::<Vec<_>>()
         };
         assert_eq!(Encoding::negotiate(&kinds(&["utf-16", "utf-8"])), Encoding::Utf8);
         assert_eq!(Encoding::negotiate(&kinds(&["utf-32", "utf-16"])), Encoding::Utf32);

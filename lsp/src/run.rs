@@ -24,7 +24,8 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// Serves standard input and output; returns the code to exit with.
 pub(crate) fn run() -> io::Result<i32> {
     // Handlers only wait for answers of actors, so one thread is plenty; solving has threads of its own.
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
     let _inside = runtime.enter();
     let session = Arc::new(Session::default());
     let outbox = session.outbox.clone();
@@ -32,7 +33,8 @@ pub(crate) fn run() -> io::Result<i32> {
     thread::Builder::new().name("write".to_owned()).spawn(move || writer.run(io::stdout()))?;
 
     let server_session = session.clone();
-    let (service, socket) = Server::register(LspService::build(|client| Server::new(client, server_session)));
+    let (service, socket) =
+        Server::register(LspService::build(|client| Server::new(client, server_session)));
     let mut ingress = Ingress::new(service, session);
     let (mut requests, mut answers) = socket.split();
     let sender = outbox.clone();

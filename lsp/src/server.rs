@@ -14,8 +14,8 @@ use tower_lsp::{Client, ClientSocket, LanguageServer, LspService, LspServiceBuil
 use crate::actor::{Document, Job, NoAnswer, View};
 use crate::config::Config;
 use crate::features::{
-    action, completion, definition, fold, hierarchy, hint, hover, lens, reference, rename, selection,
-    signature, symbol, token,
+    action, completion, definition, fold, hierarchy, hint, hover, lens, reference, rename,
+    selection, signature, symbol, token,
 };
 use crate::from_proto::{self, Place};
 use crate::ingress::leave_raw;
@@ -119,9 +119,12 @@ impl Server {
         }
         let (client, session) = (self.client.clone(), self.session.clone());
         tokio::spawn(tokio::time::timeout(PATIENCE, async move {
-            let item = lsp::ConfigurationItem { scope_uri: None, section: Some("noisy".to_owned()) };
+            let item =
+                lsp::ConfigurationItem { scope_uri: None, section: Some("noisy".to_owned()) };
             let Ok(sections) = client.configuration(vec![item]).await else { return };
-            let Some(section) = sections.into_iter().next().filter(|it| !it.is_null()) else { return };
+            let Some(section) = sections.into_iter().next().filter(|it| !it.is_null()) else {
+                return;
+            };
             match Config::read(&section) {
                 Ok(config) => configure(&session, config),
                 Err(why) => complain(&session, &why),
@@ -167,7 +170,9 @@ fn all_tokens() -> impl FnMut(&mut View<'_>, Instant) -> Option<Vec<u32>> + Send
     move |view, until| {
         let source = view.document.source();
         let encoding = view.session.abilities().encoding;
-        let tokens = tokens.get_or_insert_with(|| token::Tokens::new(source, 0..source.text().len_bytes(), encoding));
+        let tokens = tokens.get_or_insert_with(|| {
+            token::Tokens::new(source, 0..source.text().len_bytes(), encoding)
+        });
         tokens.step(source, until)
     }
 }
@@ -245,15 +250,23 @@ impl LanguageServer for Server {
         self.pull_configuration();
     }
 
-    async fn diagnostic(&self, params: lsp::DocumentDiagnosticParams) -> Result<lsp::DocumentDiagnosticReportResult> {
-        let found = self.ask(&params.text_document.uri, |view| to_proto::diagnostics(view)).await?.unwrap_or_default();
+    async fn diagnostic(
+        &self,
+        params: lsp::DocumentDiagnosticParams,
+    ) -> Result<lsp::DocumentDiagnosticReportResult> {
+        let found = self
+            .ask(&params.text_document.uri, |view| to_proto::diagnostics(view))
+            .await?
+            .unwrap_or_default();
         let id = result_id(&found);
         let report = if params.previous_result_id.as_ref() == Some(&id) {
             let unchanged = lsp::UnchangedDocumentDiagnosticReport { result_id: id };
-            lsp::DocumentDiagnosticReport::Unchanged(lsp::RelatedUnchangedDocumentDiagnosticReport {
-                related_documents: None,
-                unchanged_document_diagnostic_report: unchanged,
-            })
+            lsp::DocumentDiagnosticReport::Unchanged(
+                lsp::RelatedUnchangedDocumentDiagnosticReport {
+                    related_documents: None,
+                    unchanged_document_diagnostic_report: unchanged,
+                },
+            )
         } else {
             let full = lsp::FullDocumentDiagnosticReport { result_id: Some(id), items: found };
             lsp::DocumentDiagnosticReport::Full(lsp::RelatedFullDocumentDiagnosticReport {
@@ -267,18 +280,23 @@ impl LanguageServer for Server {
     async fn hover(&self, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
         let at = params.text_document_position_params;
         let ask = move |view: &mut View<'_>| {
-            hover::hover(view.document, view.offset(at.position)).map(|it| to_proto::hover(view, it))
+            hover::hover(view.document, view.offset(at.position))
+                .map(|it| to_proto::hover(view, it))
         };
         Ok(self.ask(&at.text_document.uri, ask).await?.flatten())
     }
 
-    async fn inlay_hint(&self, params: lsp::InlayHintParams) -> Result<Option<Vec<lsp::InlayHint>>> {
+    async fn inlay_hint(
+        &self,
+        params: lsp::InlayHintParams,
+    ) -> Result<Option<Vec<lsp::InlayHint>>> {
         let ask = move |view: &mut View<'_>| {
             let config = view.session.config();
             if !config.inlay_hints.noise {
                 return Vec::new();
             }
-            let hints = hint::hints(view.document, &view.offsets(params.range), config.inlay_hints.budget);
+            let hints =
+                hint::hints(view.document, &view.offsets(params.range), config.inlay_hints.budget);
             hints.into_iter().map(|it| to_proto::hint(view, it)).collect()
         };
         Ok(Some(self.ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
@@ -287,7 +305,10 @@ impl LanguageServer for Server {
     async fn inlay_hint_resolve(&self, hint: lsp::InlayHint) -> Result<lsp::InlayHint> {
         let mut hint = hint;
         let data = hint.data.clone().unwrap_or_default();
-        let Ok((uri, version, offset)) = serde_json::from_value::<(lsp::Uri, i32, usize)>(data) else { return Ok(hint) };
+        let Ok((uri, version, offset)) = serde_json::from_value::<(lsp::Uri, i32, usize)>(data)
+        else {
+            return Ok(hint);
+        };
         let ask = move |view: &mut View<'_>| {
             (view.version == version).then(|| hover::hover(view.document, offset)).flatten()
         };
@@ -298,7 +319,10 @@ impl LanguageServer for Server {
         Ok(hint)
     }
 
-    async fn code_action(&self, params: lsp::CodeActionParams) -> Result<Option<lsp::CodeActionResponse>> {
+    async fn code_action(
+        &self,
+        params: lsp::CodeActionParams,
+    ) -> Result<Option<lsp::CodeActionResponse>> {
         let ask = move |view: &mut View<'_>| {
             let diagnostics = view.document.diagnostics();
             let found = action::actions(view.document, &view.offsets(params.range), &diagnostics);
@@ -311,7 +335,9 @@ impl LanguageServer for Server {
                     (lsp::CodeActionKind::QUICKFIX, "quickfix")
                 };
                 if from_proto::wants(&params.context, name) {
-                    out.push(lsp::CodeActionOrCommand::CodeAction(to_proto::action(view, it, kind)));
+                    out.push(lsp::CodeActionOrCommand::CodeAction(to_proto::action(
+                        view, it, kind,
+                    )));
                 }
             }
             out
@@ -322,7 +348,8 @@ impl LanguageServer for Server {
     async fn code_action_resolve(&self, action: lsp::CodeAction) -> Result<lsp::CodeAction> {
         let mut action = action;
         let Some(data) = action.data.clone() else { return Ok(action) };
-        let place: Place = serde_json::from_value(data).map_err(|it| Error::invalid_params(it.to_string()))?;
+        let place: Place =
+            serde_json::from_value(data).map_err(|it| Error::invalid_params(it.to_string()))?;
         let document = self.document(&place.uri)?;
         let solved = solve::solve(self.session.clone(), document, place).await?;
         if solved.edit.is_none() {
@@ -337,12 +364,15 @@ impl LanguageServer for Server {
         match params.command.as_str() {
             to_proto::PLACE => {
                 let place = arguments.next().unwrap_or_default();
-                let place: Place = serde_json::from_value(place).map_err(|it| Error::invalid_params(it.to_string()))?;
+                let place: Place = serde_json::from_value(place)
+                    .map_err(|it| Error::invalid_params(it.to_string()))?;
                 let document = self.document(&place.uri)?;
                 let solved = solve::solve(self.session.clone(), document, place).await?;
                 if let Some(edit) = solved.edit {
                     let client = self.client.clone();
-                    tokio::spawn(tokio::time::timeout(PATIENCE, async move { client.apply_edit(edit).await }));
+                    tokio::spawn(tokio::time::timeout(PATIENCE, async move {
+                        client.apply_edit(edit).await
+                    }));
                 }
                 show(&self.session, lsp::MessageType::INFO, &solved.report);
                 Ok(None)
@@ -352,7 +382,10 @@ impl LanguageServer for Server {
         }
     }
 
-    async fn goto_definition(&self, params: lsp::GotoDefinitionParams) -> Result<Option<lsp::GotoDefinitionResponse>> {
+    async fn goto_definition(
+        &self,
+        params: lsp::GotoDefinitionParams,
+    ) -> Result<Option<lsp::GotoDefinitionResponse>> {
         let at = params.text_document_position_params;
         let ask = move |view: &mut View<'_>| {
             let found = definition::definition(view.document.source(), view.offset(at.position));
@@ -384,11 +417,17 @@ impl LanguageServer for Server {
         Ok(Some(self.ask(&at.text_document.uri, ask).await?.unwrap_or_default()))
     }
 
-    async fn prepare_rename(&self, at: lsp::TextDocumentPositionParams) -> Result<Option<lsp::PrepareRenameResponse>> {
+    async fn prepare_rename(
+        &self,
+        at: lsp::TextDocumentPositionParams,
+    ) -> Result<Option<lsp::PrepareRenameResponse>> {
         let ask = move |view: &mut View<'_>| {
             let target = rename::prepare(view.document.source(), view.offset(at.position))?;
             let range = view.range(&target.range);
-            Some(lsp::PrepareRenameResponse::RangeWithPlaceholder { range, placeholder: target.text })
+            Some(lsp::PrepareRenameResponse::RangeWithPlaceholder {
+                range,
+                placeholder: target.text,
+            })
         };
         Ok(self.ask(&at.text_document.uri, ask).await?.flatten())
     }
@@ -396,15 +435,23 @@ impl LanguageServer for Server {
     async fn rename(&self, params: lsp::RenameParams) -> Result<Option<lsp::WorkspaceEdit>> {
         let at = params.text_document_position;
         let ask = move |view: &mut View<'_>| {
-            let edits = rename::rename(view.document.source(), view.offset(at.position), &params.new_name)?;
+            let edits =
+                rename::rename(view.document.source(), view.offset(at.position), &params.new_name)?;
             let edits = to_proto::edits(view.text(), view.session.abilities().encoding, &edits);
             Ok(to_proto::workspace_edit(view.session, view.uri, view.version, edits))
         };
         let done = self.ask(&at.text_document.uri, ask).await?.transpose();
-        done.map_err(|why: String| Error { code: lsp_request_failed(), message: why.into(), data: None })
+        done.map_err(|why: String| Error {
+            code: lsp_request_failed(),
+            message: why.into(),
+            data: None,
+        })
     }
 
-    async fn document_symbol(&self, params: lsp::DocumentSymbolParams) -> Result<Option<lsp::DocumentSymbolResponse>> {
+    async fn document_symbol(
+        &self,
+        params: lsp::DocumentSymbolParams,
+    ) -> Result<Option<lsp::DocumentSymbolResponse>> {
         let uri = params.text_document.uri;
         let mut outline = None;
         let job = move |view: &mut View<'_>, until: Instant| {
@@ -422,7 +469,10 @@ impl LanguageServer for Server {
         Ok(None)
     }
 
-    async fn folding_range(&self, params: lsp::FoldingRangeParams) -> Result<Option<Vec<lsp::FoldingRange>>> {
+    async fn folding_range(
+        &self,
+        params: lsp::FoldingRangeParams,
+    ) -> Result<Option<Vec<lsp::FoldingRange>>> {
         let mut folds = None;
         let job = move |view: &mut View<'_>, until: Instant| {
             let source = view.document.source();
@@ -434,7 +484,10 @@ impl LanguageServer for Server {
         Ok(None)
     }
 
-    async fn selection_range(&self, params: lsp::SelectionRangeParams) -> Result<Option<Vec<lsp::SelectionRange>>> {
+    async fn selection_range(
+        &self,
+        params: lsp::SelectionRangeParams,
+    ) -> Result<Option<Vec<lsp::SelectionRange>>> {
         let ask = move |view: &mut View<'_>| {
             let one = |it: &lsp::Position| {
                 let ranges = selection::selection(view.document.source(), view.offset(*it));
@@ -445,7 +498,10 @@ impl LanguageServer for Server {
         Ok(Some(self.ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
     }
 
-    async fn semantic_tokens_full(&self, params: lsp::SemanticTokensParams) -> Result<Option<lsp::SemanticTokensResult>> {
+    async fn semantic_tokens_full(
+        &self,
+        params: lsp::SemanticTokensParams,
+    ) -> Result<Option<lsp::SemanticTokensResult>> {
         let mut tokens = all_tokens();
         let job = move |view: &mut View<'_>, until: Instant| {
             let data = tokens(view, until)?;
@@ -471,7 +527,9 @@ impl LanguageServer for Server {
             view.cache.last_tokens += 1;
             let result_id = view.cache.last_tokens.to_string();
             view.cache.tokens = Some((view.cache.last_tokens, data.clone()));
-            let Some((_, old)) = old else { return Some(Err(TokenData { result_id: Some(result_id), data })) };
+            let Some((_, old)) = old else {
+                return Some(Err(TokenData { result_id: Some(result_id), data }));
+            };
             let (start, delete_count, new) = token::difference(&old, &data);
             let edit = TokenEdit { start, delete_count, data: new.to_vec() };
             let edits = if delete_count == 0 && new.is_empty() { Vec::new() } else { vec![edit] };
@@ -493,7 +551,11 @@ impl LanguageServer for Server {
         let job = move |view: &mut View<'_>, until: Instant| {
             let source = view.document.source();
             let tokens = tokens.get_or_insert_with(|| {
-                token::Tokens::new(source, view.offsets(params.range), view.session.abilities().encoding)
+                token::Tokens::new(
+                    source,
+                    view.offsets(params.range),
+                    view.session.abilities().encoding,
+                )
             });
             Some(TokenData { result_id: None, data: tokens.step(source, until)? })
         };
@@ -505,7 +567,10 @@ impl LanguageServer for Server {
         Ok(None)
     }
 
-    async fn completion(&self, params: lsp::CompletionParams) -> Result<Option<lsp::CompletionResponse>> {
+    async fn completion(
+        &self,
+        params: lsp::CompletionParams,
+    ) -> Result<Option<lsp::CompletionResponse>> {
         let at = params.text_document_position;
         let ask = move |view: &mut View<'_>| {
             let found = completion::completion(view.document, view.offset(at.position));
@@ -515,7 +580,10 @@ impl LanguageServer for Server {
         Ok(Some(lsp::CompletionResponse::List(list)))
     }
 
-    async fn signature_help(&self, params: lsp::SignatureHelpParams) -> Result<Option<lsp::SignatureHelp>> {
+    async fn signature_help(
+        &self,
+        params: lsp::SignatureHelpParams,
+    ) -> Result<Option<lsp::SignatureHelp>> {
         let at = params.text_document_position_params;
         let ask = move |view: &mut View<'_>| {
             let found = signature::signature(view.document, view.offset(at.position));
@@ -587,7 +655,10 @@ impl LanguageServer for Server {
         Ok(Some(self.ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
     }
 
-    async fn symbol(&self, params: lsp::WorkspaceSymbolParams) -> Result<Option<lsp::WorkspaceSymbolResponse>> {
+    async fn symbol(
+        &self,
+        params: lsp::WorkspaceSymbolParams,
+    ) -> Result<Option<lsp::WorkspaceSymbolResponse>> {
         // All documents are asked before the first answer is awaited.
         let asked: Vec<_> = self
             .session
@@ -601,7 +672,10 @@ impl LanguageServer for Server {
                     let mut found = outline.step(source, until)?;
                     found.retain(|it| symbol::matches(&it.name, &query));
                     found.truncate(MAX_SYMBOLS);
-                    Some(to_proto::flat(view.uri, found.iter().map(|it| to_proto::symbol(view, it)).collect()))
+                    Some(to_proto::flat(
+                        view.uri,
+                        found.iter().map(|it| to_proto::symbol(view, it)).collect(),
+                    ))
                 };
                 document.run(Steps(job))
             })
@@ -617,7 +691,8 @@ impl LanguageServer for Server {
     async fn completion_resolve(&self, item: lsp::CompletionItem) -> Result<lsp::CompletionItem> {
         let mut item = item;
         if let Some(text) = completion::documentation(&item.label) {
-            let text = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: text.to_owned() };
+            let text =
+                lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: text.to_owned() };
             item.documentation = Some(lsp::Documentation::MarkupContent(text));
         }
         Ok(item)
@@ -644,16 +719,25 @@ impl Server {
 
     /// What is open, for reports of faults.
     async fn debug(&self) -> String {
-        let mut out = format!("noisy-lsp {}\n{:#?}\n", env!("CARGO_PKG_VERSION"), self.session.abilities());
+        let mut out =
+            format!("noisy-lsp {}\n{:#?}\n", env!("CARGO_PKG_VERSION"), self.session.abilities());
         out += &format!("{:#?}\n", self.session.config());
-        let asked: Vec<_> = self.session.all_documents().into_iter().map(|it| {
-            let answer = it.query(|view| {
-                let (ops, values, ..) = view.document.ir().bounds();
-                let (bytes, version) = (view.text().len_bytes(), view.version);
-                format!("version {version}, {bytes} bytes, {ops} ops, {values} values, {}", view.document.ir().interner.summary())
-            });
-            (it.uri, answer)
-        }).collect();
+        let asked: Vec<_> = self
+            .session
+            .all_documents()
+            .into_iter()
+            .map(|it| {
+                let answer = it.query(|view| {
+                    let (ops, values, ..) = view.document.ir().bounds();
+                    let (bytes, version) = (view.text().len_bytes(), view.version);
+                    format!(
+                        "version {version}, {bytes} bytes, {ops} ops, {values} values, {}",
+                        view.document.ir().interner.summary()
+                    )
+                });
+                (it.uri, answer)
+            })
+            .collect();
         for (uri, answer) in asked {
             let text = answer.await.unwrap_or_else(|why| format!("{why:?}"));
             out += &format!("{}: {text}\n", uri.as_str());

@@ -77,14 +77,18 @@ impl Abilities {
             related_information: yes(has!(text_document.publish_diagnostics.related_information)),
             tags: has!(text_document.publish_diagnostics.tag_support).is_some(),
             document_changes: yes(has!(workspace.workspace_edit.document_changes)),
-            symbol_tree: yes(has!(text_document.document_symbol.hierarchical_document_symbol_support)),
+            symbol_tree: yes(has!(
+                text_document.document_symbol.hierarchical_document_symbol_support
+            )),
             snippets: yes(has!(text_document.completion.completion_item.snippet_support)),
             resolves_actions: resolves && yes(has!(text_document.code_action.data_support)),
             action_literals: has!(text_document.code_action.code_action_literal_support).is_some(),
             refreshes_hints: yes(has!(workspace.inlay_hint.refresh_support)),
             refreshes_diagnostics: yes(has!(workspace.diagnostics.refresh_support)),
             configuration: yes(has!(workspace.configuration)),
-            registers_configuration: yes(has!(workspace.did_change_configuration.dynamic_registration)),
+            registers_configuration: yes(has!(
+                workspace.did_change_configuration.dynamic_registration
+            )),
             folds_lines: yes(has!(text_document.folding_range.line_folding_only)),
             definition_links: yes(has!(text_document.definition.link_support)),
         }
@@ -95,9 +99,9 @@ impl Session {
     /// What the client can do; before it said so: nothing.
     pub(crate) fn abilities(&self) -> &Abilities {
         static NONE: OnceLock<Abilities> = OnceLock::new();
-        self.abilities
-            .get()
-            .unwrap_or_else(|| NONE.get_or_init(|| Abilities::of(&lsp::ClientCapabilities::default())))
+        self.abilities.get().unwrap_or_else(|| {
+            NONE.get_or_init(|| Abilities::of(&lsp::ClientCapabilities::default()))
+        })
     }
 
     /// Keeps what the client said that it can do; the first time counts.

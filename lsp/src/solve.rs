@@ -31,7 +31,11 @@ pub(crate) struct Solved {
 }
 
 /// Solves for a place in the version it is about; with none given, in the newest.
-pub(crate) async fn solve(session: Arc<Session>, document: Document, place: Place) -> Result<Solved> {
+pub(crate) async fn solve(
+    session: Arc<Session>,
+    document: Document,
+    place: Place,
+) -> Result<Solved> {
     let (text, version) = document.query(|view| (view.text().clone(), view.version)).await?;
     if place.version.is_some_and(|it| it != version) {
         return Err(NoAnswer::Modified.into());
@@ -48,9 +52,11 @@ pub(crate) async fn solve(session: Arc<Session>, document: Document, place: Plac
     let placement = place.placement();
     let work = move || {
         let done = catch_unwind(AssertUnwindSafe(|| run(&text, &placement, &limits)));
-        let done = done.unwrap_or_else(|_| Err("the optimizer failed; please report it".to_owned()));
+        let done =
+            done.unwrap_or_else(|_| Err("the optimizer failed; please report it".to_owned()));
         // Nobody waits any more if the request was cancelled.
-        let _ = sender.send(done.map(|(edits, report)| (to_proto::edits(&text, encoding, &edits), report)));
+        let _ = sender
+            .send(done.map(|(edits, report)| (to_proto::edits(&text, encoding, &edits), report)));
     };
     std::thread::Builder::new()
         .name("solve".to_owned())
@@ -66,7 +72,8 @@ pub(crate) async fn solve(session: Arc<Session>, document: Document, place: Plac
     if document.query(|view| view.version).await? != version {
         return Err(NoAnswer::Modified.into());
     }
-    let edit = (!edits.is_empty()).then(|| to_proto::workspace_edit(&session, &place.uri, version, edits));
+    let edit =
+        (!edits.is_empty()).then(|| to_proto::workspace_edit(&session, &place.uri, version, edits));
     Ok(Solved { edit, report })
 }
 
@@ -87,11 +94,15 @@ fn run(
     let document = analyses::Document::new(&text.to_string());
     let functions = match placement {
         Placement::Function(start, name) => {
-            vec![function_at(&document, *start).ok_or_else(|| format!("there is no function @{name}"))?]
+            vec![
+                function_at(&document, *start)
+                    .ok_or_else(|| format!("there is no function @{name}"))?,
+            ]
         }
         Placement::File => document.ir().functions(),
     };
-    let outcome = analyses::insert_reduces(&document, &functions, limits).map_err(|it| it.to_string())?;
+    let outcome =
+        analyses::insert_reduces(&document, &functions, limits).map_err(|it| it.to_string())?;
     let report = report(&outcome);
     Ok((outcome.fix.map_or_else(Vec::new, |it| it.edits), report))
 }

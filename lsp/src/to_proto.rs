@@ -103,7 +103,10 @@ fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
 /// A hover.
 pub(crate) fn hover(view: &View<'_>, it: Hover) -> lsp::Hover {
     let contents = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: it.text };
-    lsp::Hover { contents: lsp::HoverContents::Markup(contents), range: Some(view.range(&it.range)) }
+    lsp::Hover {
+        contents: lsp::HoverContents::Markup(contents),
+        range: Some(view.range(&it.range)),
+    }
 }
 
 /// An inlay hint.
@@ -135,7 +138,11 @@ pub(crate) fn definition(view: &View<'_>, it: &Definition) -> lsp::GotoDefinitio
 }
 
 /// References, with or without the definition.
-pub(crate) fn locations(view: &View<'_>, all: &[Reference], with_definition: bool) -> Vec<lsp::Location> {
+pub(crate) fn locations(
+    view: &View<'_>,
+    all: &[Reference],
+    with_definition: bool,
+) -> Vec<lsp::Location> {
     all.iter()
         .filter(|it| with_definition || !it.defines)
         .map(|it| lsp::Location { uri: view.uri.clone(), range: view.range(&it.range) })
@@ -145,9 +152,16 @@ pub(crate) fn locations(view: &View<'_>, all: &[Reference], with_definition: boo
 /// Highlights.
 pub(crate) fn highlights(view: &View<'_>, all: &[Reference]) -> Vec<lsp::DocumentHighlight> {
     let kind = |it: &Reference| {
-        if it.defines { lsp::DocumentHighlightKind::WRITE } else { lsp::DocumentHighlightKind::READ }
+        if it.defines {
+            lsp::DocumentHighlightKind::WRITE
+        } else {
+            lsp::DocumentHighlightKind::READ
+        }
     };
-    let highlight = |it: &Reference| lsp::DocumentHighlight { range: view.range(&it.range), kind: Some(kind(it)) };
+    let highlight = |it: &Reference| lsp::DocumentHighlight {
+        range: view.range(&it.range),
+        kind: Some(kind(it)),
+    };
     all.iter().map(highlight).collect()
 }
 
@@ -168,12 +182,22 @@ pub(crate) fn workspace_edit(
     edits: Vec<lsp::TextEdit>,
 ) -> lsp::WorkspaceEdit {
     if session.abilities().document_changes {
-        let text_document = lsp::OptionalVersionedTextDocumentIdentifier { uri: uri.clone(), version: Some(version) };
+        let text_document = lsp::OptionalVersionedTextDocumentIdentifier {
+            uri: uri.clone(),
+            version: Some(version),
+        };
         let edits = edits.into_iter().map(lsp::OneOf::Left).collect();
-        let changes = lsp::DocumentChanges::Edits(vec![lsp::TextDocumentEdit { text_document, edits }]);
-        return lsp::WorkspaceEdit { document_changes: Some(changes), ..lsp::WorkspaceEdit::default() };
+        let changes =
+            lsp::DocumentChanges::Edits(vec![lsp::TextDocumentEdit { text_document, edits }]);
+        return lsp::WorkspaceEdit {
+            document_changes: Some(changes),
+            ..lsp::WorkspaceEdit::default()
+        };
     }
-    #[expect(clippy::mutable_key_type, reason = "the protocol's type; an Uri does not change as a key")]
+    #[expect(
+        clippy::mutable_key_type,
+        reason = "the protocol's type; an Uri does not change as a key"
+    )]
     let changes = HashMap::from([(uri.clone(), edits)]);
     lsp::WorkspaceEdit { changes: Some(changes), ..lsp::WorkspaceEdit::default() }
 }
@@ -201,7 +225,11 @@ pub(crate) fn action(view: &View<'_>, it: &Action, kind: lsp::CodeActionKind) ->
             let data = serde_json::to_value(place).unwrap_or_default();
             let title = title(placement);
             let lazily = view.session.abilities().resolves_actions;
-            let command = lsp::Command { title: title.clone(), command: PLACE.to_owned(), arguments: Some(vec![data.clone()]) };
+            let command = lsp::Command {
+                title: title.clone(),
+                command: PLACE.to_owned(),
+                arguments: Some(vec![data.clone()]),
+            };
             lsp::CodeAction {
                 title,
                 kind: Some(kind),
@@ -219,7 +247,8 @@ pub(crate) fn action(view: &View<'_>, it: &Action, kind: lsp::CodeActionKind) ->
                 kind: Some(kind),
                 diagnostics: Some(vec![diagnostic(view, mended)]),
                 edit: Some(workspace_edit(view.session, view.uri, view.version, edits)),
-                is_preferred: (fix.applicability == noisy_analyses::Applicability::Safe).then_some(true),
+                is_preferred: (fix.applicability == noisy_analyses::Applicability::Safe)
+                    .then_some(true),
                 ..lsp::CodeAction::default()
             }
         }
@@ -270,7 +299,10 @@ pub(crate) fn tree(symbols: Vec<(usize, lsp::DocumentSymbol)>) -> Vec<lsp::Docum
 }
 
 /// Symbols for clients that take no tree.
-pub(crate) fn flat(uri: &lsp::Uri, symbols: Vec<(usize, lsp::DocumentSymbol)>) -> Vec<lsp::SymbolInformation> {
+pub(crate) fn flat(
+    uri: &lsp::Uri,
+    symbols: Vec<(usize, lsp::DocumentSymbol)>,
+) -> Vec<lsp::SymbolInformation> {
     let information = |(_, it): (usize, lsp::DocumentSymbol)| {
         #[expect(deprecated, reason = "the field is part of the struct")]
         lsp::SymbolInformation {
@@ -388,7 +420,11 @@ pub(crate) fn signature(it: &Signature) -> lsp::SignatureHelp {
 
 /// A code lens; one on a function over the budget places when it is clicked.
 pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
-    let place = Place { uri: view.uri.clone(), version: Some(view.version), function: Some(it.function.clone()) };
+    let place = Place {
+        uri: view.uri.clone(),
+        version: Some(view.version),
+        function: Some(it.function.clone()),
+    };
     let is_over = it.max > it.budget;
     let arguments = is_over.then(|| vec![serde_json::to_value(place).unwrap_or_default()]);
     // Without a command a lens is only text.

@@ -72,8 +72,9 @@ fn parse_error() -> Response {
 
 /// Makes a message of a body.
 fn parse(body: &[u8]) -> Incoming {
-    let value = serde_json::from_slice(body)
-        .or_else(|error| lone_surrogates_replaced(body).map_or(Err(error), |it| serde_json::from_slice(&it)));
+    let value = serde_json::from_slice(body).or_else(|error| {
+        lone_surrogates_replaced(body).map_or(Err(error), |it| serde_json::from_slice(&it))
+    });
     let Ok(value) = value else { return Incoming::Broken(Some(parse_error())) };
     let Value::Object(mut object) = value else { return invalid(Id::Null) };
     let id = object.remove("id");
@@ -83,10 +84,13 @@ fn parse(body: &[u8]) -> Incoming {
         let parts = (id_of(id), object.remove("result"), object.remove("error"));
         return match parts {
             (Some(id), _, Some(error)) if error.is_object() => {
-                let error = serde_json::from_value(error).unwrap_or_else(|_| Error::internal_error());
+                let error =
+                    serde_json::from_value(error).unwrap_or_else(|_| Error::internal_error());
                 Incoming::Answer(Response::from_error(id, error))
             }
-            (Some(id), result, _) => Incoming::Answer(Response::from_ok(id, result.unwrap_or_default())),
+            (Some(id), result, _) => {
+                Incoming::Answer(Response::from_ok(id, result.unwrap_or_default()))
+            }
             _ => Incoming::Broken(None),
         };
     }
@@ -215,7 +219,8 @@ mod tests {
             let input = broken + &framed(PING);
             assert_eq!(read_all(input.as_bytes()), [answer, "call $/ping"], "{input:.80}");
         }
-        let input = [&b"Content-Length: 4\r\n\r\n\xff\xfe\x80x"[..], framed(PING).as_bytes()].concat();
+        let input =
+            [&b"Content-Length: 4\r\n\r\n\xff\xfe\x80x"[..], framed(PING).as_bytes()].concat();
         assert_eq!(read_all(&input), ["error -32700", "call $/ping"]);
     }
 
@@ -231,7 +236,8 @@ mod tests {
             Incoming::Call(call) => call.params().cloned(),
             _ => None,
         };
-        let json = r#"{"jsonrpc":"2.0","method":"x","params":["\ud83d a \\ud83d \ud83d\ude00 \ude00"]}"#;
+        let json =
+            r#"{"jsonrpc":"2.0","method":"x","params":["\ud83d a \\ud83d \ud83d\ude00 \ude00"]}"#;
         assert_eq!(text(json), Some(serde_json::json!(["\u{fffd} a \\ud83d \u{1F600} \u{fffd}"])));
     }
 }

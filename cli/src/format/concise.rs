@@ -10,7 +10,11 @@ pub(super) fn file(checked: &Checked) -> String {
     for it in findings(checked) {
         let (row, column) = (it.start.row, it.start.column);
         let severity = severity(it.severity);
-        let _ = writeln!(out, "{}:{row}:{column}: {severity}[{}] {}", checked.name, it.code, it.message);
+        let _ = writeln!(
+            out,
+            "{}:{row}:{column}: {severity}[{}] {}",
+            checked.name, it.code, it.message
+        );
     }
     out
 }

@@ -25,7 +25,8 @@ pub(super) fn file(checked: &Checked, color: bool) -> String {
     let mut out = String::new();
     if let Some(failure) = &checked.failure {
         let place = failure.place.map_or(String::new(), |(row, column)| format!("{row}:{column}:"));
-        let _ = writeln!(out, "{}:{place} error[{}] {}\n", checked.name, failure.code, failure.message);
+        let _ =
+            writeln!(out, "{}:{place} error[{}] {}\n", checked.name, failure.code, failure.message);
     }
     if !checked.diagnostics.is_empty() {
         let source = sheet(&checked.text);
@@ -82,7 +83,9 @@ fn sheet(text: &Rope) -> Source<String> {
 
 fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool) -> String {
     let (mut marks, n_hidden) = marks(&checked.text, it);
-    marks.retain(|it| line_end(&checked.text, it.row) - checked.text.line_to_char(it.row) <= MAX_LINE);
+    marks.retain(|it| {
+        line_end(&checked.text, it.row) - checked.text.line_to_char(it.row) <= MAX_LINE
+    });
     if !marks.iter().any(|it| it.is_primary) {
         let Place { row, column } = Place::of(&checked.text, it.range.start);
         let kind = super::severity(it.severity);
@@ -92,7 +95,9 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     let mut groups: Vec<Vec<Mark<'_>>> = Vec::new();
     for mark in marks {
         match groups.last_mut() {
-            Some(group) if group.last().is_some_and(|it| it.row + NEAR >= mark.row) => group.push(mark),
+            Some(group) if group.last().is_some_and(|it| it.row + NEAR >= mark.row) => {
+                group.push(mark)
+            }
             _ => groups.push(vec![mark]),
         }
     }
@@ -106,7 +111,8 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
         Severity::Hint => (ReportKind::Custom("Hint", Color::Cyan), Color::Cyan),
     };
     let chars = |range: &Range<usize>| {
-        let (from, to) = (checked.text.byte_to_char(range.start), checked.text.byte_to_char(range.end));
+        let (from, to) =
+            (checked.text.byte_to_char(range.start), checked.text.byte_to_char(range.end));
         // A mark ends with its line; only the first line of a range is marked.
         from..to.min(line_end(&checked.text, checked.text.char_to_line(from))).max(from)
     };
@@ -146,7 +152,11 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
 fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> (Vec<Mark<'a>>, usize) {
     let n = it.related.len();
     let n_hidden = if n > FIRST + LAST + 1 { n - FIRST - LAST } else { 0 };
-    let shown = it.related.iter().enumerate().filter(|(at, _)| n_hidden == 0 || *at < FIRST || *at >= n - LAST);
+    let shown = it
+        .related
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| n_hidden == 0 || *at < FIRST || *at >= n - LAST);
     let mark = |range: &Range<usize>, message, is_primary| {
         let range = range.start.min(text.len_bytes())..range.end.min(text.len_bytes());
         Mark { row: text.byte_to_line(range.start), range, message, is_primary }

@@ -29,7 +29,15 @@ pub(super) fn file(checked: &Checked) -> String {
         if a.row == b.row {
             let _ = write!(out, ",endColumn={}", b.column);
         }
-        let _ = writeln!(out, "::{}:{}:{}: {} {}", data(&checked.name), a.row, a.column, it.code, data(it.message));
+        let _ = writeln!(
+            out,
+            "::{}:{}:{}: {} {}",
+            data(&checked.name),
+            a.row,
+            a.column,
+            it.code,
+            data(it.message)
+        );
     }
     out
 }

@@ -43,7 +43,8 @@ impl From<Place> for Location {
 fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
     let n_failures = usize::from(checked.failure.is_some());
     findings(checked).into_iter().enumerate().filter_map(move |(n, it)| {
-        let related = n.checked_sub(n_failures).map_or(&[][..], |n| &checked.diagnostics[n].related);
+        let related =
+            n.checked_sub(n_failures).map_or(&[][..], |n| &checked.diagnostics[n].related);
         let place = |byte| Place::of(&checked.text, byte).into();
         let related = related.iter().map(|it| Related {
             message: &it.message,

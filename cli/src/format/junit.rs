@@ -10,7 +10,8 @@ use crate::check::Checked;
 pub(super) fn file(checked: &Checked) -> String {
     let name = xml(&checked.name);
     // Hints do not fail a build.
-    let found: Vec<_> = findings(checked).into_iter().filter(|it| it.severity <= Severity::Warning).collect();
+    let found: Vec<_> =
+        findings(checked).into_iter().filter(|it| it.severity <= Severity::Warning).collect();
     let n = found.len();
     let mut out = String::new();
     let _ = writeln!(

@@ -12,6 +12,8 @@ mod junit;
 mod rdjson;
 mod sarif;
 
+use std::collections::BTreeMap;
+
 use noisy_analyses::{Category, Severity};
 
 use crate::args::Format;
@@ -26,7 +28,7 @@ pub(crate) struct Frame {
     /// Between pieces that are not empty.
     pub between: &'static str,
     /// Behind the last piece.
-    pub close: String,
+    pub close: &'static str,
 }
 
 /// Numbers over all files.
@@ -62,7 +64,7 @@ pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
 
 /// What goes around the pieces.
 pub(crate) fn frame(format: Format) -> Frame {
-    let frame = |open: &str, between, close: &str| Frame { open: open.to_owned(), between, close: close.to_owned() };
+    let frame = |open: &str, between, close| Frame { open: open.to_owned(), between, close };
     match format {
         Format::Full | Format::Concise | Format::JsonLines | Format::Github => frame("", "", ""),
         Format::Json | Format::Gitlab => frame("[\n", ",\n", "\n]\n"),
@@ -77,11 +79,17 @@ pub(crate) fn frame(format: Format) -> Frame {
             "",
             "</checkstyle>\n",
         ),
-        Format::Rdjson => frame(
-            "{\"source\":{\"name\":\"noisy-check\"},\"diagnostics\":[\n",
-            ",\n",
-            "\n]}\n",
-        ),
+        Format::Rdjson => {
+            frame("{\"source\":{\"name\":\"noisy-check\"},\"diagnostics\":[\n", ",\n", "\n]}\n")
+        }
+    }
+}
+
+/// Behind the last piece, for formats that list the codes found.
+pub(crate) fn close(format: Format, codes: &BTreeMap<&'static str, usize>) -> String {
+    match format {
+        Format::Sarif => sarif::close(codes),
+        _ => frame(format).close.to_owned(),
     }
 }
 
@@ -103,7 +111,15 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
         let (row, column) = it.place.unwrap_or((1, 1));
         let start = Place { row, column };
         let (severity, category) = (Severity::Error, "io");
-        Finding { code: it.code, category, severity, message: &it.message, help: None, start, end: start }
+        Finding {
+            code: it.code,
+            category,
+            severity,
+            message: &it.message,
+            help: None,
+            start,
+            end: start,
+        }
     });
     let diagnostics = checked.diagnostics.iter().map(|it| Finding {
         code: it.code,

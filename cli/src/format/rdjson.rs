@@ -29,6 +29,7 @@ pub(super) fn file(checked: &Checked) -> String {
 
 fn position(checked: &Checked, place: Place) -> Value {
     let line = checked.text.get_line(place.row - 1);
-    let column = line.and_then(|it| it.try_char_to_byte(place.column - 1).ok()).unwrap_or(place.column - 1);
+    let column =
+        line.and_then(|it| it.try_char_to_byte(place.column - 1).ok()).unwrap_or(place.column - 1);
     json!({ "line": place.row, "column": column + 1 })
 }

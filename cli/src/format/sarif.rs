@@ -1,5 +1,8 @@
 //! SARIF 2.1.0, for GitHub code scanning and others.
 
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
 use noisy_analyses::Severity;
 use serde_json::{Value, json};
 
@@ -8,19 +11,23 @@ use crate::check::Checked;
 use crate::place::Place;
 
 pub(super) fn frame() -> Frame {
-    let driver = json!({
-        "name": "noisy-check",
-        "version": env!("CARGO_PKG_VERSION"),
-        "semanticVersion": env!("CARGO_PKG_VERSION"),
+    let open = "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[\
+                {\"columnKind\":\"unicodeCodePoints\",\"results\":[\n";
+    Frame { open: open.to_owned(), between: ",\n", close: "" }
+}
+
+/// The tool, with the rules that were broken; only at the end are they known.
+pub(super) fn close(codes: &BTreeMap<&'static str, usize>) -> String {
+    let rule = |code: &&str| json!({ "id": code, "name": code, "shortDescription": { "text": code.replace('-', " ") } });
+    let tool = json!({
+        "driver": {
+            "name": "noisy-check",
+            "version": env!("CARGO_PKG_VERSION"),
+            "semanticVersion": env!("CARGO_PKG_VERSION"),
+            "rules": codes.keys().map(rule).collect::<Vec<_>>(),
+        },
     });
-    Frame {
-        open: format!(
-            "{{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[\
-             {{\"tool\":{{\"driver\":{driver}}},\"columnKind\":\"unicodeCodePoints\",\"results\":[\n"
-        ),
-        between: ",\n",
-        close: "\n]}]}\n".to_owned(),
-    }
+    format!("\n],\"tool\":{tool}}}]}}\n")
 }
 
 pub(super) fn file(checked: &Checked) -> String {
@@ -28,11 +35,15 @@ pub(super) fn file(checked: &Checked) -> String {
     let n_failures = usize::from(checked.failure.is_some());
     let results = findings(checked).into_iter().enumerate().map(|(n, it)| {
         let fingerprint = fingerprint(checked, &it, &mut seen);
-        let related = n.checked_sub(n_failures).map_or(&[][..], |n| &checked.diagnostics[n].related);
+        let related =
+            n.checked_sub(n_failures).map_or(&[][..], |n| &checked.diagnostics[n].related);
         let related: Vec<_> = related
             .iter()
             .map(|it| {
-                let (start, end) = (Place::of(&checked.text, it.range.start), Place::of(&checked.text, it.range.end));
+                let (start, end) = (
+                    Place::of(&checked.text, it.range.start),
+                    Place::of(&checked.text, it.range.end),
+                );
                 let mut location = location(&checked.name, start, end);
                 location["message"] = json!({ "text": it.message });
                 location
@@ -86,7 +97,7 @@ fn uri(name: &str) -> Value {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             path.push(byte as char);
         } else {
-            path.push_str(&format!("%{byte:02X}"));
+            let _ = write!(path, "%{byte:02X}");
         }
     }
     if name.starts_with('/') {

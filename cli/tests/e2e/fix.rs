@@ -9,8 +9,29 @@ fn the_tutorial_is_mended_with_three() {
     let folder = Folder::with(&[("clean.mlir", CLEAN), ("tutorial.mlir", TUTORIAL)]);
     let run = folder.run(&["--fix"]);
     assert_eq!((run.code, run.err.as_str()), (0, ""));
-    expect![[r#""#]].assert_eq(&run.out);
-    expect![[r#""#]].assert_eq(&folder.read("tutorial.mlir"));
+    expect![[r#"
+        tutorial.mlir: @tutorial: inserted 3 reduce_noise (optimal)
+        Inserted 3 reduce_noise in 1 file. No problems left in 2 files.
+    "#]]
+    .assert_eq(&run.out);
+    expect![[r#"
+        func.func @tutorial() -> i5 {
+          %0 = arith.constant 3 : i5
+          %1 = arith.constant 4 : i5
+          %2 = noisy.encode %0 : i5 -> !noisy.i32
+          %3 = noisy.encode %1 : i5 -> !noisy.i32
+          %4 = noisy.mul %2, %3 : !noisy.i32 // 24
+          %r4 = noisy.reduce_noise %4 : !noisy.i32
+          %5 = noisy.mul %r4, %r4 : !noisy.i32
+          %r5 = noisy.reduce_noise %5 : !noisy.i32
+          %6 = noisy.mul %r5, %r5 : !noisy.i32
+          %r6 = noisy.reduce_noise %6 : !noisy.i32
+          %7 = noisy.mul %r6, %r6 : !noisy.i32
+          %8 = noisy.decode %7 : !noisy.i32 -> i5
+          return %8 : i5
+        }
+    "#]]
+    .assert_eq(&folder.read("tutorial.mlir"));
     assert_eq!(folder.read("clean.mlir"), CLEAN);
     assert_eq!(folder.run(&[]).code, 0);
     let before = folder.read("tutorial.mlir");
@@ -23,7 +44,27 @@ fn diff_shows_and_changes_nothing() {
     let folder = Folder::with(&[("tutorial.mlir", TUTORIAL)]);
     let run = folder.run(&["--diff"]);
     assert_eq!(run.code, 1);
-    expect![[r#""#]].assert_eq(&run.out);
+    expect![[r#"
+        --- tutorial.mlir
+        +++ tutorial.mlir
+        @@ -4,9 +4,12 @@
+           %2 = noisy.encode %0 : i5 -> !noisy.i32
+           %3 = noisy.encode %1 : i5 -> !noisy.i32
+           %4 = noisy.mul %2, %3 : !noisy.i32 // 24
+        -  %5 = noisy.mul %4, %4 : !noisy.i32
+        -  %6 = noisy.mul %5, %5 : !noisy.i32
+        -  %7 = noisy.mul %6, %6 : !noisy.i32
+        +  %r4 = noisy.reduce_noise %4 : !noisy.i32
+        +  %5 = noisy.mul %r4, %r4 : !noisy.i32
+        +  %r5 = noisy.reduce_noise %5 : !noisy.i32
+        +  %6 = noisy.mul %r5, %r5 : !noisy.i32
+        +  %r6 = noisy.reduce_noise %6 : !noisy.i32
+        +  %7 = noisy.mul %r6, %r6 : !noisy.i32
+           %8 = noisy.decode %7 : !noisy.i32 -> i5
+           return %8 : i5
+         }
+    "#]]
+    .assert_eq(&run.out);
     assert_eq!(folder.read("tutorial.mlir"), TUTORIAL);
     folder.write("tutorial.mlir", CLEAN);
     assert_eq!(folder.run(&["--diff"]).code, 0);
@@ -33,7 +74,10 @@ fn diff_shows_and_changes_nothing() {
 fn the_diff_can_be_applied() {
     let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", TUTORIAL)]);
     folder.write("a.diff", folder.run(&["--diff", "a.mlir"]).out);
-    let patched = std::process::Command::new("patch").args(["-p0", "-i", "a.diff"]).current_dir(folder.path(".")).output();
+    let patched = std::process::Command::new("patch")
+        .args(["-p0", "-i", "a.diff"])
+        .current_dir(folder.path("."))
+        .output();
     // Not every machine has it.
     if patched.is_ok() {
         folder.run(&["--fix", "b.mlir"]);
@@ -98,6 +142,10 @@ fn permissions_and_links_are_kept() {
     let run = folder.run(&["--fix", "locked.mlir"]);
     assert_eq!((run.code, folder.read("locked.mlir").as_str()), (2, TUTORIAL));
     assert!(run.err.contains("locked.mlir: not written: "), "{}", run.err);
-    let names: Vec<_> = std::fs::read_dir(folder.path(".")).expect("there").flatten().map(|it| it.file_name()).collect();
+    let names: Vec<_> = std::fs::read_dir(folder.path("."))
+        .expect("there")
+        .flatten()
+        .map(|it| it.file_name())
+        .collect();
     assert_eq!(names.len(), 3, "nothing is left behind: {names:?}");
 }

@@ -5,7 +5,11 @@ use expect_test::{Expect, expect};
 use crate::tool::{CLEAN, Folder, TUTORIAL, UNDEFINED};
 
 fn check(format: &str, wanted: &Expect) {
-    let folder = Folder::with(&[("a/clean.mlir", CLEAN), ("a/tutorial.mlir", TUTORIAL), ("b & c.mlir", UNDEFINED)]);
+    let folder = Folder::with(&[
+        ("a/clean.mlir", CLEAN),
+        ("a/tutorial.mlir", TUTORIAL),
+        ("b & c.mlir", UNDEFINED),
+    ]);
     let run = folder.run(&["--output-format", format, "."]);
     assert_eq!((run.code, run.err.as_str()), (1, ""));
     wanted.assert_eq(&run.out);
@@ -13,52 +17,166 @@ fn check(format: &str, wanted: &Expect) {
 
 #[test]
 fn full() {
-    check("full", &expect![[r#""#]]);
+    check(
+        "full",
+        &expect![[r#"
+        [noise-overflow] Error: noise 48 exceeds the budget of 26
+           ╭─[ a/tutorial.mlir:7:8 ]
+           │
+         4 │   %2 = noisy.encode %0 : i5 -> !noisy.i32
+           │        ───────┬───────
+           │               ╰───────── %2: fresh: 12
+           │
+         6 │   %4 = noisy.mul %2, %3 : !noisy.i32 // 24
+           │        ────────┬───────
+           │                ╰───────── %4: 12 + 12 = 24
+         7 │   %5 = noisy.mul %4, %4 : !noisy.i32
+           │        ────────┬───────
+           │                ╰───────── %5: 24 + 24 = 48
+           │
+           │ Help: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it
+        ───╯
+
+        [undefined-value] Error: use of undefined value %u
+           ╭─[ b & c.mlir:1:7 ]
+           │
+         1 │ "t.😀"(%u) : (i32) -> ()
+           │        ─┬
+           │         ╰── here
+        ───╯
+
+        2 errors in 2 of 3 files.
+    "#]],
+    );
 }
 
 #[test]
 fn concise() {
-    check("concise", &expect![[r#""#]]);
+    check(
+        "concise",
+        &expect![[r#"
+        a/tutorial.mlir:7:8: error[noise-overflow] noise 48 exceeds the budget of 26
+        b & c.mlir:1:7: error[undefined-value] use of undefined value %u
+        2 errors in 2 of 3 files.
+    "#]],
+    );
 }
 
 #[test]
 fn json() {
-    check("json", &expect![[r#""#]]);
+    check(
+        "json",
+        &expect![[r#"
+        [
+        {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"noise 48 exceeds the budget of 26","help":"reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: fresh: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}}]},
+        {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
+        ]
+    "#]],
+    );
 }
 
 #[test]
 fn json_lines() {
-    check("json-lines", &expect![[r#""#]]);
+    check(
+        "json-lines",
+        &expect![[r#"
+        {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"noise 48 exceeds the budget of 26","help":"reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: fresh: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}}]}
+        {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
+    "#]],
+    );
 }
 
 #[test]
 fn sarif() {
-    check("sarif", &expect![[r#""#]]);
+    check(
+        "sarif",
+        &expect![[r#"
+        {"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","results":[
+        {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":7,"startColumn":8,"startLine":7}}}],"message":{"text":"noise 48 exceeds the budget of 26\nhelp: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it"},"partialFingerprints":{"noisy/v1":"e6c9d89faa82921f"},"relatedLocations":[{"message":{"text":"%2: fresh: 12"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":23,"endLine":4,"startColumn":8,"startLine":4}}},{"message":{"text":"%4: 12 + 12 = 24"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":6,"startColumn":8,"startLine":6}}},{"message":{"text":"%5: 24 + 24 = 48"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":7,"startColumn":8,"startLine":7}}}],"ruleId":"noise-overflow"},
+        {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"b%20%26%20c.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":9,"endLine":1,"startColumn":7,"startLine":1}}}],"message":{"text":"use of undefined value %u"},"partialFingerprints":{"noisy/v1":"aac735c56353d776"},"ruleId":"undefined-value"}
+        ],"tool":{"driver":{"name":"noisy-check","rules":[{"id":"noise-overflow","name":"noise-overflow","shortDescription":{"text":"noise overflow"}},{"id":"undefined-value","name":"undefined-value","shortDescription":{"text":"undefined value"}}],"semanticVersion":"0.1.0","version":"0.1.0"}}}]}
+    "#]],
+    );
 }
 
 #[test]
 fn github() {
-    check("github", &expect![[r#""#]]);
+    check(
+        "github",
+        &expect![[r#"
+        ::error title=noisy (noise-overflow),file=a/tutorial.mlir,line=7,col=8,endLine=7,endColumn=24::a/tutorial.mlir:7:8: noise-overflow noise 48 exceeds the budget of 26
+        ::error title=noisy (undefined-value),file=b & c.mlir,line=1,col=7,endLine=1,endColumn=9::b & c.mlir:1:7: undefined-value use of undefined value %25u
+    "#]],
+    );
 }
 
 #[test]
 fn gitlab() {
-    check("gitlab", &expect![[r#""#]]);
+    check(
+        "gitlab",
+        &expect![[r#"
+        [
+        {"check_name":"noise-overflow","description":"noise 48 exceeds the budget of 26","fingerprint":"e6c9d89faa82921f","location":{"path":"a/tutorial.mlir","positions":{"begin":{"column":8,"line":7},"end":{"column":24,"line":7}}},"severity":"major"},
+        {"check_name":"undefined-value","description":"use of undefined value %u","fingerprint":"aac735c56353d776","location":{"path":"b & c.mlir","positions":{"begin":{"column":7,"line":1},"end":{"column":9,"line":1}}},"severity":"major"}
+        ]
+    "#]],
+    );
 }
 
 #[test]
 fn junit() {
-    check("junit", &expect![[r#""#]]);
+    check(
+        "junit",
+        &expect![[r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <testsuites name="noisy-check">
+          <testsuite name="a/clean.mlir" tests="1" failures="0" errors="0" skipped="0">
+            <testcase name="a/clean.mlir" classname="noisy-check"/>
+          </testsuite>
+          <testsuite name="a/tutorial.mlir" tests="1" failures="1" errors="0" skipped="0">
+            <testcase name="noise-overflow 7:8" classname="a/tutorial.mlir">
+              <failure type="error" message="noise 48 exceeds the budget of 26">a/tutorial.mlir:7:8: noise-overflow: noise 48 exceeds the budget of 26</failure>
+            </testcase>
+          </testsuite>
+          <testsuite name="b &amp; c.mlir" tests="1" failures="1" errors="0" skipped="0">
+            <testcase name="undefined-value 1:7" classname="b &amp; c.mlir">
+              <failure type="error" message="use of undefined value %u">b &amp; c.mlir:1:7: undefined-value: use of undefined value %u</failure>
+            </testcase>
+          </testsuite>
+        </testsuites>
+    "#]],
+    );
 }
 
 #[test]
 fn checkstyle() {
-    check("checkstyle", &expect![[r#""#]]);
+    check(
+        "checkstyle",
+        &expect![[r#"
+        <?xml version="1.0" encoding="UTF-8"?>
+        <checkstyle version="4.3">
+          <file name="a/tutorial.mlir">
+            <error line="7" column="8" severity="error" message="noise 48 exceeds the budget of 26" source="noisy.noise-overflow"/>
+          </file>
+          <file name="b &amp; c.mlir">
+            <error line="1" column="7" severity="error" message="use of undefined value %u" source="noisy.undefined-value"/>
+          </file>
+        </checkstyle>
+    "#]],
+    );
 }
 
 #[test]
 fn rdjson() {
-    check("rdjson", &expect![[r#""#]]);
+    check(
+        "rdjson",
+        &expect![[r#"
+        {"source":{"name":"noisy-check"},"diagnostics":[
+        {"code":{"value":"noise-overflow"},"location":{"path":"a/tutorial.mlir","range":{"end":{"column":24,"line":7},"start":{"column":8,"line":7}}},"message":"noise 48 exceeds the budget of 26","severity":"ERROR"},
+        {"code":{"value":"undefined-value"},"location":{"path":"b & c.mlir","range":{"end":{"column":12,"line":1},"start":{"column":10,"line":1}}},"message":"use of undefined value %u","severity":"ERROR"}
+        ]}
+    "#]],
+    );
 }
 
 #[test]
@@ -67,7 +185,11 @@ fn without_findings_every_format_is_whole() {
     for format in ["json", "gitlab", "sarif", "rdjson"] {
         let run = folder.run(&["--output-format", format]);
         assert_eq!(run.code, 0);
-        assert!(serde_json::from_str::<serde_json::Value>(&run.out).is_ok(), "{format}: {}", run.out);
+        assert!(
+            serde_json::from_str::<serde_json::Value>(&run.out).is_ok(),
+            "{format}: {}",
+            run.out
+        );
     }
     for format in ["json-lines", "github"] {
         assert_eq!(folder.run(&["--output-format", format]).out, "", "{format}");
@@ -84,7 +206,8 @@ fn the_format_may_come_from_the_environment() {
 #[test]
 fn colors_when_wanted() {
     let folder = Folder::with(&[("tutorial.mlir", TUTORIAL)]);
-    let colored = |args: &[&str], env: &[(&str, &str)]| folder.run_with(args, "", env).out.contains('\u{1b}');
+    let colored =
+        |args: &[&str], env: &[(&str, &str)]| folder.run_with(args, "", env).out.contains('\u{1b}');
     assert!(!colored(&[], &[]), "not into a pipe");
     assert!(colored(&["--color", "always"], &[("NO_COLOR", "1")]));
     assert!(colored(&[], &[("CLICOLOR_FORCE", "1")]));
@@ -93,7 +216,10 @@ fn colors_when_wanted() {
 
 #[test]
 fn odd_lines_are_drawn_without_harm() {
-    let long = format!("\"t.a\"() {{s = \"{}\"}} : () -> () \"t.b\"(%u) : (i32) -> ()\n", "x".repeat(100_000));
+    let long = format!(
+        "\"t.a\"() {{s = \"{}\"}} : () -> () \"t.b\"(%u) : (i32) -> ()\n",
+        "x".repeat(100_000)
+    );
     for text in [
         "\"t.a\"(%u) : (i32) -> () // \u{2028}\u{85}\u{c}\u{b}\n\"t.b\"(%v) : (i32) -> ()",
         "\"t.a\"(%u)\r\n: (i32) -> ()\r\r\n\"t.b\"(%v) : (i32) -> ()\r",
@@ -114,7 +240,8 @@ fn odd_lines_are_drawn_without_harm() {
 
 #[test]
 fn statistics_count_the_codes() {
-    let folder = Folder::with(&[("a.mlir", UNDEFINED), ("b.mlir", UNDEFINED), ("c.mlir", TUTORIAL)]);
+    let folder =
+        Folder::with(&[("a.mlir", UNDEFINED), ("b.mlir", UNDEFINED), ("c.mlir", TUTORIAL)]);
     let run = folder.run(&["--statistics", "--output-format", "json-lines"]);
     assert_eq!(run.err, "       2  undefined-value\n       1  noise-overflow\n");
 }

@@ -30,16 +30,33 @@ fn folders_as_git_sees_them_in_order() {
         (".gitignore", "ignored/\n"),
     ]);
     assert_eq!(names(&folder.run(&["--output-format", "concise"])), ["a", "b/1", "b/2"]);
-    assert_eq!(names(&folder.run(&["--output-format", "concise", "b", "a.mlir", "b/1.mlir"])), ["b/1", "b/2", "a"]);
-    assert_eq!(names(&folder.run(&["--output-format", "concise", "ignored/c.mlir"])), ["ignored/c"], "named, so wanted");
-    assert!(folder.run(&["a.txt", "--output-format", "concise"]).out.starts_with("a.txt:1:"), "whatever its name");
+    assert_eq!(
+        names(&folder.run(&["--output-format", "concise", "b", "a.mlir", "b/1.mlir"])),
+        ["b/1", "b/2", "a"]
+    );
+    assert_eq!(
+        names(&folder.run(&["--output-format", "concise", "ignored/c.mlir"])),
+        ["ignored/c"],
+        "named, so wanted"
+    );
+    assert!(
+        folder.run(&["a.txt", "--output-format", "concise"]).out.starts_with("a.txt:1:"),
+        "whatever its name"
+    );
 }
 
 #[test]
 fn what_cannot_be_read_is_said_once_and_the_rest_is_checked() {
     let folder = Folder::with(&[("empty/readme", ""), ("good.mlir", UNDEFINED)]);
     folder.write("bad.mlir", b"// \xc3\xa9\n  a\xff");
-    let run = folder.run(&["missing.mlir", "empty", "bad.mlir", "good.mlir", "--output-format", "concise"]);
+    let run = folder.run(&[
+        "missing.mlir",
+        "empty",
+        "bad.mlir",
+        "good.mlir",
+        "--output-format",
+        "concise",
+    ]);
     assert_eq!(run.code, 2);
     assert_eq!(names(&run), ["good"]);
     assert_eq!(
@@ -49,12 +66,17 @@ fn what_cannot_be_read_is_said_once_and_the_rest_is_checked() {
          noisy-check: bad.mlir:2:4: the file is not valid UTF-8\n"
     );
     let run = folder.run(&["bad.mlir", "good.mlir", "--output-format", "json-lines"]);
-    assert!(run.out.contains(r#""code":"invalid-utf8""#) && run.out.contains("undefined-value"), "{}", run.out);
+    assert!(
+        run.out.contains(r#""code":"invalid-utf8""#) && run.out.contains("undefined-value"),
+        "{}",
+        run.out
+    );
 }
 
 #[test]
 fn empty_files_and_junk() {
-    let folder = Folder::with(&[("empty.mlir", ""), ("blank.mlir", " \n\n"), ("comment.mlir", "// only")]);
+    let folder =
+        Folder::with(&[("empty.mlir", ""), ("blank.mlir", " \n\n"), ("comment.mlir", "// only")]);
     assert_eq!(folder.run(&[]).code, 0);
     folder.write("junk.mlir", (0..=127_u8).cycle().take(5000).collect::<Vec<_>>());
     let run = folder.run(&["junk.mlir"]);
@@ -64,7 +86,11 @@ fn empty_files_and_junk() {
 #[test]
 fn standard_input_has_a_name() {
     let folder = Folder::new();
-    let run = folder.run_with(&["-", "--stdin-filename", "x.mlir", "--output-format", "concise"], UNDEFINED, &[]);
+    let run = folder.run_with(
+        &["-", "--stdin-filename", "x.mlir", "--output-format", "concise"],
+        UNDEFINED,
+        &[],
+    );
     assert_eq!(names(&run), ["x"]);
     let run = folder.run_with(&["-", "--output-format", "concise"], UNDEFINED, &[]);
     assert!(run.out.starts_with("<stdin>:1:"), "{}", run.out);
@@ -73,7 +99,10 @@ fn standard_input_has_a_name() {
 #[test]
 fn a_reader_that_goes_away_is_no_crash() {
     let folder = Folder::with(&[("a.mlir", &UNDEFINED.repeat(20_000))]);
-    let pipeline = format!("{} --output-format json-lines a.mlir | head -1", env!("CARGO_BIN_EXE_noisy-check"));
+    let pipeline = format!(
+        "{} --output-format json-lines a.mlir | head -1",
+        env!("CARGO_BIN_EXE_noisy-check")
+    );
     let output = std::process::Command::new("sh")
         .args(["-c", &pipeline])
         .current_dir(folder.path("."))

@@ -24,7 +24,11 @@ pub(crate) enum Action {
 }
 
 /// What can be done about a range. `diagnostics` are those of the document.
-pub(crate) fn actions(document: &Document, range: &Range<usize>, diagnostics: &[Diagnostic]) -> Vec<Action> {
+pub(crate) fn actions(
+    document: &Document,
+    range: &Range<usize>,
+    diagnostics: &[Diagnostic],
+) -> Vec<Action> {
     let mut out = Vec::new();
     for it in diagnostics.iter().filter(|it| touches(&it.range, range)) {
         out.extend(it.fixes.iter().map(|fix| Action::Fix(fix.clone(), it.clone())));
@@ -32,7 +36,8 @@ pub(crate) fn actions(document: &Document, range: &Range<usize>, diagnostics: &[
     let over: Vec<&Diagnostic> = diagnostics.iter().filter(|it| is_over(it)).collect();
     if let Some(function) = function_at(document, range.start) {
         let whole = document.ir().range(function);
-        let mended: Vec<_> = over.iter().filter(|it| touches(&it.range, &whole)).map(|it| (*it).clone()).collect();
+        let mended: Vec<_> =
+            over.iter().filter(|it| touches(&it.range, &whole)).map(|it| (*it).clone()).collect();
         if !mended.is_empty() {
             let place = Placement::Function(whole.start, document.function_name(function));
             out.push(Action::Place(place, mended));

@@ -90,7 +90,9 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
 /// Whether an op may start behind this part of a line.
 fn starts_op(before: &str) -> bool {
     let before = before.trim_end();
-    before.is_empty() || before.ends_with('{') || (before.ends_with('=') && before.trim_start().starts_with('%'))
+    before.is_empty()
+        || before.ends_with('{')
+        || (before.ends_with('=') && before.trim_start().starts_with('%'))
 }
 
 fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Proposal> {
@@ -103,7 +105,12 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
             let noise = document.noise(value);
             let ty = ir.interner.type_text(data.ty);
             let detail = if data.ty == Type::NOISY { format!("{ty} {noise}") } else { ty };
-            out.push(Proposal { kind: Kind::Value, label: ir.value_text(value), detail, snippet: None });
+            out.push(Proposal {
+                kind: Kind::Value,
+                label: ir.value_text(value),
+                detail,
+                snippet: None,
+            });
         }
         out.len() <= MAX
     };
@@ -151,7 +158,8 @@ fn blocks(ir: &Ir, op: Op) -> Vec<Proposal> {
 fn symbols(document: &Document) -> Vec<Proposal> {
     let ir = document.ir();
     let mut out = Vec::new();
-    let mut regions: Vec<_> = ir.items(ir.root()).flat_map(|it| ir.op(it).regions.clone()).collect();
+    let mut regions: Vec<_> =
+        ir.items(ir.root()).flat_map(|it| ir.op(it).regions.clone()).collect();
     while let Some((_, region)) = regions.pop() {
         for op in ir.items(region) {
             if let Some((name, _)) = ir.rest(op).symbol {

@@ -118,7 +118,8 @@ pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ 
 /// Where the name of a value is defined, in bytes; nothing if no text does.
 pub(crate) fn definition(ir: &Ir, value: Value) -> Option<Range<usize>> {
     let span = ir.value(value).span;
-    (span.start < span.end).then(|| ir.absolute(ir.definer(value).unwrap_or_else(|| Op::from_index(0)), span))
+    (span.start < span.end)
+        .then(|| ir.absolute(ir.definer(value).unwrap_or_else(|| Op::from_index(0)), span))
 }
 
 /// The values that share a name: all of a pack (`%a:2`), else the value alone.
@@ -129,7 +130,11 @@ pub(crate) fn pack(ir: &Ir, value: Value) -> Vec<Value> {
     for name in &data.result_names {
         let end = first + name.count as usize;
         if (first..end).contains(&(index as usize)) {
-            return data.results.get(first..end.min(data.results.len())).unwrap_or_default().to_vec();
+            return data
+                .results
+                .get(first..end.min(data.results.len()))
+                .unwrap_or_default()
+                .to_vec();
         }
         first = end;
     }

@@ -41,7 +41,11 @@ impl Folds {
     /// Of a whole document.
     pub(crate) fn new(source: &Source) -> Self {
         let ir = source.ir();
-        Self { walk: Walk::all(ir), n_chunks: ir.items(ir.root()).take(2).count(), found: Vec::new() }
+        Self {
+            walk: Walk::all(ir),
+            n_chunks: ir.items(ir.root()).take(2).count(),
+            found: Vec::new(),
+        }
     }
 
     /// Goes on until done or `until`.

@@ -36,7 +36,13 @@ pub(crate) fn hints(document: &Document, range: &Range<usize>, with_budget: bool
     out
 }
 
-fn add(document: &Document, value: Value, range: &Range<usize>, with_budget: bool, out: &mut Vec<Hint>) {
+fn add(
+    document: &Document,
+    value: Value,
+    range: &Range<usize>,
+    with_budget: bool,
+    out: &mut Vec<Hint>,
+) {
     let Some(label) = label(document, value, with_budget) else { return };
     let Some(name) = cursor::definition(document.ir(), value) else { return };
     if range.start <= name.end && name.end <= range.end {
@@ -57,7 +63,9 @@ fn label(document: &Document, value: Value, with_budget: bool) -> Option<String>
         Noise::Range { hi, .. } if hi > budget => Some(format!("{noise} > {budget}")),
         Noise::Range { hi, .. } if with_budget => Some(format!("{noise}, {} left", budget - hi)),
         Noise::Range { .. } => Some(noise.to_string()),
-        Noise::Unknown if document.ir().value(value).ty == noisy_syntax::Type::NOISY => Some("[?]".to_owned()),
+        Noise::Unknown if document.ir().value(value).ty == noisy_syntax::Type::NOISY => {
+            Some("[?]".to_owned())
+        }
         Noise::Bottom | Noise::Unknown => None,
     }
 }

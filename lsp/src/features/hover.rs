@@ -84,7 +84,11 @@ fn about_value(document: &Document, value: Value) -> String {
         (_, None) => {}
     }
     let n = data.uses.len();
-    let _ = writeln!(out, "{}", if n == 1 { "Used once.".to_owned() } else { format!("Used {n} times.") });
+    let _ = writeln!(
+        out,
+        "{}",
+        if n == 1 { "Used once.".to_owned() } else { format!("Used {n} times.") }
+    );
     out
 }
 
@@ -107,14 +111,21 @@ fn noise(document: &Document, value: Value, out: &mut String) {
     let derivation = document.derivation(value);
     if derivation.steps.len() > 1 || derivation.shortened {
         let ir = document.ir();
-        let width = derivation.steps.iter().map(|it| ir.value_text(it.value).len()).max().unwrap_or(0);
+        let width =
+            derivation.steps.iter().map(|it| ir.value_text(it.value).len()).max().unwrap_or(0);
         out.push_str("```text\n");
         if derivation.shortened {
             out.push_str("...\n");
         }
         for step in &derivation.steps {
             let op = step.op.map_or("", |op| ir.op_name(op));
-            let _ = writeln!(out, "{:width$}  {:<7}  {op}: {}", ir.value_text(step.value), step.noise.to_string(), step.rule);
+            let _ = writeln!(
+                out,
+                "{:width$}  {:<7}  {op}: {}",
+                ir.value_text(step.value),
+                step.noise.to_string(),
+                step.rule
+            );
         }
         out.push_str("```\n");
     } else if let Some(step) = derivation.steps.first() {
@@ -144,7 +155,8 @@ fn about_op(document: &Document, op: Op) -> String {
             Growth::Sum(k) => format!("the sum of the operands' noise + {k}"),
             Growth::Reset(level) => format!("{level} bits, whatever the operand's"),
         };
-        let _ = writeln!(out, "\nNoise of the result: {rule}. The budget is {} bits.\n", model.budget);
+        let _ =
+            writeln!(out, "\nNoise of the result: {rule}. The budget is {} bits.\n", model.budget);
         if let Some(&value) = ir.op(op).results.first() {
             noise(document, value, &mut out);
         }
@@ -161,8 +173,10 @@ fn about_symbol(document: &Document, op: Op) -> String {
     let rope = document.source().text();
     let from = rope.char_to_byte(rope.byte_to_char(start + ir.op(op).lead as usize - lead));
     let trivia = document.source().slice(from..start + ir.op(op).lead as usize);
-    let mut lines: Vec<&str> = trivia.lines().rev().map(str::trim).skip_while(|it| it.is_empty()).collect();
-    let n = lines.iter().take_while(|it| it.starts_with("//") && !it.starts_with("// -----")).count();
+    let mut lines: Vec<&str> =
+        trivia.lines().rev().map(str::trim).skip_while(|it| it.is_empty()).collect();
+    let n =
+        lines.iter().take_while(|it| it.starts_with("//") && !it.starts_with("// -----")).count();
     lines.truncate(n);
     if !lines.is_empty() {
         out.push('\n');

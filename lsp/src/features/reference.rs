@@ -38,7 +38,9 @@ fn uses(ir: &Ir, thing: Thing) -> Vec<Range<usize>> {
         Thing::Value(value) => cursor::uses(ir, value),
         Thing::Block(block) => {
             let preds = ir.block(block).preds.iter();
-            preds.map(|&(op, index)| ir.absolute(op, ir.rest(op).successors[index as usize].span)).collect()
+            preds
+                .map(|&(op, index)| ir.absolute(op, ir.rest(op).successors[index as usize].span))
+                .collect()
         }
         Thing::Symbol(target) => symbol_uses(ir, target).into_iter().map(|it| it.1).collect(),
         Thing::Alias(from, name) => {

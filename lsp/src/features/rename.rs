@@ -65,7 +65,9 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     let bare = new.trim().strip_prefix(sigil).unwrap_or(new.trim());
     let is_symbol = matches!(mention.thing, Thing::Symbol(_));
     if bare.is_empty() || (!is_symbol && !is_suffix(bare)) {
-        return Err(format!("'{new}' is not a name: expected {sigil} and letters, digits, _ $ . - (or digits only)"));
+        return Err(format!(
+            "'{new}' is not a name: expected {sigil} and letters, digits, _ $ . - (or digits only)"
+        ));
     }
     if is_symbol && bare.contains(['"', '\\', '\n', '\r']) {
         return Err(format!("'{new}' is not a name of a symbol"));
@@ -102,7 +104,8 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
 fn is_suffix(text: &str) -> bool {
     let letter = |b: u8| b.is_ascii_alphabetic() || b"$._-".contains(&b);
     text.bytes().all(|b| b.is_ascii_digit())
-        || (text.bytes().next().is_some_and(letter) && text.bytes().all(|b| letter(b) || b.is_ascii_digit()))
+        || (text.bytes().next().is_some_and(letter)
+            && text.bytes().all(|b| letter(b) || b.is_ascii_digit()))
 }
 
 fn is_bare(text: &str) -> bool {
@@ -117,22 +120,31 @@ fn conflict(ir: &Ir, thing: Thing, new: &str) -> Option<String> {
         Thing::Value(value) => {
             let name = ir.interner.find_name(new)?;
             let own = cursor::pack(ir, value);
-            let is_other = |region: Region| ir.defs(region, name).iter().any(|it| !own.contains(it));
+            let is_other =
+                |region: Region| ir.defs(region, name).iter().any(|it| !own.contains(it));
             let region = region_of(ir, value)?;
             // Names never shadow: neither around may it be defined, nor inside.
             let mut taken = false;
             let mut outer = Some(region);
             while let Some(it) = outer {
                 taken |= is_other(it);
-                outer = ir.region(it).parent.filter(|&op| ir.op(op).kind != OpKind::FuncFunc).map(|op| ir.op(op).parent);
+                outer = ir
+                    .region(it)
+                    .parent
+                    .filter(|&op| ir.op(op).kind != OpKind::FuncFunc)
+                    .map(|op| ir.op(op).parent);
             }
             ir.walk(region, &mut |op| taken |= ir.op(op).regions.iter().any(|it| is_other(it.1)));
             taken.then(|| format!("%{new} is defined already where both would be visible"))
         }
         Thing::Block(block) => {
-            let mut others = ir.blocks(ir.block(block).region).into_iter().filter(|it| *it != block);
-            let is_new = |label: Option<Op>| label.is_some_and(|it| ir.interner.str(ir.op(it).name) == new);
-            others.any(|it| is_new(ir.block(it).label)).then(|| format!("^{new} is defined already in this region"))
+            let mut others =
+                ir.blocks(ir.block(block).region).into_iter().filter(|it| *it != block);
+            let is_new =
+                |label: Option<Op>| label.is_some_and(|it| ir.interner.str(ir.op(it).name) == new);
+            others
+                .any(|it| is_new(ir.block(it).label))
+                .then(|| format!("^{new} is defined already in this region"))
         }
         Thing::Symbol(op) => {
             let name = ir.interner.find_name(new)?;

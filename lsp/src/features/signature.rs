@@ -56,7 +56,12 @@ fn called(document: &Document, before: &str, offset: usize) -> Option<Signature>
         parameters.push(from..label.len());
     }
     label.push(')');
-    Some(Signature { label, parameters, active: arguments.matches(',').count(), doc: String::new() })
+    Some(Signature {
+        label,
+        parameters,
+        active: arguments.matches(',').count(),
+        doc: String::new(),
+    })
 }
 
 /// The op whose operands are written.
@@ -93,7 +98,8 @@ mod tests {
 
     #[test]
     fn the_op_being_written() {
-        let found = written("  %0 = noisy.add %a, ").map(|it| (it.label.clone(), it.label[it.parameters[it.active].clone()].to_owned()));
+        let found = written("  %0 = noisy.add %a, ")
+            .map(|it| (it.label.clone(), it.label[it.parameters[it.active].clone()].to_owned()));
         assert_eq!(found, Some(("noisy.add %a, %b : !noisy.i32".to_owned(), "%b".to_owned())));
         assert_eq!(written("  %0 = noisy.add"), None);
         assert_eq!(written("  %0 = noisy.add %a, %b, "), None);

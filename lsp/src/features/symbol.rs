@@ -80,7 +80,8 @@ impl Outline {
         }
         // What functions hold defines no symbols; it may be 100,000 ops.
         let kind = ir.op(item.op).kind;
-        if kind == OpKind::FuncFunc || (kind != OpKind::Unknown && !kind.has(Traits::SYMBOL_TABLE)) {
+        if kind == OpKind::FuncFunc || (kind != OpKind::Unknown && !kind.has(Traits::SYMBOL_TABLE))
+        {
             self.walk.skip(ir, item);
         }
     }
@@ -114,5 +115,9 @@ fn symbol(ir: &Ir, item: Item, depth: usize) -> Option<Symbol> {
 /// Whether the characters of a query occur in a name, in order and in any case.
 pub(crate) fn matches(name: &str, query: &str) -> bool {
     let mut rest = name.chars().flat_map(char::to_lowercase);
-    query.trim_start_matches('@').chars().flat_map(char::to_lowercase).all(|c| rest.any(|it| it == c))
+    query
+        .trim_start_matches('@')
+        .chars()
+        .flat_map(char::to_lowercase)
+        .all(|c| rest.any(|it| it == c))
 }

@@ -40,7 +40,16 @@ pub(crate) enum Kind {
 
 /// The names of the kinds in the protocol.
 pub(crate) const TYPES: [&str; 11] = [
-    "comment", "string", "number", "keyword", "macro", "variable", "function", "label", "type", "decorator",
+    "comment",
+    "string",
+    "number",
+    "keyword",
+    "macro",
+    "variable",
+    "function",
+    "label",
+    "type",
+    "decorator",
     "property",
 ];
 
@@ -109,7 +118,14 @@ impl Tokens {
     }
 
     /// Adds a token, line by line: the protocol's tokens end with their line.
-    fn push(&mut self, cursor: &mut Cursor<'_>, base: usize, range: Range<usize>, kind: Kind, defines: bool) {
+    fn push(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        base: usize,
+        range: Range<usize>,
+        kind: Kind,
+        defines: bool,
+    ) {
         let mut start = range.start;
         while start < range.end {
             let rest = &cursor.text[start..range.end];
@@ -120,7 +136,13 @@ impl Tokens {
                 let width = cursor.width(start..start + len);
                 let same = line == self.last.0;
                 let delta = if same { column - self.last.1 } else { column };
-                self.data.extend([line - self.last.0, delta, width, kind as u32, u32::from(defines)]);
+                self.data.extend([
+                    line - self.last.0,
+                    delta,
+                    width,
+                    kind as u32,
+                    u32::from(defines),
+                ]);
                 self.last = (line, column);
             }
             start += len.max(1);
@@ -159,7 +181,11 @@ struct Cursor<'a> {
 
 impl Cursor<'_> {
     fn width(&self, range: Range<usize>) -> u32 {
-        if self.is_ascii { range.len() as u32 } else { self.encoding.width(&self.text[range]) as u32 }
+        if self.is_ascii {
+            range.len() as u32
+        } else {
+            self.encoding.width(&self.text[range]) as u32
+        }
     }
 
     /// Line and column of an offset not before the last one.
@@ -192,7 +218,12 @@ fn comments(text: &str, trivia: Range<usize>) -> impl Iterator<Item = Range<usiz
     })
 }
 
-fn classify(text: &str, before: Option<Token>, token: Token, after: Option<Token>) -> Option<(Kind, bool)> {
+fn classify(
+    text: &str,
+    before: Option<Token>,
+    token: Token,
+    after: Option<Token>,
+) -> Option<(Kind, bool)> {
     let is = |token: Option<Token>, kind: T| token.is_some_and(|it| it.kind == kind);
     let starts_line = token.at_line_start || before.is_none();
     let word = &text[token.range()];
@@ -200,7 +231,10 @@ fn classify(text: &str, before: Option<Token>, token: Token, after: Option<Token
         T::Percent => (Kind::Value, starts_line && !is(after, T::RParen)),
         T::At => {
             let word_before = before.map_or("", |it| &text[it.range()]);
-            let defines = matches!(word_before, "func.func" | "func" | "private" | "public" | "nested" | "module");
+            let defines = matches!(
+                word_before,
+                "func.func" | "func" | "private" | "public" | "nested" | "module"
+            );
             (Kind::Symbol, defines)
         }
         T::Caret => (Kind::Block, starts_line),
@@ -235,7 +269,16 @@ fn is_type(word: &str) -> bool {
     };
     matches!(
         word,
-        "index" | "none" | "vector" | "tensor" | "memref" | "complex" | "tuple" | "bf16" | "tf32" | "token"
+        "index"
+            | "none"
+            | "vector"
+            | "tensor"
+            | "memref"
+            | "complex"
+            | "tuple"
+            | "bf16"
+            | "tf32"
+            | "token"
     ) || bits("i")
         || bits("si")
         || bits("ui")
@@ -258,8 +301,17 @@ mod tests {
 
     fn tokens(text: &str) -> Vec<(u32, u32, u32, Kind)> {
         const KINDS: [Kind; 11] = [
-            Kind::Comment, Kind::String, Kind::Number, Kind::Keyword, Kind::Op, Kind::Value, Kind::Symbol,
-            Kind::Block, Kind::Type, Kind::Attribute, Kind::Property,
+            Kind::Comment,
+            Kind::String,
+            Kind::Number,
+            Kind::Keyword,
+            Kind::Op,
+            Kind::Value,
+            Kind::Symbol,
+            Kind::Block,
+            Kind::Type,
+            Kind::Attribute,
+            Kind::Property,
         ];
         let source = Source::new(text);
         let mut tokens = Tokens::new(&source, 0..text.len(), Encoding::Utf16);
@@ -295,7 +347,9 @@ mod tests {
         let line = "  %0 = arith.addi %x, %x {s = \"\u{e9}\"} : i32 // c\n";
         let text = format!("func.func @f(%x: i32) {{\n{}  return\n}}\n", line.repeat(1000));
         let found = tokens(&text);
-        let by_line = |n: u32| found.iter().filter(|it| it.0 == n).map(|it| (it.1, it.2, it.3)).collect::<Vec<_>>();
+        let by_line = |n: u32| {
+            found.iter().filter(|it| it.0 == n).map(|it| (it.1, it.2, it.3)).collect::<Vec<_>>()
+        };
         for n in 2..=1000 {
             assert_eq!(by_line(n), by_line(1), "line {n}");
         }

@@ -9,7 +9,8 @@ fn actions(client: &mut Client, line: u32, only: Value) -> Vec<Value> {
     if !only.is_null() {
         context["only"] = only;
     }
-    let found = client.about("codeAction", URI, json!({ "range": range(line, 2, 2), "context": context }));
+    let found =
+        client.about("codeAction", URI, json!({ "range": range(line, 2, 2), "context": context }));
     found.as_array().cloned().expect("a list")
 }
 
@@ -20,7 +21,8 @@ fn the_function_is_mended_from_anywhere_in_it() {
         let mut client = Client::new();
         client.open(URI, &text);
         let found = actions(&mut client, line, json!(["quickfix"]));
-        let titles: Vec<_> = found.iter().map(|it| it["title"].as_str().unwrap_or_default()).collect();
+        let titles: Vec<_> =
+            found.iter().map(|it| it["title"].as_str().unwrap_or_default()).collect();
         assert_eq!(titles, ["Insert optimal reduce_noise in @f"], "line {line}");
         assert!(found[0].get("edit").is_none(), "it is lazy");
         let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
@@ -65,7 +67,10 @@ fn a_function_with_an_error_is_left_alone() {
     let resolved = client.request("codeAction/resolve", found[0].clone()).expect("answered");
     assert!(resolved.get("edit").is_none(), "{resolved}");
     let shown = client.wait("a reason", |it| it["method"] == "window/showMessage");
-    assert!(shown["params"]["message"].as_str().is_some_and(|it| it.contains("undefined")), "{shown}");
+    assert!(
+        shown["params"]["message"].as_str().is_some_and(|it| it.contains("undefined")),
+        "{shown}"
+    );
 }
 
 #[test]

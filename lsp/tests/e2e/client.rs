@@ -81,7 +81,8 @@ impl Client {
                     match line.trim() {
                         "" => break,
                         line => {
-                            let value = line.strip_prefix("Content-Length: ").expect("only this header");
+                            let value =
+                                line.strip_prefix("Content-Length: ").expect("only this header");
                             length = value.parse().expect("a length");
                         }
                     }
@@ -125,7 +126,9 @@ impl Client {
     /// Sends a request and does not wait.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> i64 {
         self.last_id += 1;
-        self.send(&json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }));
+        self.send(
+            &json!({ "jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params }),
+        );
         self.last_id
     }
 
@@ -137,7 +140,8 @@ impl Client {
         let end = Instant::now() + PATIENCE;
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            let message = self.messages.recv_timeout(left).unwrap_or_else(|it| panic!("{what}: {it}"));
+            let message =
+                self.messages.recv_timeout(left).unwrap_or_else(|it| panic!("{what}: {it}"));
             if is_it(&message) {
                 return message;
             }
@@ -162,7 +166,8 @@ impl Client {
     /// A request about a document that must succeed.
     pub(crate) fn about(&mut self, method: &str, uri: &str, mut params: Value) -> Value {
         params["textDocument"] = json!({ "uri": uri });
-        self.request(&format!("textDocument/{method}"), params).unwrap_or_else(|error| panic!("{method}: {error}"))
+        self.request(&format!("textDocument/{method}"), params)
+            .unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
     /// A request about a position.
@@ -182,7 +187,10 @@ impl Client {
             change["range"] = range;
         }
         let document = json!({ "uri": uri, "version": version });
-        self.notify("textDocument/didChange", json!({ "textDocument": document, "contentChanges": [change] }));
+        self.notify(
+            "textDocument/didChange",
+            json!({ "textDocument": document, "contentChanges": [change] }),
+        );
     }
 
     /// Waits for the diagnostics of a version of a document.
@@ -241,7 +249,13 @@ pub(crate) fn apply(text: &str, edits: &Value) -> String {
         .as_array()
         .expect("edits")
         .iter()
-        .map(|it| (offset(&it["range"]["start"]), offset(&it["range"]["end"]), it["newText"].as_str().expect("text")))
+        .map(|it| {
+            (
+                offset(&it["range"]["start"]),
+                offset(&it["range"]["end"]),
+                it["newText"].as_str().expect("text"),
+            )
+        })
         .collect();
     edits.sort_unstable();
     let mut out = text.to_owned();

@@ -22,7 +22,11 @@ fn values_in_scope_the_nearest_first() {
 #[test]
 fn ops_where_an_op_may_stand() {
     let found = labels("%1 = noisy.");
-    assert!(found.contains(&"noisy.reduce_noise".to_owned()) && found.iter().all(|it| it.starts_with("noisy.")), "{found:?}");
+    assert!(
+        found.contains(&"noisy.reduce_noise".to_owned())
+            && found.iter().all(|it| it.starts_with("noisy.")),
+        "{found:?}"
+    );
     assert!(labels("scf.f").contains(&"scf.for".to_owned()));
     assert!(labels("// noisy.").is_empty());
 }
@@ -36,6 +40,8 @@ fn symbols_and_types() {
 #[test]
 fn documentation_comes_with_resolve() {
     let mut client = Client::new();
-    let item = client.request("completionItem/resolve", json!({ "label": "noisy.mul" })).expect("resolved");
+    let item = client
+        .request("completionItem/resolve", json!({ "label": "noisy.mul" }))
+        .expect("resolved");
     assert!(item["documentation"]["value"].as_str().is_some_and(|it| !it.is_empty()));
 }

@@ -11,16 +11,23 @@ fn pushed_with_version_code_and_chain() {
     let found = client.diagnostics(URI, 1);
     assert_eq!(found.len(), 1, "{found:?}");
     let it = &found[0];
-    assert_eq!((&it["code"], &it["severity"], &it["source"]), (&json!("noise-overflow"), &json!(1), &json!("noisy")));
+    assert_eq!(
+        (&it["code"], &it["severity"], &it["source"]),
+        (&json!("noise-overflow"), &json!(1), &json!("noisy"))
+    );
     assert_eq!(short(&it["range"]), "3:7-3:23");
-    assert!(it["message"].as_str().is_some_and(|it| it.contains("48") && it.contains("26")), "{it}");
+    assert!(
+        it["message"].as_str().is_some_and(|it| it.contains("48") && it.contains("26")),
+        "{it}"
+    );
     let related = it["relatedInformation"].as_array().expect("the chain");
     assert!(related.iter().any(|it| short(&it["location"]["range"]) == "2:7-2:23"), "{related:?}");
     client.change(URI, 2, None, &function("f", &[]));
     assert!(client.diagnostics(URI, 2).is_empty());
     client.notify("textDocument/didClose", json!({ "textDocument": { "uri": URI } }));
     client.wait("cleared", |it| {
-        it["params"]["diagnostics"].as_array().is_some_and(Vec::is_empty) && it["params"].get("version").is_none()
+        it["params"]["diagnostics"].as_array().is_some_and(Vec::is_empty)
+            && it["params"].get("version").is_none()
     });
 }
 
@@ -32,17 +39,26 @@ fn pulled_with_a_result_id() {
     assert!(server["diagnosticProvider"].is_object());
     client.open(URI, &illegal());
     let first = client.about("diagnostic", URI, json!({}));
-    assert_eq!((first["kind"].as_str(), first["items"].as_array().map(Vec::len)), (Some("full"), Some(1)));
+    assert_eq!(
+        (first["kind"].as_str(), first["items"].as_array().map(Vec::len)),
+        (Some("full"), Some(1))
+    );
     let id = &first["resultId"];
     let again = client.about("diagnostic", URI, json!({ "previousResultId": id }));
     assert_eq!((again["kind"].as_str(), &again["resultId"]), (Some("unchanged"), id));
     // An edit that moves nothing that is reported.
     client.change(URI, 2, Some(crate::client::range(6, 1, 1)), "\n// end");
-    assert_eq!(client.about("diagnostic", URI, json!({ "previousResultId": id }))["kind"], "unchanged");
+    assert_eq!(
+        client.about("diagnostic", URI, json!({ "previousResultId": id }))["kind"],
+        "unchanged"
+    );
     client.change(URI, 3, Some(crate::client::range(0, 0, 0)), "\n");
     let moved = client.about("diagnostic", URI, json!({ "previousResultId": id }));
     assert_eq!(moved["kind"], "full");
-    assert!(!client.seen.iter().any(|it| it["method"] == "textDocument/publishDiagnostics"), "pulled or pushed, not both");
+    assert!(
+        !client.seen.iter().any(|it| it["method"] == "textDocument/publishDiagnostics"),
+        "pulled or pushed, not both"
+    );
 }
 
 #[test]
@@ -60,7 +76,12 @@ fn one_broken_line_hides_nothing_else() {
     let mut client = Client::new();
     let broken = function("g", &["%0 = = noisy.add %x, %x : !noisy.i32"]);
     client.open(URI, &format!("{broken}{}", illegal()));
-    let lines: Vec<_> = client.diagnostics(URI, 1).iter().map(|it| it["range"]["start"]["line"].clone()).collect();
+    let lines: Vec<_> =
+        client.diagnostics(URI, 1).iter().map(|it| it["range"]["start"]["line"].clone()).collect();
     assert_eq!(lines, [json!(2), json!(9)]);
-    assert!(client.at("hover", URI, 8, 3)["contents"]["value"].as_str().is_some_and(|it| it.contains("[0, 24]")));
+    assert!(
+        client.at("hover", URI, 8, 3)["contents"]["value"]
+            .as_str()
+            .is_some_and(|it| it.contains("[0, 24]"))
+    );
 }

@@ -8,7 +8,11 @@ fn hover(line: u32, column: u32) -> String {
     let mut client = Client::new();
     client.open(URI, &format!("// Squares twice.\n{}", illegal()));
     let hover = client.at("hover", URI, line, column);
-    format!("{}\n{}", short(&hover["range"]), hover["contents"]["value"].as_str().unwrap_or("nothing"))
+    format!(
+        "{}\n{}",
+        short(&hover["range"]),
+        hover["contents"]["value"].as_str().unwrap_or("nothing")
+    )
 }
 
 #[test]
@@ -28,7 +32,8 @@ fn of_a_value_says_where_its_noise_comes_from() {
 
         Result of `noisy.mul`.
         Used 0 times.
-    "#]].assert_eq(&hover(4, 3));
+    "#]]
+    .assert_eq(&hover(4, 3));
 }
 
 #[test]
@@ -47,7 +52,8 @@ fn of_an_op_says_its_rule() {
         %x  [0, 12]  noisy.encode: fresh: 12
         %0  [0, 24]  noisy.mul: 12 + 12 = 24
         ```
-    "#]].assert_eq(&hover(3, 10));
+    "#]]
+    .assert_eq(&hover(3, 10));
 }
 
 #[test]
@@ -59,7 +65,8 @@ fn of_a_symbol_shows_its_signature_and_comment() {
         ```
 
         Squares twice.  
-    "#]].assert_eq(&hover(1, 11));
+    "#]]
+    .assert_eq(&hover(1, 11));
 }
 
 #[test]

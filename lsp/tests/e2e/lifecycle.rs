@@ -51,12 +51,15 @@ fn a_cancelled_request_is_answered_at_once_and_once() {
     let op = "%y = noisy.add %x, %x : !noisy.i32\n".repeat(50_000).replace("%y", "%_");
     client.open(URI, &function("f", &[&op]));
     let ids: Vec<_> = (0..20)
-        .map(|_| client.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": URI } })))
+        .map(|_| {
+            client.ask("textDocument/documentSymbol", json!({ "textDocument": { "uri": URI } }))
+        })
         .collect();
     for id in &ids {
         client.notify("$/cancelRequest", json!({ "id": id }));
     }
-    let cancelled = ids.iter().filter(|id| client.answer(**id).is_err_and(|it| it["code"] == -32800)).count();
+    let cancelled =
+        ids.iter().filter(|id| client.answer(**id).is_err_and(|it| it["code"] == -32800)).count();
     assert!(cancelled > 0, "the file was read faster than 20 messages");
     assert!(client.request("$/fence", Value::Null).is_err());
     assert!(client.seen.iter().all(|it| it.get("id").is_none()), "{:?}", client.seen);
@@ -82,7 +85,10 @@ fn the_encoding_is_negotiated() {
         };
         client.open(URI, "\"t.a\"(%u) : (i32) -> () // \n\"t.\u{1F600}\"(%u) : (i32) -> ()\n");
         let found = client.diagnostics(URI, 1);
-        let second = found.iter().find(|it| it["range"]["start"]["line"] == 1).expect("an error on each line");
+        let second = found
+            .iter()
+            .find(|it| it["range"]["start"]["line"] == 1)
+            .expect("an error on each line");
         assert_eq!(second["range"]["start"]["character"], 5 + column, "{picked}");
     }
 }

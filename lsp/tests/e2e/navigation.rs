@@ -37,7 +37,13 @@ fn place(name: &str, n: usize) -> (u32, u32) {
 fn definition(name: &str, n: usize) -> String {
     let (line, column) = place(name, n);
     let found = open().at("definition", URI, line, column + 1);
-    found.as_array().expect("a list").iter().map(|it| short(&it["range"])).collect::<Vec<_>>().join(" ")
+    found
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|it| short(&it["range"]))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 #[test]
@@ -57,10 +63,12 @@ fn references_and_highlights() {
     let (line, column) = place("%a", 0);
     let params = json!({ "position": { "line": line, "character": column }, "context": { "includeDeclaration": true } });
     let found = client.about("references", URI, params);
-    let places: Vec<_> = found.as_array().expect("a list").iter().map(|it| short(&it["range"])).collect();
+    let places: Vec<_> =
+        found.as_array().expect("a list").iter().map(|it| short(&it["range"])).collect();
     assert_eq!(places, ["2:13-2:15", "3:17-3:19", "10:9-10:11"]);
     let found = client.at("documentHighlight", URI, line, column);
-    let kinds: Vec<_> = found.as_array().expect("a list").iter().map(|it| it["kind"].clone()).collect();
+    let kinds: Vec<_> =
+        found.as_array().expect("a list").iter().map(|it| it["kind"].clone()).collect();
     assert_eq!(kinds, [3, 2, 2]);
 }
 
@@ -82,7 +90,11 @@ fn rename(name: &str, n: usize, new: &str) -> Result<String, String> {
 #[test]
 fn renames_of_all_kinds() {
     assert_eq!(rename("%a", 0, "%in"), Ok(TEXT.replace("%a", "%in")));
-    assert_eq!(rename("%b#1", 0, "pair"), Ok(TEXT.replace("%b", "%pair")), "without a sigil, as a pack");
+    assert_eq!(
+        rename("%b#1", 0, "pair"),
+        Ok(TEXT.replace("%b", "%pair")),
+        "without a sigil, as a pack"
+    );
     assert_eq!(rename("^one", 0, "^1"), Ok(TEXT.replace("^one", "^1")));
     assert_eq!(rename("@g", 1, "@other"), Ok(TEXT.replace("@g", "@other")));
     assert_eq!(rename("@g", 1, "two words"), Ok(TEXT.replace("@g", "@\"two words\"")));
@@ -91,7 +103,15 @@ fn renames_of_all_kinds() {
 
 #[test]
 fn conflicting_renames_are_refused_with_a_reason() {
-    for (name, new) in [("%a", "%s"), ("%a", "%x"), ("^one", "^two"), ("@g", "@f"), ("%a", "%1a"), ("%a", ""), ("arith.addi", "x")] {
+    for (name, new) in [
+        ("%a", "%s"),
+        ("%a", "%x"),
+        ("^one", "^two"),
+        ("@g", "@f"),
+        ("%a", "%1a"),
+        ("%a", ""),
+        ("arith.addi", "x"),
+    ] {
         assert!(rename(name, 0, new).is_err_and(|it| !it.is_empty()), "{name} to {new}");
     }
 }
@@ -101,6 +121,9 @@ fn prepare_gives_the_name_without_its_number() {
     let mut client = open();
     let (line, column) = place("%b#1", 0);
     let found = client.at("prepareRename", URI, line, column + 1);
-    assert_eq!((short(&found["range"]), &found["placeholder"]), ("4:24-4:26".to_owned(), &json!("%b")));
+    assert_eq!(
+        (short(&found["range"]), &found["placeholder"]),
+        ("4:24-4:26".to_owned(), &json!("%b"))
+    );
     assert_eq!(client.at("prepareRename", URI, 10, 3), Value::Null);
 }

@@ -18,7 +18,8 @@ fn two_thousand_edits_are_applied_in_order() {
         wanted.insert_str(0, &text);
         if version % 400 == 0 {
             // Requests between them see what came before them.
-            let _ = client.ask("textDocument/foldingRange", json!({ "textDocument": { "uri": URI } }));
+            let _ =
+                client.ask("textDocument/foldingRange", json!({ "textDocument": { "uri": URI } }));
         }
     }
     // An error whose place tells the length, and whose text tells the order.
@@ -27,14 +28,23 @@ fn two_thousand_edits_are_applied_in_order() {
     let found = client.diagnostics(URI, 2002);
     assert_eq!(found.len(), 1, "{found:?}");
     assert_eq!(found[0]["range"], range(1, 6, 8));
-    client.change(URI, 2003, Some(json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 1, "character": 0 } })), "");
+    client.change(
+        URI,
+        2003,
+        Some(
+            json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 1, "character": 0 } }),
+        ),
+        "",
+    );
     assert_eq!(client.diagnostics(URI, 2003)[0]["range"], range(0, 6, 8));
-    let versions: Vec<_> = client.seen.iter().filter_map(|it| it["params"]["version"].as_i64()).collect();
+    let versions: Vec<_> =
+        client.seen.iter().filter_map(|it| it["params"]["version"].as_i64()).collect();
     assert!(versions.is_sorted(), "published in order: {versions:?}");
 }
 
 fn large(n: usize) -> String {
-    let ops: Vec<String> = (0..n).map(|n| format!("%{n} = noisy.add %x, %x : !noisy.i32")).collect();
+    let ops: Vec<String> =
+        (0..n).map(|n| format!("%{n} = noisy.add %x, %x : !noisy.i32")).collect();
     function("f", &ops.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
@@ -45,7 +55,10 @@ fn slow_requests_hold_up_nobody() {
     client.open("file:///small.mlir", &function("f", &[]));
     assert!(client.diagnostics(URI, 1).is_empty());
     let slow: Vec<_> = (0..5)
-        .map(|_| client.ask("textDocument/semanticTokens/full", json!({ "textDocument": { "uri": URI } })))
+        .map(|_| {
+            client
+                .ask("textDocument/semanticTokens/full", json!({ "textDocument": { "uri": URI } }))
+        })
         .collect();
     // Of the same document, and of another one.
     for uri in [URI, "file:///small.mlir"] {
@@ -54,7 +67,11 @@ fn slow_requests_hold_up_nobody() {
     let answered = |client: &Client| client.seen.iter().filter(|it| it.get("id").is_some()).count();
     assert!(answered(&client) < 5, "hovers waited for all tokens");
     for id in slow {
-        assert!(client.answer(id).is_ok_and(|it| it["data"].as_array().is_some_and(|it| it.len() > 100_000)));
+        assert!(
+            client
+                .answer(id)
+                .is_ok_and(|it| it["data"].as_array().is_some_and(|it| it.len() > 100_000))
+        );
     }
 }
 
@@ -63,7 +80,8 @@ fn a_slow_request_ends_when_the_document_changes() {
     let mut client = Client::new();
     client.open(URI, &large(50_000));
     assert!(client.diagnostics(URI, 1).is_empty());
-    let id = client.ask("textDocument/semanticTokens/full", json!({ "textDocument": { "uri": URI } }));
+    let id =
+        client.ask("textDocument/semanticTokens/full", json!({ "textDocument": { "uri": URI } }));
     client.change(URI, 2, Some(range(0, 0, 0)), " ");
     let start = Instant::now();
     client.diagnostics(URI, 2);
@@ -105,7 +123,8 @@ fn a_client_that_does_not_read_wedges_nothing() {
     assert!(client.answer(id).is_ok());
     assert_eq!(client.diagnostics(URI, 999).len(), 1000);
     assert!(start.elapsed() < PATIENCE);
-    let published = client.seen.iter().filter(|it| it["method"] == "textDocument/publishDiagnostics").count();
+    let published =
+        client.seen.iter().filter(|it| it["method"] == "textDocument/publishDiagnostics").count();
     assert!(published < 50, "{published} old publications waited");
 }
 
@@ -115,7 +134,8 @@ fn documents_do_not_mix_and_closed_ones_are_cleared() {
     for round in 0..30 {
         for n in 0..5 {
             let uri = format!("file:///d{n}.mlir");
-            let text = if (round + n) % 2 == 0 { "\"t.a\"(%u) : (i32) -> ()\n" } else { "// fine\n" };
+            let text =
+                if (round + n) % 2 == 0 { "\"t.a\"(%u) : (i32) -> ()\n" } else { "// fine\n" };
             client.open(&uri, text);
             if round < 29 {
                 client.notify("textDocument/didClose", json!({ "textDocument": { "uri": uri } }));

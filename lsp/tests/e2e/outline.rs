@@ -28,7 +28,14 @@ fn open() -> Client {
 }
 
 fn tree(symbols: &Value) -> String {
-    let one = |it: &Value| format!("{} {}{}", it["name"].as_str().unwrap_or_default(), short(&it["range"]), tree(&it["children"]));
+    let one = |it: &Value| {
+        format!(
+            "{} {}{}",
+            it["name"].as_str().unwrap_or_default(),
+            short(&it["range"]),
+            tree(&it["children"])
+        )
+    };
     let all: Vec<_> = symbols.as_array().map(|it| it.iter().map(one).collect()).unwrap_or_default();
     if all.is_empty() { String::new() } else { format!(" ({})", all.join(", ")) }
 }
@@ -46,7 +53,9 @@ fn deep_nesting_is_flattened() {
     client.open(URI, &format!("{}{}", "module {\n".repeat(n), "}\n".repeat(n)));
     let found = client.about("documentSymbol", URI, json!({}));
     fn depth(it: &Value) -> usize {
-        it.as_array().and_then(|it| it.iter().map(|it| 1 + depth(&it["children"])).max()).unwrap_or(0)
+        it.as_array()
+            .and_then(|it| it.iter().map(|it| 1 + depth(&it["children"])).max())
+            .unwrap_or(0)
     }
     assert!((10..100).contains(&depth(&found)));
 }
@@ -58,7 +67,14 @@ fn folds_regions_and_comments() {
         .as_array()
         .expect("a list")
         .iter()
-        .map(|it| format!("{}-{} {}", it["startLine"], it["endLine"], it["kind"].as_str().unwrap_or_default()))
+        .map(|it| {
+            format!(
+                "{}-{} {}",
+                it["startLine"],
+                it["endLine"],
+                it["kind"].as_str().unwrap_or_default()
+            )
+        })
         .collect();
     assert_eq!(lines, ["0-1 comment", "2-12 region", "3-8 region", "4-6 region", "9-11 region"]);
 }

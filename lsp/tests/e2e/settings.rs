@@ -14,7 +14,10 @@ fn take_effect_in_order() {
     let (mut client, _) = Client::with(capabilities(), json!({ "inlayHints": { "budget": true } }));
     client.open(URI, &function("f", &[]));
     assert_eq!(label(&mut client), "[0, 12], 14 left");
-    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "noisy": { "inlayHints": { "budget": false } } } }));
+    client.notify(
+        "workspace/didChangeConfiguration",
+        json!({ "settings": { "noisy": { "inlayHints": { "budget": false } } } }),
+    );
     assert_eq!(label(&mut client), "[0, 12]");
 }
 
@@ -33,7 +36,8 @@ fn are_asked_for() {
 
 #[test]
 fn wrong_ones_are_said_and_ignored() {
-    let (mut client, _) = Client::with(capabilities(), json!({ "placement": { "timeLimit": "soon" } }));
+    let (mut client, _) =
+        Client::with(capabilities(), json!({ "placement": { "timeLimit": "soon" } }));
     let shown = client.wait("a warning", |it| it["method"] == "window/showMessage");
     assert!(shown["params"]["message"].as_str().is_some_and(|it| it.contains("noisy")), "{shown}");
     client.open(URI, &function("f", &[]));
@@ -42,7 +46,8 @@ fn wrong_ones_are_said_and_ignored() {
 
 #[test]
 fn only_what_is_about_noise() {
-    let (mut client, server) = Client::with(capabilities(), json!({ "features": { "onlyNoise": true } }));
+    let (mut client, server) =
+        Client::with(capabilities(), json!({ "features": { "onlyNoise": true } }));
     assert!(server.get("definitionProvider").is_none() && server.get("hoverProvider").is_some());
     client.open(URI, "\"t.a\"(%u) : (i32) -> ()\n");
     assert!(client.diagnostics(URI, 1).is_empty());

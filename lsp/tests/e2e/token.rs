@@ -34,7 +34,11 @@ fn differences_add_up() {
     client.open(URI, &illegal());
     let full = client.about("semanticTokens/full", URI, json!({}));
     client.change(URI, 2, Some(range(2, 0, 0)), "  // new\n");
-    let delta = client.about("semanticTokens/full/delta", URI, json!({ "previousResultId": full["resultId"] }));
+    let delta = client.about(
+        "semanticTokens/full/delta",
+        URI,
+        json!({ "previousResultId": full["resultId"] }),
+    );
     let mut data: Vec<Value> = full["data"].as_array().cloned().expect("data");
     for edit in delta["edits"].as_array().expect("edits").iter().rev() {
         let start = usize::try_from(edit["start"].as_u64().expect("a number")).expect("small");
@@ -43,6 +47,7 @@ fn differences_add_up() {
     }
     let again = client.about("semanticTokens/full", URI, json!({}));
     assert_eq!(again["data"], Value::Array(data));
-    let unknown = client.about("semanticTokens/full/delta", URI, json!({ "previousResultId": "x" }));
+    let unknown =
+        client.about("semanticTokens/full/delta", URI, json!({ "previousResultId": "x" }));
     assert_eq!(unknown["data"], again["data"], "of what is not known everything is sent");
 }
