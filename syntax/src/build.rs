@@ -171,7 +171,7 @@ impl Ir {
         if parsed.kind == OpKind::Label {
             let block = self.new_block(parent, Some(op));
             let args = self.new_arguments(block, item, &parsed.arguments);
-            self.blocks[block.index()].args = args.clone();
+            self.blocks[block.index()].args.clone_from(&args);
             self.ops[op.index()].results = args.iter().copied().collect();
             self.set_label_block(op, Some(block));
         }
@@ -266,8 +266,8 @@ impl Ir {
         let default_dialect = item.default_dialect;
         let mut env = Env { interner: &mut self.interner, aliases, default_dialect };
         parse_item(run.text, tokens, &mut env, out);
-        if let Some(region) = item.regions.iter().find(|it| !it.closed) {
-            if !out.problems.iter().any(|it| it.category == Category::Syntax) {
+        if let Some(region) = item.regions.iter().find(|it| !it.closed)
+            && !out.problems.iter().any(|it| it.category == Category::Syntax) {
                 // The real tools complain at the last token; its end is the end of the own text, too.
                 let end = tokens.last().map_or(region.open, |it| it.end).max(region.close);
                 out.problems.push(Problem {
@@ -277,7 +277,6 @@ impl Ir {
                     message: "expected '}' to close the region".into(),
                 });
             }
-        }
     }
 
     fn define_alias(&mut self, run: Run<'_>, op: Op, parsed: &Parsed) {
@@ -536,7 +535,7 @@ impl Ir {
                 self.drop_value(value, &mut work.retry);
             }
             let args = self.new_arguments(entry, item, new);
-            self.blocks[entry.index()].args = args.clone();
+            self.blocks[entry.index()].args.clone_from(&args);
             for value in args {
                 if named(self, &value) != Name::EMPTY {
                     self.add_def(value, &mut work.retry);

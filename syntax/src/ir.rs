@@ -270,7 +270,7 @@ impl Ir {
     pub fn blocks(&self, region: Region) -> Vec<Block> {
         let mut out = Vec::new();
         let first = seq::first(self, region);
-        if !first.is_some_and(|op| self.op(op).kind == OpKind::Label) {
+        if first.is_none_or(|op| self.op(op).kind != OpKind::Label) {
             out.push(self.region(region).entry);
         }
         let mut label = seq::first_label(self, region);

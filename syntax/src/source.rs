@@ -532,8 +532,8 @@ impl Source {
             return None;
         }
         // An op that ends with its region was ended by what follows. If that still ends it, nothing in it changes.
-        if let Some(&(own, region)) = data.regions.last() {
-            if own + 1 == data.own_len
+        if let Some(&(own, region)) = data.regions.last()
+            && own + 1 == data.own_len
                 && data.balanced
                 && self.ir.region(region).closed
                 && change.start > end
@@ -543,14 +543,12 @@ impl Source {
                 let text = self.slice(end..to);
                 let complete = to == self.rope.len_bytes();
                 let lexed = lex_part(&text, false);
-                if let Some(reach) = ends_before(&text, &lexed, context) {
-                    if complete || (reach as usize) < text.len() {
+                if let Some(reach) = ends_before(&text, &lexed, context)
+                    && (complete || (reach as usize) < text.len()) {
                         spared.push((op, reach));
                         return None;
                     }
-                }
             }
-        }
         Some(start)
     }
 

@@ -1,5 +1,7 @@
 //! Programs with one structural fault each, and programs that only look faulty.
 
+use std::fmt::Write as _;
+
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -19,7 +21,7 @@ fn check(text: &str, expected: &Expect) {
         verifier.verify(op);
         for problem in &verifier.problems {
             let at = source.span_text(op, problem.span);
-            out += &format!("{at}: {} ({})\n", problem.message, problem.code);
+            let _ = writeln!(out, "{at}: {} ({})", problem.message, problem.code);
         }
     });
     expected.assert_eq(&out);
