@@ -18,9 +18,7 @@ pub mod placement;
 pub mod sparse;
 
 pub use derivation::{Derivation, Step};
-pub use diagnostic::{
-    Applicability, Category, Diagnostic, Fix, Related, Severity, Tag, TextEdit,
-};
+pub use diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, Tag, TextEdit};
 pub use document::Document;
 pub use fact::Noise;
 pub use fix::{FixError, FunctionOutcome, Outcome, Verdict, insert_reduces};

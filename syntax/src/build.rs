@@ -267,16 +267,17 @@ impl Ir {
         let mut env = Env { interner: &mut self.interner, aliases, default_dialect };
         parse_item(run.text, tokens, &mut env, out);
         if let Some(region) = item.regions.iter().find(|it| !it.closed)
-            && !out.problems.iter().any(|it| it.category == Category::Syntax) {
-                // The real tools complain at the last token; its end is the end of the own text, too.
-                let end = tokens.last().map_or(region.open, |it| it.end).max(region.close);
-                out.problems.push(Problem {
-                    category: Category::Syntax,
-                    code: "unclosed-region",
-                    span: Span::new(end, end),
-                    message: "expected '}' to close the region".into(),
-                });
-            }
+            && !out.problems.iter().any(|it| it.category == Category::Syntax)
+        {
+            // The real tools complain at the last token; its end is the end of the own text, too.
+            let end = tokens.last().map_or(region.open, |it| it.end).max(region.close);
+            out.problems.push(Problem {
+                category: Category::Syntax,
+                code: "unclosed-region",
+                span: Span::new(end, end),
+                message: "expected '}' to close the region".into(),
+            });
+        }
     }
 
     fn define_alias(&mut self, run: Run<'_>, op: Op, parsed: &Parsed) {

@@ -25,9 +25,13 @@ pub mod verify;
 
 pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
-pub use grammar::{Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol};
+pub use grammar::{
+    Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol,
+};
 pub use intern::{AttrData, Dim, Interner, Sign, TypeData};
-pub use ir::{BlockData, Def, Ir, OpData, Operand, RegionData, Rest, ResultName, Successor, ValueData};
+pub use ir::{
+    BlockData, Def, Ir, OpData, Operand, RegionData, Rest, ResultName, Successor, ValueData,
+};
 pub use problem::{Category, Problem};
 pub use seq::Iter as Items;
 pub use skeleton::MAX_REGION_DEPTH;

@@ -491,12 +491,13 @@ impl Ir {
         let region = self.op(op).parent;
         let Some(rest) = &self.ops[op.index()].rest else { return };
         if let Some((name, _)) = rest.symbol
-            && let Some(ops) = self.names.symbols.get_mut(&(region, name)) {
-                ops.retain(|it| *it != op);
-                if ops.is_empty() {
-                    self.names.symbols.remove(&(region, name));
-                }
+            && let Some(ops) = self.names.symbols.get_mut(&(region, name))
+        {
+            ops.retain(|it| *it != op);
+            if ops.is_empty() {
+                self.names.symbols.remove(&(region, name));
             }
+        }
         for &(last, first, _) in &rest.symbol_uses {
             for name in [last, first] {
                 if let Some(ops) = self.names.symbol_uses.get_mut(&name) {

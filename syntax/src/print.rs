@@ -29,7 +29,9 @@ pub(crate) fn write_type(interner: &Interner, out: &mut String, ty: Type) {
         TypeData::Index => out.push_str("index"),
         TypeData::None => out.push_str("none"),
         TypeData::Token => out.push_str("token"),
-        TypeData::Function { inputs, results } => write_function_type(interner, out, inputs, results),
+        TypeData::Function { inputs, results } => {
+            write_function_type(interner, out, inputs, results)
+        }
         TypeData::Vector { dims, element } => {
             out.push_str("vector<");
             write_dims(out, Some(dims));
@@ -323,7 +325,11 @@ fn long_float(value: f64, kind: &str) -> String {
     if is_scientific {
         let fraction = if n == 1 { "0" } else { &digits[1..] };
         let exponent_sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{sign}{}.{fraction}E{exponent_sign}{}", &digits[..1], exponent.unsigned_abs());
+        return format!(
+            "{sign}{}.{fraction}E{exponent_sign}{}",
+            &digits[..1],
+            exponent.unsigned_abs()
+        );
     }
     if last >= 0 {
         return format!("{sign}{digits}{}.0", "0".repeat(last as usize));

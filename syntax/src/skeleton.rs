@@ -347,18 +347,18 @@ impl<'a> Parser<'a> {
             }
             T::LBrace => {
                 if self.opens_region(generic, base)
-                    && self.context.depth + self.ops.len() < MAX_REGION_DEPTH {
-                        self.open_region();
-                        return false;
-                    }
+                    && self.context.depth + self.ops.len() < MAX_REGION_DEPTH
+                {
+                    self.open_region();
+                    return false;
+                }
                 self.brackets.push(T::LBrace);
             }
             T::RParen => self.close(T::LParen, base),
             T::RSquare => self.close(T::LSquare, base),
-            T::Greater
-                if self.brackets.len() > base && self.brackets.last() == Some(&T::Less) => {
-                    self.brackets.pop();
-                }
+            T::Greater if self.brackets.len() > base && self.brackets.last() == Some(&T::Less) => {
+                self.brackets.pop();
+            }
             T::RBrace => {
                 if !self.brackets[base..].contains(&T::LBrace) {
                     return true;

@@ -534,21 +534,22 @@ impl Source {
         // An op that ends with its region was ended by what follows. If that still ends it, nothing in it changes.
         if let Some(&(own, region)) = data.regions.last()
             && own + 1 == data.own_len
-                && data.balanced
-                && self.ir.region(region).closed
-                && change.start > end
+            && data.balanced
+            && self.ir.region(region).closed
+            && change.start > end
+        {
+            let to = (end + SPARE_BYTES).min(self.rope.len_bytes());
+            let to = self.rope.char_to_byte(self.rope.byte_to_char(to));
+            let text = self.slice(end..to);
+            let complete = to == self.rope.len_bytes();
+            let lexed = lex_part(&text, false);
+            if let Some(reach) = ends_before(&text, &lexed, context)
+                && (complete || (reach as usize) < text.len())
             {
-                let to = (end + SPARE_BYTES).min(self.rope.len_bytes());
-                let to = self.rope.char_to_byte(self.rope.byte_to_char(to));
-                let text = self.slice(end..to);
-                let complete = to == self.rope.len_bytes();
-                let lexed = lex_part(&text, false);
-                if let Some(reach) = ends_before(&text, &lexed, context)
-                    && (complete || (reach as usize) < text.len()) {
-                        spared.push((op, reach));
-                        return None;
-                    }
+                spared.push((op, reach));
+                return None;
             }
+        }
         Some(start)
     }
 

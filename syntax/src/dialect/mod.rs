@@ -169,8 +169,8 @@ impl OpKind {
     pub fn implicit_terminator(self) -> Option<OpKind> {
         use OpKind::{
             AffineFor, AffineIf, AffineParallel, AffineYield, MemrefAllocaScope,
-            MemrefAllocaScopeReturn, ScfFor, ScfForall, ScfForallInParallel, ScfIf, ScfIndexSwitch, ScfParallel,
-            ScfReduce, ScfYield,
+            MemrefAllocaScopeReturn, ScfFor, ScfForall, ScfForallInParallel, ScfIf, ScfIndexSwitch,
+            ScfParallel, ScfReduce, ScfYield,
         };
         match self {
             ScfFor | ScfIf | ScfIndexSwitch => Some(ScfYield),
@@ -246,7 +246,14 @@ pub fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
         ),
         "async" => matches!(
             name,
-            "return" | "yield" | "execute" | "await" | "await_all" | "call" | "func" | "add_to_group"
+            "return"
+                | "yield"
+                | "execute"
+                | "await"
+                | "await_all"
+                | "call"
+                | "func"
+                | "add_to_group"
                 | "create_group"
         ),
         "shape" => matches!(
@@ -300,8 +307,11 @@ pub fn default_dialect_of(full_name: &str) -> Option<&'static str> {
     match full_name {
         "builtin.module" => Some("builtin"),
         "func.func" => Some("func"),
-        "transform.sequence" | "transform.named_sequence" | "transform.with_pdl_patterns"
-        | "transform.foreach" | "transform.alternatives" => Some("transform"),
+        "transform.sequence"
+        | "transform.named_sequence"
+        | "transform.with_pdl_patterns"
+        | "transform.foreach"
+        | "transform.alternatives" => Some("transform"),
         "pdl.pattern" | "pdl.rewrite" => Some("pdl"),
         "async.func" => Some("async"),
         "shape.func" | "shape.function_library" => Some("shape"),

@@ -34,8 +34,10 @@ mod words;
 use rustc_hash::FxHashMap;
 
 pub(crate) use elements::round_to;
+pub use parsed::{
+    Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol,
+};
 pub(crate) use spelling::unescape;
-pub use parsed::{Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol};
 pub use words::MAX_DEPTH;
 
 use crate::{Attr, Interner, Name, Token, Type};
