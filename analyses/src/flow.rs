@@ -103,8 +103,8 @@ fn is_yield(ir: &Ir, op: Op) -> bool {
 
 /// The operands that a yield gives to the op around: all, but for the condition of `scf.condition`.
 pub fn yielded(ir: &Ir, op: Op) -> Range<usize> {
-    let first = usize::from(ir.op(op).kind == OpKind::ScfCondition);
-    first..ir.op(op).operands.len().max(first)
+    let n = ir.op(op).operands.len();
+    usize::from(ir.op(op).kind == OpKind::ScfCondition).min(n)..n
 }
 
 /// The operands that a branch passes to its successor number `index`; `None` if nobody knows.
