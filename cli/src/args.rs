@@ -9,6 +9,7 @@ use clap::{Parser, ValueEnum};
 #[derive(Clone, Debug, Parser)]
 #[command(name = "noisy-check", version, about, long_about = None, after_help = EXIT_CODES)]
 #[expect(clippy::struct_excessive_bools, reason = "a switch each")]
+#[expect(clippy::doc_markdown, reason = "the comments are printed as help")]
 pub(crate) struct Args {
     /// Files and directories; `-` is standard input. Of directories all *.mlir that git does not ignore
     #[arg(value_name = "PATH", default_value = ".")]
@@ -64,6 +65,7 @@ Exit codes: 0 no errors, 1 errors (with --fix: that are left), 2 wrong usage or 
 
 /// How to print what is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(clippy::doc_markdown, reason = "the comments are printed as help")]
 pub(crate) enum Format {
     /// On the source, with the chain that fed the noise
     Full,
@@ -102,6 +104,7 @@ pub(crate) enum Stage {
 
 /// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(clippy::doc_markdown, reason = "the comments are printed as help")]
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set
     Auto,

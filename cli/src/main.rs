@@ -261,6 +261,7 @@ fn count(n: usize, what: &str) -> String {
 }
 
 fn summary(outcome: &Outcome, args: &Args) -> String {
+    use std::fmt::Write as _;
     let Totals { files, files_with, errors, warnings, hints } = outcome.totals;
     let mut out = String::new();
     if args.fix && outcome.n_changed > 0 {
@@ -277,7 +278,7 @@ fn summary(outcome: &Outcome, args: &Args) -> String {
         .map(|&(n, what)| count(n, what))
         .collect();
     if parts.is_empty() {
-        out += &format!("No problems {left}in {}.", count(files, "file"));
+        let _ = write!(out, "No problems {left}in {}.", count(files, "file"));
     } else {
         let of = if files > files_with { format!(" of {files}") } else { String::new() };
         let files = if of.is_empty() {
@@ -285,7 +286,7 @@ fn summary(outcome: &Outcome, args: &Args) -> String {
         } else {
             format!("{files_with}{of} files")
         };
-        out += &format!("{} {left}in {files}.", parts.join(", "));
+        let _ = write!(out, "{} {left}in {files}.", parts.join(", "));
     }
     out
 }
@@ -304,11 +305,12 @@ fn exit_code(outcome: &Outcome, args: &Args) -> i32 {
         INTERNAL
     } else if outcome.failed {
         FAILED
-    } else if args.diff && outcome.n_changed > 0 {
-        FOUND
-    } else if outcome.totals.errors > 0 && !args.exit_zero && !args.diff {
-        FOUND
     } else {
-        CLEAN
+        let found = if args.diff {
+            outcome.n_changed > 0
+        } else {
+            outcome.totals.errors > 0 && !args.exit_zero
+        };
+        if found { FOUND } else { CLEAN }
     }
 }

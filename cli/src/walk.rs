@@ -80,7 +80,7 @@ fn directory(root: &Path) -> (Vec<PathBuf>, Vec<Unreadable>) {
                     }
                 }
                 Err(error) => {
-                    found.1.push(Unreadable { path: root.to_owned(), why: error.to_string() })
+                    found.1.push(Unreadable { path: root.to_owned(), why: error.to_string() });
                 }
             }
             WalkState::Continue

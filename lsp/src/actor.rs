@@ -389,7 +389,7 @@ impl Actor {
                 for mut job in self.jobs.drain(..) {
                     job.end();
                 }
-                for change in changes {
+                for change in &changes {
                     self.change(change);
                 }
                 self.version = version;
@@ -418,7 +418,7 @@ impl Actor {
         }
     }
 
-    fn change(&mut self, change: lsp::TextDocumentContentChangeEvent) {
+    fn change(&mut self, change: &lsp::TextDocumentContentChangeEvent) {
         let text = self.content.text();
         let (bytes, new) = match change.range {
             Some(range) => {

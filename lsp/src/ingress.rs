@@ -93,6 +93,19 @@ fn read<T: DeserializeOwned>(params: Option<Value>) -> Option<T> {
     serde_json::from_value(params?).ok()
 }
 
+/// Whether it is a notification that must take effect in order.
+fn is_ordered(request: &Request) -> bool {
+    request.id().is_none()
+        && matches!(
+            request.method(),
+            "textDocument/didOpen"
+                | "textDocument/didChange"
+                | "textDocument/didClose"
+                | "textDocument/didSave"
+                | "workspace/didChangeConfiguration"
+        )
+}
+
 impl Ingress {
     /// Puts itself in front of a service.
     pub(crate) fn new(inner: LspService<Server>, session: Arc<Session>) -> Self {
@@ -107,18 +120,6 @@ impl Ingress {
     /// The code to exit with.
     pub(crate) fn exit_code(&self) -> i32 {
         i32::from(!self.is(Phase::ShutDown))
-    }
-
-    /// Takes a notification that must take effect in order; whether it was one.
-    fn notified(&self, request: &Request) -> bool {
-        matches!(
-            request.method(),
-            "textDocument/didOpen"
-                | "textDocument/didChange"
-                | "textDocument/didClose"
-                | "textDocument/didSave"
-                | "workspace/didChangeConfiguration"
-        ) && request.id().is_none()
     }
 
     fn notify(&self, method: &str, params: Option<Value>) {
@@ -180,7 +181,7 @@ impl Service<Request> for Ingress {
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        if self.notified(&request) {
+        if is_ordered(&request) {
             if !self.is(Phase::Running) {
                 return futures_util::future::ready(Ok(None)).boxed();
             }

@@ -3,6 +3,7 @@
 //! *Law.* A handler sends its question to the document's actor before its first `await`, and awaits nothing but the answer: never
 //! the client. What must be asked of the client is spawned, with a time limit.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,8 +20,9 @@ use crate::features::{
 };
 use crate::from_proto::{self, Place};
 use crate::ingress::leave_raw;
+use crate::large::{Steps, TokenData, TokenEdit, TokenEdits, all_tokens, leave};
 use crate::session::Session;
-use crate::{capabilities, log, solve, to_proto};
+use crate::{capabilities, parent, solve, to_proto};
 
 /// Not more symbols than this are found in a workspace.
 const MAX_SYMBOLS: usize = 500;
@@ -63,25 +65,6 @@ pub(crate) fn complain(session: &Session, why: &str) {
 fn show(session: &Session, typ: lsp::MessageType, message: &str) {
     let params = lsp::ShowMessageParams { typ, message: message.to_owned() };
     session.outbox.notify("window/showMessage", params);
-}
-
-/// Ends the process when the client's does; a client that dies may leave its end of the pipe to others.
-fn watch_parent(id: u32) {
-    let process = std::path::PathBuf::from(format!("/proc/{id}"));
-    // Where there is no such directory nothing is known, for example because the client is in another container.
-    if !process.exists() {
-        return;
-    }
-    tokio::spawn(async move {
-        let mut tick = tokio::time::interval(Duration::from_secs(5));
-        loop {
-            tick.tick().await;
-            if !process.exists() {
-                log::line(format_args!("the client's process {id} is gone"));
-                std::process::exit(1);
-            }
-        }
-    });
 }
 
 impl Server {
@@ -141,67 +124,6 @@ fn answer<T>(answer: std::result::Result<T, NoAnswer>) -> Result<Option<T>> {
     }
 }
 
-/// Leaves a large answer as text, made where it holds up nobody.
-async fn leave<T: serde::Serialize + Send + 'static>(answer: T) {
-    let json = tokio::task::spawn_blocking(move || serde_json::to_string(&answer)).await;
-    if let Ok(Ok(json)) = json {
-        leave_raw(json);
-    }
-}
-
-/// A job made of a function that goes on until done.
-struct Steps<F>(F);
-
-impl<T, F> Job for Steps<F>
-where
-    T: Send + 'static,
-    F: FnMut(&mut View<'_>, Instant) -> Option<T> + Send + 'static,
-{
-    type Output = T;
-
-    fn step(&mut self, view: &mut View<'_>, until: Instant) -> Option<T> {
-        (self.0)(view, until)
-    }
-}
-
-/// All tokens of a document, computed in steps.
-fn all_tokens() -> impl FnMut(&mut View<'_>, Instant) -> Option<Vec<u32>> + Send + 'static {
-    let mut tokens = None;
-    move |view, until| {
-        let source = view.document.source();
-        let encoding = view.session.abilities().encoding;
-        let tokens = tokens.get_or_insert_with(|| {
-            token::Tokens::new(source, 0..source.text().len_bytes(), encoding)
-        });
-        tokens.step(source, until)
-    }
-}
-
-/// Semantic tokens as text of numbers.
-#[derive(serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TokenData {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result_id: Option<String>,
-    data: Vec<u32>,
-}
-
-/// The edits from earlier semantic tokens.
-#[derive(serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TokenEdits {
-    result_id: String,
-    edits: Vec<TokenEdit>,
-}
-
-#[derive(serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TokenEdit {
-    start: usize,
-    delete_count: usize,
-    data: Vec<u32>,
-}
-
 impl LanguageServer for Server {
     async fn initialize(&self, params: lsp::InitializeParams) -> Result<lsp::InitializeResult> {
         self.session.met(&params.capabilities);
@@ -214,7 +136,7 @@ impl LanguageServer for Server {
             }
         }
         if let Some(id) = params.process_id {
-            watch_parent(id);
+            parent::watch(id);
         }
         Ok(lsp::InitializeResult {
             capabilities: capabilities::of(&self.session),
@@ -721,7 +643,7 @@ impl Server {
     async fn debug(&self) -> String {
         let mut out =
             format!("noisy-lsp {}\n{:#?}\n", env!("CARGO_PKG_VERSION"), self.session.abilities());
-        out += &format!("{:#?}\n", self.session.config());
+        let _ = writeln!(out, "{:#?}", self.session.config());
         let asked: Vec<_> = self
             .session
             .all_documents()
@@ -740,7 +662,7 @@ impl Server {
             .collect();
         for (uri, answer) in asked {
             let text = answer.await.unwrap_or_else(|why| format!("{why:?}"));
-            out += &format!("{}: {text}\n", uri.as_str());
+            let _ = writeln!(out, "{}: {text}", uri.as_str());
         }
         out
     }

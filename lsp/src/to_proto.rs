@@ -194,10 +194,6 @@ pub(crate) fn workspace_edit(
             ..lsp::WorkspaceEdit::default()
         };
     }
-    #[expect(
-        clippy::mutable_key_type,
-        reason = "the protocol's type; an Uri does not change as a key"
-    )]
     let changes = HashMap::from([(uri.clone(), edits)]);
     lsp::WorkspaceEdit { changes: Some(changes), ..lsp::WorkspaceEdit::default() }
 }
@@ -331,7 +327,7 @@ pub(crate) fn fold(view: &View<'_>, it: &Fold) -> Option<lsp::FoldingRange> {
         return Some(lsp::FoldingRange {
             start_line: it.lines.0 as u32,
             end_line: end as u32,
-            kind: kind(it),
+            kind: Some(kind(it)),
             ..lsp::FoldingRange::default()
         });
     }
@@ -341,15 +337,15 @@ pub(crate) fn fold(view: &View<'_>, it: &Fold) -> Option<lsp::FoldingRange> {
         start_character: Some(range.start.character),
         end_line: range.end.line,
         end_character: Some(range.end.character),
-        kind: kind(it),
+        kind: Some(kind(it)),
         ..lsp::FoldingRange::default()
     })
 }
 
-fn kind(it: &Fold) -> Option<lsp::FoldingRangeKind> {
+fn kind(it: &Fold) -> lsp::FoldingRangeKind {
     match it.kind {
-        fold::Kind::Comment => Some(lsp::FoldingRangeKind::Comment),
-        fold::Kind::Region | fold::Kind::Chunk => Some(lsp::FoldingRangeKind::Region),
+        fold::Kind::Comment => lsp::FoldingRangeKind::Comment,
+        fold::Kind::Region | fold::Kind::Chunk => lsp::FoldingRangeKind::Region,
     }
 }
 
@@ -390,7 +386,7 @@ pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList
         }
     };
     let items = it.proposals.into_iter().enumerate().map(item).collect();
-    lsp::CompletionList { is_incomplete: it.is_cut, items, ..lsp::CompletionList::default() }
+    lsp::CompletionList { is_incomplete: it.is_cut, items }
 }
 
 /// The help for a signature.

@@ -30,7 +30,7 @@ pub(crate) fn write_type(interner: &Interner, out: &mut String, ty: Type) {
         TypeData::None => out.push_str("none"),
         TypeData::Token => out.push_str("token"),
         TypeData::Function { inputs, results } => {
-            write_function_type(interner, out, inputs, results)
+            write_function_type(interner, out, inputs, results);
         }
         TypeData::Vector { dims, element } => {
             out.push_str("vector<");

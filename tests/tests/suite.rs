@@ -37,10 +37,10 @@ fn strip(text: &str) -> String {
     let mut out = String::new();
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim_start();
-        if let Some(comment) = trimmed.strip_prefix("//") {
-            if comment.trim_start().starts_with('^') || comment.starts_with('@') {
-                continue;
-            }
+        if let Some(comment) = trimmed.strip_prefix("//")
+            && (comment.trim_start().starts_with('^') || comment.starts_with('@'))
+        {
+            continue;
         }
         match line.find("// noise: ") {
             Some(at) => {
@@ -59,11 +59,11 @@ fn noisy_values(document: &Document) -> BTreeMap<usize, Vec<Value>> {
     let mut out: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
     let mut add = |values: &[Value]| {
         for &value in values {
-            if document.is_noisy(value) {
-                if let Some(op) = ir.definer(value) {
-                    let at = ir.absolute(op, ir.value(value).span).start;
-                    out.entry(at).or_default().push(value);
-                }
+            if document.is_noisy(value)
+                && let Some(op) = ir.definer(value)
+            {
+                let at = ir.absolute(op, ir.value(value).span).start;
+                out.entry(at).or_default().push(value);
             }
         }
     };

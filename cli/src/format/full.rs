@@ -96,7 +96,7 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     for mark in marks {
         match groups.last_mut() {
             Some(group) if group.last().is_some_and(|it| it.row + NEAR >= mark.row) => {
-                group.push(mark)
+                group.push(mark);
             }
             _ => groups.push(vec![mark]),
         }

@@ -122,7 +122,7 @@ fn conflict(ir: &Ir, thing: Thing, new: &str) -> Option<String> {
             let own = cursor::pack(ir, value);
             let is_other =
                 |region: Region| ir.defs(region, name).iter().any(|it| !own.contains(it));
-            let region = region_of(ir, value)?;
+            let region = region_of(ir, value);
             // Names never shadow: neither around may it be defined, nor inside.
             let mut taken = false;
             let mut outer = Some(region);
@@ -155,9 +155,9 @@ fn conflict(ir: &Ir, thing: Thing, new: &str) -> Option<String> {
     }
 }
 
-fn region_of(ir: &Ir, value: Value) -> Option<Region> {
+fn region_of(ir: &Ir, value: Value) -> Region {
     match ir.value(value).def {
-        noisy_syntax::Def::Result(op, _) => Some(ir.op(op).parent),
-        noisy_syntax::Def::Argument(block, _) => Some(ir.block(block).region),
+        noisy_syntax::Def::Result(op, _) => ir.op(op).parent,
+        noisy_syntax::Def::Argument(block, _) => ir.block(block).region,
     }
 }

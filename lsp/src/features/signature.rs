@@ -1,5 +1,6 @@
 //! Signature help: the parameters of the function that is called, or the operands of the op that is written.
 
+use std::fmt::Write as _;
 use std::ops::Range;
 
 use noisy_analyses::Document;
@@ -50,7 +51,7 @@ fn called(document: &Document, before: &str, offset: usize) -> Option<Signature>
         let from = label.len();
         let data = ir.value(value);
         if data.span.start < data.span.end {
-            label += &format!("%{}: ", ir.interner.str(data.name));
+            let _ = write!(label, "%{}: ", ir.interner.str(data.name));
         }
         ir.interner.write_type(&mut label, data.ty);
         parameters.push(from..label.len());

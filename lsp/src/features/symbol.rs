@@ -94,8 +94,8 @@ fn symbol(ir: &Ir, item: Item, depth: usize) -> Option<Symbol> {
     let kind = match data.kind {
         OpKind::BuiltinModule => Kind::Module,
         OpKind::FuncFunc => Kind::Function,
-        _ if detail.ends_with(".func") => Kind::Function,
-        _ if detail.ends_with(".module") => Kind::Module,
+        _ if detail.split('.').next_back() == Some("func") => Kind::Function,
+        _ if detail.split('.').next_back() == Some("module") => Kind::Module,
         _ => Kind::Other,
     };
     let (name, name_range) = match ir.rest(item.op).symbol {

@@ -40,7 +40,7 @@ pub(crate) fn capabilities() -> Value {
 
 /// A function of noisy ops.
 pub(crate) fn function(name: &str, ops: &[&str]) -> String {
-    let ops: String = ops.iter().map(|it| format!("  {it}\n")).collect();
+    let ops: String = ops.iter().flat_map(|it| ["  ", it, "\n"]).collect();
     format!(
         "func.func @{name}(%a: i5) -> i5 {{\n  %x = noisy.encode %a : i5 -> !noisy.i32\n{ops}  %r = noisy.decode %x : !noisy.i32 -> i5\n  return %r : i5\n}}\n"
     )

@@ -1,5 +1,7 @@
 //! The real server over standard input and output: one file for each feature, and the hazards of its transport.
 
+#![expect(clippy::needless_pass_by_value, reason = "`json!` makes values")]
+
 mod action;
 mod client;
 mod completion;

@@ -46,17 +46,16 @@ fn symbols_are_nested() {
     assert_eq!(tree(&found), " (m 2:0-12:1 (f 3:2-8:3, module 9:2-11:3 (g 10:4-10:26)))");
 }
 
+fn depth(it: &Value) -> usize {
+    it.as_array().and_then(|it| it.iter().map(|it| 1 + depth(&it["children"])).max()).unwrap_or(0)
+}
+
 #[test]
 fn deep_nesting_is_flattened() {
     let mut client = Client::new();
     let n = 500;
     client.open(URI, &format!("{}{}", "module {\n".repeat(n), "}\n".repeat(n)));
     let found = client.about("documentSymbol", URI, json!({}));
-    fn depth(it: &Value) -> usize {
-        it.as_array()
-            .and_then(|it| it.iter().map(|it| 1 + depth(&it["children"])).max())
-            .unwrap_or(0)
-    }
     assert!((10..100).contains(&depth(&found)));
 }
 

@@ -1,0 +1,24 @@
+//! The client's process: when it is gone, so is the server.
+
+use std::time::Duration;
+
+use crate::log;
+
+/// Ends the process when the client's does; a client that dies may leave its end of the pipe to others.
+pub(crate) fn watch(id: u32) {
+    let process = std::path::PathBuf::from(format!("/proc/{id}"));
+    // Where there is no such directory nothing is known, for example because the client is in another container.
+    if !process.exists() {
+        return;
+    }
+    tokio::spawn(async move {
+        let mut tick = tokio::time::interval(Duration::from_secs(5));
+        loop {
+            tick.tick().await;
+            if !process.exists() {
+                log::line(format_args!("the client's process {id} is gone"));
+                std::process::exit(1);
+            }
+        }
+    });
+}
