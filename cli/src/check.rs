@@ -149,6 +149,15 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     if !task.mend || !checked.diagnostics.iter().any(is_over) {
         return checked;
     }
+    // Known before the work, not after it.
+    if task.write
+        && let Input::File(path) = input
+        && path.metadata().is_ok_and(|it| it.permissions().readonly())
+    {
+        let message = "not written: the file is read-only".to_owned();
+        checked.failure = Some(Failure { code: "io-error", message, place: None });
+        return checked;
+    }
     let functions = document.ir().functions();
     let limits = Limits { time: Some(task.time), ..Limits::default() };
     let outcome = match analyses::insert_reduces(&document, &functions, &limits) {
