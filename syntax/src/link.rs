@@ -231,6 +231,10 @@ impl Ir {
         if let Some(defs) = self.names.defs.get_mut(name.index()) {
             defs.remove(region, value);
         }
+        // Another definition of the name may have the number that this one had not.
+        if let Some(uses) = self.names.unresolved.get(&name) {
+            retry.extend(uses.iter().copied());
+        }
         self.retry_maybe(name, retry);
     }
 
