@@ -411,11 +411,28 @@ impl<'a> Parser<'a> {
                     .map_or(self.context.default_dialect, |op| op.default_dialect)
                     .is_some_and(|dialect| dialect::is_unprefixed_op(dialect, word))
             }
-            T::Str => token.at_line_start && self.kind(at + 1) == T::LParen,
+            // Within a line only behind an op whose syntax has no such thing.
+            T::Bare if !after_name => {
+                let word = &self.text[token.range()];
+                let is_op =
+                    word == "return" || word.contains('.') && OpKind::of(word) != OpKind::Unknown;
+                is_op && self.kind(at + 1) != T::Equal && self.is_known(name)
+            }
+            T::Str if self.kind(at + 1) == T::LParen => {
+                token.at_line_start || (!after_name && self.is_known(name))
+            }
             T::Caret => token.at_line_start && self.starts_label(at),
             T::Hash | T::Bang => token.at_line_start && self.kind(at + 1) == T::Equal,
             _ => false,
         }
+    }
+
+    /// Whether the op with this name token is in generic form or in the table.
+    fn is_known(&self, name: Option<u32>) -> bool {
+        let Some(name) = name else { return false };
+        let (name, is_quoted) =
+            (self.str(name as usize), self.tokens[name as usize].kind == T::Str);
+        is_quoted || OpKind::of(name) != OpKind::Unknown
     }
 
     /// At the start of a line with a bracket open: whether this can only be another item.
