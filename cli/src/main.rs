@@ -1,7 +1,7 @@
 //! `noisy-check`: checks noisy arithmetic in MLIR files, and mends it.
 //!
 //! The arrows: [`args`] says what is wanted, [`walk`] finds the files, [`check`] makes a document of each and asks for its
-//! diagnostics and, if wanted, for a placement; [`format`] makes text of them on the same thread; [`parallel`] runs this on all
+//! diagnostics and, if wanted, for a placement; [mod@format] makes text of them on the same thread; [`parallel`] runs this on all
 //! cores and hands the texts over in order.
 
 mod args;

@@ -1,6 +1,6 @@
 //! The items of a region as a balanced sequence that sums lengths.
 //!
-//! A randomized binary tree without stored priorities: the items are its nodes (the links live in [`OpData`]), in-order
+//! A randomized binary tree without stored priorities: the items are its nodes (the links live in [`crate::OpData`]), in-order
 //! is program order, and every node knows the bytes, items and labels of its subtree. Merging two trees picks the
 //! root with probability proportional to size, which keeps the expected depth at O(log n) whatever the edits
 //! (Martinez and Roura, "Randomized binary search trees", 1998); the "random" numbers are a hash of the

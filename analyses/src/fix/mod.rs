@@ -1,7 +1,7 @@
 //! Inserting `reduce_noise`: the solver proposes, the analysis disposes.
 //!
 //! [`insert_reduces`] takes the placement problem out of each function ([`crate::extract`]), has it solved
-//! ([`crate::placement`]), writes the answer as minimal edits ([`layout`]), applies them to a copy and analyzes that.
+//! ([`crate::placement`]), writes the answer as minimal edits (`layout.rs`), applies them to a copy and analyzes that.
 //!
 //! *Law.* What is offered was analyzed: the edited text has no noise error in the functions that were mended, no other problem than
 //! before, and exactly as many more ops as were promised. A function with any error besides noise, or with noise that is

@@ -3,7 +3,7 @@
 //! If no site of a core is chosen, some node goes over its limit whatever else is chosen. For the noise of
 //! additions a core is a chain of fifteen; below a multiplication, two chains. A choice is legal exactly when it
 //! hits every core, so the problem is a hitting set, and its linear relaxation is far tighter than that of
-//! big-M rows. There are far too many cores to list; [`Cores::separate`] finds those that a point violates.
+//! big-M rows. There are far too many cores to list; separation finds those that a point violates.
 //!
 //! Notation: `x(s)` is the point, a weight per site. `W(v, k)` is the least weight of a set of sites which, left
 //! unchosen, makes `p(v) >= k`, and `We(v, k)` the same for `e(v) >= k`:

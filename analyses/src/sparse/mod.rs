@@ -10,7 +10,7 @@
 //!
 //! # From scratch
 //!
-//! One sweep over all items in program order ([`sweep`]): each op is visited after everything that feeds it. Cycles
+//! One sweep over all items in program order (`sweep.rs`): each op is visited after everything that feeds it. Cycles
 //! are iterated where they stand, innermost first.
 //!
 //! # From an edit
