@@ -143,24 +143,7 @@ impl Ir {
         work: &mut Work,
     ) -> (Op, u32) {
         let item = run.item(index);
-        let op = self.new_op(OpData {
-            link: seq::Link::default(),
-            alive: true,
-            parent,
-            kind: OpKind::Unknown,
-            form: Form::Opaque,
-            name: Name::EMPTY,
-            name_span: Span::default(),
-            lead: 0,
-            own_len: 0,
-            reach: 0,
-            balanced: true,
-            results: SmallVec::new(),
-            result_names: SmallVec::new(),
-            operands: SmallVec::new(),
-            regions: SmallVec::new(),
-            rest: None,
-        });
+        let op = self.new_op(OpData::new(parent, OpKind::Unknown));
         let mut parsed = std::mem::take(&mut work.parsed);
         self.parse(run, item, &mut parsed);
         self.fill(op, item, &mut parsed, &[]);
@@ -677,6 +660,30 @@ impl Ir {
         data.result_names.clear();
         self.free_ops.push(op);
         work.removed.push(op);
+    }
+}
+
+impl OpData {
+    /// An item of a region that says nothing yet.
+    pub(crate) fn new(parent: Region, kind: OpKind) -> Self {
+        OpData {
+            link: seq::Link::default(),
+            alive: true,
+            parent,
+            kind,
+            form: Form::default(),
+            name: Name::EMPTY,
+            name_span: Span::default(),
+            lead: 0,
+            own_len: 0,
+            reach: 0,
+            balanced: true,
+            results: SmallVec::new(),
+            result_names: SmallVec::new(),
+            operands: SmallVec::new(),
+            regions: SmallVec::new(),
+            rest: None,
+        }
     }
 }
 

@@ -30,7 +30,7 @@ use crate::skeleton::{
     Context, Shape, Stop, brace_opens_region, ends_before, skeleton, surely_region,
 };
 use crate::verify::type_problems;
-use crate::{Form, Interner, Ir, Name, Op, OpKind, Problem, Region, Span, T, Token, dialect};
+use crate::{Form, Interner, Ir, Op, OpKind, Problem, Region, Span, T, Token, dialect};
 
 /// Text and IR of a document. The IR is always that of the text.
 #[derive(Debug)]
@@ -469,7 +469,7 @@ impl Source {
         spared: &mut Vec<(Op, u32)>,
     ) -> (Option<Op>, usize) {
         let ir = &self.ir;
-        let Some((mut op, at)) = seq::find(ir, region, change.start - base) else {
+        let Some((op, at)) = seq::find(ir, region, change.start - base) else {
             let Some(last) = seq::last(ir, region) else { return (None, base) };
             // In the tail.
             let start = base + seq::offset(ir, last);
@@ -485,9 +485,6 @@ impl Source {
                 Some(_) => return self.widen(op, start, change, context, spared),
                 None => return (None, 0),
             }
-        }
-        if change.start > start + ir.len(op) {
-            op = ir.next(op).unwrap_or(op);
         }
         self.widen(op, start, change, context, spared)
     }
@@ -871,7 +868,8 @@ fn parse(text: &str) -> Ir {
         ir.ops.reserve(n_items + 1);
         ir.values.reserve(n_items);
         work.fresh.reserve(n_items);
-        let chunk = ir.new_op(OpData::chunk(root, own_len));
+        let chunk =
+            ir.new_op(OpData { form: Form::Custom, own_len, ..OpData::new(root, OpKind::Chunk) });
         let region = ir.new_region(Some(chunk));
         ir.ops[chunk.index()].regions.push((own_len, region));
         let run = Run {
@@ -915,29 +913,6 @@ fn parse(text: &str) -> Ir {
         ir.link(work.fresh[n]);
     }
     ir
-}
-
-impl OpData {
-    fn chunk(root: Region, own_len: u32) -> Self {
-        OpData {
-            link: seq::Link::default(),
-            alive: true,
-            parent: root,
-            kind: OpKind::Chunk,
-            form: Form::Custom,
-            name: Name::EMPTY,
-            name_span: Span::default(),
-            lead: 0,
-            own_len,
-            reach: 0,
-            balanced: true,
-            results: SmallVec::new(),
-            result_names: SmallVec::new(),
-            operands: SmallVec::new(),
-            regions: SmallVec::new(),
-            rest: None,
-        }
-    }
 }
 
 #[cfg(test)]

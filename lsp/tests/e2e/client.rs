@@ -265,4 +265,4 @@ pub(crate) fn apply(text: &str, edits: &Value) -> String {
     out
 }
 
-pub(crate) const URI: &str = "file:///tmp/e2e.mlir";
+pub(crate) const URI: &str = "file:///e2e/e2e.mlir";
