@@ -5,13 +5,15 @@ mod noise_grows;
 mod noise_overflow;
 mod redundant_reduce;
 
-use crate::{Diagnostic, Document, Severity};
+use crate::{Category, Diagnostic, Document, Severity};
 
 /// A check.
 #[derive(Debug)]
 pub struct Check {
     /// The code of its diagnostics.
     pub code: &'static str,
+    /// Their family.
+    pub category: Category,
     /// How bad they are.
     pub severity: Severity,
     /// Adds what it finds.

@@ -22,7 +22,7 @@ use crate::flow::{self, Flow};
 use crate::{Category, Diagnostic, Document, Related, Severity};
 
 pub(super) const CHECK: Check =
-    Check { code: "noise-grows", severity: Severity::Error, run: check };
+    Check { code: "noise-grows", category: Category::Noise, severity: Severity::Error, run: check };
 
 fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     let (ir, budget) = (document.ir(), document.model().budget);
@@ -35,7 +35,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         });
         out.push(Diagnostic {
             code: CHECK.code,
-            category: Category::Noise,
+            category: CHECK.category,
             severity: CHECK.severity,
             range: carried_range(ir, op, growing.index),
             message: format!(

@@ -29,8 +29,12 @@ const MANY: usize = 100;
 /// The most steps of a derivation that are shown.
 const SHOWN: usize = 8;
 
-pub(super) const CHECK: Check =
-    Check { code: "noise-overflow", severity: Severity::Error, run: check };
+pub(super) const CHECK: Check = Check {
+    code: "noise-overflow",
+    category: Category::Noise,
+    severity: Severity::Error,
+    run: check,
+};
 
 fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     let (ir, budget) = (document.ir(), document.model().budget);
@@ -42,7 +46,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         }
         out.push(Diagnostic {
             code: CHECK.code,
-            category: Category::Noise,
+            category: CHECK.category,
             severity: CHECK.severity,
             range: value_range(ir, value),
             message,

@@ -16,8 +16,12 @@ use crate::derivation::core_range;
 use crate::model::Growth;
 use crate::{Applicability, Category, Diagnostic, Document, Fix, Severity, Tag, TextEdit};
 
-pub(super) const CHECK: Check =
-    Check { code: "redundant-reduce", severity: Severity::Hint, run: check };
+pub(super) const CHECK: Check = Check {
+    code: "redundant-reduce",
+    category: Category::Lint,
+    severity: Severity::Hint,
+    run: check,
+};
 
 fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     let ir = document.ir();
@@ -29,7 +33,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         let Some(noise) = noise.filter(|&it| it <= level) else { continue };
         out.push(Diagnostic {
             code: CHECK.code,
-            category: Category::Lint,
+            category: CHECK.category,
             severity: CHECK.severity,
             range: core_range(ir, op),
             message: format!("the noise is {noise} before, and {level} after"),
