@@ -1,0 +1,487 @@
+//! A configuration file, read, and the layers of what it says merged for one file.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer};
+
+use crate::options::Settings;
+use crate::problem::Problem;
+use crate::rules;
+use crate::schema::unknown_keys;
+
+/// What the command line or an editor says; it counts more than any file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides(Vec<String>);
+
+impl Overrides {
+    /// Adds `KEY=VALUE`, with a dotted key and a value as in TOML; a value that is a bare word is a string.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it.
+    pub fn set(&mut self, text: &str) -> Result<(), String> {
+        let first =
+            |it: Vec<Problem>| it.into_iter().next().map_or_else(String::new, |it| it.message);
+        let Some((key, value)) = text.split_once('=') else {
+            return Err("expected KEY=VALUE".to_owned());
+        };
+        if parse(text).is_ok() {
+            return self.add_toml(text).map_err(first);
+        }
+        // The shell has taken the quotes.
+        let quoted = format!("{key}={}", toml::Value::from(value.trim()));
+        self.add_toml(if parse(&quoted).is_ok() { &quoted } else { text }).map_err(first)
+    }
+
+    /// Adds all that a TOML document says.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it, in order.
+    pub fn add_toml(&mut self, text: &str) -> Result<(), Vec<Problem>> {
+        let table = known(text)?;
+        if let Some((key, _)) = table.iter().find(|it| TOP.contains(&it.0.get_ref().as_ref())) {
+            let message = format!("`{}` can be set in a file only", key.get_ref());
+            return Err(vec![Problem::new(text, key.span(), message)]);
+        }
+        deserialize(text, table)?;
+        self.0.push(text.to_owned());
+        Ok(())
+    }
+
+    fn merge_into<'a>(&'a self, table: &mut DeTable<'a>) {
+        // Each was read when it was added.
+        self.0.iter().flat_map(|it| parse(it)).for_each(|it| merge(table, &it));
+    }
+}
+
+/// What only the top of a file has.
+const TOP: [&str; 2] = ["exclude", "overrides"];
+
+/// A configuration file, read.
+pub struct Config {
+    text: String,
+    overrides: Overrides,
+    exclude: Gitignore,
+    /// Which files each of the `[[overrides]]` is about.
+    layers: Vec<Gitignore>,
+    settings: Arc<Settings>,
+    /// By which layers match.
+    merged: Mutex<FxHashMap<Vec<bool>, Arc<Settings>>>,
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Config").field("text", &self.text).finish_non_exhaustive()
+    }
+}
+
+impl Config {
+    /// Reads a configuration. `root` is the folder it stands in; its patterns are about the files below.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the text, in order.
+    pub fn from_toml(text: &str, root: &Path, overrides: &Overrides) -> Result<Self, Vec<Problem>> {
+        let (base, sections) = read(text)?;
+        let exclude = patterns(text, root, base.get("exclude"))?;
+        let layers = sections.iter().map(|it| patterns(text, root, it.get("files")));
+        let layers: Vec<_> = layers.collect::<Result<_, _>>()?;
+        // Each section makes sense on top of the file.
+        for section in &sections {
+            let mut table = base.clone();
+            merge(&mut table, section);
+            deserialize(text, table)?;
+        }
+        let mut it = Self {
+            text: text.to_owned(),
+            overrides: overrides.clone(),
+            exclude,
+            settings: Arc::default(),
+            merged: Mutex::default(),
+            layers,
+        };
+        it.settings = it.merge_layers(&vec![false; it.layers.len()])?;
+        Ok(it)
+    }
+
+    /// The settings of a file that none of the `[[overrides]]` is about.
+    pub fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings)
+    }
+
+    /// The settings of a file: the top, the `[[overrides]]` that match it, and what the command line says.
+    ///
+    /// # Errors
+    ///
+    /// When layers that make sense one by one do not together.
+    pub fn for_path(&self, path: &Path) -> Result<Arc<Settings>, Vec<Problem>> {
+        let which: Vec<bool> = self.layers.iter().map(|it| matches(it, path)).collect();
+        if !which.contains(&true) {
+            return Ok(self.settings());
+        }
+        let mut cache = self.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(it) = cache.get(&which) {
+            return Ok(Arc::clone(it));
+        }
+        let settings = self.merge_layers(&which)?;
+        cache.insert(which, Arc::clone(&settings));
+        Ok(settings)
+    }
+
+    /// Whether a file is left out unless it is named.
+    pub fn is_excluded(&self, path: &Path) -> bool {
+        matches(&self.exclude, path)
+    }
+
+    fn merge_layers(&self, which: &[bool]) -> Result<Arc<Settings>, Vec<Problem>> {
+        let (mut table, sections) = read(&self.text)?;
+        for (section, _) in sections.iter().zip(which).filter(|it| *it.1) {
+            merge(&mut table, section);
+        }
+        // What the file says makes sense by itself, whatever comes on top.
+        deserialize(&self.text, table.clone())?;
+        self.overrides.merge_into(&mut table);
+        Ok(Arc::new(deserialize(&self.text, table)?))
+    }
+}
+
+/// The top of a file, and its `[[overrides]]`.
+fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<Problem>> {
+    let wrong = |range, what: &str| vec![Problem::new(text, range, what.to_owned())];
+    let mut base = known(text)?;
+    let mut sections = Vec::new();
+    if let Some(value) = base.remove("overrides") {
+        let span = value.span();
+        let DeValue::Array(items) = value.into_inner() else {
+            return Err(wrong(span, "expected `[[overrides]]`"));
+        };
+        for item in items {
+            let span = item.span();
+            let DeValue::Table(table) = item.into_inner() else {
+                return Err(wrong(span, "expected `[[overrides]]`"));
+            };
+            if !table.contains_key("files") {
+                return Err(wrong(
+                    span,
+                    "`[[overrides]]` without `files`: which files is it about?",
+                ));
+            }
+            sections.push(table);
+        }
+    }
+    Ok((base, sections))
+}
+
+/// Whether patterns match a file or a folder above it.
+fn matches(patterns: &Gitignore, path: &Path) -> bool {
+    let path = path.strip_prefix(".").unwrap_or(path);
+    let path = path.strip_prefix(patterns.path()).unwrap_or(path);
+    !patterns.is_empty()
+        && path.is_relative()
+        && patterns.matched_path_or_any_parents(path, false).is_ignore()
+}
+
+fn patterns(
+    text: &str,
+    root: &Path,
+    value: Option<&Spanned<DeValue<'_>>>,
+) -> Result<Gitignore, Vec<Problem>> {
+    let mut builder = GitignoreBuilder::new(root);
+    let wrong = |it: &Spanned<DeValue<'_>>, what: String| vec![Problem::new(text, it.span(), what)];
+    if let Some(value) = value {
+        let Some(items) = value.get_ref().as_array() else {
+            return Err(wrong(value, "expected an array of patterns".to_owned()));
+        };
+        for item in items {
+            let Some(pattern) = item.get_ref().as_str() else {
+                return Err(wrong(item, "expected a pattern, a string".to_owned()));
+            };
+            builder.add_line(None, pattern).map_err(|it| wrong(item, it.to_string()))?;
+        }
+    }
+    builder.build().map_err(|it| vec![Problem::new(text, 0..0, it.to_string())])
+}
+
+fn parse(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    if errors.is_empty() {
+        return Ok(table.into_inner());
+    }
+    let problem = |it: &toml::de::Error| {
+        Problem::new(text, it.span().unwrap_or(0..0), it.message().to_owned())
+    };
+    Err(errors.iter().map(problem).collect())
+}
+
+/// As [`parse`], and all its keys are known.
+fn known(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
+    let table = parse(text)?;
+    let problems = unknown_keys(text, &table);
+    if problems.is_empty() { Ok(table) } else { Err(problems) }
+}
+
+fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>> {
+    let table = Deserializer::from(Spanned::new(0..0, table));
+    Settings::deserialize(table).map_err(|it| {
+        vec![Problem::new(
+            text,
+            it.span().unwrap_or(0..0),
+            it.message().replace("wanted string or table", "expected a string"),
+        )]
+    })
+}
+
+/// Puts a layer over another, key by key; of rules, the broader ones clear the narrower.
+fn merge<'a>(below: &mut DeTable<'a>, over: &DeTable<'a>) {
+    for (key, value) in over {
+        match (below.get_mut(key).map(Spanned::get_mut), value.get_ref()) {
+            (Some(DeValue::Table(below)), DeValue::Table(over)) => {
+                if key.get_ref() == "rules" {
+                    let cleared =
+                        |it: &str| over.keys().any(|by| rules::is_overridden(it, by.get_ref()));
+                    let names: Vec<_> =
+                        below.keys().filter(|it| cleared(it.get_ref())).cloned().collect();
+                    for name in names {
+                        below.remove(&name);
+                    }
+                }
+                merge(below, over);
+            }
+            _ => {
+                below.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use noisy_analyses::{Document, Severity};
+
+    use crate::{Level, Objective};
+
+    fn wrong(text: &str, wanted: &Expect) {
+        let problems = Config::from_toml(text, Path::new(""), &Overrides::default()).err();
+        let lines: Vec<_> = problems.unwrap_or_default().iter().map(ToString::to_string).collect();
+        wanted.assert_eq(&(lines.join("\n") + "\n"));
+    }
+
+    fn config(text: &str, sets: &[&str]) -> Config {
+        let mut overrides = Overrides::default();
+        for it in sets {
+            overrides.set(it).expect(it);
+        }
+        Config::from_toml(text, Path::new("/repo"), &overrides).expect(text)
+    }
+
+    #[test]
+    fn nothing_is_the_defaults() {
+        assert_eq!(Settings::from_toml(""), Ok(Settings::default()));
+        let everything = Settings::default().to_toml();
+        assert_eq!(Settings::from_toml(&everything), Ok(Settings::default()), "{everything}");
+    }
+
+    #[test]
+    fn unknown_keys_are_errors_all_of_them() {
+        wrong(
+            "exclud = []\n[placement]\ntime_limit = 3\nzzz = 1\n[rules]\nnoise-overflo = \"off\"\n\n[[overrides]]\nfiles = []\nplacment.replace = true\n",
+            &expect![[r#"
+                1:1: unknown key `exclud`; did you mean `exclude`?
+                3:1: unknown key `time_limit` in `placement`; did you mean `time-limit`?
+                4:1: unknown key `zzz` in `placement`; there are objective, replace, time-limit
+                6:1: unknown key `noise-overflo` in `rules`; did you mean `noise-overflow`?
+                10:1: unknown key `placment` in `overrides`; did you mean `placement`?
+            "#]],
+        );
+        wrong(
+            "[\u{e4}]\n\"\u{e4}\" = 1",
+            &expect![[r#"
+            1:2: invalid unquoted key, expected letters, numbers, `-`, `_`
+        "#]],
+        );
+    }
+
+    #[test]
+    fn wrong_values_are_errors_at_their_place() {
+        wrong(
+            "[placement]\ntime-limit = \"soon\"",
+            &expect![[r#"
+            2:14: invalid type: string "soon", expected a number of seconds between 0 and 1000000
+        "#]],
+        );
+        wrong(
+            "[placement]\ntime-limit = -1",
+            &expect![[r#"
+            2:14: invalid value: integer `-1`, expected a number of seconds between 0 and 1000000
+        "#]],
+        );
+        wrong(
+            "placement.objective = \"cheap\"",
+            &expect![[r#"
+            1:23: unknown variant `cheap`, expected `executed` or `count`
+        "#]],
+        );
+        wrong(
+            "rules.noise-overflow = true",
+            &expect![[r#"
+                1:24: expected a string
+            "#]],
+        );
+        wrong(
+            "rules = 3",
+            &expect![[r#"
+            1:9: invalid type: integer `3`, expected a map
+        "#]],
+        );
+        wrong(
+            "exclude = [\"a\", 3]",
+            &expect![[r#"
+            1:17: expected a pattern, a string
+        "#]],
+        );
+        wrong(
+            "[[overrides]]\nplacement.replace = true",
+            &expect![[r#"
+            1:1: `[[overrides]]` without `files`: which files is it about?
+        "#]],
+        );
+        wrong(
+            "[overrides]\nfiles = []",
+            &expect![[r#"
+            1:1: expected `[[overrides]]`
+        "#]],
+        );
+        wrong(
+            "[[overrides]]\nfiles = [\"a\"]\nplacement.replace = 1",
+            &expect![[r#"
+            3:21: invalid type: integer `1`, expected a boolean
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_no_toml_is_said_in_full() {
+        wrong(
+            "[placement\nreplace = \n= 3",
+            &expect![[r#"
+            1:11: unclosed table, expected `]`
+            3:1: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
+        "#]],
+        );
+        wrong(
+            "a = 1\na = 2",
+            &expect![[r#"
+            2:1: duplicate key
+        "#]],
+        );
+    }
+
+    #[test]
+    fn sections_count_for_the_files_they_name_the_later_more() {
+        let config = config(
+            "placement.replace = true\n\
+             [[overrides]]\nfiles = [\"legacy/\", \"/top.mlir\"]\nplacement = { replace = false, time-limit = 1 }\n\
+             [[overrides]]\nfiles = [\"*.gen.mlir\"]\nplacement.time-limit = 2\n",
+            &[],
+        );
+        let of = |path: &str| {
+            let placement = config.for_path(Path::new(path)).expect(path).placement.clone();
+            (placement.replace, placement.time_limit.duration().as_secs())
+        };
+        assert_eq!(of("/repo/a.mlir"), (true, 10));
+        assert_eq!(of("/repo/legacy/deep/a.mlir"), (false, 1));
+        assert_eq!(of("/repo/top.mlir"), (false, 1));
+        assert_eq!(of("/repo/sub/top.mlir"), (true, 10));
+        assert_eq!(of("/repo/sub/a.gen.mlir"), (true, 2));
+        assert_eq!(of("/repo/legacy/a.gen.mlir"), (false, 2));
+        assert_eq!(of("/elsewhere/legacy/a.mlir"), (true, 10), "not below the file");
+    }
+
+    #[test]
+    fn the_command_line_counts_more_than_any_section() {
+        let config = config(
+            "[[overrides]]\nfiles = [\"*\"]\nplacement = { replace = false, objective = \"executed\" }\n",
+            &[
+                "placement.replace=true",
+                "placement.objective=count",
+                "rules.noise-overflow = \"warning\"",
+            ],
+        );
+        let settings = config.for_path(Path::new("/repo/a.mlir")).expect("right");
+        assert_eq!(
+            (settings.placement.replace, settings.placement.objective),
+            (true, Objective::Count)
+        );
+        assert_eq!(settings.rules.levels().get("noise-overflow"), Some(&Level::Warning));
+    }
+
+    #[test]
+    fn wrong_overrides_are_errors() {
+        let of = |text: &str| Overrides::default().set(text).err().unwrap_or_default();
+        expect!["unknown key `replase` in `placement`; did you mean `replace`?"]
+            .assert_eq(&of("placement.replase=true"));
+        expect!["expected KEY=VALUE"].assert_eq(&of("placement"));
+        expect![[r#"invalid type: string "maybe", expected a boolean"#]]
+            .assert_eq(&of("placement.replace=maybe"));
+        expect!["`exclude` can be set in a file only"].assert_eq(&of("exclude=[]"));
+        expect!["key with no value, expected `=`"].assert_eq(&of("a b = 3"));
+    }
+
+    #[test]
+    fn rules_the_narrower_before_the_broader_the_later_before_the_earlier() {
+        let text = "func.func @f(%a: !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 %1 = noisy.mul %0, %0 : !noisy.i32 \
+                    %2 = noisy.reduce_noise %a : !noisy.i32 return }";
+        let found = Document::new(text).diagnostics();
+        let severities = |text: &str, sets: &[&str]| {
+            let mut found = found.clone();
+            config(text, sets)
+                .for_path(Path::new("/repo/a.mlir"))
+                .expect(text)
+                .rules
+                .apply(&mut found);
+            found.iter().map(|it| (it.code, it.severity)).collect::<Vec<_>>()
+        };
+        let (noise, redundant) = ("noise-overflow", "redundant-reduce");
+        let own = vec![(noise, Severity::Error), (redundant, Severity::Hint)];
+        assert_eq!(severities("", &[]), own);
+        assert_eq!(severities("rules.all = \"off\"", &[]), []);
+        assert_eq!(severities("rules = { all = \"off\", noise = \"on\" }", &[]), [own[0]]);
+        assert_eq!(
+            severities("rules = { noise-overflow = \"warning\", noise = \"off\" }", &[]),
+            [(noise, Severity::Warning), own[1]]
+        );
+        assert_eq!(
+            severities("rules.redundant-reduce = \"error\"", &["rules.lint=off"]),
+            [own[0]],
+            "a later layer"
+        );
+        assert_eq!(
+            severities("rules.redundant-reduce = \"error\"", &["rules.noise=off"]),
+            [(redundant, Severity::Error)]
+        );
+        assert_eq!(severities("rules.lint = \"off\"", &["rules.all=on"]), own);
+        let section =
+            "rules.noise-overflow = \"off\"\n[[overrides]]\nfiles = [\"*\"]\nrules.all = \"info\"";
+        assert_eq!(
+            severities(section, &[]),
+            [(noise, Severity::Info), (redundant, Severity::Info)]
+        );
+    }
+
+    #[test]
+    fn excluded_files() {
+        let config = config("exclude = [\"build/\", \"*.tmp.mlir\", \"!keep.tmp.mlir\"]", &[]);
+        let of = |path: &str| config.is_excluded(Path::new(path));
+        assert!(of("/repo/build/a.mlir") && of("/repo/x/build/y/a.mlir") && of("/repo/a.tmp.mlir"));
+        assert!(!of("/repo/a.mlir") && !of("/repo/keep.tmp.mlir") && !of("/other/build/a.mlir"));
+    }
+}

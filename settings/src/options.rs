@@ -1,0 +1,143 @@
+//! The settings of one file, as types: from them come reading, the JSON schema, and `--show-settings`.
+
+use std::fmt;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
+
+use crate::Problem;
+use crate::config::{Config, Overrides};
+use crate::rules::Rules;
+
+/// All settings of one file, each with its default.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Settings {
+    /// Which diagnostics are wanted, and how bad they are.
+    pub rules: Rules,
+    /// The optimizer that inserts `reduce_noise`.
+    pub placement: Placement,
+    /// What an editor shows between the text.
+    pub hints: Hints,
+}
+
+/// Settings of the optimizer.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Placement {
+    /// Seconds that one run of the optimizer may take. A legal placement comes at once; time makes it cheaper and proves it.
+    pub time_limit: Seconds,
+    /// What a placement costs.
+    pub objective: Objective,
+    /// Take out the `reduce_noise` that are there and place all anew. Otherwise they are kept and completed.
+    pub replace: bool,
+}
+
+/// What a placement costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objective {
+    /// What is executed: one in a loop costs its trip count, one in a branch its share.
+    #[default]
+    Executed,
+    /// The number of ops.
+    Count,
+}
+
+/// What an editor shows between the text.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Hints {
+    /// The range of noise behind each noisy value, such as `[0, 24]`.
+    pub noise: bool,
+    /// How much is left of the budget.
+    pub budget: bool,
+}
+
+impl Default for Hints {
+    fn default() -> Self {
+        Self { noise: true, budget: false }
+    }
+}
+
+/// A number of seconds, from 0 to a million.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Seconds(f64);
+
+impl Seconds {
+    const MOST: f64 = 1e6;
+
+    /// The number, if it is one that may be waited for.
+    pub fn new(seconds: f64) -> Option<Self> {
+        (0.0..=Self::MOST).contains(&seconds).then_some(Self(seconds))
+    }
+
+    /// As a duration.
+    pub fn duration(self) -> Duration {
+        Duration::from_secs_f64(self.0)
+    }
+}
+
+impl Default for Seconds {
+    fn default() -> Self {
+        Self(10.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+        impl Visitor<'_> for Number {
+            type Value = Seconds;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of seconds between 0 and 1000000")
+            }
+
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Seconds, E> {
+                Seconds::new(value)
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Float(value), &self))
+            }
+
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Seconds, E> {
+                Seconds::new(value as f64)
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Signed(value), &self))
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Seconds, E> {
+                self.visit_f64(value as f64)
+            }
+        }
+        deserializer.deserialize_any(Number)
+    }
+}
+
+impl JsonSchema for Seconds {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Seconds".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "minimum": 0, "maximum": Self::MOST })
+    }
+}
+
+impl Settings {
+    /// Reads a configuration; the settings of a file that none of its `[[overrides]]` is about.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the text, in order.
+    pub fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
+        let config = Config::from_toml(text, std::path::Path::new(""), &Overrides::default())?;
+        Ok((*config.settings()).clone())
+    }
+
+    /// As a configuration file that sets everything.
+    pub fn to_toml(&self) -> String {
+        // Every type here has a form in TOML.
+        toml::to_string(self).unwrap_or_default()
+    }
+}

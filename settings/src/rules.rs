@@ -1,0 +1,123 @@
+//! Which diagnostics are wanted, and how bad they are.
+
+use std::collections::BTreeMap;
+
+use noisy_analyses::{Category, Diagnostic, Severity, checks};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// What becomes of a diagnostic: not reported, reported as it is, or with another severity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// It is not reported.
+    Off,
+    /// It is reported with its own severity.
+    On,
+    /// It is reported as a hint.
+    Hint,
+    /// It is reported as an information.
+    Info,
+    /// It is reported as a warning.
+    Warning,
+    /// It is reported as an error.
+    Error,
+}
+
+/// The levels of rules: of single codes, of categories, and of `all`. What is more precise counts more: a code before its
+/// category, and that before `all`. A later layer clears what an earlier one said of the same rules.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct Rules(BTreeMap<String, Level>);
+
+/// The word for all rules.
+const ALL: &str = "all";
+
+/// The categories by the names that users write.
+const CATEGORIES: [(&str, Category); 6] = [
+    ("syntax", Category::Syntax),
+    ("name", Category::Name),
+    ("type", Category::Type),
+    ("structure", Category::Structure),
+    ("noise", Category::Noise),
+    ("lint", Category::Lint),
+];
+
+impl Rules {
+    /// The severity with which a diagnostic is reported; nothing if it is not.
+    pub fn severity(&self, it: &Diagnostic) -> Option<Severity> {
+        let category = CATEGORIES.iter().find(|(_, category)| *category == it.category);
+        let level =
+            self.0.get(it.code).or_else(|| self.0.get(category?.0)).or_else(|| self.0.get(ALL));
+        match level.unwrap_or(&Level::On) {
+            Level::Off => None,
+            Level::On => Some(it.severity),
+            Level::Hint => Some(Severity::Hint),
+            Level::Info => Some(Severity::Info),
+            Level::Warning => Some(Severity::Warning),
+            Level::Error => Some(Severity::Error),
+        }
+    }
+
+    /// Takes out what is off and gives the rest its severity.
+    pub fn apply(&self, diagnostics: &mut Vec<Diagnostic>) {
+        if self.0.is_empty() {
+            return;
+        }
+        diagnostics.retain_mut(|it| {
+            let severity = self.severity(it);
+            it.severity = severity.unwrap_or(it.severity);
+            severity.is_some()
+        });
+    }
+
+    /// The levels that are set, by the name of the rule, the category, or `all`.
+    pub fn levels(&self) -> &BTreeMap<String, Level> {
+        &self.0
+    }
+}
+
+/// What a later layer overrides when it sets a rule: `all` every rule, a category the codes in it.
+pub(crate) fn is_overridden(earlier: &str, by: &str) -> bool {
+    if by == ALL || earlier == by {
+        return true;
+    }
+    let category = CATEGORIES.iter().find(|it| it.0 == by).map(|it| it.1);
+    category.is_some() && category_of(earlier) == category
+}
+
+fn category_of(code: &str) -> Option<Category> {
+    names().find(|it| it.0 == code)?.1
+}
+
+/// Every name that may be set, with its category and what it is.
+fn names() -> impl Iterator<Item = (&'static str, Option<Category>, String)> {
+    let all = (ALL, None, "Every rule.".to_owned());
+    let categories = CATEGORIES
+        .iter()
+        .map(|(name, _)| (*name, None, format!("Every rule of the category {name}.")));
+    let codes = checks::ALL.iter().map(|it| (it.code, Some(it.category), it.code.to_owned()));
+    std::iter::once(all).chain(categories).chain(codes)
+}
+
+impl JsonSchema for Rules {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Rules".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let level = generator.subschema_for::<Level>();
+        let mut properties = serde_json::Map::new();
+        for (name, _, what) in names() {
+            let mut schema = level.clone();
+            schema.insert("description".to_owned(), what.into());
+            properties.insert(name.to_owned(), schema.to_value());
+        }
+        json_schema!({
+            "description": "Levels of rules: by code, by category, or of all. A code counts before its category, and that before `all`.",
+            "type": "object",
+            "properties": properties,
+            "additionalProperties": false,
+        })
+    }
+}
