@@ -5,10 +5,10 @@
 //! later over the earlier: what is at the top, each `[[overrides]]` whose `files` match, in their order, and what the command line or the
 //! editor says ([`Overrides`]).
 //!
-//! The arrows: [`discover`] finds the file of a path, [`Config::from_toml`] reads it, [`Config::for_path`] gives the [`Settings`] of one file,
+//! The arrows: [`discover()`] finds the file of a path, [`Config::from_toml`] reads it, [`Config::for_path`] gives the [`Settings`] of one file,
 //! [`Resolver`] does all three for many files and keeps what it read. What is wrong is a [`Problem`] with its place in the text.
 //!
-//! *Law.* The keys that are known are those of the JSON schema ([`schema`]), which is made from the types in `options.rs`: one list for the
+//! *Law.* The keys that are known are those of the JSON schema ([`schema()`]), which is made from the types in `options.rs`: one list for the
 //! reader, for the message about an unknown key, and for editors.
 
 mod config;
