@@ -147,11 +147,16 @@ fn explain(document: &Document, value: Value, noise: Noise) -> (String, Option<V
             let what = if contract.is_some() { "by contract" } else { "fresh argument" };
             (format!("{what}: {hi}"), None)
         }
-        Def::Result(op, _) => explain_result(document, op, noise),
+        Def::Result(op, index) => explain_result(document, op, index, noise),
     }
 }
 
-fn explain_result(document: &Document, op: Op, noise: Noise) -> (String, Option<Value>) {
+fn explain_result(
+    document: &Document,
+    op: Op,
+    index: u32,
+    noise: Noise,
+) -> (String, Option<Value>) {
     let (ir, model) = (document.ir(), document.model());
     let name = ir.op_name(op);
     let rule = model.rule(name).filter(|_| ir.op(op).form != Form::Broken);
@@ -163,8 +168,13 @@ fn explain_result(document: &Document, op: Op, noise: Noise) -> (String, Option<
         };
         return (what, None);
     };
-    let operands = ir.op(op).operands.iter().skip(rule.first);
-    let values: Vec<Option<Value>> = operands.map(|it| it.value).collect();
+    let Some(growth) = model.growth(ir, op, rule) else {
+        return (format!("unknown: an attribute of {name} does not say"), None);
+    };
+    if !model.is_carried(rule, index as usize) {
+        return ("without noise: 0".to_owned(), None);
+    }
+    let values: Vec<Option<Value>> = model.carriers(ir, op, rule).collect();
     let noises: Vec<Noise> =
         values.iter().map(|it| it.map_or(Noise::Unknown, |it| document.carried(it))).collect();
     let blamed = values.get(noisiest(&noises)).copied().flatten();
@@ -174,8 +184,8 @@ fn explain_result(document: &Document, op: Op, noise: Noise) -> (String, Option<
     if hi == Bits::MAX {
         return (ENDLESS.to_owned(), blamed);
     }
-    let text = match rule.growth {
-        Growth::Fresh => return (format!("fresh: {hi}"), None),
+    let text = match growth {
+        Growth::Fresh(_) => return (format!("fresh: {hi}"), None),
         Growth::Reset(_) => return (format!("reset: {hi}"), None),
         Growth::Max(k) => {
             let all = numbers(&noises);
@@ -188,7 +198,7 @@ fn explain_result(document: &Document, op: Op, noise: Noise) -> (String, Option<
         Growth::Sum(k) => equation(&numbers(&noises).join(" + "), k, hi),
     };
     // Over the rounds of a loop, the largest operands need not meet.
-    let now = Noise::after(rule.growth, model.fresh, &noises);
+    let now = Noise::after(growth, &noises);
     if now.hi() == Some(hi) { (text, blamed) } else { (format!("at most {hi} in a loop"), blamed) }
 }
 

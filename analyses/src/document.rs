@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use noisy_syntax::{Delta, Ir, Op, Source, Type, Value};
+use noisy_syntax::{Delta, Ir, Op, Source, Value};
 
 use crate::checks;
 use crate::derivation::{self, Derivation};
@@ -67,9 +67,9 @@ impl Document {
         self.facts.fact(value).unwrap_or(&Noise::Bottom)
     }
 
-    /// Whether values of this type carry noise.
+    /// Whether a value is of a type that carries noise.
     pub fn is_noisy(&self, value: Value) -> bool {
-        self.ir().value(value).ty == Type::NOISY
+        self.model().is_noisy(&self.ir().interner, self.ir().value(value).ty)
     }
 
     /// As [`Document::noise`], and unknown for values that carry none.

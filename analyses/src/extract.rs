@@ -136,7 +136,7 @@ impl Builder<'_> {
         let is_reset = match self.ir.value(value).def {
             Def::Result(op, _) => {
                 let rule = model.rule(self.ir.op_name(op));
-                rule.is_some_and(|it| matches!(it.growth, Growth::Reset(_)))
+                rule.is_some_and(|it| it.is_reset())
             }
             Def::Argument(..) => false,
         };
@@ -254,11 +254,18 @@ impl Builder<'_> {
                 self.define_source(result)?;
                 continue;
             };
-            let operands: SmallVec<[Value; 2]> =
-                data.operands.iter().skip(rule.first).filter_map(|it| it.value).collect();
-            let (rule, operands) = match rule.growth {
-                Growth::Fresh => (Rule::Source(model.fresh), &[][..]),
-                Growth::Reset(level) => (Rule::Source(level), &[][..]),
+            let Def::Result(_, index) = ir.value(result).def else { continue };
+            if !model.is_carried(rule, index as usize) {
+                self.define(result, Rule::Source(0), &[])?;
+                continue;
+            }
+            let Some(growth) = model.growth(ir, op, rule) else {
+                self.define_source(result)?;
+                continue;
+            };
+            let operands: SmallVec<[Value; 2]> = model.carriers(ir, op, rule).flatten().collect();
+            let (rule, operands) = match growth {
+                Growth::Fresh(level) | Growth::Reset(level) => (Rule::Source(level), &[][..]),
                 Growth::Max(k) => (Rule::Max(k), &operands[..]),
                 Growth::Sum(k) => (Rule::Sum(k), &operands[..]),
             };

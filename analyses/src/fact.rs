@@ -58,12 +58,12 @@ impl Noise {
     /// ```
     /// # use noisy_analyses::{Growth, Noise};
     /// let (a, b) = (Noise::up_to(24), Noise::up_to(12));
-    /// assert_eq!(Noise::after(Growth::Max(1), 12, &[a, b]), Noise::up_to(25));
-    /// assert_eq!(Noise::after(Growth::Sum(0), 12, &[a, a]), Noise::up_to(48));
+    /// assert_eq!(Noise::after(Growth::Max(1), &[a, b]), Noise::up_to(25));
+    /// assert_eq!(Noise::after(Growth::Sum(0), &[a, a]), Noise::up_to(48));
     /// ```
-    pub fn after(growth: Growth, fresh: Bits, operands: &[Noise]) -> Self {
+    pub fn after(growth: Growth, operands: &[Noise]) -> Self {
         match growth {
-            Growth::Fresh => Noise::up_to(fresh),
+            Growth::Fresh(level) => Noise::up_to(level),
             // Executed on something, whatever it is; not before.
             _ if operands.contains(&Noise::Bottom) => Noise::Bottom,
             Growth::Reset(level) => Noise::up_to(level),
@@ -146,14 +146,14 @@ mod tests {
     #[test]
     fn growth_is_monotone() {
         for growth in [
-            Growth::Fresh,
+            Growth::Fresh(12),
             Growth::Max(0),
             Growth::Max(1),
             Growth::Sum(0),
             Growth::Sum(3),
             Growth::Reset(12),
         ] {
-            let transfer = |a: &Noise, b: &Noise| Noise::after(growth, 12, &[*a, *b]);
+            let transfer = |a: &Noise, b: &Noise| Noise::after(growth, &[*a, *b]);
             // The lower bound of a sum falls with its operands, as that of a join does: the order is reversed there.
             assert_eq!(monotone(&sample(), &transfer), Ok(()), "{growth:?}");
         }
@@ -162,14 +162,14 @@ mod tests {
     #[test]
     fn numbers_saturate() {
         let top = Noise::up_to(Bits::MAX);
-        assert_eq!(Noise::after(Growth::Sum(0), 12, &[top, top]), top);
+        assert_eq!(Noise::after(Growth::Sum(0), &[top, top]), top);
         assert_eq!(top.to_string(), "[0, ...]");
     }
 
     #[test]
     fn what_is_fed_by_the_unknown_is_unknown() {
         let over = Noise::up_to(48);
-        assert_eq!(Noise::after(Growth::Max(1), 12, &[over, Noise::Unknown]), Noise::Unknown);
-        assert_eq!(Noise::after(Growth::Reset(12), 12, &[Noise::Unknown]), Noise::up_to(12));
+        assert_eq!(Noise::after(Growth::Max(1), &[over, Noise::Unknown]), Noise::Unknown);
+        assert_eq!(Noise::after(Growth::Reset(12), &[Noise::Unknown]), Noise::up_to(12));
     }
 }

@@ -22,7 +22,7 @@ pub use diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity
 pub use document::Document;
 pub use fact::Noise;
 pub use fix::{FixError, FunctionOutcome, Outcome, Verdict, insert_reduces};
-pub use model::{Bits, Growth, NoiseModel};
+pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
 pub use placement::Limits;
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //! round. If an unknown number of rounds would go on to add noise, the loop itself is at fault ([`Growing`]) and its roots are
 //! the evidence.
 
-use noisy_syntax::{Attr, AttrData, Form, Ir, Op, OpKind, Type, Value};
+use noisy_syntax::{Attr, AttrData, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -149,7 +149,7 @@ impl SparseForward for NoiseAnalysis {
     type Fact = Noise;
 
     fn carries(&self, ir: &Ir, value: Value) -> bool {
-        ir.value(value).ty == Type::NOISY
+        self.model().is_noisy(&ir.interner, ir.value(value).ty)
     }
 
     fn entry(&mut self, ir: &Ir, function: Op, index: usize, value: Value) -> Noise {
@@ -183,20 +183,28 @@ impl SparseForward for NoiseAnalysis {
         if data.form == Form::Broken || (data.rest.is_some() && !ir.rest(op).problems.is_empty()) {
             return Noise::Unknown;
         }
+        let carriers: SmallVec<[Noise; 2]>;
         let (noise, fed_by) = if data.kind == OpKind::FuncCall {
             let contract = callee(ir, op).and_then(|it| result_contract(ir, it, result));
             let Some(hi) = contract else { return Noise::Unknown };
             (Noise::up_to(hi), &[][..])
         } else {
             let Some(rule) = self.rules.of(ir, op) else { return Noise::Unknown };
-            let carriers = operands.get(rule.first..).unwrap_or_default();
-            let (fresh, budget) = (self.model().fresh, self.model().budget);
-            let noise = match rule.growth {
+            let model = self.model();
+            if !model.is_carried(rule, result) {
+                return Noise::up_to(0);
+            }
+            let Some(growth) = model.growth(ir, op, rule) else { return Noise::Unknown };
+            let budget = model.budget;
+            let carried = operands.iter().enumerate();
+            let carried = carried.filter(|it| model.is_carrier(ir, op, rule, it.0));
+            carriers = carried.map(|it| *it.1).collect();
+            let noise = match growth {
                 // Noise comes with operands; an op without any is not what the rule is about.
                 Growth::Max(_) | Growth::Sum(_) if carriers.is_empty() => Noise::Unknown,
-                growth => Noise::after(growth, fresh, carriers),
+                growth => Noise::after(growth, &carriers),
             };
-            if let Growth::Reset(level) = rule.growth
+            if let Growth::Reset(level) = growth
                 && carriers.first().is_some_and(|it| it.hi().is_some_and(|hi| hi <= level))
             {
                 self.idle_resets.insert(op);
@@ -204,9 +212,9 @@ impl SparseForward for NoiseAnalysis {
             if !noise.is_over(budget) {
                 return noise;
             }
-            match rule.growth {
-                Growth::Fresh | Growth::Reset(_) => (noise, &[][..]),
-                Growth::Max(_) | Growth::Sum(_) => (noise, carriers),
+            match growth {
+                Growth::Fresh(_) | Growth::Reset(_) => (noise, &[][..]),
+                Growth::Max(_) | Growth::Sum(_) => (noise, &carriers[..]),
             }
         };
         let budget = self.model().budget;

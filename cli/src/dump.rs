@@ -66,7 +66,7 @@ fn facts(document: &Document) -> String {
         let entries = ir.op(op).regions.iter().flat_map(|&(_, region)| ir.blocks(region));
         let arguments = entries.flat_map(|block| ir.block(block).args.clone());
         for value in arguments.chain(ir.op(op).results.iter().copied()) {
-            if ir.value(value).ty == noisy_syntax::Type::NOISY {
+            if document.is_noisy(value) {
                 let _ = writeln!(out, "{} {}", ir.value_text(value), document.noise(value));
             }
         }

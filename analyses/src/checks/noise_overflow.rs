@@ -21,7 +21,7 @@ use rustc_hash::FxHashSet;
 use super::Check;
 use crate::derivation::value_range;
 use crate::flow::{self, Flow};
-use crate::model::Growth;
+use crate::model::GrowthKind;
 use crate::{Category, Diagnostic, Document, Related, Severity};
 
 /// The most spoilt values that are counted.
@@ -99,10 +99,10 @@ fn noisiest_operand(document: &Document, value: Value) -> Option<Value> {
     let ir = document.ir();
     let Def::Result(op, _) = ir.value(value).def else { return None };
     let rule = document.model().rule(ir.op_name(op))?;
-    if matches!(rule.growth, Growth::Fresh | Growth::Reset(_)) {
+    if matches!(rule.kind(), GrowthKind::Fresh | GrowthKind::Reset) {
         return None;
     }
-    let operands = ir.op(op).operands.iter().skip(rule.first).filter_map(|it| it.value);
+    let operands = document.model().carriers(ir, op, rule).flatten();
     operands.fold(None, |best: Option<Value>, it| match best {
         Some(best) if document.noise(best).hi() >= document.noise(it).hi() => Some(best),
         _ => Some(it),

@@ -27,8 +27,8 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     let ir = document.ir();
     for op in document.facts().analysis.idle_resets(ir) {
         let Some(rule) = document.model().rule(ir.op_name(op)) else { continue };
-        let Growth::Reset(level) = rule.growth else { continue };
-        let operand = ir.op(op).operands.get(rule.first).and_then(|it| it.value);
+        let Some(Growth::Reset(level)) = document.model().growth(ir, op, rule) else { continue };
+        let operand = document.model().carriers(ir, op, rule).next().flatten();
         let noise = operand.and_then(|it| document.noise(it).hi());
         let Some(noise) = noise.filter(|&it| it <= level) else { continue };
         out.push(Diagnostic {
@@ -76,7 +76,7 @@ fn removal(document: &Document, op: Op) -> Option<Fix> {
     edits.push(TextEdit { range, text: String::new() });
     edits.sort_by_key(|it| it.range.start);
     Some(Fix {
-        title: "Remove this reduce_noise".into(),
+        title: format!("Remove this {}", ir.op_name(op).rsplit('.').next().unwrap_or_default()),
         applicability: Applicability::Safe,
         edits,
     })

@@ -57,15 +57,11 @@ pub(super) fn write(
     });
     for value in values {
         let name = fresh_name(ir, value, names);
-        let op = &document.model().reset_op;
         let ty = ir.interner.type_text(ir.value(value).ty);
         let old = ir.value_text(value);
         // Who writes the generic form gives it to tools that may not know the dialect.
-        let line = if is_generic(ir, value) {
-            format!("%{name} = \"{op}\"({old}) : ({ty}) -> {ty}")
-        } else {
-            format!("%{name} = {op} {old} : {ty}")
-        };
+        let is_generic = is_generic(ir, value);
+        let line = document.model().reset_text(&format!("%{name}"), &old, &ty, is_generic);
         out.push(insertion(document, value, &line));
         for &(user, index) in &ir.value(value).uses {
             let range = ir.absolute(user, ir.op(user).operands[index as usize].span);

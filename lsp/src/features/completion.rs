@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noisy_analyses::Document;
 use noisy_syntax::dialect::{self, OpKind};
-use noisy_syntax::{Ir, Op, Type, Value};
+use noisy_syntax::{Ir, Op, Value};
 
 use super::cursor;
 
@@ -104,7 +104,7 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
         if ir.interner.str(data.name).starts_with(wanted) && data.span.start < data.span.end {
             let noise = document.noise(value);
             let ty = ir.interner.type_text(data.ty);
-            let detail = if data.ty == Type::NOISY { format!("{ty} {noise}") } else { ty };
+            let detail = if document.is_noisy(value) { format!("{ty} {noise}") } else { ty };
             out.push(Proposal {
                 kind: Kind::Value,
                 label: ir.value_text(value),

@@ -63,9 +63,7 @@ fn label(document: &Document, value: Value, with_budget: bool) -> Option<String>
         Noise::Range { hi, .. } if hi > budget => Some(format!("{noise} > {budget}")),
         Noise::Range { hi, .. } if with_budget => Some(format!("{noise}, {} left", budget - hi)),
         Noise::Range { .. } => Some(noise.to_string()),
-        Noise::Unknown if document.ir().value(value).ty == noisy_syntax::Type::NOISY => {
-            Some("[?]".to_owned())
-        }
+        Noise::Unknown if document.is_noisy(value) => Some("[?]".to_owned()),
         Noise::Bottom | Noise::Unknown => None,
     }
 }

@@ -95,7 +95,7 @@ fn about_value(document: &Document, value: Value) -> String {
 /// The noise of a value and how it came about.
 fn noise(document: &Document, value: Value, out: &mut String) {
     let budget = document.model().budget;
-    let is_noisy = document.ir().value(value).ty == Type::NOISY;
+    let is_noisy = document.is_noisy(value);
     match *document.noise(value) {
         noise @ Noise::Range { hi, .. } => {
             let left = if hi > budget {
@@ -145,10 +145,11 @@ fn about_op(document: &Document, op: Op) -> String {
     }
     let model = document.model();
     if let Some(rule) = model.rule(name)
-        && ir.op(op).results.iter().any(|&it| ir.value(it).ty == Type::NOISY)
+        && let Some(growth) = model.growth(ir, op, rule)
+        && ir.op(op).results.iter().any(|&it| document.is_noisy(it))
     {
-        let rule = match rule.growth {
-            Growth::Fresh => format!("fresh noise, {} bits", model.fresh),
+        let rule = match growth {
+            Growth::Fresh(level) => format!("fresh noise, {level} bits"),
             Growth::Max(0) => "the noise of the noisiest operand".to_owned(),
             Growth::Max(k) => format!("the noise of the noisiest operand + {k}"),
             Growth::Sum(0) => "the sum of the operands' noise".to_owned(),

@@ -1,0 +1,267 @@
+//! The noise model: the one table of how noise grows.
+//!
+//! The analysis, the optimizer, the edits, hover and hints all read this table and state no rule of their own. It is data, keyed by
+//! the full name of an op, so that another scheme is another table: [`ModelSpec`] is what a user writes, [`NoiseModel`] what was
+//! found sound in it and made fast to ask. The built-in one is [`ModelSpec::default`], the `noisy` dialect of the MLIR tutorial.
+
+mod pattern;
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use noisy_syntax::{AttrData, Interner, Ir, Op, Type, Value};
+use rustc_hash::FxHashMap;
+
+pub use self::spec::{GrowthKind, InsertSpec, ModelError, ModelSpec, OpSpec};
+
+use self::pattern::Pattern;
+
+/// Bits of noise; in schemes that count levels, levels.
+pub type Bits = u32;
+
+/// How the noise of an op's noisy results follows from that of its noisy operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Growth {
+    /// New noise of a level, whatever the operands.
+    Fresh(Bits),
+    /// The noisiest operand, plus a constant.
+    Max(Bits),
+    /// The sum of the operands, plus a constant.
+    Sum(Bits),
+    /// Back to a level, whatever the operand; this is what an inserted op does.
+    Reset(Bits),
+}
+
+/// What a model says of the ops of one name. [`NoiseModel::growth`] makes a [`Growth`] of it for one op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Rule {
+    kind: GrowthKind,
+    /// What is added, or the level; `None` if the op must say it.
+    constant: Option<Bits>,
+    /// Which attribute says it, as an index into the model's list.
+    attribute: Option<u32>,
+    operands: Carriers,
+    results: Carriers,
+}
+
+impl Rule {
+    /// The kind of growth, which is the same for every op of the name.
+    pub fn kind(&self) -> GrowthKind {
+        self.kind
+    }
+
+    /// Whether the op brings noise to a level whatever its operands have.
+    pub fn is_reset(&self) -> bool {
+        self.kind == GrowthKind::Reset
+    }
+}
+
+/// Which operands or results carry noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Carriers {
+    /// Those of a noisy type, and those whose type is not known.
+    ByType,
+    /// Those at these indices.
+    These(u64),
+}
+
+/// A scheme: what is fresh, what is too much, which types are noisy, and how each op adds to their noise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoiseModel {
+    /// Noise of an encoded value and of what comes from outside, in bits.
+    pub fresh: Bits,
+    /// The largest legal noise, in bits.
+    pub budget: Bits,
+    /// The op that is inserted to bring noise down; its rule is a reset.
+    pub reset_op: String,
+    reset_level: Bits,
+    reset_cost: u64,
+    reset_text: Option<String>,
+    /// Whether `!noisy.i32` is noisy; the other types are in `types`.
+    dialect_type: bool,
+    types: Vec<Pattern>,
+    attributes: Vec<String>,
+    rules: FxHashMap<String, Rule>,
+}
+
+impl Default for NoiseModel {
+    fn default() -> Self {
+        Self::tutorial()
+    }
+}
+
+impl NoiseModel {
+    /// Makes a model of a description.
+    ///
+    /// # Errors
+    ///
+    /// The first thing in it that contradicts itself or has no meaning, with the key where it stands.
+    pub fn new(spec: &ModelSpec) -> Result<Self, ModelError> {
+        spec::compile(spec)
+    }
+
+    /// The model of the MLIR tutorial's `noisy` dialect: fresh 12, budget 26.
+    pub fn tutorial() -> Self {
+        let spec = ModelSpec::default();
+        // The built-in description is sound (a test says so); without rules every op would be unknown.
+        Self::new(&spec).unwrap_or_else(|_| Self::empty(&spec))
+    }
+
+    fn empty(spec: &ModelSpec) -> Self {
+        Self {
+            fresh: spec.fresh,
+            budget: spec.budget,
+            reset_op: spec.insert.op.clone(),
+            reset_level: spec.fresh,
+            reset_cost: spec.insert.cost,
+            reset_text: spec.insert.text.clone(),
+            dialect_type: false,
+            types: Vec::new(),
+            attributes: Vec::new(),
+            rules: FxHashMap::default(),
+        }
+    }
+
+    /// The rule of an op by its full name; `None` if the model does not know it.
+    pub fn rule(&self, name: &str) -> Option<Rule> {
+        self.rules.get(name).copied()
+    }
+
+    /// How the noise of one op grows by a rule of its name; `None` if that stands in an attribute that the op does
+    /// not have or that is no number of bits.
+    pub fn growth(&self, ir: &Ir, op: Op, rule: Rule) -> Option<Growth> {
+        let written = rule.attribute.and_then(|it| {
+            let name = self.attributes.get(it as usize)?;
+            ir.attr(op, name)
+        });
+        let constant = match written {
+            None => rule.constant?,
+            Some(attr) => match ir.interner.attr_data(attr) {
+                AttrData::Int { value, .. } => Bits::try_from(*value).ok()?,
+                _ => return None,
+            },
+        };
+        Some(match rule.kind {
+            GrowthKind::Fresh => Growth::Fresh(constant),
+            GrowthKind::Max => Growth::Max(constant),
+            GrowthKind::Sum => Growth::Sum(constant),
+            GrowthKind::Reset => Growth::Reset(constant),
+        })
+    }
+
+    /// Whether an operand of an op carries noise into its results. One whose type is not known does: nothing may be
+    /// concluded without it.
+    pub fn is_carrier(&self, ir: &Ir, op: Op, rule: Rule, operand: usize) -> bool {
+        match rule.operands {
+            Carriers::These(mask) => operand < 64 && mask >> operand & 1 == 1,
+            Carriers::ByType => {
+                let operand = ir.op(op).operands.get(operand);
+                let ty = operand.and_then(|it| it.value).map(|it| ir.value(it).ty);
+                ty.is_none_or(|ty| ty == Type::UNKNOWN || self.is_noisy(&ir.interner, ty))
+            }
+        }
+    }
+
+    /// The operands that carry noise into the results of an op, in order; `None` for one that names no value.
+    pub fn carriers<'a>(
+        &'a self,
+        ir: &'a Ir,
+        op: Op,
+        rule: Rule,
+    ) -> impl Iterator<Item = Option<Value>> + 'a {
+        let operands = ir.op(op).operands.iter().enumerate();
+        operands
+            .filter(move |it| self.is_carrier(ir, op, rule, it.0))
+            .map(|(_, operand)| operand.value)
+    }
+
+    /// Whether the rule of an op is about a result; the others of a noisy type have no noise.
+    pub fn is_carried(&self, rule: Rule, result: usize) -> bool {
+        match rule.results {
+            Carriers::ByType => true,
+            Carriers::These(mask) => result < 64 && mask >> result & 1 == 1,
+        }
+    }
+
+    /// Whether values of a type carry noise.
+    pub fn is_noisy(&self, interner: &Interner, ty: Type) -> bool {
+        if ty == Type::NOISY {
+            return self.dialect_type;
+        }
+        !self.types.is_empty() && pattern::any(&self.types, interner, ty)
+    }
+
+    /// The level that [`NoiseModel::reset_op`] brings noise down to, in bits.
+    pub fn reset_level(&self) -> Bits {
+        self.reset_level
+    }
+
+    /// The price of one inserted [`NoiseModel::reset_op`]; at least 1.
+    pub fn reset_cost(&self) -> u64 {
+        self.reset_cost
+    }
+
+    /// The text of an inserted [`NoiseModel::reset_op`]. Each name comes with its `%`. Without a template of its own the op is
+    /// written as `%r = op %a : type`, or in generic form where its neighbors are.
+    pub fn reset_text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
+        let op = &self.reset_op;
+        match &self.reset_text {
+            Some(text) => spec::fill(text, result, operand, ty),
+            None if is_generic => format!("{result} = \"{op}\"({operand}) : ({ty}) -> {ty}"),
+            None => format!("{result} = {op} {operand} : {ty}"),
+        }
+    }
+}
+
+/// The rules of a model looked up by op: names are compared once per document, not once per visit.
+#[derive(Debug)]
+pub struct Rules {
+    model: NoiseModel,
+    /// By interned op name, in the order of their index; grown as names are seen.
+    by_name: Vec<Entry>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Entry {
+    Unseen,
+    None,
+    Rule(Rule),
+}
+
+impl Rules {
+    /// The rules of a model, for one document.
+    pub fn new(model: NoiseModel) -> Self {
+        Self { model, by_name: Vec::new() }
+    }
+
+    /// The model.
+    pub fn model(&self) -> &NoiseModel {
+        &self.model
+    }
+
+    /// Forgets the names: they belong to another document now.
+    pub fn clear(&mut self) {
+        self.by_name.clear();
+    }
+
+    /// The rule of an op.
+    pub fn of(&mut self, ir: &Ir, op: Op) -> Option<Rule> {
+        let data = ir.op(op);
+        if !data.kind.is_op() {
+            return None;
+        }
+        let index = data.name.index();
+        if index >= self.by_name.len() {
+            self.by_name.resize(index + 1, Entry::Unseen);
+        }
+        match self.by_name[index] {
+            Entry::Rule(rule) => Some(rule),
+            Entry::None => None,
+            Entry::Unseen => {
+                let rule = self.model.rule(ir.op_name(op));
+                self.by_name[index] = rule.map_or(Entry::None, Entry::Rule);
+                rule
+            }
+        }
+    }
+}

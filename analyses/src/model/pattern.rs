@@ -1,0 +1,66 @@
+//! Types by their text: exact, or with `*` for any run of characters. Blanks do not count on either side.
+
+use noisy_syntax::{Interner, Type, TypeData};
+
+/// A type, or many of them by one text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pattern(String);
+
+impl Pattern {
+    /// A pattern from the text of a type as MLIR prints it.
+    pub(super) fn new(text: &str) -> Self {
+        Pattern(text.chars().filter(|it| !it.is_ascii_whitespace()).collect())
+    }
+
+    /// Whether it is the text of no type.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a text, given in two pieces, is of this pattern.
+    pub(super) fn fits(&self, head: &str, tail: &str) -> bool {
+        let pattern = self.0.as_bytes();
+        let (head, tail) = (head.as_bytes(), tail.as_bytes());
+        let at = |i: usize| head.get(i).or_else(|| tail.get(i.wrapping_sub(head.len())));
+        let (mut p, mut t) = (0, 0);
+        // Where to go on if what follows the last star does not fit.
+        let mut star = None;
+        loop {
+            while at(t).is_some_and(u8::is_ascii_whitespace) {
+                t += 1;
+            }
+            match (pattern.get(p), at(t)) {
+                (Some(b'*'), _) => {
+                    star = Some((p, t));
+                    p += 1;
+                }
+                (None, None) => return true,
+                (Some(a), Some(b)) if a == b => (p, t) = (p + 1, t + 1),
+                _ => {
+                    let Some((back, from)) = star.filter(|it| at(it.1).is_some()) else {
+                        return false;
+                    };
+                    star = Some((back, from + 1));
+                    (p, t) = (back + 1, from + 1);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a type is of one of some patterns.
+pub(super) fn any(patterns: &[Pattern], interner: &Interner, ty: Type) -> bool {
+    match interner.type_data(ty) {
+        TypeData::Unknown => false,
+        // The types of dialects are kept as text but for the `!`.
+        TypeData::Dialect(name) => {
+            let name = interner.str(*name);
+            patterns.iter().any(|it| it.fits("!", name))
+        }
+        _ if patterns.iter().all(|it| it.0.starts_with('!')) => false,
+        _ => {
+            let text = interner.type_text(ty);
+            patterns.iter().any(|it| it.fits("", &text))
+        }
+    }
+}
