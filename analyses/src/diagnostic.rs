@@ -65,10 +65,8 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     /// What to do.
     pub help: Option<String>,
-    /// How to show it.
+    /// How to show it. What would mend it is asked for separately: [`crate::Document::fixes`].
     pub tags: Vec<Tag>,
-    /// What would mend it at once (cheap ones only; placement is asked for separately).
-    pub fixes: Vec<Fix>,
 }
 
 /// Whether a fix may be applied without a look.

@@ -13,7 +13,7 @@ use crate::fact::Noise;
 use crate::model::NoiseModel;
 use crate::noise::NoiseAnalysis;
 use crate::sparse::Sparse;
-use crate::{Category, Diagnostic, Severity};
+use crate::{Category, Diagnostic, Fix, Severity};
 
 /// A document: text, IR, facts and diagnostics, always those of the current text.
 #[derive(Debug)]
@@ -95,17 +95,21 @@ impl Document {
                 related: Vec::new(),
                 help: None,
                 tags: Vec::new(),
-                fixes: Vec::new(),
             });
         }
         for check in checks::ALL {
-            (check.run)(self, &mut out);
+            check.run(self, &mut out);
         }
         out.sort_by(|a, b| {
             let key = |it: &Diagnostic| (it.range.start, it.range.end, it.category, it.code);
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
         });
         out
+    }
+
+    /// What would mend a diagnostic of the current text at once; made when asked for. Placement is asked for separately.
+    pub fn fixes(&self, diagnostic: &Diagnostic) -> Vec<Fix> {
+        checks::find(diagnostic.code).and_then(|it| it.fix(self, diagnostic)).into_iter().collect()
     }
 
     /// The symbol name of a function without `@`, or an empty string.

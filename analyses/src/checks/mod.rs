@@ -1,24 +1,122 @@
-//! What is reported beyond the grammar, one file per code. Each file opens with the code, its documentation and an example;
-//! `docs/diagnostics.md` is made from those comments.
+//! What is reported beyond the grammar, one file per code. Each file opens with its code and title, its documentation and an example;
+//! [`Check::docs`] and `docs/diagnostics.md` are made from those comments.
 
 mod noise_grows;
 mod noise_overflow;
 mod redundant_reduce;
 
-use crate::{Category, Diagnostic, Document, Severity};
+use std::fmt::Write as _;
+use std::ops::Range;
 
-/// A check.
+use crate::{Category, Diagnostic, Document, Fix, Severity, Tag};
+
+/// A check: what it is called and how it finds what it reports.
 #[derive(Debug)]
 pub struct Check {
-    /// The code of its diagnostics.
+    /// The code of its diagnostics, in kebab case.
     pub code: &'static str,
-    /// Their family.
+    /// The family of its diagnostics.
     pub category: Category,
-    /// How bad they are.
+    /// How bad they are, unless a configuration says otherwise.
     pub severity: Severity,
+    /// How an editor may show them.
+    pub tag: Option<Tag>,
+    /// The text of its file, which opens with the documentation.
+    source: &'static str,
     /// Adds what it finds.
-    pub run: fn(&Document, &mut Vec<Diagnostic>),
+    run: fn(&Document, &mut Vec<Diagnostic>),
+    /// What mends one of its diagnostics.
+    fix: Option<fn(&Document, &Diagnostic) -> Option<Fix>>,
 }
 
 /// All checks.
 pub const ALL: &[Check] = &[noise_overflow::CHECK, noise_grows::CHECK, redundant_reduce::CHECK];
+
+/// The check of a code.
+pub fn find(code: &str) -> Option<&'static Check> {
+    ALL.iter().find(|it| it.code == code)
+}
+
+impl Check {
+    /// What it is about, a few words: `noise over the budget`.
+    pub fn title(&self) -> &'static str {
+        let first = self.source.lines().next().unwrap_or_default();
+        first.split_once(": ").map_or(self.code, |(_, title)| title)
+    }
+
+    /// What it reports and what to do about it, with an example, in Markdown.
+    pub fn docs(&self) -> String {
+        let mut out = String::new();
+        let lines = self.source.lines().map_while(|it| it.strip_prefix("//!"));
+        for line in lines.skip(1) {
+            out.push_str(line.strip_prefix(' ').unwrap_or(line));
+            out.push('\n');
+        }
+        out.trim_matches('\n').to_owned() + "\n"
+    }
+
+    pub(crate) fn run(&self, document: &Document, out: &mut Vec<Diagnostic>) {
+        (self.run)(document, out);
+    }
+
+    pub(crate) fn fix(&self, document: &Document, diagnostic: &Diagnostic) -> Option<Fix> {
+        self.fix?(document, diagnostic)
+    }
+
+    /// One of its diagnostics.
+    fn at(&self, range: Range<usize>, message: String) -> Diagnostic {
+        Diagnostic {
+            code: self.code,
+            category: self.category,
+            severity: self.severity,
+            range,
+            message,
+            related: Vec::new(),
+            help: None,
+            tags: self.tag.into_iter().collect(),
+        }
+    }
+}
+
+/// The catalogue of all checks in Markdown: `docs/diagnostics.md`.
+pub fn book() -> String {
+    let mut out = "# Diagnostics\n\nWhat is reported beyond syntax, names and types. Made from the comments at the top of the files \
+                   in `analyses/src/checks/`.\n"
+        .to_owned();
+    for check in ALL {
+        let severity = format!("{:?}", check.severity).to_lowercase();
+        let _ = write!(
+            out,
+            "\n## {}\n\n*{}: {}*\n\n{}",
+            check.code,
+            severity,
+            check.title(),
+            check.docs()
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_check_has_a_title_and_an_example() {
+        for check in ALL {
+            assert!(check.source.starts_with(&format!("//! {}: ", check.code)), "{}", check.code);
+            assert!(check.docs().contains("```mlir\n"), "{}", check.code);
+            assert!(find(check.code).is_some_and(|it| it.title() == check.title()));
+        }
+    }
+
+    #[test]
+    fn the_book_is_current() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/diagnostics.md");
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(path, book()).unwrap_or_else(|it| panic!("{path}: {it}"));
+        }
+        let found = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(found == book(), "write it anew: BLESS=1 cargo test -p noisy-analyses book");
+    }
+}

@@ -1,4 +1,4 @@
-//! noise-grows
+//! noise-grows: noise grows in each round of a loop
 //!
 //! A loop that may run any number of times adds noise to a carried value in each round, so that after enough rounds the budget
 //! is exceeded. Reported at what the loop carries into the next round, with the round in which it first
@@ -21,8 +21,15 @@ use crate::derivation::{core_range, value_range};
 use crate::flow::{self, Flow};
 use crate::{Category, Diagnostic, Document, Related, Severity};
 
-pub(super) const CHECK: Check =
-    Check { code: "noise-grows", category: Category::Noise, severity: Severity::Error, run: check };
+pub(super) const CHECK: Check = Check {
+    code: "noise-grows",
+    category: Category::Noise,
+    severity: Severity::Error,
+    tag: None,
+    source: include_str!("noise_grows.rs"),
+    run: check,
+    fix: None,
+};
 
 fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     let (ir, budget) = (document.ir(), document.model().budget);
@@ -33,19 +40,14 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
             range: value_range(ir, growing.root),
             message: format!("noise {noise} here in round {round}"),
         });
-        out.push(Diagnostic {
-            code: CHECK.code,
-            category: CHECK.category,
-            severity: CHECK.severity,
-            range: carried_range(ir, op, growing.index),
-            message: format!(
-                "noise grows by {by} in each round and exceeds the budget of {budget} in round {round}"
-            ),
-            related: chain,
-            help: Some("reduce the carried value in the loop, or give the loop constant bounds".into()),
-            tags: Vec::new(),
-            fixes: Vec::new(),
-        });
+        let message = format!(
+            "noise grows by {by} in each round and exceeds the budget of {budget} in round {round}"
+        );
+        let mut it = CHECK.at(carried_range(ir, op, growing.index), message);
+        it.related = chain;
+        it.help =
+            Some("reduce the carried value in the loop, or give the loop constant bounds".into());
+        out.push(it);
     }
 }
 

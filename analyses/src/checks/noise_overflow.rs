@@ -1,4 +1,4 @@
-//! noise-overflow
+//! noise-overflow: noise over the budget
 //!
 //! The noise of a value may exceed the budget: decoding it, or anything computed from it, may give a wrong answer. Reported where a
 //! chain of ops first goes over; what that value spoils further down is counted and not reported again. The chain that
@@ -33,7 +33,10 @@ pub(super) const CHECK: Check = Check {
     code: "noise-overflow",
     category: Category::Noise,
     severity: Severity::Error,
+    tag: None,
+    source: include_str!("noise_overflow.rs"),
     run: check,
+    fix: None,
 };
 
 fn check(document: &Document, out: &mut Vec<Diagnostic>) {
@@ -44,17 +47,10 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
             let what = if Flow::of(ir, round.op).is_loop() { "of the loop" } else { "of a cycle" };
             let _ = write!(message, " in round {} {what}", round.number);
         }
-        out.push(Diagnostic {
-            code: CHECK.code,
-            category: CHECK.category,
-            severity: CHECK.severity,
-            range: value_range(ir, value),
-            message,
-            related: related(document, value),
-            help: Some(help(document, value)),
-            tags: Vec::new(),
-            fixes: Vec::new(),
-        });
+        let mut it = CHECK.at(value_range(ir, value), message);
+        it.related = related(document, value);
+        it.help = Some(help(document, value));
+        out.push(it);
     }
 }
 

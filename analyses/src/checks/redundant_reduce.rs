@@ -1,4 +1,4 @@
-//! redundant-reduce
+//! redundant-reduce: a `reduce_noise` that lowers nothing
 //!
 //! A `reduce_noise` whose operand has no more noise than the op leaves. It costs a bootstrapping and changes nothing.
 //!
@@ -20,7 +20,10 @@ pub(super) const CHECK: Check = Check {
     code: "redundant-reduce",
     category: Category::Lint,
     severity: Severity::Hint,
+    tag: Some(Tag::Unnecessary),
+    source: include_str!("redundant_reduce.rs"),
     run: check,
+    fix: Some(fix),
 };
 
 fn check(document: &Document, out: &mut Vec<Diagnostic>) {
@@ -31,18 +34,15 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         let operand = document.model().carriers(ir, op, rule).next().flatten();
         let noise = operand.and_then(|it| document.noise(it).hi());
         let Some(noise) = noise.filter(|&it| it <= level) else { continue };
-        out.push(Diagnostic {
-            code: CHECK.code,
-            category: CHECK.category,
-            severity: CHECK.severity,
-            range: core_range(ir, op),
-            message: format!("the noise is {noise} before, and {level} after"),
-            related: Vec::new(),
-            help: Some("use its operand instead".into()),
-            tags: vec![Tag::Unnecessary],
-            fixes: removal(document, op).into_iter().collect(),
-        });
+        let message = format!("the noise is {noise} before, and {level} after");
+        let mut it = CHECK.at(core_range(ir, op), message);
+        it.help = Some("use its operand instead".into());
+        out.push(it);
     }
+}
+
+fn fix(document: &Document, diagnostic: &Diagnostic) -> Option<Fix> {
+    removal(document, document.ir().item_at(diagnostic.range.start)?)
 }
 
 /// Uses the operand in place of the result and takes the op out, with its line if nothing else stands there.

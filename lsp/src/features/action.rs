@@ -31,7 +31,7 @@ pub(crate) fn actions(
 ) -> Vec<Action> {
     let mut out = Vec::new();
     for it in diagnostics.iter().filter(|it| touches(&it.range, range)) {
-        out.extend(it.fixes.iter().map(|fix| Action::Fix(fix.clone(), it.clone())));
+        out.extend(document.fixes(it).into_iter().map(|fix| Action::Fix(fix, it.clone())));
     }
     let over: Vec<&Diagnostic> = diagnostics.iter().filter(|it| is_over(it)).collect();
     if let Some(function) = function_at(document, range.start) {
