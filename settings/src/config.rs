@@ -5,12 +5,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use noisy_analyses::ModelSpec;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
+use serde::de::IntoDeserializer;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use crate::options::Settings;
+use crate::options::{Model, Settings};
 use crate::problem::Problem;
 use crate::rules;
 use crate::schema::unknown_keys;
@@ -228,13 +230,21 @@ fn known(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
 }
 
 fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>> {
-    let table = Deserializer::from(Spanned::new(0..0, table));
-    Settings::deserialize(table).map_err(|it| {
-        vec![Problem::new(
-            text,
-            it.span().unwrap_or(0..0),
-            it.message().replace("wanted string or table", "expected a string"),
-        )]
+    let model = table.get("model").cloned();
+    Settings::deserialize(Deserializer::from(Spanned::new(0..0, table))).map_err(|it| {
+        let error = model.and_then(|model| {
+            // What is wrong with the model as a whole knows its place by its keys.
+            let spec = ModelSpec::deserialize(model.clone().into_deserializer()).ok()?;
+            let error = Model::new(spec).err()?;
+            let range = error
+                .path
+                .iter()
+                .try_fold(&model, |at, key| at.get_ref().get(key.as_str()).ok_or(at));
+            let range = range.map_or_else(Spanned::span, Spanned::span);
+            Some(Problem::new(text, range, format!("`model`: {error}")))
+        });
+        let message = || it.message().replace("wanted string or table", "expected a string");
+        vec![error.unwrap_or_else(|| Problem::new(text, it.span().unwrap_or(0..0), message()))]
     })
 }
 
@@ -366,6 +376,40 @@ mod tests {
             3:21: invalid type: integer `1`, expected a boolean
         "#]],
         );
+    }
+
+    #[test]
+    fn a_model_that_makes_no_sense_is_an_error_at_its_place() {
+        wrong(
+            "[model]\nbudget = 20\nfresh = 21",
+            &expect![[r#"
+            3:9: `model`: fresh: 21 is over the budget of 20: nothing is legal
+        "#]],
+        );
+        wrong(
+            "[model]\nfresh = 30",
+            &expect![[r#"
+            2:9: `model`: fresh: 30 is over the budget of 26: nothing is legal
+        "#]],
+        );
+        wrong(
+            "[model.ops]\n\"a.b\" = { growth = \"max\", level = 3 }",
+            &expect![[r#"
+            2:35: `model`: ops."a.b".level: only `fresh` and `reset` have a level
+        "#]],
+        );
+        wrong(
+            "[model.ops]\n\"a.b\" = { growth = \"max\", pluss = 3 }",
+            &expect![[r#"
+            2:27: unknown key `pluss` in `model.ops.a.b`; did you mean `plus`?
+        "#]],
+        );
+        let settings = config(
+            "model = { fresh = 1, budget = 7 }\n[[overrides]]\nfiles = [\"*\"]\nmodel.budget = 9",
+            &["model.fresh=2"],
+        );
+        let settings = settings.for_path(Path::new("/repo/a.mlir")).expect("right");
+        assert_eq!((settings.model.noise().fresh, settings.model.noise().budget), (2, 9));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! The settings of one file, as types: from them come reading, the JSON schema, and `--show-settings`.
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
+use noisy_analyses::{ModelError, ModelSpec, NoiseModel};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::Problem;
 use crate::config::{Config, Overrides};
@@ -21,6 +23,55 @@ pub struct Settings {
     pub placement: Placement,
     /// What an editor shows between the text.
     pub hints: Hints,
+    /// How noise grows, how much of it is legal, and what is inserted to bring it down.
+    pub model: Model,
+}
+
+/// The noise model: as it is written, and ready for use.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Model {
+    spec: ModelSpec,
+    noise: Arc<NoiseModel>,
+}
+
+impl Model {
+    /// A model that makes sense.
+    pub(crate) fn new(spec: ModelSpec) -> Result<Self, ModelError> {
+        let noise = Arc::new(NoiseModel::new(&spec)?);
+        Ok(Self { spec, noise })
+    }
+
+    /// As it is written.
+    pub fn spec(&self) -> &ModelSpec {
+        &self.spec
+    }
+
+    /// Ready for use.
+    pub fn noise(&self) -> &NoiseModel {
+        &self.noise
+    }
+}
+
+impl Serialize for Model {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.spec.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Model {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::new(ModelSpec::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+impl JsonSchema for Model {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        ModelSpec::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        ModelSpec::json_schema(generator)
+    }
 }
 
 /// Settings of the optimizer.

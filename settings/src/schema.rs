@@ -9,7 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::Problem;
-use crate::options::{Placement, Settings};
+use crate::options::{Model, Placement, Settings};
 use crate::problem::nearest;
 use crate::rules::Rules;
 
@@ -41,6 +41,9 @@ struct Override {
     /// The optimizer that inserts `reduce_noise`.
     #[schemars(default)]
     placement: Placement,
+    /// How noise grows, how much of it is legal, and what is inserted to bring it down.
+    #[schemars(default)]
+    model: Model,
 }
 
 /// The JSON schema (draft 2020-12) of `noisy.toml`.
