@@ -294,29 +294,39 @@ impl Ir {
         let own = Own { item };
         let mut results: SmallVec<[Value; 1]> = SmallVec::new();
         let mut result_names: SmallVec<[ResultName; 1]> = SmallVec::new();
-        for result in &parsed.results {
-            let span = own.span(result.span);
-            result_names.push(ResultName { name: result.name, span, count: result.count });
-            // A wild count is a problem of its own; no more values are made than an op can sensibly have.
-            for number in 0..result.count.min(MAX_PACK) {
-                let index = results.len();
-                let data = ValueData {
-                    def: Def::Result(op, index as u32),
-                    ty: parsed.result_types.get(index).copied().unwrap_or(Type::UNKNOWN),
-                    guessed: parsed.guessed,
-                    name: result.name,
-                    number,
-                    span,
-                    uses: SmallVec::new(),
-                };
-                match keep.get(index) {
-                    Some(&value) => {
-                        let uses = std::mem::take(&mut self.values[value.index()].uses);
-                        self.values[value.index()] = ValueData { uses, ..data };
-                        results.push(value);
-                    }
-                    None => results.push(self.new_value(data)),
+        let mut result = |ir: &mut Ir, name: Name, number: u32, span: Span| {
+            let index = results.len();
+            let data = ValueData {
+                def: Def::Result(op, index as u32),
+                ty: parsed.result_types.get(index).copied().unwrap_or(Type::UNKNOWN),
+                guessed: parsed.guessed,
+                name,
+                number,
+                span,
+                uses: SmallVec::new(),
+            };
+            results.push(match keep.get(index) {
+                Some(&value) => {
+                    let uses = std::mem::take(&mut ir.values[value.index()].uses);
+                    ir.values[value.index()] = ValueData { uses, ..data };
+                    value
                 }
+                None => ir.new_value(data),
+            });
+        };
+        for name in &parsed.results {
+            let span = own.span(name.span);
+            result_names.push(ResultName { name: name.name, span, count: name.count });
+            // A wild count is a problem of its own; no more values are made than an op can sensibly have.
+            for number in 0..name.count.min(MAX_PACK) {
+                result(self, name.name, number, span);
+            }
+        }
+        if parsed.results.is_empty() && !parsed.guessed {
+            // Results may be left without names; their types say how many there are.
+            let start = own.at(parsed.name_span.start);
+            for number in 0..parsed.result_types.len() {
+                result(self, Name::EMPTY, number as u32, Span::new(start, start));
             }
         }
         let operands = parsed.operands.iter().map(|it| Operand {
@@ -530,9 +540,14 @@ impl Ir {
         parsed.region_arguments = arguments;
     }
 
+    /// The first value of each name on the left.
     fn result_firsts(&self, op: Op) -> SmallVec<[Value; 1]> {
         let results = &self.op(op).results;
-        results.iter().copied().filter(|&it| self.value(it).number == 0).collect()
+        let is_first = |it: &Value| {
+            let data = self.value(*it);
+            data.number == 0 && data.name != Name::EMPTY
+        };
+        results.iter().copied().filter(is_first).collect()
     }
 
     fn add_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {

@@ -41,7 +41,7 @@ pub struct OpData {
     pub(crate) reach: u32,
     /// Whether all its brackets are closed.
     pub(crate) balanced: bool,
-    /// The values it defines; of a label, the block's arguments.
+    /// The values it defines, whether or not the text names them; of a label, the block's arguments.
     pub results: SmallVec<[Value; 1]>,
     /// The names left of the `=`.
     pub result_names: SmallVec<[ResultName; 1]>,
@@ -135,7 +135,7 @@ pub struct ValueData {
     pub name: Name,
     /// Its number within a pack of that name.
     pub number: u32,
-    /// `%name` at the definition, in the own text of [`Ir::definer`]; empty if it has no name.
+    /// `%name` at the definition, in the own text of [`Ir::definer`]; empty if it has no name, at the name of its op.
     pub span: Span,
     /// Who uses it: op and operand index, in no particular order.
     pub uses: SmallVec<[(Op, u32); 2]>,
@@ -450,9 +450,13 @@ impl Ir {
         }
     }
 
-    /// The name of a value as its uses write it: `%3`, `%a#1`.
+    /// The name of a value as its uses write it: `%3`, `%a#1`; of a result that the text leaves without a name, its op and
+    /// number: `noisy.add#0`.
     pub fn value_text(&self, value: Value) -> String {
         let data = self.value(value);
+        if let (Name::EMPTY, Def::Result(op, index)) = (data.name, data.def) {
+            return format!("{}#{index}", self.op_name(op));
+        }
         let name = self.interner.str(data.name);
         let packed = match data.def {
             Def::Result(op, _) => {

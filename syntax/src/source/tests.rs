@@ -156,3 +156,31 @@ proptest! {
         check_ranges(&Source::new(&text));
     }
 }
+
+#[test]
+fn results_without_names_are_values_and_stay_the_same_values() {
+    let mut source = Source::new(
+        "func.func @f(%a: i32) {\n  arith.addi %a, %a : i32\n  \"a.b\"() : () -> (i1, i2)\n  return\n}\n",
+    );
+    let results = |source: &Source| {
+        let mut out = Vec::new();
+        let ir = source.ir();
+        ir.walk(ir.root(), &mut |op| {
+            for &it in &ir.op(op).results {
+                out.push((it, ir.value_text(it), ir.interner.type_text(ir.value(it).ty)));
+            }
+        });
+        out
+    };
+    let before = results(&source);
+    let texts: Vec<_> = before.iter().map(|it| (it.1.as_str(), it.2.as_str())).collect();
+    assert_eq!(texts, [("arith.addi#0", "i32"), ("a.b#0", "i1"), ("a.b#1", "i2")]);
+    // A name that comes later is a name of the same value.
+    let at = source.text().to_string().find("arith").unwrap_or_default();
+    edit(&mut source, at, 0, "%x = ");
+    let after = results(&source);
+    assert_eq!((before[0].0, "%x"), (after[0].0, after[0].1.as_str()));
+    assert_eq!(before[1..], after[1..]);
+    edit(&mut source, at, 5, "");
+    assert_eq!(before, results(&source));
+}
