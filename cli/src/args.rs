@@ -98,6 +98,11 @@ pub(crate) enum Stage {
     Tree,
     /// Ops with their operands, results and types
     Ir,
+    /// The generic form, as mlir-opt of LLVM 19 prints it
+    Generic,
+    /// The generic form, as heir-opt on LLVM 24 prints it
+    #[value(name = "generic-24")]
+    Generic24,
     /// The noise of every value
     Facts,
 }

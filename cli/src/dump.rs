@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 
 use noisy_analyses::Document;
+use noisy_syntax::print::{self, Tool};
 use noisy_syntax::{Source, dump};
 
 use crate::args::Stage;
@@ -54,6 +55,8 @@ fn printed(stage: Stage, text: &str) -> String {
         Stage::Tokens => dump::tokens(text),
         Stage::Tree => dump::tree(&Source::new(text)),
         Stage::Ir => dump::ir(&Source::new(text)),
+        Stage::Generic => print::generic_as(Source::new(text).ir(), Tool::Mlir19),
+        Stage::Generic24 => print::generic_as(Source::new(text).ir(), Tool::Heir24),
         Stage::Facts => facts(&Document::new(text)),
     }
 }

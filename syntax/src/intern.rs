@@ -346,14 +346,17 @@ impl Interner {
 
     /// Appends a type as MLIR writes it.
     pub fn write_type(&self, out: &mut String, ty: Type) {
-        crate::print::write_type(self, out, ty);
+        let mut text = crate::print::Text::new(self, None);
+        std::mem::swap(&mut text.out, out);
+        text.ty(ty);
+        *out = text.out;
     }
 
     /// An attribute as MLIR's generic form writes it.
     pub fn attr_text(&self, attr: Attr) -> String {
-        let mut out = String::new();
-        crate::print::write_attr(self, &mut out, attr);
-        out
+        let mut text = crate::print::Text::new(self, None);
+        text.attr(attr);
+        text.out
     }
 
     /// A debugging summary: how many of each there are.

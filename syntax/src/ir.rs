@@ -309,6 +309,19 @@ impl Ir {
         last.filter(|&op| self.op(op).kind != OpKind::Label)
     }
 
+    /// The terminator that the text of an op's region leaves out: its custom form does not write it where it has no operands.
+    pub fn missing_terminator(&self, op: Op, region: Region) -> Option<OpKind> {
+        let data = self.op(op);
+        if data.form != Form::Custom {
+            return None;
+        }
+        let terminator = data.kind.implicit_terminator()?;
+        let [block] = self.blocks(region)[..] else { return None };
+        let last = self.last_op(block);
+        let is_there = last.is_some_and(|it| self.op(it).kind.has(crate::Traits::TERMINATOR));
+        (!is_there).then_some(terminator)
+    }
+
     /// The block that an op stands in; for a label, its own block.
     pub fn block_of(&self, op: Op) -> Block {
         match seq::label_at_or_before(self, op) {

@@ -1,232 +1,284 @@
-//! Printing types, attributes and ops in the generic form, as MLIR prints them.
-
-#![allow(
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    reason = "numbers of digits and exponents of floats"
-)]
+//! Printing: types, attributes and ops as MLIR prints them, in the generic form and in each op's own.
 
 use std::fmt::Write as _;
 
 use crate::{Attr, AttrData, Dim, Interner, Name, Sign, Type, TypeData};
 
+mod float;
+mod foreign;
 mod generic;
+mod number;
 
-pub use generic::{generic, generic_op};
+pub(crate) use float::float_text;
+pub use generic::{generic, generic_as, generic_op};
 
-pub(crate) fn write_type(interner: &Interner, out: &mut String, ty: Type) {
-    match interner.type_data(ty) {
-        TypeData::Unknown => out.push('?'),
-        TypeData::Int { width, sign } => {
-            let prefix = match sign {
-                Sign::Signless => "i",
-                Sign::Signed => "si",
-                Sign::Unsigned => "ui",
-            };
-            let _ = write!(out, "{prefix}{width}");
-        }
-        TypeData::Float(keyword) => out.push_str(keyword),
-        TypeData::Index => out.push_str("index"),
-        TypeData::None => out.push_str("none"),
-        TypeData::Token => out.push_str("token"),
-        TypeData::Function { inputs, results } => {
-            write_function_type(interner, out, inputs, results);
-        }
-        TypeData::Vector { dims, element } => {
-            out.push_str("vector<");
-            write_dims(out, Some(dims));
-            write_type(interner, out, *element);
-            out.push('>');
-        }
-        TypeData::Tensor { dims, element, encoding } => {
-            out.push_str("tensor<");
-            write_dims(out, dims.as_deref());
-            write_type(interner, out, *element);
-            if let Some(it) = encoding {
-                out.push_str(", ");
-                write_attr(interner, out, *it);
-            }
-            out.push('>');
-        }
-        TypeData::MemRef { dims, element, rest } => {
-            out.push_str("memref<");
-            write_dims(out, dims.as_deref());
-            write_type(interner, out, *element);
-            for it in rest {
-                out.push_str(", ");
-                write_attr_typed(interner, out, *it, Types::NotDefault);
-            }
-            out.push('>');
-        }
-        TypeData::Complex(element) => {
-            out.push_str("complex<");
-            write_type(interner, out, *element);
-            out.push('>');
-        }
-        TypeData::Tuple(types) => {
-            out.push_str("tuple<");
-            write_types(interner, out, types);
-            out.push('>');
-        }
-        TypeData::Dialect(name) => {
-            out.push('!');
-            out.push_str(interner.str(*name));
-        }
-    }
+/// Whose print is reproduced. They differ in a few defaults, and in what they know: a tool prints types and attributes of dialects
+/// that it does not know as they are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tool {
+    /// `mlir-opt` of LLVM 19; the spelling of what it does not know is that of who does.
+    #[default]
+    Mlir19,
+    /// `heir-opt` on LLVM 24.
+    Heir24,
 }
 
-/// Types with commas between them.
-pub(crate) fn write_types(interner: &Interner, out: &mut String, types: &[Type]) {
-    for (i, ty) in types.iter().enumerate() {
-        out.push_str(if i > 0 { ", " } else { "" });
-        write_type(interner, out, *ty);
-    }
-}
-
-/// `(i32) -> i32`
-pub(crate) fn write_function_type(
-    interner: &Interner,
-    out: &mut String,
-    inputs: &[Type],
-    results: &[Type],
-) {
-    out.push('(');
-    write_types(interner, out, inputs);
-    out.push_str(") -> ");
-    match results {
-        [one] if !matches!(interner.type_data(*one), TypeData::Function { .. }) => {
-            write_type(interner, out, *one);
-        }
-        _ => {
-            out.push('(');
-            write_types(interner, out, results);
-            out.push(')');
-        }
-    }
-}
-
-fn write_dims(out: &mut String, dims: Option<&[Dim]>) {
-    let Some(dims) = dims else {
-        out.push_str("*x");
-        return;
-    };
-    for dim in dims {
-        let _ = match dim {
-            Dim::Fixed(size) => write!(out, "{size}x"),
-            Dim::Dynamic => write!(out, "?x"),
-            Dim::Scalable(size) => write!(out, "[{size}]x"),
-        };
-    }
-}
-
-pub(crate) fn write_attr(interner: &Interner, out: &mut String, attr: Attr) {
-    write_attr_typed(interner, out, attr, Types::All);
+/// A text under construction.
+#[derive(Debug)]
+pub(crate) struct Text<'a> {
+    pub(crate) interner: &'a Interner,
+    pub(crate) out: String,
+    /// Whose spelling types and attributes of other dialects get; `None`: as they are written.
+    pub(crate) tool: Option<Tool>,
 }
 
 /// Which numbers are printed with their types.
 #[derive(Clone, Copy, PartialEq)]
-enum Types {
+pub(crate) enum Types {
     All,
     /// All but the default types `i64` and `f64`.
     NotDefault,
     None,
 }
 
-/// An attribute; the type of an integer or float is left out where the context gives it.
-fn write_attr_typed(interner: &Interner, out: &mut String, attr: Attr, types: Types) {
-    let typed = |out: &mut String, ty: Type| {
-        let is_default = ty == Type::I64 || ty == Type::F64;
-        if types == Types::All || types == Types::NotDefault && !is_default {
-            out.push_str(" : ");
-            write_type(interner, out, ty);
-        }
-    };
-    match interner.attr_data(attr) {
-        AttrData::Unit => out.push_str("unit"),
-        AttrData::Bool(value) => {
-            let _ = write!(out, "{value}");
-        }
-        AttrData::Int { value, ty } => {
-            let _ = write!(out, "{value}");
-            typed(out, *ty);
-        }
-        AttrData::Float { bits, ty } => {
-            let kind = match interner.type_data(*ty) {
-                TypeData::Float(kind) => kind,
-                _ => "f64",
-            };
-            out.push_str(&float_text(f64::from_bits(*bits), kind));
-            typed(out, *ty);
-        }
-        AttrData::String(text, ty) => {
-            push_quoted(out, interner.str(*text));
-            if let Some(ty) = ty {
-                out.push_str(" : ");
-                write_type(interner, out, *ty);
-            }
-        }
-        AttrData::Array(list) => {
-            out.push('[');
-            for (i, it) in list.iter().enumerate() {
-                out.push_str(if i > 0 { ", " } else { "" });
-                write_attr_typed(interner, out, *it, Types::NotDefault);
-            }
-            out.push(']');
-        }
-        AttrData::Dict(entries) => write_dict(interner, out, entries),
-        AttrData::Symbol(path) => {
-            for (i, it) in path.iter().enumerate() {
-                out.push_str(if i > 0 { "::" } else { "" });
-                push_symbol(out, interner.str(*it));
-            }
-        }
-        AttrData::Type(ty) => write_type(interner, out, *ty),
-        AttrData::DenseArray { element, values } => {
-            out.push_str("array<");
-            write_type(interner, out, *element);
-            for (i, it) in values.iter().enumerate() {
-                out.push_str(if i > 0 { ", " } else { ": " });
-                write_attr_typed(interner, out, *it, Types::None);
-            }
-            out.push('>');
-        }
-        AttrData::Affine(map) => {
-            let keyword = if map.is_set() { "affine_set" } else { "affine_map" };
-            let _ = write!(out, "{keyword}<{map}>");
-        }
-        AttrData::Elements(text, ty) => {
-            out.push_str(interner.str(*text));
-            out.push_str(" : ");
-            write_type(interner, out, *ty);
-        }
-        AttrData::Text(text, ty) => {
-            out.push_str(interner.str(*text));
-            if let Some(ty) = ty {
-                out.push_str(" : ");
-                write_type(interner, out, *ty);
-            }
-        }
-        AttrData::Unknown => out.push_str("unknown"),
+impl<'a> Text<'a> {
+    pub(crate) fn new(interner: &'a Interner, tool: Option<Tool>) -> Self {
+        Self { interner, out: String::new(), tool }
     }
-}
 
-/// `{a = 1, b}`
-pub(crate) fn write_dict(interner: &Interner, out: &mut String, entries: &[(Name, Attr)]) {
-    out.push('{');
-    for (i, (name, attr)) in entries.iter().enumerate() {
-        out.push_str(if i > 0 { ", " } else { "" });
-        let key = interner.str(*name);
-        if is_bare(key) {
-            out.push_str(key);
-        } else {
-            push_quoted(out, key);
-        }
-        if *attr != Attr::UNIT {
-            out.push_str(" = ");
-            write_attr(interner, out, *attr);
+    pub(crate) fn push(&mut self, text: &str) {
+        self.out.push_str(text);
+    }
+
+    /// Things with commas between them.
+    pub(crate) fn list<X>(
+        &mut self,
+        items: impl IntoIterator<Item = X>,
+        mut item: impl FnMut(&mut Self, X),
+    ) {
+        for (i, it) in items.into_iter().enumerate() {
+            self.push(if i > 0 { ", " } else { "" });
+            item(self, it);
         }
     }
-    out.push('}');
+
+    pub(crate) fn ty(&mut self, ty: Type) {
+        match self.interner.type_data(ty) {
+            TypeData::Unknown => self.out.push('?'),
+            TypeData::Int { width, sign } => {
+                let prefix = match sign {
+                    Sign::Signless => "i",
+                    Sign::Signed => "si",
+                    Sign::Unsigned => "ui",
+                };
+                let _ = write!(self.out, "{prefix}{width}");
+            }
+            TypeData::Float(keyword) => self.push(keyword),
+            TypeData::Index => self.push("index"),
+            TypeData::None => self.push("none"),
+            TypeData::Token => self.push("token"),
+            TypeData::Function { inputs, results } => self.function_type(inputs, results),
+            TypeData::Vector { dims, element } => {
+                self.push("vector<");
+                self.dims(Some(dims));
+                self.ty(*element);
+                self.push(">");
+            }
+            TypeData::Tensor { dims, element, encoding } => {
+                self.push("tensor<");
+                self.dims(dims.as_deref());
+                self.ty(*element);
+                if let Some(it) = encoding {
+                    self.push(", ");
+                    self.attr(*it);
+                }
+                self.push(">");
+            }
+            TypeData::MemRef { dims, element, rest } => {
+                self.push("memref<");
+                self.dims(dims.as_deref());
+                self.ty(*element);
+                for it in rest {
+                    self.push(", ");
+                    self.attr_typed(*it, Types::NotDefault);
+                }
+                self.push(">");
+            }
+            TypeData::Complex(element) => {
+                self.push("complex<");
+                self.ty(*element);
+                self.push(">");
+            }
+            TypeData::Tuple(types) => {
+                self.push("tuple<");
+                self.types(types);
+                self.push(">");
+            }
+            TypeData::Dialect(name) => {
+                self.push("!");
+                self.foreign(*name);
+            }
+        }
+    }
+
+    /// Types with commas between them.
+    pub(crate) fn types(&mut self, types: &[Type]) {
+        self.list(types, |it, ty| it.ty(*ty));
+    }
+
+    /// `(i32) -> i32`
+    pub(crate) fn function_type(&mut self, inputs: &[Type], results: &[Type]) {
+        self.push("(");
+        self.types(inputs);
+        self.push(") -> ");
+        self.result_types(results);
+    }
+
+    /// `i32` or `(i32, i32)`, behind an arrow.
+    pub(crate) fn result_types(&mut self, types: &[Type]) {
+        match types {
+            [one] if !matches!(self.interner.type_data(*one), TypeData::Function { .. }) => {
+                self.ty(*one);
+            }
+            _ => {
+                self.push("(");
+                self.types(types);
+                self.push(")");
+            }
+        }
+    }
+
+    fn dims(&mut self, dims: Option<&[Dim]>) {
+        let Some(dims) = dims else { return self.push("*x") };
+        for dim in dims {
+            let _ = match dim {
+                Dim::Fixed(size) => write!(self.out, "{size}x"),
+                Dim::Dynamic => write!(self.out, "?x"),
+                Dim::Scalable(size) => write!(self.out, "[{size}]x"),
+            };
+        }
+    }
+
+    pub(crate) fn attr(&mut self, attr: Attr) {
+        self.attr_typed(attr, Types::All);
+    }
+
+    /// An attribute; the type of an integer or float is left out where the context gives it.
+    pub(crate) fn attr_typed(&mut self, attr: Attr, types: Types) {
+        let suffix = |it: &mut Self, ty: Type| {
+            let is_default = ty == Type::I64 || ty == Type::F64;
+            if types == Types::All || types == Types::NotDefault && !is_default {
+                it.push(" : ");
+                it.ty(ty);
+            }
+        };
+        match self.interner.attr_data(attr) {
+            AttrData::Unit => self.push("unit"),
+            AttrData::Bool(value) => {
+                let _ = write!(self.out, "{value}");
+            }
+            AttrData::Int { value, ty } => {
+                let _ = write!(self.out, "{value}");
+                suffix(self, *ty);
+            }
+            AttrData::Float { bits, ty } => {
+                let kind = match self.interner.type_data(*ty) {
+                    TypeData::Float(kind) => kind,
+                    _ => "f64",
+                };
+                self.push(&float_text(f64::from_bits(*bits), kind));
+                suffix(self, *ty);
+            }
+            AttrData::String(text, ty) => {
+                push_quoted(&mut self.out, self.interner.str(*text));
+                self.opt_type(*ty);
+            }
+            AttrData::Array(list) => {
+                self.push("[");
+                self.list(list, |it, attr| it.attr_typed(*attr, Types::NotDefault));
+                self.push("]");
+            }
+            AttrData::Dict(entries) => self.dict(entries),
+            AttrData::Symbol(path) => {
+                for (i, it) in path.iter().enumerate() {
+                    self.push(if i > 0 { "::" } else { "" });
+                    self.symbol(*it);
+                }
+            }
+            AttrData::Type(ty) => self.ty(*ty),
+            AttrData::DenseArray { element, values } => {
+                self.push("array<");
+                self.ty(*element);
+                self.push(if values.is_empty() { "" } else { ": " });
+                self.list(values, |it, attr| it.attr_typed(*attr, Types::None));
+                self.push(">");
+            }
+            AttrData::Affine(map) => {
+                let keyword = if map.is_set() { "affine_set" } else { "affine_map" };
+                let _ = write!(self.out, "{keyword}<{map}>");
+            }
+            AttrData::Elements(text, ty) => {
+                self.push(self.interner.str(*text));
+                self.opt_type(Some(*ty));
+            }
+            AttrData::Text(text, ty) => {
+                if self.interner.str(*text).starts_with('#') {
+                    self.foreign(*text);
+                } else {
+                    self.push(self.interner.str(*text));
+                }
+                self.opt_type(*ty);
+            }
+            AttrData::Unknown => self.push("unknown"),
+        }
+    }
+
+    fn opt_type(&mut self, ty: Option<Type>) {
+        if let Some(ty) = ty {
+            self.push(" : ");
+            self.ty(ty);
+        }
+    }
+
+    /// A type or attribute of another dialect.
+    fn foreign(&mut self, name: Name) {
+        let text = self.interner.str(name);
+        match self.tool {
+            Some(tool) => foreign::write(&mut self.out, tool, text),
+            None => self.push(text),
+        }
+    }
+
+    /// `{a = 1, b}`
+    pub(crate) fn dict(&mut self, entries: &[(Name, Attr)]) {
+        self.push("{");
+        self.list(entries, |it, (name, attr)| it.entry(it.interner.str(*name), *attr));
+        self.push("}");
+    }
+
+    /// `a = 1`, or `b` for a unit attribute.
+    pub(crate) fn entry(&mut self, key: &str, attr: Attr) {
+        self.key(key);
+        if attr != Attr::UNIT {
+            self.push(" = ");
+            self.attr(attr);
+        }
+    }
+
+    /// A name that may need quotes.
+    pub(crate) fn key(&mut self, key: &str) {
+        if is_bare(key) {
+            self.push(key);
+        } else {
+            push_quoted(&mut self.out, key);
+        }
+    }
+
+    /// `@name` or `@"a name"`
+    pub(crate) fn symbol(&mut self, name: Name) {
+        self.push("@");
+        self.key(self.interner.str(name));
+    }
 }
 
 /// Whether a name needs no quotes.
@@ -234,16 +286,6 @@ fn is_bare(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|it| it.is_ascii_alphabetic() || it == b'_')
         && bytes.all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'$' | b'.'))
-}
-
-/// `@name` or `@"a name"`
-pub(crate) fn push_symbol(out: &mut String, name: &str) {
-    out.push('@');
-    if is_bare(name) {
-        out.push_str(name);
-    } else {
-        push_quoted(out, name);
-    }
 }
 
 /// A string in quotes; what is not printable ASCII is escaped by the byte.
@@ -267,96 +309,4 @@ pub(crate) fn push_quoted_raw(out: &mut String, literal: &str) {
     let inner = literal.strip_prefix('"').unwrap_or(literal);
     let inner = inner.strip_suffix('"').unwrap_or(inner);
     push_quoted(out, &crate::grammar::unescape(inner));
-}
-
-/// A float as MLIR prints it: six digits in scientific form if they are exact, else as many as are needed.
-pub(crate) fn float_text(value: f64, kind: &str) -> String {
-    if value.is_finite() {
-        let rounded = format!("{value:.5e}");
-        let same = |text: &str| {
-            text.parse::<f64>()
-                .is_ok_and(|it| crate::grammar::round_to(it, kind).to_bits() == value.to_bits())
-        };
-        let (digits, exponent) = rounded.split_once('e').unwrap_or((&rounded, "0"));
-        let exponent: i32 = exponent.parse().unwrap_or(0);
-        if same(&rounded) {
-            let sign = if exponent < 0 { '-' } else { '+' };
-            return format!("{digits}0e{sign}{:02}", exponent.unsigned_abs());
-        }
-        return long_float(value, kind);
-    }
-    match kind {
-        "f32" => {
-            #[allow(clippy::cast_possible_truncation, reason = "the value is an f32")]
-            let bits = (value as f32).to_bits();
-            format!("0x{bits:08X}")
-        }
-        "f16" | "bf16" => {
-            let (exponent, nan) = if kind == "f16" { (0x7c00, 0x0200) } else { (0x7f80, 0x0040) };
-            let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
-            format!("0x{:04X}", sign | exponent | if value.is_nan() { nan } else { 0 })
-        }
-        _ => format!("0x{:016X}", value.to_bits()),
-    }
-}
-
-/// All digits that tell the value from its neighbors; without an exponent where that is not much longer.
-fn long_float(value: f64, kind: &str) -> String {
-    let precision = match kind {
-        "f16" | "tf32" => 5,
-        "bf16" => 4,
-        "f32" => 9,
-        _ => 17,
-    };
-    let text = format!("{:.*e}", precision - 1, value.abs());
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let digits: String = mantissa.chars().filter(|it| *it != '.').collect();
-    let digits = digits.trim_end_matches('0');
-    let digits = if digits.is_empty() { "0" } else { digits };
-    let n = digits.len() as i32;
-    let last = exponent - (n - 1);
-    let sign = if value.is_sign_negative() { "-" } else { "" };
-    let is_scientific = if last >= 0 {
-        last > 3 || n + last > precision as i32
-    } else {
-        exponent < 0 && -exponent > 3
-    };
-    if is_scientific {
-        let fraction = if n == 1 { "0" } else { &digits[1..] };
-        let exponent_sign = if exponent < 0 { '-' } else { '+' };
-        return format!(
-            "{sign}{}.{fraction}E{exponent_sign}{}",
-            &digits[..1],
-            exponent.unsigned_abs()
-        );
-    }
-    if last >= 0 {
-        return format!("{sign}{digits}{}.0", "0".repeat(last as usize));
-    }
-    if exponent >= 0 {
-        let (whole, fraction) = digits.split_at(exponent as usize + 1);
-        return format!("{sign}{whole}.{fraction}");
-    }
-    format!("{sign}0.{}{digits}", "0".repeat((-exponent - 1) as usize))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::float_text;
-
-    fn check(value: f64, kind: &str, text: &str) {
-        assert_eq!(float_text(value, kind), text);
-    }
-
-    #[test]
-    fn floats_are_short_where_six_digits_are_exact() {
-        check(1.0, "f32", "1.000000e+00");
-        check(0.5, "f64", "5.000000e-01");
-        check(-1.5e10, "f64", "-1.500000e+10");
-        check(f64::from(0.1_f32), "f32", "1.000000e-01");
-        check(f64::from(std::f32::consts::PI), "f32", "3.14159274");
-        check(1.0 / 3.0, "f64", "0.33333333333333331");
-        check(f64::INFINITY, "f32", "0x7F800000");
-    }
 }

@@ -665,6 +665,6 @@ impl Reader<'_, '_> {
 }
 
 /// Whether what does not fit the table may be right all the same.
-fn is_lenient(kind: OpKind) -> bool {
+pub(super) fn is_lenient(kind: OpKind) -> bool {
     kind.spec().name.starts_with("memref.")
 }

@@ -314,17 +314,16 @@ fn blob(
     sizes: &[u64],
     element: Type,
 ) -> String {
-    let kind = match reader.env.interner.type_data(element) {
-        TypeData::Int { width: 8 | 16 | 32 | 64, sign: Sign::Signless } | TypeData::Index => None,
-        TypeData::Float(kind) if matches!(*kind, "f32" | "f64" | "f16" | "bf16") => Some(*kind),
+    let (kind, width) = match reader.env.interner.type_data(element) {
+        TypeData::Int { width: width @ 2..=64, sign: Sign::Signless } => (None, *width),
+        TypeData::Index => (None, 64),
+        TypeData::Float(kind) if matches!(*kind, "f32" | "f64" | "f16" | "bf16") => {
+            (Some(*kind), float_shape(kind).0)
+        }
         _ => return format!("dense<{}>", word.text),
     };
-    let width = match reader.env.interner.type_data(element) {
-        TypeData::Int { width, .. } => *width,
-        TypeData::Float(kind) => float_shape(kind).0,
-        _ => 64,
-    };
-    let n_digits = width as usize / 4;
+    // Each element takes whole bytes.
+    let n_digits = width.div_ceil(8) as usize * 2;
     let n_given = (digits.len() / n_digits) as u64;
     if !digits.len().is_multiple_of(n_digits) || n_given != 1 && n_given != n_elements {
         let message = "elements hex data size is invalid for the type";

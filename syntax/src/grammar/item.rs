@@ -149,12 +149,10 @@ impl Reader<'_, '_> {
             return self.end();
         }
         loop {
-            if !matches!(self.peek(), T::Bare | T::Str) {
-                return Err(self.wrong("expected-token", "expected a key of the resource section"));
-            }
-            self.bump();
+            let key = self.resource_key("expected a key of the resource section")?;
             self.expect(T::Colon)?;
-            self.resource_map(3)?;
+            let map = self.resource_map(3)?;
+            self.set_attr_named(key, map);
             if self.eat(T::FileMetaClose) {
                 return self.end();
             }
@@ -164,32 +162,43 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn resource_map(&mut self, depth: usize) -> Res {
-        if self.is_empty_region() {
-            self.at += 1;
-            return Ok(());
-        }
+    fn resource_key(&mut self, what: &'static str) -> Res<Name> {
+        let token = self.token();
+        let name = match token.kind {
+            T::Bare => self.name(self.slice(token)),
+            T::Str => self.string(token.span()),
+            _ => return Err(self.wrong("expected-token", what)),
+        };
+        self.at += 1;
+        Ok(name)
+    }
+
+    /// Entries in braces as a dictionary, in the order of the text.
+    fn resource_map(&mut self, depth: usize) -> Res<Attr> {
+        let mut entries = Vec::new();
         // Whatever stands in braces may have been taken for a region.
         if self.peek() == T::Region {
             self.at += 1;
-            return Ok(());
+        } else {
+            self.expect(T::LBrace)?;
+            self.list(T::RBrace, |it| {
+                let key = it.resource_key("expected a key")?;
+                it.expect(T::Colon)?;
+                let value = match it.peek() {
+                    T::LBrace | T::Region if depth > 0 => it.resource_map(depth - 1)?,
+                    T::Str | T::Int => it.attr()?,
+                    T::Bare if matches!(it.word(), "true" | "false") => it.attr()?,
+                    T::Bare => {
+                        it.bump();
+                        Attr::UNKNOWN
+                    }
+                    _ => return Err(it.expected("a value")),
+                };
+                entries.push((key, value));
+                Ok(())
+            })?;
         }
-        self.expect(T::LBrace)?;
-        self.list(T::RBrace, |it| {
-            if !matches!(it.peek(), T::Bare | T::Str) {
-                return Err(it.wrong("expected-token", "expected a key"));
-            }
-            it.bump();
-            it.expect(T::Colon)?;
-            match it.peek() {
-                T::LBrace | T::Region if depth > 0 => it.resource_map(depth - 1),
-                T::Str | T::Bare | T::Int => {
-                    it.bump();
-                    Ok(())
-                }
-                _ => Err(it.expected("a value")),
-            }
-        })
+        Ok(self.env.interner.attr(AttrData::Dict(entries.into())))
     }
 
     fn op(&mut self) -> Res {
@@ -308,7 +317,7 @@ impl Reader<'_, '_> {
                 None => Some(self.attr()?),
             };
             if let Some(it) = properties {
-                self.add_dict(it);
+                self.add_properties(it);
             }
             self.expect(T::Greater)?;
         }
@@ -324,6 +333,17 @@ impl Reader<'_, '_> {
         self.drop_defaults();
         self.generic_successors();
         Ok(())
+    }
+
+    /// `<{..}>`: of an op whose properties are known, those that it has; the others mean nothing.
+    fn add_properties(&mut self, dict: Attr) {
+        let kind = self.out.kind;
+        self.add_dict(dict);
+        if kind != OpKind::Unknown && !super::custom::is_lenient(kind) {
+            let inherent = kind.spec().inherent;
+            let interner = &*self.env.interner;
+            self.out.attrs.retain(|it| inherent.iter().any(|known| known.0 == interner.str(it.0)));
+        }
     }
 
     fn bind_generic_types(&mut self, ty: Type, type_span: Span) -> Res {

@@ -9,7 +9,7 @@
 use super::elements;
 use super::meaning::{Inputs, MAX_TERMS};
 use super::reader::{Broken, Reader, Res};
-use super::spelling::{MAX_WIDTH, canonical_dialect, split_dialect, type_word};
+use super::spelling::{MAX_WIDTH, may_mention_alias, split_dialect, type_word};
 use super::values::{
     AttrTree, ExprTree, GRAMMAR, Grammar, Literal, LocTree, TypeTree, Words, Wrong, int_type,
 };
@@ -94,10 +94,12 @@ impl Reader<'_, '_> {
             let message = format!("dialect `{dialect}` has no type `{text}`");
             return Err(self.broken("unknown-type", span, message));
         }
-        let canonical = canonical_dialect(name);
+        let canonical = self.canonical_dialect(name, span);
         let name = self.name(&canonical);
         let ty = self.env.interner.ty(TypeData::Dialect(name));
-        self.env.interner.remember_type(text, ty);
+        if !may_mention_alias(text) {
+            self.env.interner.remember_type(text, ty);
+        }
         Ok(ty)
     }
 
@@ -108,6 +110,7 @@ impl Reader<'_, '_> {
                 let is_alias = |it: &crate::Token| match it.kind {
                     T::Hash | T::Percent => true,
                     T::Bang => !self.text[it.range()].contains('.'),
+                    T::HashBody | T::BangBody => may_mention_alias(&self.text[it.range()]),
                     _ => false,
                 };
                 Ok((end, !self.tokens[self.at..end].iter().any(is_alias)))
@@ -318,25 +321,64 @@ impl Reader<'_, '_> {
             |it, raw| match raw {
                 // An alias directly in `loc(#x)` may be defined later, or in another place: no use that could be wrong.
                 Raw::Location(LocTree::Alias(_)) => Ok(()),
-                Raw::Location(tree) => it.check_location(&tree),
+                Raw::Location(tree) => it.location_text(&tree, &mut String::new()),
                 _ => Err(Broken),
             },
         )
     }
 
-    pub(super) fn check_location(&mut self, tree: &LocTree<'_>) -> Res {
+    /// Appends a location as MLIR prints it between the parentheses of `loc(..)`.
+    pub(super) fn location_text(&mut self, tree: &LocTree<'_>, out: &mut String) -> Res {
         match tree {
             LocTree::Alias(word) => {
-                self.hash_attr(word, None)?;
+                let attr = self.hash_attr(word, None)?;
+                let text = self.env.interner.attr_text(attr);
+                let inner = text.strip_prefix("loc(").and_then(|it| it.strip_suffix(')'));
+                out.push_str(inner.unwrap_or("unknown"));
             }
-            LocTree::Leaf => {}
-            LocTree::Node(attr, inner) => {
+            LocTree::Unknown => out.push_str("unknown"),
+            LocTree::Named(name, inner) => {
+                out.push_str(name.text);
+                if let Some(inner) = inner {
+                    out.push('(');
+                    self.location_text(inner, out)?;
+                    out.push(')');
+                }
+            }
+            LocTree::Place(file, words) => {
+                out.push_str(file.text);
+                let mut mark = ":";
+                for word in words {
+                    if word.text == "to" {
+                        out.push_str(" to ");
+                        // A line may be left out, then a column follows.
+                        mark = if words.len() == 4 { ":" } else { "" };
+                    } else {
+                        out.push_str(mark);
+                        out.push_str(word.text);
+                        mark = ":";
+                    }
+                }
+            }
+            LocTree::CallSite(both) => {
+                out.push_str("callsite(");
+                self.location_text(&both.0, out)?;
+                out.push_str(" at ");
+                self.location_text(&both.1, out)?;
+                out.push(')');
+            }
+            LocTree::Fused(attr, list) => {
+                out.push_str("fused");
                 if let Some(attr) = attr {
-                    self.lower_attr(attr)?;
+                    let attr = self.lower_attr(attr)?;
+                    out.push_str(&format!("<{}>", self.env.interner.attr_text(attr)));
                 }
-                for it in inner {
-                    self.check_location(it)?;
+                out.push('[');
+                for (i, it) in list.iter().enumerate() {
+                    out.push_str(if i > 0 { ", " } else { "" });
+                    self.location_text(it, out)?;
                 }
+                out.push(']');
             }
         }
         Ok(())

@@ -5,7 +5,7 @@
 
 use super::elements;
 use super::reader::{Broken, Reader, Res};
-use super::spelling::{MAX_WIDTH, canonical_dialect, split_dialect, type_word};
+use super::spelling::{MAX_WIDTH, split_dialect, type_word};
 use super::values::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
 use super::words::Word;
 use crate::affine::{Affine, Body, Expr, Operator};
@@ -271,14 +271,16 @@ impl Reader<'_, '_> {
                 };
                 let mut text = format!("distinct[{}]<", id.map_or("", |it| it.text));
                 if inner != Attr::UNIT {
-                    crate::print::write_attr(self.env.interner, &mut text, inner);
+                    text.push_str(&self.env.interner.attr_text(inner));
                 }
                 text.push('>');
                 AttrData::Text(self.name(&text), None)
             }
             AttrTree::Location(tree) => {
-                self.check_location(tree)?;
-                AttrData::Text(self.name("loc(unknown)"), None)
+                let mut text = "loc(".to_owned();
+                self.location_text(tree, &mut text)?;
+                text.push(')');
+                AttrData::Text(self.name(&text), None)
             }
             AttrTree::Hash(word, ty) => {
                 let ty = match ty {
@@ -304,7 +306,7 @@ impl Reader<'_, '_> {
             let message = format!("dialect `{dialect}` has no attribute `{}`", word.text);
             return Err(self.broken("unknown-attribute", word.span(), message));
         }
-        let text = format!("#{}", canonical_dialect(name));
+        let text = format!("#{}", self.canonical_dialect(name, word.span()));
         let text = self.name(&text);
         Ok(self.env.interner.attr(AttrData::Text(text, ty)))
     }

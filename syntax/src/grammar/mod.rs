@@ -37,7 +37,7 @@ pub(crate) use elements::round_to;
 pub use parsed::{
     Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol,
 };
-pub(crate) use spelling::unescape;
+pub(crate) use spelling::{prefixed_len, string_len, unescape};
 pub use words::MAX_DEPTH;
 
 use crate::{Attr, Interner, Name, Token, Type};

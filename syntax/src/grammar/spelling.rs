@@ -56,9 +56,80 @@ pub(super) fn split_dialect(name: &str) -> (&str, &str) {
     }
 }
 
-/// One spelling for `dialect<name>` and `dialect.name`. The body stays as it is written: what blanks mean in it only the
-/// dialect knows.
-pub(super) fn canonical_dialect(name: &str) -> String {
+/// Whether the body of a dialect type or attribute mentions what may be an alias: `#name` or `!name` without a dot.
+pub(super) fn may_mention_alias(text: &str) -> bool {
+    let Some(open) = text.find('<') else { return false };
+    let mut rest = &text[open..];
+    while let Some(at) = rest.find(['#', '!']) {
+        rest = &rest[at + 1..];
+        if !rest[..prefixed_len(rest)].contains('.') {
+            return true;
+        }
+    }
+    false
+}
+
+/// How many bytes of a name follow a sigil.
+pub(crate) fn prefixed_len(text: &str) -> usize {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
+    text.find(|c| !is_name(c)).unwrap_or(text.len())
+}
+
+impl Reader<'_, '_> {
+    /// A dialect type or attribute, given without its sigil: `dialect.name` for `dialect<name>`, and the aliases in its body spelled
+    /// out. Otherwise the body stays as it is written: what else may be written in two ways only the dialect knows.
+    pub(super) fn canonical_dialect(&mut self, name: &str, span: Span) -> String {
+        let Some(open) = name.find('<') else { return name.to_owned() };
+        let mut out = name[..open].to_owned();
+        let mut rest = &name[open..];
+        while let Some(at) = rest.find(['#', '!', '"']) {
+            let len = match rest.as_bytes()[at] {
+                b'"' => string_len(&rest[at..]),
+                _ => 1 + prefixed_len(&rest[at + 1..]),
+            };
+            let word = &rest[at..at + len];
+            out.push_str(&rest[..at]);
+            match self.alias_text(word) {
+                Some((alias, text)) => {
+                    self.out.alias_uses.push((alias, span));
+                    out.push_str(&text);
+                }
+                None => out.push_str(word),
+            }
+            rest = &rest[at + len..];
+        }
+        out.push_str(rest);
+        pretty(&out)
+    }
+
+    /// What an alias stands for, spelled out.
+    fn alias_text(&self, word: &str) -> Option<(Name, String)> {
+        if word.contains('.') || !word.starts_with(['#', '!']) {
+            return None;
+        }
+        let interner = &*self.env.interner;
+        let name = interner.find_name(word)?;
+        let aliases = self.env.aliases;
+        let text = match word.as_bytes()[0] {
+            b'!' => interner.type_text(*aliases.types.get(&name)?),
+            _ => interner.attr_text(*aliases.attrs.get(&name)?),
+        };
+        Some((name, text))
+    }
+}
+
+/// How many bytes a string takes, quotes included.
+pub(crate) fn string_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while at < bytes.len() && bytes[at] != b'"' {
+        at += 1 + usize::from(bytes[at] == b'\\');
+    }
+    (at + 1).min(bytes.len())
+}
+
+/// One spelling for `dialect<name>` and `dialect.name`.
+fn pretty(name: &str) -> String {
     let (dialect, rest) = split_dialect(name);
     let Some(body) = rest.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {
         return name.to_owned();

@@ -85,12 +85,21 @@ pub(super) enum AttrTree<'a> {
 /// `4`, `-4` or `?` of `strided<[..]>`.
 pub(super) type StrideTree<'a> = Number<'a>;
 
-/// A location, as far as it matters: the aliases and attributes in it.
+/// A location.
 #[derive(Clone, Debug)]
 pub(super) enum LocTree<'a> {
+    /// `#alias`
     Alias(Word<'a>),
-    Leaf,
-    Node(Option<Box<AttrTree<'a>>>, Vec<LocTree<'a>>),
+    /// `unknown`
+    Unknown,
+    /// `"name"`, and the name's own place.
+    Named(Word<'a>, Option<Box<LocTree<'a>>>),
+    /// `"file":1:2` or `"file":1:2 to 3:4`: the words behind the file.
+    Place(Word<'a>, Vec<Word<'a>>),
+    /// `callsite(callee at caller)`
+    CallSite(Box<(LocTree<'a>, LocTree<'a>)>),
+    /// `fused<attr>[..]`
+    Fused(Option<Box<AttrTree<'a>>>, Vec<LocTree<'a>>),
 }
 
 /// `(d0)[s0] -> (results)` or `(d0)[s0] : (constraints)`.
@@ -588,23 +597,32 @@ fn grammar<'a>() -> Grammar<'a> {
 
     // Locations.
     let position = colon.clone().ignore_then(int.clone());
-    let range = position
-        .clone()
+    let to = keyword("to", "'to'")
+        .then(int.clone().or_not())
         .then(position.clone())
-        .then(keyword("to", "'to'").ignore_then(int.clone().or_not()).then(position).or_not());
+        .map(|((to, line), column)| [Some(to), line, Some(column)].into_iter().flatten().collect());
+    let range = position.clone().then(position).then(to.or_not()).map(
+        |((line, column), to): (_, Option<Vec<Word<'a>>>)| {
+            [line, column].into_iter().chain(to.unwrap_or_default()).collect::<Vec<_>>()
+        },
+    );
     let nested = location.clone().delimited_by(lparen.clone(), rparen.clone());
-    let named = string.ignore_then(choice((
-        nested.clone().map(|it| LocTree::Node(None, vec![it])),
-        range.to(LocTree::Leaf),
-        empty().to(LocTree::Leaf),
-    )));
+    let named = string
+        .then(choice((
+            nested.clone().map(|it| (Vec::new(), Some(Box::new(it)))),
+            range.map(|it| (it, None)),
+            empty().to((Vec::new(), None)),
+        )))
+        .map(|(name, (place, inner))| {
+            if place.is_empty() { LocTree::Named(name, inner) } else { LocTree::Place(name, place) }
+        });
     let callsite = keyword("callsite", "a location").ignore_then(
         location
             .clone()
             .then_ignore(keyword("at", "'at'"))
             .then(location.clone())
             .delimited_by(lparen.clone(), rparen.clone())
-            .map(|(callee, caller)| LocTree::Node(None, vec![callee, caller])),
+            .map(|both| LocTree::CallSite(Box::new(both))),
     );
     let fused = keyword("fused", "a location")
         .ignore_then(attr.clone().delimited_by(less, greater).map(Box::new).or_not())
@@ -615,13 +633,13 @@ fn grammar<'a>() -> Grammar<'a> {
                 .collect::<Vec<_>>()
                 .delimited_by(lsquare, rsquare),
         )
-        .map(|(attr, list)| LocTree::Node(attr, list));
+        .map(|(attr, list)| LocTree::Fused(attr, list));
     location.define(
         choice((
             named,
             callsite,
             fused,
-            keyword("unknown", "a location").to(LocTree::Leaf),
+            keyword("unknown", "a location").to(LocTree::Unknown),
             any()
                 .filter(|it: &Word<'a>| matches!(it.kind, T::Hash | T::HashBody))
                 .map(LocTree::Alias),

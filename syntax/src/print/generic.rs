@@ -1,164 +1,100 @@
 //! Ops in the generic form, as `mlir-opt --mlir-print-op-generic` prints them.
 //!
-//! Values are numbered as MLIR does: results and arguments in the order of the text, arguments of blocks as `%arg0`, blocks
-//! `^bb0`, each function (or other isolated op) from 0 on. Aliases are spelled out, terminators that the text leaves out
-//! are there, inherent attributes stand between `<{` and `}>`.
+//! Aliases are spelled out, terminators that the text leaves out are there, inherent attributes stand between `<{` and `}>`.
 
 use std::fmt::Write as _;
 
-use rustc_hash::FxHashMap;
-
-use super::{push_quoted, write_attr, write_dict, write_types};
-use crate::{Attr, Block, Ir, Name, Op, OpKind, Region, Traits, Type, Value};
+use super::number::Numbers;
+use super::{Text, Tool, Types, push_quoted};
+use crate::{Attr, AttrData, Form, Ir, Name, Op, OpKind, Region, Type};
 
 /// The whole document in generic form; the parts of a split file one after the other, with the line between them.
 pub fn generic(ir: &Ir) -> String {
+    generic_as(ir, Tool::default())
+}
+
+/// The whole document in generic form, as a tool prints it.
+pub fn generic_as(ir: &Ir, tool: Tool) -> String {
     let mut out = String::new();
     for (n, chunk) in ir.items(ir.root()).enumerate() {
         if n > 0 {
             out.push_str("// -----\n");
         }
-        let mut printer = Printer::new(ir);
+        let mut printer = Printer::new(ir, tool);
         for &(_, region) in &ir.op(chunk).regions {
             printer.top(region);
         }
-        out += &printer.out;
+        out += &printer.text.out;
     }
     out
 }
 
 /// One op with its regions in generic form, its values numbered from 0.
 pub fn generic_op(ir: &Ir, op: Op) -> String {
-    let mut printer = Printer::new(ir);
-    printer.number_op(op);
+    let mut printer = Printer::new(ir, Tool::default());
+    printer.number(op);
     printer.op(op, 0);
-    printer.out
+    printer.text.out
+}
+
+/// The regions of an op in the order of the generic form.
+pub(super) fn ordered_regions(ir: &Ir, op: Op) -> Vec<Region> {
+    let data = ir.op(op);
+    let mut regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
+    if data.kind == OpKind::ScfIndexSwitch && data.form == Form::Custom {
+        // The default stands last in the custom form.
+        let default = regions.pop();
+        regions.splice(0..0, default);
+    }
+    regions
 }
 
 struct Printer<'a> {
     ir: &'a Ir,
-    out: String,
-    names: FxHashMap<Value, String>,
-    /// Results without names have no value; their ops have numbers.
-    n_values: u32,
-    n_arguments: u32,
-    blocks: FxHashMap<Block, u32>,
-    op_numbers: FxHashMap<Op, u32>,
+    tool: Tool,
+    text: Text<'a>,
+    numbers: Numbers,
 }
 
 impl<'a> Printer<'a> {
-    fn new(ir: &'a Ir) -> Self {
-        Self {
-            ir,
-            out: String::new(),
-            names: FxHashMap::default(),
-            n_values: 0,
-            n_arguments: 0,
-            blocks: FxHashMap::default(),
-            op_numbers: FxHashMap::default(),
-        }
+    fn new(ir: &'a Ir, tool: Tool) -> Self {
+        let text = Text::new(&ir.interner, Some(tool));
+        Self { ir, tool, text, numbers: Numbers::default() }
+    }
+
+    fn number(&mut self, op: Op) {
+        let ir = self.ir;
+        self.numbers.add(ir, op, &|op| ordered_regions(ir, op));
     }
 
     /// The ops of a file: MLIR wraps them in a module, unless they are one.
     fn top(&mut self, region: Region) {
-        let ops: Vec<Op> = self.ir.items(region).filter(|it| self.is_printed(*it)).collect();
+        let ir = self.ir;
+        let ops: Vec<Op> = ir.items(region).filter(|it| ir.op(*it).kind.is_op()).collect();
         if let [only] = ops[..]
-            && self.ir.op(only).kind == OpKind::BuiltinModule
+            && ir.op(only).kind == OpKind::BuiltinModule
         {
-            self.number_op(only);
+            self.number(only);
             self.op(only, 0);
-            return;
-        }
-        for &op in &ops {
-            self.number_op(op);
-        }
-        self.out += "\"builtin.module\"() ({\n";
-        if ops.is_empty() {
-            self.out += "^bb0:\n";
-        }
-        for &op in &ops {
-            self.op(op, 1);
-        }
-        self.out += "}) : () -> ()\n";
-    }
-
-    fn is_printed(&self, op: Op) -> bool {
-        let data = self.ir.op(op);
-        data.kind.is_op()
-    }
-
-    // Numbers.
-
-    fn number_op(&mut self, op: Op) {
-        let data = self.ir.op(op);
-        let n = data.results.len() as u32;
-        if n > 0 {
-            let number = self.n_values;
-            self.n_values += 1;
-            self.op_numbers.insert(op, number);
-            for (i, &value) in data.results.iter().enumerate() {
-                let text = if n == 1 { format!("%{number}") } else { format!("%{number}#{i}") };
-                self.names.insert(value, text);
+        } else {
+            for &op in &ops {
+                self.number(op);
             }
-        }
-        if data.regions.is_empty() {
-            return;
-        }
-        let saved = (self.n_values, self.n_arguments);
-        if data.kind.has(Traits::ISOLATED) {
-            (self.n_values, self.n_arguments) = (0, 0);
-        }
-        for &(_, region) in &self.ordered_regions(op) {
-            self.number_region(region);
-        }
-        // Numbers are reused behind an op with regions of its own names.
-        (self.n_values, self.n_arguments) = saved;
-    }
-
-    fn number_region(&mut self, region: Region) {
-        let saved = (self.n_values, self.n_arguments);
-        let blocks = self.ir.blocks(region);
-        for (n, &block) in blocks.iter().enumerate() {
-            self.blocks.insert(block, n as u32);
-            for &value in &self.ir.block(block).args {
-                let name = if n == 0 {
-                    self.n_arguments += 1;
-                    format!("%arg{}", self.n_arguments - 1)
-                } else {
-                    self.n_values += 1;
-                    format!("%{}", self.n_values - 1)
-                };
-                self.names.insert(value, name);
+            self.text.push("\"builtin.module\"() ({\n");
+            if ops.is_empty() {
+                self.text.push("^bb0:\n");
             }
-            for op in self.ir.block_ops(block).collect::<Vec<_>>() {
-                self.number_op(op);
+            for &op in &ops {
+                self.op(op, 1);
             }
+            self.text.push("}) : () -> ()\n");
         }
-        (self.n_values, self.n_arguments) = saved;
+        self.resources(region);
     }
-
-    /// Regions in the order of the generic form.
-    fn ordered_regions(&self, op: Op) -> Vec<(u32, Region)> {
-        let data = self.ir.op(op);
-        let mut regions = data.regions.to_vec();
-        if data.kind == OpKind::ScfIndexSwitch && data.form == crate::Form::Custom {
-            regions.rotate_right(1);
-        }
-        regions
-    }
-
-    // Text.
 
     fn indent(&mut self, depth: usize) {
         for _ in 0..depth {
-            self.out.push_str("  ");
-        }
-    }
-
-    fn value(&mut self, value: Option<Value>) {
-        match value.and_then(|it| self.names.get(&it)) {
-            Some(name) => self.out.push_str(name),
-            None => self.out.push_str("%?"),
+            self.text.push("  ");
         }
     }
 
@@ -166,88 +102,64 @@ impl<'a> Printer<'a> {
         let ir = self.ir;
         let data = ir.op(op);
         self.indent(depth);
-        if let Some(number) = self.op_numbers.get(&op) {
-            let _ = write!(self.out, "%{number}");
+        if let Some(number) = self.numbers.op(op) {
+            let _ = write!(self.text.out, "%{number}");
             if data.results.len() > 1 {
-                let _ = write!(self.out, ":{}", data.results.len());
+                let _ = write!(self.text.out, ":{}", data.results.len());
             }
-            self.out.push_str(" = ");
+            self.text.push(" = ");
         }
-        push_quoted(&mut self.out, ir.interner.str(data.name));
-        self.out.push('(');
-        for (i, operand) in data.operands.iter().enumerate() {
-            self.out.push_str(if i > 0 { ", " } else { "" });
-            self.value(operand.value);
-        }
-        self.out.push(')');
+        push_quoted(&mut self.text.out, ir.interner.str(data.name));
+        let numbers = &self.numbers;
+        self.text.push("(");
+        self.text.list(&data.operands, |it, operand| {
+            it.push(operand.value.and_then(|it| numbers.value(it)).unwrap_or("%?"));
+        });
+        self.text.push(")");
         let rest = ir.rest(op);
         if !rest.successors.is_empty() {
-            self.out.push('[');
-            for (i, successor) in rest.successors.iter().enumerate() {
-                self.out.push_str(if i > 0 { ", " } else { "" });
-                match successor.block.and_then(|it| self.blocks.get(&it)) {
-                    Some(n) => {
-                        let _ = write!(self.out, "^bb{n}");
-                    }
-                    None => self.out.push_str("^?"),
-                }
-            }
-            self.out.push(']');
+            self.text.push("[");
+            self.text.list(&rest.successors, |it, successor| {
+                let _ = match successor.block.and_then(|it| numbers.block(it)) {
+                    Some(n) => write!(it.out, "^bb{n}"),
+                    None => write!(it.out, "^?"),
+                };
+            });
+            self.text.push("]");
         }
-        let (inherent, discardable) = split_attrs(ir, op);
+        let (inherent, discardable) = split_attrs(ir, op, self.tool);
         if !inherent.is_empty() {
-            self.out.push_str(" <{");
-            for (i, (name, text)) in inherent.iter().enumerate() {
-                self.out.push_str(if i > 0 { ", " } else { "" });
-                self.out.push_str(name);
-                match text {
-                    Inherent::Attr(attr) if *attr == Attr::UNIT => {}
-                    Inherent::Attr(attr) => {
-                        self.out.push_str(" = ");
-                        write_attr(&ir.interner, &mut self.out, *attr);
-                    }
-                    Inherent::Default(text) => {
-                        self.out.push_str(" = ");
-                        self.out.push_str(text);
-                    }
+            self.text.push(" <{");
+            self.text.list(inherent, |it, (name, value)| match value {
+                Inherent::Attr(attr) => it.entry(name, attr),
+                Inherent::Default(text) => {
+                    let _ = write!(it.out, "{name} = {text}");
                 }
-            }
-            self.out.push_str("}>");
+            });
+            self.text.push("}>");
         }
         self.regions(op, depth);
         if !discardable.is_empty() {
-            self.out.push(' ');
-            write_dict(&ir.interner, &mut self.out, &discardable);
+            self.text.push(" ");
+            self.text.dict(&discardable);
         }
-        self.out.push_str(" : (");
-        let types: Vec<Type> = data
+        let inputs: Vec<Type> = data
             .operands
             .iter()
             .map(|it| it.value.map_or(it.ty, |value| ir.value(value).ty))
             .collect();
-        write_types(&ir.interner, &mut self.out, &types);
-        self.out.push_str(") -> ");
-        let types: Vec<Type> = data.results.iter().map(|it| ir.value(*it).ty).collect();
-        let is_plain =
-            |ty: &Type| !matches!(ir.interner.type_data(*ty), crate::TypeData::Function { .. });
-        match &types[..] {
-            [one] if is_plain(one) => super::write_type(&ir.interner, &mut self.out, *one),
-            _ => {
-                self.out.push('(');
-                write_types(&ir.interner, &mut self.out, &types);
-                self.out.push(')');
-            }
-        }
-        self.out.push('\n');
+        let results: Vec<Type> = data.results.iter().map(|it| ir.value(*it).ty).collect();
+        self.text.push(" : ");
+        self.text.function_type(&inputs, &results);
+        self.text.push("\n");
     }
 
     fn regions(&mut self, op: Op, depth: usize) {
         let ir = self.ir;
-        let data = ir.op(op);
         let mut regions: Vec<Option<Region>> =
-            self.ordered_regions(op).iter().map(|it| Some(it.1)).collect();
+            ordered_regions(ir, op).into_iter().map(Some).collect();
         // Regions that the custom form may leave out.
-        match data.kind {
+        match ir.op(op).kind {
             OpKind::FuncFunc => regions.resize(1, None),
             OpKind::ScfIf | OpKind::AffineIf => regions.resize(2, None),
             _ => {}
@@ -255,71 +167,125 @@ impl<'a> Printer<'a> {
         if regions.is_empty() {
             return;
         }
-        self.out.push_str(" (");
+        self.text.push(" (");
         for (i, region) in regions.iter().enumerate() {
-            self.out.push_str(if i > 0 { ", {\n" } else { "{\n" });
+            self.text.push(if i > 0 { ", {\n" } else { "{\n" });
             if let Some(region) = region {
                 self.region(op, *region, depth);
             }
             self.indent(depth);
-            self.out.push('}');
+            self.text.push("}");
         }
-        self.out.push(')');
+        self.text.push(")");
     }
 
     fn region(&mut self, parent: Op, region: Region, depth: usize) {
         let ir = self.ir;
-        let kind = ir.op(parent).kind;
-        let terminator = if ir.op(parent).form == crate::Form::Custom {
-            kind.implicit_terminator()
-        } else {
-            None
-        };
-        let blocks = ir.blocks(region);
-        for (n, &block) in blocks.iter().enumerate() {
+        let is_custom = ir.op(parent).form == Form::Custom;
+        let terminator = ir.missing_terminator(parent, region);
+        for (n, &block) in ir.blocks(region).iter().enumerate() {
             let data = ir.block(block);
-            // Only the text of a region in generic form can be without any block.
+            // Only a region in generic form can be without any block.
             let is_empty = ir.block_ops(block).next().is_none();
-            let is_shown = is_empty
-                && terminator.is_none()
-                && (data.label.is_some() || ir.op(parent).form == crate::Form::Custom);
+            let is_shown = is_empty && terminator.is_none() && (data.label.is_some() || is_custom);
             if n > 0 || !data.args.is_empty() || is_shown {
                 self.indent(depth);
-                let _ = write!(self.out, "^bb{n}");
+                let _ = write!(self.text.out, "^bb{n}");
                 if !data.args.is_empty() {
-                    self.out.push('(');
-                    for (i, &value) in data.args.iter().enumerate() {
-                        self.out.push_str(if i > 0 { ", " } else { "" });
-                        self.value(Some(value));
-                        self.out.push_str(": ");
-                        super::write_type(&ir.interner, &mut self.out, ir.value(value).ty);
-                    }
-                    self.out.push(')');
+                    let numbers = &self.numbers;
+                    self.text.push("(");
+                    self.text.list(&data.args, |it, &value| {
+                        it.push(numbers.value(value).unwrap_or("%?"));
+                        it.push(": ");
+                        it.ty(ir.value(value).ty);
+                    });
+                    self.text.push(")");
                 }
-                self.out.push_str(":\n");
+                self.text.push(":\n");
             }
-            let mut last = None;
-            for op in ir.block_ops(block).collect::<Vec<_>>() {
+            for op in ir.block_ops(block) {
                 self.op(op, depth + 1);
-                last = Some(op);
             }
-            if let Some(terminator) = terminator
-                && blocks.len() == 1
-                && !last.is_some_and(|it| ir.op(it).kind.has(Traits::TERMINATOR))
-            {
+        }
+        if let Some(terminator) = terminator {
+            self.indent(depth + 1);
+            push_quoted(&mut self.text.out, terminator.spec().name);
+            self.text.push("()");
+            if terminator == OpKind::ScfForallInParallel {
+                self.text.push(" ({\n");
                 self.indent(depth + 1);
-                if terminator == OpKind::ScfForallInParallel {
-                    self.out.push_str("\"scf.forall.in_parallel\"() ({\n");
-                    self.indent(depth + 1);
-                    self.out.push_str("^bb0:\n");
-                    self.indent(depth + 1);
-                    self.out.push_str("}) : () -> ()\n");
-                } else {
-                    push_quoted(&mut self.out, terminator.spec().name);
-                    self.out.push_str("() : () -> ()\n");
+                self.text.push("^bb0:\n");
+                self.indent(depth + 1);
+                self.text.push("})");
+            }
+            self.text.push(" : () -> ()\n");
+        }
+    }
+
+    /// The resources that something refers to, and those of nobody's dialect.
+    fn resources(&mut self, region: Region) {
+        let ir = self.ir;
+        let mut sections = Vec::new();
+        for op in ir.items(region).filter(|it| ir.op(*it).kind == OpKind::Resources) {
+            for &(name, attr) in &ir.rest(op).attrs {
+                let AttrData::Dict(groups) = ir.interner.attr_data(attr) else { continue };
+                let mut groups: Vec<(Name, Vec<(Name, Attr)>)> = groups
+                    .iter()
+                    .filter_map(|&(name, group)| match ir.interner.attr_data(group) {
+                        AttrData::Dict(entries) => Some((name, entries.to_vec())),
+                        _ => None,
+                    })
+                    .collect();
+                if ir.interner.str(name) == "dialect_resources" {
+                    for (dialect, entries) in &mut groups {
+                        let dialect = ir.interner.str(*dialect);
+                        entries.retain(|it| self.refers(dialect, ir.interner.str(it.0)));
+                    }
+                    groups.retain(|it| !it.1.is_empty());
+                }
+                if !groups.is_empty() {
+                    sections.push((name, groups));
                 }
             }
         }
+        if sections.is_empty() {
+            return;
+        }
+        self.text.push("\n{-#\n");
+        let n_sections = sections.len();
+        for (i, (name, groups)) in sections.into_iter().enumerate() {
+            let _ = writeln!(self.text.out, "  {}: {{", ir.interner.str(name));
+            let n_groups = groups.len();
+            for (i, (name, entries)) in groups.into_iter().enumerate() {
+                let _ = writeln!(self.text.out, "    {}: {{", ir.interner.str(name));
+                let n_entries = entries.len();
+                for (i, (key, value)) in entries.into_iter().enumerate() {
+                    self.indent(3);
+                    self.text.key(ir.interner.str(key));
+                    self.text.push(": ");
+                    self.text.attr_typed(value, Types::None);
+                    self.text.push(if i + 1 < n_entries { ",\n" } else { "\n" });
+                }
+                self.text.push(if i + 1 < n_groups { "    },\n" } else { "    }\n" });
+            }
+            self.text.push(if i + 1 < n_sections { "  },\n" } else { "  }\n" });
+        }
+        self.text.push("#-}\n");
+    }
+
+    /// Whether what was printed so far mentions a resource of a dialect.
+    fn refers(&self, dialect: &str, key: &str) -> bool {
+        let out = &self.text.out;
+        if dialect == "builtin" {
+            return out.contains(&format!("dense_resource<{key}>"));
+        }
+        let prefix = format!("#{dialect}.");
+        let mut starts = out.match_indices(&prefix).map(|it| it.0);
+        starts.any(|at| {
+            let line = out[at..].lines().next().unwrap_or("");
+            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
+            line.split(|c| !is_name(c)).any(|it| it == key)
+        })
     }
 }
 
@@ -332,14 +298,18 @@ enum Inherent {
 }
 
 /// Inherent attributes with their defaults, by name, and the others.
-fn split_attrs(ir: &Ir, op: Op) -> (Vec<NamedInherent>, Vec<(Name, Attr)>) {
-    let data = ir.op(op);
-    let spec = data.kind.spec();
+fn split_attrs(ir: &Ir, op: Op, tool: Tool) -> (Vec<NamedInherent>, Vec<(Name, Attr)>) {
+    let kind = ir.op(op).kind;
+    let spec = kind.spec();
     let attrs = &ir.rest(op).attrs;
     let mut inherent = Vec::new();
     for &(name, default) in spec.inherent {
-        let found = attrs.iter().find(|it| ir.interner.str(it.0) == name);
-        match found {
+        // Flags that LLVM 19 does not have yet.
+        let default = match (tool, kind) {
+            (Tool::Heir24, OpKind::ArithTrunci) => "#arith.overflow<none>",
+            _ => default,
+        };
+        match attrs.iter().find(|it| ir.interner.str(it.0) == name) {
             Some(&(_, attr)) => inherent.push((name, Inherent::Attr(attr))),
             None if !default.is_empty() => inherent.push((name, Inherent::Default(default))),
             None => {}

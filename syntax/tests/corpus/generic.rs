@@ -1,9 +1,11 @@
 //! The generic form of programs equals that of the real tools.
 
-use noisy_syntax::{Source, print};
+use noisy_syntax::Source;
+use noisy_syntax::print::{Tool, generic_as};
 
 use crate::normal::normal;
 use crate::open::{self, Chunk};
+use crate::oracle;
 
 fn check(what: &str, chunks: &[Chunk], at_least: f64) {
     if chunks.is_empty() {
@@ -12,7 +14,8 @@ fn check(what: &str, chunks: &[Chunk], at_least: f64) {
     let mut wrong = Vec::new();
     for chunk in chunks {
         let source = Source::new(&chunk.text);
-        let found = normal(&print::generic(source.ir()));
+        let tool = if chunk.printed_by == "h24" { Tool::Heir24 } else { Tool::Mlir19 };
+        let found = normal(&generic_as(source.ir(), tool));
         let expected = normal(&chunk.generic);
         if found != expected {
             let differs = |it: &(&str, &str)| it.0 != it.1;
@@ -45,4 +48,17 @@ fn core_programs_print_as_the_real_tools_print_them() {
     let mut chunks = open::chunks();
     chunks.retain(|it| it.is_core);
     check("core", &chunks, 0.98);
+}
+
+#[test]
+fn mlir_opt_accepts_what_is_printed() {
+    let mut chunks = open::synthetic();
+    chunks.extend(open::chunks().into_iter().filter(|it| it.is_core && it.printed_by == "m19"));
+    let texts: Vec<(String, String)> = chunks
+        .into_iter()
+        .map(|it| (it.name, generic_as(Source::new(&it.text).ir(), Tool::Mlir19)))
+        .collect();
+    let Some(rejected) = oracle::rejected(&texts) else { return };
+    println!("mlir-opt accepts {} of {} generic prints", texts.len() - rejected.len(), texts.len());
+    assert!(rejected.is_empty(), "{}", rejected.join("\n"));
 }

@@ -6,3 +6,4 @@
 mod generic;
 mod normal;
 mod open;
+mod oracle;

@@ -1,0 +1,233 @@
+//! Types and attributes of dialects that are not read here, spelled as a tool spells them.
+//!
+//! A tool that does not know the dialect prints the body as it is written. One that does parses it and prints it anew. What that
+//! changes is known here as far as it is common: layout ([`respace`]), and for some the rows of the tables below, each
+//! a fact of the dialect's printer.
+
+use super::Tool;
+use crate::grammar::{prefixed_len, string_len};
+
+/// Dialects that `heir-opt` does not know, though LLVM has them.
+const NOT_HEIR: &[&str] = &["dlti", "omp", "ptr", "sparse_tensor", "spirv", "test"];
+
+/// Attributes whose printer writes a parameter without this prefix; the second: without the brackets, too. Of HEIR and SPIR-V.
+const BARE: &[(&str, &str, bool)] = &[
+    ("#rotom.layout", "#rotom.dim", true),
+    ("#spirv.coop_matrix_props_khr", "#spirv.scope", false),
+];
+
+/// Parameters that are left out where they have their default value.
+const DEFAULTS: &[(&str, &[&str])] = &[
+    (
+        "#omp.flags",
+        &[
+            "debug_kind = 0",
+            "assume_teams_oversubscription = false",
+            "assume_threads_oversubscription = false",
+            "assume_no_thread_state = false",
+            "assume_no_nested_parallelism = false",
+            "no_gpu_lib = false",
+        ],
+    ),
+    ("#mgmt.mgmt", &["dimension = 2"]),
+    ("#sparse_tensor.encoding", &["posWidth = 0", "crdWidth = 0"]),
+];
+
+/// Appends a type or attribute (with its `#`, or a type without its `!`) as the tool spells it.
+pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
+    let name = text.strip_prefix('#').unwrap_or(text);
+    let dialect = &name[..name.find(['.', '<']).unwrap_or(name.len())];
+    let Some(open) = text.find('<').filter(|_| knows(tool, dialect)) else {
+        out.push_str(text);
+        return;
+    };
+    let head = &text[..open];
+    let mut body = respace(&text[open..], head);
+    for (of, defaults) in DEFAULTS {
+        if *of == head {
+            for it in *defaults {
+                body = body.replacen(&format!(", {it}"), "", 1).replacen(it, "", 1);
+            }
+        }
+    }
+    if head == "#sparse_tensor.encoding" {
+        body = renamed_dims(&body);
+    }
+    out.push_str(head);
+    out.push_str(&body);
+}
+
+fn knows(tool: Tool, dialect: &str) -> bool {
+    tool == Tool::Mlir19 || !NOT_HEIR.contains(&dialect)
+}
+
+/// The body of a type or attribute with one blank where MLIR's printers have one: behind a comma, around an equals sign (SPIR-V has none
+/// there), before a colon if there is one behind it, nowhere next to brackets other than braces, and elsewhere where there is any.
+fn respace(text: &str, head: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = String::with_capacity(text.len());
+    // What each bracket that is open belongs to.
+    let mut heads: Vec<&str> = vec![head];
+    let mut word = head;
+    let mut at = 0;
+    let mut is_blank = false;
+    while at < bytes.len() {
+        let start = at;
+        let byte = bytes[at];
+        let next = bytes.get(at + 1).copied().unwrap_or(0);
+        let is_white = |it: u8| matches!(it, b' ' | b'\t' | b'\r' | b'\n' | 0);
+        at += 1;
+        if is_white(byte) {
+            is_blank = true;
+            continue;
+        }
+        if byte == b'/' && next == b'/' {
+            at = text[at..].find('\n').map_or(bytes.len(), |it| at + it);
+            is_blank = true;
+            continue;
+        }
+        let last = out.bytes().last().unwrap_or(0);
+        let closes = matches!(byte, b'>' | b')' | b']' | b',');
+        let around = heads.last().copied().unwrap_or("");
+        let is_equals = byte == b'='
+            && !matches!(last, b'<' | b'>' | b'=' | b'!')
+            && !matches!(next, b'=' | b'>')
+            && !around.starts_with("#spirv.target_env");
+        let needs = is_equals || byte == b':' && is_white(next) && last != b':';
+        let opened = matches!(last, b'<' | b'(' | b'[');
+        if !closes && !opened && last != b' ' && (needs || is_blank || last == b',') {
+            out.push(' ');
+        }
+        is_blank = is_equals;
+        match byte {
+            b'"' => at = start + string_len(&text[start..]),
+            b'-' if next == b'>' => at += 1,
+            b'<' => heads.push(word),
+            b'>' => {
+                heads.pop();
+            }
+            b'#' | b'!' => {
+                at += prefixed_len(&text[at..]);
+                word = &text[start..at];
+                if let Some((_, _, no_brackets)) =
+                    BARE.iter().find(|it| it.0 == around && it.1 == word)
+                    && bytes.get(at) == Some(&b'<')
+                {
+                    if *no_brackets && let Some(len) = text[at..].find('>') {
+                        out.push_str(&text[at + 1..at + len]);
+                        at += len + 1;
+                    }
+                    continue;
+                }
+            }
+            b'0' if next == b'x' && !last.is_ascii_alphanumeric() => {
+                let digits = &text[at + 1..];
+                let len = digits.find(|c: char| !c.is_ascii_hexdigit()).unwrap_or(digits.len());
+                // A bit pattern of a float stays one.
+                let is_float = digits[len..].trim_start().starts_with(": f");
+                if let (Ok(value), false) = (u64::from_str_radix(&digits[..len], 16), is_float) {
+                    out.push_str(&value.to_string());
+                    at += 1 + len;
+                    continue;
+                }
+            }
+            _ => {
+                // A word or a character is copied whole.
+                let rest = &text[start..];
+                let len = rest
+                    .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
+                    .filter(|it| *it > 0)
+                    .unwrap_or_else(|| {
+                        if byte.is_ascii_alphanumeric() || byte == b'_' {
+                            rest.len()
+                        } else {
+                            rest.chars().next().map_or(1, char::len_utf8)
+                        }
+                    });
+                at = start + len;
+                word = "";
+            }
+        }
+        out.push_str(&text[start..at]);
+    }
+    out
+}
+
+/// The dimensions of a sparse encoding are printed as `d0`, `d1`, whatever they are called.
+fn renamed_dims(body: &str) -> String {
+    let Some(open) =
+        body.find("map = ").map(|it| it + 6).and_then(|it| Some(it + body[it..].find('(')?))
+    else {
+        return body.to_owned();
+    };
+    let Some(close) = body[open..].find(") ->").map(|it| open + it) else { return body.to_owned() };
+    let names: Vec<&str> = body[open + 1..close].split(", ").collect();
+    let is_name =
+        |it: &&str| !it.is_empty() && it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+    if !names.iter().all(is_name) {
+        return body.to_owned();
+    }
+    let mut out = body[..open].to_owned();
+    let mut rest = &body[open..];
+    while !rest.is_empty() {
+        let len =
+            rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+        if len == 0 {
+            let len = rest.chars().next().map_or(1, char::len_utf8);
+            out.push_str(&rest[..len]);
+            rest = &rest[len..];
+            continue;
+        }
+        match names.iter().position(|it| *it == &rest[..len]) {
+            Some(at) => out.push_str(&format!("d{at}")),
+            None => out.push_str(&rest[..len]),
+        }
+        rest = &rest[len..];
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, spelled: &str) {
+        let mut out = String::new();
+        write(&mut out, Tool::Mlir19, text);
+        assert_eq!(out, spelled);
+        let mut again = String::new();
+        write(&mut again, Tool::Mlir19, &out);
+        assert_eq!(again, out, "spelling twice changes nothing");
+    }
+
+    #[test]
+    fn blanks_stand_where_printers_put_them() {
+        check("#a.b<\n  x=1,y = \"a  b\" >", "#a.b<x = 1, y = \"a  b\">");
+        check("a.ptr<vector<4xi32>,Function>", "a.ptr<vector<4xi32>, Function>");
+        check("#a.b<\"CPU\": #a.c<[ 1 , 2 ]> // why\n>", "#a.b<\"CPU\" : #a.c<[1, 2]>>");
+        check("#a.b<{\n  map = (d0)->(d0) }>", "#a.b<{ map = (d0)->(d0) }>");
+        check("#a.b<0x10, 0x3F800000 : f32, a>=b>", "#a.b<16, 0x3F800000 : f32, a>=b>");
+        check("#spirv.target_env<x, api=Vulkan>", "#spirv.target_env<x, api=Vulkan>");
+    }
+
+    #[test]
+    fn what_printers_of_some_dialects_change() {
+        check(
+            "#rotom.layout<n = 4, dims = [#rotom.dim<[0:4:1]>]>",
+            "#rotom.layout<n = 4, dims = [[0:4:1]]>",
+        );
+        check("#mgmt.mgmt<level = 0, dimension = 2>", "#mgmt.mgmt<level = 0>");
+        check(
+            "#sparse_tensor.encoding<{ map = (i, j) -> (j : dense, i mod 2 : compressed) }>",
+            "#sparse_tensor.encoding<{ map = (d0, d1) -> (d1 : dense, d0 mod 2 : compressed) }>",
+        );
+    }
+
+    #[test]
+    fn a_tool_leaves_alone_what_it_does_not_know() {
+        let mut out = String::new();
+        write(&mut out, Tool::Heir24, "#spirv.x<a,b>");
+        assert_eq!(out, "#spirv.x<a,b>");
+    }
+}
