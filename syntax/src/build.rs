@@ -7,7 +7,9 @@ use crate::ir::{BlockData, OpData, Operand, RegionData, Rest, ResultName, Succes
 use crate::lex::Tokens;
 use crate::link::Use;
 use crate::skeleton::{Inner, Item, Shape, Skeleton};
-use crate::{Block, Category, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value, seq};
+use crate::{
+    Attr, Block, Category, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value, seq,
+};
 
 /// What was made and what must be linked.
 #[derive(Debug, Default)]
@@ -426,6 +428,7 @@ impl Ir {
         let item = run.item(index);
         let mut parsed = std::mem::take(&mut work.parsed);
         self.parse(run, item, &mut parsed);
+        let signature = self.signature(op);
         self.unlink(op);
         self.names.suspects.remove(&op);
         let old: SmallVec<[Value; 1]> = self.op(op).results.clone();
@@ -453,11 +456,24 @@ impl Ir {
             self.drop_value(value, &mut work.retry);
         }
         self.keep_regions(op, item, &mut parsed, work);
+        if self.signature(op) != signature {
+            self.names.touched.resigned.push(op);
+        }
         work.parsed = parsed;
         work.fresh.push(op);
         if !same {
             self.add_result_defs(op, &mut work.retry);
         }
+    }
+
+    /// What the ops inside an op with regions may depend on.
+    fn signature(&self, op: Op) -> Option<(Form, SmallVec<[Type; 2]>, Option<Attr>)> {
+        let data = self.op(op);
+        if data.regions.is_empty() {
+            return None;
+        }
+        let results = data.results.iter().map(|&it| self.value(it).ty).collect();
+        Some((data.form, results, self.attr(op, "function_type")))
     }
 
     /// Whether an item may take the place of an op by [`Ir::lower_again`]: neither has regions, or all of them were left out

@@ -21,7 +21,7 @@ mod source;
 #[cfg(test)]
 mod testing;
 mod token;
-pub mod verify;
+mod verify;
 
 pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};

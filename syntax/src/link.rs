@@ -11,11 +11,15 @@
 //! *Law.* After every edit the tables and all resolved operands equal those made from scratch. *Cost.* An edit re-resolves only uses
 //! of names that gained or lost a definition.
 
+mod labels;
+mod problems;
+mod symbols;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::grammar::Aliases;
-use crate::{Block, Category, Def, Form, Ir, Name, Op, OpKind, Problem, Region, Span, Value};
+use crate::{Block, Def, Ir, Name, Op, Region, Value};
 
 /// The name tables of a document.
 #[derive(Debug, Default)]
@@ -34,7 +38,7 @@ pub(crate) struct Names {
     unresolved_successors: FxHashMap<(Region, Name), Vec<(Op, u32)>>,
     /// The blocks of labels.
     label_blocks: FxHashMap<Op, Block>,
-    /// Symbols per region that holds their ops.
+    /// Symbols per region that holds their ops, in textual order.
     symbols: FxHashMap<(Region, Name), SmallVec<[Op; 1]>>,
     /// Ops that refer to a symbol, by the last and the first name of the path.
     symbol_uses: FxHashMap<Name, Vec<Op>>,
@@ -46,6 +50,31 @@ pub(crate) struct Names {
     pub(crate) aliases: FxHashMap<Region, Aliases>,
     /// Ops that have something wrong with them or with what they use.
     pub(crate) suspects: FxHashSet<Op>,
+    /// What the edit at hand touched so far.
+    pub(crate) touched: Touched,
+}
+
+/// What an edit touched that ops elsewhere may depend on; with repetitions, and what is named may be gone.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    /// Labels and ops with successors that came, went or were linked again, each with its region.
+    pub(crate) flows: Vec<(Region, Op)>,
+    /// Symbols whose definition came, went or was read again.
+    pub(crate) symbols: Vec<(Region, Name)>,
+    /// Ops whose regions stayed while their own text was read again and says something else about them.
+    pub(crate) resigned: Vec<Op>,
+    /// Where items were replaced.
+    pub(crate) run: Option<Replaced>,
+}
+
+/// A stretch of a region whose items were replaced.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Replaced {
+    pub(crate) region: Region,
+    /// The rank of its first item.
+    pub(crate) rank: usize,
+    /// Its items now.
+    pub(crate) n: usize,
 }
 
 /// The definitions of one name: values (number 0 of a pack) by region, those of one region next to each other in textual order.
@@ -386,157 +415,11 @@ impl Ir {
         }
     }
 
-    pub(crate) fn set_label_block(&mut self, label: Op, block: Option<Block>) {
-        match block {
-            Some(block) => self.names.label_blocks.insert(label, block),
-            None => self.names.label_blocks.remove(&label),
-        };
-    }
-
-    /// Makes a label known; returns the successors that may now mean it.
-    pub(crate) fn add_label(&mut self, label: Op) -> Vec<Use> {
-        let data = self.op(label);
-        let key = (data.parent, data.name);
-        let known = self.names.labels.get(&key).map_or(&[][..], |it| it.as_slice());
-        let at = if self.names.in_order || known.is_empty() {
-            known.len()
-        } else {
-            let rank = self.rank(label);
-            known.partition_point(|&it| self.rank(it) < rank)
-        };
-        let first = known.first().copied();
-        let mut retry = Vec::new();
-        if let Some(first) = first {
-            // All but the first are problems; the first may have become one.
-            self.names.suspects.insert(label);
-            self.names.suspects.insert(first);
-            if at == 0 {
-                retry.extend(self.block(self.label_block(first)).preds.iter().copied());
-            }
+    pub(crate) fn note_duplicate(&mut self, region: Region, name: Name) {
+        let known = self.names.defs.get(name.index());
+        if known.is_some_and(|it| it.with(region, |it| it.len() > 1)) {
+            self.names.dubious.insert(name);
         }
-        self.names.labels.entry(key).or_default().insert(at, label);
-        if let Some(uses) = self.names.unresolved_successors.get(&key) {
-            retry.extend(uses.iter().copied());
-        }
-        retry
-    }
-
-    /// Forgets a label; returns the successors that meant it (still linked).
-    pub(crate) fn remove_label(&mut self, label: Op) -> Vec<Use> {
-        let data = self.op(label);
-        let key = (data.parent, data.name);
-        if let Some(labels) = self.names.labels.get_mut(&key) {
-            labels.retain(|it| *it != label);
-            if labels.is_empty() {
-                self.names.labels.remove(&key);
-            }
-        }
-        self.block(self.label_block(label)).preds.to_vec()
-    }
-
-    /// The first label of that name in a region.
-    pub fn find_label(&self, region: Region, name: Name) -> Option<Op> {
-        self.names.labels.get(&(region, name))?.first().copied()
-    }
-
-    pub(crate) fn link_successor(&mut self, (op, index): Use) {
-        let region = self.op(op).parent;
-        let Some(rest) = &self.ops[op.index()].rest else { return };
-        let name = rest.successors[index as usize].name;
-        let block = self.find_label(region, name).map(|label| self.label_block(label));
-        if let Some(rest) = &mut self.ops[op.index()].rest {
-            rest.successors[index as usize].block = block;
-        }
-        match block {
-            Some(block) => self.blocks[block.index()].preds.push((op, index)),
-            None => {
-                self.names.suspects.insert(op);
-                let uses = self.names.unresolved_successors.entry((region, name)).or_default();
-                uses.push((op, index));
-            }
-        }
-    }
-
-    pub(crate) fn unlink_successor(&mut self, (op, index): Use) {
-        let region = self.op(op).parent;
-        let Some(rest) = &mut self.ops[op.index()].rest else { return };
-        let successor = &mut rest.successors[index as usize];
-        let name = successor.name;
-        if let Some(block) = successor.block.take() {
-            let preds = &mut self.blocks[block.index()].preds;
-            if let Some(at) = preds.iter().position(|&it| it == (op, index)) {
-                preds.swap_remove(at);
-            }
-        } else if let Some(uses) = self.names.unresolved_successors.get_mut(&(region, name)) {
-            if let Some(at) = uses.iter().position(|&it| it == (op, index)) {
-                uses.swap_remove(at);
-            }
-            if uses.is_empty() {
-                self.names.unresolved_successors.remove(&(region, name));
-            }
-        }
-    }
-
-    pub(crate) fn add_symbols(&mut self, op: Op) {
-        let region = self.op(op).parent;
-        let Some(rest) = &self.ops[op.index()].rest else { return };
-        if let Some((name, _)) = rest.symbol {
-            self.names.symbols.entry((region, name)).or_default().push(op);
-        }
-        for &(last, first, _) in &rest.symbol_uses {
-            self.names.symbol_uses.entry(last).or_default().push(op);
-            if first != last {
-                self.names.symbol_uses.entry(first).or_default().push(op);
-            }
-        }
-    }
-
-    pub(crate) fn remove_symbols(&mut self, op: Op) {
-        let region = self.op(op).parent;
-        let Some(rest) = &self.ops[op.index()].rest else { return };
-        if let Some((name, _)) = rest.symbol
-            && let Some(ops) = self.names.symbols.get_mut(&(region, name))
-        {
-            ops.retain(|it| *it != op);
-            if ops.is_empty() {
-                self.names.symbols.remove(&(region, name));
-            }
-        }
-        for &(last, first, _) in &rest.symbol_uses {
-            for name in [last, first] {
-                if let Some(ops) = self.names.symbol_uses.get_mut(&name) {
-                    ops.retain(|it| *it != op);
-                    if ops.is_empty() {
-                        self.names.symbol_uses.remove(&name);
-                    }
-                }
-            }
-        }
-    }
-
-    /// The op that a symbol (the first name of a path) means where an op stands: the definition in the nearest region outward,
-    /// the first in textual order.
-    pub fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op> {
-        let mut region = self.op(from).parent;
-        loop {
-            if let Some(ops) = self.names.symbols.get(&(region, name)) {
-                return ops.iter().copied().min_by_key(|&op| self.rank(op));
-            }
-            region = self.op(self.region(region).parent?).parent;
-        }
-    }
-
-    /// The definitions of a symbol in a region, in textual order.
-    pub fn symbol_defs(&self, region: Region, name: Name) -> Vec<Op> {
-        let ops = self.names.symbols.get(&(region, name)).map_or(&[][..], |it| it.as_slice());
-        let mut ops = ops.to_vec();
-        ops.sort_by_key(|&op| self.rank(op));
-        ops
-    }
-
-    /// The ops that mention a symbol of that name, in no particular order, perhaps repeatedly.
-    pub fn symbol_users(&self, name: Name) -> &[Op] {
-        self.names.symbol_uses.get(&name).map_or(&[], Vec::as_slice)
     }
 
     /// The chunk that an op stands in.
@@ -552,134 +435,5 @@ impl Ir {
     pub fn aliases_at(&self, op: Op) -> Option<&Aliases> {
         let (_, region) = self.op(self.chunk_of(op)).regions.first()?;
         self.names.aliases.get(region)
-    }
-
-    /// What is wrong with an op, its own problems and those of the names that it uses. Spans are in its own text.
-    pub fn problems_of(&self, op: Op) -> Vec<Problem> {
-        let data = self.op(op);
-        let mut out = self.rest(op).problems.clone();
-        let named =
-            |span: Span, code, message| Problem { category: Category::Name, code, span, message };
-        if !self.is_judged(op) {
-            return out;
-        }
-        let mut missing: SmallVec<[(Name, u32); 4]> = SmallVec::new();
-        for operand in &data.operands {
-            let key = (operand.name, operand.number);
-            if operand.value.is_some() || operand.maybe_argument || missing.contains(&key) {
-                continue;
-            }
-            missing.push(key);
-            let name = self.interner.str(operand.name);
-            if self.visible(data.parent, operand.name).is_some() {
-                let message = format!("%{name} has no result number {}", operand.number);
-                out.push(named(operand.span, "invalid-result-number", message));
-            } else {
-                out.push(named(
-                    operand.span,
-                    "undefined-value",
-                    format!("use of undefined value %{name}"),
-                ));
-            }
-        }
-        for successor in &self.rest(op).successors {
-            if successor.block.is_none() {
-                let message =
-                    format!("use of undefined block ^{}", self.interner.str(successor.name));
-                out.push(named(successor.span, "undefined-block", message));
-            }
-        }
-        if data.kind == OpKind::Label {
-            let first = self.find_label(data.parent, data.name);
-            if first != Some(op) {
-                let message = format!("redefinition of block ^{}", self.interner.str(data.name));
-                out.push(named(data.name_span, "redefined-block", message));
-            }
-        }
-        if !self.rest(op).alias_uses.is_empty() {
-            let aliases = self.aliases_at(op);
-            for &(name, span) in &self.rest(op).alias_uses {
-                let known = aliases
-                    .is_some_and(|it| it.types.contains_key(&name) || it.attrs.contains_key(&name));
-                if !known {
-                    let text = self.interner.str(name);
-                    out.push(named(
-                        span,
-                        "undefined-alias",
-                        format!("use of undefined alias {text}"),
-                    ));
-                }
-            }
-        }
-        out
-    }
-
-    /// Whether names that an op uses without a definition are an error: it is understood, and so is what holds it.
-    pub(crate) fn is_judged(&self, op: Op) -> bool {
-        let mut at = Some(op);
-        while let Some(it) = at {
-            let data = self.op(it);
-            if data.form == Form::Opaque && data.kind.is_op() {
-                return false;
-            }
-            at = self.parent_op(it);
-        }
-        true
-    }
-
-    /// Definitions that redefine a name that is already visible: the op in whose text each stands, and the problem.
-    pub(crate) fn redefinitions(&self) -> Vec<(Op, Problem)> {
-        let mut out = Vec::new();
-        #[allow(clippy::iter_over_hash_type, reason = "the caller sorts by position")]
-        for &name in &self.names.dubious {
-            for region in self.names.regions_of(name) {
-                let defs = self.names.defs(region, name);
-                let outer = self
-                    .region(region)
-                    .parent
-                    .and_then(|op| Some((op, self.visible(self.op(op).parent, name)?)))
-                    .filter(|&(op, outer)| self.is_defined_before(outer, op));
-                for &value in defs.iter().skip(usize::from(outer.is_none())) {
-                    let Some(op) = self.definer(value) else { continue };
-                    if !self.is_judged(op) || !outer.is_none_or(|(_, it)| self.is_sure(it)) {
-                        continue;
-                    }
-                    let text = self.interner.str(name);
-                    let problem = Problem {
-                        category: Category::Name,
-                        code: "redefined-value",
-                        span: self.value(value).span,
-                        message: format!("redefinition of value %{text}"),
-                    };
-                    out.push((op, problem));
-                }
-            }
-        }
-        out
-    }
-
-    /// Whether any region defines a `%value` or a `^label` of that name.
-    pub(crate) fn is_defined_elsewhere(&self, text: &str) -> bool {
-        let Some(name) = self.interner.find_name(text.get(1..).unwrap_or("")) else { return false };
-        if text.starts_with('^') {
-            return self.names.labels.keys().any(|it| it.1 == name);
-        }
-        !self.names.regions_of(name).is_empty()
-    }
-
-    fn is_sure(&self, value: Value) -> bool {
-        self.definer(value).is_none_or(|op| self.is_judged(op))
-    }
-
-    pub(crate) fn note_duplicate(&mut self, region: Region, name: Name) {
-        let known = self.names.defs.get(name.index());
-        if known.is_some_and(|it| it.with(region, |it| it.len() > 1)) {
-            self.names.dubious.insert(name);
-        }
-    }
-
-    /// All ops that may have problems, in no particular order.
-    pub(crate) fn suspects(&self) -> impl Iterator<Item = Op> + '_ {
-        self.names.suspects.iter().copied()
     }
 }

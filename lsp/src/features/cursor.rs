@@ -104,7 +104,7 @@ pub(crate) fn symbol(ir: &Ir, from: Op, first: Name, last: Name) -> Option<Op> {
         return Some(outer);
     }
     let regions = ir.op(outer).regions.iter();
-    regions.flat_map(|&(_, region)| ir.symbol_defs(region, last)).next().or(Some(outer))
+    regions.flat_map(|&(_, region)| ir.symbol_defs(region, last)).next().copied().or(Some(outer))
 }
 
 /// The block arguments whose names stand in the text of an op: of a label its own, of an op those of the entries of its regions.

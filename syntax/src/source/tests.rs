@@ -130,6 +130,149 @@ fn snippet() -> impl Strategy<Value = String> {
     ]
 }
 
+/// A program with much to verify: branches, loops, calls, symbols.
+const STRUCTURED: &str = "\
+func.func @f(%a: i32, %c: i1) -> i32 {
+  %0 = arith.addi %a, %a : i32
+  cf.cond_br %c, ^bb1, ^bb2(%0 : i32)
+^bb1:
+  %1 = arith.addi %0, %a : i32
+  %2 = func.call @g(%1) : (i32) -> i32
+  cf.br ^bb2(%2 : i32)
+^bb2(%x: i32):
+  %3 = scf.if %c -> (i32) {
+    %4 = arith.addi %x, %0 : i32
+    scf.yield %4 : i32
+  } else {
+    scf.yield %x : i32
+  }
+  cf.cond_br %c, ^bb1, ^bb3
+^bb3:
+  %5 = arith.addi %3, %0 : i32
+  return %5 : i32
+}
+func.func private @g(%a: i32) -> i32
+module @m {
+  func.func @f(%a: i32) {
+    %0 = func.call @f(%a) : (i32) -> i32
+    return
+  }
+  func.func @g() {
+    return
+  }
+}
+";
+
+/// Lines that structured programs are made of, fitting and not.
+const LINES: &[&str] = &[
+    "^bb1:",
+    "^bb2(%x: i32):",
+    "^bb2(%x: i64):",
+    "^bb3:",
+    "^bb4:",
+    "  cf.br ^bb1",
+    "  cf.br ^bb2(%0 : i32)",
+    "  cf.br ^bb3",
+    "  cf.br ^bb4",
+    "  cf.cond_br %c, ^bb1, ^bb3",
+    "  cf.cond_br %c, ^bb3, ^bb4",
+    "  \"foo.branch\"()[^bb1, ^bb4] : () -> ()",
+    "  return",
+    "  return %0 : i32",
+    "  %0 = arith.addi %a, %a : i32",
+    "  %1 = arith.addi %0, %a : i32",
+    "  %1:2 = \"foo.pair\"(%0) : (i32) -> (i32, i32)",
+    "  %3 = arith.addi %5, %5 : i32",
+    "  %3 = func.call @f(%0) : (i32) -> i32",
+    "  func.call @h() : () -> ()",
+    "  %3 = scf.if %c -> (i32) {",
+    "  %3 = scf.if %c -> (i64) {",
+    "  scf.for %i = %n to %n step %n {",
+    "  \"foo.region\"() ({",
+    "  }) : () -> ()",
+    "  scf.yield",
+    "  scf.yield %0 : i32",
+    "  } else {",
+    "  scf.execute_region {",
+    "  %n = arith.constant 1 : index",
+    "}",
+    "func.func @f(%a: i32) {",
+    "func.func @f(%a: i32, %c: i1) -> i32 {",
+    "func.func @g(%a: i32) -> i64 {",
+    "func.func @h() {",
+    "func.func private @h()",
+    "func.func @h()",
+    "module {",
+    "func.func @k(%a: i32, %c: i1) -> i32 {\n  cf.br ^bb1\n^bb1:\n  return %a : i32\n}",
+];
+
+/// Words that are put in the place of others.
+const WORDS: &[(&str, &str)] = &[
+    ("i32", "i64"),
+    ("i64", "i32"),
+    ("-> i32", "-> i64"),
+    ("-> (i32) {", "-> (i64) {"),
+    ("i1", "i32"),
+    ("^bb1", "^bb3"),
+    ("^bb3", "^bb1"),
+    ("@g", "@h"),
+    ("@f", "@g"),
+    ("private ", ""),
+    ("func.func @", "func.func private @"),
+    ("%0", "%1"),
+    ("%3 =", "%5 ="),
+    ("%a: i32", "%a: i64"),
+    ("scf.if", "scf.for"),
+    ("{", "attributes {x} {"),
+];
+
+/// An edit of a structured program: a place, and lines or a word to put there.
+#[derive(Clone, Debug)]
+enum Change {
+    /// Removes lines from the one of this number on, and puts another in their place.
+    Lines(usize, usize, Option<usize>),
+    /// Replaces an occurrence of a word.
+    Word(usize, usize),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        (0..64usize, 0..3usize, prop::option::weighted(0.8, 0..LINES.len()))
+            .prop_map(|(at, remove, line)| Change::Lines(at, remove, line)),
+        (0..64usize, 0..WORDS.len()).prop_map(|(at, word)| Change::Word(at, word)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn edited_lines_are_verified_as_if_read_anew(changes in prop::collection::vec(change(), 1..12)) {
+        let mut source = Source::new(STRUCTURED);
+        for change in changes {
+            let text = source.text().to_string();
+            match change {
+                Change::Lines(at, remove, line) => {
+                    let starts: Vec<usize> = std::iter::once(0)
+                        .chain(text.match_indices('\n').map(|it| it.0 + 1))
+                        .collect();
+                    let at = at % starts.len();
+                    let to = (at + remove).min(starts.len() - 1);
+                    let insert = line.map_or(String::new(), |it| format!("{}\n", LINES[it]));
+                    edit(&mut source, starts[at], starts[to] - starts[at], &insert);
+                }
+                Change::Word(at, word) => {
+                    let (from, to) = WORDS[word];
+                    let places: Vec<usize> = text.match_indices(from).map(|it| it.0).collect();
+                    if let Some(&at) = places.get(at % places.len().max(1)) {
+                        edit(&mut source, at, from.len(), to);
+                    }
+                }
+            }
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 

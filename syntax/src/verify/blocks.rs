@@ -1,16 +1,17 @@
 //! Blocks: how they end, who branches to them and with what.
 
-use super::{Verifier, clash, is_in_known_regions, is_understood};
-use crate::{Form, Op, OpKind, Span, Traits, Type, TypeData};
+use super::verdicts::ends_block;
+use super::{Verifier, clash};
+use crate::{Form, Op, OpKind, Region, Span, Traits, Type, TypeData};
 
 impl Verifier<'_> {
     pub(super) fn block_rules(&mut self, op: Op) {
-        if !is_in_known_regions(self.ir, op) {
+        self.end_of_block(op);
+        if !self.problems.is_empty() {
+            // NB what reads the op around may do so of the last op of a block only.
             return;
         }
-        self.terminator_is_last(op);
         self.successors(op);
-        self.ends(op);
         match self.ir.op(op).kind {
             OpKind::FuncReturn => self.returned(op),
             OpKind::ScfYield | OpKind::AffineYield => self.yielded(op),
@@ -18,53 +19,51 @@ impl Verifier<'_> {
         }
     }
 
-    fn terminator_is_last(&mut self, op: Op) {
-        let data = self.ir.op(op);
-        if !data.kind.has(Traits::TERMINATOR) {
-            return;
-        }
-        if self.ir.next(op).is_some_and(|it| self.ir.op(it).kind.is_op()) {
-            self.tell(op, "terminator-not-last", "must be the last op of its block");
+    /// A label that no op follows.
+    pub(super) fn label_rules(&mut self, label: Op) {
+        if ends_block(self.ir, label) && self.needs_terminator(self.ir.op(label).parent) {
+            self.tell(label, "empty-block", "empty block: expected at least a terminator");
         }
     }
 
-    /// Each block of its regions ends with a terminator.
-    fn ends(&mut self, op: Op) {
+    /// Whether the blocks of a region must end with a terminator.
+    fn needs_terminator(&self, region: Region) -> bool {
+        let Some(parent) = self.ir.region(region).parent else { return false };
+        let data = self.ir.op(parent);
+        match data.kind {
+            OpKind::Chunk => false,
+            // An op that nobody knows may want none if it has one block.
+            OpKind::Unknown => self.flows.contains_key(&region),
+            kind => !kind.has(Traits::NO_TERMINATOR) && self.ir.region(region).closed,
+        }
+    }
+
+    fn end_of_block(&mut self, op: Op) {
         let data = self.ir.op(op);
-        let is_checked = match data.kind {
-            OpKind::FuncFunc | OpKind::ScfExecuteRegion | OpKind::ScfWhile => true,
-            kind => data.form == Form::Generic && kind.implicit_terminator().is_some(),
-        };
-        if !is_checked {
-            // Blocks may be implicit or unended, but a block that is not the last needs an end in any case.
-            return;
+        let is_last = ends_block(self.ir, op);
+        let is_terminator = data.kind.has(Traits::TERMINATOR);
+        if !is_last && is_terminator {
+            self.tell(op, "terminator-not-last", "must be the last operation in the parent block");
+        } else if !is_last && !self.ir.rest(op).successors.is_empty() {
+            let message = "an operation with block successors must terminate its parent block";
+            self.tell(op, "terminator-not-last", message);
+        } else if is_last
+            && !is_terminator
+            && data.kind != OpKind::Unknown
+            && self.needs_terminator(data.parent)
+            && !self.has_implicit_terminator(data.parent)
+        {
+            let message = format!("block with no terminator, has `{}`", self.ir.op_name(op));
+            self.tell(op, "missing-terminator", message);
         }
-        for &(_, region) in &data.regions {
-            if !self.ir.region(region).closed {
-                continue;
-            }
-            for block in self.ir.blocks(region) {
-                let Some(last) = self.ir.last_op(block) else {
-                    let is_body = self.ir.block(block).label.is_some() || data.form == Form::Custom;
-                    if is_body {
-                        self.tell(
-                            op,
-                            "missing-terminator",
-                            "has an empty block: it needs a terminator",
-                        );
-                    }
-                    continue;
-                };
-                let it = self.ir.op(last);
-                let is_known = it.kind != OpKind::Unknown && is_understood(self.ir, last);
-                if is_known && !it.kind.has(Traits::TERMINATOR) {
-                    let name = self.ir.op_name(last).to_owned();
-                    let message =
-                        format!("has a block without a terminator at its end, after `{name}`");
-                    self.tell(op, "missing-terminator", message);
-                }
-            }
-        }
+    }
+
+    /// Whether the text of the op around leaves the terminators of this region out.
+    fn has_implicit_terminator(&self, region: Region) -> bool {
+        self.ir.region(region).parent.is_some_and(|parent| {
+            let data = self.ir.op(parent);
+            data.form != Form::Generic && data.kind.implicit_terminator().is_some()
+        })
     }
 
     fn successors(&mut self, op: Op) {
@@ -140,7 +139,7 @@ impl Verifier<'_> {
                 | OpKind::AffineIf
         );
         // Results without names are not known here.
-        if !is_same || !is_understood(self.ir, parent) || data.results.is_empty() {
+        if !is_same || data.results.is_empty() {
             return;
         }
         let results: Vec<Type> = data.results.iter().map(|it| self.value_type(*it)).collect();

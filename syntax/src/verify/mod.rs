@@ -1,92 +1,147 @@
 //! What a verifier rejects in well-formed text: structure and types of the seven core dialects, op by op.
 //!
-//! [`verify`] looks at one op, its operands, its parent and the blocks it names, and at nothing else, so that after an edit only
-//! ops near the edit are verified again. It is silent wherever something is not understood: in and below ops of unknown
-//! form (their regions may be graph regions with any rules), at types that are not known, and at ops with a syntax
-//! error. What is verified:
+//! A rule looks at one op: at what it says, at what its operands, successors and symbols mean, at the op around it and at the first and
+//! last items of its own blocks. [`Verdicts`] says what else may change under an edit and verifies that again, and nothing else. A
+//! rule is silent at what it does not know: ops and types of other dialects, ops with an error of their own. What is verified:
 //! - operand and result types and their number, noisy widths (`types.rs`);
-//! - the terminator of each block, and that nothing follows one; that nobody branches to an entry block (`blocks.rs`);
-//! - successor, return and yield operands against what receives them (`blocks.rs`);
-//! - dominance and isolation of operands (`scopes.rs`);
+//! - how blocks end, that nobody branches to an entry block, successor, return and yield operands against what receives them
+//!   (`blocks.rs`);
+//! - dominance and isolation of operands (`scopes.rs`, `flow.rs`);
 //! - symbols: defined once, calls name functions of that type, public functions have bodies (`symbols.rs`).
-//!
-//! *Cost.* Within a block, dominance is a comparison of ranks. Between blocks, the dominators of the region are computed once
-//! and kept in the [`Verifier`].
 
 mod blocks;
+mod flow;
 mod scopes;
 mod symbols;
 mod types;
+mod verdicts;
+
+use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Block, Category, Form, Ir, Op, OpKind, Problem, Region, Span, Type, Value};
+use crate::{Block, Category, Form, Ir, Op, OpKind, Problem, Region, Span, Type, Value, seq};
+use flow::Flow;
+pub(crate) use symbols::UNKNOWN_FUNCTION;
+pub(crate) use verdicts::Verdicts;
 
-/// What is wrong with one op.
-pub fn verify(ir: &Ir, op: Op) -> Vec<Problem> {
-    let mut verifier = Verifier::new(ir);
-    verifier.verify(op);
-    verifier.problems
+/// What is wrong with one op, in its own text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    /// What follows from the op, its types and the symbols that it names.
+    pub(crate) own: Vec<Problem>,
+    /// What follows from where it stands: not to be told where the function is broken.
+    pub(crate) placed: Vec<Problem>,
 }
 
-/// What is wrong with the types of one op: an operand that is given another type than its value has, or operands, results and
-/// attributes that do not go together. Depends on the op and the types of its operands' values alone.
-pub(crate) fn type_problems(ir: &Ir, op: Op) -> Vec<Problem> {
-    let data = ir.op(op);
-    if !data.kind.is_op() || !is_understood(ir, op) {
-        return Vec::new();
+impl Verdict {
+    fn is_empty(&self) -> bool {
+        self.own.is_empty() && self.placed.is_empty()
     }
-    let mut verifier = Verifier::new(ir);
-    for operand in &data.operands {
-        let Some(value) = operand.value else { continue };
-        let ty = verifier.value_type(value);
-        if clash(ty, operand.ty) {
-            let (expected, found) = (verifier.show(operand.ty), verifier.show(ty));
-            verifier.problems.push(Problem {
-                category: Category::Type,
-                code: "type-clash",
-                span: operand.span,
-                message: format!("this value has type {found}, but {expected} is expected here"),
-            });
+}
+
+/// Where everything stands, for who asks of every op.
+#[derive(Debug)]
+struct Order {
+    /// All items in textual order.
+    items: Vec<Op>,
+    /// The number of each item in textual order.
+    number: Vec<u32>,
+    /// The block of each item.
+    block: Vec<Block>,
+    /// Regions with labels.
+    with_labels: Vec<Region>,
+}
+
+impl Order {
+    fn of(ir: &Ir) -> Self {
+        let n = ir.bounds().0;
+        let mut out = Self {
+            items: Vec::with_capacity(n),
+            number: vec![0; n],
+            block: vec![ir.region(ir.root()).entry; n],
+            with_labels: Vec::new(),
+        };
+        out.enter(ir, ir.root());
+        out
+    }
+
+    fn enter(&mut self, ir: &Ir, region: Region) {
+        if seq::first_label(ir, region).is_some() {
+            self.with_labels.push(region);
+        }
+        let mut block = ir.region(region).entry;
+        for op in ir.items(region) {
+            if ir.op(op).kind == OpKind::Label {
+                block = ir.label_block(op);
+            }
+            self.number[op.index()] = self.items.len() as u32;
+            self.block[op.index()] = block;
+            self.items.push(op);
+            for &(_, inner) in &ir.op(op).regions {
+                self.enter(ir, inner);
+            }
         }
     }
-    if verifier.problems.is_empty() {
-        verifier.types(op);
-    }
-    verifier.problems
 }
 
-/// Verifies ops of one IR, keeping what several of them need.
+/// Verifies ops of one IR.
 #[derive(Debug)]
-pub struct Verifier<'a> {
+struct Verifier<'a> {
     ir: &'a Ir,
-    /// What was found so far.
-    pub problems: Vec<Problem>,
-    dominators: FxHashMap<Region, FxHashMap<Block, Block>>,
-    symbols: FxHashMap<Region, FxHashMap<crate::Name, Op>>,
+    flows: &'a FxHashMap<Region, Flow>,
+    order: Option<&'a Order>,
+    /// The op whose place was asked for last, and its rank.
+    ranked: Cell<Option<(Op, usize)>>,
+    /// What was found wrong with the op at hand.
+    problems: Vec<Problem>,
 }
 
 impl<'a> Verifier<'a> {
-    /// Nothing found yet.
-    pub fn new(ir: &'a Ir) -> Self {
-        Self {
-            ir,
-            problems: Vec::new(),
-            dominators: FxHashMap::default(),
-            symbols: FxHashMap::default(),
-        }
+    fn new(ir: &'a Ir, flows: &'a FxHashMap<Region, Flow>, order: Option<&'a Order>) -> Self {
+        Self { ir, flows, order, ranked: Cell::new(None), problems: Vec::new() }
     }
 
-    /// Adds what is wrong with an op.
-    pub fn verify(&mut self, op: Op) {
-        let data = self.ir.op(op);
-        if !data.kind.is_op() || !is_understood(self.ir, op) {
-            return;
+    /// What is wrong with an item. Where it is wrong by itself, where it stands is not looked at.
+    fn verify(&mut self, op: Op) -> Verdict {
+        let mut out = Verdict::default();
+        if self.ir.op(op).kind == OpKind::Label {
+            self.label_rules(op);
+        } else if self.ir.op(op).kind.is_op() && is_understood(self.ir, op) {
+            self.given_types(op);
+            if self.problems.is_empty() {
+                self.types(op);
+            }
+            if self.problems.is_empty() {
+                self.symbol_rules(op);
+            }
+            out.own = std::mem::take(&mut self.problems);
+            if out.own.is_empty() {
+                self.block_rules(op);
+                self.scopes(op);
+            }
         }
-        self.types(op);
-        self.block_rules(op);
-        self.scopes(op);
-        self.symbol_rules(op);
+        out.placed = std::mem::take(&mut self.problems);
+        out
+    }
+
+    /// Operands that are given another type than their value has.
+    fn given_types(&mut self, op: Op) {
+        for operand in &self.ir.op(op).operands {
+            let Some(value) = operand.value else { continue };
+            let ty = self.value_type(value);
+            if clash(ty, operand.ty) {
+                let (expected, found) = (self.show(operand.ty), self.show(ty));
+                self.problems.push(Problem {
+                    category: Category::Type,
+                    code: "type-clash",
+                    span: operand.span,
+                    message: format!(
+                        "this value has type {found}, but {expected} is expected here"
+                    ),
+                });
+            }
+        }
     }
 
     fn tell(&mut self, op: Op, code: &'static str, message: impl Into<String>) {
@@ -116,29 +171,34 @@ impl<'a> Verifier<'a> {
     fn show(&self, ty: Type) -> String {
         self.ir.interner.type_text(ty)
     }
+
+    /// The block that an op stands in.
+    fn block_of(&self, op: Op) -> Block {
+        match self.order {
+            Some(order) => order.block[op.index()],
+            None => self.ir.block_of(op),
+        }
+    }
+
+    /// Whether a definition stands before a user of the same region.
+    fn is_before(&self, it: Op, user: Op) -> bool {
+        if let Some(order) = self.order {
+            return order.number[it.index()] < order.number[user.index()];
+        }
+        let rank = match self.ranked.get() {
+            Some((op, rank)) if op == user => rank,
+            _ => self.ir.rank(user),
+        };
+        self.ranked.set(Some((user, rank)));
+        self.ir.rank(it) < rank
+    }
 }
 
-/// Whether the op itself was read without a syntax problem, by a grammar that is known.
+/// Whether the op itself was read without a problem, by a grammar that is known.
 fn is_understood(ir: &Ir, op: Op) -> bool {
     let is_wrong = |it: &Problem| it.category != Category::Structure;
     matches!(ir.op(op).form, Form::Generic | Form::Custom)
         && !ir.rest(op).problems.iter().any(is_wrong)
-}
-
-/// Whether all ops around it are of known form and kind, so that its region has the rules of MLIR's own ops.
-fn is_in_known_regions(ir: &Ir, op: Op) -> bool {
-    let mut at = ir.parent_op(op);
-    while let Some(parent) = at {
-        let data = ir.op(parent);
-        if data.kind == OpKind::Chunk {
-            return true;
-        }
-        if data.kind == OpKind::Unknown || !is_understood(ir, parent) {
-            return false;
-        }
-        at = ir.parent_op(parent);
-    }
-    true
 }
 
 /// `a` does not agree with `b`, and both are known.

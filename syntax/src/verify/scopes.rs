@@ -1,20 +1,14 @@
 //! Dominance and isolation: whether each operand is there when the op runs, and from where it comes.
 
-use rustc_hash::{FxHashMap, FxHashSet};
-
-use super::{Verifier, is_in_known_regions};
-use crate::{Block, Def, Ir, Op, OpKind, Region, Traits, Value};
+use super::Verifier;
+use crate::{Block, Def, Op, OpKind, Region, Traits, Value};
 
 impl Verifier<'_> {
     pub(super) fn scopes(&mut self, op: Op) {
-        if self.ir.op(op).operands.is_empty() || !is_in_known_regions(self.ir, op) {
-            return;
-        }
-        for at in 0..self.ir.op(op).operands.len() {
-            let operand = self.ir.op(op).operands[at];
+        for operand in &self.ir.op(op).operands {
             let Some(value) = operand.value else { continue };
             match self.reaches(op, value) {
-                Reach::Dominates => {}
+                Reach::Yes => {}
                 Reach::Isolated => {
                     self.tell_at(
                         operand.span,
@@ -22,19 +16,20 @@ impl Verifier<'_> {
                         "uses a value defined outside of the isolated region",
                     );
                 }
-                Reach::Not => {
-                    let name = self.ir.value_text(value);
-                    self.tell_at(
-                        operand.span,
-                        "dominance",
-                        format!("operand {name} does not dominate this use"),
-                    );
+                Reach::No => {
+                    let name = self.ir.interner.str(operand.name);
+                    let number = match operand.number {
+                        0 => String::new(),
+                        n => format!("#{n}"),
+                    };
+                    let message = format!("operand %{name}{number} does not dominate this use");
+                    self.tell_at(operand.span, "dominance", message);
                 }
             }
         }
     }
 
-    fn reaches(&mut self, op: Op, value: Value) -> Reach {
+    fn reaches(&self, op: Op, value: Value) -> Reach {
         let ir = self.ir;
         let (region, definer) = match ir.value(value).def {
             Def::Result(it, _) => (ir.op(it).parent, Some(it)),
@@ -43,139 +38,52 @@ impl Verifier<'_> {
         // The op around the use that stands in the region of the definition.
         let mut user = op;
         while ir.op(user).parent != region {
-            let Some(parent) = ir.parent_op(user) else { return Reach::Not };
+            let Some(parent) = ir.parent_op(user) else { return Reach::No };
             if ir.op(parent).kind.has(Traits::ISOLATED) {
                 return Reach::Isolated;
             }
             user = parent;
         }
-        let is_graph = ir.region(region).parent.is_none_or(|it| {
-            let kind = ir.op(it).kind;
-            kind == OpKind::Chunk || kind.has(Traits::GRAPH_REGION)
-        });
-        if is_graph {
-            return Reach::Dominates;
+        if self.is_graph(region) {
+            return Reach::Yes;
         }
-        let at = ir.block_of(user);
-        let from = match (ir.value(value).def, definer) {
-            (Def::Argument(block, _), _) => block,
-            (_, Some(it)) => ir.block_of(it),
-            _ => return Reach::Dominates,
+        let Some(flow) = self.flows.get(&region) else {
+            // One block: its arguments are there, and what stands before.
+            return Reach::from(definer.is_none_or(|it| it != user && self.is_before(it, user)));
         };
-        if from == at {
-            return match definer {
-                // Its own results are not there yet, nor inside its regions.
-                Some(it) if it == user => self.unless_unreachable(region, at),
-                Some(it) if !ir.is_before(it, user) => self.unless_unreachable(region, at),
-                _ => Reach::Dominates,
-            };
-        }
-        self.block_dominates(region, from, at)
-    }
-
-    fn unless_unreachable(&mut self, region: Region, block: Block) -> Reach {
-        let entry = self.ir.blocks(region).first().copied();
-        let idoms = self.idoms(region);
-        let is_reachable = entry == Some(block) || idoms.contains_key(&block);
-        if is_reachable { Reach::Not } else { Reach::Dominates }
-    }
-
-    fn block_dominates(&mut self, region: Region, from: Block, mut at: Block) -> Reach {
-        let entry = self.ir.blocks(region).first().copied();
-        let idoms = self.idoms(region);
-        if entry != Some(at) && !idoms.contains_key(&at) {
+        let at = self.block_of(user);
+        if !flow.is_reachable(at) {
             // Nothing is wrong in code that is never reached.
-            return Reach::Dominates;
+            return Reach::Yes;
         }
-        while let Some(&up) = idoms.get(&at) {
-            if up == from {
-                return Reach::Dominates;
-            }
-            at = up;
+        let from: Block = match ir.value(value).def {
+            Def::Argument(block, _) => block,
+            Def::Result(it, _) => self.block_of(it),
+        };
+        match definer {
+            // Its own results are not there yet, nor inside its regions.
+            Some(it) if from == at => Reach::from(it != user && self.is_before(it, user)),
+            _ => Reach::from(flow.dominates(from, at)),
         }
-        Reach::Not
     }
 
-    /// The immediate dominator of each reachable block but the entry.
-    fn idoms(&mut self, region: Region) -> &FxHashMap<Block, Block> {
-        let ir = self.ir;
-        self.dominators.entry(region).or_insert_with(|| dominators(ir, region))
+    /// Whether the order of the ops of a region says nothing, or nobody knows.
+    fn is_graph(&self, region: Region) -> bool {
+        self.ir.region(region).parent.is_none_or(|it| {
+            let kind = self.ir.op(it).kind;
+            matches!(kind, OpKind::Chunk | OpKind::Unknown) || kind.has(Traits::GRAPH_REGION)
+        })
     }
 }
 
 enum Reach {
-    Dominates,
-    Not,
+    Yes,
+    No,
     Isolated,
 }
 
-/// Cooper, Harvey and Kennedy: iterate over reverse postorder, intersecting along the tree.
-fn dominators(ir: &Ir, region: Region) -> FxHashMap<Block, Block> {
-    let Some(&entry) = ir.blocks(region).first() else { return FxHashMap::default() };
-    let successors = |block: Block| -> Vec<Block> {
-        let last = ir.last_op(block);
-        last.map_or_else(Vec::new, |it| {
-            ir.rest(it).successors.iter().filter_map(|it| it.block).collect()
-        })
-    };
-    let mut postorder = Vec::new();
-    let mut seen = FxHashSet::default();
-    let mut stack = vec![(entry, successors(entry))];
-    seen.insert(entry);
-    while let Some((block, rest)) = stack.last_mut() {
-        if let Some(next) = rest.pop() {
-            if ir.block(next).region == region && seen.insert(next) {
-                stack.push((next, successors(next)));
-            }
-        } else {
-            postorder.push(*block);
-            stack.pop();
-        }
-    }
-    let number: FxHashMap<Block, usize> =
-        postorder.iter().enumerate().map(|(i, it)| (*it, i)).collect();
-    let mut preds: FxHashMap<Block, Vec<Block>> = FxHashMap::default();
-    for &block in &postorder {
-        for next in successors(block) {
-            preds.entry(next).or_default().push(block);
-        }
-    }
-    let mut idom: FxHashMap<Block, Block> = FxHashMap::default();
-    loop {
-        let mut changed = false;
-        for &block in postorder.iter().rev() {
-            if block == entry {
-                continue;
-            }
-            let mut best: Option<Block> = None;
-            for &pred in preds.get(&block).into_iter().flatten() {
-                if pred != entry && !idom.contains_key(&pred) {
-                    continue;
-                }
-                best = Some(match best {
-                    None => pred,
-                    Some(other) => {
-                        let (mut a, mut b) = (pred, other);
-                        while a != b {
-                            if number[&a] < number[&b] {
-                                a = idom[&a];
-                            } else {
-                                b = idom[&b];
-                            }
-                        }
-                        a
-                    }
-                });
-            }
-            if let Some(best) = best
-                && idom.get(&block) != Some(&best)
-            {
-                idom.insert(block, best);
-                changed = true;
-            }
-        }
-        if !changed {
-            return idom;
-        }
+impl From<bool> for Reach {
+    fn from(it: bool) -> Self {
+        if it { Reach::Yes } else { Reach::No }
     }
 }

@@ -1,47 +1,67 @@
 //! Symbols: one definition each, and calls of functions that are there.
 
-use rustc_hash::FxHashMap;
+use super::{Verifier, clash, is_understood};
+use crate::{AttrData, Ir, Name, Op, OpKind, Region, Traits, Type, TypeData};
 
-use super::{Verifier, clash, is_in_known_regions, is_understood};
-use crate::{AttrData, Name, Op, OpKind, Region, Traits, Type, TypeData};
+/// What a symbol means to who calls it: its first definition in a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Callee {
+    op: Op,
+    /// Whether it is a function that was understood; and its type.
+    is_func: bool,
+    is_understood: bool,
+    ty: Option<Type>,
+}
+
+impl Callee {
+    pub(super) fn of(ir: &Ir, region: Region, name: Name) -> Option<Callee> {
+        let &op = ir.symbol_defs(region, name).first()?;
+        Some(Callee {
+            op,
+            is_func: ir.op(op).kind == OpKind::FuncFunc,
+            is_understood: is_understood(ir, op),
+            ty: function_type(ir, op),
+        })
+    }
+}
+
+/// The type of a function.
+fn function_type(ir: &Ir, func: Op) -> Option<Type> {
+    match ir.interner.attr_data(ir.attr(func, "function_type")?) {
+        AttrData::Type(ty) => Some(*ty),
+        _ => None,
+    }
+}
 
 impl Verifier<'_> {
     pub(super) fn symbol_rules(&mut self, op: Op) {
         match self.ir.op(op).kind {
             OpKind::FuncFunc => self.declaration(op),
-            OpKind::FuncCall if is_in_known_regions(self.ir, op) => self.call(op),
+            OpKind::FuncCall => self.call(op),
             _ => {}
         }
         self.defined_once(op);
     }
 
-    /// The region whose symbols an op sees, and defines.
+    /// Whether an op has symbols of its own; the top of a chunk is a module.
+    fn is_table(&self, op: Op) -> bool {
+        let kind = self.ir.op(op).kind;
+        kind == OpKind::Chunk || kind.has(Traits::SYMBOL_TABLE)
+    }
+
+    /// The region whose symbols an op sees.
     fn table(&self, op: Op) -> Option<Region> {
         let mut region = self.ir.op(op).parent;
         loop {
             let parent = self.ir.region(region).parent?;
-            let kind = self.ir.op(parent).kind;
-            if kind == OpKind::Chunk || kind.has(Traits::SYMBOL_TABLE) {
+            if self.is_table(parent) {
                 return Some(region);
             }
-            if kind == OpKind::Unknown {
+            if self.ir.op(parent).kind == OpKind::Unknown {
                 return None;
             }
             region = self.ir.op(parent).parent;
         }
-    }
-
-    fn symbols(&mut self, region: Region) -> &FxHashMap<Name, Op> {
-        let ir = self.ir;
-        self.symbols.entry(region).or_insert_with(|| {
-            let mut out = FxHashMap::default();
-            for op in ir.items(region) {
-                if let Some((name, _)) = ir.rest(op).symbol {
-                    out.entry(name).or_insert(op);
-                }
-            }
-            out
-        })
     }
 
     fn defined_once(&mut self, op: Op) {
@@ -50,16 +70,11 @@ impl Verifier<'_> {
             return;
         }
         let Some((name, span)) = self.ir.rest(op).symbol else { return };
-        let region = data.parent;
-        let is_table = self.ir.region(region).parent.is_some_and(|it| {
-            let kind = self.ir.op(it).kind;
-            kind == OpKind::Chunk || kind.has(Traits::SYMBOL_TABLE)
-        });
-        if !is_table {
+        if !self.ir.region(data.parent).parent.is_some_and(|it| self.is_table(it)) {
             return;
         }
-        let first = self.symbols(region).get(&name).copied();
-        if first.is_some_and(|it| it != op && self.ir.op(it).kind.has(Traits::SYMBOL)) {
+        let first = self.ir.symbol_defs(data.parent, name).first();
+        if first.is_some_and(|&it| it != op && self.ir.op(it).kind.has(Traits::SYMBOL)) {
             let message = format!("redefinition of symbol named '{}'", self.ir.interner.str(name));
             self.tell_at(span, "redefined-symbol", message);
         }
@@ -67,10 +82,7 @@ impl Verifier<'_> {
 
     /// The type of a function.
     pub(super) fn function_type(&self, func: Op) -> Option<Type> {
-        match self.ir.interner.attr_data(self.ir.attr(func, "function_type")?) {
-            AttrData::Type(ty) => Some(*ty),
-            _ => None,
-        }
+        function_type(self.ir, func)
     }
 
     fn declaration(&mut self, op: Op) {
@@ -91,18 +103,18 @@ impl Verifier<'_> {
         let AttrData::Symbol(path) = self.ir.interner.attr_data(callee) else { return };
         let [name] = path[..] else { return };
         let Some(region) = self.table(op) else { return };
-        let Some(func) = self.symbols(region).get(&name).copied() else {
+        let Some(func) = Callee::of(self.ir, region, name) else {
             let span =
                 self.ir.rest(op).symbol_uses.first().map_or(self.ir.op(op).name_span, |it| it.2);
             let message =
                 format!("'{}' does not reference a valid function", self.ir.interner.str(name));
-            self.tell_at(span, "unknown-function", message);
+            self.tell_at(span, UNKNOWN_FUNCTION, message);
             return;
         };
-        if self.ir.op(func).kind != OpKind::FuncFunc || !is_understood(self.ir, func) {
+        if !func.is_func || !func.is_understood {
             return;
         }
-        let Some(ty) = self.function_type(func) else { return };
+        let Some(ty) = func.ty else { return };
         let TypeData::Function { inputs, results } = self.ir.interner.type_data(ty) else { return };
         let (inputs, results) = (inputs.clone(), results.clone());
         let data = self.ir.op(op);
@@ -138,3 +150,6 @@ impl Verifier<'_> {
         }
     }
 }
+
+/// The code of a call of a function that is not there; a broken function may hide it.
+pub(crate) const UNKNOWN_FUNCTION: &str = "unknown-function";

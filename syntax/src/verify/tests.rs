@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 
-use super::*;
-use crate::Source;
+use crate::{Category, Source};
 
 fn check(text: &str, expected: &Expect) {
     let source = Source::new(text);
@@ -15,15 +14,12 @@ fn check(text: &str, expected: &Expect) {
         source.problems()
     );
     let mut out = String::new();
-    let mut verifier = Verifier::new(source.ir());
-    source.ir().walk(source.ir().root(), &mut |op| {
-        verifier.problems.clear();
-        verifier.verify(op);
-        for problem in &verifier.problems {
-            let at = source.span_text(op, problem.span);
-            let _ = writeln!(out, "{at}: {} ({})", problem.message, problem.code);
-        }
-    });
+    for (op, range, problem) in source.problems() {
+        let row = text[..range.start].matches('\n').count() + 1;
+        let _ =
+            writeln!(out, "{row} {}: {} ({})", source.slice(range), problem.message, problem.code);
+        assert!(source.ir().is_alive(op));
+    }
     expected.assert_eq(&out);
 }
 
@@ -36,8 +32,8 @@ fn noisy_ops_want_noisy_integers_and_narrow_plaintexts() {
   return
 }",
         &expect![[r#"
-            %a: operand #0 must be an integer of 1 to 5 bits, but got 'i6' (operand-type)
-            %b: operand #0 must be `!noisy.i32`, but got 'i32' (operand-type)
+            2 %a: operand #0 must be an integer of 1 to 5 bits, but got 'i6' (operand-type)
+            3 %b: operand #0 must be `!noisy.i32`, but got 'i32' (operand-type)
         "#]],
     );
 }
@@ -58,10 +54,10 @@ func.func @h(%a: i32) -> i64 {
   return %a : i32
 }",
         &expect![[r#"
-            func.func: has a block without a terminator at its end, after `arith.addi` (missing-terminator)
-            ^bb1: passes 0 operands, but ^bb1 has 1 arguments (successor-operands)
-            return: must be the last op of its block (terminator-not-last)
-            %a: operand #0 has type 'i32', but the function returns 'i64' (operand-type)
+            2 ^bb1: passes 0 operands, but ^bb1 has 1 arguments (successor-operands)
+            4 arith.addi: block with no terminator, has `arith.addi` (missing-terminator)
+            7 return: must be the last operation in the parent block (terminator-not-last)
+            11 %a: operand #0 has type 'i32', but the function returns 'i64' (operand-type)
         "#]],
     );
 }
@@ -84,8 +80,8 @@ fn values_dominate_their_uses() {
   return %u : i32
 }",
         &expect![[r#"
-            %x: operand %x does not dominate this use (dominance)
-            %z: operand %z does not dominate this use (dominance)
+            7 %x: operand %x does not dominate this use (dominance)
+            7 %z: operand %z does not dominate this use (dominance)
         "#]],
     );
 }
@@ -103,10 +99,10 @@ func.func @h() {
   return
 }",
         &expect![[r#"
-            %g: uses a value defined outside of the isolated region (isolated)
-            func.func: symbol declaration cannot have public visibility (public-declaration)
-            @f: redefinition of symbol named 'f' (redefined-symbol)
-            @nothing: 'nothing' does not reference a valid function (unknown-function)
+            3 %g: uses a value defined outside of the isolated region (isolated)
+            5 func.func: symbol declaration cannot have public visibility (public-declaration)
+            5 @f: redefinition of symbol named 'f' (redefined-symbol)
+            7 @nothing: 'nothing' does not reference a valid function (unknown-function)
         "#]],
     );
 }

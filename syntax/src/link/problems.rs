@@ -1,0 +1,132 @@
+//! What is wrong with names, derived from the tables when it is asked for.
+
+use smallvec::SmallVec;
+
+use crate::{Category, Form, Ir, Name, Op, OpKind, Problem, Span, Value};
+
+impl Ir {
+    /// What is wrong with an op, its own problems and those of the names that it uses. Spans are in its own text.
+    pub fn problems_of(&self, op: Op) -> Vec<Problem> {
+        let data = self.op(op);
+        let mut out = self.rest(op).problems.clone();
+        let named =
+            |span: Span, code, message| Problem { category: Category::Name, code, span, message };
+        if !self.is_judged(op) {
+            return out;
+        }
+        let mut missing: SmallVec<[(Name, u32); 4]> = SmallVec::new();
+        for operand in &data.operands {
+            let key = (operand.name, operand.number);
+            if operand.value.is_some() || operand.maybe_argument || missing.contains(&key) {
+                continue;
+            }
+            missing.push(key);
+            let name = self.interner.str(operand.name);
+            if self.visible(data.parent, operand.name).is_some() {
+                let message = format!("%{name} has no result number {}", operand.number);
+                out.push(named(operand.span, "invalid-result-number", message));
+            } else {
+                out.push(named(
+                    operand.span,
+                    "undefined-value",
+                    format!("use of undefined value %{name}"),
+                ));
+            }
+        }
+        for successor in &self.rest(op).successors {
+            if successor.block.is_none() {
+                let message =
+                    format!("use of undefined block ^{}", self.interner.str(successor.name));
+                out.push(named(successor.span, "undefined-block", message));
+            }
+        }
+        if data.kind == OpKind::Label {
+            let first = self.find_label(data.parent, data.name);
+            if first != Some(op) {
+                let message = format!("redefinition of block ^{}", self.interner.str(data.name));
+                out.push(named(data.name_span, "redefined-block", message));
+            }
+        }
+        if !self.rest(op).alias_uses.is_empty() {
+            let aliases = self.aliases_at(op);
+            for &(name, span) in &self.rest(op).alias_uses {
+                let known = aliases
+                    .is_some_and(|it| it.types.contains_key(&name) || it.attrs.contains_key(&name));
+                if !known {
+                    let text = self.interner.str(name);
+                    out.push(named(
+                        span,
+                        "undefined-alias",
+                        format!("use of undefined alias {text}"),
+                    ));
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether names that an op uses without a definition are an error: it is understood, and so is what holds it.
+    pub(crate) fn is_judged(&self, op: Op) -> bool {
+        let mut at = Some(op);
+        while let Some(it) = at {
+            let data = self.op(it);
+            if data.form == Form::Opaque && data.kind.is_op() {
+                return false;
+            }
+            at = self.parent_op(it);
+        }
+        true
+    }
+
+    /// Definitions that redefine a name that is already visible: the op in whose text each stands, and the problem.
+    pub(crate) fn redefinitions(&self) -> Vec<(Op, Problem)> {
+        let mut out = Vec::new();
+        #[allow(clippy::iter_over_hash_type, reason = "the caller sorts by position")]
+        for &name in &self.names.dubious {
+            for region in self.names.regions_of(name) {
+                let defs = self.names.defs(region, name);
+                let outer = self
+                    .region(region)
+                    .parent
+                    .and_then(|op| Some((op, self.visible(self.op(op).parent, name)?)))
+                    .filter(|&(op, outer)| self.is_defined_before(outer, op));
+                for &value in defs.iter().skip(usize::from(outer.is_none())) {
+                    let Some(op) = self.definer(value) else { continue };
+                    if !self.is_judged(op) || !outer.is_none_or(|(_, it)| self.is_sure(it)) {
+                        continue;
+                    }
+                    let text = self.interner.str(name);
+                    let problem = Problem {
+                        category: Category::Name,
+                        code: "redefined-value",
+                        span: self.value(value).span,
+                        message: format!("redefinition of value %{text}"),
+                    };
+                    out.push((op, problem));
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether any region defines a `%value`, a `^label` or a `@symbol` of that name.
+    pub(crate) fn is_defined_elsewhere(&self, text: &str) -> bool {
+        let Some(name) = self.interner.find_name(text.get(1..).unwrap_or("")) else { return false };
+        if text.starts_with('^') {
+            return self.names.labels.keys().any(|it| it.1 == name);
+        }
+        if text.starts_with('@') {
+            return self.is_symbol_anywhere(name);
+        }
+        !self.names.regions_of(name).is_empty()
+    }
+
+    fn is_sure(&self, value: Value) -> bool {
+        self.definer(value).is_none_or(|op| self.is_judged(op))
+    }
+
+    /// All ops that may have problems, in no particular order.
+    pub(crate) fn suspects(&self) -> impl Iterator<Item = Op> + '_ {
+        self.names.suspects.iter().copied()
+    }
+}

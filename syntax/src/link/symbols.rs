@@ -1,0 +1,85 @@
+//! Symbols: which op defines `@name` in a region, and which ops mention it.
+
+use crate::{Ir, Name, Op, Region};
+
+impl Ir {
+    /// Enters the symbol that an op defines and those that it mentions. The op stands in its sequence already.
+    pub(crate) fn add_symbols(&mut self, op: Op) {
+        let region = self.op(op).parent;
+        let Some(rest) = &self.ops[op.index()].rest else { return };
+        for &(last, first, _) in &rest.symbol_uses {
+            self.names.symbol_uses.entry(last).or_default().push(op);
+            if first != last {
+                self.names.symbol_uses.entry(first).or_default().push(op);
+            }
+        }
+        let Some((name, _)) = rest.symbol else { return };
+        let key = (region, name);
+        let known = self.symbol_defs(region, name);
+        let at = if self.names.in_order || known.is_empty() {
+            known.len()
+        } else {
+            let rank = self.rank(op);
+            known.partition_point(|&it| self.rank(it) < rank)
+        };
+        self.names.symbols.entry(key).or_default().insert(at, op);
+        self.names.touched.symbols.push(key);
+    }
+
+    pub(crate) fn remove_symbols(&mut self, op: Op) {
+        let region = self.op(op).parent;
+        let Some(rest) = &self.ops[op.index()].rest else { return };
+        for &(last, first, _) in &rest.symbol_uses {
+            for name in [last, first] {
+                if let Some(ops) = self.names.symbol_uses.get_mut(&name) {
+                    ops.retain(|it| *it != op);
+                    if ops.is_empty() {
+                        self.names.symbol_uses.remove(&name);
+                    }
+                }
+            }
+        }
+        let Some((name, _)) = rest.symbol else { return };
+        let key = (region, name);
+        if let Some(ops) = self.names.symbols.get_mut(&key) {
+            ops.retain(|it| *it != op);
+            if ops.is_empty() {
+                self.names.symbols.remove(&key);
+            }
+        }
+        self.names.touched.symbols.push(key);
+    }
+
+    /// The op that a symbol (the first name of a path) means where an op stands: the definition in the nearest region outward,
+    /// the first in textual order.
+    pub fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op> {
+        let mut region = self.op(from).parent;
+        loop {
+            if let Some(&op) = self.symbol_defs(region, name).first() {
+                return Some(op);
+            }
+            region = self.op(self.region(region).parent?).parent;
+        }
+    }
+
+    /// The definitions of a symbol in a region, in textual order.
+    pub fn symbol_defs(&self, region: Region, name: Name) -> &[Op] {
+        self.names.symbols.get(&(region, name)).map_or(&[], |it| it.as_slice())
+    }
+
+    /// Every symbol with the region that defines it, in no particular order.
+    #[allow(clippy::iter_over_hash_type, reason = "the caller fills a table")]
+    pub(crate) fn all_symbols(&self) -> impl Iterator<Item = (Region, Name)> + '_ {
+        self.names.symbols.keys().copied()
+    }
+
+    /// Whether any region defines a symbol of that name.
+    pub(crate) fn is_symbol_anywhere(&self, name: Name) -> bool {
+        self.names.symbols.keys().any(|it| it.1 == name)
+    }
+
+    /// The ops that mention a symbol of that name, in no particular order, perhaps repeatedly.
+    pub fn symbol_users(&self, name: Name) -> &[Op] {
+        self.names.symbol_uses.get(&name).map_or(&[], Vec::as_slice)
+    }
+}

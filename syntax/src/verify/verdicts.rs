@@ -1,0 +1,210 @@
+//! What the verifier has found in a document, kept up to date.
+//!
+//! *What a rule may read* of an op besides the op itself, and what therefore verifies it again:
+//!
+//! | it reads | again when |
+//! |---|---|
+//! | what its operands and successors mean, and the types of those values | [`Delta::changed`] names it |
+//! | whether an item follows it in its block | the item behind it came or went |
+//! | the kind and the signature of the op around it | that op was read again with another ([`Touched::resigned`]) |
+//! | for the op around: the labels of its regions, the last ops of their blocks, the types of their operands | one of those is verified again |
+//! | the order of definition and use in one block | never: items that stay keep their order |
+//! | which block dominates which | the flow of the region is computed anew: ops in blocks with other dominators |
+//! | which symbol means what, and its type | that definition changed: the ops that mention it ([`Touched::symbols`]) |
+//!
+//! Nothing that is read here depends on whether syntax is broken elsewhere: whether a problem is *told* is decided when problems
+//! are listed. *Law.* After every edit, equal to [`Verdicts::new`]. *Cost.* An edit of an op in a block verifies that op, who uses what it
+//! defines with another type, and perhaps the op before it; one of labels or branches computes the dominators of its region,
+//! O(m log n), and verifies the ops in blocks that gained or lost a dominator.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::flow::{Flow, moved};
+use super::symbols::Callee;
+use super::{Order, Verdict, Verifier};
+use crate::link::{Replaced, Touched};
+use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, seq};
+
+/// The verdict on each op with a problem, and what they rest on.
+#[derive(Debug, Default)]
+pub(crate) struct Verdicts {
+    of_ops: FxHashMap<Op, Verdict>,
+    /// Of each region with several blocks.
+    flows: FxHashMap<Region, Flow>,
+    /// What each symbol means to who calls it.
+    callees: FxHashMap<(Region, Name), Callee>,
+}
+
+impl Verdicts {
+    /// Verifies everything.
+    pub(crate) fn new(ir: &Ir) -> Self {
+        let mut out = Self::default();
+        let order = Order::of(ir);
+        for &region in &order.with_labels {
+            let flow = Flow::of(ir, region, &|op| order.block[op.index()]);
+            out.flows.extend(flow.map(|it| (region, it)));
+        }
+        for (region, name) in ir.all_symbols() {
+            out.callees.extend(Callee::of(ir, region, name).map(|it| ((region, name), it)));
+        }
+        let mut verifier = Verifier::new(ir, &out.flows, Some(&order));
+        for &op in &order.items {
+            let verdict = verifier.verify(op);
+            if !verdict.is_empty() {
+                out.of_ops.insert(op, verdict);
+            }
+        }
+        out
+    }
+
+    /// All verdicts that name problems, in no particular order.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Op, &Verdict)> {
+        self.of_ops.iter().map(|(op, verdict)| (*op, verdict))
+    }
+
+    /// Verifies again what an edit may have changed. Returns how many items that were.
+    pub(crate) fn update(&mut self, ir: &Ir, delta: &Delta, touched: &Touched) -> usize {
+        for op in &delta.removed {
+            self.of_ops.remove(op);
+        }
+        let mut again = delta.changed.clone();
+        if let Some(run) = touched.run {
+            self.beside(ir, run, &mut again);
+        }
+        for &op in touched.resigned.iter().filter(|&&op| ir.is_alive(op)) {
+            for &(_, region) in &ir.op(op).regions {
+                again.extend(ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)));
+            }
+        }
+        self.update_flows(ir, touched, &mut again);
+        self.update_callees(ir, &touched.symbols, &mut again);
+        // An op around may read how its blocks start and end.
+        for n in 0..again.len() {
+            if ir.op(again[n]).kind == OpKind::Label || ends_block(ir, again[n]) {
+                again.extend(ir.parent_op(again[n]));
+            }
+        }
+        again.sort_unstable();
+        again.dedup();
+        let mut verifier = Verifier::new(ir, &self.flows, None);
+        for &op in &again {
+            let verdict = verifier.verify(op);
+            if verdict.is_empty() {
+                self.of_ops.remove(&op);
+            } else {
+                self.of_ops.insert(op, verdict);
+            }
+        }
+        again.len()
+    }
+
+    /// The item before what was replaced, if it can matter to it what follows, and the op around if nothing is left there.
+    fn beside(&self, ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
+        let before = run.rank.checked_sub(1).and_then(|rank| seq::nth(ir, run.region, rank));
+        let Some(before) = before else {
+            if run.n == 0 {
+                again.extend(ir.region(run.region).parent);
+            }
+            return;
+        };
+        let kind = ir.op(before).kind;
+        if kind == OpKind::Label
+            || kind.has(Traits::TERMINATOR)
+            || !ir.rest(before).successors.is_empty()
+            || ends_block(ir, before)
+            || self.of_ops.contains_key(&before)
+        {
+            again.push(before);
+        }
+    }
+
+    fn update_flows(&mut self, ir: &Ir, touched: &Touched, again: &mut Vec<Op>) {
+        let mut seen: FxHashSet<Region> = FxHashSet::default();
+        for &(region, op) in &touched.flows {
+            if seen.contains(&region) {
+                continue;
+            }
+            if !is_alive(ir, region) {
+                self.flows.remove(&region);
+                continue;
+            }
+            let before = self.flows.get(&region);
+            let stands = ir.is_alive(op) && ir.op(op).parent == region;
+            let is_branch = stands && ir.op(op).kind != OpKind::Label;
+            if is_branch && before.is_some_and(|it| it.agrees(ir, op)) {
+                continue;
+            }
+            seen.insert(region);
+            let now = Flow::of(ir, region, &|op| ir.block_of(op));
+            for block in moved(ir, region, before, now.as_ref()) {
+                for op in ir.block_ops(block) {
+                    enter(ir, op, again);
+                }
+            }
+            if before.is_none() != now.is_none() {
+                // Whether blocks need an end may depend on their number.
+                again.extend(ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)));
+            }
+            match now {
+                Some(flow) => self.flows.insert(region, flow),
+                None => self.flows.remove(&region),
+            };
+        }
+        if let Some(run) = touched.run.filter(|it| seen.contains(&it.region)) {
+            rejoined(ir, run, again);
+        }
+    }
+
+    fn update_callees(&mut self, ir: &Ir, touched: &[(Region, Name)], again: &mut Vec<Op>) {
+        for &(region, name) in touched {
+            let key = (region, name);
+            let now = if is_alive(ir, region) { Callee::of(ir, region, name) } else { None };
+            if self.callees.get(&key) == now.as_ref() {
+                continue;
+            }
+            again.extend(ir.symbol_users(name));
+            match now {
+                Some(callee) => self.callees.insert(key, callee),
+                None => self.callees.remove(&key),
+            };
+            // Whether another definition is the first.
+            if is_alive(ir, region) {
+                again.extend(ir.symbol_defs(region, name));
+            }
+        }
+    }
+}
+
+/// Where labels came or went the items that follow, up to the next label, are in another block: they, and the users of what they
+/// define.
+fn rejoined(ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
+    let Some(first) = seq::nth(ir, run.region, run.rank) else { return };
+    let behind = ir.items_from(first).enumerate();
+    for (_, op) in behind.take_while(|&(n, op)| n < run.n || ir.op(op).kind != OpKind::Label) {
+        enter(ir, op, again);
+        for &value in &ir.op(op).results {
+            again.extend(ir.value(value).uses.iter().map(|it| it.0));
+        }
+    }
+}
+
+/// An op and all that it holds.
+fn enter(ir: &Ir, op: Op, again: &mut Vec<Op>) {
+    again.push(op);
+    for &(_, region) in &ir.op(op).regions {
+        for op in ir.items(region) {
+            enter(ir, op, again);
+        }
+    }
+}
+
+fn is_alive(ir: &Ir, region: Region) -> bool {
+    ir.region(region)
+        .parent
+        .is_some_and(|op| ir.is_alive(op) && ir.op(op).regions.iter().any(|it| it.1 == region))
+}
+
+/// Whether no op follows in the block.
+pub(super) fn ends_block(ir: &Ir, op: Op) -> bool {
+    ir.next(op).is_none_or(|it| ir.op(it).kind == OpKind::Label)
+}
