@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use serde::Serialize;
@@ -149,10 +149,7 @@ impl Outbox {
             message.extend_from_slice(&body);
             if out.write_all(&message).and_then(|()| out.flush()).is_err() {
                 // The client is gone; its end of stdin tells when to end.
-                let mut state = self.state();
-                state.broken = true;
-                state.queue.clear();
-                state.diagnostics.clear();
+                self.state().give_up();
             }
         }
     }
@@ -180,19 +177,22 @@ impl Outbox {
         }
     }
 
-    /// Waits until all is written, at most so long.
-    pub(crate) fn flush(&self, limit: Duration) {
-        let end = Instant::now() + limit;
-        let mut state = self.state();
-        while state.writing || !state.queue.is_empty() {
-            let Some(left) = end.checked_duration_since(Instant::now()) else { return };
-            state = self
-                .shared
-                .changed
-                .wait_timeout(state, left)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
-        }
+    /// Waits until all is written, at most so long, and takes nothing more: behind this no message is begun, so that the end of
+    /// the process cuts none in two.
+    pub(crate) fn close(&self, limit: Duration) {
+        let state = self.state();
+        let unwritten = |state: &mut State| state.writing || !state.queue.is_empty();
+        let wait = self.shared.changed.wait_timeout_while(state, limit, unwritten);
+        wait.unwrap_or_else(PoisonError::into_inner).0.give_up();
+    }
+}
+
+impl State {
+    /// Forgets what waits, and takes nothing more.
+    fn give_up(&mut self) {
+        self.broken = true;
+        self.queue.clear();
+        self.diagnostics.clear();
     }
 }
 
@@ -235,5 +235,14 @@ mod tests {
         assert!(!waiting(&outbox)[0].contains("version"));
         outbox.publish(&a, new, 1, &[]);
         assert!(waiting(&outbox)[0].contains("\"version\":1"));
+    }
+
+    #[test]
+    fn nothing_is_begun_behind_the_end() {
+        let outbox = Outbox::default();
+        outbox.send(&1);
+        outbox.close(Duration::ZERO);
+        outbox.send(&2);
+        assert!(waiting(&outbox).is_empty());
     }
 }

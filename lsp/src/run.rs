@@ -1,5 +1,6 @@
 //! The connection: reads until there is nothing to read or the client says `exit`.
 
+use std::fs::File;
 use std::io::{self, BufReader};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,7 +31,8 @@ pub(crate) fn run() -> io::Result<i32> {
     let session = Arc::new(Session::default());
     let outbox = session.outbox.clone();
     let writer = outbox.clone();
-    thread::Builder::new().name("write".to_owned()).spawn(move || writer.run(io::stdout()))?;
+    let output = unbuffered_stdout()?;
+    thread::Builder::new().name("write".to_owned()).spawn(move || writer.run(output))?;
 
     let server_session = session.clone();
     let (service, socket) =
@@ -73,8 +75,17 @@ pub(crate) fn run() -> io::Result<i32> {
             Incoming::Broken(reply) => answer(&outbox, reply.map(Reply::Plain)),
         }
     }
-    outbox.flush(LAST_WORDS);
+    outbox.close(LAST_WORDS);
     Ok(ingress.exit_code())
+}
+
+/// Standard output as a file: the standard library's would write a message in two parts, one up to its last line break.
+fn unbuffered_stdout() -> io::Result<File> {
+    #[cfg(unix)]
+    let owned = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let owned = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    owned.map(File::from)
 }
 
 fn answer(outbox: &Outbox, reply: Option<Reply>) {
