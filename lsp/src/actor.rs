@@ -13,25 +13,23 @@
 //! - A panic loses what caused it: the query, or what was derived from the text, which is then derived anew. The text survives.
 
 use std::collections::VecDeque;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::time::{Duration, Instant};
 
-use noisy_analyses as analyses;
 use ropey::Rope;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
 
+use crate::content::{Content, difference};
+use crate::job::{Job, Slices, Waiting};
 use crate::outbox::Epoch;
 use crate::position;
 use crate::session::Session;
-use crate::to_proto;
+use crate::view::{Cache, View};
+use crate::{solve, to_proto};
 
-/// How long a job may run before messages are looked at.
-const SLICE: Duration = Duration::from_micros(500);
 /// Deeply nested programs are walked by recursion, in stacks that cost nothing until they are used.
 const STACK: usize = 64 << 20;
 
@@ -42,6 +40,7 @@ enum Message {
     Refresh,
     Query(Box<dyn FnOnce(&mut View<'_>) + Send>),
     Job(Box<dyn Slices>),
+    Close,
 }
 
 /// An open document, seen from outside.
@@ -50,6 +49,8 @@ pub(crate) struct Document {
     /// Its name.
     pub uri: lsp::Uri,
     sender: Sender<Message>,
+    /// The version that the actor is at.
+    version: watch::Receiver<i32>,
 }
 
 impl std::fmt::Debug for Message {
@@ -59,6 +60,7 @@ impl std::fmt::Debug for Message {
             Message::Refresh => "Refresh",
             Message::Query(_) => "Query",
             Message::Job(_) => "Job",
+            Message::Close => "Close",
         })
     }
 }
@@ -83,104 +85,6 @@ impl From<NoAnswer> for Error {
     }
 }
 
-/// What a query sees.
-#[derive(Debug)]
-pub(crate) struct View<'a> {
-    /// Text, IR and facts.
-    pub document: &'a analyses::Document,
-    /// The version of the text.
-    pub version: i32,
-    /// The document's name.
-    pub uri: &'a lsp::Uri,
-    /// Everything else.
-    pub session: &'a Session,
-    /// What answers leave for later ones.
-    pub cache: &'a mut Cache,
-}
-
-/// What answers leave for later ones.
-#[derive(Debug, Default)]
-pub(crate) struct Cache {
-    /// The semantic tokens sent last, with their number.
-    pub tokens: Option<(u64, Vec<u32>)>,
-    /// The number of the semantic tokens sent last.
-    pub last_tokens: u64,
-}
-
-impl View<'_> {
-    /// The text.
-    pub(crate) fn text(&self) -> &Rope {
-        self.document.source().text()
-    }
-
-    /// The byte offset of a position.
-    pub(crate) fn offset(&self, position: lsp::Position) -> usize {
-        position::offset(self.text(), position, self.session.abilities().encoding)
-    }
-
-    /// The bytes of a range.
-    pub(crate) fn offsets(&self, range: lsp::Range) -> Range<usize> {
-        position::offsets(self.text(), range, self.session.abilities().encoding)
-    }
-
-    /// The position of a byte offset.
-    pub(crate) fn position(&self, offset: usize) -> lsp::Position {
-        position::position(self.text(), offset, self.session.abilities().encoding)
-    }
-
-    /// The range of a range of bytes.
-    pub(crate) fn range(&self, bytes: &Range<usize>) -> lsp::Range {
-        position::range(self.text(), bytes, self.session.abilities().encoding)
-    }
-}
-
-/// A computation over a document that may take longer than a slice.
-pub(crate) trait Job: Send + 'static {
-    /// What comes out.
-    type Output: Send + 'static;
-
-    /// Goes on until done, or until a moment soon after `until`.
-    fn step(&mut self, view: &mut View<'_>, until: Instant) -> Option<Self::Output>;
-}
-
-/// A job with the way to who waits for it.
-trait Slices: Send {
-    /// Goes on for a slice; whether it is done with.
-    fn step(&mut self, view: &mut View<'_>) -> bool;
-    /// Ends it because the document changed.
-    fn end(&mut self);
-}
-
-struct Waiting<J: Job> {
-    job: J,
-    answer: Option<oneshot::Sender<Result<J::Output, NoAnswer>>>,
-}
-
-impl<J: Job> Slices for Waiting<J> {
-    fn step(&mut self, view: &mut View<'_>) -> bool {
-        if self.answer.as_ref().is_none_or(oneshot::Sender::is_closed) {
-            return true;
-        }
-        let until = Instant::now() + SLICE;
-        let out = catch_unwind(AssertUnwindSafe(|| self.job.step(view, until)));
-        let out = match out {
-            Ok(None) => return false,
-            Ok(Some(out)) => Ok(out),
-            Err(_) => Err(NoAnswer::Panicked),
-        };
-        if let Some(answer) = self.answer.take() {
-            let _ = answer.send(out);
-        }
-        true
-    }
-
-    fn end(&mut self) {
-        if let Some(answer) = self.answer.take() {
-            let _ = answer.send(Err(NoAnswer::Modified));
-        }
-    }
-}
-
 impl Document {
     /// Opens a document on a thread of its own.
     pub(crate) fn open(
@@ -190,6 +94,7 @@ impl Document {
         text: String,
     ) -> std::io::Result<Self> {
         let (sender, receiver) = channel();
+        let (version_sender, version_receiver) = watch::channel(version);
         let name: Arc<str> = uri.as_str().into();
         let epoch = session.outbox.opened(&name);
         let (thread_session, thread_uri) = (session.clone(), uri.clone());
@@ -201,7 +106,7 @@ impl Document {
                 uri: thread_uri,
                 name,
                 epoch,
-                version,
+                version: version_sender,
                 content,
                 inbox: VecDeque::new(),
                 n_changes: 0,
@@ -212,13 +117,27 @@ impl Document {
             actor.run();
         };
         std::thread::Builder::new().name("document".to_owned()).stack_size(STACK).spawn(run)?;
-        Ok(Self { uri, sender })
+        Ok(Self { uri, sender, version: version_receiver })
     }
 
     /// Changes the text.
     pub(crate) fn change(&self, version: i32, changes: Vec<lsp::TextDocumentContentChangeEvent>) {
         // Nobody receives only while the process ends.
         let _ = self.sender.send(Message::Change(version, changes));
+    }
+
+    /// Ends the actor behind what was sent before.
+    pub(crate) fn close(&self) {
+        let _ = self.sender.send(Message::Close);
+    }
+
+    /// Waits until the document is no longer at a version, or closed.
+    pub(crate) fn changed(&self, from: i32) -> impl Future<Output = ()> + Send + use<> {
+        let mut version = self.version.clone();
+        async move {
+            // An error says that it is closed.
+            let _ = version.wait_for(|it| *it != from).await;
+        }
     }
 
     /// Publishes again, after settings changed.
@@ -252,78 +171,9 @@ impl Document {
         job: J,
     ) -> impl Future<Output = Result<J::Output, NoAnswer>> + Send + use<J> {
         let (sender, receiver) = oneshot::channel();
-        let _ = self.sender.send(Message::Job(Box::new(Waiting { job, answer: Some(sender) })));
+        let _ = self.sender.send(Message::Job(Box::new(Waiting::new(job, sender))));
         async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
     }
-}
-
-/// The text and what is derived from it, if it could be derived.
-enum Content {
-    Good(Box<analyses::Document>),
-    Broken(Rope),
-}
-
-impl Content {
-    fn new(text: Rope) -> Self {
-        match catch_unwind(AssertUnwindSafe(|| analyses::Document::new(&text.to_string()))) {
-            Ok(document) => Content::Good(Box::new(document)),
-            Err(_) => Content::Broken(text),
-        }
-    }
-
-    fn text(&self) -> &Rope {
-        match self {
-            Content::Good(document) => document.source().text(),
-            Content::Broken(text) => text,
-        }
-    }
-
-    fn edit(&mut self, bytes: Range<usize>, new: &str) {
-        // A clone of a rope costs nothing; the nodes that the edit touches are copied then.
-        let mut text = self.text().clone();
-        if let Content::Good(document) = self {
-            let bytes = bytes.clone();
-            if catch_unwind(AssertUnwindSafe(|| document.edit(bytes, new))).is_ok() {
-                return;
-            }
-        }
-        let (from, to) = (text.byte_to_char(bytes.start), text.byte_to_char(bytes.end));
-        text.remove(from..to);
-        text.insert(from, new);
-        *self = Content::new(text);
-    }
-}
-
-/// The one place where two texts differ: the bytes of the old one, and what stands there in the new one.
-fn difference<'a>(old: &Rope, new: &'a str) -> (Range<usize>, &'a str) {
-    let bytes = new.as_bytes();
-    let mut prefix = 0;
-    for chunk in old.chunks() {
-        let n = chunk.bytes().zip(&bytes[prefix..]).take_while(|(a, b)| a == *b).count();
-        prefix += n;
-        if n < chunk.len() {
-            break;
-        }
-    }
-    while !new.is_char_boundary(prefix) {
-        prefix -= 1;
-    }
-    let room = old.len_bytes().min(new.len()) - prefix;
-    let mut suffix = 0;
-    let (mut chunks, ..) = old.chunks_at_byte(old.len_bytes());
-    while let Some(chunk) = chunks.prev() {
-        let ends = bytes[..new.len() - suffix].iter().rev();
-        let n = chunk.bytes().rev().zip(ends).take_while(|(a, b)| a == *b).count();
-        suffix += n;
-        if n < chunk.len() || suffix >= room {
-            break;
-        }
-    }
-    suffix = suffix.min(room);
-    while !new.is_char_boundary(new.len() - suffix) {
-        suffix -= 1;
-    }
-    (prefix..old.len_bytes() - suffix, &new[prefix..new.len() - suffix])
 }
 
 struct Actor {
@@ -331,7 +181,7 @@ struct Actor {
     uri: lsp::Uri,
     name: Arc<str>,
     epoch: Epoch,
-    version: i32,
+    version: watch::Sender<i32>,
     content: Content,
     /// Messages that came, and how many of them are changes.
     inbox: VecDeque<Message>,
@@ -358,6 +208,7 @@ impl Actor {
                 return;
             }
             match self.inbox.pop_front() {
+                Some(Message::Close) => return,
                 Some(message) => self.take(message),
                 None => self.step(),
             }
@@ -392,7 +243,7 @@ impl Actor {
                 for change in &changes {
                     self.change(change);
                 }
-                self.version = version;
+                self.version.send_replace(version);
                 self.drain();
                 if self.n_changes == 0 {
                     self.publish();
@@ -406,13 +257,14 @@ impl Actor {
                 }
             }
             Message::Job(job) => self.jobs.push_back(job),
+            Message::Close => {}
         }
     }
 
     fn step(&mut self) {
         let Some(mut job) = self.jobs.pop_front() else { return };
         if let Some(mut view) = self.view()
-            && !job.step(&mut view)
+            && !job.slice(&mut view)
         {
             self.jobs.push_front(job);
         }
@@ -433,7 +285,7 @@ impl Actor {
         let Content::Good(document) = &self.content else { return None };
         Some(View {
             document,
-            version: self.version,
+            version: *self.version.borrow(),
             uri: &self.uri,
             session: &self.session,
             cache: &mut self.cache,
@@ -444,48 +296,15 @@ impl Actor {
         if self.session.abilities().pulls_diagnostics {
             return;
         }
-        let found = self
-            .view()
-            .and_then(|view| catch_unwind(AssertUnwindSafe(|| to_proto::diagnostics(&view))).ok());
-        let found = found.unwrap_or_else(|| vec![to_proto::failure()]);
-        self.session.outbox.publish(&self.name, self.epoch, self.version, &found);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(old: &str, new: &str) {
-        let rope = Rope::from_str(old);
-        let (bytes, text) = difference(&rope, new);
-        let mut out = old.to_owned();
-        out.replace_range(bytes.clone(), text);
-        assert_eq!(out, new, "{old:?} {bytes:?} {text:?}");
-    }
-
-    #[test]
-    fn difference_makes_the_new_text_of_the_old() {
-        let long = "abc \u{e9} \n".repeat(1000);
-        for (old, new) in [
-            ("", ""),
-            ("", "a"),
-            ("a", ""),
-            ("aa", "aaa"),
-            ("aaa", "aa"),
-            ("a\u{e9}b", "a\u{e8}b"),
-            ("\u{1F600}", "\u{1F601}"),
-            ("abcabc", "abc"),
-            (&long, &long[..4000]),
-            (&long, &format!("{}x{}", &long[..4002], &long[4002..])),
-        ] {
-            check(old, new);
-            check(new, old);
+        let found = self.view().and_then(|view| {
+            let all = || to_proto::diagnostic::all(&view);
+            catch_unwind(AssertUnwindSafe(all)).ok()
+        });
+        let found = found.unwrap_or_else(|| vec![to_proto::diagnostic::failure()]);
+        let version = *self.version.borrow();
+        if found.iter().any(to_proto::diagnostic::is_over) {
+            solve::later(&self.session, &self.uri, version);
         }
-        let rope = Rope::from_str(&long);
-        let new = format!("{}x{}", &long[..4000], &long[4000..]);
-        let (bytes, text) = difference(&rope, &new);
-        assert_eq!(text.len(), 1);
-        assert!(bytes.is_empty());
+        self.session.outbox.publish(&self.name, self.epoch, version, &found);
     }
 }

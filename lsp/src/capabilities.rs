@@ -3,11 +3,8 @@
 use tower_lsp::ls_types as lsp;
 
 use crate::features::token;
+use crate::request::command;
 use crate::session::Session;
-use crate::to_proto;
-
-/// The command that prints what there is to know about the server's state.
-pub(crate) const DEBUG: &str = "noisy.printDebugInformation";
 
 /// For a client and settings.
 pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
@@ -40,7 +37,7 @@ pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
             })
         }),
         execute_command_provider: Some(lsp::ExecuteCommandOptions {
-            commands: vec![to_proto::PLACE.to_owned(), DEBUG.to_owned()],
+            commands: command::ALL.map(str::to_owned).to_vec(),
             ..lsp::ExecuteCommandOptions::default()
         }),
         diagnostic_provider: abilities.pulls_diagnostics.then(|| {

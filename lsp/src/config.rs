@@ -24,6 +24,8 @@ pub(crate) struct Config {
 pub(crate) struct Placement {
     /// Seconds that one run may take.
     pub time_limit: f64,
+    /// Solve in the background, so that the titles of actions say what they will do.
+    pub background: bool,
 }
 
 /// Settings of the inlay hints.
@@ -46,7 +48,7 @@ pub(crate) struct Features {
 
 impl Default for Placement {
     fn default() -> Self {
-        Self { time_limit: 5.0 }
+        Self { time_limit: 5.0, background: true }
     }
 }
 
@@ -86,7 +88,10 @@ mod tests {
 
     #[test]
     fn section_or_whole() {
-        let wanted = Config { placement: Placement { time_limit: 2.0 }, ..Config::default() };
+        let wanted = Config {
+            placement: Placement { time_limit: 2.0, ..Placement::default() },
+            ..Config::default()
+        };
         for settings in [
             json!({"placement": {"timeLimit": 2}}),
             json!({"noisy": {"placement": {"timeLimit": 2.0}, "unknown": 1}}),

@@ -1,6 +1,7 @@
 //! From the protocol's types to plain data, where that is more than a position.
 
 use serde::{Deserialize, Serialize};
+use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
 
 use crate::features::action::Placement;
@@ -24,6 +25,11 @@ impl Place {
             None => Placement::File,
         }
     }
+}
+
+/// `RequestFailed`: the request is right, but what it asks for cannot be done.
+pub(crate) fn refused(why: String) -> Error {
+    Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }
 }
 
 /// Whether actions of a kind are asked for.

@@ -27,18 +27,17 @@ use tower_lsp::ls_types as lsp;
 use tower_lsp::{ExitedError, LspService};
 
 use crate::actor::Document;
-use crate::config::Config;
-use crate::log;
-use crate::server::{self, Server};
+use crate::server::Server;
 use crate::session::Session;
+use crate::{ask, log};
 
 tokio::task_local! {
     /// The text of the answer to the request that is being handled, if its handler leaves one.
-    static RAW: RefCell<Option<String>>;
+    static RAW: RefCell<Option<Vec<u8>>>;
 }
 
 /// Answers the request that is being handled with a JSON text; the handler's own result is then not looked at.
-pub(crate) fn leave_raw(json: String) {
+pub(crate) fn leave_raw(json: Vec<u8>) {
     // Outside of a request, in a test of a handler, there is no place for it.
     let _ = RAW.try_with(|raw| *raw.borrow_mut() = Some(json));
 }
@@ -103,6 +102,7 @@ fn is_ordered(request: &Request) -> bool {
                 | "textDocument/didClose"
                 | "textDocument/didSave"
                 | "workspace/didChangeConfiguration"
+                | "window/workDoneProgress/cancel"
         )
 }
 
@@ -141,6 +141,8 @@ impl Ingress {
             }),
             "workspace/didChangeConfiguration" => read::<lsp::DidChangeConfigurationParams>(params)
                 .map(|it| self.configure(&it.settings)),
+            "window/workDoneProgress/cancel" => read::<lsp::WorkDoneProgressCancelParams>(params)
+                .map(|it| self.session.progress.cancel(&it.token)),
             _ => Some(()),
         };
         if known.is_none() {
@@ -160,14 +162,11 @@ impl Ingress {
     }
 
     fn configure(&self, settings: &Value) {
-        // Clients that are asked for their settings send none here; they are asked by the server's handler.
-        if settings.as_object().is_none_or(serde_json::Map::is_empty) {
-            return;
+        if settings.as_object().is_some_and(|it| !it.is_empty()) {
+            self.session.reconfigure(settings);
         }
-        match Config::read(settings) {
-            Ok(config) => server::configure(&self.session, config),
-            Err(error) => server::complain(&self.session, &error),
-        }
+        // Clients that are asked for their settings send none here.
+        ask::configuration(&self.session);
     }
 }
 
@@ -185,13 +184,9 @@ impl Service<Request> for Ingress {
             if !self.is(Phase::Running) {
                 return futures_util::future::ready(Ok(None)).boxed();
             }
-            if request.method() != "workspace/didChangeConfiguration" {
-                let (method, _, params) = request.into_parts();
-                self.notify(&method, params);
-                return futures_util::future::ready(Ok(None)).boxed();
-            }
-            // Goes on to its handler, which asks clients that send no settings.
-            self.notify(request.method(), request.params().cloned());
+            let (method, _, params) = request.into_parts();
+            self.notify(&method, params);
+            return futures_util::future::ready(Ok(None)).boxed();
         }
         let id = request.id().cloned();
         let method = request.method().to_owned();
@@ -244,7 +239,7 @@ impl Service<Request> for Ingress {
 }
 
 /// The text of a response.
-fn with_result(id: &Id, result: &str) -> Vec<u8> {
-    let id = serde_json::to_string(id).unwrap_or_else(|_| "null".to_owned());
-    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}").into_bytes()
+fn with_result(id: &Id, result: &[u8]) -> Vec<u8> {
+    let id = serde_json::to_vec(id).unwrap_or_else(|_| b"null".to_vec());
+    [br#"{"jsonrpc":"2.0","id":"#, &*id, br#","result":"#, result, b"}"].concat()
 }

@@ -4,23 +4,30 @@
 //! handlers ask the [`actor`] of a document; the actor runs the functions in [`features`] over the document and converts their
 //! plain data in [`to_proto`]; everything leaves through [`outbox`].
 
+mod abilities;
 mod actor;
+mod ask;
 mod capabilities;
 mod config;
+mod content;
 mod features;
 mod from_proto;
 mod ingress;
-mod large;
+mod job;
 mod log;
 mod outbox;
 mod parent;
 mod position;
+mod progress;
+mod request;
 mod run;
 mod server;
 mod session;
 mod solve;
+mod status;
 mod to_proto;
 mod transport;
+mod view;
 
 use std::io::Write;
 use std::path::Path;

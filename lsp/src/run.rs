@@ -28,15 +28,14 @@ pub(crate) fn run() -> io::Result<i32> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_time().build()?;
     let _inside = runtime.enter();
-    let session = Arc::new(Session::default());
+    let session = Arc::new(Session::new(runtime.handle().clone()));
     let outbox = session.outbox.clone();
     let writer = outbox.clone();
     let output = unbuffered_stdout()?;
     thread::Builder::new().name("write".to_owned()).spawn(move || writer.run(output))?;
 
     let server_session = session.clone();
-    let (service, socket) =
-        Server::register(LspService::build(|client| Server::new(client, server_session)));
+    let (service, socket) = LspService::new(|client| Server::new(client, server_session));
     let mut ingress = Ingress::new(service, session);
     let (mut requests, mut answers) = socket.split();
     let sender = outbox.clone();

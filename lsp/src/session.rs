@@ -3,99 +3,57 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 use rustc_hash::FxHashMap;
+use serde_json::Value;
+use tokio::runtime::Handle;
 use tower_lsp::Client;
 use tower_lsp::ls_types as lsp;
 
+use crate::abilities::Abilities;
 use crate::actor::Document;
+use crate::ask;
 use crate::config::Config;
 use crate::outbox::Outbox;
-use crate::position::Encoding;
+use crate::progress::Cancellable;
+use crate::status::{self, Status};
 
 /// One connection.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Session {
     /// The way to the client.
     pub outbox: Outbox,
+    /// What is going on.
+    pub status: Status,
+    /// What the user may end.
+    pub progress: Cancellable,
+    runtime: Handle,
     abilities: OnceLock<Abilities>,
     config: RwLock<Arc<Config>>,
+    config_problem: Mutex<Option<String>>,
     documents: Mutex<FxHashMap<String, Document>>,
     client: OnceLock<Client>,
 }
 
-/// What the client can do, as far as it matters here.
-#[derive(Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "one for each ability")]
-pub(crate) struct Abilities {
-    /// What columns count.
-    pub encoding: Encoding,
-    /// It asks for diagnostics itself.
-    pub pulls_diagnostics: bool,
-    /// It shows places that explain a diagnostic.
-    pub related_information: bool,
-    /// It shows what is unnecessary or deprecated.
-    pub tags: bool,
-    /// It takes edits of versions of documents.
-    pub document_changes: bool,
-    /// It takes symbols as a tree.
-    pub symbol_tree: bool,
-    /// It takes completions with placeholders.
-    pub snippets: bool,
-    /// It takes lazily resolved edits of code actions.
-    pub resolves_actions: bool,
-    /// It takes literal code actions at all.
-    pub action_literals: bool,
-    /// It lets the server ask for new inlay hints.
-    pub refreshes_hints: bool,
-    /// It lets the server ask for new diagnostics.
-    pub refreshes_diagnostics: bool,
-    /// It answers questions about its configuration.
-    pub configuration: bool,
-    /// It lets the server register for changes of its configuration.
-    pub registers_configuration: bool,
-    /// It shows only whole lines as folded.
-    pub folds_lines: bool,
-    /// It takes links from definitions.
-    pub definition_links: bool,
-}
-
-impl Abilities {
-    /// Reads them out of the client's capabilities.
-    pub(crate) fn of(capabilities: &lsp::ClientCapabilities) -> Self {
-        // A path of optional fields that ends in a value or in nothing.
-        macro_rules! has {
-            ($first:ident $(. $rest:ident)*) => {
-                capabilities.$first.as_ref()$(.and_then(|it| it.$rest.as_ref()))*
-            };
-        }
-        let offered = has!(general.position_encodings).map_or(&[][..], Vec::as_slice);
-        let yes = |flag: Option<&bool>| flag == Some(&true);
-        let resolves = has!(text_document.code_action.resolve_support)
-            .is_some_and(|it| it.properties.iter().any(|it| it == "edit"));
+impl Session {
+    /// A connection that nothing is known of yet; its tasks run in a runtime.
+    pub(crate) fn new(runtime: Handle) -> Self {
         Self {
-            encoding: Encoding::negotiate(offered),
-            pulls_diagnostics: has!(text_document.diagnostic).is_some(),
-            related_information: yes(has!(text_document.publish_diagnostics.related_information)),
-            tags: has!(text_document.publish_diagnostics.tag_support).is_some(),
-            document_changes: yes(has!(workspace.workspace_edit.document_changes)),
-            symbol_tree: yes(has!(
-                text_document.document_symbol.hierarchical_document_symbol_support
-            )),
-            snippets: yes(has!(text_document.completion.completion_item.snippet_support)),
-            resolves_actions: resolves && yes(has!(text_document.code_action.data_support)),
-            action_literals: has!(text_document.code_action.code_action_literal_support).is_some(),
-            refreshes_hints: yes(has!(workspace.inlay_hint.refresh_support)),
-            refreshes_diagnostics: yes(has!(workspace.diagnostics.refresh_support)),
-            configuration: yes(has!(workspace.configuration)),
-            registers_configuration: yes(has!(
-                workspace.did_change_configuration.dynamic_registration
-            )),
-            folds_lines: yes(has!(text_document.folding_range.line_folding_only)),
-            definition_links: yes(has!(text_document.definition.link_support)),
+            runtime,
+            outbox: Outbox::default(),
+            status: Status::default(),
+            progress: Cancellable::default(),
+            abilities: OnceLock::new(),
+            config: RwLock::default(),
+            config_problem: Mutex::default(),
+            documents: Mutex::default(),
+            client: OnceLock::new(),
         }
     }
-}
 
-impl Session {
+    /// Does something later, from whatever thread.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.runtime.spawn(task);
+    }
+
     /// What the client can do; before it said so: nothing.
     pub(crate) fn abilities(&self) -> &Abilities {
         static NONE: OnceLock<Abilities> = OnceLock::new();
@@ -124,12 +82,45 @@ impl Session {
         self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Replaces the settings; whether they are others than before.
-    pub(crate) fn configure(&self, config: Config) -> bool {
+    /// Takes the settings that the client sent, and has everything that depends on them shown anew. A wrong one is said, and the
+    /// settings stay as they were.
+    pub(crate) fn reconfigure(&self, section: &Value) {
+        if self.configure(section) {
+            self.all_documents().iter().for_each(Document::refresh);
+            ask::refresh(self);
+        }
+    }
+
+    /// As [`Session::reconfigure`] before anything is shown; whether the settings are others than before.
+    pub(crate) fn configure(&self, section: &Value) -> bool {
+        let config = match Config::read(section) {
+            Ok(config) => config,
+            Err(why) => {
+                let why = format!("noisy: {why}");
+                ask::show(self, lsp::MessageType::WARNING, &why);
+                self.set_config_problem(Some(why));
+                return false;
+            }
+        };
+        self.set_config_problem(None);
         let mut now = self.config.write().unwrap_or_else(PoisonError::into_inner);
         let changed = **now != config;
         *now = Arc::new(config);
         changed
+    }
+
+    /// What is wrong with the settings.
+    pub(crate) fn config_problem(&self) -> Option<String> {
+        self.config_problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set_config_problem(&self, problem: Option<String>) {
+        let mut now = self.config_problem.lock().unwrap_or_else(PoisonError::into_inner);
+        if *now != problem {
+            *now = problem;
+            drop(now);
+            status::say(self);
+        }
     }
 
     fn documents(&self) -> MutexGuard<'_, FxHashMap<String, Document>> {
@@ -151,11 +142,14 @@ impl Session {
 
     /// Opens a document in place of any of that name.
     pub(crate) fn insert(&self, uri: &lsp::Uri, document: Document) {
-        self.documents().insert(uri.as_str().to_owned(), document);
+        if let Some(old) = self.documents().insert(uri.as_str().to_owned(), document) {
+            old.close();
+        }
     }
 
     /// Closes a document; whether it was open.
     pub(crate) fn remove(&self, uri: &lsp::Uri) -> bool {
-        self.documents().remove(uri.as_str()).is_some()
+        let document = self.documents().remove(uri.as_str());
+        document.inspect(Document::close).is_some()
     }
 }

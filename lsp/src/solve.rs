@@ -1,62 +1,164 @@
-//! The optimizer, on a thread of its own over a copy of the text: editing goes on meanwhile.
+//! The optimizer, on threads of its own over a copy of the text: editing goes on meanwhile.
+//!
+//! *On demand*, when a code action is resolved or the command is executed, with progress for the user and a way to cancel; and *in the
+//! background*, when a document has stood still with noise over the budget, so that the titles of actions and lenses say what
+//! will happen and whether that is proven. What was found is kept with the version of the document that it is about.
+//!
+//! *Law.* A solution is only ever applied to the version of the text that it was made and re-analyzed for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use noisy_analyses::{self as analyses, Limits, Verdict};
+use noisy_analyses::{self as analyses, Fix, Limits, Verdict};
 use ropey::Rope;
 use tokio::sync::{Semaphore, oneshot};
-use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
+use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
 use crate::actor::{Document, NoAnswer};
-use crate::features::action::{Placement, function_at};
-use crate::from_proto::Place;
+use crate::features::action::{Placement, function_at, is_over};
+use crate::from_proto::{self, Place};
+use crate::progress::Progress;
 use crate::session::Session;
-use crate::to_proto;
+use crate::view::View;
+use crate::{ask, to_proto};
 
 /// Solving takes a core; more runs at once than this only wait for each other.
 static RUNS: Semaphore = Semaphore::const_new(2);
 
 const STACK: usize = 64 << 20;
 
+/// How long a document must stand still before it is solved in the background.
+const STILL: Duration = Duration::from_millis(300);
+/// Larger texts are solved when asked for only.
+const MAX_BACKGROUND: usize = 2 << 20;
+/// Of more functions than this only the file as a whole is solved in the background.
+const MAX_FUNCTIONS: usize = 16;
+
 /// What came out.
-#[derive(Debug)]
-pub(crate) struct Solved {
-    /// The edit, if there is anything to insert.
-    pub edit: Option<lsp::WorkspaceEdit>,
+#[derive(Clone, Debug)]
+pub(crate) enum Found {
+    /// What makes it legal.
+    Fix(Fix),
+    /// Nothing to insert, or nothing that would help.
+    Nothing,
+}
+
+/// The answer for a place.
+#[derive(Clone, Debug)]
+pub(crate) struct Solution {
+    /// The place.
+    pub placement: Placement,
+    /// The fix.
+    pub found: Found,
     /// What happened, for the user.
     pub report: String,
 }
 
-/// Solves for a place in the version it is about; with none given, in the newest.
+/// What was found for a version of a document.
+#[derive(Debug)]
+pub(crate) struct Solutions {
+    /// The version.
+    pub version: i32,
+    /// What was found.
+    pub all: Vec<Solution>,
+}
+
+impl View<'_> {
+    /// What was found for a place in this version of the document, if anything was.
+    pub(crate) fn solution(&self, placement: &Placement) -> Option<&Solution> {
+        let solutions = self.cache.solutions.as_ref().filter(|it| it.version == self.version)?;
+        solutions.all.iter().find(|it| it.placement == *placement)
+    }
+}
+
+/// Stops a run when nobody waits for it any more.
+#[derive(Debug)]
+struct StopOnDrop(Arc<AtomicBool>);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Solves for a place in the version it is about, or with none given in the newest: an edit, if there is anything to insert, and what
+/// to tell the user.
 pub(crate) async fn solve(
     session: Arc<Session>,
     document: Document,
     place: Place,
-) -> Result<Solved> {
-    let (text, version) = document.query(|view| (view.text().clone(), view.version)).await?;
+) -> Result<(Option<lsp::WorkspaceEdit>, String)> {
+    let placement = place.placement();
+    let wanted = placement.clone();
+    let look = move |view: &mut View<'_>| {
+        (view.text().clone(), view.version, view.solution(&wanted).cloned())
+    };
+    let (text, version, known) = document.query(look).await?;
     if place.version.is_some_and(|it| it != version) {
         return Err(NoAnswer::Modified.into());
     }
-    let _turn = RUNS.acquire().await.map_err(|_| Error::internal_error())?;
-    let cancelled = Cancelled(Arc::new(AtomicBool::new(false)));
-    let limits = Limits {
-        time: Some(session.config().time_limit()),
-        cancel: Some(cancelled.0.clone()),
-        ..Limits::default()
+    let solution = match known {
+        Some(solution) => solution,
+        None => {
+            let stop = StopOnDrop(Arc::default());
+            let what = match &placement {
+                Placement::Function(_, name) => format!("Placing reduce_noise in @{name}"),
+                Placement::File => "Placing reduce_noise".to_owned(),
+            };
+            let limits = limits(&session, &stop);
+            let progress = Progress::begin(&session, &what, stop.0.clone(), limits.time);
+            let solved = run(&session, text.clone(), vec![placement], limits).await?.pop();
+            if progress.is_cancelled() {
+                return Err(Error::request_cancelled());
+            }
+            solved.ok_or_else(Error::internal_error)?
+        }
     };
-    let encoding = session.abilities().encoding;
+    if document.query(|view| view.version).await? != version {
+        return Err(NoAnswer::Modified.into());
+    }
+    let Found::Fix(fix) = &solution.found else { return Ok((None, solution.report)) };
+    let edits = to_proto::edit::edits(&text, session.abilities().encoding, &fix.edits);
+    let edit = to_proto::edit::workspace(&session, &place.uri, version, edits);
+    Ok((Some(edit), solution.report))
+}
+
+fn limits(session: &Session, stop: &StopOnDrop) -> Limits {
+    Limits {
+        time: Some(session.config().time_limit()),
+        cancel: Some(stop.0.clone()),
+        ..Limits::default()
+    }
+}
+
+/// Solves for places in a text, on a thread of its own.
+async fn run(
+    session: &Arc<Session>,
+    text: Rope,
+    placements: Vec<Placement>,
+    limits: Limits,
+) -> Result<Vec<Solution>> {
+    let _turn = RUNS.acquire().await.map_err(|_| Error::internal_error())?;
+    let _busy = session.status.busy(session);
     let (sender, receiver) = oneshot::channel();
-    let placement = place.placement();
     let work = move || {
-        let done = catch_unwind(AssertUnwindSafe(|| run(&text, &placement, &limits)));
-        let done =
-            done.unwrap_or_else(|_| Err("the optimizer failed; please report it".to_owned()));
+        let one = |document: &analyses::Document, placement: &Placement| {
+            if limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)) {
+                return Err("cancelled".to_owned());
+            }
+            place(document, placement, &limits)
+        };
+        let all = || {
+            let document = analyses::Document::new(&text.to_string());
+            placements.iter().map(|it| one(&document, it)).collect()
+        };
+        let done: std::result::Result<Vec<Solution>, String> = catch_unwind(AssertUnwindSafe(all))
+            .unwrap_or_else(|_| Err("the optimizer failed; please report it".to_owned()));
         // Nobody waits any more if the request was cancelled.
-        let _ = sender
-            .send(done.map(|(edits, report)| (to_proto::edits(&text, encoding, &edits), report)));
+        let _ = sender.send(done);
     };
     std::thread::Builder::new()
         .name("solve".to_owned())
@@ -64,47 +166,26 @@ pub(crate) async fn solve(
         .spawn(work)
         .map_err(|_| Error::internal_error())?;
     let solved = receiver.await.map_err(|_| Error::internal_error())?;
-    let (edits, report) = solved.map_err(|why| Error {
-        code: ErrorCode::ServerError(-32803),
-        message: why.into(),
-        data: None,
-    })?;
-    if document.query(|view| view.version).await? != version {
-        return Err(NoAnswer::Modified.into());
-    }
-    let edit =
-        (!edits.is_empty()).then(|| to_proto::workspace_edit(&session, &place.uri, version, edits));
-    Ok(Solved { edit, report })
+    solved.map_err(from_proto::refused)
 }
 
-/// Stops the run when nobody waits for it any more.
-struct Cancelled(Arc<AtomicBool>);
-
-impl Drop for Cancelled {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-fn run(
-    text: &Rope,
+fn place(
+    document: &analyses::Document,
     placement: &Placement,
     limits: &Limits,
-) -> std::result::Result<(Vec<analyses::TextEdit>, String), String> {
-    let document = analyses::Document::new(&text.to_string());
+) -> std::result::Result<Solution, String> {
     let functions = match placement {
         Placement::Function(start, name) => {
-            vec![
-                function_at(&document, *start)
-                    .ok_or_else(|| format!("there is no function @{name}"))?,
-            ]
+            let function = function_at(document, *start);
+            vec![function.ok_or_else(|| format!("there is no function @{name}"))?]
         }
         Placement::File => document.ir().functions(),
     };
     let outcome =
-        analyses::insert_reduces(&document, &functions, limits).map_err(|it| it.to_string())?;
+        analyses::insert_reduces(document, &functions, limits).map_err(|it| it.to_string())?;
     let report = report(&outcome);
-    Ok((outcome.fix.map_or_else(Vec::new, |it| it.edits), report))
+    let found = outcome.fix.map_or(Found::Nothing, Found::Fix);
+    Ok(Solution { placement: placement.clone(), found, report })
 }
 
 /// What happened, in a sentence or a few.
@@ -124,4 +205,67 @@ fn report(outcome: &analyses::Outcome) -> String {
         }
     }
     if lines.is_empty() { "nothing to insert".to_owned() } else { lines.join("\n") }
+}
+
+/// Solves a version of a document in the background once it has stood still, if it is worth it.
+pub(crate) fn later(session: &Arc<Session>, uri: &lsp::Uri, version: i32) {
+    if !session.config().placement.background {
+        return;
+    }
+    let (session, uri) = (session.clone(), uri.clone());
+    session.clone().spawn(async move {
+        tokio::time::sleep(STILL).await;
+        let Some(document) = session.document(&uri) else { return };
+        let Ok(Some((text, placements))) =
+            document.query(move |view| worth_solving(view, version)).await
+        else {
+            return;
+        };
+        let stop = StopOnDrop(Arc::default());
+        // An edit makes the answer worthless; the solver is told so.
+        let flag = stop.0.clone();
+        let watch = document.changed(version);
+        let limits = limits(&session, &stop);
+        let solved = tokio::select! {
+            solved = run(&session, text, placements, limits) => solved,
+            () = watch => {
+                flag.store(true, Ordering::Relaxed);
+                return;
+            }
+        };
+        let Ok(all) = solved else { return };
+        let keep = move |view: &mut View<'_>| {
+            let is_current = view.version == version;
+            if is_current {
+                view.cache.solutions = Some(Solutions { version, all });
+            }
+            is_current
+        };
+        if document.query(keep).await == Ok(true) {
+            ask::refresh_lenses(&session);
+        }
+    });
+}
+
+/// The places of a version of a document that are worth solving.
+fn worth_solving(view: &mut View<'_>, version: i32) -> Option<(Rope, Vec<Placement>)> {
+    let is_known = view.cache.solutions.as_ref().is_some_and(|it| it.version == version);
+    if view.version != version || is_known || view.text().len_bytes() > MAX_BACKGROUND {
+        return None;
+    }
+    let mut out: Vec<Placement> = Vec::new();
+    for it in view.document.diagnostics().iter().filter(|it| is_over(it)) {
+        let Some(function) = function_at(view.document, it.range.start) else { continue };
+        let start = view.document.ir().range(function).start;
+        let place = Placement::Function(start, view.document.function_name(function));
+        if !out.contains(&place) {
+            out.push(place);
+        }
+        if out.len() > MAX_FUNCTIONS {
+            out.clear();
+            break;
+        }
+    }
+    out.push(Placement::File);
+    Some((view.text().clone(), out))
 }

@@ -1,11 +1,10 @@
 //! Folding: regions, runs of comment lines, and the parts of a split file.
 
 use std::ops::Range;
-use std::time::Instant;
 
 use noisy_syntax::{OpKind, Source};
 
-use super::walk::{Item, Walk, regions};
+use super::walk::{BATCH, Item, Walk, regions};
 
 /// What is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,82 +33,73 @@ pub(crate) struct Fold {
 pub(crate) struct Folds {
     walk: Walk,
     n_chunks: usize,
-    found: Vec<Fold>,
 }
 
 impl Folds {
     /// Of a whole document.
     pub(crate) fn new(source: &Source) -> Self {
         let ir = source.ir();
-        Self {
-            walk: Walk::all(ir),
-            n_chunks: ir.items(ir.root()).take(2).count(),
-            found: Vec::new(),
-        }
+        Self { walk: Walk::all(ir), n_chunks: ir.items(ir.root()).take(2).count() }
     }
 
-    /// Goes on until done or `until`.
-    pub(crate) fn step(&mut self, source: &Source, until: Instant) -> Option<Vec<Fold>> {
-        let mut n = 0;
-        while let Some(item) = self.walk.next(source.ir()) {
-            self.visit(source, item);
-            n += 1;
-            if n % 64 == 0 && Instant::now() >= until {
-                return None;
-            }
+    /// Goes on a little; whether there is more.
+    pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Fold)) -> bool {
+        for _ in 0..BATCH {
+            let Some(item) = self.walk.next(source.ir()) else { return false };
+            self.visit(source, item, found);
         }
-        Some(std::mem::take(&mut self.found))
+        true
     }
 
-    fn visit(&mut self, source: &Source, item: Item) {
+    fn visit(&self, source: &Source, item: Item, found: &mut impl FnMut(Fold)) {
         let ir = source.ir();
         let data = ir.op(item.op);
         if data.kind == OpKind::Chunk {
             if self.n_chunks > 1 {
                 let start = item.start + data.own_len as usize;
                 let end = source.text().len_bytes().min(item.start + ir.len(item.op));
-                self.add(source, Kind::Chunk, start..end);
+                add(source, Kind::Chunk, start..end, found);
             }
             return;
         }
         // Two comment lines have at least this many bytes.
         if data.lead >= 8 {
-            self.comments(source, item.start..item.start + data.lead as usize);
+            comments(source, item.start..item.start + data.lead as usize, found);
         }
         for (region, range) in regions(ir, item) {
             if ir.region(region).closed {
-                self.add(source, Kind::Region, range);
+                add(source, Kind::Region, range, found);
             }
         }
     }
+}
 
-    fn comments(&mut self, source: &Source, trivia: Range<usize>) {
-        let text = source.slice(trivia.clone());
-        let mut at = trivia.start;
-        let mut run: Option<Range<usize>> = None;
-        for line in text.split_inclusive('\n') {
-            let body = line.trim();
-            let start = at + (line.len() - line.trim_start().len());
-            let end = at + line.trim_end().len();
-            // What stands behind code on its line does not start a run.
-            let is_first = at == trivia.start && at > 0;
-            if body.starts_with("//") && !body.starts_with("// -----") && !is_first {
-                run = Some(run.map_or(start, |it| it.start)..end);
-            } else if let Some(run) = run.take() {
-                self.add(source, Kind::Comment, run);
-            }
-            at += line.len();
+fn comments(source: &Source, trivia: Range<usize>, found: &mut impl FnMut(Fold)) {
+    let text = source.slice(trivia.clone());
+    let mut at = trivia.start;
+    let mut run: Option<Range<usize>> = None;
+    for line in text.split_inclusive('\n') {
+        let body = line.trim();
+        let start = at + (line.len() - line.trim_start().len());
+        let end = at + line.trim_end().len();
+        // What stands behind code on its line does not start a run.
+        let is_first = at == trivia.start && at > 0;
+        if body.starts_with("//") && !body.starts_with("// -----") && !is_first {
+            run = Some(run.map_or(start, |it| it.start)..end);
+        } else if let Some(run) = run.take() {
+            add(source, Kind::Comment, run, found);
         }
-        if let Some(run) = run {
-            self.add(source, Kind::Comment, run);
-        }
+        at += line.len();
     }
+    if let Some(run) = run {
+        add(source, Kind::Comment, run, found);
+    }
+}
 
-    fn add(&mut self, source: &Source, kind: Kind, range: Range<usize>) {
-        let text = source.text();
-        let lines = (text.byte_to_line(range.start), text.byte_to_line(range.end));
-        if lines.0 < lines.1 {
-            self.found.push(Fold { kind, range, lines });
-        }
+fn add(source: &Source, kind: Kind, range: Range<usize>, found: &mut impl FnMut(Fold)) {
+    let text = source.text();
+    let lines = (text.byte_to_line(range.start), text.byte_to_line(range.end));
+    if lines.0 < lines.1 {
+        found(Fold { kind, range, lines });
     }
 }

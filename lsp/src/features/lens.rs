@@ -1,12 +1,11 @@
 //! Code lenses: the noise of each function at a glance, and the way to bring it down.
 
 use std::ops::Range;
-use std::time::Instant;
 
 use noisy_analyses::Document;
 use noisy_syntax::{Op, OpKind};
 
-use super::walk::{Item, Walk};
+use super::walk::{BATCH, Item, Walk};
 
 /// A line above a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,37 +27,34 @@ pub(crate) struct Lens {
 pub(crate) struct Lenses {
     walk: Walk,
     function: Option<(Item, Option<u32>, usize)>,
-    found: Vec<Lens>,
 }
 
 impl Lenses {
     /// Of a whole document.
     pub(crate) fn new(document: &Document) -> Self {
-        Self { walk: Walk::all(document.ir()), function: None, found: Vec::new() }
+        Self { walk: Walk::all(document.ir()), function: None }
     }
 
-    /// Goes on until done or `until`.
-    pub(crate) fn step(&mut self, document: &Document, until: Instant) -> Option<Vec<Lens>> {
-        let mut n = 0;
-        while let Some(item) = self.walk.next(document.ir()) {
-            self.visit(document, item);
-            n += 1;
-            if n % 64 == 0 && Instant::now() >= until {
-                return None;
-            }
+    /// Goes on a little; whether there is more.
+    pub(crate) fn step(&mut self, document: &Document, found: &mut impl FnMut(Lens)) -> bool {
+        for _ in 0..BATCH {
+            let Some(item) = self.walk.next(document.ir()) else {
+                self.close(document, found);
+                return false;
+            };
+            self.visit(document, item, found);
         }
-        self.close(document);
-        Some(std::mem::take(&mut self.found))
+        true
     }
 
-    fn visit(&mut self, document: &Document, item: Item) {
+    fn visit(&mut self, document: &Document, item: Item, found: &mut impl FnMut(Lens)) {
         let ir = document.ir();
         let data = ir.op(item.op);
         if self.function.as_ref().is_some_and(|it| it.0.depth >= item.depth) {
-            self.close(document);
+            self.close(document, found);
         }
         if data.kind == OpKind::FuncFunc {
-            self.close(document);
+            self.close(document, found);
             self.function = Some((item, None, 0));
         }
         if let Some((_, max, n_reduces)) = &mut self.function {
@@ -69,12 +65,12 @@ impl Lenses {
         }
     }
 
-    fn close(&mut self, document: &Document) {
+    fn close(&mut self, document: &Document, found: &mut impl FnMut(Lens)) {
         let Some((item, Some(max), n_reduces)) = self.function.take() else { return };
         let ir = document.ir();
         let op: Op = item.op;
         let Some((_, span)) = ir.rest(op).symbol else { return };
-        self.found.push(Lens {
+        found(Lens {
             range: ir.absolute_at(op, item.start, span),
             function: (item.start + ir.op(op).lead as usize, document.function_name(op)),
             max,

@@ -1,11 +1,10 @@
 //! The outline: every op that defines a symbol, and every module.
 
 use std::ops::Range;
-use std::time::Instant;
 
 use noisy_syntax::{Ir, OpKind, Source, Traits};
 
-use super::walk::{Item, Walk};
+use super::walk::{BATCH, Item, Walk};
 
 /// Symbols nest this deep; deeper ones are shown as children of the last level. Clients read answers by recursion.
 const MAX_DEPTH: usize = 48;
@@ -44,30 +43,24 @@ pub(crate) struct Outline {
     walk: Walk,
     /// The items around the next one that are symbols.
     around: Vec<Item>,
-    found: Vec<Symbol>,
 }
 
 impl Outline {
     /// Of a whole document.
     pub(crate) fn new(source: &Source) -> Self {
-        Self { walk: Walk::all(source.ir()), around: Vec::new(), found: Vec::new() }
+        Self { walk: Walk::all(source.ir()), around: Vec::new() }
     }
 
-    /// Goes on until done or `until`.
-    pub(crate) fn step(&mut self, source: &Source, until: Instant) -> Option<Vec<Symbol>> {
-        let ir = source.ir();
-        let mut n = 0;
-        while let Some(item) = self.walk.next(ir) {
-            self.visit(ir, item);
-            n += 1;
-            if n % 64 == 0 && Instant::now() >= until {
-                return None;
-            }
+    /// Goes on a little; whether there is more.
+    pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Symbol)) -> bool {
+        for _ in 0..BATCH {
+            let Some(item) = self.walk.next(source.ir()) else { return false };
+            self.visit(source.ir(), item, found);
         }
-        Some(std::mem::take(&mut self.found))
+        true
     }
 
-    fn visit(&mut self, ir: &Ir, item: Item) {
+    fn visit(&mut self, ir: &Ir, item: Item, found: &mut impl FnMut(Symbol)) {
         if !ir.op(item.op).kind.is_op() {
             return;
         }
@@ -75,7 +68,7 @@ impl Outline {
             self.around.pop();
         }
         if let Some(symbol) = symbol(ir, item, self.around.len().min(MAX_DEPTH)) {
-            self.found.push(symbol);
+            found(symbol);
             self.around.push(item);
         }
         // What functions hold defines no symbols; it may be 100,000 ops.

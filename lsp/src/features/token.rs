@@ -3,7 +3,6 @@
 //! The text is lexed in pieces that start and end where items do, so that a piece is a few kilobytes of a file of any size.
 
 use std::ops::Range;
-use std::time::Instant;
 
 use noisy_syntax::{OpKind, Source, T, Token, lex};
 
@@ -78,17 +77,19 @@ impl Tokens {
         Self { range, encoding, at: start, last: (0, 0), data: Vec::new() }
     }
 
-    /// Goes on until done or `until`: five numbers for each token, as the protocol wants them.
-    pub(crate) fn step(&mut self, source: &Source, until: Instant) -> Option<Vec<u32>> {
-        while self.at < self.range.end {
+    /// Goes on by a piece; whether there is more.
+    pub(crate) fn step(&mut self, source: &Source) -> bool {
+        if self.at < self.range.end {
             let end = boundary(source, self.at);
             self.piece(source, self.at..end);
             self.at = end;
-            if Instant::now() >= until && self.at < self.range.end {
-                return None;
-            }
         }
-        Some(std::mem::take(&mut self.data))
+        self.at < self.range.end
+    }
+
+    /// What was found, five numbers for each token, as the protocol wants them; nothing is left here.
+    pub(crate) fn take(&mut self) -> Vec<u32> {
+        std::mem::take(&mut self.data)
     }
 
     fn piece(&mut self, source: &Source, piece: Range<usize>) {
@@ -315,8 +316,8 @@ mod tests {
         ];
         let source = Source::new(text);
         let mut tokens = Tokens::new(&source, 0..text.len(), Encoding::Utf16);
-        let far = Instant::now() + std::time::Duration::from_secs(60);
-        let data = tokens.step(&source, far).unwrap_or_default();
+        while tokens.step(&source) {}
+        let data = tokens.take();
         let (mut line, mut column) = (0, 0);
         data.chunks(5)
             .map(|it| {

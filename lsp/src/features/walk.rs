@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use noisy_syntax::{Ir, Op, Region};
 
+/// So many items are one step of a job; they take some microseconds.
+pub(crate) const BATCH: usize = 64;
+
 /// An item, where it starts (leading trivia included), and how many items hold it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Item {

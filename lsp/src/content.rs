@@ -1,0 +1,116 @@
+//! The text of a document and what is derived from it.
+//!
+//! *Law.* The text survives everything: when deriving panics, the text is there, and the next edit tries again.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use noisy_analyses as analyses;
+use ropey::Rope;
+
+/// The text and what is derived from it, if it could be derived.
+pub(crate) enum Content {
+    Good(Box<analyses::Document>),
+    Broken(Rope),
+}
+
+impl Content {
+    pub(crate) fn new(text: Rope) -> Self {
+        match catch_unwind(AssertUnwindSafe(|| analyses::Document::new(&text.to_string()))) {
+            Ok(document) => Content::Good(Box::new(document)),
+            Err(_) => Content::Broken(text),
+        }
+    }
+
+    pub(crate) fn text(&self) -> &Rope {
+        match self {
+            Content::Good(document) => document.source().text(),
+            Content::Broken(text) => text,
+        }
+    }
+
+    pub(crate) fn edit(&mut self, bytes: Range<usize>, new: &str) {
+        // A clone of a rope costs nothing; the nodes that the edit touches are copied then.
+        let mut text = self.text().clone();
+        if let Content::Good(document) = self {
+            let bytes = bytes.clone();
+            if catch_unwind(AssertUnwindSafe(|| document.edit(bytes, new))).is_ok() {
+                return;
+            }
+        }
+        let (from, to) = (text.byte_to_char(bytes.start), text.byte_to_char(bytes.end));
+        text.remove(from..to);
+        text.insert(from, new);
+        *self = Content::new(text);
+    }
+}
+
+/// The one place where two texts differ: the bytes of the old one, and what stands there in the new one.
+pub(crate) fn difference<'a>(old: &Rope, new: &'a str) -> (Range<usize>, &'a str) {
+    let bytes = new.as_bytes();
+    let mut prefix = 0;
+    for chunk in old.chunks() {
+        let n = chunk.bytes().zip(&bytes[prefix..]).take_while(|(a, b)| a == *b).count();
+        prefix += n;
+        if n < chunk.len() {
+            break;
+        }
+    }
+    while !new.is_char_boundary(prefix) {
+        prefix -= 1;
+    }
+    let room = old.len_bytes().min(new.len()) - prefix;
+    let mut suffix = 0;
+    let (mut chunks, ..) = old.chunks_at_byte(old.len_bytes());
+    while let Some(chunk) = chunks.prev() {
+        let ends = bytes[..new.len() - suffix].iter().rev();
+        let n = chunk.bytes().rev().zip(ends).take_while(|(a, b)| a == *b).count();
+        suffix += n;
+        if n < chunk.len() || suffix >= room {
+            break;
+        }
+    }
+    suffix = suffix.min(room);
+    while !new.is_char_boundary(new.len() - suffix) {
+        suffix -= 1;
+    }
+    (prefix..old.len_bytes() - suffix, &new[prefix..new.len() - suffix])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(old: &str, new: &str) {
+        let rope = Rope::from_str(old);
+        let (bytes, text) = difference(&rope, new);
+        let mut out = old.to_owned();
+        out.replace_range(bytes.clone(), text);
+        assert_eq!(out, new, "{old:?} {bytes:?} {text:?}");
+    }
+
+    #[test]
+    fn difference_makes_the_new_text_of_the_old() {
+        let long = "abc \u{e9} \n".repeat(1000);
+        for (old, new) in [
+            ("", ""),
+            ("", "a"),
+            ("a", ""),
+            ("aa", "aaa"),
+            ("aaa", "aa"),
+            ("a\u{e9}b", "a\u{e8}b"),
+            ("\u{1F600}", "\u{1F601}"),
+            ("abcabc", "abc"),
+            (&long, &long[..4000]),
+            (&long, &format!("{}x{}", &long[..4002], &long[4002..])),
+        ] {
+            check(old, new);
+            check(new, old);
+        }
+        let rope = Rope::from_str(&long);
+        let new = format!("{}x{}", &long[..4000], &long[4000..]);
+        let (bytes, text) = difference(&rope, &new);
+        assert_eq!(text.len(), 1);
+        assert!(bytes.is_empty());
+    }
+}

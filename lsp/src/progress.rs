@@ -1,0 +1,128 @@
+//! Progress that the user sees, and may end: `$/progress` for what takes longer than a moment.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rustc_hash::FxHashMap;
+use serde_json::json;
+use std::sync::{Mutex, PoisonError};
+use tower_lsp::ls_types as lsp;
+
+use crate::ask::PATIENCE;
+use crate::session::Session;
+
+/// What is done before this is over is not worth showing.
+const MOMENT: Duration = Duration::from_millis(400);
+/// How often it is said how far it is.
+const TICK: Duration = Duration::from_millis(500);
+
+/// What can be ended, by the token that the client knows.
+#[derive(Debug, Default)]
+pub(crate) struct Cancellable {
+    last: AtomicU64,
+    flags: Mutex<FxHashMap<String, Arc<Flags>>>,
+}
+
+#[derive(Debug, Default)]
+struct Flags {
+    /// Tells who works to stop.
+    stop: Arc<AtomicBool>,
+    /// It was the user who said so.
+    cancelled: AtomicBool,
+    done: AtomicBool,
+}
+
+impl Cancellable {
+    fn flags(&self) -> std::sync::MutexGuard<'_, FxHashMap<String, Arc<Flags>>> {
+        self.flags.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client says that what has this token shall end.
+    pub(crate) fn cancel(&self, token: &lsp::NumberOrString) {
+        let lsp::NumberOrString::String(token) = token else { return };
+        if let Some(flags) = self.flags().get(token) {
+            flags.cancelled.store(true, Ordering::SeqCst);
+            flags.stop.store(true, Ordering::SeqCst);
+        }
+    }
+}
+
+/// Something that is going on; dropped when it is over.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    session: Arc<Session>,
+    token: String,
+    flags: Arc<Flags>,
+}
+
+impl Progress {
+    /// Shows that something is going on, unless it is over in a moment; `stop` is set when the user ends it. With a time limit
+    /// the share of it that has passed is shown.
+    pub(crate) fn begin(
+        session: &Arc<Session>,
+        title: &str,
+        stop: Arc<AtomicBool>,
+        limit: Option<Duration>,
+    ) -> Self {
+        let n = session.progress.last.fetch_add(1, Ordering::Relaxed);
+        let token = format!("noisy/{n}");
+        let flags = Arc::new(Flags { stop, ..Flags::default() });
+        session.progress.flags().insert(token.clone(), flags.clone());
+        let it = Self { session: session.clone(), token: token.clone(), flags: flags.clone() };
+        if session.abilities().progress {
+            let (session, title) = (session.clone(), title.to_owned());
+            session
+                .clone()
+                .spawn(async move { show(&session, token, &title, &flags, limit).await });
+        }
+        it
+    }
+
+    /// Whether the user ended it.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.flags.cancelled.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.flags.done.store(true, Ordering::SeqCst);
+        self.session.progress.flags().remove(&self.token);
+    }
+}
+
+async fn show(
+    session: &Session,
+    token: String,
+    title: &str,
+    flags: &Flags,
+    limit: Option<Duration>,
+) {
+    let start = Instant::now();
+    tokio::time::sleep(MOMENT).await;
+    let is_done = || flags.done.load(Ordering::SeqCst);
+    let Some(client) = session.client().filter(|_| !is_done()) else { return };
+    let created = client.create_work_done_progress(lsp::NumberOrString::String(token.clone()));
+    if !matches!(tokio::time::timeout(PATIENCE, created).await, Ok(Ok(()))) || is_done() {
+        return;
+    }
+    let say = |value: serde_json::Value| {
+        session.outbox.notify("$/progress", json!({ "token": token, "value": value }));
+    };
+    say(json!({ "kind": "begin", "title": title, "cancellable": true, "percentage": 0 }));
+    while !is_done() {
+        tokio::time::sleep(TICK).await;
+        let passed = start.elapsed();
+        let mut report = json!({ "kind": "report", "cancellable": true });
+        if let Some(limit) = limit {
+            let share = passed.as_secs_f64() / limit.as_secs_f64().max(1e-3);
+            report["percentage"] = ((share * 100.0).min(100.0) as u32).into();
+            report["message"] =
+                format!("{:.0} s of at most {:.0} s", passed.as_secs_f64(), limit.as_secs_f64())
+                    .into();
+        }
+        say(report);
+    }
+    say(json!({ "kind": "end" }));
+}

@@ -1,0 +1,75 @@
+//! What is shown over the text: hovers, hints, lenses.
+
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::ls_types as lsp;
+
+use crate::features::{hint, hover, lens};
+use crate::ingress::leave_raw;
+use crate::job::JsonArray;
+use crate::server::Server;
+use crate::to_proto;
+use crate::view::View;
+
+/// What there is to say about a position.
+pub(crate) async fn hover(server: &Server, params: lsp::HoverParams) -> Result<Option<lsp::Hover>> {
+    let at = params.text_document_position_params;
+    let ask = move |view: &mut View<'_>| {
+        hover::hover(view.document, view.offset(at.position))
+            .map(|it| to_proto::overlay::hover(view, it))
+    };
+    Ok(server.ask(&at.text_document.uri, ask).await?.flatten())
+}
+
+/// The hints of a range; never null, which some clients take for "as before".
+pub(crate) async fn hints(
+    server: &Server,
+    params: lsp::InlayHintParams,
+) -> Result<Option<Vec<lsp::InlayHint>>> {
+    let ask = move |view: &mut View<'_>| {
+        let config = view.session.config();
+        if !config.inlay_hints.noise {
+            return Vec::new();
+        }
+        let hints =
+            hint::hints(view.document, &view.offsets(params.range), config.inlay_hints.budget);
+        hints.into_iter().map(|it| to_proto::overlay::hint(view, it)).collect()
+    };
+    Ok(Some(server.ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
+}
+
+/// A hint with its tooltip, if the document is still the one it was made for.
+pub(crate) async fn resolve_hint(
+    server: &Server,
+    mut hint: lsp::InlayHint,
+) -> Result<lsp::InlayHint> {
+    let data = hint.data.clone().unwrap_or_default();
+    let Ok((uri, version, offset)) = serde_json::from_value::<(lsp::Uri, i32, usize)>(data) else {
+        return Ok(hint);
+    };
+    let ask = move |view: &mut View<'_>| {
+        (view.version == version).then(|| hover::hover(view.document, offset)).flatten()
+    };
+    if let Some(hover) = server.ask(&uri, ask).await?.flatten() {
+        let text = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: hover.text };
+        hint.tooltip = Some(text.into());
+    }
+    Ok(hint)
+}
+
+/// The lines above functions.
+pub(crate) async fn lenses(
+    server: &Server,
+    params: lsp::CodeLensParams,
+) -> Result<Option<Vec<lsp::CodeLens>>> {
+    let (mut lenses, mut out) = (None, JsonArray::new());
+    let job = move |view: &mut View<'_>| {
+        let lenses = lenses.get_or_insert_with(|| lens::Lenses::new(view.document));
+        let more = lenses.step(view.document, &mut |it| {
+            out.push(&to_proto::overlay::lens(view, &it));
+        });
+        (!more).then(|| out.take())
+    };
+    let found = server.run(&params.text_document.uri, job).await?;
+    leave_raw(found.unwrap_or_else(|| JsonArray::new().take()));
+    Ok(None)
+}

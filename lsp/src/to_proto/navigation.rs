@@ -1,0 +1,49 @@
+//! Places in documents.
+
+use tower_lsp::ls_types as lsp;
+
+use crate::features::definition::Definition;
+use crate::features::reference::Reference;
+use crate::view::View;
+
+/// Definitions, as links where the client takes them.
+pub(crate) fn definition(view: &View<'_>, it: &Definition) -> lsp::GotoDefinitionResponse {
+    let name = view.range(&it.name);
+    if view.session.abilities().definition_links {
+        return lsp::GotoDefinitionResponse::Link(vec![lsp::LocationLink {
+            origin_selection_range: Some(view.range(&it.origin)),
+            target_uri: view.uri.clone(),
+            target_range: view.range(&it.whole),
+            target_selection_range: name,
+        }]);
+    }
+    lsp::GotoDefinitionResponse::Array(vec![lsp::Location { uri: view.uri.clone(), range: name }])
+}
+
+/// References, with or without the definition.
+pub(crate) fn locations(
+    view: &View<'_>,
+    all: &[Reference],
+    with_definition: bool,
+) -> Vec<lsp::Location> {
+    all.iter()
+        .filter(|it| with_definition || !it.defines)
+        .map(|it| lsp::Location { uri: view.uri.clone(), range: view.range(&it.range) })
+        .collect()
+}
+
+/// Highlights.
+pub(crate) fn highlights(view: &View<'_>, all: &[Reference]) -> Vec<lsp::DocumentHighlight> {
+    let kind = |it: &Reference| {
+        if it.defines {
+            lsp::DocumentHighlightKind::WRITE
+        } else {
+            lsp::DocumentHighlightKind::READ
+        }
+    };
+    let highlight = |it: &Reference| lsp::DocumentHighlight {
+        range: view.range(&it.range),
+        kind: Some(kind(it)),
+    };
+    all.iter().map(highlight).collect()
+}

@@ -1,0 +1,65 @@
+//! What a question about a document sees: the document as it is at that moment, and positions in the client's encoding.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use noisy_analyses as analyses;
+use ropey::Rope;
+use tower_lsp::ls_types as lsp;
+
+use crate::position;
+use crate::session::Session;
+use crate::solve::Solutions;
+
+/// What a query sees.
+#[derive(Debug)]
+pub(crate) struct View<'a> {
+    /// Text, IR and facts.
+    pub document: &'a analyses::Document,
+    /// The version of the text.
+    pub version: i32,
+    /// The document's name.
+    pub uri: &'a lsp::Uri,
+    /// Everything else.
+    pub session: &'a Session,
+    /// What answers leave for later ones.
+    pub cache: &'a mut Cache,
+}
+
+/// What answers leave for later ones.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    /// The semantic tokens sent last, with their number.
+    pub tokens: Option<(u64, Arc<Vec<u32>>)>,
+    /// The number of the semantic tokens sent last.
+    pub last_tokens: u64,
+    /// What the optimizer found.
+    pub solutions: Option<Solutions>,
+}
+
+impl View<'_> {
+    /// The text.
+    pub(crate) fn text(&self) -> &Rope {
+        self.document.source().text()
+    }
+
+    /// The byte offset of a position.
+    pub(crate) fn offset(&self, position: lsp::Position) -> usize {
+        position::offset(self.text(), position, self.session.abilities().encoding)
+    }
+
+    /// The bytes of a range.
+    pub(crate) fn offsets(&self, range: lsp::Range) -> Range<usize> {
+        position::offsets(self.text(), range, self.session.abilities().encoding)
+    }
+
+    /// The position of a byte offset.
+    pub(crate) fn position(&self, offset: usize) -> lsp::Position {
+        position::position(self.text(), offset, self.session.abilities().encoding)
+    }
+
+    /// The range of a range of bytes.
+    pub(crate) fn range(&self, bytes: &Range<usize>) -> lsp::Range {
+        position::range(self.text(), bytes, self.session.abilities().encoding)
+    }
+}
