@@ -294,13 +294,20 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
     out
 }
 
-/// The values that flow into a value without an op that computes it: what branches pass to a block argument, what
-/// yields and inits give to results and carried arguments. With the op that passes each. Empty for all others.
+/// The values that flow into a value without an op that computes it, with the op that passes each: see
+/// [`feeding_operands`].
 pub fn feeders(ir: &Ir, value: Value) -> Vec<(Op, Value)> {
+    let operands = feeding_operands(ir, value).into_iter();
+    operands.filter_map(|(op, index)| Some((op, ir.op(op).operands[index].value?))).collect()
+}
+
+/// The operands that flow into a value without an op that computes it: what branches pass to a block argument, what
+/// yields and inits give to results and carried arguments. Empty for all others.
+pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
     let mut out = Vec::new();
     let mut push = |op: Op, index: usize| {
-        if let Some(value) = ir.op(op).operands.get(index).and_then(|it| it.value) {
-            out.push((op, value));
+        if index < ir.op(op).operands.len() {
+            out.push((op, index));
         }
     };
     let yielded_at = |region: Region, at: usize, push: &mut dyn FnMut(Op, usize)| {

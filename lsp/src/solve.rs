@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use noisy_analyses::{self as analyses, Fix, Limits, Verdict};
+use noisy_analyses::{self as analyses, Fix, Limits, Options, Verdict};
 use ropey::Rope;
 use tokio::sync::{Semaphore, oneshot};
 use tower_lsp::jsonrpc::{Error, Result};
@@ -181,8 +181,9 @@ fn place(
         }
         Placement::File => document.ir().functions(),
     };
+    let options = Options { limits: limits.clone(), ..Options::default() };
     let outcome =
-        analyses::insert_reduces(document, &functions, limits).map_err(|it| it.to_string())?;
+        analyses::insert_reduces(document, &functions, &options).map_err(|it| it.to_string())?;
     let report = report(&outcome);
     let found = outcome.fix.map_or(Found::Nothing, Found::Fix);
     Ok(Solution { placement: placement.clone(), found, report })
@@ -195,11 +196,16 @@ fn report(outcome: &analyses::Outcome) -> String {
         let name = &it.name;
         match &it.verdict {
             Verdict::Legal => {}
-            Verdict::Mended { inserted, .. } if it.verdict.is_optimal() => {
-                lines.push(format!("@{name}: {inserted} reduce_noise inserted (optimal)"));
+            Verdict::Mended(mended) if it.verdict.is_optimal() => {
+                lines.push(format!("@{name}: {} reduce_noise inserted (optimal)", mended.inserted));
             }
-            Verdict::Mended { inserted, lower_bound, cost } => {
-                lines.push(format!("@{name}: {inserted} reduce_noise inserted (cost {cost}, at least {lower_bound} needed)"));
+            Verdict::Mended(mended) => {
+                lines.push(format!(
+                    "@{name}: {} reduce_noise inserted (cost {}, at least {} needed)",
+                    mended.inserted,
+                    mended.price(),
+                    mended.least_price()
+                ));
             }
             Verdict::Refused(why) => lines.push(format!("@{name} is left as it is: {why}")),
         }

@@ -1,8 +1,9 @@
 //! Writing inserted ops into a text so that nothing else of it changes.
 //!
-//! The new op goes onto a line of its own behind the op that defines the value, behind a comment that trails it, with the same indentation and
+//! A new op goes onto a line of its own behind the op that defines the value, behind a comment that trails it, with the same indentation and
 //! the same kind of line end. If something else follows on the line, it goes in between on the same line. For arguments the
-//! place is behind the label or the opening brace. Behind an op in generic form the new one is, too. All uses of the value are then of the new one.
+//! place is behind the label or the opening brace; for a group of uses, before the first op that uses the value. Beside an op in generic form the
+//! new one is, too. An op that is removed takes its line with it if nothing else stands there; its uses are of its operand.
 //!
 //! Names: `%4` gives `%r4` (`%4_r` would lex as two tokens), `%sum` gives `%sum_r`, `%a#1` gives `%a_1_r`; with `_1`, `_2`, ... behind
 //! if that is taken anywhere in the file, since MLIR names never shadow.
@@ -10,8 +11,9 @@
 use std::ops::Range;
 
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::extract::{Extraction, Spot};
 use crate::{Document, TextEdit};
 
 /// All value names of a document, those of uses included.
@@ -41,37 +43,157 @@ pub(super) fn value_names(ir: &Ir) -> FxHashSet<String> {
     out
 }
 
-/// Writes a reduce behind the definition of each value, and its uses into the new name.
+/// Writes a choice of sites: new ops, ops that go, and what their values are called from then on.
 pub(super) fn write(
     document: &Document,
-    values: &[Value],
+    extraction: &Extraction,
+    chosen: &[bool],
     names: &mut FxHashSet<String>,
     out: &mut Vec<TextEdit>,
 ) {
     let ir = document.ir();
-    let mut values = values.to_vec();
+    let mut writing = Writing {
+        ir,
+        extraction,
+        after: FxHashMap::default(),
+        before: FxHashMap::default(),
+        removed: FxHashSet::default(),
+    };
+    let mut touched: Vec<Value> = Vec::new();
+    let mut inserted: Vec<(Value, Spot)> = Vec::new();
+    for (&spot, &chosen) in extraction.spots.iter().zip(chosen) {
+        match (spot, chosen) {
+            (Spot::After(value), true) => inserted.push((value, spot)),
+            (Spot::Before(group), true) => inserted.push((extraction.groups[group].value, spot)),
+            (Spot::Existing(op), false) => {
+                writing.removed.insert(op);
+                touched.extend_from_slice(&ir.op(op).results);
+            }
+            (Spot::Existing(_), true) | (Spot::After(_) | Spot::Before(_), false) => {}
+        }
+    }
     // Several at one place stand in the order of their definitions.
-    values.sort_by_cached_key(|&value| {
+    inserted.sort_by_cached_key(|&(value, spot)| {
         let at = ir.definer(value).map_or(0, |op| ir.absolute(op, ir.value(value).span).start);
-        (at, ir.value(value).number)
+        let group = if let Spot::Before(group) = spot { group + 1 } else { 0 };
+        (at, ir.value(value).number, group)
     });
-    for value in values {
-        let name = fresh_name(ir, value, names);
+    for &(value, spot) in &inserted {
+        let name = format!("%{}", fresh_name(ir, value, names));
+        touched.push(value);
+        match spot {
+            Spot::After(value) => drop(writing.after.insert(value, name)),
+            Spot::Before(group) => drop(writing.before.insert(group, name)),
+            Spot::Existing(_) => {}
+        }
+    }
+    // What stands where an op goes.
+    let mut instead: FxHashMap<Op, String> = FxHashMap::default();
+    for (value, spot) in inserted {
         let ty = ir.interner.type_text(ir.value(value).ty);
+        let line = |result: &str, operand: &str, is_generic| {
+            document.model().reset_text(result, operand, &ty, is_generic)
+        };
+        match spot {
+            Spot::After(value) => {
+                let is_generic = definition_is_generic(ir, value);
+                let line = line(&writing.after[&value], &ir.value_text(value), is_generic);
+                out.push(insertion(document, value, &line));
+            }
+            Spot::Before(index) => {
+                let group = extraction.groups[index];
+                let operand = match group.outer {
+                    Some(outer) => writing.in_group(outer, value),
+                    None => writing.of(value),
+                };
+                let is_generic = ir.op(group.anchor).form == Form::Generic;
+                let line = line(&writing.before[&index], &operand, is_generic);
+                if writing.removed.contains(&group.anchor) {
+                    let lines = instead.entry(group.anchor).or_default();
+                    *lines = if lines.is_empty() { line } else { format!("{lines} {line}") };
+                } else {
+                    out.push(in_front(document, group.anchor, &line));
+                }
+            }
+            Spot::Existing(_) => {}
+        }
+    }
+    for &spot in &extraction.spots {
+        let Spot::Existing(op) = spot else { continue };
+        if writing.removed.contains(&op) {
+            out.push(match instead.remove(&op) {
+                Some(text) => TextEdit { range: ir.range(op), text },
+                None => TextEdit { range: whole(document, op), text: String::new() },
+            });
+        }
+    }
+    for value in touched {
         let old = ir.value_text(value);
-        // Who writes the generic form gives it to tools that may not know the dialect.
-        let is_generic = is_generic(ir, value);
-        let line = document.model().reset_text(&format!("%{name}"), &old, &ty, is_generic);
-        out.push(insertion(document, value, &line));
         for &(user, index) in &ir.value(value).uses {
-            let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
-            out.push(TextEdit { range, text: format!("%{name}") });
+            let text = writing.of_use(user, index, value);
+            if text != old && !writing.removed.contains(&user) {
+                let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
+                out.push(TextEdit { range, text });
+            }
+        }
+    }
+}
+
+/// What values are called in the new text.
+struct Writing<'a> {
+    ir: &'a Ir,
+    extraction: &'a Extraction,
+    /// By the value that is reduced.
+    after: FxHashMap<Value, String>,
+    /// By the group whose uses are.
+    before: FxHashMap<usize, String>,
+    removed: FxHashSet<Op>,
+}
+
+impl Writing<'_> {
+    /// Of a value where no group says otherwise.
+    fn of(&self, value: Value) -> String {
+        let mut value = value;
+        loop {
+            if let Some(name) = self.after.get(&value) {
+                return name.clone();
+            }
+            match self.ir.value(value).def {
+                Def::Result(op, _) if self.removed.contains(&op) => {
+                    let Some(operand) = self.ir.op(op).operands[0].value else { break };
+                    if let Some(&group) = self.extraction.group_of.get(&(op, 0)) {
+                        return self.in_group(group, operand);
+                    }
+                    value = operand;
+                }
+                _ => break,
+            }
+        }
+        self.ir.value_text(value)
+    }
+
+    /// Of a value in a group of its uses.
+    fn in_group(&self, group: usize, value: Value) -> String {
+        let mut at = Some(group);
+        while let Some(group) = at {
+            if let Some(name) = self.before.get(&group) {
+                return name.clone();
+            }
+            at = self.extraction.groups[group].outer;
+        }
+        self.of(value)
+    }
+
+    fn of_use(&self, op: Op, index: u32, value: Value) -> String {
+        match self.extraction.group_of.get(&(op, index)) {
+            Some(&group) => self.in_group(group, value),
+            None => self.of(value),
         }
     }
 }
 
 /// Whether the op that defines a value (or, of an argument, holds or starts its block) is written in generic form.
-fn is_generic(ir: &Ir, value: Value) -> bool {
+fn definition_is_generic(ir: &Ir, value: Value) -> bool {
     let op = match ir.value(value).def {
         Def::Result(op, _) => Some(op),
         Def::Argument(block, _) => ir.block_ops(block).next().or(ir.definer(value)),
@@ -146,6 +268,30 @@ fn behind(document: &Document, at: usize, indent: &str, line: &str) -> TextEdit 
     }
     let space = if rest.text.starts_with([' ', '\t']) { "" } else { " " };
     TextEdit { range: at..at, text: format!(" {line}{space}") }
+}
+
+/// The insertion of a line before an op.
+fn in_front(document: &Document, op: Op, line: &str) -> TextEdit {
+    let at = document.ir().range(op).start;
+    let text = if is_first_on_line(document, at) {
+        let newline = rest_of_line(document, at).newline;
+        let newline = if newline.is_empty() { "\n" } else { &newline };
+        format!("{line}{newline}{}", indent_of(document, at))
+    } else {
+        format!("{line} ")
+    };
+    TextEdit { range: at..at, text }
+}
+
+/// What goes with an op: its lines if nothing else stands there, else the blanks behind it.
+fn whole(document: &Document, op: Op) -> Range<usize> {
+    let range = document.ir().range(op);
+    let rest = rest_of_line(document, range.end);
+    if is_first_on_line(document, range.start) && rest.text.trim().is_empty() {
+        return line_start(document, range.start)..range.end + rest.text.len() + rest.newline.len();
+    }
+    let blanks = rest.text.len() - rest.text.trim_start_matches([' ', '\t']).len();
+    range.start..range.end + blanks
 }
 
 struct Rest {

@@ -5,7 +5,7 @@
 //!
 //! *Law.* What is offered was analyzed: the edited text has no noise error in the functions that were mended, no other problem than
 //! before, and exactly as many more ops as were promised. A function with any error besides noise, or with noise that is
-//! not known, is left byte for byte as it is.
+//! not known, is left byte for byte as it is. With [`Options::replace`] a function costs at most what it did before.
 
 mod layout;
 
@@ -15,24 +15,75 @@ use std::time::Instant;
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::extract::extract;
-use crate::placement::{Infeasible, Limits, Why, place};
+use crate::extract::{Extraction, Objective, Spot, extract, gcd};
+use crate::placement::{Infeasible, Limits, Site, Why, evaluate, place};
 use crate::{Applicability, Document, Fix, Severity, TextEdit};
+
+/// What is wanted of [`insert_reduces`].
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How long the optimizer may work, on all functions together.
+    pub limits: Limits,
+    /// What is to be least.
+    pub objective: Objective,
+    /// Take the reduces that are there already for a proposal: keep, remove, add, so that the whole is cheapest. A legal function is then
+    /// looked at, too.
+    pub replace: bool,
+}
+
+/// What becomes of a function that is changed. Costs are in units of `1 / unit` of an execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mended {
+    /// How many ops are inserted.
+    pub inserted: usize,
+    /// How many ops are removed.
+    pub removed: usize,
+    /// The cost of all inserted ops, and, when placed anew, of those that stay.
+    pub cost: u64,
+    /// No placement costs less than this.
+    pub lower_bound: u64,
+    /// How many units of cost are one op executed once.
+    pub unit: u64,
+}
+
+impl Mended {
+    /// The cost in executions.
+    pub fn price(&self) -> Price {
+        Price { units: self.cost, unit: self.unit }
+    }
+
+    /// The lower bound in executions.
+    pub fn least_price(&self) -> Price {
+        Price { units: self.lower_bound, unit: self.unit }
+    }
+}
+
+/// A number of executions, shown with at most two decimals: `3`, `2.5`, `0.33`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    units: u64,
+    unit: u64,
+}
+
+impl fmt::Display for Price {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unit = u128::from(self.unit.max(1));
+        let hundredths = (u128::from(self.units) * 100 + unit / 2) / unit;
+        match (hundredths / 100, hundredths % 100) {
+            (whole, 0) => write!(f, "{whole}"),
+            (whole, part) if part % 10 == 0 => write!(f, "{whole}.{}", part / 10),
+            (whole, part) => write!(f, "{whole}.{part:02}"),
+        }
+    }
+}
 
 /// What became of one function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It is legal as it is; nothing is inserted.
+    /// It is legal as it is (and, when placed anew, no cheaper placement was found); nothing is changed.
     Legal,
-    /// It becomes legal.
-    Mended {
-        /// How many ops are inserted.
-        inserted: usize,
-        /// No placement costs less than this.
-        lower_bound: u64,
-        /// The cost of this one; as many as are inserted when each is executed once.
-        cost: u64,
-    },
+    /// It becomes legal, or cheaper.
+    Mended(Mended),
     /// It is left byte for byte as it is, for this reason.
     Refused(String),
 }
@@ -42,7 +93,7 @@ impl Verdict {
     pub fn is_optimal(&self) -> bool {
         match self {
             Verdict::Legal => true,
-            Verdict::Mended { lower_bound, cost, .. } => lower_bound >= cost,
+            Verdict::Mended(it) => it.lower_bound >= it.cost,
             Verdict::Refused(_) => false,
         }
     }
@@ -69,23 +120,45 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// How many ops the fix inserts.
-    pub fn inserted(&self) -> usize {
-        let counts = self.functions.iter().map(|it| match it.verdict {
-            Verdict::Mended { inserted, .. } => inserted,
-            Verdict::Legal | Verdict::Refused(_) => 0,
-        });
-        counts.sum()
+    fn mended(&self) -> impl Iterator<Item = &Mended> {
+        self.functions.iter().filter_map(|it| match &it.verdict {
+            Verdict::Mended(mended) => Some(mended),
+            Verdict::Legal | Verdict::Refused(_) => None,
+        })
     }
 
-    /// Costs and lower bounds of all mended functions together.
-    fn bounds(&self) -> (u64, u64) {
-        self.functions.iter().fold((0_u64, 0_u64), |(cost, bound), it| match it.verdict {
-            Verdict::Mended { cost: c, lower_bound: b, .. } => {
-                (cost.saturating_add(c), bound.saturating_add(b))
-            }
-            Verdict::Legal | Verdict::Refused(_) => (cost, bound),
-        })
+    /// How many ops the fix inserts.
+    pub fn inserted(&self) -> usize {
+        self.mended().map(|it| it.inserted).sum()
+    }
+
+    /// How many ops the fix removes.
+    pub fn removed(&self) -> usize {
+        self.mended().map(|it| it.removed).sum()
+    }
+
+    /// What the fix does, in a line.
+    fn title(&self, op: &str) -> String {
+        let op = op.rsplit('.').next().unwrap_or_default();
+        let what = match (self.inserted(), self.removed()) {
+            (n, 0) => format!("Insert {n} {op}"),
+            (0, n) => format!("Remove {n} {op}"),
+            (new, old) => format!("Replace {old} {op} by {new}"),
+        };
+        // Units differ from function to function, but each is a divisor of the same.
+        let whole = self.mended().map(|it| it.unit).fold(1, |all, it| all / gcd(all, it) * it);
+        let sum = |of: fn(&Mended) -> u64| {
+            let units = self.mended().map(|it| of(it).saturating_mul(whole / it.unit));
+            Price { units: units.fold(0, u64::saturating_add), unit: whole }
+        };
+        let (cost, bound) = (sum(|it| it.cost), sum(|it| it.lower_bound));
+        if self.mended().all(|it| it.lower_bound >= it.cost) {
+            format!("{what} (optimal)")
+        } else if self.removed() == 0 && cost.to_string() == self.inserted().to_string() {
+            format!("{what} (at least {bound} are needed)")
+        } else {
+            format!("{what} (cost {cost}, at least {bound} is needed)")
+        }
     }
 }
 
@@ -108,8 +181,7 @@ impl fmt::Display for FixError {
 
 impl std::error::Error for FixError {}
 
-/// Finds the cheapest places for `reduce_noise` in some functions and writes them as edits. The time limit is for all of them
-/// together.
+/// Finds the cheapest places for `reduce_noise` in some functions and writes them as edits.
 ///
 /// # Errors
 ///
@@ -117,7 +189,7 @@ impl std::error::Error for FixError {}
 pub fn insert_reduces(
     document: &Document,
     functions: &[Op],
-    limits: &Limits,
+    options: &Options,
 ) -> Result<Outcome, FixError> {
     let ir = document.ir();
     let start = Instant::now();
@@ -130,18 +202,14 @@ pub fn insert_reduces(
         let verdict = if let Some(reason) = broken.get(&function) {
             Verdict::Refused(reason.clone())
         } else {
-            let mut limits = limits.clone();
+            let mut limits = options.limits.clone();
             limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-            match mend(document, function, over.contains(&function), &limits) {
+            match mend(document, function, over.contains(&function), options, &limits) {
                 Ok(None) => Verdict::Legal,
-                Ok(Some(mended)) => {
+                Ok(Some((mended, extraction, chosen))) => {
                     let names = names.get_or_insert_with(|| layout::value_names(ir));
-                    layout::write(document, &mended.values, names, &mut edits);
-                    Verdict::Mended {
-                        inserted: mended.values.len(),
-                        lower_bound: mended.lower_bound,
-                        cost: mended.cost,
-                    }
+                    layout::write(document, &extraction, &chosen, names, &mut edits);
+                    Verdict::Mended(mended)
                 }
                 Err(reason) => Verdict::Refused(reason),
             }
@@ -149,19 +217,9 @@ pub fn insert_reduces(
         let name = document.function_name(function);
         outcome.functions.push(FunctionOutcome { function, name, verdict });
     }
-    if outcome.inserted() > 0 {
+    if outcome.mended().next().is_some() {
         let edits = layout::merge(edits);
-        let (cost, bound) = outcome.bounds();
-        let n = outcome.inserted();
-        let proof = if bound >= cost {
-            "optimal".to_owned()
-        } else if cost == n as u64 {
-            format!("at least {bound} are needed")
-        } else {
-            format!("cost {cost}, at least {bound} is needed")
-        };
-        let name = document.model().reset_op.rsplit('.').next().unwrap_or_default();
-        let title = format!("Insert {n} {name} ({proof})");
+        let title = outcome.title(&document.model().reset_op);
         let fix = Fix { title, applicability: Applicability::Safe, edits };
         verify(document, &outcome, &fix)?;
         outcome.fix = Some(fix);
@@ -169,39 +227,61 @@ pub fn insert_reduces(
     Ok(outcome)
 }
 
-struct Mended {
-    values: Vec<Value>,
-    lower_bound: u64,
-    cost: u64,
-}
-
 fn mend(
     document: &Document,
     function: Op,
     is_over: bool,
+    options: &Options,
     limits: &Limits,
-) -> Result<Option<Mended>, String> {
+) -> Result<Option<(Mended, Extraction, Vec<bool>)>, String> {
     if document.ir().op(function).regions.is_empty() {
         return Ok(None);
     }
-    let extraction = extract(document, function)?;
-    if !is_over {
+    let extraction = extract(document, function, options.objective, options.replace)?;
+    let instance = &extraction.instance;
+    let is_existing: Vec<bool> =
+        extraction.spots.iter().map(|it| matches!(it, Spot::Existing(_))).collect();
+    if !is_over && !is_existing.contains(&true) {
         return Ok(None);
     }
-    let placement = place(&extraction.instance, limits)
-        .map_err(|it| infeasible(document, &extraction.nodes, it))?;
-    let site = |it: &crate::placement::Site| extraction.values[it.0 as usize];
-    Ok(Some(Mended {
-        values: placement.sites.iter().map(site).collect(),
-        lower_bound: placement.lower_bound,
+    let placement =
+        place(instance, limits).map_err(|it| infeasible(document, &extraction.nodes, it))?;
+    let cost_of = |chosen: &[bool]| {
+        let costs = instance.sites.iter().zip(chosen).filter(|it| *it.1);
+        costs.fold(0_u64, |sum, (site, _)| sum.saturating_add(site.cost))
+    };
+    if placement.cost >= cost_of(&is_existing) && evaluate::legal(instance, &is_existing) {
+        return Ok(None);
+    }
+    let mut chosen = vec![false; instance.sites.len()];
+    for &Site(site) in &placement.sites {
+        chosen[site as usize] = true;
+    }
+    let n = |of: bool, to: bool| {
+        is_existing.iter().zip(&chosen).filter(|&(&is, &will)| is == of && will == to).count()
+    };
+    let mended = Mended {
+        inserted: n(false, true),
+        removed: n(true, false),
         cost: placement.cost,
-    }))
+        lower_bound: placement.lower_bound,
+        unit: extraction.unit,
+    };
+    Ok(Some((mended, extraction, chosen)))
 }
 
+/// Why there is no placement, with the place.
 fn infeasible(document: &Document, nodes: &[Value], it: Infeasible) -> String {
-    let name = nodes
-        .get(it.node.0 as usize)
-        .map_or_else(|| "a value".to_owned(), |&value| document.ir().value_text(value));
+    let ir = document.ir();
+    let name = nodes.get(it.node.0 as usize).map_or_else(
+        || "a value".to_owned(),
+        |&value| {
+            let name = ir.value_text(value);
+            let at = ir.definer(value).map(|op| ir.absolute(op, ir.value(value).span).start);
+            let line = at.map(|at| document.source().text().byte_to_line(at) + 1);
+            line.map_or(name.clone(), |line| format!("{name} on line {line}"))
+        },
+    );
     match it.why {
         Why::Over { least, limit } => {
             format!(
@@ -254,9 +334,10 @@ fn verify(document: &Document, outcome: &Outcome, fix: &Fix) -> Result<(), FixEr
         return unverified(format!("{n_before} other problems became {n_after}"));
     }
     let count = |document: &Document| count_resets(document.ir(), &document.model().reset_op);
-    let n_new = count(&after).saturating_sub(count(document));
-    if n_new != outcome.inserted() {
-        return unverified(format!("{} ops were promised, {n_new} found", outcome.inserted()));
+    let (n_promised, n_found) =
+        (count(document) + outcome.inserted() - outcome.removed(), count(&after));
+    if n_promised != n_found {
+        return unverified(format!("{n_promised} ops were promised, {n_found} found"));
     }
     // Functions keep their order.
     let (old, new) = (document.ir().functions(), after.ir().functions());
@@ -266,7 +347,7 @@ fn verify(document: &Document, outcome: &Outcome, fix: &Fix) -> Result<(), FixEr
     let mended: FxHashSet<Op> = outcome
         .functions
         .iter()
-        .filter(|it| matches!(it.verdict, Verdict::Mended { .. }))
+        .filter(|it| matches!(it.verdict, Verdict::Mended(_)))
         .map(|it| it.function)
         .collect();
     let over = functions_over(&after);
@@ -279,7 +360,9 @@ fn verify(document: &Document, outcome: &Outcome, fix: &Fix) -> Result<(), FixEr
         document.diagnostics().iter().filter(|it| it.severity == Severity::Error).count()
     };
     let (n_before, n_after) = (errors(document), errors(&after));
-    if n_after >= n_before {
+    let was_over = functions_over(document);
+    let n_over = mended.iter().filter(|it| was_over.contains(it)).count();
+    if n_after + n_over > n_before {
         return unverified(format!("{n_before} errors became {n_after}"));
     }
     Ok(())

@@ -7,7 +7,7 @@ use super::*;
 fn mended(text: &str) -> (Outcome, String) {
     let document = Document::new(text);
     let functions = document.ir().functions();
-    let outcome = insert_reduces(&document, &functions, &Limits::default());
+    let outcome = insert_reduces(&document, &functions, &Options::default());
     let outcome = outcome.unwrap_or_else(|it| panic!("{it}\n{text}"));
     let after = outcome.fix.as_ref().map_or(text.to_owned(), |it| it.apply(text));
     (outcome, after)
