@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use noisy_syntax::{Op, OpKind, Region};
 
-use crate::{Document, Limits, Noise, insert_reduces};
+use crate::{Document, Limits, Noise, Objective, Options, insert_reduces};
 
 /// A small generator (xorshift), so that runs repeat.
 struct Random(u64);
@@ -411,18 +411,24 @@ return %r#0, %r#1 : !noisy.i32, !noisy.i32
 #[test]
 fn placements_stand_up_to_re_analysis() {
     let n = if cfg!(debug_assertions) { 150 } else { 400 };
-    let mut n_mended = 0;
+    let (mut n_mended, mut n_removed) = (0, 0);
     for seed in 1..=n {
         let text = Writer::new(seed, seed % 2 == 0).function(4 + seed as usize % 12);
         let document = Document::new(&text);
         let functions = document.ir().functions();
         let limits = Limits { time: None, work: Some(200_000), ..Limits::default() };
-        match insert_reduces(&document, &functions, &limits) {
-            Ok(outcome) => n_mended += usize::from(outcome.fix.is_some()),
+        let replace = seed % 3 == 0;
+        let objective = if seed % 5 == 0 { Objective::Count } else { Objective::Executed };
+        let options = Options { limits, objective, replace };
+        match insert_reduces(&document, &functions, &options) {
+            Ok(outcome) => {
+                n_mended += usize::from(outcome.fix.is_some());
+                n_removed += outcome.removed();
+            }
             Err(error) => panic!("{error}\n{text}"),
         }
     }
-    assert!(n_mended > n as usize / 4, "{n_mended}");
+    assert!(n_mended > n as usize / 4 && n_removed > 0, "{n_mended}, {n_removed}");
 }
 
 /// A function of `n` noisy ops without any error.

@@ -20,9 +20,11 @@ pub mod sparse;
 pub use derivation::{Derivation, Step};
 pub use diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, Tag, TextEdit};
 pub use document::Document;
-pub use fact::Noise;
 pub use extract::Objective;
-pub use fix::{FixError, FunctionOutcome, Mended, Options, Outcome, Price, Verdict, insert_reduces};
+pub use fact::Noise;
+pub use fix::{
+    FixError, FunctionOutcome, Mended, Options, Outcome, Price, Verdict, insert_reduces,
+};
 pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
 pub use placement::Limits;
 

@@ -35,6 +35,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub time_limit: Duration,
 
+    /// What the optimizer makes least
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "executed")]
+    pub objective: Objective,
+
+    /// Place anew: reduce_noise that is there already may go
+    #[arg(long)]
+    pub replace: bool,
+
     /// Exit with 0 also if there are errors
     #[arg(long)]
     pub exit_zero: bool,
@@ -87,6 +95,25 @@ pub(crate) enum Format {
     Checkstyle,
     /// Reviewdog Diagnostic Format, one object
     Rdjson,
+}
+
+/// What the optimizer makes least.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(clippy::doc_markdown, reason = "the comments are printed as help")]
+pub(crate) enum Objective {
+    /// How many reduce_noise are executed: trip counts multiply, branches divide
+    Executed,
+    /// How many reduce_noise are written
+    Count,
+}
+
+impl From<Objective> for noisy_analyses::Objective {
+    fn from(it: Objective) -> Self {
+        match it {
+            Objective::Executed => Self::Executed,
+            Objective::Count => Self::Count,
+        }
+    }
 }
 
 /// A stage of the way from text to facts.

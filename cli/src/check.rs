@@ -6,7 +6,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use noisy_analyses::{self as analyses, Category, Diagnostic, Document, Limits, Severity, Verdict};
+use noisy_analyses::{
+    self as analyses, Category, Diagnostic, Document, Limits, Objective, Options, Severity, Verdict,
+};
 use ropey::Rope;
 
 use crate::walk::{Input, reason};
@@ -67,6 +69,10 @@ pub(crate) struct Task {
     pub write: bool,
     /// Time for the optimizer, for this file.
     pub time: Duration,
+    /// What is to be least.
+    pub objective: Objective,
+    /// Whether ops that are there already may go.
+    pub replace: bool,
     /// The name of standard input.
     pub stdin: String,
 }
@@ -146,7 +152,7 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
         mended: Mended::default(),
         failure: None,
     };
-    if !task.mend || !checked.diagnostics.iter().any(is_over) {
+    if !task.mend || !(task.replace || checked.diagnostics.iter().any(is_over)) {
         return checked;
     }
     // Known before the work, not after it.
@@ -160,7 +166,8 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     }
     let functions = document.ir().functions();
     let limits = Limits { time: Some(task.time), ..Limits::default() };
-    let outcome = match analyses::insert_reduces(&document, &functions, &limits) {
+    let options = Options { limits, objective: task.objective, replace: task.replace };
+    let outcome = match analyses::insert_reduces(&document, &functions, &options) {
         Ok(outcome) => outcome,
         Err(error) => {
             let message = format!("internal error, please report it: {error}");
@@ -193,14 +200,19 @@ fn is_over(it: &Diagnostic) -> bool {
 fn note(it: &analyses::FunctionOutcome) -> Option<Note> {
     let (inserted, text) = match &it.verdict {
         Verdict::Legal => return None,
-        Verdict::Mended { inserted, .. } if it.verdict.is_optimal() => {
-            (Some(*inserted), format!("inserted {inserted} reduce_noise (optimal)"))
-        }
-        Verdict::Mended { inserted, lower_bound, cost } => {
-            let text = format!(
-                "inserted {inserted} reduce_noise (cost {cost}; no placement costs less than {lower_bound})"
-            );
-            (Some(*inserted), text)
+        Verdict::Mended(mended) => {
+            let removed = match mended.removed {
+                0 => String::new(),
+                n => format!(", removed {n}"),
+            };
+            let proof = if it.verdict.is_optimal() {
+                "optimal".to_owned()
+            } else {
+                let (cost, least) = (mended.price(), mended.least_price());
+                format!("cost {cost}; no placement costs less than {least}")
+            };
+            let text = format!("inserted {} reduce_noise{removed} ({proof})", mended.inserted);
+            (Some(mended.inserted), text)
         }
         Verdict::Refused(why) => (None, format!("left as it is: {why}")),
     };

@@ -119,6 +119,8 @@ fn run(args: &Args) -> io::Result<i32> {
             mend: args.fix || args.diff,
             write: args.fix,
             time: time.share(n),
+            objective: args.objective.into(),
+            replace: args.replace,
             stdin: args.stdin_filename.clone(),
         };
         let checked = check::check(&inputs[n], &task);

@@ -264,7 +264,8 @@ impl Builder<'_> {
         let site = self.site(key, Spot::Before(index), weight);
         let node = self.draft(key, group.value);
         let draft = &mut self.nodes[node.0 as usize];
-        (draft.operands, draft.site, draft.defined) = (SmallVec::from_slice(&[from]), Some(site), true);
+        (draft.operands, draft.site, draft.defined) =
+            (SmallVec::from_slice(&[from]), Some(site), true);
         node
     }
 
@@ -451,7 +452,9 @@ impl Builder<'_> {
                 continue;
             }
             let (rule, operands) = match growth {
-                Growth::Fresh(level) | Growth::Reset(level) => (Rule::Source(level), SmallVec::new()),
+                Growth::Fresh(level) | Growth::Reset(level) => {
+                    (Rule::Source(level), SmallVec::new())
+                }
                 Growth::Max(k) => (Rule::Max(k), self.carriers(op, rule)),
                 Growth::Sum(k) => (Rule::Sum(k), self.carriers(op, rule)),
             };

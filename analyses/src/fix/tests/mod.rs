@@ -1,0 +1,146 @@
+//! Placements written back, byte for byte.
+
+mod cost;
+mod layout;
+mod replace;
+
+use std::fmt::Write as _;
+
+use super::*;
+
+fn mended(text: &str) -> (Outcome, String) {
+    mended_with(text, &Options::default())
+}
+
+fn mended_with(text: &str, options: &Options) -> (Outcome, String) {
+    let document = Document::new(text);
+    let functions = document.ir().functions();
+    let outcome = insert_reduces(&document, &functions, options);
+    let outcome = outcome.unwrap_or_else(|it| panic!("{it}\n{text}"));
+    let after = outcome.fix.as_ref().map_or(text.to_owned(), |it| it.apply(text));
+    (outcome, after)
+}
+
+fn check(before: &str, after: &str) {
+    check_with(before, after, &Options::default());
+}
+
+fn check_with(before: &str, after: &str, options: &Options) {
+    let (outcome, found) = mended_with(before, options);
+    assert_eq!(found, after, "{outcome:?}");
+    if before != after {
+        let errors = Document::new(&found).diagnostics();
+        assert!(errors.iter().all(|it| it.severity != Severity::Error), "{errors:?}");
+    }
+}
+
+fn refused(text: &str, reason: &str) {
+    let (outcome, after) = mended(text);
+    assert_eq!(after, text);
+    assert_eq!(outcome.functions[0].verdict, Verdict::Refused(reason.to_owned()));
+}
+
+#[test]
+fn three_squarings_need_three() {
+    let text = "func.func @f(%x: i5, %y: i5) -> i5 {
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  %1 = noisy.encode %y : i5 -> !noisy.i32
+  %2 = noisy.mul %0, %1 : !noisy.i32
+  %3 = noisy.mul %2, %2 : !noisy.i32 // first
+  %4 = noisy.mul %3, %3 : !noisy.i32 loc(\"here\")
+  %5 = noisy.mul %4, %4 : !noisy.i32
+  %6 = noisy.decode %5 : !noisy.i32 -> i5
+  return %6 : i5
+}
+";
+    let (outcome, after) = mended(text);
+    assert_eq!(outcome.fix.map(|it| it.title), Some("Insert 3 reduce_noise (optimal)".into()));
+    assert_eq!(
+        after,
+        "func.func @f(%x: i5, %y: i5) -> i5 {
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  %1 = noisy.encode %y : i5 -> !noisy.i32
+  %2 = noisy.mul %0, %1 : !noisy.i32
+  %r2 = noisy.reduce_noise %2 : !noisy.i32
+  %3 = noisy.mul %r2, %r2 : !noisy.i32 // first
+  %r3 = noisy.reduce_noise %3 : !noisy.i32
+  %4 = noisy.mul %r3, %r3 : !noisy.i32 loc(\"here\")
+  %r4 = noisy.reduce_noise %4 : !noisy.i32
+  %5 = noisy.mul %r4, %r4 : !noisy.i32
+  %6 = noisy.decode %5 : !noisy.i32 -> i5
+  return %6 : i5
+}
+"
+    );
+}
+
+#[test]
+fn one_reduce_serves_two_branches() {
+    let mut text = "func.func @f(%a: !noisy.i32) -> (!noisy.i32, !noisy.i32) {
+  %m = noisy.mul %a, %a : !noisy.i32
+"
+    .to_owned();
+    for branch in ["x", "y"] {
+        let mut last = "m".to_owned();
+        for n in 0..4 {
+            let op = ["add", "sub"][n % 2];
+            let _ = writeln!(text, "  %{branch}{n} = noisy.{op} %{last}, %a : !noisy.i32");
+            last = format!("{branch}{n}");
+        }
+    }
+    let tail = "  return %x3, %y3 : !noisy.i32, !noisy.i32\n}\n";
+    let (outcome, after) = mended(&(text.clone() + tail));
+    assert_eq!(outcome.inserted(), 1);
+    let line =
+        "  %m = noisy.mul %a, %a : !noisy.i32\n  %m_r = noisy.reduce_noise %m : !noisy.i32\n";
+    assert!(after.contains(line), "{after}");
+    // Both branches multiplied.
+    text += "  %p = noisy.mul %x3, %y3 : !noisy.i32\n";
+    let (outcome, _) = mended(&(text + "  return %p, %p : !noisy.i32, !noisy.i32\n}\n"));
+    assert_eq!(outcome.inserted(), 3);
+    assert!(outcome.functions[0].verdict.is_optimal());
+}
+
+#[test]
+fn legal_programs_are_left_alone() {
+    check(
+        "func.func @f(%a: !noisy.i32) {
+  %0 = noisy.mul %a, %a : !noisy.i32
+  %1 = noisy.add %0, %0 : !noisy.i32
+  %2 = noisy.add %1, %1 : !noisy.i32
+  return
+}
+",
+        "func.func @f(%a: !noisy.i32) {
+  %0 = noisy.mul %a, %a : !noisy.i32
+  %1 = noisy.add %0, %0 : !noisy.i32
+  %2 = noisy.add %1, %1 : !noisy.i32
+  return
+}
+",
+    );
+}
+
+#[test]
+fn functions_that_are_not_understood_are_left_alone() {
+    refused(
+        "func.func @f(%a: !noisy.i32) {
+  %0 = noisy.mul %a, %a : !noisy.i32
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  %2 = \"other.op\"() : () -> !noisy.i32
+  return
+}
+",
+        "the noise of %2 is not known",
+    );
+    refused(
+        "func.func @f(%a: !noisy.i32) {
+  %0 = noisy.mul %a, %a : !noisy.i32
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  %2 = noisy.add %zero, %1 : !noisy.i32
+  return
+}
+",
+        "it has an error on line 4: use of undefined value %zero",
+    );
+}
