@@ -147,7 +147,17 @@ impl Ir {
         let item = run.item(index);
         let op = self.new_op(OpData::new(parent, OpKind::Unknown));
         let mut parsed = std::mem::take(&mut work.parsed);
-        self.parse(run, item, &mut parsed);
+        let is_misplaced = match item.shape {
+            Shape::TypeAlias | Shape::AttrAlias => parent != run.chunk,
+            Shape::Label => parent == run.chunk,
+            Shape::Junk => true,
+            Shape::Op | Shape::Resources => false,
+        };
+        if is_misplaced {
+            junk(run, item, &mut parsed);
+        } else {
+            self.parse(run, item, &mut parsed);
+        }
         self.fill(op, item, &mut parsed, &[]);
         if matches!(parsed.kind, OpKind::TypeAlias | OpKind::AttrAlias) && parent == run.chunk {
             self.define_alias(run, op, &parsed);
@@ -231,22 +241,6 @@ impl Ir {
         } else {
             &run.skeleton.own[from..to]
         };
-        if item.shape == Shape::Junk {
-            let span = tokens.first().map_or(Span::default(), |it| it.span());
-            out.kind = OpKind::Junk;
-            out.form = Form::Broken;
-            out.name_span = span;
-            // As the real tools do, from the end of what stands before, if anything does.
-            let first = run.at_file_start && item.start == 0;
-            let start = if first { span.start } else { item.start };
-            out.problems.push(Problem {
-                category: Category::Syntax,
-                code: "expected-operation",
-                span: Span::new(start, span.end),
-                message: "expected an operation here".into(),
-            });
-            return;
-        }
         let aliases = self.names.aliases.entry(run.chunk).or_default();
         let default_dialect = item.default_dialect;
         let mut env = Env { interner: &mut self.interner, aliases, default_dialect };
@@ -467,13 +461,18 @@ impl Ir {
     }
 
     /// What the ops inside an op with regions may depend on.
-    fn signature(&self, op: Op) -> Option<(Form, SmallVec<[Type; 2]>, Option<Attr>)> {
+    fn signature(&self, op: Op) -> Option<Signature> {
         let data = self.op(op);
         if data.regions.is_empty() {
             return None;
         }
-        let results = data.results.iter().map(|&it| self.value(it).ty).collect();
-        Some((data.form, results, self.attr(op, "function_type")))
+        let entry = |it: &(u32, Region)| self.region(it.1).entry;
+        Some(Signature {
+            form: data.form,
+            results: data.results.iter().map(|&it| self.value(it).ty).collect(),
+            function_type: self.attr(op, "function_type"),
+            n_arguments: data.regions.iter().map(|it| self.block(entry(it)).args.len()).collect(),
+        })
     }
 
     /// Whether an item may take the place of an op by [`Ir::lower_again`]: neither has regions, or all of them were left out
@@ -692,6 +691,33 @@ impl Ir {
         self.free_ops.push(op);
         work.removed.push(op);
     }
+}
+
+/// What the ops inside an op may read of it.
+#[derive(PartialEq, Eq)]
+struct Signature {
+    form: Form,
+    results: SmallVec<[Type; 2]>,
+    function_type: Option<Attr>,
+    n_arguments: SmallVec<[usize; 2]>,
+}
+
+/// What stands where no item can start: an alias that is not at the top, a label that is, or anything else.
+fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
+    out.clear();
+    let first = run.lexed.tokens[item.tokens.0 as usize].span();
+    out.kind = OpKind::Junk;
+    out.form = Form::Broken;
+    out.name_span = first;
+    // As the real tools do, from the end of what stands before, if anything does.
+    let is_first = run.at_file_start && item.start == 0;
+    let start = if is_first { first.start } else { item.start };
+    out.problems.push(Problem {
+        category: Category::Syntax,
+        code: "expected-operation",
+        span: Span::new(start, first.end),
+        message: "expected an operation here".into(),
+    });
 }
 
 impl OpData {

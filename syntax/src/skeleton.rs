@@ -216,13 +216,7 @@ impl<'a> Parser<'a> {
     fn inner_dialect(&self, op: &Open) -> Option<&'static str> {
         match op.name {
             Some(name) if !op.generic => {
-                let name = self.str(name as usize);
-                if name.contains('.') {
-                    dialect::default_dialect_of(name)
-                } else {
-                    let dialect = op.default_dialect?;
-                    dialect::default_dialect_of(&format!("{dialect}.{name}"))
-                }
+                dialect::inner_dialect(op.default_dialect, self.str(name as usize))
             }
             _ => op.default_dialect,
         }

@@ -302,8 +302,22 @@ pub fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
     }
 }
 
-/// The default dialect inside the regions of an op written in custom form; `None`: names need a dialect there.
-pub fn default_dialect_of(full_name: &str) -> Option<&'static str> {
+/// The default dialect inside the regions of an op that nobody knows: it may have any, so a name without a dot may be right there.
+pub const SOME_DIALECT: &str = "?";
+
+/// The default dialect inside the regions of an op written in custom form with the name `written`, where `around` is that of the
+/// op's own name; `None`: names need a dialect there.
+pub fn inner_dialect(around: Option<&'static str>, written: &str) -> Option<&'static str> {
+    match around {
+        _ if written.contains('.') => default_dialect_of(written),
+        Some(SOME_DIALECT) => around,
+        Some(around) => default_dialect_of(&format!("{around}.{written}")),
+        None => None,
+    }
+}
+
+fn default_dialect_of(full_name: &str) -> Option<&'static str> {
+    let dialect = full_name.split('.').next().unwrap_or_default();
     match full_name {
         "builtin.module" => Some("builtin"),
         "func.func" => Some("func"),
@@ -315,7 +329,8 @@ pub fn default_dialect_of(full_name: &str) -> Option<&'static str> {
         "pdl.pattern" | "pdl.rewrite" => Some("pdl"),
         "async.func" => Some("async"),
         "shape.func" | "shape.function_library" => Some("shape"),
-        _ => None,
+        _ if is_closed(dialect) || matches!(dialect, "scf" | "affine" | "memref") => None,
+        _ => Some(SOME_DIALECT),
     }
 }
 

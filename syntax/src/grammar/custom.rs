@@ -36,7 +36,7 @@ impl Reader<'_, '_> {
         self.walk(format)
     }
 
-    /// `linalg.map { arith.addf } ins(...)`: a name, perhaps attributes, and no operands, on the line of the brace.
+    /// `linalg.map { arith.addf } ins(...)`: inside an op that nobody knows, a name, perhaps attributes, and no operands, on the line of the brace.
     fn is_inline_payload(&self) -> bool {
         let is_end = match self.tokens.get(1).map(|it| it.kind) {
             None => true,
@@ -46,6 +46,7 @@ impl Reader<'_, '_> {
             _ => false,
         };
         is_end
+            && self.env.default_dialect == Some(dialect::SOME_DIALECT)
             && self.at == 1
             && !self.tokens[0].at_line_start
             && self.out.kind.has(dialect::Traits::PURE)
@@ -57,7 +58,10 @@ impl Reader<'_, '_> {
         let full = self.env.interner.str(name).to_owned();
         let dialect = full.split_once('.').map_or("", |it| it.0);
         let unprefixed = !self.slice(self.tokens[self.at - 1]).contains('.');
-        if dialect::is_closed(dialect) || unprefixed && matches!(dialect, "" | "func" | "builtin") {
+        let is_anyones = self.env.default_dialect == Some(dialect::SOME_DIALECT);
+        if dialect::is_closed(dialect)
+            || unprefixed && matches!(dialect, "" | "func" | "builtin") && !is_anyones
+        {
             let _ = self.broken("unknown-op", span, super::item::unknown_op(dialect, &full));
             // Operands are still worth finding.
             self.is_quiet = true;

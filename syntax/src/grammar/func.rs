@@ -81,7 +81,8 @@ impl Reader<'_, '_> {
             self.out.arguments = std::mem::take(&mut self.header_arguments);
             return Ok(());
         }
-        if self.is_empty_region() {
+        // With arguments there is a block, and it is for the verifier to say that it is empty.
+        if self.is_empty_region() && self.header_arguments.is_empty() {
             return Err(self.wrong("empty-body", "expected a non-empty function body"));
         }
         if self.header_arguments.first().is_some_and(|it| it.name.is_none()) {

@@ -529,6 +529,7 @@ impl Reader<'_, '_> {
             return Some(self.name(written));
         }
         let full = match (self.env.default_dialect?, written) {
+            (dialect::SOME_DIALECT, name) => return Some(self.name(name)),
             ("func", "return") => "func.return",
             ("func", "call") => "func.call",
             ("builtin", "module") => "builtin.module",

@@ -319,8 +319,12 @@ impl Reader<'_, '_> {
             end,
             |grammar, words| run(&grammar.location, words, Raw::Location),
             |it, raw| match raw {
-                // An alias directly in `loc(#x)` may be defined later, or in another place: no use that could be wrong.
-                Raw::Location(LocTree::Alias(_)) => Ok(()),
+                // An alias directly in `loc(#x)` may be defined later: names are judged by who knows the whole file.
+                Raw::Location(LocTree::Alias(word)) => {
+                    let alias = it.name(word.text);
+                    it.out.alias_uses.push((alias, word.span()));
+                    Ok(())
+                }
                 Raw::Location(tree) => it.location_text(&tree, &mut String::new()),
                 _ => Err(Broken),
             },

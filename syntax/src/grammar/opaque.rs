@@ -82,6 +82,11 @@ impl Reader<'_, '_> {
         }
         self.opaque_symbol(from, has_region);
         if !self.out.results.is_empty() {
+            if self.has_no_results(from) {
+                let span = self.out.results[0].span;
+                let message = "cannot name an operation with no results";
+                self.mismatch("result-count", span, message);
+            }
             self.out.guessed = true;
             self.guess_types(last_operand.max(from));
         }
@@ -89,6 +94,25 @@ impl Reader<'_, '_> {
         match error {
             Some(token) => Err(self.lexical(token)),
             None => Ok(()),
+        }
+    }
+
+    /// Whether the op surely defines nothing: a terminator that hands values over, a structured op of `linalg` without outputs (its
+    /// results are those that are tensors), an asynchronous op of `gpu` that is not (its result is the token).
+    fn has_no_results(&self, from: usize) -> bool {
+        let name = self.out.name.map_or("", |it| self.env.interner.str(it));
+        let Some((dialect, op)) = name.split_once('.') else { return false };
+        let own = &self.tokens[from..];
+        let last = op.rsplit('.').next().unwrap_or(op);
+        match (dialect, op) {
+            ("linalg", _) if last != "yield" => {
+                !own.iter().any(|it| matches!(it.kind, T::Colon | T::Arrow))
+            }
+            ("gpu", "wait" | "dealloc" | "memcpy" | "memset" | "launch" | "launch_func") => {
+                let is_async = |it: &crate::Token| it.kind == T::Bare && self.slice(*it) == "async";
+                !own.iter().any(is_async)
+            }
+            _ => matches!(last, "return" | "yield"),
         }
     }
 

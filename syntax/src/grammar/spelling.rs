@@ -91,10 +91,27 @@ impl Reader<'_, '_> {
             out.push_str(&rest[..at]);
             match self.alias_text(word) {
                 Some((alias, text)) => {
-                    self.out.alias_uses.push((alias, span));
+                    let start = span.start + (1 + name.len() - rest.len() + at) as u32;
+                    self.out.alias_uses.push((alias, Span::new(start, start + len as u32)));
                     out.push_str(&text);
                 }
-                None => out.push_str(word),
+                None => {
+                    // What stands alone between commas or brackets; other signs may mean anything.
+                    let stands_alone =
+                        |it: char| it.is_ascii_whitespace() || "<>()[]{},=".contains(it);
+                    let is_alias = word[1..].starts_with(|it: char| it.is_ascii_alphabetic())
+                        && !word.contains('.')
+                        && !word.starts_with('"')
+                        && rest[..at].ends_with(stands_alone)
+                        && rest[at + len..].starts_with(|it| it != '<' && stands_alone(it));
+                    if is_alias {
+                        // The sigil of the whole is not part of the name.
+                        let start = span.start + (1 + name.len() - rest.len() + at) as u32;
+                        let alias = self.name(word);
+                        self.out.alias_uses.push((alias, Span::new(start, start + len as u32)));
+                    }
+                    out.push_str(word);
+                }
             }
             rest = &rest[at + len..];
         }

@@ -247,13 +247,12 @@ fn functions_define_arguments() {
     check(
         "func @g(%a: i32) attributes {k} { }",
         &expect![[r#"
-            FuncFunc Broken func.func
+            FuncFunc Custom func.func
               region 0 %a: i32
               function_type = (i32) -> ()
               k = unit
               sym_name = "g"
               defines @g
-              Syntax 32..35: expected a non-empty function body
         "#]],
     );
     check(

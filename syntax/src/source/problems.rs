@@ -28,8 +28,15 @@ impl Source {
             let start = ir.start(op);
             for problem in ir.problems_of(op) {
                 let range = ir.absolute_at(op, start, problem.span);
-                let undefined = matches!(problem.code, "undefined-value" | "undefined-block");
-                if undefined && self.may_be_defined(op, &range, &mentioned) {
+                let is_hidden = match problem.code {
+                    "undefined-value" | "undefined-block" => {
+                        self.may_be_defined(op, &range, &mentioned)
+                    }
+                    // Defined anywhere, even behind what is broken.
+                    "undefined-alias" => !mentioned.is_empty() && self.is_location(&range),
+                    _ => false,
+                };
+                if is_hidden {
                     continue;
                 }
                 out.push((op, range, problem));
@@ -38,18 +45,25 @@ impl Source {
         for (op, problem) in ir.redefinitions() {
             out.push((op, ir.absolute(op, problem.span), problem));
         }
-        let broken = Broken::of(ir, &out);
-        for (op, verdict) in self.verdicts.iter().filter(|it| ir.is_judged(it.0)) {
-            let start = ir.start(op);
-            let placed = if broken.spoils(ir, op) { &[][..] } else { &verdict.placed[..] };
-            for problem in verdict.own.iter().chain(placed) {
-                let range = ir.absolute_at(op, start, problem.span);
-                let unknown = problem.code == UNKNOWN_FUNCTION;
-                if !unknown || !self.may_be_defined(op, &range, &mentioned) {
-                    out.push((op, range, problem.clone()));
-                }
+        let judged = || self.verdicts.iter().filter(|it| ir.is_judged(it.0));
+        let place = |op: Op, problems: &[Problem], out: &mut Vec<Placed>| {
+            if let [_, ..] = problems {
+                let start = ir.start(op);
+                let placed = |it: &Problem| (op, ir.absolute_at(op, start, it.span), it.clone());
+                out.extend(problems.iter().map(placed));
             }
+        };
+        for (op, verdict) in judged() {
+            place(op, &verdict.own, &mut out);
         }
+        let broken = Broken::of(ir, &out);
+        for (op, verdict) in judged().filter(|it| !broken.spoils(ir, it.0)) {
+            place(op, &verdict.placed, &mut out);
+        }
+        out.retain(|(op, range, problem)| {
+            let is_unknown = problem.code == UNKNOWN_FUNCTION;
+            !is_unknown || !self.may_be_defined(*op, range, &mentioned)
+        });
         self.in_order(out)
     }
 
@@ -63,11 +77,19 @@ impl Source {
             key(a).cmp(&key(b)).then_with(text).then_with(|| ir.start(a.0).cmp(&ir.start(b.0)))
         });
         problems.dedup_by(|b, a| key(a) == key(b) && a.2.message == b.2.message);
+        // A label that is missing may be one of two that have one name.
+        let twins = problems.iter().filter(|it| it.2.code == "redefined-block");
+        let with_twins: FxHashSet<Region> = twins.map(|it| ir.op(it.0).parent).collect();
         let mut seen: FxHashSet<(Region, String)> = FxHashSet::default();
-        problems.retain(|(op, _, problem)| match problem.code {
-            "undefined-value" => seen.insert((scope(ir, *op), problem.message.clone())),
-            "undefined-block" => seen.insert((ir.op(*op).parent, problem.message.clone())),
-            _ => true,
+        problems.retain(|(op, _, problem)| {
+            let region = ir.op(*op).parent;
+            match problem.code {
+                "undefined-value" => seen.insert((scope(ir, *op), problem.message.clone())),
+                "undefined-block" => {
+                    !with_twins.contains(&region) && seen.insert((region, problem.message.clone()))
+                }
+                _ => true,
+            }
         });
         problems
     }
@@ -92,6 +114,15 @@ impl Source {
         }
     }
 
+    /// Whether an alias stands alone in `loc(..)`.
+    fn is_location(&self, alias: &Range<usize>) -> bool {
+        let start = alias.start.saturating_sub(64);
+        let start = self.rope.char_to_byte(self.rope.byte_to_char(start));
+        let before = self.slice(start..alias.start);
+        let before = before.trim_end().strip_suffix('(');
+        before.is_some_and(|it| it.trim_end().ends_with("loc"))
+    }
+
     /// The `%value`s, `^label`s and `@symbol`s in the text of items with a syntax problem, and of each such item its name.
     fn mentioned_by_broken(&self) -> FxHashSet<String> {
         let ir = &self.ir;
@@ -111,38 +142,30 @@ impl Source {
     }
 }
 
-/// What has a problem that the real tools would stop at.
+/// The functions (and modules) with a problem that the real tools would stop at.
 struct Broken {
-    ops: FxHashSet<Op>,
-    /// The scopes with such ops.
     scopes: FxHashSet<Region>,
 }
 
 impl Broken {
     fn of(ir: &Ir, problems: &[Placed]) -> Self {
-        let mut out = Self { ops: FxHashSet::default(), scopes: FxHashSet::default() };
-        for (op, _, problem) in problems {
-            if problem.category != Category::Structure {
-                out.ops.insert(*op);
-                out.scopes.insert(scope(ir, *op));
-            }
-        }
-        out
+        let stops = problems.iter().filter(|it| it.2.category != Category::Structure);
+        Self { scopes: stops.map(|it| scope(ir, it.0)).collect() }
     }
 
-    /// Whether what an op has around it is not what was meant.
+    /// Whether what an op has around it may not be what was meant.
     fn spoils(&self, ir: &Ir, op: Op) -> bool {
-        if self.ops.is_empty() {
+        if self.scopes.is_empty() {
             return false;
         }
-        let mut at = Some(op);
-        while let Some(it) = at {
-            if self.ops.contains(&it) {
+        let mut region = ir.op(op).parent;
+        loop {
+            if self.scopes.contains(&region) {
                 return true;
             }
-            at = ir.parent_op(it);
+            let Some(parent) = ir.region(region).parent else { return false };
+            region = ir.op(parent).parent;
         }
-        self.scopes.contains(&scope(ir, op))
     }
 }
 
@@ -160,5 +183,140 @@ fn scope(ir: &Ir, op: Op) -> Region {
             }
             _ => return region,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use expect_test::{Expect, expect};
+
+    use crate::Source;
+
+    fn check(text: &str, expected: &Expect) {
+        let mut out = String::new();
+        for (_, range, problem) in Source::new(text).problems() {
+            let row = text[..range.start].matches('\n').count() + 1;
+            let _ = writeln!(out, "{row} {}: {}", &text[range], problem.message);
+        }
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn a_name_without_a_definition_is_told_once_per_function() {
+        check(
+            "func.func @f() {
+  %0 = arith.addi %x, %x : i32
+  %1 = arith.addi %x, %0 : i32
+  cf.cond_br %c, ^bb1, ^bb1
+}
+func.func @g() -> i32 {
+  return %x : i32
+}",
+            &expect![[r#"
+                2 %x: use of undefined value %x
+                4 %c: use of undefined value %c
+                4 ^bb1: use of undefined block ^bb1
+                7 %x: use of undefined value %x
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_missing_label_may_be_one_of_two_of_one_name() {
+        check(
+            "func.func @f() {
+  cf.br ^bb1
+^bb2:
+  return
+^bb2:
+  return
+}",
+            &expect![[r#"
+                5 ^bb2: redefinition of block ^bb2
+            "#]],
+        );
+    }
+
+    #[test]
+    fn locations_may_be_defined_anywhere_other_aliases_must_be_known() {
+        check(
+            "func.func @f(%a: !x, %b: !foo.bar<!y, \"!z\">) {
+  return loc(#late)
+} loc(#never)
+#late = loc(unknown)",
+            &expect![[r#"
+                1 !x: use of undefined alias !x
+                1 !y: use of undefined alias !y
+                3 #never: use of undefined alias #never
+            "#]],
+        );
+    }
+
+    #[test]
+    fn labels_and_aliases_stand_where_they_may() {
+        check(
+            "^bb0:
+func.func @f(%a: i32) {
+^bb0:
+  #x = 1 : i32
+  return
+}",
+            &expect![[r#"
+                1 ^bb0: expected an operation here
+                3 ^bb0: invalid block name in region with named arguments
+                3 
+                  #x: expected an operation here
+            "#]],
+        );
+    }
+
+    #[test]
+    fn inside_unknown_ops_names_may_have_any_dialect() {
+        check(
+            "foo.op {
+  bar : 5
+  baz {
+    return
+  }
+  scf.if %c {
+    bar
+  }
+}",
+            &expect![[r#"
+                7 bar: custom op 'bar' is unknown
+            "#]],
+        );
+    }
+
+    #[test]
+    fn where_a_function_is_broken_its_structure_is_silent() {
+        let text = "func.func @f(%c: i1) -> i32 {
+  %0 = arith.addi %1, %1 : i32
+  %1 = arith.constant 1 : i32
+  return %c : i1
+}
+func.func @g() {
+  %0 = arith.addi %1, %1 : i32
+  %1 = arith.constant 1 : i32
+  return
+}
+";
+        check(
+            text,
+            &expect![[r#"
+                2 %1: operand %1 does not dominate this use
+                4 %c: operand #0 has type 'i1', but the function returns 'i32'
+                7 %1: operand %1 does not dominate this use
+            "#]],
+        );
+        check(
+            &text.replacen("constant 1 : i32", "constant", 1),
+            &expect![[r#"
+                3 : expected an attribute value
+                7 %1: operand %1 does not dominate this use
+            "#]],
+        );
     }
 }

@@ -387,7 +387,10 @@ impl Source {
                 self.rope.byte(start.min(self.rope.len_bytes() - 1)) == b'"'
             };
             if !quoted {
-                return dialect::default_dialect_of(self.ir.interner.str(data.name));
+                let name = self.ir.interner.str(data.name);
+                let around =
+                    if name.contains('.') { None } else { self.default_dialect(data.parent) };
+                return dialect::inner_dialect(around, name);
             }
             at = data.parent;
         }

@@ -2,7 +2,7 @@
 
 use super::verdicts::ends_block;
 use super::{Verifier, clash};
-use crate::{Form, Op, OpKind, Region, Span, Traits, Type, TypeData};
+use crate::{Category, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData};
 
 impl Verifier<'_> {
     pub(super) fn block_rules(&mut self, op: Op) {
@@ -16,6 +16,21 @@ impl Verifier<'_> {
             OpKind::FuncReturn => self.returned(op),
             OpKind::ScfYield | OpKind::AffineYield => self.yielded(op),
             _ => {}
+        }
+    }
+
+    /// A label at the start of a region whose arguments the op around has named already.
+    pub(super) fn named_twice(&mut self, label: Op) {
+        let region = self.ir.op(label).parent;
+        let mut args = self.ir.block(self.ir.region(region).entry).args.iter();
+        let is_named = args.any(|&it| self.ir.value(it).name != Name::EMPTY);
+        if is_named && self.ir.prev(label).is_none() {
+            self.problems.push(Problem {
+                category: Category::Syntax,
+                code: "named-block",
+                span: self.ir.op(label).name_span,
+                message: "invalid block name in region with named arguments".into(),
+            });
         }
     }
 

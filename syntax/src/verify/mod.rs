@@ -28,9 +28,9 @@ pub(crate) use verdicts::Verdicts;
 /// What is wrong with one op, in its own text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// What follows from the op, its types and the symbols that it names.
+    /// What follows from the op and the types of its operands.
     pub(crate) own: Vec<Problem>,
-    /// What follows from where it stands: not to be told where the function is broken.
+    /// What follows from where it stands and from symbols: not to be told where the text around is broken.
     pub(crate) placed: Vec<Problem>,
 }
 
@@ -106,17 +106,17 @@ impl<'a> Verifier<'a> {
     fn verify(&mut self, op: Op) -> Verdict {
         let mut out = Verdict::default();
         if self.ir.op(op).kind == OpKind::Label {
+            self.named_twice(op);
+            out.own = std::mem::take(&mut self.problems);
             self.label_rules(op);
         } else if self.ir.op(op).kind.is_op() && is_understood(self.ir, op) {
             self.given_types(op);
             if self.problems.is_empty() {
                 self.types(op);
             }
-            if self.problems.is_empty() {
-                self.symbol_rules(op);
-            }
             out.own = std::mem::take(&mut self.problems);
             if out.own.is_empty() {
+                self.symbol_rules(op);
                 self.block_rules(op);
                 self.scopes(op);
             }

@@ -5,8 +5,12 @@ use crate::{Block, Def, Op, OpKind, Region, Traits, Value};
 
 impl Verifier<'_> {
     pub(super) fn scopes(&mut self, op: Op) {
-        for operand in &self.ir.op(op).operands {
+        let operands = &self.ir.op(op).operands;
+        for (n, operand) in operands.iter().enumerate() {
             let Some(value) = operand.value else { continue };
+            if operands[..n.min(SHORT)].iter().any(|it| it.value == Some(value)) {
+                continue;
+            }
             match self.reaches(op, value) {
                 Reach::Yes => {}
                 Reach::Isolated => {
@@ -75,6 +79,9 @@ impl Verifier<'_> {
         })
     }
 }
+
+/// Values are told of once among this many operands of an op.
+const SHORT: usize = 8;
 
 enum Reach {
     Yes,

@@ -73,6 +73,7 @@ impl Verdicts {
         }
         for &op in touched.resigned.iter().filter(|&&op| ir.is_alive(op)) {
             for &(_, region) in &ir.op(op).regions {
+                again.extend(seq::first(ir, region));
                 again.extend(ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)));
             }
         }
