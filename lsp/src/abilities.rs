@@ -46,6 +46,8 @@ pub(crate) struct Abilities {
     pub configuration: bool,
     /// It lets the server register for changes of its configuration.
     pub registers_configuration: bool,
+    /// It lets the server register for changes of files.
+    pub registers_watching: bool,
     /// It shows only whole lines as folded.
     pub folds_lines: bool,
     /// It takes links from definitions.
@@ -90,6 +92,7 @@ impl Abilities {
             registers_configuration: yes(has!(
                 workspace.did_change_configuration.dynamic_registration
             )),
+            registers_watching: yes(has!(workspace.did_change_watched_files.dynamic_registration)),
             folds_lines: yes(has!(text_document.folding_range.line_folding_only)),
             definition_links: yes(has!(text_document.definition.link_support)),
         }

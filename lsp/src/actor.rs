@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
 use ropey::Rope;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{oneshot, watch as cell};
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
 
@@ -27,8 +27,9 @@ use crate::job::{Job, Slices, Waiting};
 use crate::outbox::Epoch;
 use crate::position;
 use crate::session::Session;
+use crate::settings::Effective;
 use crate::view::{Cache, View};
-use crate::{solve, to_proto};
+use crate::{solve, to_proto, watch};
 
 /// Deeply nested programs are walked by recursion, in stacks that cost nothing until they are used.
 const STACK: usize = 64 << 20;
@@ -50,7 +51,7 @@ pub(crate) struct Document {
     pub uri: lsp::Uri,
     sender: Sender<Message>,
     /// The version that the actor is at.
-    version: watch::Receiver<i32>,
+    version: cell::Receiver<i32>,
 }
 
 impl std::fmt::Debug for Message {
@@ -94,16 +95,18 @@ impl Document {
         text: String,
     ) -> std::io::Result<Self> {
         let (sender, receiver) = channel();
-        let (version_sender, version_receiver) = watch::channel(version);
+        let (version_sender, version_receiver) = cell::channel(version);
         let name: Arc<str> = uri.as_str().into();
         let epoch = session.outbox.opened(&name);
         let (thread_session, thread_uri) = (session.clone(), uri.clone());
         let run = move || {
-            let content = Content::new(Rope::from_str(&text));
+            let settings = settings_of(&thread_session, &thread_uri);
+            let content = Content::new(Rope::from_str(&text), settings.file.model.noise().clone());
             drop(text);
             let actor = Actor {
                 session: thread_session,
                 uri: thread_uri,
+                settings,
                 name,
                 epoch,
                 version: version_sender,
@@ -176,12 +179,22 @@ impl Document {
     }
 }
 
+/// The settings of a document; what is wrong with its configuration file is told.
+fn settings_of(session: &Session, uri: &lsp::Uri) -> Arc<Effective> {
+    let (settings, invalid) = session.settings.of(uri);
+    if let Some(invalid) = invalid {
+        watch::complain(session, &invalid);
+    }
+    Arc::new(settings)
+}
+
 struct Actor {
     session: Arc<Session>,
     uri: lsp::Uri,
+    settings: Arc<Effective>,
     name: Arc<str>,
     epoch: Epoch,
-    version: watch::Sender<i32>,
+    version: cell::Sender<i32>,
     content: Content,
     /// Messages that came, and how many of them are changes.
     inbox: VecDeque<Message>,
@@ -249,8 +262,7 @@ impl Actor {
                     self.publish();
                 }
             }
-            Message::Refresh if self.n_changes == 0 => self.publish(),
-            Message::Refresh => {}
+            Message::Refresh => self.refresh(),
             Message::Query(query) => {
                 if let Some(mut view) = self.view() {
                     query(&mut view);
@@ -281,10 +293,24 @@ impl Actor {
         self.content.edit(bytes, new);
     }
 
+    /// Settings may have changed.
+    fn refresh(&mut self) {
+        let settings = settings_of(&self.session, &self.uri);
+        if settings == self.settings {
+            return;
+        }
+        self.settings = settings;
+        self.cache.solutions = None;
+        self.content.set_model(self.settings.file.model.noise());
+        if self.n_changes == 0 {
+            self.publish();
+        }
+    }
+
     fn view(&mut self) -> Option<View<'_>> {
-        let Content::Good(document) = &self.content else { return None };
         Some(View {
-            document,
+            document: self.content.document()?,
+            settings: &self.settings,
             version: *self.version.borrow(),
             uri: &self.uri,
             session: &self.session,
@@ -303,7 +329,7 @@ impl Actor {
         let found = found.unwrap_or_else(|| vec![to_proto::diagnostic::failure()]);
         let version = *self.version.borrow();
         if found.iter().any(to_proto::diagnostic::is_over) {
-            solve::later(&self.session, &self.uri, version);
+            solve::later(&self.session, &self.settings, &self.uri, version);
         }
         self.session.outbox.publish(&self.name, self.epoch, version, &found);
     }

@@ -65,6 +65,14 @@ pub(crate) fn register(session: &Session) {
             register_options: Some(json!({ "section": "noisy" })),
         });
     }
+    if session.abilities().registers_watching {
+        let watchers = json!([{ "globPattern": "**/{noisy,.noisy}.toml" }]);
+        wanted.push(lsp::Registration {
+            id: "files".to_owned(),
+            method: "workspace/didChangeWatchedFiles".to_owned(),
+            register_options: Some(json!({ "watchers": watchers })),
+        });
+    }
     if !wanted.is_empty() {
         ask(session, |client| async move {
             let _ = client.register_capability(wanted).await;
@@ -79,10 +87,16 @@ pub(crate) fn configuration(session: &Arc<Session>) {
     }
     let asking = session.clone();
     ask(session, |client| async move {
-        let item = lsp::ConfigurationItem { scope_uri: None, section: Some("noisy".to_owned()) };
-        let Ok(sections) = client.configuration(vec![item]).await else { return };
-        if let Some(section) = sections.into_iter().next().filter(|it| !it.is_null()) {
-            asking.reconfigure(&section);
+        let scopes = asking.settings.scopes();
+        let item = |scope: &Option<lsp::Uri>| lsp::ConfigurationItem {
+            scope_uri: scope.clone(),
+            section: Some("noisy".to_owned()),
+        };
+        let Ok(sections) = client.configuration(scopes.iter().map(item).collect()).await else {
+            return;
+        };
+        for (scope, section) in scopes.iter().zip(sections).filter(|it| !it.1.is_null()) {
+            asking.reconfigure(Some(scope), &section);
         }
     });
 }

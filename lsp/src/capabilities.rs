@@ -9,7 +9,7 @@ use crate::session::Session;
 /// For a client and settings.
 pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
     let abilities = session.abilities();
-    let all = !session.config().features.only_noise;
+    let all = !session.settings.editor().only_noise;
     lsp::ServerCapabilities {
         position_encoding: Some(abilities.encoding.kind()),
         text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(
@@ -19,6 +19,13 @@ pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
                 ..lsp::TextDocumentSyncOptions::default()
             },
         )),
+        workspace: Some(lsp::WorkspaceServerCapabilities {
+            workspace_folders: Some(lsp::WorkspaceFoldersServerCapabilities {
+                supported: Some(true),
+                change_notifications: Some(lsp::OneOf::Left(true)),
+            }),
+            file_operations: None,
+        }),
         hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
         inlay_hint_provider: Some(lsp::OneOf::Right(lsp::InlayHintServerCapabilities::Options(
             lsp::InlayHintOptions {

@@ -5,34 +5,63 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use noisy_analyses as analyses;
+use noisy_analyses::{Document, NoiseModel};
 use ropey::Rope;
 
 /// The text and what is derived from it, if it could be derived.
-pub(crate) enum Content {
-    Good(Box<analyses::Document>),
+pub(crate) struct Content {
+    /// How noise grows in it.
+    model: NoiseModel,
+    derived: Derived,
+}
+
+enum Derived {
+    Good(Box<Document>),
     Broken(Rope),
 }
 
+fn derive(text: Rope, model: &NoiseModel) -> Derived {
+    let read = || Document::with_model(&text.to_string(), model.clone());
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(document) => Derived::Good(Box::new(document)),
+        Err(_) => Derived::Broken(text),
+    }
+}
+
 impl Content {
-    pub(crate) fn new(text: Rope) -> Self {
-        match catch_unwind(AssertUnwindSafe(|| analyses::Document::new(&text.to_string()))) {
-            Ok(document) => Content::Good(Box::new(document)),
-            Err(_) => Content::Broken(text),
+    /// Of a text under a model.
+    pub(crate) fn new(text: Rope, model: NoiseModel) -> Self {
+        Self { derived: derive(text, &model), model }
+    }
+
+    /// The same text under another model.
+    pub(crate) fn set_model(&mut self, model: &NoiseModel) {
+        if self.model != *model {
+            *self = Self::new(self.text().clone(), model.clone());
         }
     }
 
+    /// The text.
     pub(crate) fn text(&self) -> &Rope {
-        match self {
-            Content::Good(document) => document.source().text(),
-            Content::Broken(text) => text,
+        match &self.derived {
+            Derived::Good(document) => document.source().text(),
+            Derived::Broken(text) => text,
         }
     }
 
+    /// What is derived from the text.
+    pub(crate) fn document(&self) -> Option<&Document> {
+        match &self.derived {
+            Derived::Good(document) => Some(document),
+            Derived::Broken(_) => None,
+        }
+    }
+
+    /// Replaces a range of bytes, which must lie on character boundaries within the text.
     pub(crate) fn edit(&mut self, bytes: Range<usize>, new: &str) {
         // A clone of a rope costs nothing; the nodes that the edit touches are copied then.
         let mut text = self.text().clone();
-        if let Content::Good(document) = self {
+        if let Derived::Good(document) = &mut self.derived {
             let bytes = bytes.clone();
             if catch_unwind(AssertUnwindSafe(|| document.edit(bytes, new))).is_ok() {
                 return;
@@ -41,7 +70,7 @@ impl Content {
         let (from, to) = (text.byte_to_char(bytes.start), text.byte_to_char(bytes.end));
         text.remove(from..to);
         text.insert(from, new);
-        *self = Content::new(text);
+        self.derived = derive(text, &self.model);
     }
 }
 

@@ -29,7 +29,7 @@ use tower_lsp::{ExitedError, LspService};
 use crate::actor::Document;
 use crate::server::Server;
 use crate::session::Session;
-use crate::{ask, log};
+use crate::{ask, log, watch};
 
 tokio::task_local! {
     /// The text of the answer to the request that is being handled, if its handler leaves one.
@@ -102,6 +102,8 @@ fn is_ordered(request: &Request) -> bool {
                 | "textDocument/didClose"
                 | "textDocument/didSave"
                 | "workspace/didChangeConfiguration"
+                | "workspace/didChangeWatchedFiles"
+                | "workspace/didChangeWorkspaceFolders"
                 | "window/workDoneProgress/cancel"
         )
 }
@@ -141,6 +143,19 @@ impl Ingress {
             }),
             "workspace/didChangeConfiguration" => read::<lsp::DidChangeConfigurationParams>(params)
                 .map(|it| self.configure(&it.settings)),
+            "workspace/didChangeWatchedFiles" => {
+                watch::changed(&self.session);
+                Some(())
+            }
+            "workspace/didChangeWorkspaceFolders" => {
+                read::<lsp::DidChangeWorkspaceFoldersParams>(params).map(|it| {
+                    let uris = |it: Vec<lsp::WorkspaceFolder>| it.into_iter().map(|it| it.uri);
+                    let removed: Vec<_> = uris(it.event.removed).collect();
+                    self.session.settings.set_roots(uris(it.event.added).collect(), &removed);
+                    self.session.refresh();
+                    ask::configuration(&self.session);
+                })
+            }
             "window/workDoneProgress/cancel" => read::<lsp::WorkDoneProgressCancelParams>(params)
                 .map(|it| self.session.progress.cancel(&it.token)),
             _ => Some(()),
@@ -163,7 +178,7 @@ impl Ingress {
 
     fn configure(&self, settings: &Value) {
         if settings.as_object().is_some_and(|it| !it.is_empty()) {
-            self.session.reconfigure(settings);
+            self.session.reconfigure(None, settings);
         }
         // Clients that are asked for their settings send none here.
         ask::configuration(&self.session);

@@ -23,11 +23,13 @@ mod request;
 mod run;
 mod server;
 mod session;
+mod settings;
 mod solve;
 mod status;
 mod to_proto;
 mod transport;
 mod view;
+mod watch;
 
 use std::io::Write;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! What all parts of the server share: the client's abilities, the settings, the open documents, the way out.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tower_lsp::Client;
 use tower_lsp::ls_types as lsp;
@@ -14,6 +14,7 @@ use crate::ask;
 use crate::config::Config;
 use crate::outbox::Outbox;
 use crate::progress::Cancellable;
+use crate::settings::Store;
 use crate::status::{self, Status};
 
 /// One connection.
@@ -27,8 +28,10 @@ pub(crate) struct Session {
     pub progress: Cancellable,
     runtime: Handle,
     abilities: OnceLock<Abilities>,
-    config: RwLock<Arc<Config>>,
-    config_problem: Mutex<Option<String>>,
+    /// The settings.
+    pub settings: Store,
+    /// What is wrong with settings, each said once, and the files for which diagnostics say so.
+    problems: Mutex<(Vec<String>, Vec<lsp::Uri>)>,
     documents: Mutex<FxHashMap<String, Document>>,
     client: OnceLock<Client>,
 }
@@ -42,8 +45,8 @@ impl Session {
             status: Status::default(),
             progress: Cancellable::default(),
             abilities: OnceLock::new(),
-            config: RwLock::default(),
-            config_problem: Mutex::default(),
+            settings: Store::default(),
+            problems: Mutex::default(),
             documents: Mutex::default(),
             client: OnceLock::new(),
         }
@@ -77,49 +80,72 @@ impl Session {
         let _ = self.client.set(client);
     }
 
-    /// The settings now.
-    pub(crate) fn config(&self) -> Arc<Config> {
-        self.config.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Takes the settings that the client sent, and has everything that depends on them shown anew. A wrong one is said, and the
-    /// settings stay as they were.
-    pub(crate) fn reconfigure(&self, section: &Value) {
-        if self.configure(section) {
-            self.all_documents().iter().for_each(Document::refresh);
+    /// Takes the settings that the client sent, of one root or of all, and has everything that depends on them shown anew. Wrong
+    /// ones are said, and the settings stay as they were.
+    pub(crate) fn reconfigure(&self, scope: Option<&Option<lsp::Uri>>, section: &Value) {
+        if self.configure(scope, section) {
+            self.refresh();
             ask::refresh(self);
         }
     }
 
     /// As [`Session::reconfigure`] before anything is shown; whether the settings are others than before.
-    pub(crate) fn configure(&self, section: &Value) -> bool {
-        let config = match Config::read(section) {
-            Ok(config) => config,
+    pub(crate) fn configure(&self, scope: Option<&Option<lsp::Uri>>, section: &Value) -> bool {
+        match Config::read(section) {
+            Ok(config) => {
+                let changed = self.settings.set_editor(scope, config);
+                if changed {
+                    self.forget_problems();
+                }
+                changed
+            }
             Err(why) => {
                 let why = format!("noisy: {why}");
-                ask::show(self, lsp::MessageType::WARNING, &why);
-                self.set_config_problem(Some(why));
-                return false;
+                if self.add_problem(&why) {
+                    ask::show(self, lsp::MessageType::WARNING, &why);
+                    status::say(self);
+                }
+                false
             }
-        };
-        self.set_config_problem(None);
-        let mut now = self.config.write().unwrap_or_else(PoisonError::into_inner);
-        let changed = **now != config;
-        *now = Arc::new(config);
-        changed
+        }
+    }
+
+    /// Has every document look at its settings anew.
+    pub(crate) fn refresh(&self) {
+        self.all_documents().iter().for_each(Document::refresh);
+    }
+
+    fn problems(&self) -> MutexGuard<'_, (Vec<String>, Vec<lsp::Uri>)> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is wrong with the settings.
-    pub(crate) fn config_problem(&self) -> Option<String> {
-        self.config_problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn problem(&self) -> Option<String> {
+        let problems = self.problems();
+        (!problems.0.is_empty()).then(|| problems.0.join("\n"))
     }
 
-    fn set_config_problem(&self, problem: Option<String>) {
-        let mut now = self.config_problem.lock().unwrap_or_else(PoisonError::into_inner);
-        if *now != problem {
-            *now = problem;
-            drop(now);
-            status::say(self);
+    /// Adds what is wrong with the settings; whether that is new.
+    pub(crate) fn add_problem(&self, why: &str) -> bool {
+        let mut problems = self.problems();
+        let is_new = !problems.0.iter().any(|it| it == why);
+        if is_new {
+            problems.0.push(why.to_owned());
+        }
+        is_new
+    }
+
+    /// Diagnostics are shown for a file that is not a document.
+    pub(crate) fn add_shown(&self, uri: lsp::Uri) {
+        self.problems().1.push(uri);
+    }
+
+    /// What was wrong may be mended: it is said again if not.
+    pub(crate) fn forget_problems(&self) {
+        let shown = std::mem::take(&mut *self.problems()).1;
+        for uri in shown {
+            let params = json!({ "uri": uri, "diagnostics": [] });
+            self.outbox.notify("textDocument/publishDiagnostics", params);
         }
     }
 

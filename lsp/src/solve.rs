@@ -22,6 +22,7 @@ use crate::features::action::{Placement, function_at, is_over};
 use crate::from_proto::{self, Place};
 use crate::progress::Progress;
 use crate::session::Session;
+use crate::settings::Effective;
 use crate::view::View;
 use crate::{ask, to_proto};
 
@@ -94,9 +95,10 @@ pub(crate) async fn solve(
     let placement = place.placement();
     let wanted = placement.clone();
     let look = move |view: &mut View<'_>| {
-        (view.text().clone(), view.version, view.solution(&wanted).cloned())
+        let known = view.solution(&wanted).cloned();
+        (view.text().clone(), view.version, view.settings.clone(), known)
     };
-    let (text, version, known) = document.query(look).await?;
+    let (text, version, settings, known) = document.query(look).await?;
     if place.version.is_some_and(|it| it != version) {
         return Err(NoAnswer::Modified.into());
     }
@@ -108,9 +110,10 @@ pub(crate) async fn solve(
                 Placement::Function(_, name) => format!("Placing reduce_noise in @{name}"),
                 Placement::File => "Placing reduce_noise".to_owned(),
             };
-            let limits = limits(&session, &stop);
+            let limits = limits(&settings, &stop);
             let progress = Progress::begin(&session, &what, stop.0.clone(), limits.time);
-            let solved = run(&session, text.clone(), vec![placement], limits).await?.pop();
+            let solved =
+                run(&session, &settings, text.clone(), vec![placement], limits).await?.pop();
             if progress.is_cancelled() {
                 return Err(Error::request_cancelled());
             }
@@ -126,9 +129,9 @@ pub(crate) async fn solve(
     Ok((Some(edit), solution.report))
 }
 
-fn limits(session: &Session, stop: &StopOnDrop) -> Limits {
+fn limits(settings: &Effective, stop: &StopOnDrop) -> Limits {
     Limits {
-        time: Some(session.config().time_limit()),
+        time: Some(settings.file.placement.time_limit.duration()),
         cancel: Some(stop.0.clone()),
         ..Limits::default()
     }
@@ -137,6 +140,7 @@ fn limits(session: &Session, stop: &StopOnDrop) -> Limits {
 /// Solves for places in a text, on a thread of its own.
 async fn run(
     session: &Arc<Session>,
+    settings: &Effective,
     text: Rope,
     placements: Vec<Placement>,
     limits: Limits,
@@ -144,6 +148,7 @@ async fn run(
     let _turn = RUNS.acquire().await.map_err(|_| Error::internal_error())?;
     let _busy = session.status.busy(session);
     let (sender, receiver) = oneshot::channel();
+    let model = settings.file.model.noise().clone();
     let work = move || {
         let one = |document: &analyses::Document, placement: &Placement| {
             if limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)) {
@@ -152,7 +157,7 @@ async fn run(
             place(document, placement, &limits)
         };
         let all = || {
-            let document = analyses::Document::new(&text.to_string());
+            let document = analyses::Document::with_model(&text.to_string(), model);
             placements.iter().map(|it| one(&document, it)).collect()
         };
         let done: std::result::Result<Vec<Solution>, String> = catch_unwind(AssertUnwindSafe(all))
@@ -214,11 +219,16 @@ fn report(outcome: &analyses::Outcome) -> String {
 }
 
 /// Solves a version of a document in the background once it has stood still, if it is worth it.
-pub(crate) fn later(session: &Arc<Session>, uri: &lsp::Uri, version: i32) {
-    if !session.config().placement.background {
+pub(crate) fn later(
+    session: &Arc<Session>,
+    settings: &Arc<Effective>,
+    uri: &lsp::Uri,
+    version: i32,
+) {
+    if !settings.editor.background {
         return;
     }
-    let (session, uri) = (session.clone(), uri.clone());
+    let (session, settings, uri) = (session.clone(), settings.clone(), uri.clone());
     session.clone().spawn(async move {
         tokio::time::sleep(STILL).await;
         let Some(document) = session.document(&uri) else { return };
@@ -231,9 +241,9 @@ pub(crate) fn later(session: &Arc<Session>, uri: &lsp::Uri, version: i32) {
         // An edit makes the answer worthless; the solver is told so.
         let flag = stop.0.clone();
         let watch = document.changed(version);
-        let limits = limits(&session, &stop);
+        let limits = limits(&settings, &stop);
         let solved = tokio::select! {
-            solved = run(&session, text, placements, limits) => solved,
+            solved = run(&session, &settings, text, placements, limits) => solved,
             () = watch => {
                 flag.store(true, Ordering::Relaxed);
                 return;
@@ -241,7 +251,7 @@ pub(crate) fn later(session: &Arc<Session>, uri: &lsp::Uri, version: i32) {
         };
         let Ok(all) = solved else { return };
         let keep = move |view: &mut View<'_>| {
-            let is_current = view.version == version;
+            let is_current = view.version == version && *view.settings == settings;
             if is_current {
                 view.cache.solutions = Some(Solutions { version, all });
             }

@@ -42,7 +42,7 @@ pub(crate) fn say(session: &Session) {
         return;
     }
     let is_busy = session.status.runs.load(Ordering::SeqCst) > 0;
-    let problem = session.config_problem();
+    let problem = session.problem();
     let params = json!({
         "health": if problem.is_some() { "warning" } else { "ok" },
         "quiescent": !is_busy,

@@ -9,6 +9,7 @@ use tower_lsp::ls_types as lsp;
 
 use crate::position;
 use crate::session::Session;
+use crate::settings::Effective;
 use crate::solve::Solutions;
 
 /// What a query sees.
@@ -20,6 +21,8 @@ pub(crate) struct View<'a> {
     pub version: i32,
     /// The document's name.
     pub uri: &'a lsp::Uri,
+    /// Its settings.
+    pub settings: &'a Arc<Effective>,
     /// Everything else.
     pub session: &'a Session,
     /// What answers leave for later ones.

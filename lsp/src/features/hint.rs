@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use noisy_analyses::{Document, Noise};
+use noisy_settings::Hints;
 use noisy_syntax::Value;
 
 use super::cursor;
@@ -20,15 +21,18 @@ pub(crate) struct Hint {
 }
 
 /// The hints whose place is in a range of bytes, its end included.
-pub(crate) fn hints(document: &Document, range: &Range<usize>, with_budget: bool) -> Vec<Hint> {
+pub(crate) fn hints(document: &Document, range: &Range<usize>, wanted: &Hints) -> Vec<Hint> {
     let ir = document.ir();
     let mut out = Vec::new();
+    if !wanted.noise {
+        return out;
+    }
     for item in items_in(ir, range) {
         for &value in &ir.op(item.op).results {
-            add(document, value, range, with_budget, &mut out);
+            add(document, value, range, wanted, &mut out);
         }
         for value in cursor::arguments_in(ir, item.op) {
-            add(document, value, range, with_budget, &mut out);
+            add(document, value, range, wanted, &mut out);
         }
     }
     out.sort_by_key(|it| it.offset);
@@ -40,10 +44,10 @@ fn add(
     document: &Document,
     value: Value,
     range: &Range<usize>,
-    with_budget: bool,
+    wanted: &Hints,
     out: &mut Vec<Hint>,
 ) {
-    let Some(label) = label(document, value, with_budget) else { return };
+    let Some(label) = label(document, value, wanted) else { return };
     let Some(name) = cursor::definition(document.ir(), value) else { return };
     if range.start <= name.end && name.end <= range.end {
         // The values of a pack share a name, and so a place.
@@ -56,12 +60,12 @@ fn add(
 }
 
 /// `[0, 24]`, and how much is left if that is wanted.
-fn label(document: &Document, value: Value, with_budget: bool) -> Option<String> {
+fn label(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
     let noise = *document.noise(value);
     let budget = document.model().budget;
     match noise {
         Noise::Range { hi, .. } if hi > budget => Some(format!("{noise} > {budget}")),
-        Noise::Range { hi, .. } if with_budget => Some(format!("{noise}, {} left", budget - hi)),
+        Noise::Range { hi, .. } if wanted.budget => Some(format!("{noise}, {} left", budget - hi)),
         Noise::Range { .. } => Some(noise.to_string()),
         Noise::Unknown if document.is_noisy(value) => Some("[?]".to_owned()),
         Noise::Bottom | Noise::Unknown => None,

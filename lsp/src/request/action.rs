@@ -16,10 +16,11 @@ pub(crate) async fn actions(
 ) -> Result<Option<lsp::CodeActionResponse>> {
     let session = server.session.clone();
     let ask = move |view: &mut View<'_>| {
-        let diagnostics = view.document.diagnostics();
+        let mut diagnostics = view.document.diagnostics();
+        view.settings.file.rules.apply(&mut diagnostics);
         let found = action::actions(view.document, &view.offsets(params.range), &diagnostics);
         if found.iter().any(|it| matches!(it, Action::Place(..))) {
-            solve::later(&session, view.uri, view.version);
+            solve::later(&session, view.settings, view.uri, view.version);
         }
         found
             .iter()

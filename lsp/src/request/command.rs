@@ -44,7 +44,7 @@ pub(crate) async fn execute(
 async fn debug(server: &Server) -> String {
     let session = &server.session;
     let mut out = format!("noisy-lsp {}\n{:#?}\n", env!("CARGO_PKG_VERSION"), session.abilities());
-    let _ = writeln!(out, "{:#?}", session.config());
+    let _ = writeln!(out, "{:#?}", session.settings);
     let asked: Vec<_> = session
         .all_documents()
         .into_iter()

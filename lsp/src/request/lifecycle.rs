@@ -4,7 +4,7 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
 use crate::server::Server;
-use crate::{ask, capabilities, parent, status};
+use crate::{ask, capabilities, parent, status, watch};
 
 /// Gets to know the client, and says what the server can do.
 pub(crate) fn initialize(
@@ -13,8 +13,15 @@ pub(crate) fn initialize(
 ) -> Result<lsp::InitializeResult> {
     let session = &server.session;
     session.met(&params.capabilities);
+    let folders = params.workspace_folders.unwrap_or_default().into_iter().map(|it| it.uri);
+    let mut roots: Vec<_> = folders.collect();
+    if roots.is_empty() {
+        #[expect(deprecated, reason = "clients without workspace folders say it so")]
+        roots.extend(params.root_uri);
+    }
+    session.settings.set_roots(roots, &[]);
     if let Some(options) = &params.initialization_options {
-        session.configure(options);
+        session.configure(None, options);
     }
     if let Some(id) = params.process_id {
         parent::watch(id);
@@ -33,5 +40,6 @@ pub(crate) fn initialize(
 pub(crate) fn initialized(server: &Server) {
     ask::register(&server.session);
     ask::configuration(&server.session);
+    watch::start(&server.session);
     status::say(&server.session);
 }

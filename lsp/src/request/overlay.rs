@@ -26,12 +26,8 @@ pub(crate) async fn hints(
     params: lsp::InlayHintParams,
 ) -> Result<Option<Vec<lsp::InlayHint>>> {
     let ask = move |view: &mut View<'_>| {
-        let config = view.session.config();
-        if !config.inlay_hints.noise {
-            return Vec::new();
-        }
-        let hints =
-            hint::hints(view.document, &view.offsets(params.range), config.inlay_hints.budget);
+        let wanted = &view.settings.file.hints;
+        let hints = hint::hints(view.document, &view.offsets(params.range), wanted);
         hints.into_iter().map(|it| to_proto::overlay::hint(view, it)).collect()
     };
     Ok(Some(server.ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
@@ -63,6 +59,9 @@ pub(crate) async fn lenses(
 ) -> Result<Option<Vec<lsp::CodeLens>>> {
     let (mut lenses, mut out) = (None, JsonArray::new());
     let job = move |view: &mut View<'_>| {
+        if !view.settings.editor.lenses {
+            return Some(out.take());
+        }
         let lenses = lenses.get_or_insert_with(|| lens::Lenses::new(view.document));
         let more = lenses.step(view.document, &mut |it| {
             out.push(&to_proto::overlay::lens(view, &it));

@@ -11,7 +11,8 @@ const MAX_DIAGNOSTICS: usize = 1000;
 /// The diagnostics of a document: all, or the worst and a note that counts the others.
 pub(crate) fn all(view: &View<'_>) -> Vec<lsp::Diagnostic> {
     let mut found = view.document.diagnostics();
-    if view.session.config().features.only_noise {
+    view.settings.file.rules.apply(&mut found);
+    if view.settings.editor.only_noise {
         found.retain(|it| matches!(it.category, Category::Noise | Category::Lint));
     }
     let n_left = found.len().saturating_sub(MAX_DIAGNOSTICS);

@@ -46,6 +46,11 @@ pub(crate) fn function(name: &str, ops: &[&str]) -> String {
     )
 }
 
+/// So many ops with an error each.
+pub(crate) fn errors(n: usize) -> String {
+    (0..n).map(|n| format!("\"t.a\"(%u{n}) : (i32) -> ()\n")).collect()
+}
+
 /// A function with one value over the budget, on line 3.
 pub(crate) fn illegal() -> String {
     function("f", &["%0 = noisy.mul %x, %x : !noisy.i32", "%1 = noisy.mul %0, %0 : !noisy.i32"])

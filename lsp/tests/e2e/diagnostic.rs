@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, URI, capabilities, function, illegal, short};
+use crate::client::{Client, URI, capabilities, errors, function, illegal, short};
 
 #[test]
 fn pushed_with_version_code_and_chain() {
@@ -64,7 +64,7 @@ fn pulled_with_a_result_id() {
 #[test]
 fn at_most_a_thousand_and_a_note() {
     let mut client = Client::new();
-    client.open(URI, &"\"t.a\"(%u) : (i32) -> ()\n".repeat(1500));
+    client.open(URI, &errors(1500));
     let found = client.diagnostics(URI, 1);
     assert_eq!(found.len(), 1001);
     let note = found.iter().find(|it| it["severity"] == 3).expect("a note");

@@ -83,7 +83,7 @@ fn the_encoding_is_negotiated() {
             "utf-16" => 2,
             _ => 1,
         };
-        client.open(URI, "\"t.a\"(%u) : (i32) -> () // \n\"t.\u{1F600}\"(%u) : (i32) -> ()\n");
+        client.open(URI, "\"t.a\"(%u) : (i32) -> () // \n\"t.\u{1F600}\"(%v) : (i32) -> ()\n");
         let found = client.diagnostics(URI, 1);
         let second = found
             .iter()

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::client::{Client, PATIENCE, URI, capabilities, function, range};
+use crate::client::{Client, PATIENCE, URI, capabilities, errors, function, range};
 
 /// Inserts the digits of numbers, in one line of a comment, each at the front.
 #[test]
@@ -113,7 +113,7 @@ fn a_client_that_does_not_read_wedges_nothing() {
     let id = client.ask("initialize", params);
     client.notify("initialized", json!({}));
     // Far more than a pipe holds: a thousand diagnostics for each version.
-    client.open(URI, &"\"t.a\"(%u) : (i32) -> ()\n".repeat(1000));
+    client.open(URI, &errors(1000));
     for version in 2..1000 {
         client.change(URI, version, Some(range(0, 0, 0)), "// \n");
     }
