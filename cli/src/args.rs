@@ -130,6 +130,8 @@ pub(crate) enum Stage {
     /// The generic form, as heir-opt on LLVM 24 prints it
     #[value(name = "generic-24")]
     Generic24,
+    /// Each op in its own form, as mlir-opt of LLVM 19 prints it
+    Custom,
     /// The noise of every value
     Facts,
 }

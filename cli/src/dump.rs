@@ -57,6 +57,7 @@ fn printed(stage: Stage, text: &str) -> String {
         Stage::Ir => dump::ir(&Source::new(text)),
         Stage::Generic => print::generic_as(Source::new(text).ir(), Tool::Mlir19),
         Stage::Generic24 => print::generic_as(Source::new(text).ir(), Tool::Heir24),
+        Stage::Custom => print::custom(Source::new(text).ir()),
         Stage::Facts => facts(&Document::new(text)),
     }
 }

@@ -129,8 +129,7 @@ impl Expr {
             Add => add(a, b),
             Mul => mul(a, b),
             Mod => modulo(a, b),
-            FloorDiv => floor_div(a, b),
-            CeilDiv => ceil_div(a, b),
+            FloorDiv | CeilDiv => divide(op, a, b),
         }
     }
 
@@ -138,6 +137,18 @@ impl Expr {
     #[must_use]
     pub fn negated(self) -> Expr {
         mul(self, Expr::Const(-1))
+    }
+
+    /// Writes the expression as MLIR does, its dimensions and symbols as `leaf` writes them.
+    ///
+    /// # Errors
+    /// What `out` and `leaf` say.
+    pub fn write<W: fmt::Write>(
+        &self,
+        out: &mut W,
+        leaf: &dyn Fn(&mut W, &Expr) -> fmt::Result,
+    ) -> fmt::Result {
+        write_expr(out, self, Binding::Weak, leaf)
     }
 
     fn raw(op: Operator, a: Expr, b: Expr) -> Expr {
@@ -280,15 +291,15 @@ fn mul(a: Expr, b: Expr) -> Expr {
     Expr::raw(Mul, a, b)
 }
 
-fn floor_div(a: Expr, b: Expr) -> Expr {
-    let Expr::Const(by) = b else {
-        return Expr::raw(FloorDiv, a, b);
+/// `a floordiv b` or `a ceildiv b`.
+fn divide(op: Operator, a: Expr, b: Expr) -> Expr {
+    let by = match b {
+        Expr::Const(by) if by != 0 => by,
+        _ => return Expr::raw(op, a, b),
     };
-    if by == 0 {
-        return Expr::raw(FloorDiv, a, b);
-    }
     if let Expr::Const(x) = a {
-        return floor(x, by).map_or_else(|| Expr::raw(FloorDiv, a, b), Expr::Const);
+        let quotient = if op == FloorDiv { floor(x, by) } else { ceil(x, by) };
+        return quotient.map_or_else(|| Expr::raw(op, a, b), Expr::Const);
     }
     if by == 1 {
         return a;
@@ -299,35 +310,15 @@ fn floor_div(a: Expr, b: Expr) -> Expr {
     {
         return mul(both.0.clone(), Expr::Const(factor / by));
     }
-    if let Expr::Binary(Add, both) = &a {
+    if op == FloorDiv
+        && let Expr::Binary(Add, both) = &a
+    {
         let size = by.unsigned_abs();
         if both.0.divisor().is_multiple_of(size) || both.1.divisor().is_multiple_of(size) {
-            return add(floor_div(both.0.clone(), b.clone()), floor_div(both.1.clone(), b));
+            return add(divide(op, both.0.clone(), b.clone()), divide(op, both.1.clone(), b));
         }
     }
-    Expr::raw(FloorDiv, a, b)
-}
-
-fn ceil_div(a: Expr, b: Expr) -> Expr {
-    let Expr::Const(by) = b else {
-        return Expr::raw(CeilDiv, a, b);
-    };
-    if by == 0 {
-        return Expr::raw(CeilDiv, a, b);
-    }
-    if let Expr::Const(x) = a {
-        return ceil(x, by).map_or_else(|| Expr::raw(CeilDiv, a, b), Expr::Const);
-    }
-    if by == 1 {
-        return a;
-    }
-    if let Expr::Binary(Mul, both) = &a
-        && let Expr::Const(factor) = both.1
-        && factor.checked_rem(by) == Some(0)
-    {
-        return mul(both.0.clone(), Expr::Const(factor / by));
-    }
-    Expr::raw(CeilDiv, a, b)
+    Expr::raw(op, a, b)
 }
 
 fn modulo(a: Expr, b: Expr) -> Expr {
@@ -368,11 +359,15 @@ enum Binding {
     Strong,
 }
 
-fn write_expr(f: &mut fmt::Formatter<'_>, expr: &Expr, around: Binding) -> fmt::Result {
+fn write_expr<W: fmt::Write>(
+    f: &mut W,
+    expr: &Expr,
+    around: Binding,
+    leaf: &dyn Fn(&mut W, &Expr) -> fmt::Result,
+) -> fmt::Result {
     match expr {
         Expr::Const(value) => write!(f, "{value}"),
-        Expr::Dim(at) => write!(f, "d{at}"),
-        Expr::Symbol(at) => write!(f, "s{at}"),
+        Expr::Dim(_) | Expr::Symbol(_) => leaf(f, expr),
         Expr::Binary(Add, both) => {
             let (a, b) = &**both;
             if around == Binding::Strong {
@@ -382,7 +377,7 @@ fn write_expr(f: &mut fmt::Formatter<'_>, expr: &Expr, around: Binding) -> fmt::
                 // a + b * -1 is printed as a - b, a + b * -c as a - b * c.
                 Expr::Binary(Mul, product) if matches!(product.1, Expr::Const(i64::MIN..0)) => {
                     let Expr::Const(by) = product.1 else { unreachable!("matched above") };
-                    write_expr(f, a, Binding::Weak)?;
+                    write_expr(f, a, Binding::Weak, leaf)?;
                     f.write_str(" - ")?;
                     if by == -1 {
                         // A sum under the minus keeps its parentheses.
@@ -391,20 +386,21 @@ fn write_expr(f: &mut fmt::Formatter<'_>, expr: &Expr, around: Binding) -> fmt::
                             f,
                             &product.0,
                             if inner { Binding::Strong } else { Binding::Weak },
+                            leaf,
                         )?;
                     } else {
-                        write_expr(f, &product.0, Binding::Strong)?;
+                        write_expr(f, &product.0, Binding::Strong, leaf)?;
                         write!(f, " * {}", by.unsigned_abs())?;
                     }
                 }
                 Expr::Const(value) if *value < 0 => {
-                    write_expr(f, a, Binding::Weak)?;
+                    write_expr(f, a, Binding::Weak, leaf)?;
                     write!(f, " - {}", value.unsigned_abs())?;
                 }
                 _ => {
-                    write_expr(f, a, Binding::Weak)?;
+                    write_expr(f, a, Binding::Weak, leaf)?;
                     f.write_str(" + ")?;
-                    write_expr(f, b, Binding::Weak)?;
+                    write_expr(f, b, Binding::Weak, leaf)?;
                 }
             }
             if around == Binding::Strong {
@@ -419,9 +415,9 @@ fn write_expr(f: &mut fmt::Formatter<'_>, expr: &Expr, around: Binding) -> fmt::
             }
             if *op == Mul && *b == Expr::Const(-1) {
                 f.write_str("-")?;
-                write_expr(f, a, Binding::Strong)?;
+                write_expr(f, a, Binding::Strong, leaf)?;
             } else {
-                write_expr(f, a, Binding::Strong)?;
+                write_expr(f, a, Binding::Strong, leaf)?;
                 f.write_str(match op {
                     Add => " + ",
                     Mul => " * ",
@@ -429,7 +425,7 @@ fn write_expr(f: &mut fmt::Formatter<'_>, expr: &Expr, around: Binding) -> fmt::
                     FloorDiv => " floordiv ",
                     CeilDiv => " ceildiv ",
                 })?;
-                write_expr(f, b, Binding::Strong)?;
+                write_expr(f, b, Binding::Strong, leaf)?;
             }
             if around == Binding::Strong {
                 f.write_str(")")?;
@@ -441,7 +437,11 @@ fn write_expr(f: &mut fmt::Formatter<'_>, expr: &Expr, around: Binding) -> fmt::
 
 impl fmt::Display for Expr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write_expr(f, self, Binding::Weak)
+        self.write(f, &|f, leaf| match leaf {
+            Expr::Symbol(at) => write!(f, "s{at}"),
+            Expr::Dim(at) => write!(f, "d{at}"),
+            _ => Ok(()),
+        })
     }
 }
 
@@ -510,10 +510,10 @@ mod tests {
 
     #[test]
     fn divisions_of_multiples_vanish() {
-        check(&floor_div(mul(d(0), c(8)), c(4)), "d0 * 2");
+        check(&divide(FloorDiv, mul(d(0), c(8)), c(4)), "d0 * 2");
         check(&modulo(mul(d(0), c(8)), c(4)), "0");
         check(&modulo(add(mul(d(0), c(8)), d(1)), c(4)), "d1 mod 4");
-        check(&mul(floor_div(d(0), c(4)), c(4)), "(d0 floordiv 4) * 4");
+        check(&mul(divide(FloorDiv, d(0), c(4)), c(4)), "(d0 floordiv 4) * 4");
     }
 
     #[test]

@@ -359,6 +359,39 @@ impl Interner {
         text.out
     }
 
+    /// `i1`, or a shape of it; of an unknown type, that.
+    pub(crate) fn i1_like(&self, ty: Type) -> TypeData {
+        match self.type_data(ty) {
+            TypeData::Unknown => TypeData::Unknown,
+            TypeData::Vector { dims, .. } => {
+                TypeData::Vector { dims: dims.clone(), element: Type::I1 }
+            }
+            TypeData::Tensor { dims, encoding, .. } => {
+                TypeData::Tensor { dims: dims.clone(), element: Type::I1, encoding: *encoding }
+            }
+            _ => self.type_data(Type::I1).clone(),
+        }
+    }
+
+    /// The type of `arith.cmpi` on a type, if it was interned before.
+    pub(crate) fn find_i1_like(&self, ty: Type) -> Option<Type> {
+        self.type_ids.get(&self.i1_like(ty)).copied()
+    }
+
+    /// The type of an attribute that has one.
+    pub fn attr_type(&self, attr: Attr) -> Option<Type> {
+        match self.attr_data(attr) {
+            AttrData::Bool(_) => Some(Type::I1),
+            AttrData::Int { ty, .. } | AttrData::Float { ty, .. } | AttrData::Elements(_, ty) => {
+                Some(*ty)
+            }
+            AttrData::String(_, ty) => Some(ty.unwrap_or(Type::NONE)),
+            AttrData::Text(_, ty) => *ty,
+            AttrData::Unknown => Some(Type::UNKNOWN),
+            _ => None,
+        }
+    }
+
     /// A debugging summary: how many of each there are.
     pub fn summary(&self) -> String {
         let mut out = String::new();

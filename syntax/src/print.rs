@@ -4,12 +4,16 @@ use std::fmt::Write as _;
 
 use crate::{Attr, AttrData, Dim, Interner, Name, Sign, Type, TypeData};
 
+mod custom;
 mod float;
 mod foreign;
 mod generic;
 mod number;
 
+pub(crate) use custom::{Fits, Unfit, fits};
+pub use custom::{custom, custom_as, custom_op};
 pub(crate) use float::float_text;
+pub(crate) use generic::Printer;
 pub use generic::{generic, generic_as, generic_op};
 
 /// Whose print is reproduced. They differ in a few defaults, and in what they know: a tool prints types and attributes of dialects
@@ -263,6 +267,13 @@ impl<'a> Text<'a> {
             self.push(" = ");
             self.attr(attr);
         }
+    }
+
+    /// `[1, 2]`
+    pub(crate) fn ints(&mut self, values: &[i64]) {
+        self.push("[");
+        self.list(values, |it, value| it.push(&value.to_string()));
+        self.push("]");
     }
 
     /// A name that may need quotes.

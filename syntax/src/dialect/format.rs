@@ -1,9 +1,11 @@
 //! The language in which the op table describes custom forms.
 //!
-//! A form is a list of [`E`]lements in the order of the text. The grammar walks the list (`grammar/custom.rs`); a printer can
-//! walk the same list. Elements say what is written, and the [`Bind`] of a type says whose type it is. What one op
-//! alone has (the header of `scf.for`, the signature of `func.func`) is an element of its own with a named reader.
+//! A form is a list of [`E`]lements in the order of the text. The grammar walks the list to read an op, the printer walks the same list
+//! to write it (both in `grammar/custom.rs`). Elements say what is written, and the [`Bind`] of a type says whose type it
+//! is. What one op alone has (the header of `scf.for`, the signature of `func.func`) is an element of its own, with a reader
+//! and a writer next to each other in `grammar/`.
 
+use crate::print::Tool;
 use crate::{T, Type};
 
 /// Whose type a written type is.
@@ -167,6 +169,83 @@ pub enum E {
     Int32(&'static str),
     /// An affine map attribute of this name.
     MapAttr(&'static str),
+}
+
+impl E {
+    /// The attributes that the element writes; the dictionary of the op has the others. LLVM 19 leaves to the dictionary what later
+    /// versions write in clauses.
+    pub fn attrs(&self, tool: Tool) -> &[&'static str] {
+        match self {
+            E::OptFlags(flags) if flags.word.is_empty() && tool == Tool::Mlir19 => &[],
+            E::OptFlags(flags) => std::slice::from_ref(&flags.attr),
+            E::OptNontemporal | E::OptInt(_) | E::OptWeights if tool == Tool::Mlir19 => &[],
+            E::OptNontemporal => &["nontemporal"],
+            E::OptWeights => &["branch_weights"],
+            E::OptWord(_, attr)
+            | E::StrAttr(attr)
+            | E::SymbolUse(attr)
+            | E::AffineApply(attr)
+            | E::OptInt(attr)
+            | E::Int32(attr)
+            | E::MapAttr(attr) => std::slice::from_ref(attr),
+            E::ConstantValue => &["value"],
+            E::OptRounding => &["roundingmode"],
+            E::Predicate(_) => &["predicate"],
+            E::SymbolName | E::OptSymbolName => &["sym_name"],
+            E::Visibility => &["sym_visibility"],
+            E::SuccessorSegments | E::ScfParallel | E::Indices(_) => &["operandSegmentSizes"],
+            E::Switch => &["case_operand_segments", "case_values", "operandSegmentSizes"],
+            E::FuncSignature => &["arg_attrs", "function_type", "res_attrs"],
+            E::ScfFor => &["unsignedCmp"],
+            E::ScfForall => {
+                &["operandSegmentSizes", "staticLowerBound", "staticStep", "staticUpperBound"]
+            }
+            E::IndexSwitch => &["cases"],
+            E::AffineFor => &["lowerBoundMap", "operandSegmentSizes", "step", "upperBoundMap"],
+            E::AffineParallel => &[
+                "lowerBoundsGroups",
+                "lowerBoundsMap",
+                "reductions",
+                "steps",
+                "upperBoundsGroups",
+                "upperBoundsMap",
+            ],
+            E::AffineAccess => &["map"],
+            E::PrefetchKind => &["isDataCache", "isWrite", "localityHint"],
+            E::Delinearize => &["static_basis"],
+            E::Linearize => &["disjoint", "operandSegmentSizes", "static_basis"],
+            E::Subview | E::ReinterpretCast => {
+                &["operandSegmentSizes", "static_offsets", "static_sizes", "static_strides"]
+            }
+            E::Reassociation => &["reassociation"],
+            E::OutputShape => &["static_output_shape"],
+            E::Global => &["constant", "initial_value", "sym_name", "sym_visibility", "type"],
+            E::RmwKind => &["kind"],
+            E::Punct(_)
+            | E::Word(_)
+            | E::EitherWord(..)
+            | E::Use(_)
+            | E::Uses(_)
+            | E::ParenUses(_)
+            | E::OptUsesTypes
+            | E::OptParenUsesTypes
+            | E::AttrDict
+            | E::AttrDictWithKeyword
+            | E::Type(_)
+            | E::ResultIs(_)
+            | E::ResultTypes
+            | E::OptArrowTypes
+            | E::FunctionType(_)
+            | E::Select
+            | E::Successor
+            | E::Region
+            | E::OptRegion
+            | E::OptElse
+            | E::ScfWhile
+            | E::ScfReduce
+            | E::RmwTypes => &[],
+        }
+    }
 }
 
 /// `arith.cmpi`, in the order of their numbers.

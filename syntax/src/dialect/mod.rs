@@ -2,8 +2,8 @@
 //!
 //! *A row* has the op's documentation (shown on hover), its [`OpKind`], name, traits, inherent attributes and its custom form.
 //! The rows stand in one file per dialect; each file is a macro that adds its rows to those of the next, and `table!`
-//! turns all of them into the enum and the static table. To add an op, add a row: the grammar reads its custom form
-//! from it (see [mod@format]), the verifier its traits, the printer its inherent attributes.
+//! turns all of them into the enum and the static table. To add an op, add a row: its custom form is read and printed along it
+//! (see [mod@format]), the verifier takes its traits, the generic form its inherent attributes.
 //!
 //! *Inherent attributes* (properties) are those that the generic form writes between `<{` and `}>`. One with a default is
 //! left out of [`crate::Parsed::attrs`] when it has that value, so that plain arithmetic carries no attributes.

@@ -1,10 +1,15 @@
-//! Custom forms: a walk along the description in the op table.
+//! Custom forms: walks along the description in the op table, one that reads it and one that writes it.
+//!
+//! Each element of a description has an arm in [`Reader::walk`] and one in [`Printer::write_form`]. What takes more than a few
+//! lines stands in a file by its idea, reader and writer one below the other: `types.rs`, `flag.rs`, `branch.rs`, `func.rs`,
+//! `loops.rs`, `affine.rs`, `memref.rs`.
 
+use super::Form;
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
-use super::{Form, ParsedSuccessor};
-use crate::dialect::format::{Bind, E, Flags, RMW, ROUNDING};
-use crate::{Attr, AttrData, Dim, OpKind, Span, T, Type, TypeData, dialect};
+use crate::dialect::format::E;
+use crate::print::{Fits, Printer, Types, Unfit, fits};
+use crate::{Attr, AttrData, OpKind, Span, T, Type, dialect};
 
 impl Reader<'_, '_> {
     /// An op in custom form.
@@ -179,12 +184,7 @@ impl Reader<'_, '_> {
             E::OptArrowTypes => self.opt_arrow_types(),
             E::FunctionType(from) => self.function_type(from as usize),
             E::OptRounding => {
-                if let Some(at) = ROUNDING.iter().position(|it| self.is_word(it)) {
-                    self.at += 1;
-                    let ty = self.i32_type();
-                    let attr = self.int_attr(at as i64, ty);
-                    self.set_attr("roundingmode", attr);
-                }
+                self.opt_rounding();
                 Ok(())
             }
             E::Predicate(names) => {
@@ -243,22 +243,7 @@ impl Reader<'_, '_> {
                 }
                 Ok(())
             }
-            E::OptWeights => {
-                if self.eat_word("weights") {
-                    self.expect(T::LParen)?;
-                    self.expect(T::LSquare)?;
-                    let mut weights = Vec::new();
-                    self.list(T::RSquare, |it| {
-                        weights.push(it.integer()?);
-                        Ok(())
-                    })?;
-                    self.expect(T::RParen)?;
-                    let ty = self.i32_type();
-                    let attr = self.dense_array(ty, &weights);
-                    self.set_attr("branch_weights", attr);
-                }
-                Ok(())
-            }
+            E::OptWeights => self.opt_weights(),
             E::FuncSignature => self.func_signature(),
             E::ScfFor => self.scf_for(),
             E::ScfWhile => self.scf_while(),
@@ -274,139 +259,6 @@ impl Reader<'_, '_> {
             E::Delinearize => self.delinearize(),
             E::Linearize => self.linearize(),
             other => self.memref_element(other),
-        }
-    }
-
-    // Types.
-
-    fn bound_type(&mut self, bind: Bind) -> Res {
-        let ty = self.ty()?;
-        let out = &mut *self.out;
-        match bind {
-            Bind::All => {
-                for it in &mut out.operands {
-                    it.ty = ty;
-                }
-                out.result_types.push(ty);
-            }
-            Bind::Operands => {
-                for it in &mut out.operands {
-                    it.ty = ty;
-                }
-            }
-            Bind::AllAnd(n) => {
-                for it in &mut out.operands {
-                    it.ty = ty;
-                }
-                for _ in 0..n {
-                    out.result_types.push(ty);
-                }
-            }
-            Bind::Operand(at) => self.set_operand_type(at as usize, ty),
-            Bind::Result | Bind::NextResult => out.result_types.push(ty),
-            Bind::ElementOf(at) => {
-                self.set_operand_type(at as usize, ty);
-                let element = self.memref_element_type(ty)?;
-                self.out.result_types.push(element);
-            }
-            Bind::StoreTo => {
-                self.set_operand_type(1, ty);
-                let element = self.memref_element_type(ty)?;
-                self.set_operand_type(0, element);
-            }
-            Bind::Compared => {
-                for it in &mut out.operands {
-                    it.ty = ty;
-                }
-                let i1 = self.i1_like(ty);
-                self.out.result_types.push(i1);
-            }
-            Bind::Assumed => {
-                self.set_operand_type(0, ty);
-                if !self.out.results.is_empty() {
-                    self.out.result_types.push(ty);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn set_operand_type(&mut self, at: usize, ty: Type) {
-        if let Some(it) = self.out.operands.get_mut(at) {
-            it.ty = ty;
-        }
-    }
-
-    fn memref_element_type(&mut self, ty: Type) -> Res<Type> {
-        match self.env.interner.type_data(ty) {
-            TypeData::MemRef { element, .. } => Ok(*element),
-            TypeData::Unknown => Ok(ty),
-            _ => {
-                self.at -= 1;
-                Err(self.wrong("invalid-type", "expected a memref type"))
-            }
-        }
-    }
-
-    /// `i1`, or a shape of it.
-    pub(super) fn i1_like(&mut self, ty: Type) -> Type {
-        let data = match self.env.interner.type_data(ty).clone() {
-            TypeData::Unknown => return ty,
-            TypeData::Vector { dims, .. } => TypeData::Vector { dims, element: Type::I1 },
-            TypeData::Tensor { dims, encoding, .. } => {
-                TypeData::Tensor { dims, element: Type::I1, encoding }
-            }
-            _ => return Type::I1,
-        };
-        self.env.interner.ty(data)
-    }
-
-    pub(super) fn opt_arrow_types(&mut self) -> Res {
-        if self.eat(T::Arrow) { self.arrow_types() } else { Ok(()) }
-    }
-
-    /// `T` or `(T, U)`, behind `->`.
-    pub(super) fn arrow_types(&mut self) -> Res {
-        if self.eat(T::LParen) {
-            return self.list(T::RParen, |it| {
-                let ty = it.ty()?;
-                it.out.result_types.push(ty);
-                Ok(())
-            });
-        }
-        let ty = self.simple_type()?;
-        self.out.result_types.push(ty);
-        Ok(())
-    }
-
-    /// `: (A) -> B`: the types of operands `from..` and of the results.
-    fn function_type(&mut self, from: usize) -> Res {
-        let span = self.token().span();
-        let ty = self.ty()?;
-        let out = &mut *self.out;
-        match self.env.interner.type_data(ty) {
-            TypeData::Function { inputs, results } => {
-                out.result_types.extend_from_slice(results);
-                let n = out.operands.len() - from;
-                for (operand, ty) in out.operands[from..].iter_mut().zip(inputs) {
-                    operand.ty = *ty;
-                }
-                let n_inputs = inputs.len();
-                if from == 1 {
-                    out.operands[0].ty = ty;
-                }
-                if n != n_inputs {
-                    let span = out.operands.get(from).map_or(span, |it| it.span);
-                    let message = format!("{n} operands present, but expected {n_inputs}");
-                    self.mismatch("operand-count", span, message);
-                }
-                Ok(())
-            }
-            TypeData::Unknown => {
-                out.guessed = true;
-                Ok(())
-            }
-            _ => Err(self.broken("invalid-type", span, "expected a function type".into())),
         }
     }
 
@@ -488,7 +340,7 @@ impl Reader<'_, '_> {
             return Err(self.expected("an attribute value"));
         }
         let attr = self.attr()?;
-        let Some(ty) = self.attr_type(attr) else {
+        let Some(ty) = self.env.interner.attr_type(attr) else {
             return Err(self.broken(
                 "invalid-attribute",
                 span,
@@ -534,137 +386,181 @@ impl Reader<'_, '_> {
         self.at += 1;
         Ok(at)
     }
+}
 
-    /// `overflow<nsw, nuw>`, `fastmath<fast>` or nothing.
-    fn opt_flags(&mut self, flags: &'static Flags) -> Res {
-        if flags.word.is_empty() {
-            // `<no_inline>`
-            if self.peek() == T::Less {
-                self.at += 1;
-                self.expect_word(flags.flags[0].0)?;
-                self.expect(T::Greater)?;
-                self.set_attr(flags.attr, Attr::UNIT);
-            }
-            return Ok(());
-        }
-        if !self.eat_word(flags.word) {
-            return Ok(());
-        }
-        self.expect(T::Less)?;
-        let mut bits = 0;
-        loop {
-            let names: Vec<_> = flags.flags.iter().map(|it| it.0).collect();
-            let at = self.enum_case(&names)?;
-            bits |= flags.flags[at].1;
-            if self.eat(T::Greater) {
-                break;
-            }
-            if !self.eat(T::Comma) {
-                return Err(self.expected("'>' or ','"));
-            }
-        }
-        if bits == 0 {
-            return Ok(());
-        }
-        let mut left = bits;
-        let mut names = Vec::new();
-        for (name, mask) in flags.flags {
-            if *mask != 0 && left & mask == *mask {
-                names.push(*name);
-                left &= !mask;
-            }
-        }
-        let text = format!("{}<{}>", flags.prefix, names.join(flags.separator));
-        let text = self.name(&text);
-        let attr = self.env.interner.attr(AttrData::Text(text, None));
-        self.set_attr(flags.attr, attr);
-        Ok(())
+impl Printer<'_> {
+    /// Writes an op along the description of its form, behind its name: what [`Reader::walk`] reads.
+    pub(crate) fn write_form(&mut self, format: &'static [E]) -> Fits {
+        format.iter().try_for_each(|it| self.write_element(*it))
     }
 
-    /// `T`, or `C, T` where the condition has a type of its own.
-    fn select(&mut self) -> Res {
-        let mut condition = Type::I1;
-        let mut ty = self.ty()?;
-        if self.eat(T::Comma) {
-            condition = ty;
-            ty = self.ty()?;
-        }
-        self.set_operand_type(0, condition);
-        self.set_operand_type(1, ty);
-        self.set_operand_type(2, ty);
-        self.out.result_types.push(ty);
-        Ok(())
-    }
-
-    // Branches.
-
-    fn block_name(&mut self) -> Res {
-        if self.peek() != T::Caret {
-            return Err(self.expected("a block name"));
-        }
-        let token = self.bump();
-        let text = self.slice(token);
-        let name = self.name(&text[1..]);
-        let at = self.out.operands.len() as u32;
-        self.out.successors.push(ParsedSuccessor { name, span: token.span(), operands: at..at });
-        Ok(())
-    }
-
-    fn successor(&mut self) -> Res {
-        self.block_name()?;
-        if self.eat(T::LParen) {
-            if self.peek() != T::Percent {
-                return Err(self.expected("an SSA value"));
+    fn write_element(&mut self, element: E) -> Fits {
+        match element {
+            E::Punct(kind) => {
+                match kind {
+                    T::Comma => self.text.push(","),
+                    T::LParen => self.text.push("("),
+                    T::RParen => self.text.push(")"),
+                    T::LSquare if self.text.out.ends_with(',') => self.text.push(" ["),
+                    T::LSquare => self.text.push("["),
+                    T::RSquare => self.text.push("]"),
+                    T::Colon => self.word(":"),
+                    T::Arrow => self.word("->"),
+                    _ => return Err(Unfit),
+                }
+                Ok(())
             }
-            self.uses_types()?;
-            self.expect(T::RParen)?;
-            let n = self.out.operands.len() as u32;
-            if let Some(it) = self.out.successors.last_mut() {
-                it.operands.end = n;
+            E::Word(word) | E::EitherWord(word, _) => {
+                self.word(word);
+                Ok(())
             }
+            E::OptWord(word, attr) => match self.op_attr(attr) {
+                Some(Attr::UNIT) => {
+                    self.word(word);
+                    Ok(())
+                }
+                it => fits(it.is_none()),
+            },
+            E::Use(ty) => self.operand(ty),
+            E::Uses(n) => {
+                let values = self.take_operands(n.into())?;
+                self.blank();
+                self.values(&values)
+            }
+            E::ParenUses(ty) => {
+                let values = self.take_operands(self.n_left())?;
+                fits(ty == Type::UNKNOWN || values.iter().all(|it| self.type_of(*it) == ty))?;
+                self.text.push("(");
+                self.values(&values)?;
+                self.text.push(")");
+                Ok(())
+            }
+            E::Indices(open) => self.write_indices(open),
+            E::OptUsesTypes => {
+                let values = self.take_operands(self.n_left())?;
+                if values.is_empty() {
+                    return Ok(());
+                }
+                self.blank();
+                self.values_types(&values)
+            }
+            E::OptParenUsesTypes => {
+                let values = self.take_operands(self.n_left())?;
+                if values.is_empty() {
+                    return Ok(());
+                }
+                self.text.push("(");
+                self.values_types(&values)?;
+                self.text.push(")");
+                Ok(())
+            }
+            E::AttrDict => {
+                self.other_attrs("");
+                Ok(())
+            }
+            E::AttrDictWithKeyword => {
+                self.other_attrs("attributes");
+                Ok(())
+            }
+            E::ConstantValue => {
+                let value = self.op_attr("value").ok_or(Unfit)?;
+                fits(self.ir.interner.attr_type(value) == Some(self.take_result()?))?;
+                self.attr_word(value, Types::All);
+                Ok(())
+            }
+            E::StrAttr(name) => {
+                self.string(name).ok_or(Unfit)?;
+                self.attr_word(self.op_attr(name).ok_or(Unfit)?, Types::All);
+                Ok(())
+            }
+            E::Type(bind) => self.write_bound_type(bind),
+            E::ResultIs(ty) => fits(self.take_result()? == ty),
+            E::ResultTypes => {
+                let types = self.take_results()?;
+                fits(!types.is_empty())?;
+                self.blank();
+                self.text.types(&types);
+                Ok(())
+            }
+            E::OptArrowTypes => self.write_arrow_types(),
+            E::FunctionType(from) => self.write_function_type(from.into()),
+            E::OptFlags(flags) => self.write_flags(flags),
+            E::OptRounding => self.write_rounding(),
+            E::Predicate(names) => {
+                let at = usize::try_from(self.int("predicate")?).map_err(|_| Unfit)?;
+                self.word(names.get(at).ok_or(Unfit)?);
+                Ok(())
+            }
+            E::Select => self.write_select(),
+            E::SymbolName => {
+                let name = self.string("sym_name").ok_or(Unfit)?;
+                self.blank();
+                self.text.symbol(name);
+                Ok(())
+            }
+            E::OptSymbolName => {
+                if let Some(name) = self.string("sym_name") {
+                    self.blank();
+                    self.text.symbol(name);
+                }
+                Ok(())
+            }
+            E::SymbolUse(name) => {
+                let symbol = self.op_attr(name).ok_or(Unfit)?;
+                fits(matches!(self.ir.interner.attr_data(symbol), AttrData::Symbol(_)))?;
+                self.attr_word(symbol, Types::All);
+                Ok(())
+            }
+            E::Successor => self.write_successor(),
+            E::SuccessorSegments => {
+                let sizes = self.segment_sizes::<3>()?;
+                fits(sizes[0] == 1)
+            }
+            E::OptWeights => self.write_weights(),
+            E::Switch => self.write_switch(),
+            E::Region => self.next_region(),
+            E::OptRegion => self.write_function_body(),
+            E::OptElse => {
+                let Ok(region) = self.region_at(1) else { return Ok(()) };
+                if self.ir.items(region).next().is_none() {
+                    self.skip_region();
+                    return Ok(());
+                }
+                self.word("else");
+                self.braces(region)
+            }
+            E::Visibility => {
+                if let Some(visibility) = self.string("sym_visibility") {
+                    self.word(self.ir.interner.str(visibility));
+                }
+                Ok(())
+            }
+            E::FuncSignature => self.write_func_signature(),
+            E::ScfFor => self.write_scf_for(),
+            E::ScfWhile => self.write_scf_while(),
+            E::ScfParallel => self.write_scf_parallel(),
+            E::ScfReduce => self.write_scf_reduce(),
+            E::ScfForall => self.write_scf_forall(),
+            E::IndexSwitch => self.write_index_switch(),
+            E::AffineFor => self.write_affine_for(),
+            E::AffineParallel => self.write_affine_parallel(),
+            E::AffineApply(attr) => self.write_affine_apply(attr),
+            E::AffineAccess => self.write_affine_access(),
+            E::PrefetchKind => self.write_prefetch_kind(),
+            E::Delinearize => self.write_delinearize(),
+            E::Linearize => self.write_linearize(),
+            E::OptNontemporal
+            | E::OptInt(_)
+            | E::Int32(_)
+            | E::MapAttr(_)
+            | E::Subview
+            | E::ReinterpretCast
+            | E::Reassociation
+            | E::OutputShape
+            | E::Global
+            | E::RmwKind
+            | E::RmwTypes => self.write_memref_element(element),
         }
-        Ok(())
-    }
-
-    /// `default: ^bb, 1: ^bb(%a : i32)`, between the brackets of `cf.switch`.
-    fn switch(&mut self) -> Res {
-        self.expect_word("default")?;
-        self.expect(T::Colon)?;
-        self.successor()?;
-        let mut cases = Vec::new();
-        while self.eat(T::Comma) {
-            cases.push(self.integer()?);
-            self.expect(T::Colon)?;
-            self.successor()?;
-        }
-        let sizes: Vec<i64> =
-            self.out.successors.iter().map(|it| it.operands.len() as i64).collect();
-        self.segments(&[1, sizes[0], sizes[1..].iter().sum()]);
-        let i32_type = self.i32_type();
-        let segments = self.dense_array(i32_type, &sizes[1..]);
-        self.set_attr("case_operand_segments", segments);
-        if !cases.is_empty() {
-            let flag = self.out.operands[0].ty;
-            let n = cases.len() as u64;
-            let is_splat = cases.iter().all(|it| *it == cases[0]);
-            let text = if is_splat {
-                format!("dense<{}>", cases[0])
-            } else {
-                let all: Vec<_> = cases.iter().map(ToString::to_string).collect();
-                format!("dense<[{}]>", all.join(", "))
-            };
-            let dims = [Dim::Fixed(n)].into();
-            let ty = self.env.interner.ty(TypeData::Vector { dims, element: flag });
-            let text = self.name(&text);
-            let attr = self.env.interner.attr(AttrData::Elements(text, ty));
-            self.set_attr("case_values", attr);
-        }
-        Ok(())
-    }
-
-    /// Kinds of reductions.
-    pub(super) fn rmw_kind(&mut self) -> Res<usize> {
-        self.enum_case(RMW)
     }
 }
 

@@ -509,20 +509,6 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// The type of an attribute that has one.
-    pub(super) fn attr_type(&self, attr: Attr) -> Option<Type> {
-        match self.env.interner.attr_data(attr) {
-            AttrData::Bool(_) => Some(Type::I1),
-            AttrData::Int { ty, .. } | AttrData::Float { ty, .. } | AttrData::Elements(_, ty) => {
-                Some(*ty)
-            }
-            AttrData::String(_, ty) => Some(ty.unwrap_or(Type::NONE)),
-            AttrData::Text(_, ty) => *ty,
-            AttrData::Unknown => Some(Type::UNKNOWN),
-            _ => None,
-        }
-    }
-
     /// The full name of an op from how it is written; `None` if nobody knows such an op.
     pub(super) fn full_name(&mut self, written: &str) -> Option<Name> {
         if written.contains('.') {

@@ -2,8 +2,9 @@
 
 use super::loops::DYNAMIC;
 use super::reader::{Reader, Res};
-use crate::dialect::format::E;
-use crate::{Attr, AttrData, T, Type, TypeData};
+use crate::dialect::format::{E, RMW};
+use crate::print::{Fits, Printer, Tool, Types, Unfit, fits};
+use crate::{Attr, AttrData, OpKind, T, Type, TypeData};
 
 impl Reader<'_, '_> {
     pub(super) fn memref_element(&mut self, element: E) -> Res {
@@ -172,5 +173,114 @@ impl Reader<'_, '_> {
         };
         let tensor = self.env.interner.ty(TypeData::Tensor { dims, element, encoding: None });
         self.elements_of(tensor).inspect_err(|_| self.at = start)
+    }
+}
+
+impl Printer<'_> {
+    pub(super) fn write_memref_element(&mut self, element: E) -> Fits {
+        let ir = self.ir;
+        match element {
+            E::OptNontemporal => {
+                if self.tool != Tool::Mlir19
+                    && let Some(value) = self.op_attr("nontemporal")
+                {
+                    self.word("nontemporal(");
+                    self.text.attr(value);
+                    self.text.push(")");
+                }
+                Ok(())
+            }
+            E::OptInt(name) => {
+                if self.tool != Tool::Mlir19 && self.op_attr(name).is_some() {
+                    let text = format!("{name} = {}", self.int(name)?);
+                    self.word(&text);
+                }
+                Ok(())
+            }
+            E::Int32(name) => {
+                let value = self.int(name)?;
+                self.word(&value.to_string());
+                Ok(())
+            }
+            E::Subview => self.write_static_lists(["[", "[", "["]),
+            E::ReinterpretCast => {
+                self.word("to");
+                self.write_static_lists([" offset: [", ", sizes: [", ", strides: ["])
+            }
+            E::Reassociation => {
+                let attr = self.op_attr("reassociation").ok_or(Unfit)?;
+                fits(matches!(ir.interner.attr_data(attr), AttrData::Array(_)))?;
+                self.attr_word(attr, Types::All);
+                Ok(())
+            }
+            E::OutputShape => {
+                self.word("output_shape ");
+                let sizes = self.ints("static_output_shape")?;
+                self.write_mixed("[", &sizes, "]")
+            }
+            E::Global => self.write_global(),
+            E::RmwKind => {
+                let kind = usize::try_from(self.int("kind")?).map_err(|_| Unfit)?;
+                self.word(RMW.get(kind).ok_or(Unfit)?);
+                Ok(())
+            }
+            E::RmwTypes => {
+                let inputs = [self.operand_type(0)?, self.operand_type(1)?];
+                let results = self.take_results()?;
+                self.blank();
+                self.text.function_type(&inputs, &results);
+                Ok(())
+            }
+            _ => Err(Unfit),
+        }
+    }
+
+    pub(super) fn write_indices(&mut self, open: T) -> Fits {
+        let (open, close) = if open == T::LParen { ("(", ")") } else { ("[", "]") };
+        let is_alloc = matches!(self.kind(), OpKind::MemrefAlloc | OpKind::MemrefAlloca);
+        let n = if is_alloc && open == "(" { self.segment_sizes::<2>()?[0] } else { self.n_left() };
+        let values = self.take_operands(n)?;
+        fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
+        if is_alloc && open == "[" && values.is_empty() {
+            return Ok(());
+        }
+        self.text.push(open);
+        self.values(&values)?;
+        self.text.push(close);
+        Ok(())
+    }
+
+    fn write_static_lists(&mut self, open: [&str; 3]) -> Fits {
+        for (open, name) in
+            open.into_iter().zip(["static_offsets", "static_sizes", "static_strides"])
+        {
+            let list = self.ints(name)?;
+            self.write_mixed(open, &list, "]")?;
+        }
+        Ok(())
+    }
+
+    fn write_global(&mut self) -> Fits {
+        let ir = self.ir;
+        if let Some(visibility) = self.op_attr("sym_visibility") {
+            self.attr_word(visibility, Types::All);
+        }
+        if self.op_attr("constant").is_some() {
+            self.word("constant");
+        }
+        let name = self.string("sym_name").ok_or(Unfit)?;
+        self.blank();
+        self.text.symbol(name);
+        let ty = self.op_attr("type").ok_or(Unfit)?;
+        self.word(": ");
+        self.text.attr(ty);
+        let Some(value) = self.op_attr("initial_value") else { return Ok(()) };
+        self.word("= ");
+        match ir.interner.attr_data(value) {
+            AttrData::Unit => self.text.push("uninitialized"),
+            AttrData::Elements(text, _) => self.text.push(ir.interner.str(*text)),
+            _ => return Err(Unfit),
+        }
+        Ok(())
     }
 }

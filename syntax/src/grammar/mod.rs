@@ -2,9 +2,11 @@
 //!
 //! *Who reads what.* The skeleton has found the item's extent and cut out its regions. Here `item.rs` reads what all items
 //! share (result names, the generic form, labels, aliases); `custom.rs` walks the custom form that the op table
-//! describes, with `func.rs`, `loops.rs`, `affine.rs` and `memref.rs` for what one op alone has; `opaque.rs` guesses at
-//! ops that no table knows. Types and attributes inside are the business of `lower.rs` and the chumsky grammar in
-//! `values.rs`.
+//! describes, with a file for each idea in it; `opaque.rs` guesses at ops that no table knows. Types and attributes inside are
+//! the business of `lower.rs` and the chumsky grammar in `values.rs`.
+//!
+//! *Who writes what.* The custom form is printed from the same description: next to each reader here stands its writer, an
+//! `impl` of the printer of [`crate::print`].
 //!
 //! *Cost.* A plain op allocates nothing: its type is found by its spelling, its operands fit where they are.
 
@@ -16,8 +18,10 @@
 )]
 
 mod affine;
+mod branch;
 mod custom;
 mod elements;
+mod flag;
 mod func;
 mod item;
 mod loops;
@@ -28,6 +32,7 @@ mod opaque;
 mod parsed;
 mod reader;
 mod spelling;
+mod types;
 mod values;
 mod words;
 

@@ -4,9 +4,10 @@
 
 use std::fmt::Write as _;
 
+use super::custom::Place;
 use super::number::Numbers;
 use super::{Text, Tool, Types, push_quoted};
-use crate::{Attr, AttrData, Form, Ir, Name, Op, OpKind, Region, Type};
+use crate::{Attr, AttrData, Block, Form, Ir, Name, Op, OpKind, Region, Type};
 
 /// The whole document in generic form; the parts of a split file one after the other, with the line between them.
 pub fn generic(ir: &Ir) -> String {
@@ -15,12 +16,21 @@ pub fn generic(ir: &Ir) -> String {
 
 /// The whole document in generic form, as a tool prints it.
 pub fn generic_as(ir: &Ir, tool: Tool) -> String {
+    document(ir, tool, false)
+}
+
+/// One op with its regions in generic form, its values numbered from 0.
+pub fn generic_op(ir: &Ir, op: Op) -> String {
+    one_op(ir, op, false)
+}
+
+pub(super) fn document(ir: &Ir, tool: Tool, is_custom: bool) -> String {
     let mut out = String::new();
     for (n, chunk) in ir.items(ir.root()).enumerate() {
         if n > 0 {
             out.push_str("// -----\n");
         }
-        let mut printer = Printer::new(ir, tool);
+        let mut printer = Printer::new(ir, tool, is_custom);
         for &(_, region) in &ir.op(chunk).regions {
             printer.top(region);
         }
@@ -29,11 +39,10 @@ pub fn generic_as(ir: &Ir, tool: Tool) -> String {
     out
 }
 
-/// One op with its regions in generic form, its values numbered from 0.
-pub fn generic_op(ir: &Ir, op: Op) -> String {
-    let mut printer = Printer::new(ir, Tool::default());
+pub(super) fn one_op(ir: &Ir, op: Op, is_custom: bool) -> String {
+    let mut printer = Printer::new(ir, Tool::default(), is_custom);
     printer.number(op);
-    printer.op(op, 0);
+    printer.op(op);
     printer.text.out
 }
 
@@ -49,17 +58,35 @@ pub(super) fn ordered_regions(ir: &Ir, op: Op) -> Vec<Region> {
     regions
 }
 
-struct Printer<'a> {
-    ir: &'a Ir,
-    tool: Tool,
-    text: Text<'a>,
-    numbers: Numbers,
+/// A print under construction.
+#[derive(Debug)]
+pub(crate) struct Printer<'a> {
+    pub(crate) ir: &'a Ir,
+    pub(crate) tool: Tool,
+    pub(crate) text: Text<'a>,
+    pub(super) numbers: Numbers,
+    /// Ops are printed in their own forms.
+    is_custom: bool,
+    /// How many regions are around.
+    pub(super) depth: usize,
+    /// The dialect that op names need not mention.
+    pub(super) default_dialect: Option<&'static str>,
+    /// The op that is being written in its own form.
+    pub(super) place: Option<Place>,
 }
 
 impl<'a> Printer<'a> {
-    fn new(ir: &'a Ir, tool: Tool) -> Self {
-        let text = Text::new(&ir.interner, Some(tool));
-        Self { ir, tool, text, numbers: Numbers::default() }
+    fn new(ir: &'a Ir, tool: Tool, is_custom: bool) -> Self {
+        Self {
+            ir,
+            tool,
+            text: Text::new(&ir.interner, Some(tool)),
+            numbers: Numbers::default(),
+            is_custom,
+            depth: 0,
+            default_dialect: Some("builtin"),
+            place: None,
+        }
     }
 
     fn number(&mut self, op: Op) {
@@ -71,44 +98,54 @@ impl<'a> Printer<'a> {
     fn top(&mut self, region: Region) {
         let ir = self.ir;
         let ops: Vec<Op> = ir.items(region).filter(|it| ir.op(*it).kind.is_op()).collect();
+        for &op in &ops {
+            self.number(op);
+        }
         if let [only] = ops[..]
             && ir.op(only).kind == OpKind::BuiltinModule
         {
-            self.number(only);
-            self.op(only, 0);
+            self.op(only);
         } else {
-            for &op in &ops {
-                self.number(op);
-            }
-            self.text.push("\"builtin.module\"() ({\n");
-            if ops.is_empty() {
+            self.text.push(if self.is_custom { "module {\n" } else { "\"builtin.module\"() ({\n" });
+            if ops.is_empty() && !self.is_custom {
                 self.text.push("^bb0:\n");
             }
+            self.depth = 1;
             for &op in &ops {
-                self.op(op, 1);
+                self.op(op);
             }
-            self.text.push("}) : () -> ()\n");
+            self.depth = 0;
+            self.text.push(if self.is_custom { "}\n" } else { "}) : () -> ()\n" });
         }
         self.resources(region);
     }
 
-    fn indent(&mut self, depth: usize) {
+    pub(super) fn indent(&mut self, depth: usize) {
         for _ in 0..depth {
             self.text.push("  ");
         }
     }
 
-    fn op(&mut self, op: Op, depth: usize) {
-        let ir = self.ir;
-        let data = ir.op(op);
-        self.indent(depth);
+    /// An op on lines of its own.
+    fn op(&mut self, op: Op) {
+        self.indent(self.depth);
         if let Some(number) = self.numbers.op(op) {
             let _ = write!(self.text.out, "%{number}");
-            if data.results.len() > 1 {
-                let _ = write!(self.text.out, ":{}", data.results.len());
+            let n_results = self.ir.op(op).results.len();
+            if n_results > 1 {
+                let _ = write!(self.text.out, ":{n_results}");
             }
             self.text.push(" = ");
         }
+        if !(self.is_custom && self.try_custom(op)) {
+            self.generic_op(op);
+        }
+        self.text.push("\n");
+    }
+
+    fn generic_op(&mut self, op: Op) {
+        let ir = self.ir;
+        let data = ir.op(op);
         push_quoted(&mut self.text.out, ir.interner.str(data.name));
         let numbers = &self.numbers;
         self.text.push("(");
@@ -138,7 +175,7 @@ impl<'a> Printer<'a> {
             });
             self.text.push("}>");
         }
-        self.regions(op, depth);
+        self.regions(op);
         if !discardable.is_empty() {
             self.text.push(" ");
             self.text.dict(&discardable);
@@ -151,10 +188,10 @@ impl<'a> Printer<'a> {
         let results: Vec<Type> = data.results.iter().map(|it| ir.value(*it).ty).collect();
         self.text.push(" : ");
         self.text.function_type(&inputs, &results);
-        self.text.push("\n");
     }
 
-    fn regions(&mut self, op: Op, depth: usize) {
+    /// The regions of an op in generic form.
+    fn regions(&mut self, op: Op) {
         let ir = self.ir;
         let mut regions: Vec<Option<Region>> =
             ordered_regions(ir, op).into_iter().map(Some).collect();
@@ -171,54 +208,63 @@ impl<'a> Printer<'a> {
         for (i, region) in regions.iter().enumerate() {
             self.text.push(if i > 0 { ", {\n" } else { "{\n" });
             if let Some(region) = region {
-                self.region(op, *region, depth);
+                self.region(op, *region);
             }
-            self.indent(depth);
+            self.indent(self.depth);
             self.text.push("}");
         }
         self.text.push(")");
     }
 
-    fn region(&mut self, parent: Op, region: Region, depth: usize) {
+    fn region(&mut self, parent: Op, region: Region) {
         let ir = self.ir;
         let is_custom = ir.op(parent).form == Form::Custom;
         let terminator = ir.missing_terminator(parent, region);
+        self.depth += 1;
         for (n, &block) in ir.blocks(region).iter().enumerate() {
             let data = ir.block(block);
             // Only a region in generic form can be without any block.
             let is_empty = ir.block_ops(block).next().is_none();
             let is_shown = is_empty && terminator.is_none() && (data.label.is_some() || is_custom);
-            if n > 0 || !data.args.is_empty() || is_shown {
-                self.indent(depth);
-                let _ = write!(self.text.out, "^bb{n}");
-                if !data.args.is_empty() {
-                    let numbers = &self.numbers;
-                    self.text.push("(");
-                    self.text.list(&data.args, |it, &value| {
-                        it.push(numbers.value(value).unwrap_or("%?"));
-                        it.push(": ");
-                        it.ty(ir.value(value).ty);
-                    });
-                    self.text.push(")");
-                }
-                self.text.push(":\n");
-            }
-            for op in ir.block_ops(block) {
-                self.op(op, depth + 1);
-            }
+            self.block(block, n > 0 || !data.args.is_empty() || is_shown, None);
         }
         if let Some(terminator) = terminator {
-            self.indent(depth + 1);
+            self.indent(self.depth);
             push_quoted(&mut self.text.out, terminator.spec().name);
             self.text.push("()");
             if terminator == OpKind::ScfForallInParallel {
                 self.text.push(" ({\n");
-                self.indent(depth + 1);
+                self.indent(self.depth);
                 self.text.push("^bb0:\n");
-                self.indent(depth + 1);
+                self.indent(self.depth);
                 self.text.push("})");
             }
             self.text.push(" : () -> ()\n");
+        }
+        self.depth -= 1;
+    }
+
+    /// A block, its label if that is wanted, and its ops but one.
+    pub(super) fn block(&mut self, block: Block, has_label: bool, without: Option<Op>) {
+        let ir = self.ir;
+        if has_label {
+            let args = &ir.block(block).args;
+            self.indent(self.depth.saturating_sub(1));
+            let _ = write!(self.text.out, "^bb{}", self.numbers.block(block).unwrap_or(0));
+            if !args.is_empty() {
+                let numbers = &self.numbers;
+                self.text.push("(");
+                self.text.list(args, |it, &value| {
+                    it.push(numbers.value(value).unwrap_or("%?"));
+                    it.push(": ");
+                    it.ty(ir.value(value).ty);
+                });
+                self.text.push(")");
+            }
+            self.text.push(":\n");
+        }
+        for op in ir.block_ops(block).filter(|it| Some(*it) != without) {
+            self.op(op);
         }
     }
 

@@ -3,6 +3,7 @@
 //! The programs are measuring data, kept outside of the repository at `../shared/corpus`. Where they are not, these tests
 //! say so and pass.
 
+mod custom;
 mod generic;
 mod normal;
 mod open;

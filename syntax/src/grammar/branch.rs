@@ -1,0 +1,157 @@
+//! Successors and the headers of `cf` branches.
+
+use super::ParsedSuccessor;
+use super::reader::{Reader, Res};
+use crate::print::{Fits, Printer, Tool, Unfit, fits};
+use crate::{AttrData, Dim, T, TypeData};
+
+impl Reader<'_, '_> {
+    pub(super) fn block_name(&mut self) -> Res {
+        if self.peek() != T::Caret {
+            return Err(self.expected("a block name"));
+        }
+        let token = self.bump();
+        let text = self.slice(token);
+        let name = self.name(&text[1..]);
+        let at = self.out.operands.len() as u32;
+        self.out.successors.push(ParsedSuccessor { name, span: token.span(), operands: at..at });
+        Ok(())
+    }
+
+    pub(super) fn successor(&mut self) -> Res {
+        self.block_name()?;
+        if self.eat(T::LParen) {
+            if self.peek() != T::Percent {
+                return Err(self.expected("an SSA value"));
+            }
+            self.uses_types()?;
+            self.expect(T::RParen)?;
+            let n = self.out.operands.len() as u32;
+            if let Some(it) = self.out.successors.last_mut() {
+                it.operands.end = n;
+            }
+        }
+        Ok(())
+    }
+
+    /// `default: ^bb, 1: ^bb(%a : i32)`, between the brackets of `cf.switch`.
+    pub(super) fn switch(&mut self) -> Res {
+        self.expect_word("default")?;
+        self.expect(T::Colon)?;
+        self.successor()?;
+        let mut cases = Vec::new();
+        while self.eat(T::Comma) {
+            cases.push(self.integer()?);
+            self.expect(T::Colon)?;
+            self.successor()?;
+        }
+        let sizes: Vec<i64> =
+            self.out.successors.iter().map(|it| it.operands.len() as i64).collect();
+        self.segments(&[1, sizes[0], sizes[1..].iter().sum()]);
+        let i32_type = self.i32_type();
+        let segments = self.dense_array(i32_type, &sizes[1..]);
+        self.set_attr("case_operand_segments", segments);
+        if !cases.is_empty() {
+            let flag = self.out.operands[0].ty;
+            let n = cases.len() as u64;
+            let is_splat = cases.iter().all(|it| *it == cases[0]);
+            let text = if is_splat {
+                format!("dense<{}>", cases[0])
+            } else {
+                let all: Vec<_> = cases.iter().map(ToString::to_string).collect();
+                format!("dense<[{}]>", all.join(", "))
+            };
+            let dims = [Dim::Fixed(n)].into();
+            let ty = self.env.interner.ty(TypeData::Vector { dims, element: flag });
+            let text = self.name(&text);
+            let attr = self.env.interner.attr(AttrData::Elements(text, ty));
+            self.set_attr("case_values", attr);
+        }
+        Ok(())
+    }
+
+    /// `weights([1, 2])` or nothing.
+    pub(super) fn opt_weights(&mut self) -> Res {
+        if !self.eat_word("weights") {
+            return Ok(());
+        }
+        self.expect(T::LParen)?;
+        self.expect(T::LSquare)?;
+        let mut weights = Vec::new();
+        self.list(T::RSquare, |it| {
+            weights.push(it.integer()?);
+            Ok(())
+        })?;
+        self.expect(T::RParen)?;
+        let ty = self.i32_type();
+        let attr = self.dense_array(ty, &weights);
+        self.set_attr("branch_weights", attr);
+        Ok(())
+    }
+}
+
+impl Printer<'_> {
+    pub(super) fn write_successor(&mut self) -> Fits {
+        let ir = self.ir;
+        let (block, range) = self.take_successor()?;
+        let values = self.take_operands(range.len())?;
+        fits(range.end as usize == ir.op(self.op_id()).operands.len() - self.n_left())?;
+        self.blank();
+        self.block_name(block)?;
+        if !values.is_empty() {
+            self.text.push("(");
+            self.values_types(&values)?;
+            self.text.push(")");
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_switch(&mut self) -> Fits {
+        let ir = self.ir;
+        let n = ir.rest(self.op_id()).successors.len();
+        let cases = match self.op_attr("case_values").map(|it| ir.interner.attr_data(it)) {
+            None => Vec::new(),
+            Some(AttrData::Elements(text, _)) => {
+                element_ints(ir.interner.str(*text), n.saturating_sub(1)).ok_or(Unfit)?
+            }
+            Some(_) => return Err(Unfit),
+        };
+        fits(n == cases.len() + 1)?;
+        self.text.push("\n");
+        for at in 0..n {
+            self.line_start(1);
+            match at.checked_sub(1) {
+                None => self.text.push("default:"),
+                Some(at) => self.text.push(&format!("{}:", cases[at])),
+            }
+            self.write_successor()?;
+            self.text.push(if at + 1 < n { ",\n" } else { "\n" });
+        }
+        self.line_start(0);
+        Ok(())
+    }
+
+    pub(super) fn write_weights(&mut self) -> Fits {
+        if self.tool != Tool::Mlir19 && self.op_attr("branch_weights").is_some() {
+            let weights = self.ints("branch_weights")?;
+            self.word("weights(");
+            self.text.ints(&weights);
+            self.text.push(")");
+        }
+        Ok(())
+    }
+}
+
+/// The integers of the canonical text of a vector of `n`: `dense<1>`, `dense<[1, 2]>` or `dense<>`.
+pub(super) fn element_ints(text: &str, n: usize) -> Option<Vec<i64>> {
+    let body = text.strip_prefix("dense<")?.strip_suffix('>')?;
+    match body.strip_prefix('[') {
+        Some(list) => {
+            let list = list.strip_suffix(']')?.split(", ");
+            let all: Vec<i64> = list.map(|it| it.parse().ok()).collect::<Option<_>>()?;
+            (all.len() == n).then_some(all)
+        }
+        None if body.is_empty() => (n == 0).then(Vec::new),
+        None => Some(vec![body.parse().ok()?; n]),
+    }
+}
