@@ -1,16 +1,128 @@
 //! The command line.
+#![expect(clippy::doc_markdown, reason = "the comments are printed as help")]
 
 use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::{Parser, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 
 /// Checks noisy arithmetic in MLIR files, and inserts the cheapest `reduce_noise`.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "noisy-check", version, about, long_about = None, after_help = EXIT_CODES)]
-#[expect(clippy::struct_excessive_bools, reason = "a switch each")]
-#[expect(clippy::doc_markdown, reason = "the comments are printed as help")]
-pub(crate) struct Args {
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true
+)]
+pub(crate) struct Cli {
+    /// What else there is to do than checking.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+
+    /// What to check, and how.
+    #[command(flatten)]
+    pub check: Check,
+}
+
+/// What else there is to do than checking.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Tell what a diagnostic is about and what to do
+    Explain {
+        /// The code, such as noise-overflow
+        #[arg(value_name = "CODE", required_unless_present = "all")]
+        code: Option<String>,
+        /// All of them
+        #[arg(long, conflicts_with = "code")]
+        all: bool,
+    },
+    /// Draw how noise flows through a function
+    Graph(Graph),
+    /// Print the JSON schema of noisy.toml
+    Schema,
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+/// What to draw.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Graph {
+    /// The file; `-` is standard input
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// The function, with or without the @; otherwise the first that goes over, or the first
+    #[arg(long, short, value_name = "NAME")]
+    pub function: Option<String>,
+    /// What to make of it
+    #[arg(long, value_enum, default_value = "dot", value_name = "FORMAT")]
+    pub format: Picture,
+    /// Insert reduce_noise first, and draw the program before and after
+    #[arg(long)]
+    pub fix: bool,
+    /// Write to a file
+    #[arg(short, long, value_name = "FILE")]
+    pub output_file: Option<PathBuf>,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub settings: SettingsArgs,
+}
+
+/// What `graph` makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Picture {
+    /// For Graphviz
+    Dot,
+    /// One picture
+    Svg,
+    /// A page with one picture, or with two side by side
+    Html,
+}
+
+/// Where settings come from.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Settings")]
+pub(crate) struct SettingsArgs {
+    /// Set a key, as placement.time-limit=3, or use one configuration file for everything
+    #[arg(long, value_name = "KEY=VALUE|FILE")]
+    pub config: Vec<String>,
+
+    /// Read no configuration file
+    #[arg(long)]
+    pub isolated: bool,
+
+    /// Report a rule, a category or all as errors
+    #[arg(long, value_name = "RULE")]
+    pub error: Vec<String>,
+
+    /// Report a rule, a category or all as warnings
+    #[arg(long, value_name = "RULE")]
+    pub warn: Vec<String>,
+
+    /// Do not report a rule, a category or all
+    #[arg(long, value_name = "RULE")]
+    pub ignore: Vec<String>,
+
+    /// Time for the optimizer, for all files together
+    #[arg(long, value_name = "SECONDS")]
+    pub time_limit: Option<f64>,
+
+    /// What the optimizer makes least: how many reduce_noise are executed, or how many are written
+    #[arg(long, value_parser = ["executed", "count"])]
+    pub objective: Option<String>,
+
+    /// Place anew: reduce_noise that is there already may go
+    #[arg(long)]
+    pub replace: bool,
+}
+
+/// What to check, and how.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Check {
     /// Files and directories; `-` is standard input. Of directories all *.mlir that git does not ignore
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
@@ -23,57 +135,119 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
 
-    /// Insert reduce_noise wherever noise exceeds the budget, and write the files back
-    #[arg(long)]
-    pub fix: bool,
-
-    /// Print what --fix would change; exit code 1 if anything
-    #[arg(long, conflicts_with = "fix")]
-    pub diff: bool,
-
-    /// Time for the optimizer, for all files together
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
-    pub time_limit: Duration,
-
-    /// What the optimizer makes least
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "executed")]
-    pub objective: Objective,
-
-    /// Place anew: reduce_noise that is there already may go
-    #[arg(long)]
-    pub replace: bool,
-
     /// Exit with 0 also if there are errors
     #[arg(long)]
     pub exit_zero: bool,
 
-    /// Read no configuration file
+    /// Exit with 1 also if there are only warnings
     #[arg(long)]
-    pub isolated: bool,
+    pub error_on_warning: bool,
 
-    /// The name of standard input
-    #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
-    pub stdin_filename: String,
+    /// Print at most so many diagnostics of a file; the others are counted
+    #[arg(long, value_name = "N")]
+    pub max_diagnostics: Option<usize>,
 
     /// Count the diagnostics of each code
     #[arg(long)]
     pub statistics: bool,
 
-    /// Print what a stage made of each file, and check nothing
-    #[arg(long, value_enum, value_name = "STAGE", hide = true)]
-    pub dump: Option<Stage>,
-
     /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
+
+    /// What to write back.
+    #[command(flatten)]
+    pub fixing: Fixing,
+
+    /// Which files.
+    #[command(flatten)]
+    pub files: Files,
+
+    /// Where settings come from.
+    #[command(flatten)]
+    pub settings: SettingsArgs,
+
+    /// What to print instead.
+    #[command(flatten)]
+    pub show: Show,
+}
+
+/// What to write back.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Fixing")]
+#[expect(clippy::struct_excessive_bools, reason = "a switch each")]
+pub(crate) struct Fixing {
+    /// Apply the safe fixes, insert reduce_noise where noise exceeds the budget, and write the files back
+    #[arg(long)]
+    pub fix: bool,
+
+    /// Print what --fix would change; exit code 1 if anything
+    #[arg(long, conflicts_with_all = ["fix", "fix_only"])]
+    pub diff: bool,
+
+    /// Apply also the fixes that need a look
+    #[arg(long)]
+    pub unsafe_fixes: bool,
+
+    /// As --fix, and do not report what is left
+    #[arg(long)]
+    pub fix_only: bool,
+}
+
+/// Which files.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Files")]
+pub(crate) struct Files {
+    /// Leave out what matches a pattern of a .gitignore
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+
+    /// Leave out what is excluded even if it is named
+    #[arg(long)]
+    pub force_exclude: bool,
+
+    /// Only the I-th of N parts of the files, about equal in size
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    pub shard: Option<(usize, usize)>,
+
+    /// The name of standard input
+    #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
+    pub stdin_filename: String,
+
+    /// Check the pieces of a file between lines // ----- each by itself, as mlir-opt does
+    #[arg(long)]
+    pub split_input_file: bool,
+}
+
+/// What to print instead.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Instead of checking")]
+#[expect(clippy::struct_field_names, reason = "the options are called so")]
+pub(crate) struct Show {
+    /// Compare with the expected-error, -warning, -remark and -note comments in the files, as mlir-opt does
+    #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    #[arg(conflicts_with_all = ["fix", "fix_only", "diff"])]
+    pub verify_diagnostics: Option<Verify>,
+
+    /// Print the program with the noise range of every value behind it
+    #[arg(long, conflicts_with_all = ["fix", "fix_only", "diff", "verify_diagnostics"])]
+    pub show_ranges: bool,
+
+    /// Print what configuration counts for the first file, and all that it sets
+    #[arg(long)]
+    pub show_settings: bool,
+
+    /// Print what a stage made of each file
+    #[arg(long, value_enum, value_name = "STAGE", hide = true)]
+    pub dump: Option<Stage>,
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 no errors, 1 errors (with --fix: that are left), 2 wrong usage or a file that cannot be read or written";
+Exit codes: 0 no errors, 1 errors (with --fix: that are left), 2 wrong usage, a wrong configuration, or a file that cannot
+be read or written, 101 an internal error";
 
 /// How to print what is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[expect(clippy::doc_markdown, reason = "the comments are printed as help")]
 pub(crate) enum Format {
     /// On the source, with the chain that fed the noise
     Full,
@@ -97,25 +271,6 @@ pub(crate) enum Format {
     Rdjson,
 }
 
-/// What the optimizer makes least.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[expect(clippy::doc_markdown, reason = "the comments are printed as help")]
-pub(crate) enum Objective {
-    /// How many reduce_noise are executed: trip counts multiply, branches divide
-    Executed,
-    /// How many reduce_noise are written
-    Count,
-}
-
-impl From<Objective> for noisy_analyses::Objective {
-    fn from(it: Objective) -> Self {
-        match it {
-            Objective::Executed => Self::Executed,
-            Objective::Count => Self::Count,
-        }
-    }
-}
-
 /// A stage of the way from text to facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stage {
@@ -136,9 +291,17 @@ pub(crate) enum Stage {
     Facts,
 }
 
+/// Which diagnostics must be expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Verify {
+    /// All but notes
+    All,
+    /// None: those that are expected must be there, and there may be others
+    OnlyExpected,
+}
+
 /// When to use colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[expect(clippy::doc_markdown, reason = "the comments are printed as help")]
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set
     Auto,
@@ -148,12 +311,11 @@ pub(crate) enum Color {
     Never,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds".to_owned())?;
-    if !(0.0..=1e6).contains(&seconds) {
-        return Err("expected a number of seconds between 0 and 1000000".to_owned());
-    }
-    Ok(Duration::from_secs_f64(seconds))
+fn shard(text: &str) -> Result<(usize, usize), String> {
+    let wrong = || "expected I/N with I from 1 to N, such as 1/4".to_owned();
+    let (index, count) = text.split_once('/').ok_or_else(wrong)?;
+    let (index, count) = (index.parse().map_err(|_| wrong())?, count.parse().map_err(|_| wrong())?);
+    if (1..=count).contains(&index) { Ok((index, count)) } else { Err(wrong()) }
 }
 
 #[cfg(test)]
@@ -163,14 +325,14 @@ mod tests {
 
     #[test]
     fn the_command_line_is_consistent() {
-        Args::command().debug_assert();
+        Cli::command().debug_assert();
     }
 
     #[test]
-    fn seconds_are_checked() {
-        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
-        for text in ["-1", "x", "inf", "NaN", ""] {
-            assert!(seconds(text).is_err(), "{text}");
+    fn shards_are_checked() {
+        assert_eq!(shard("2/4"), Ok((2, 4)));
+        for text in ["0/4", "5/4", "1", "a/b", "1/0", "", "-1/2"] {
+            assert!(shard(text).is_err(), "{text}");
         }
     }
 }

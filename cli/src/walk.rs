@@ -24,13 +24,20 @@ pub(crate) struct Unreadable {
     pub why: String,
 }
 
-/// Finds the files; a file named is taken whatever its name, and each only once.
-pub(crate) fn inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<Unreadable>) {
+/// Finds the files; a file named is taken whatever its name, and each only once. What is excluded is left out of folders, and of
+/// what is named if `force`.
+pub(crate) fn inputs(
+    paths: &[PathBuf],
+    is_excluded: &dyn Fn(&Path) -> bool,
+    force: bool,
+) -> (Vec<Input>, Vec<Unreadable>) {
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
+    // The same file under two spellings is one.
+    let mut is_new = |path: &Path| seen.insert(path.components().collect::<PathBuf>());
     for path in paths {
         if path.as_os_str() == "-" {
-            if seen.insert(path.clone()) {
+            if is_new(path) {
                 out.push(Input::Stdin);
             }
             continue;
@@ -45,12 +52,12 @@ pub(crate) fn inputs(paths: &[PathBuf]) -> (Vec<Input>, Vec<Unreadable>) {
                         why: "no .mlir files in this directory".to_owned(),
                     });
                 }
-                found.retain(|it| seen.insert(it.clone()));
+                found.retain(|it| !is_excluded(it) && is_new(it));
                 out.extend(found.into_iter().map(Input::File));
                 errors.append(&mut failed);
             }
             Ok(_) => {
-                if seen.insert(path.clone()) {
+                if !(force && is_excluded(path)) && is_new(path) {
                     out.push(Input::File(path.clone()));
                 }
             }
@@ -80,7 +87,7 @@ fn directory(root: &Path) -> (Vec<PathBuf>, Vec<Unreadable>) {
                     }
                 }
                 Err(error) => {
-                    found.1.push(Unreadable { path: root.to_owned(), why: error.to_string() });
+                    found.1.push(unreadable(root, error));
                 }
             }
             WalkState::Continue
@@ -97,6 +104,18 @@ fn directory(root: &Path) -> (Vec<PathBuf>, Vec<Unreadable>) {
             }
         }
     }
-    errors.sort_unstable_by(|a, b| a.why.cmp(&b.why));
+    errors.sort_unstable_by(|a, b| (&a.path, &a.why).cmp(&(&b.path, &b.why)));
     (files, errors)
+}
+
+/// What the walk stumbled over.
+fn unreadable(root: &Path, error: ignore::Error) -> Unreadable {
+    match error {
+        ignore::Error::WithPath { path, err } => unreadable(&path, *err),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            unreadable(root, *err)
+        }
+        ignore::Error::Io(error) => Unreadable { path: root.to_owned(), why: reason(&error) },
+        other => Unreadable { path: root.to_owned(), why: other.to_string() },
+    }
 }

@@ -1,7 +1,7 @@
 //! A configuration file, read, and the layers of what it says merged for one file.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
@@ -69,6 +69,7 @@ const TOP: [&str; 2] = ["exclude", "overrides"];
 /// A configuration file, read.
 pub struct Config {
     text: String,
+    path: Option<PathBuf>,
     overrides: Overrides,
     exclude: Gitignore,
     /// Which files each of the `[[overrides]]` is about.
@@ -103,6 +104,7 @@ impl Config {
         }
         let mut it = Self {
             text: text.to_owned(),
+            path: None,
             overrides: overrides.clone(),
             exclude,
             settings: Arc::default(),
@@ -111,6 +113,16 @@ impl Config {
         };
         it.settings = it.merge_layers(&vec![false; it.layers.len()])?;
         Ok(it)
+    }
+
+    /// Where it was read.
+    pub(crate) fn at(self, path: &Path) -> Self {
+        Self { path: Some(path.to_owned()), ..self }
+    }
+
+    /// The file that it is; nothing if there is none, and the defaults count.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
     }
 
     /// The settings of a file that none of the `[[overrides]]` is about.

@@ -135,8 +135,9 @@ impl Resolver {
 
     fn parse(&self, text: &str, path: &Path, root: &Path) -> Loaded {
         let config = Config::from_toml(text, root, &self.overrides);
+        let at = |it: Config| if path.as_os_str().is_empty() { it } else { it.at(&shown(path)) };
         config
-            .map(Arc::new)
+            .map(|it| Arc::new(at(it)))
             .map_err(|problems| Arc::new(Invalid { path: shown(path), problems, unreadable: None }))
     }
 }

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::{findings, severity};
+use super::severity;
 use crate::check::Checked;
+use crate::place::Place;
 
 pub(super) fn file(checked: &Checked) -> String {
     let mut out = String::new();
-    for it in findings(checked) {
-        let (row, column) = (it.start.row, it.start.column);
+    for it in &checked.diagnostics {
+        let Place { row, column } = Place::of(&checked.text, it.range.start);
         let severity = severity(it.severity);
         let _ = writeln!(
             out,

@@ -23,11 +23,6 @@ const MAX_LINE: usize = 1000;
 
 pub(super) fn file(checked: &Checked, color: bool) -> String {
     let mut out = String::new();
-    if let Some(failure) = &checked.failure {
-        let place = failure.place.map_or(String::new(), |(row, column)| format!("{row}:{column}:"));
-        let _ =
-            writeln!(out, "{}:{place} error[{}] {}\n", checked.name, failure.code, failure.message);
-    }
     if !checked.diagnostics.is_empty() {
         let source = sheet(&checked.text);
         for it in &checked.diagnostics {

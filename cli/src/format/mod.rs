@@ -62,6 +62,15 @@ pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
     }
 }
 
+/// What `--verify-diagnostics` says of a file.
+pub(crate) fn mismatches(checked: &Checked) -> String {
+    let line = |it: &noisy_analyses::Diagnostic| {
+        let Place { row, column } = Place::of(&checked.text, it.range.start);
+        format!("{}:{row}:{column}: error: {}", checked.name, it.message) + "\n"
+    };
+    checked.diagnostics.iter().map(line).collect()
+}
+
 /// What goes around the pieces.
 pub(crate) fn frame(format: Format) -> Frame {
     let frame = |open: &str, between, close| Frame { open: open.to_owned(), between, close };
@@ -133,7 +142,8 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
     failure.chain(diagnostics).collect()
 }
 
-fn category(category: Category) -> &'static str {
+/// A family, as it is written.
+pub(crate) fn category(category: Category) -> &'static str {
     match category {
         Category::Syntax => "syntax",
         Category::Name => "name",
@@ -144,7 +154,8 @@ fn category(category: Category) -> &'static str {
     }
 }
 
-fn severity(severity: Severity) -> &'static str {
+/// A severity, as it is written.
+pub(crate) fn severity(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -154,7 +165,7 @@ fn severity(severity: Severity) -> &'static str {
 }
 
 /// Text in XML, in an attribute or not.
-fn xml(text: &str) -> String {
+pub(crate) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

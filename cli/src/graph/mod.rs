@@ -1,0 +1,351 @@
+//! `graph`: how noise flows through a function, as a picture.
+//!
+//! A node for each value that carries noise and for each op that takes such values and gives none, an edge for each use. What flows without an op that
+//! computes it (loop-carried values, block arguments, results of branches) is a dashed edge.
+
+mod dot;
+mod svg;
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use noisy_analyses::{Document, Noise, derivation, flow, insert_reduces};
+use noisy_syntax::{Ir, Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::args::{self, Picture};
+use crate::walk::Input;
+use crate::{CLEAN, FAILED, check, complain, mend, setup};
+
+/// A drawn function.
+#[derive(Debug, PartialEq, Eq)]
+struct Graph {
+    /// What is drawn.
+    title: String,
+    nodes: Vec<Node>,
+    edges: Vec<Edge>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Node {
+    /// `%4 = mul`, without the dialect.
+    label: String,
+    /// `[0, 24]`, and where it stands.
+    detail: String,
+    /// For a closer look: the line of the text.
+    line: usize,
+    look: Look,
+}
+
+/// What a node looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    /// So many hundredths of the budget.
+    Within(u32),
+    /// Here the budget is first exceeded.
+    Violation,
+    /// Over, because of something further up.
+    Spoilt,
+    /// Brings noise down.
+    Reset,
+    /// Not known.
+    Unknown,
+    /// Carries no noise itself.
+    Sink,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Edge {
+    from: usize,
+    to: usize,
+    /// Flows without being computed.
+    carried: bool,
+}
+
+/// Draws; the exit code.
+///
+/// # Errors
+///
+/// When the output cannot be written.
+pub(crate) fn run(args: &args::Graph) -> io::Result<i32> {
+    match draw(args) {
+        Ok(text) => {
+            match &args.output_file {
+                Some(path) => File::create(path)?.write_all(text.as_bytes())?,
+                None => io::stdout().write_all(text.as_bytes())?,
+            }
+            Ok(CLEAN)
+        }
+        Err(why) => {
+            complain(&format!("noisy-check: {why}"));
+            Ok(FAILED)
+        }
+    }
+}
+
+fn draw(args: &args::Graph) -> Result<String, String> {
+    let resolver = setup::resolver(&args.settings)?;
+    let input =
+        if args.path == Path::new("-") { Input::Stdin } else { Input::File(args.path.clone()) };
+    let name = check::name(&input, "<stdin>");
+    let config = resolver.config(Path::new(&name)).map_err(|it| it.to_string())?;
+    let settings = config
+        .for_path(Path::new(&name))
+        .map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
+    let text =
+        check::guarded(|| check::read(&input)).map_err(|it| format!("{name}: {}", it.message))?;
+    let document = Document::with_model(&text, settings.model.noise().clone());
+    let function =
+        choose(&document, args.function.as_deref()).map_err(|why| format!("{name}: {why}"))?;
+    let mut graphs = vec![graph(&document, function, "")];
+    if args.fix {
+        let options = mend::options(&settings, settings.placement.time_limit.duration());
+        let outcome =
+            insert_reduces(&document, &[function], &options).map_err(|it| it.to_string())?;
+        if let Some(noisy_analyses::Verdict::Refused(why)) =
+            outcome.functions.first().map(|it| &it.verdict)
+        {
+            return Err(format!("{name}: @{}: {why}", document.function_name(function)));
+        }
+        if let Some(fix) = outcome.fix {
+            graphs[0].title.push_str(", before");
+            let after = Document::with_model(&fix.apply(&text), document.model().clone());
+            // Functions keep their order.
+            let index = document.ir().functions().iter().position(|&it| it == function);
+            let function = index.and_then(|it| after.ir().functions().get(it).copied());
+            graphs.extend(function.map(|it| graph(&after, it, &format!(", after: {}", fix.title))));
+        }
+    }
+    Ok(match args.format {
+        Picture::Dot => dot::draw(&graphs),
+        Picture::Svg => svg::draw(&graphs),
+        Picture::Html => svg::page(&name, &graphs),
+    })
+}
+
+/// The function of a name; without a name the first that is over the budget, or else the first.
+fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
+    let ir = document.ir();
+    let functions = ir.functions();
+    if let Some(name) = name {
+        let name = name.trim_start_matches('@');
+        let found = functions.iter().find(|&&it| document.function_name(it) == name);
+        let names = || {
+            functions
+                .iter()
+                .map(|&it| format!("@{}", document.function_name(it)))
+                .collect::<Vec<_>>()
+        };
+        return found.copied().ok_or_else(|| match &names()[..] {
+            [] => format!("there is no function @{name}"),
+            names => format!("there is no function @{name}; there are {}", names.join(", ")),
+        });
+    }
+    let mut over: Vec<Op> = Vec::new();
+    for (value, _) in document.facts().analysis.roots(ir) {
+        over.extend(ir.definer(value).and_then(|it| ir.function_of(it)));
+    }
+    let first = functions.iter().find(|it| over.contains(it)).or_else(|| functions.first());
+    first.copied().ok_or_else(|| "there is no function".to_owned())
+}
+
+fn graph(document: &Document, function: Op, what: &str) -> Graph {
+    let ir = document.ir();
+    let roots: FxHashSet<Value> =
+        document.facts().analysis.roots(ir).into_iter().map(|it| it.0).collect();
+    let mut out = Graph {
+        title: format!("@{}{what}", document.function_name(function)),
+        nodes: Vec::new(),
+        edges: Vec::new(),
+    };
+    let mut by_value: FxHashMap<Value, usize> = FxHashMap::default();
+    let mut values: Vec<(Value, usize)> = Vec::new();
+    let mut sinks: Vec<(Op, usize)> = Vec::new();
+    let mut visit = |op: Op| {
+        let data = ir.op(op);
+        let blocks = data.regions.iter().flat_map(|&(_, region)| ir.blocks(region));
+        let arguments = blocks.flat_map(|block| ir.block(block).args.clone());
+        let noisy =
+            arguments.map(|it| (it, true)).chain(data.results.iter().map(|&it| (it, false)));
+        for (value, is_argument) in noisy.filter(|it| document.is_noisy(it.0)) {
+            by_value.insert(value, out.nodes.len());
+            values.push((value, out.nodes.len()));
+            out.nodes.push(node(document, op, value, is_argument, roots.contains(&value)));
+        }
+        let takes = data.operands.iter().any(|it| it.value.is_some_and(|it| document.is_noisy(it)));
+        let gives = data.results.iter().any(|&it| document.is_noisy(it));
+        // What a terminator passes on flows to where it goes.
+        let passes = (0..data.operands.len()).any(|it| !flow::feeds(ir, op, it).is_empty());
+        if takes && !gives && !passes && data.kind.is_op() {
+            sinks.push((op, out.nodes.len()));
+            out.nodes.push(Node {
+                label: short(ir, op).to_owned(),
+                detail: String::new(),
+                line: line(document, ir.range(op).start),
+                look: Look::Sink,
+            });
+        }
+    };
+    visit(function);
+    for &(_, region) in &ir.op(function).regions {
+        ir.walk(region, &mut visit);
+    }
+    let mut edges = Vec::new();
+    for &(value, to) in &values {
+        for (_, from) in flow::feeders(ir, value) {
+            edges.extend(by_value.get(&from).map(|&from| Edge { from, to, carried: true }));
+        }
+    }
+    let mut uses = |op: Op, to: usize| {
+        for from in ir.op(op).operands.iter().filter_map(|it| by_value.get(&it.value?)) {
+            edges.push(Edge { from: *from, to, carried: false });
+        }
+    };
+    for &(op, to) in &sinks {
+        uses(op, to);
+    }
+    for &(value, to) in &values {
+        if let noisy_syntax::Def::Result(op, _) = ir.value(value).def
+            && ir.op(op).regions.is_empty()
+        {
+            uses(op, to);
+        }
+    }
+    edges.sort_unstable();
+    // `mul %a, %a` uses a value twice; what is passed on to a place is passed on once.
+    edges.dedup_by(|a, b| a == b && a.carried);
+    out.edges = edges;
+    out
+}
+
+fn node(document: &Document, op: Op, value: Value, is_argument: bool, is_root: bool) -> Node {
+    let (ir, model) = (document.ir(), document.model());
+    let name = ir.value_text(value);
+    let noise = *document.noise(value);
+    let is_reset = !is_argument && ir.op_name(op) == model.reset_op;
+    let look = match noise {
+        _ if is_root => Look::Violation,
+        it if it.is_over(model.budget) => Look::Spoilt,
+        _ if is_reset => Look::Reset,
+        Noise::Range { hi, .. } => {
+            Look::Within((u64::from(hi) * 100 / u64::from(model.budget).max(1)) as u32)
+        }
+        Noise::Unknown | Noise::Bottom => Look::Unknown,
+    };
+    Node {
+        label: if is_argument { name } else { format!("{name} = {}", short(ir, op)) },
+        detail: noise.to_string(),
+        line: line(document, derivation::value_range(ir, value).start),
+        look,
+    }
+}
+
+/// The name of an op without its dialect.
+fn short(ir: &Ir, op: Op) -> &str {
+    let name = ir.op_name(op);
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+fn line(document: &Document, byte: usize) -> usize {
+    let text = document.source().text();
+    text.byte_to_line(byte.min(text.len_bytes())) + 1
+}
+
+/// The color of a node and of its rim.
+fn colors(look: Look) -> (String, &'static str) {
+    match look {
+        // From almost white to orange: what is left of the budget is what the eye shall see.
+        Look::Within(part) => {
+            let part = part.min(100);
+            (format!("#ff{:02x}{:02x}", 250 - part, 235 - part * 17 / 10), "#8a6d3b")
+        }
+        Look::Violation => ("#e53935".to_owned(), "#7f0000"),
+        Look::Spoilt => ("#ffcdd2".to_owned(), "#c62828"),
+        Look::Reset => ("#a5d6a7".to_owned(), "#1b5e20"),
+        Look::Unknown => ("#e0e0e0".to_owned(), "#757575"),
+        Look::Sink => ("#ffffff".to_owned(), "#9e9e9e"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    const PROGRAM: &str = "\
+func.func @clean() { return }
+func.func @main(%a: !noisy.i32, %n: index, %x: !other.t) -> i5 {
+  %0 = noisy.mul %a, %a : !noisy.i32
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  %2 = noisy.reduce_noise %1 : !noisy.i32
+  %c0 = arith.constant 0 : index
+  %3 = scf.for %i = %c0 to %n step %n iter_args(%b = %2) -> !noisy.i32 {
+    %4 = noisy.sub %b, %a : !noisy.i32
+    scf.yield %2 : !noisy.i32
+  }
+  %5 = \"a.b\"(%3) : (!noisy.i32) -> !noisy.i32
+  %6 = noisy.decode %5 : !noisy.i32 -> i5
+  return %6 : i5
+}
+";
+
+    #[test]
+    fn dot_of_the_first_function_that_is_over() {
+        let document = Document::new(PROGRAM);
+        let function = choose(&document, None).expect("a function");
+        expect![[r##"
+            digraph noise {
+              node [shape=box, style=filled, fontname=monospace];
+              subgraph cluster_0 {
+                label="@main";
+                n0_0 [label="%a\n[0, 12]", fillcolor="#ffcc9d", color="#8a6d3b", tooltip="line 2"];
+                n0_1 [label="%0 = mul\n[0, 24]", fillcolor="#ff9e4f", color="#8a6d3b", tooltip="line 3"];
+                n0_2 [label="%1 = mul\n[0, 48]", fillcolor="#e53935", color="#7f0000", penwidth=3, fontcolor=white, tooltip="line 4"];
+                n0_3 [label="%2 = reduce_noise\n[0, 12]", fillcolor="#a5d6a7", color="#1b5e20", tooltip="line 5"];
+                n0_4 [label="%b\n[0, 12]", fillcolor="#ffcc9d", color="#8a6d3b", tooltip="line 7"];
+                n0_5 [label="%3 = for\n[0, 12]", fillcolor="#ffcc9d", color="#8a6d3b", tooltip="line 7"];
+                n0_6 [label="%4 = sub\n[0, 13]", fillcolor="#ffc896", color="#8a6d3b", tooltip="line 8"];
+                n0_7 [label="%5 = b\nunknown", fillcolor="#e0e0e0", color="#757575", tooltip="line 11"];
+                n0_8 [label="decode", fillcolor="#ffffff", color="#9e9e9e", tooltip="line 12"];
+                n0_0 -> n0_1;
+                n0_0 -> n0_1;
+                n0_0 -> n0_6;
+                n0_1 -> n0_2;
+                n0_1 -> n0_2;
+                n0_2 -> n0_3;
+                n0_3 -> n0_4 [style=dashed];
+                n0_3 -> n0_5 [style=dashed];
+                n0_4 -> n0_6;
+                n0_5 -> n0_7;
+                n0_7 -> n0_8;
+              }
+            }
+        "##]].assert_eq(&dot::draw(&[graph(&document, function, "")]));
+    }
+
+    #[test]
+    fn functions_by_name() {
+        let document = Document::new(PROGRAM);
+        assert_eq!(choose(&document, Some("@clean")), choose(&document, Some("clean")));
+        assert_eq!(
+            choose(&document, Some("x")),
+            Err("there is no function @x; there are @clean, @main".to_owned())
+        );
+        assert!(choose(&Document::new(""), None).is_err());
+    }
+
+    #[test]
+    fn the_picture_is_well_formed_and_whole() {
+        let document = Document::new(PROGRAM);
+        let function = choose(&document, None).expect("a function");
+        let graph = graph(&document, function, " <&>");
+        let picture = svg::draw(std::slice::from_ref(&graph));
+        assert_eq!(picture.matches("<rect class=\"node").count(), graph.nodes.len());
+        assert_eq!(picture.matches("<path class=\"edge").count(), graph.edges.len());
+        assert!(
+            picture.contains("@main &lt;&amp;&gt;") && !picture.contains("href=\"http"),
+            "{picture}"
+        );
+    }
+}

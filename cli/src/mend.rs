@@ -1,0 +1,181 @@
+//! Mending one program: the fixes of its diagnostics, then `reduce_noise` where noise exceeds the budget.
+//!
+//! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No round makes more errors than there were; one that would
+//! is not taken.
+
+use std::time::Duration;
+
+use noisy_analyses::{
+    self as analyses, Applicability, Category, Diagnostic, Document, Limits, Objective, Options,
+    Severity, TextEdit, Verdict,
+};
+use noisy_settings::Settings;
+
+use crate::check::Failure;
+use crate::pieces::Pieces;
+
+/// One fix may make room for another; so often at most.
+const ROUNDS: usize = 20;
+
+/// What became of a program.
+#[derive(Debug)]
+pub(crate) struct Mended {
+    /// Function by function, where there is something to say.
+    pub notes: Vec<Note>,
+    /// How many diagnostics were mended by their own fixes.
+    pub n_fixed: usize,
+    /// The program after it; nothing if it is as it was.
+    pub document: Option<Document>,
+}
+
+/// What became of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Note {
+    /// Its name.
+    pub function: String,
+    /// How many ops were inserted; nothing if it was left as it was.
+    pub inserted: Option<usize>,
+    /// In words.
+    pub text: String,
+}
+
+/// Whether there is anything that mending would try.
+pub(crate) fn is_wanted(document: &Document, settings: &Settings, unsafe_too: bool) -> bool {
+    let mut found = document.diagnostics();
+    settings.rules.apply(&mut found);
+    settings.placement.replace
+        || found.iter().any(is_over)
+        || !fixes(document, &found, unsafe_too).0.is_empty()
+}
+
+/// Mends a program; `pieces` is its text and takes the edits.
+///
+/// # Errors
+///
+/// When a placement does not stand up to re-analysis: a defect.
+pub(crate) fn mend(
+    document: &Document,
+    pieces: &mut Pieces<'_>,
+    settings: &Settings,
+    unsafe_too: bool,
+    time: Duration,
+) -> Result<Mended, Failure> {
+    let mut mended = Mended { notes: Vec::new(), n_fixed: 0, document: None };
+    let mut found = document.diagnostics();
+    for _ in 0..ROUNDS {
+        let document = mended.document.as_ref().unwrap_or(document);
+        let mut wanted = found.clone();
+        settings.rules.apply(&mut wanted);
+        let (edits, n) = fixes(document, &wanted, unsafe_too);
+        if edits.is_empty() {
+            break;
+        }
+        let after = edited(document, &edits);
+        let now = after.diagnostics();
+        if n_errors(&now) > n_errors(&found) {
+            break;
+        }
+        pieces.apply(&edits);
+        mended.n_fixed += n;
+        mended.document = Some(after);
+        found = now;
+    }
+    let document = mended.document.as_ref().unwrap_or(document);
+    let mut wanted = found;
+    settings.rules.apply(&mut wanted);
+    if !(settings.placement.replace || wanted.iter().any(is_over)) {
+        return Ok(mended);
+    }
+    let functions = document.ir().functions();
+    let outcome = analyses::insert_reduces(document, &functions, &options(settings, time))
+        .map_err(|error| Failure::internal(&error.to_string()))?;
+    mended.notes = outcome.functions.iter().filter_map(note).collect();
+    if let Some(fix) = outcome.fix.filter(|it| !it.edits.is_empty()) {
+        let after = edited(document, &fix.edits);
+        pieces.apply(&fix.edits);
+        mended.document = Some(after);
+    }
+    Ok(mended)
+}
+
+/// The options of the optimizer that settings ask for.
+pub(crate) fn options(settings: &Settings, time: Duration) -> Options {
+    let objective = match settings.placement.objective {
+        noisy_settings::Objective::Executed => Objective::Executed,
+        noisy_settings::Objective::Count => Objective::Count,
+    };
+    let limits = Limits { time: Some(time), ..Limits::default() };
+    Options { limits, objective, replace: settings.placement.replace }
+}
+
+/// The edits of the fixes that may be applied together, in order, and how many fixes they are.
+fn fixes(document: &Document, found: &[Diagnostic], unsafe_too: bool) -> (Vec<TextEdit>, usize) {
+    let ir = document.ir();
+    let mut broken: Vec<_> = Vec::new();
+    for (op, ..) in document.source().problems() {
+        if let Some(function) = ir.function_of(op) {
+            broken.push(ir.range(function));
+        }
+    }
+    broken.dedup();
+    let mut out: Vec<TextEdit> = Vec::new();
+    let mut n = 0;
+    for it in found {
+        let Some(fix) = document
+            .fixes(it)
+            .into_iter()
+            .find(|it| unsafe_too || it.applicability == Applicability::Safe)
+        else {
+            continue;
+        };
+        let meets = |edit: &TextEdit, range: &std::ops::Range<usize>| {
+            edit.range.start <= range.end && range.start <= edit.range.end
+        };
+        let in_the_way = fix.edits.iter().any(|edit| {
+            broken.iter().any(|it| meets(edit, it)) || out.iter().any(|it| meets(edit, &it.range))
+        });
+        if !in_the_way && !fix.edits.is_empty() {
+            out.extend(fix.edits);
+            n += 1;
+        }
+    }
+    out.sort_by_key(|it| (it.range.start, it.range.end));
+    (out, n)
+}
+
+fn edited(document: &Document, edits: &[TextEdit]) -> Document {
+    let text = document.source().text().to_string();
+    let mut pieces = Pieces::new(&text);
+    pieces.apply(edits);
+    Document::with_model(&pieces.text(), document.model().clone())
+}
+
+fn n_errors(found: &[Diagnostic]) -> usize {
+    found.iter().filter(|it| it.severity == Severity::Error).count()
+}
+
+fn is_over(it: &Diagnostic) -> bool {
+    it.category == Category::Noise && it.severity == Severity::Error
+}
+
+fn note(it: &analyses::FunctionOutcome) -> Option<Note> {
+    let (inserted, text) = match &it.verdict {
+        Verdict::Legal => return None,
+        Verdict::Mended(mended) => {
+            let removed = match mended.removed {
+                0 => String::new(),
+                n => format!(", removed {n}"),
+            };
+            let proof = if it.verdict.is_optimal() {
+                "optimal".to_owned()
+            } else {
+                let (cost, least) = (mended.price(), mended.least_price());
+                format!("cost {cost}; no placement costs less than {least}")
+            };
+            let text = format!("inserted {} reduce_noise{removed} ({proof})", mended.inserted);
+            (Some(mended.inserted), text)
+        }
+        Verdict::Refused(why) => (None, format!("left as it is: {why}")),
+    };
+    Some(Note { function: it.name.clone(), inserted, text })
+}

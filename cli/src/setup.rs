@@ -1,0 +1,73 @@
+//! From the command line to settings: which configuration counts, and what is said on top of it.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use noisy_settings::{Origin, Overrides, Resolver};
+
+use crate::args::SettingsArgs;
+use crate::{CLEAN, FAILED, complain};
+
+/// What finds the settings of each file.
+///
+/// # Errors
+///
+/// What is wrong with the command line.
+pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
+    let mut overrides = Overrides::default();
+    let mut origin = if args.isolated { Origin::Nowhere } else { Origin::Nearest };
+    for it in &args.config {
+        if it.contains('=') {
+            overrides.set(it).map_err(|why| format!("--config '{it}': {why}"))?;
+        } else if origin == Origin::Nearest {
+            origin = Origin::File(PathBuf::from(it));
+        } else {
+            return Err(format!("--config '{it}': only one file, and none with --isolated"));
+        }
+    }
+    let levels = [
+        ("ignore", "off", &args.ignore),
+        ("warn", "warning", &args.warn),
+        ("error", "error", &args.error),
+    ];
+    for (option, level, rules) in levels {
+        for rule in rules {
+            let set = overrides.set(&format!("rules.\"{rule}\"=\"{level}\""));
+            set.map_err(|why| format!("--{option} {rule}: {why}"))?;
+        }
+    }
+    if let Some(seconds) = args.time_limit {
+        let set = overrides.set(&format!("placement.time-limit={seconds:?}"));
+        set.map_err(|why| format!("--time-limit {seconds}: {why}"))?;
+    }
+    if let Some(objective) = &args.objective {
+        overrides.set(&format!("placement.objective=\"{objective}\""))?;
+    }
+    if args.replace {
+        overrides.set("placement.replace=true")?;
+    }
+    Ok(Resolver::new(origin, overrides))
+}
+
+/// `--show-settings`: what counts for a file, as a configuration that sets everything.
+pub(crate) fn show(resolver: &Resolver, file: &Path, out: &mut dyn Write) -> io::Result<i32> {
+    let settings = resolver.config(file).map_err(|it| it.to_string()).and_then(|config| {
+        let settings = config
+            .for_path(file)
+            .map_err(|it| it.iter().map(ToString::to_string).collect::<String>());
+        Ok((config, settings?))
+    });
+    match settings {
+        Ok((config, settings)) => {
+            let origin =
+                config.path().map_or("the defaults".to_owned(), |it| it.display().to_string());
+            write!(out, "# for {}\n# from {origin}\n{}", file.display(), settings.to_toml())?;
+            out.flush()?;
+            Ok(CLEAN)
+        }
+        Err(why) => {
+            complain(&format!("noisy-check: {why}"));
+            Ok(FAILED)
+        }
+    }
+}

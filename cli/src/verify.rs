@@ -1,0 +1,301 @@
+//! `--verify-diagnostics`: what is found against what comments in the file expect, in the grammar of `mlir-opt`.
+//!
+//! ```mlir
+//! // expected-error@below {{noise 48 exceeds}}
+//! %2 = noisy.mul %1, %1 : !noisy.i32  // expected-note {{24 + 24}}
+//! ```
+//!
+//! The grammar is that of MLIR's `SourceMgrDiagnosticVerifierHandler`: `expected-(error|warning|remark|note)`, `-re` for a text with regular expressions in
+//! `{{}}`, then `@+1`, `@-1`, `@above`, `@below` or `@unknown`, then `{{text}}` at the end of the line. A text may be any part of the message. An expectation may be met
+//! more than once, and every error, warning and remark must be expected. Infos and hints are remarks, the steps of a chain are notes. In one thing this
+//! differs: notes need not be expected, for every error comes with its chain.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use noisy_analyses::{Category, Diagnostic, Severity};
+use regex::Regex;
+use ropey::Rope;
+
+use crate::args::Verify;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Error,
+    Warning,
+    Remark,
+    Note,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Error => "error",
+            Kind::Warning => "warning",
+            Kind::Remark => "remark",
+            Kind::Note => "note",
+        }
+    }
+}
+
+enum Text {
+    Part(String),
+    Pattern(Regex),
+}
+
+struct Expected {
+    kind: Kind,
+    /// From 0; nothing for a diagnostic without a place, which there are none of here.
+    row: Option<usize>,
+    text: Text,
+    written: String,
+    /// Of `expected-...`, in bytes.
+    range: Range<usize>,
+    is_met: bool,
+}
+
+impl Expected {
+    fn fits(&self, message: &str) -> bool {
+        match &self.text {
+            Text::Part(part) => message.contains(part.as_str()),
+            Text::Pattern(pattern) => pattern.is_match(message),
+        }
+    }
+}
+
+/// Adds what differs, as errors at their places; `start` is where the program begins in its file.
+pub(crate) fn verify(
+    text: &Rope,
+    found: &[Diagnostic],
+    which: Verify,
+    start: usize,
+    out: &mut Vec<Diagnostic>,
+) {
+    let mut wrong = Vec::new();
+    let mut expected = expectations(text, &mut wrong);
+    for it in found {
+        let kind = match it.severity {
+            Severity::Error => Kind::Error,
+            Severity::Warning => Kind::Warning,
+            Severity::Info | Severity::Hint => Kind::Remark,
+        };
+        if let Err(why) = meet(&mut expected, text, &it.range, kind, &it.message)
+            && which == Verify::All
+        {
+            wrong.push((it.range.clone(), why));
+        }
+        for it in &it.related {
+            // NB notes need not be expected.
+            let _ = meet(&mut expected, text, &it.range, Kind::Note, &it.message);
+        }
+    }
+    for it in expected.iter().filter(|it| !it.is_met) {
+        let why = format!("expected {} \"{}\" was not produced", it.kind.name(), it.written);
+        wrong.push((it.range.clone(), why));
+    }
+    wrong.sort_by_key(|it| it.0.start);
+    out.extend(wrong.into_iter().map(|(range, message)| Diagnostic {
+        code: "verify-diagnostics",
+        category: Category::Structure,
+        severity: Severity::Error,
+        range: range.start + start..range.end + start,
+        message,
+        related: Vec::new(),
+        help: None,
+        tags: Vec::new(),
+    }));
+}
+
+/// Marks what a diagnostic meets; otherwise what to say of it.
+fn meet(
+    expected: &mut [Expected],
+    text: &Rope,
+    range: &Range<usize>,
+    kind: Kind,
+    message: &str,
+) -> Result<(), String> {
+    let row = text.byte_to_line(range.start.min(text.len_bytes()));
+    let mut near = None;
+    for it in expected.iter_mut().filter(|it| it.row == Some(row) && it.fits(message)) {
+        if it.kind == kind {
+            it.is_met = true;
+            return Ok(());
+        }
+        near = Some(it.kind);
+    }
+    Err(match near {
+        Some(near) => {
+            let article = if near == Kind::Error { "an" } else { "a" };
+            format!(
+                "'{}' diagnostic emitted when expecting {article} '{}': {message}",
+                kind.name(),
+                near.name()
+            )
+        }
+        None => format!("unexpected {}: {message}", kind.name()),
+    })
+}
+
+fn expectations(text: &Rope, wrong: &mut Vec<(Range<usize>, String)>) -> Vec<Expected> {
+    // The pattern is a constant that a test compiles.
+    static GRAMMAR: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"expected-(error|note|remark|warning)(-re)? *(@([+-][0-9]+|above|below|unknown))? *\{\{(.*)\}\}$").ok()
+    });
+    let mut out: Vec<Expected> = Vec::new();
+    // What waits for the next line without an expectation, and the last such line.
+    let (mut below, mut last_other) = (Vec::new(), 0);
+    for (row, line) in text.lines().enumerate() {
+        let line = line.to_string();
+        let found = GRAMMAR.as_ref().and_then(|it| it.captures(line.trim_end()));
+        let Some(found) = found else {
+            for it in below.drain(..) {
+                let it: &mut Expected = &mut out[it];
+                it.row = Some(row);
+            }
+            last_other = row;
+            continue;
+        };
+        let start = text.line_to_byte(row);
+        let range = found.get(0).map_or(start..start, |it| start + it.start()..start + it.end());
+        let kind = match &found[1] {
+            "error" => Kind::Error,
+            "warning" => Kind::Warning,
+            "remark" => Kind::Remark,
+            _ => Kind::Note,
+        };
+        let written = found[5].to_owned();
+        let content = if found.get(2).is_some() {
+            match pattern(&written) {
+                Ok(pattern) => Text::Pattern(pattern),
+                Err(why) => {
+                    wrong.push((range, why));
+                    continue;
+                }
+            }
+        } else {
+            Text::Part(written.clone())
+        };
+        let place = match found.get(4).map(|it| it.as_str()) {
+            None => Some(row),
+            Some("above") => Some(last_other),
+            Some("below") => {
+                below.push(out.len());
+                // The last line, should no other come.
+                Some(text.len_lines())
+            }
+            Some("unknown") => None,
+            Some(offset) => offset.parse().ok().and_then(|it| row.checked_add_signed(it)),
+        };
+        out.push(Expected { kind, row: place, text: content, written, range, is_met: false });
+    }
+    out
+}
+
+/// A text with regular expressions in `{{}}`.
+fn pattern(text: &str) -> Result<Regex, String> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((inside, after)) = after.split_once("}}") else {
+            return Err("found start of regex with no end '}}'".to_owned());
+        };
+        out.push_str(&regex::escape(before));
+        out.push_str(&format!("({inside})"));
+        rest = after;
+    }
+    out.push_str(&regex::escape(rest));
+    Regex::new(&out).map_err(|it| {
+        format!("invalid regex: {}", it.to_string().lines().last().unwrap_or_default())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use noisy_analyses::{Document, Related};
+
+    fn check(text: &str, which: Verify) -> Vec<String> {
+        let document = Document::new(text);
+        let mut out = Vec::new();
+        verify(document.source().text(), &document.diagnostics(), which, 0, &mut out);
+        let rope = document.source().text();
+        out.iter()
+            .map(|it| format!("{}: {}", rope.byte_to_line(it.range.start) + 1, it.message))
+            .collect()
+    }
+
+    /// `"t.a"(%u)` on a line is an error there.
+    fn all(text: &str) -> Vec<String> {
+        check(&text.replace("USE", "\"t.a\"(%u) : (i32) -> ()"), Verify::All)
+    }
+
+    #[test]
+    fn expectations_that_are_met() {
+        for text in [
+            "USE // expected-error {{undefined value %u}}",
+            "// expected-error@+1 {{undefined}}\nUSE",
+            "USE\n// expected-error@-1{{undefined}}",
+            "// expected-error @below {{undefined}}\n// expected-error@below {{use of}}\nUSE",
+            "USE\n// expected-error@above {{undefined}}\n// expected-error@above {{%u}}",
+            "USE USE // expected-error {{undefined}}",
+            "USE // expected-error-re {{use of {{un[a-z]+}} value %{{.}}}}",
+            "// no expectation {{at all}}",
+        ] {
+            let wrong = all(text);
+            // Two expectations of one diagnostic: the first takes it.
+            let n = text.matches("expected-").count().saturating_sub(1);
+            assert_eq!(wrong.len(), n, "{text}: {wrong:?}");
+        }
+    }
+
+    #[test]
+    fn expectations_that_are_not_met() {
+        assert_eq!(all("USE"), ["1: unexpected error: use of undefined value %u"]);
+        assert_eq!(all("// expected-error {{x}}"), ["1: expected error \"x\" was not produced"]);
+        assert_eq!(
+            all("USE // expected-warning {{undefined}}"),
+            [
+                "1: 'error' diagnostic emitted when expecting a 'warning': use of undefined value %u",
+                "1: expected warning \"undefined\" was not produced"
+            ]
+        );
+        assert_eq!(
+            all("// expected-error@unknown {{x}}"),
+            ["1: expected error \"x\" was not produced"]
+        );
+        assert_eq!(
+            all("// expected-error@below {{x}}"),
+            ["1: expected error \"x\" was not produced"]
+        );
+        assert_eq!(all("// expected-error@-5 {{x}}"), ["1: expected error \"x\" was not produced"]);
+        assert_eq!(
+            all("// expected-error-re {{x {{y}}"),
+            ["1: found start of regex with no end '}}'"]
+        );
+        assert_eq!(all("// expected-error-re {{x {{(}}}}").len(), 1);
+        assert_eq!(check("\"t.a\"(%u) : (i32) -> ()", Verify::OnlyExpected), [""; 0]);
+        assert_eq!(check("// expected-error {{x}}", Verify::OnlyExpected).len(), 1);
+    }
+
+    #[test]
+    fn notes_may_be_expected() {
+        let rope = Rope::from_str("a // expected-note {{step}}\nb // expected-error {{bad}}\n");
+        let related = vec![Related { range: 0..1, message: "a step".to_owned() }];
+        let it = Diagnostic {
+            code: "x",
+            category: Category::Noise,
+            severity: Severity::Error,
+            range: 28..29,
+            message: "bad".to_owned(),
+            related,
+            help: None,
+            tags: Vec::new(),
+        };
+        let mut out = Vec::new();
+        verify(&rope, std::slice::from_ref(&it), Verify::All, 0, &mut out);
+        assert_eq!(out, []);
+        let without = Diagnostic { related: Vec::new(), ..it };
+        verify(&rope, &[without], Verify::All, 0, &mut out);
+        assert_eq!(out.len(), 1);
+    }
+}
