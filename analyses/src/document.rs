@@ -10,15 +10,17 @@ use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use crate::checks;
 use crate::derivation::{self, Derivation};
 use crate::fact::Noise;
+use crate::integer::Integers;
 use crate::model::NoiseModel;
 use crate::noise::NoiseAnalysis;
-use crate::sparse::Sparse;
+use crate::sparse::{Scene, Sparse};
 use crate::{Category, Diagnostic, Fix, Severity};
 
 /// A document: text, IR, facts and diagnostics, always those of the current text.
 #[derive(Debug)]
 pub struct Document {
     source: Source,
+    integers: Integers,
     facts: Sparse<NoiseAnalysis>,
 }
 
@@ -31,14 +33,18 @@ impl Document {
     /// Reads and analyzes a text.
     pub fn with_model(text: &str, model: NoiseModel) -> Self {
         let source = Source::new(text);
-        let facts = Sparse::new(source.ir(), NoiseAnalysis::new(model));
-        Self { source, facts }
+        let integers = Integers::new(source.ir());
+        let scene = Scene { ir: source.ir(), base: &integers };
+        let facts = Sparse::new(&scene, NoiseAnalysis::new(model));
+        Self { source, integers, facts }
     }
 
     /// Replaces a range of bytes, which must lie on character boundaries within the text.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
         let delta = self.source.edit(range, text);
-        self.facts.update(self.source.ir(), &delta);
+        self.integers.update(self.source.ir(), &delta);
+        let scene = Scene { ir: self.source.ir(), base: &self.integers };
+        self.facts.update(&scene, &delta, self.integers.moved());
         delta
     }
 
@@ -55,6 +61,11 @@ impl Document {
     /// The noise model.
     pub fn model(&self) -> &NoiseModel {
         self.facts.analysis.model()
+    }
+
+    /// What is known of integers, conditions and reachability.
+    pub fn integers(&self) -> &Integers {
+        &self.integers
     }
 
     /// The facts, for who wants to know what is live and how much work the last edit was.

@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
-use noisy_syntax::affine::{Body, Expr};
 use noisy_syntax::{AttrData, Block, Def, Form, Ir, Op, OpKind, Region, Sign, TypeData, Value};
 use smallvec::SmallVec;
+
+use crate::integer::fold;
+use crate::sparse::Trips;
 
 /// What an op does with its regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +91,8 @@ pub fn yields(ir: &Ir, region: Region) -> SmallVec<[Op; 1]> {
     }
 }
 
-fn is_yield(ir: &Ir, op: Op) -> bool {
+/// Whether an op leaves a region for the op that holds it.
+pub fn is_yield(ir: &Ir, op: Op) -> bool {
     let kind = ir.op(op).kind;
     matches!(
         kind,
@@ -158,41 +161,150 @@ fn integers(ir: &Ir, op: Op, name: &str) -> Option<SmallVec<[usize; 4]>> {
     values.iter().map(number).collect()
 }
 
-/// The integer of a constant that an operand stands for.
-pub fn constant(ir: &Ir, op: Op, index: usize) -> Option<i128> {
-    let value = ir.op(op).operands.get(index)?.value?;
-    let Def::Result(def, _) = ir.value(value).def else { return None };
-    let data = ir.op(def);
-    if data.kind != OpKind::ArithConstant || matches!(data.form, Form::Broken | Form::Opaque) {
+/// The operand that decides where control goes from an op: to which successor or region, or around a loop once more.
+pub fn decider(ir: &Ir, op: Op) -> Option<usize> {
+    let data = ir.op(op);
+    if matches!(data.form, Form::Broken | Form::Opaque) || data.operands.is_empty() {
         return None;
     }
-    match ir.interner.attr_data(ir.attr(def, "value")?) {
-        AttrData::Int { value, .. } => Some(*value),
-        AttrData::Bool(it) => Some(i128::from(*it)),
+    let is_decided = matches!(
+        data.kind,
+        OpKind::CfCondBr
+            | OpKind::CfSwitch
+            | OpKind::ScfIf
+            | OpKind::ScfIndexSwitch
+            | OpKind::ScfCondition
+    );
+    is_decided.then_some(0)
+}
+
+/// Whether an op goes its way number `index` (successor, region; for `scf.condition` 0 is out of the loop, 1 around) when its
+/// [`decider`] is this integer, sign-extended.
+pub fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
+    match ir.op(op).kind {
+        OpKind::CfCondBr | OpKind::ScfIf => (decider != 0) == (index == 0),
+        OpKind::ScfCondition => (decider != 0) == (index == 1),
+        OpKind::CfSwitch => {
+            cases(ir, op, "case_values").is_none_or(|it| taken(&it, decider) == index)
+        }
+        OpKind::ScfIndexSwitch => {
+            cases(ir, op, "cases").is_none_or(|it| taken(&it, decider) == index)
+        }
+        _ => true,
+    }
+}
+
+/// Where a switch goes: 0 is the default, then the cases.
+fn taken(cases: &[i128], decider: i128) -> usize {
+    cases.iter().position(|&it| it == decider).map_or(0, |it| it + 1)
+}
+
+/// The numbers of the cases of a switch.
+pub fn cases(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
+    match ir.interner.attr_data(ir.attr(op, name)?) {
+        AttrData::DenseArray { values, .. } => {
+            let number = |&it| match ir.interner.attr_data(it) {
+                AttrData::Int { value, .. } => Some(*value),
+                _ => None,
+            };
+            values.iter().map(number).collect()
+        }
+        AttrData::Elements(text, _) => elements(ir.interner.str(*text)),
         _ => None,
     }
 }
 
-/// Whether a branch may go to its successor number `index`, judging by a constant condition.
-pub fn may_branch(ir: &Ir, op: Op, index: usize) -> bool {
-    match ir.op(op).kind {
-        OpKind::CfCondBr => match constant(ir, op, 0) {
-            Some(condition) => (condition != 0) == (index == 0),
-            None => true,
+/// The integers of `dense<[1, 2]>` or `dense<1>`.
+fn elements(text: &str) -> Option<Vec<i128>> {
+    let inside = text.strip_prefix("dense<")?.strip_suffix('>')?;
+    let inside = inside.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(inside);
+    let number = |it: &str| match it.trim() {
+        "true" => Some(-1),
+        "false" => Some(0),
+        it => it.parse().ok(),
+    };
+    inside.split(',').map(number).collect()
+}
+
+/// The function that a call calls.
+pub fn callee(ir: &Ir, call: Op) -> Option<Op> {
+    let AttrData::Symbol(path) = ir.interner.attr_data(ir.attr(call, "callee")?) else {
+        return None;
+    };
+    let [name] = **path else { return None };
+    ir.resolve_symbol(call, name).filter(|&it| ir.op(it).kind == OpKind::FuncFunc)
+}
+
+/// The body of a function, if it has one that is understood.
+pub fn body(ir: &Ir, function: Op) -> Option<Region> {
+    let data = ir.op(function);
+    let &(_, region) = data.regions.first()?;
+    let is_empty = ir.items(region).next().is_none();
+    (data.kind == OpKind::FuncFunc
+        && !matches!(data.form, Form::Broken | Form::Opaque)
+        && !is_empty)
+        .then_some(region)
+}
+
+/// Whether a function cannot be seen from outside of the document.
+pub fn is_private(ir: &Ir, function: Op) -> bool {
+    let visibility = ir.attr(function, "sym_visibility").map(|it| ir.interner.attr_data(it));
+    matches!(visibility, Some(AttrData::String(name, _))
+        if matches!(ir.interner.str(*name), "private" | "nested"))
+}
+
+/// How many results a function has, by its type.
+pub fn n_results(ir: &Ir, function: Op) -> usize {
+    let ty = ir.attr(function, "function_type").map(|it| ir.interner.attr_data(it));
+    match ty {
+        Some(AttrData::Type(ty)) => match ir.interner.type_data(*ty) {
+            TypeData::Function { results, .. } => results.len(),
+            _ => 0,
         },
-        _ => true,
+        _ => 0,
     }
 }
 
-/// Whether a [`Flow::Choice`] may run its region number `index`, judging by a constant condition.
-pub fn may_enter(ir: &Ir, op: Op, index: usize) -> bool {
-    match ir.op(op).kind {
-        OpKind::ScfIf => match constant(ir, op, 0) {
-            Some(condition) => (condition != 0) == (index == 0),
-            None => true,
-        },
-        _ => true,
+/// The calls of a function, in textual order, and whether every mention of it is one.
+pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
+    let Some((name, _)) = ir.rest(function).symbol else { return (Vec::new(), true) };
+    let mut calls = Vec::new();
+    let mut is_all = true;
+    for &op in ir.symbol_users(name) {
+        let data = ir.op(op);
+        if data.kind == OpKind::FuncCall && !matches!(data.form, Form::Broken | Form::Opaque) {
+            match callee(ir, op) {
+                Some(it) if it == function => calls.push(op),
+                Some(_) => {}
+                None => is_all = false,
+            }
+        } else {
+            is_all = false;
+        }
     }
+    calls.sort_by_cached_key(|&it| ir.start(it));
+    calls.dedup();
+    (calls, is_all)
+}
+
+/// The functions of the document in textual order, those within other ops than modules left out.
+pub fn functions(ir: &Ir) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut stack: Vec<_> = vec![ir.items(ir.root())];
+    while let Some(items) = stack.last_mut() {
+        let Some(op) = items.next() else {
+            stack.pop();
+            continue;
+        };
+        match ir.op(op).kind {
+            OpKind::FuncFunc => out.push(op),
+            OpKind::Chunk | OpKind::BuiltinModule => {
+                stack.extend(ir.op(op).regions.iter().rev().map(|it| ir.items(it.1)));
+            }
+            _ => {}
+        }
+    }
+    out
 }
 
 /// Whether a [`Flow::Choice`] may run none of its regions.
@@ -200,43 +312,50 @@ pub fn may_skip(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::ScfIf | OpKind::AffineIf) && ir.op(op).regions.len() < 2
 }
 
-/// How often a [`Flow::For`] runs its region; `None` if the text does not say.
-pub fn trip_count(ir: &Ir, op: Op) -> Option<u64> {
-    let (lower, upper, step) = match ir.op(op).kind {
-        OpKind::ScfFor => {
-            if ir.attr(op, "unsignedCmp").is_some() {
-                return None;
-            }
-            // Bounds of a narrow type wrap around where these numbers do not; they are equal as long as both are not negative.
-            (constant(ir, op, 0)?, constant(ir, op, 1)?, constant(ir, op, 2)?)
+/// How often a [`Flow::For`] runs its region, by the least and the greatest value of each of its operands, where they are known.
+pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -> Trips {
+    bounds(ir, op, operand).map_or(Trips::ANY, |[lower, upper, step]| {
+        if step.0 <= 0 {
+            return Trips::ANY;
         }
-        OpKind::AffineFor => {
-            let step = match ir.interner.attr_data(ir.attr(op, "step")?) {
-                AttrData::Int { value, .. } => *value,
-                _ => return None,
-            };
-            (bound(ir, op, "lowerBoundMap")?, bound(ir, op, "upperBoundMap")?, step)
-        }
-        _ => return None,
-    };
-    if step <= 0 {
-        return None;
-    }
-    if upper <= lower {
-        return Some(0);
-    }
-    let n = (upper - lower + step - 1) / step;
-    u64::try_from(n).ok()
+        let rounds = |from: i128, to: i128, step: i128| {
+            let n = if to > from { (to - from + step - 1) / step } else { 0 };
+            u64::try_from(n).unwrap_or(u64::MAX)
+        };
+        let most = rounds(lower.0, upper.1, step.0);
+        Trips { least: rounds(lower.1, upper.0, step.1), most: (most < u64::MAX).then_some(most) }
+    })
 }
 
-fn bound(ir: &Ir, op: Op, name: &str) -> Option<i128> {
-    let AttrData::Affine(map) = ir.interner.attr_data(ir.attr(op, name)?) else { return None };
-    match &map.body {
-        Body::Map(results) => match results.as_slice() {
-            [Expr::Const(value)] => Some(i128::from(*value)),
-            _ => None,
-        },
-        Body::Set(_) => None,
+/// The lower bound, the upper bound and the step of a [`Flow::For`], each with its least and greatest value.
+pub fn bounds(
+    ir: &Ir,
+    op: Op,
+    operand: &dyn Fn(usize) -> Option<(i128, i128)>,
+) -> Option<[(i128, i128); 3]> {
+    match ir.op(op).kind {
+        OpKind::ScfFor => {
+            let [lower, upper, step] = [operand(0)?, operand(1)?, operand(2)?];
+            // Compared as unsigned numbers: the same as long as none is negative.
+            let differs = ir.attr(op, "unsignedCmp").is_some() && (lower.0 < 0 || upper.0 < 0);
+            (!differs).then_some([lower, upper, step])
+        }
+        OpKind::AffineFor => {
+            let AttrData::Int { value: step, .. } = *ir.interner.attr_data(ir.attr(op, "step")?)
+            else {
+                return None;
+            };
+            let constant = |at: usize| operand(at).filter(|it| it.0 == it.1).map(|it| it.0);
+            let lower_map = fold::map(ir, op, "lowerBoundMap")?;
+            let n = lower_map.n_inputs();
+            let lower = fold::evaluate(lower_map, &constant)?;
+            let upper_map = fold::map(ir, op, "upperBoundMap")?;
+            let upper = fold::evaluate(upper_map, &|at| constant(n + at))?;
+            let (lower, upper) =
+                (i128::from(*lower.iter().max()?), i128::from(*upper.iter().min()?));
+            Some([(lower, lower), (upper, upper), (step, step)])
+        }
+        _ => None,
     }
 }
 

@@ -4,6 +4,7 @@
 //! the optimizer's face. Nothing here knows an editor.
 
 pub mod checks;
+pub mod constant;
 pub mod derivation;
 mod diagnostic;
 mod document;
@@ -11,12 +12,15 @@ pub mod extract;
 mod fact;
 pub mod fix;
 pub mod flow;
+pub mod integer;
 pub mod lattice;
 pub mod model;
 pub mod noise;
 pub mod placement;
+pub mod range;
 pub mod sparse;
 
+pub use constant::Constant;
 pub use derivation::{Derivation, Step};
 pub use diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, Tag, TextEdit};
 pub use document::Document;
@@ -25,8 +29,10 @@ pub use fact::Noise;
 pub use fix::{
     FixError, FunctionOutcome, Mended, Options, Outcome, Price, Verdict, insert_reduces,
 };
+pub use integer::Integers;
 pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
 pub use placement::Limits;
+pub use range::{Bounds, Range};
 
 #[cfg(test)]
 mod laws;

@@ -15,8 +15,10 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::fact::Noise;
+use crate::flow;
+use crate::integer::Integers;
 use crate::model::{Bits, Growth, NoiseModel, Rules};
-use crate::sparse::{LoopTrace, Round, SparseForward};
+use crate::sparse::{LoopTrace, Round, Scene, SparseForward, Trips};
 
 /// Where noise first goes over the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,23 +138,24 @@ pub fn result_contract(ir: &Ir, function: Op, index: usize) -> Option<Bits> {
     bound_in(ir, dict_at(ir, function, "res_attrs", index)?)
 }
 
-/// The function that a call calls.
-pub fn callee(ir: &Ir, call: Op) -> Option<Op> {
-    let AttrData::Symbol(path) = ir.interner.attr_data(ir.attr(call, "callee")?) else {
-        return None;
-    };
-    let [name] = **path else { return None };
-    ir.resolve_symbol(call, name).filter(|&it| ir.op(it).kind == OpKind::FuncFunc)
-}
-
 impl SparseForward for NoiseAnalysis {
     type Fact = Noise;
+    type Base = Integers;
+
+    const REPLAYS: bool = true;
+    const LINKS: bool = false;
 
     fn carries(&self, ir: &Ir, value: Value) -> bool {
         self.model().is_noisy(&ir.interner, ir.value(value).ty)
     }
 
-    fn entry(&mut self, ir: &Ir, function: Op, index: usize, value: Value) -> Noise {
+    fn entry(
+        &mut self,
+        ir: &Scene<'_, Integers>,
+        function: Op,
+        index: usize,
+        value: Value,
+    ) -> Noise {
         if ir.op(function).form == Form::Broken {
             return Noise::Unknown;
         }
@@ -170,7 +173,7 @@ impl SparseForward for NoiseAnalysis {
 
     fn transfer(
         &mut self,
-        ir: &Ir,
+        ir: &Scene<'_, Integers>,
         op: Op,
         result: usize,
         operands: &[Noise],
@@ -185,7 +188,7 @@ impl SparseForward for NoiseAnalysis {
         }
         let carriers: SmallVec<[Noise; 2]>;
         let (noise, fed_by) = if data.kind == OpKind::FuncCall {
-            let contract = callee(ir, op).and_then(|it| result_contract(ir, it, result));
+            let contract = flow::callee(ir, op).and_then(|it| result_contract(ir, it, result));
             let Some(hi) = contract else { return Noise::Unknown };
             (Noise::up_to(hi), &[][..])
         } else {
@@ -224,6 +227,18 @@ impl SparseForward for NoiseAnalysis {
         noise
     }
 
+    fn may_take(&self, ir: &Scene<'_, Integers>, op: Op, index: usize, _: &Noise) -> bool {
+        ir.base.may_take(ir, op, index)
+    }
+
+    fn trips(&self, ir: &Scene<'_, Integers>, op: Op, _: &dyn Fn(usize) -> Noise) -> Trips {
+        ir.base.trips(ir, op)
+    }
+
+    fn concerned(&self, ir: &Scene<'_, Integers>, moved: Value, enter: &mut dyn FnMut(Op)) {
+        Integers::decided_by(ir, moved, enter);
+    }
+
     fn is_settled(&self, fact: &Noise) -> bool {
         fact.is_over(self.model().budget)
     }
@@ -235,7 +250,13 @@ impl SparseForward for NoiseAnalysis {
         }
     }
 
-    fn looped(&mut self, ir: &Ir, op: Op, trace: &LoopTrace<'_, Noise>, rounds: &[Round]) {
+    fn looped(
+        &mut self,
+        ir: &Scene<'_, Integers>,
+        op: Op,
+        trace: &LoopTrace<'_, Noise>,
+        rounds: &[Round],
+    ) {
         if trace.endless && trace.trip_count.is_none() {
             let mut evidence: Vec<(u64, usize, Op, Value)> = Vec::new();
             for &(definer, value) in &self.recent {

@@ -97,7 +97,7 @@ pub fn extract(
     let &[(_, region)] = ir.op(function).regions.as_slice() else {
         return Err("it has no body".into());
     };
-    let weights = Weights::new(ir, region, objective == Objective::Count);
+    let weights = Weights::new(ir, document.integers(), region, objective == Objective::Count);
     let mut builder = Builder {
         document,
         ir,
@@ -476,7 +476,7 @@ impl Builder<'_> {
         let region = data.regions[0].1;
         let n_carried = data.operands.len() - first;
         let args = flow::carried_args(ir, region, n_carried);
-        let trips = flow::trip_count(ir, op);
+        let trips = self.document.integers().trip_count(ir, op);
         let inits = |it: &mut Self| -> SmallVec<[Option<Node>; 4]> {
             (first..data.operands.len()).map(|index| it.operand(op, index)).collect()
         };

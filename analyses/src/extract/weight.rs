@@ -9,6 +9,7 @@ use noisy_syntax::{Block, Ir, Op, Region};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::flow::{self, Flow};
+use crate::integer::Integers;
 
 /// How often a loop is taken to run when the text does not say.
 pub const UNKNOWN_TRIPS: u64 = 10;
@@ -28,17 +29,17 @@ pub(super) struct Weights {
 
 impl Weights {
     /// The weights in a region that is entered once. If `is_plain`, all blocks weigh the same.
-    pub(super) fn new(ir: &Ir, region: Region, is_plain: bool) -> Weights {
+    pub(super) fn new(ir: &Ir, integers: &Integers, region: Region, is_plain: bool) -> Weights {
         let mut it = Weights { blocks: FxHashMap::default(), is_plain };
         let mut stack = vec![(region, UNIT)];
         while let Some((region, weight)) = stack.pop() {
             let blocks = ir.blocks(region);
-            it.region(ir, &blocks, weight);
+            it.region(ir, integers, &blocks, weight);
             for block in blocks {
                 let weight = it.of(block);
                 for op in ir.block_ops(block) {
                     for &(_, inner) in &ir.op(op).regions {
-                        stack.push((inner, it.within(ir, op, weight)));
+                        stack.push((inner, it.within(ir, integers, op, weight)));
                     }
                 }
             }
@@ -52,19 +53,19 @@ impl Weights {
     }
 
     /// The weight of the regions of an op.
-    fn within(&self, ir: &Ir, op: Op, weight: u64) -> u64 {
+    fn within(&self, ir: &Ir, integers: &Integers, op: Op, weight: u64) -> u64 {
         if self.is_plain {
             return weight;
         }
         let weight = match Flow::of(ir, op) {
             Flow::For { .. } => {
-                weight.saturating_mul(flow::trip_count(ir, op).unwrap_or(UNKNOWN_TRIPS))
+                weight.saturating_mul(integers.trip_count(ir, op).unwrap_or(UNKNOWN_TRIPS))
             }
             Flow::While => weight.saturating_mul(UNKNOWN_TRIPS),
             Flow::Choice => {
                 let n = ir.op(op).regions.len();
-                let ways = (0..n).filter(|&it| flow::may_enter(ir, op, it)).count();
-                let skips = usize::from(flow::may_skip(ir, op) && flow::may_enter(ir, op, n));
+                let ways = (0..n).filter(|&it| integers.may_take(ir, op, it)).count();
+                let skips = usize::from(flow::may_skip(ir, op) && integers.may_take(ir, op, n));
                 weight / (ways + skips).max(1) as u64
             }
             Flow::Plain | Flow::Function | Flow::Group | Flow::Opaque => weight,
@@ -73,9 +74,11 @@ impl Weights {
     }
 
     /// The blocks of one region, from the weight of its entry.
-    fn region(&mut self, ir: &Ir, blocks: &[Block], weight: u64) {
+    fn region(&mut self, ir: &Ir, integers: &Integers, blocks: &[Block], weight: u64) {
         let cfg = match blocks {
-            [_, _, ..] if !self.is_plain && blocks.len() <= MOST_BLOCKS => Cfg::new(ir, blocks),
+            [_, _, ..] if !self.is_plain && blocks.len() <= MOST_BLOCKS => {
+                Cfg::new(ir, integers, blocks)
+            }
             _ => {
                 self.blocks.extend(blocks.iter().map(|&block| (block, weight)));
                 return;
@@ -118,7 +121,7 @@ struct Cfg {
 }
 
 impl Cfg {
-    fn new(ir: &Ir, blocks: &[Block]) -> Cfg {
+    fn new(ir: &Ir, integers: &Integers, blocks: &[Block]) -> Cfg {
         let number: FxHashMap<Block, usize> =
             blocks.iter().enumerate().map(|(i, &block)| (block, i)).collect();
         let targets: Vec<Vec<usize>> = blocks
@@ -126,7 +129,7 @@ impl Cfg {
             .map(|&block| {
                 let Some(op) = ir.last_op(block) else { return Vec::new() };
                 let successors = ir.rest(op).successors.iter().enumerate();
-                let live = successors.filter(|(index, _)| flow::may_branch(ir, op, *index));
+                let live = successors.filter(|(index, _)| integers.may_take(ir, op, *index));
                 live.filter_map(|(_, it)| number.get(&it.block?).copied()).collect()
             })
             .collect();

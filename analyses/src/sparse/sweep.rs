@@ -14,7 +14,8 @@
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
-use super::{LoopTrace, Round, Sparse, SparseForward};
+use super::visit::EXACT_ROUNDS;
+use super::{LoopTrace, Pass, Round, Scene, Sparse, SparseForward};
 use crate::flow::{self, Flow};
 use crate::lattice::{Changed, Lattice};
 
@@ -23,7 +24,7 @@ const KEPT_ROUNDS: usize = 64;
 
 impl<A: SparseForward> Sparse<A> {
     /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
-    pub(super) fn sweep_region(&mut self, ir: &Ir, region: Region, live: bool) {
+    pub(super) fn sweep_region(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) {
         let holder = ir.region(region).parent;
         if !self.cyclic.contains(&region) {
             self.clock += 1;
@@ -39,7 +40,7 @@ impl<A: SparseForward> Sparse<A> {
         let owner = self.refuel(ir, holder);
         for number in 1.. {
             self.clock += 1;
-            self.passes.push((region, self.clock));
+            self.passes.push(Pass { region, start: self.clock, number });
             if number > 1 {
                 self.rounds.push(Round { op: holder, number });
             }
@@ -61,8 +62,8 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    fn pass(&mut self, ir: &Ir, region: Region, live: bool) -> Pass {
-        let mut out = Pass { has_backward: false, changed: Changed::No };
+    fn pass(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) -> Swept {
+        let mut out = Swept { has_backward: false, changed: Changed::No };
         let mut live = live;
         let mut labels_seen = false;
         let start = self.clock;
@@ -100,7 +101,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Visits an op and everything inside.
-    pub(super) fn run(&mut self, ir: &Ir, op: Op, live: bool) -> Changed {
+    pub(super) fn run(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.n_visits += 1;
         self.fuel = self.fuel.saturating_sub(1);
         let data = ir.op(op);
@@ -112,7 +113,7 @@ impl<A: SparseForward> Sparse<A> {
         let before: SmallVec<[A::Fact; 2]> =
             data.results.iter().map(|it| self.facts[it.index()].clone()).collect();
         match Flow::of(ir, op) {
-            Flow::For { first } => self.run_for(ir, op, first, live),
+            Flow::For { first } if self.is_loop(ir, op) => self.run_for(ir, op, first, live),
             Flow::While => self.run_while(ir, op, live),
             _ => {
                 for index in 0..data.regions.len() {
@@ -132,7 +133,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Gives the outermost cycle its fuel; whether this is the outermost.
-    fn refuel(&mut self, ir: &Ir, op: Op) -> bool {
+    fn refuel(&mut self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
         if !self.rounds.is_empty() || !self.passes.is_empty() {
             return false;
         }
@@ -145,7 +146,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Ends the outermost cycle: if the fuel ran out, nothing is known of it.
-    fn account(&mut self, ir: &Ir, op: Op) {
+    fn account(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
         if self.fuel > 0 {
             return;
         }
@@ -160,7 +161,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Sets everything inside an op, and its results, back to bottom.
-    pub(super) fn reset_within(&mut self, ir: &Ir, op: Op) {
+    pub(super) fn reset_within(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
         self.analysis.forget(op);
         for &value in &ir.op(op).results {
             self.facts[value.index()] = A::Fact::bottom();
@@ -176,7 +177,7 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    fn reset_items(&mut self, ir: &Ir, region: Region) {
+    fn reset_items(&mut self, ir: &Scene<'_, A::Base>, region: Region) {
         for (n, inner) in ir.items(region).enumerate() {
             self.reached[inner.index()] = false;
             let is_label = ir.op(inner).kind == OpKind::Label;
@@ -193,7 +194,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Sets the facts of carried arguments; other arguments of the region are unknown.
-    fn bind(&mut self, ir: &Ir, region: Region, carried: &[A::Fact], live: bool) {
+    fn bind(&mut self, ir: &Scene<'_, A::Base>, region: Region, carried: &[A::Fact], live: bool) {
         let entry = flow::entry_block(ir, region);
         self.live[entry.index()] = live;
         self.set_unknown(ir, entry, live);
@@ -205,23 +206,41 @@ impl<A: SparseForward> Sparse<A> {
         if !live {
             return;
         }
+        if let Some(parent) = ir.region(region).parent
+            && let Flow::For { .. } = Flow::of(ir, parent)
+        {
+            let args = &ir.block(entry).args;
+            for (at, &value) in args[..args.len().saturating_sub(carried.len())].iter().enumerate()
+            {
+                if self.analysis.carries(ir, value) {
+                    let _ = self.set(ir, value, self.induction(ir, parent, at));
+                }
+            }
+        }
         for (value, fact) in flow::carried_args(ir, region, carried.len()).into_iter().zip(carried)
         {
             if self.analysis.carries(ir, value) {
-                let _ = self.set(value, fact.clone());
+                let _ = self.set(ir, value, fact.clone());
             }
         }
     }
 
-    /// The facts that the yields of a region give, joined; bottom if none is reached.
-    fn yield_facts(&self, ir: &Ir, region: Region, n: usize) -> Vec<A::Fact> {
+    /// The facts that the yields of a region give that are reached and may take their way number `way` (0 out of the loop, 1
+    /// around), joined; bottom if there is none.
+    fn yield_facts(
+        &self,
+        ir: &Scene<'_, A::Base>,
+        region: Region,
+        n: usize,
+        way: usize,
+    ) -> Vec<A::Fact> {
         let mut out = vec![A::Fact::bottom(); n];
         let ends = flow::yields(ir, region);
         if ends.is_empty() && n > 0 {
             return vec![self.analysis.unknown(); n];
         }
         for end in ends {
-            if !self.reached[end.index()] {
+            if !self.reached[end.index()] || !self.may_take(ir, end, way) {
                 continue;
             }
             let start = flow::yielded(ir, end).start;
@@ -232,23 +251,37 @@ impl<A: SparseForward> Sparse<A> {
         out
     }
 
-    fn run_for(&mut self, ir: &Ir, op: Op, first: usize, live: bool) {
+    fn run_for(&mut self, ir: &Scene<'_, A::Base>, op: Op, first: usize, live: bool) {
         let data = ir.op(op);
         let region = data.regions[0].1;
         let n = data.operands.len() - first;
         let inits: Vec<A::Fact> = (first..first + n).map(|it| self.read(ir, op, it)).collect();
-        let trip_count = flow::trip_count(ir, op);
+        let trips = self.analysis.trips(ir, op, &|at| self.read(ir, op, at));
         let mut results = inits.clone();
-        if live && trip_count != Some(0) {
+        if live && trips.most != Some(0) {
             let owner = self.refuel(ir, op);
-            let trace = self.iterate(ir, op, inits, trip_count, &mut |it: &mut Self, start| {
+            let mut body = |it: &mut Self, start: &[A::Fact]| {
                 it.bind(ir, region, start, true);
                 it.sweep_region(ir, region, true);
-                it.yield_facts(ir, region, n)
-            });
-            results = trace.result;
-            let info = LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count };
-            self.analysis.looped(ir, op, &info, &self.rounds);
+                it.yield_facts(ir, region, n, 0)
+            };
+            if A::REPLAYS {
+                let trip_count = trips.count();
+                let trace = self.iterate(ir, op, inits, trip_count, &mut body);
+                results = trace.result;
+                let info = LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count };
+                self.analysis.looped(ir, op, &info, &self.rounds);
+            } else {
+                let once = trips.most == Some(1);
+                let yielded = self.climb(op, inits, once, &mut body);
+                if trips.least > 0 {
+                    results = yielded;
+                } else {
+                    for (result, yielded) in results.iter_mut().zip(&yielded) {
+                        let _ = result.join(yielded);
+                    }
+                }
+            }
             if owner {
                 self.set_results(ir, op, results, live);
                 self.account(ir, op);
@@ -261,7 +294,7 @@ impl<A: SparseForward> Sparse<A> {
         self.set_results(ir, op, results, live);
     }
 
-    fn run_while(&mut self, ir: &Ir, op: Op, live: bool) {
+    fn run_while(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) {
         let data = ir.op(op);
         let (before, after) = (data.regions[0].1, data.regions[1].1);
         let n = data.operands.len();
@@ -275,41 +308,93 @@ impl<A: SparseForward> Sparse<A> {
         }
         let inits: Vec<A::Fact> = (0..n).map(|it| self.read(ir, op, it)).collect();
         let n_passed = data.results.len();
-        let mut passed = vec![A::Fact::bottom(); n_passed];
         let owner = self.refuel(ir, op);
-        let trace = self.iterate(ir, op, inits, None, &mut |it: &mut Self, start| {
+        let mut body = |it: &mut Self, start: &[A::Fact]| {
             it.bind(ir, before, start, true);
             it.sweep_region(ir, before, true);
-            passed = it.yield_facts(ir, before, n_passed);
+            let passed = it.yield_facts(ir, before, n_passed, 1);
             let ends = flow::yields(ir, before);
-            let goes_on = ends.is_empty() || ends.iter().any(|end| it.reached[end.index()]);
+            let goes_on = |end: &Op| it.reached[end.index()] && it.may_take(ir, *end, 1);
+            let goes_on = ends.is_empty() || ends.iter().any(goes_on);
             it.bind(ir, after, &passed, goes_on);
             it.sweep_region(ir, after, goes_on);
-            it.yield_facts(ir, after, n)
-        });
-        let info = LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count: None };
-        self.analysis.looped(ir, op, &info, &self.rounds);
+            it.yield_facts(ir, after, n, 0)
+        };
+        if A::REPLAYS {
+            let trace = self.iterate(ir, op, inits, None, &mut body);
+            let info =
+                LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count: None };
+            self.analysis.looped(ir, op, &info, &self.rounds);
+        } else {
+            let _ = self.climb(op, inits, false, &mut body);
+        }
         // Once more: what grows without end is marked now.
-        let passed = self.yield_facts(ir, before, n_passed);
+        let passed = self.yield_facts(ir, before, n_passed, 0);
         self.set_results(ir, op, passed, live);
         if owner {
             self.account(ir, op);
         }
     }
 
-    fn set_results(&mut self, ir: &Ir, op: Op, facts: Vec<A::Fact>, live: bool) {
+    fn set_results(&mut self, ir: &Scene<'_, A::Base>, op: Op, facts: Vec<A::Fact>, live: bool) {
         let mut facts = facts.into_iter();
         for &value in &ir.op(op).results {
             let fact = facts.next().unwrap_or_else(|| self.analysis.unknown());
             let carries = live && self.analysis.carries(ir, value);
-            let _ = self.set(value, if carries { fact } else { A::Fact::bottom() });
+            let _ = self.set(ir, value, if carries { fact } else { A::Fact::bottom() });
+        }
+    }
+
+    /// Sweeps a loop until what it carries is stable (widened after a few rounds, and then brought down once); what it
+    /// yields then.
+    fn climb(
+        &mut self,
+        op: Op,
+        inits: Vec<A::Fact>,
+        once: bool,
+        body: Body<'_, Self, A::Fact>,
+    ) -> Vec<A::Fact> {
+        let mut start = inits.clone();
+        let mut number = 0;
+        let mut is_widened = false;
+        loop {
+            number += 1;
+            self.rounds.push(Round { op, number });
+            let yielded = body(self, &start);
+            self.rounds.pop();
+            if once || self.fuel == 0 {
+                return yielded;
+            }
+            let mut next = yielded.clone();
+            for (next, init) in next.iter_mut().zip(&inits) {
+                let _ = next.join(init);
+            }
+            let rises = |(next, start): (&A::Fact, &A::Fact)| !next.is_at_most(start);
+            if !next.iter().zip(&start).any(rises) {
+                if is_widened && next != start {
+                    // Any number of rounds from the inits stays below what one round from a bound on them gives.
+                    self.rounds.push(Round { op, number: number + 1 });
+                    let yielded = body(self, &next);
+                    self.rounds.pop();
+                    return yielded;
+                }
+                return yielded;
+            }
+            for (next, start) in next.iter_mut().zip(&start) {
+                let _ = next.join(start);
+                if number > EXACT_ROUNDS && next != start {
+                    is_widened = true;
+                    *next = self.analysis.widen(start, next.clone());
+                }
+            }
+            start = next;
         }
     }
 
     /// Iterates a loop.
     fn iterate(
         &mut self,
-        ir: &Ir,
+        ir: &Scene<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
         trip_count: Option<u64>,
@@ -403,7 +488,7 @@ impl<A: SparseForward> Sparse<A> {
 /// Sweeps one round of a loop from the carried facts at its start, and returns what it yields.
 type Body<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
 
-struct Pass {
+struct Swept {
     /// A branch goes to a label that stands before it.
     has_backward: bool,
     changed: Changed,

@@ -1,0 +1,240 @@
+//! Constants: the values that an op gives whatever happens, through blocks, loops and calls (conditional constant propagation,
+//! Wegman and Zadeck).
+//!
+//! ```text
+//! Bottom < 0, 1, 2, ..., 1.5, ..., @f < Unknown
+//! ```
+//!
+//! A lattice of height two, so that no widening is needed and the solution is the least one, whatever the order. An op whose operands are
+//! known folds as MLIR's folders do (`fold.rs`): where one is enough (`x * 0`, `x - x`) one is enough, and where MLIR leaves an op
+//! alone because it has no meaning (a division by zero, a shift by too much) nothing is known.
+
+use std::fmt;
+
+use noisy_syntax::{Attr, AttrData, Form, Ir, Op, OpKind, Sign, Type, TypeData, Value};
+
+use crate::flow;
+use crate::integer::fold;
+use crate::lattice::{Changed, Lattice};
+use crate::sparse::{Round, Scene, SparseForward, Trips};
+
+/// What is known of the one value that something has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Constant {
+    /// Nothing reaches it.
+    #[default]
+    Bottom,
+    /// An integer, sign-extended from the width of its type; of a vector or tensor, every element.
+    Int(i128),
+    /// A float, as the bits of an `f64` of the same value; of a vector or tensor, every element.
+    Float(u64),
+    /// What else an attribute can say.
+    Other(Attr),
+    /// Not known.
+    Unknown,
+}
+
+impl Constant {
+    /// The integer, if it is one.
+    pub fn int(self) -> Option<i128> {
+        match self {
+            Constant::Int(it) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// Whether it is known.
+    pub fn is_known(self) -> bool {
+        !matches!(self, Constant::Bottom | Constant::Unknown)
+    }
+
+    /// A truth value.
+    pub fn bool(is: bool) -> Self {
+        Constant::Int(-i128::from(is))
+    }
+
+    /// What an attribute says of a value of a type.
+    pub fn of_attr(ir: &Ir, attr: Attr, ty: Type) -> Self {
+        match ir.interner.attr_data(attr) {
+            AttrData::Bool(it) => Constant::bool(*it),
+            AttrData::Int { value, .. } => match width(ir, ty) {
+                Some(width) => Constant::Int(sign_extended(*value, width)),
+                None => Constant::Other(attr),
+            },
+            AttrData::Float { bits, .. } if float(ir, ty).is_some() => Constant::Float(*bits),
+            AttrData::Elements(text, _) => {
+                splat(ir, ir.interner.str(*text), ty).unwrap_or(Constant::Other(attr))
+            }
+            AttrData::Unknown => Constant::Unknown,
+            _ => Constant::Other(attr),
+        }
+    }
+}
+
+/// The width of an integer type, or of the elements of a shape of integers; `index` has 64 bits. `None` for other types and for
+/// more than 128 bits.
+pub fn width(ir: &Ir, ty: Type) -> Option<u32> {
+    match ir.interner.type_data(ty) {
+        TypeData::Int { width: width @ 1..=128, sign: Sign::Signless } => Some(*width),
+        TypeData::Index => Some(64),
+        TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => {
+            match ir.interner.type_data(*element) {
+                TypeData::Int { width: width @ 1..=128, sign: Sign::Signless } => Some(*width),
+                TypeData::Index => Some(64),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The keyword of a float type, or of the elements of a shape of floats.
+pub fn float(ir: &Ir, ty: Type) -> Option<&'static str> {
+    match ir.interner.type_data(ty) {
+        TypeData::Float(name) => Some(name),
+        TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => {
+            match ir.interner.type_data(*element) {
+                TypeData::Float(name) => Some(name),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// The low bits of a number, sign-extended.
+pub fn sign_extended(value: i128, width: u32) -> i128 {
+    let unused = 128 - width;
+    (value << unused) >> unused
+}
+
+/// `dense<...>` with equal elements.
+fn splat(ir: &Ir, text: &str, ty: Type) -> Option<Constant> {
+    let inside = text.strip_prefix("dense<")?.strip_suffix('>')?;
+    let mut elements = inside
+        .split(|it: char| matches!(it, '[' | ']' | ','))
+        .map(str::trim)
+        .filter(|it| !it.is_empty());
+    let first = elements.next()?;
+    if !elements.all(|it| it == first) {
+        return None;
+    }
+    if let Some(width) = width(ir, ty) {
+        return match first {
+            "true" => Some(Constant::bool(true)),
+            "false" => Some(Constant::bool(false)),
+            it => it.parse().ok().map(|it| Constant::Int(sign_extended(it, width))),
+        };
+    }
+    let kind = float(ir, ty)?;
+    let value: f64 = first.parse().ok()?;
+    fold::rounded(value, kind).map(|it| Constant::Float(it.to_bits()))
+}
+
+impl Lattice for Constant {
+    fn bottom() -> Self {
+        Constant::Bottom
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        let before = *self;
+        *self = match (before, *other) {
+            (Constant::Bottom, it) | (it, Constant::Bottom) => it,
+            (a, b) if a == b => a,
+            _ => Constant::Unknown,
+        };
+        Changed::when(*self != before)
+    }
+}
+
+impl fmt::Display for Constant {
+    /// The value, `unknown`, or `unreached`; attributes that are no numbers as `constant`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Constant::Bottom => f.write_str("unreached"),
+            Constant::Int(it) => write!(f, "{it}"),
+            Constant::Float(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
+            Constant::Other(_) => f.write_str("constant"),
+            Constant::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+/// The analysis. It keeps nothing besides the facts.
+#[derive(Debug, Default)]
+pub struct Constants;
+
+impl SparseForward for Constants {
+    type Fact = Constant;
+    type Base = ();
+
+    const REPLAYS: bool = false;
+    const LINKS: bool = true;
+
+    fn carries(&self, ir: &Ir, value: Value) -> bool {
+        !matches!(
+            ir.interner.type_data(ir.value(value).ty),
+            TypeData::Dialect(_) | TypeData::MemRef { .. } | TypeData::Token
+        )
+    }
+
+    fn entry(&mut self, _: &Scene<'_, ()>, _: Op, _: usize, _: Value) -> Constant {
+        Constant::Unknown
+    }
+
+    fn unknown(&self) -> Constant {
+        Constant::Unknown
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &Scene<'_, ()>,
+        op: Op,
+        result: usize,
+        operands: &[Constant],
+        _rounds: &[Round],
+    ) -> Constant {
+        let data = ir.op(op);
+        if matches!(data.form, Form::Broken | Form::Opaque) {
+            return Constant::Unknown;
+        }
+        if data.kind == OpKind::ArithConstant || data.kind == OpKind::FuncConstant {
+            let attr = ir.attr(op, "value");
+            let ty = ir.value(data.results[result]).ty;
+            return attr.map_or(Constant::Unknown, |it| Constant::of_attr(ir, it, ty));
+        }
+        // A known kind that needs all operands is not there yet.
+        fold::fold(ir, op, result, operands)
+    }
+
+    fn may_take(&self, ir: &Scene<'_, ()>, op: Op, index: usize, decider: &Constant) -> bool {
+        match *decider {
+            Constant::Bottom => false,
+            Constant::Int(it) => flow::takes(ir, op, index, it),
+            _ => true,
+        }
+    }
+
+    fn trips(&self, ir: &Scene<'_, ()>, op: Op, operands: &dyn Fn(usize) -> Constant) -> Trips {
+        flow::trips(ir, op, &|at| operands(at).int().map(|it| (it, it)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lattice::laws;
+
+    #[test]
+    fn constants_are_a_lattice() {
+        let sample = [
+            Constant::Bottom,
+            Constant::Int(0),
+            Constant::Int(-1),
+            Constant::Float(0),
+            Constant::Other(Attr::UNIT),
+            Constant::Unknown,
+        ];
+        assert_eq!(laws(&sample), Ok(()));
+    }
+}

@@ -1,0 +1,480 @@
+//! What an op gives for constant operands, as MLIR's folders say (LLVM 19, `ArithOps.cpp`, `AffineOps.cpp`, `MemRefOps.cpp`): where
+//! they give up, nothing is known.
+
+use noisy_syntax::affine::{Affine, Body, Expr};
+use noisy_syntax::{AttrData, Dim, Ir, Op, OpKind, Type, TypeData, Value};
+use smallvec::SmallVec;
+
+use crate::constant::{Constant, float, sign_extended, width};
+
+use Constant::{Bottom, Float, Int, Unknown};
+
+/// The constant that a result is, by the constants that the operands are.
+pub fn fold(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Constant {
+    let data = ir.op(op);
+    let known = match data.kind {
+        OpKind::ArithSelect => select(ir, op, operands),
+        OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => affine(ir, op, operands),
+        OpKind::MemrefDim => dim(ir, op, operands),
+        OpKind::MemrefRank => rank(ir, op),
+        OpKind::FuncCall => Some(Unknown),
+        _ if operands.contains(&Bottom) => Some(Bottom),
+        _ => arith(ir, op, result, operands),
+    };
+    known.unwrap_or(Unknown)
+}
+
+fn operand_type(ir: &Ir, op: Op, index: usize) -> Option<Type> {
+    let value = ir.op(op).operands.get(index)?.value?;
+    Some(ir.value(value).ty)
+}
+
+fn operand(ir: &Ir, op: Op, index: usize) -> Option<Value> {
+    ir.op(op).operands.get(index)?.value
+}
+
+/// Whether two operands are the same value.
+fn is_same(ir: &Ir, op: Op) -> bool {
+    let (a, b) = (operand(ir, op, 0), operand(ir, op, 1));
+    a.is_some() && a == b
+}
+
+fn select(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
+    let &[condition, a, b] = operands else { return None };
+    if operand(ir, op, 1) == operand(ir, op, 2) {
+        return Some(a);
+    }
+    match condition {
+        Bottom => Some(Bottom),
+        Int(0) => Some(b),
+        Int(_) => Some(a),
+        // A condition per element too: the same either way.
+        _ if a == b => Some(a),
+        _ => (a == Bottom || b == Bottom).then_some(Bottom),
+    }
+}
+
+fn arith(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Option<Constant> {
+    let data = ir.op(op);
+    let ty = ir.value(*data.results.get(result)?).ty;
+    match *operands {
+        [a] => {
+            let from = operand_type(ir, op, 0)?;
+            unary(ir, op, data.kind, a, from, ty)
+        }
+        [a, b] => {
+            let of = operand_type(ir, op, 0)?;
+            match width(ir, of) {
+                Some(width) => {
+                    if data.kind == OpKind::ArithCmpi {
+                        return compare(ir, op, a, b, width);
+                    }
+                    integers(data.kind, result, a, b, width, is_same(ir, op))
+                }
+                None => floats(ir, op, data.kind, a, b, float(ir, of)?),
+            }
+        }
+        _ => None,
+    }
+}
+
+fn unary(ir: &Ir, op: Op, kind: OpKind, a: Constant, from: Type, to: Type) -> Option<Constant> {
+    match a {
+        Int(a) => {
+            let from_width = width(ir, from)?;
+            match kind {
+                OpKind::ArithExtsi | OpKind::ArithTrunci | OpKind::ArithIndexCast => {
+                    Some(Int(sign_extended(a, width(ir, to)?)))
+                }
+                OpKind::ArithExtui | OpKind::ArithIndexCastui => {
+                    let bits = unsigned(a, from_width).cast_signed();
+                    Some(Int(sign_extended(bits, width(ir, to)?)))
+                }
+                OpKind::ArithSitofp => to_float(a, float(ir, to)?),
+                OpKind::ArithUitofp => {
+                    to_float(i128::try_from(unsigned(a, from_width)).ok()?, float(ir, to)?)
+                }
+                OpKind::ArithBitcast => match (float(ir, to), from_width) {
+                    (Some("f32"), 32) => Some(Float(f64::from(f32::from_bits(a as u32)).to_bits())),
+                    (Some("f64"), 64) => Some(Float(a as u64)),
+                    (None, _) if width(ir, to) == Some(from_width) => Some(Int(a)),
+                    _ => None,
+                },
+                _ => None,
+            }
+        }
+        Float(bits) => {
+            let value = f64::from_bits(bits);
+            match kind {
+                OpKind::ArithNegf => Some(Float((-value).to_bits())),
+                OpKind::ArithExtf => Some(Float(bits)).filter(|_| !value.is_nan()),
+                OpKind::ArithTruncf => {
+                    if ir.attr(op, "roundingmode").is_some() {
+                        return None;
+                    }
+                    let to = rounded(value, float(ir, to)?)?;
+                    // Only if nothing is lost.
+                    (to.to_bits() == bits && !value.is_nan()).then_some(Float(bits))
+                }
+                OpKind::ArithFptosi | OpKind::ArithFptoui => {
+                    let width = width(ir, to).filter(|&it| it <= 64)?;
+                    let whole = value.trunc();
+                    let (least, most) = if kind == OpKind::ArithFptosi {
+                        (-(2_f64.powi(width as i32 - 1)), 2_f64.powi(width as i32 - 1))
+                    } else {
+                        (0.0, 2_f64.powi(width as i32))
+                    };
+                    (whole >= least && whole < most)
+                        .then(|| Int(sign_extended(whole as i128, width)))
+                }
+                OpKind::ArithBitcast => match (float(ir, from)?, width(ir, to)) {
+                    ("f32", Some(32)) => Some(Int(i128::from((value as f32).to_bits() as i32))),
+                    ("f64", Some(64)) => Some(Int(i128::from(bits as i64))),
+                    _ => None,
+                },
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// An integer as a float, rounded once.
+fn to_float(value: i128, ty: &str) -> Option<Constant> {
+    let value = match ty {
+        "f32" => f64::from(value as f32),
+        "f64" => value as f64,
+        ty if value.unsigned_abs() <= 1 << 53 => rounded(value as f64, ty)?,
+        _ => return None,
+    };
+    Some(Float(value.to_bits()))
+}
+
+/// Two numbers of a width joined by an op with one result.
+#[cfg(test)]
+pub(crate) fn of_two(kind: OpKind, a: i128, b: i128, width: u32) -> Option<i128> {
+    integers(kind, 0, Int(a), Int(b), width, false)?.int()
+}
+
+/// The bits of a number as an unsigned one.
+fn unsigned(value: i128, width: u32) -> u128 {
+    let unused = 128 - width;
+    (value.cast_unsigned() << unused) >> unused
+}
+
+fn compare(ir: &Ir, op: Op, a: Constant, b: Constant, width: u32) -> Option<Constant> {
+    let predicate = predicate(ir, op)?;
+    if is_same(ir, op) {
+        return Some(Constant::bool(matches!(predicate, 0 | 3 | 5 | 7 | 9)));
+    }
+    let (Int(a), Int(b)) = (a, b) else { return None };
+    holds(predicate, a, b, width).map(Constant::bool)
+}
+
+/// The number of the predicate of a comparison.
+pub fn predicate(ir: &Ir, op: Op) -> Option<i128> {
+    match ir.interner.attr_data(ir.attr(op, "predicate")?) {
+        AttrData::Int { value, .. } => Some(*value),
+        _ => None,
+    }
+}
+
+/// Whether `arith.cmpi` holds for two sign-extended numbers.
+pub fn holds(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
+    let (ua, ub) = (unsigned(a, width), unsigned(b, width));
+    Some(match predicate {
+        0 => a == b,
+        1 => a != b,
+        2 => a < b,
+        3 => a <= b,
+        4 => a > b,
+        5 => a >= b,
+        6 => ua < ub,
+        7 => ua <= ub,
+        8 => ua > ub,
+        9 => ua >= ub,
+        _ => return None,
+    })
+}
+
+/// Two integers of a width joined; also where one of them is enough.
+fn integers(
+    kind: OpKind,
+    result: usize,
+    a: Constant,
+    b: Constant,
+    width: u32,
+    is_same: bool,
+) -> Option<Constant> {
+    let fit = |value: i128| Some(Int(sign_extended(value, width)));
+    let (least, most) = (i128::MIN >> (128 - width), i128::MAX >> (128 - width));
+    // Where one is enough. Constants stand on the right in MLIR's canonical form, but its folders see both sides of what commutes.
+    let one_of = |number: i128| a == Int(number) || b == Int(number);
+    let other_than = |number: i128| if a == Int(number) { b } else { a };
+    match kind {
+        OpKind::ArithAddi | OpKind::ArithOri | OpKind::ArithXori if one_of(0) => {
+            return Some(other_than(0));
+        }
+        OpKind::ArithSubi | OpKind::ArithXori if is_same => return Some(Int(0)),
+        OpKind::ArithSubi | OpKind::ArithShli | OpKind::ArithShrsi | OpKind::ArithShrui
+            if b == Int(0) =>
+        {
+            return Some(a);
+        }
+        OpKind::ArithMuli
+        | OpKind::ArithAndi
+        | OpKind::ArithMuluiExtended
+        | OpKind::ArithMulsiExtended
+            if one_of(0) =>
+        {
+            return Some(Int(0));
+        }
+        OpKind::ArithMuli if one_of(sign_extended(1, width)) => {
+            return Some(other_than(sign_extended(1, width)));
+        }
+        OpKind::ArithDivsi
+        | OpKind::ArithDivui
+        | OpKind::ArithCeildivsi
+        | OpKind::ArithCeildivui
+        | OpKind::ArithFloordivsi
+            if b == Int(1) && width > 1 =>
+        {
+            return Some(a);
+        }
+        OpKind::ArithRemsi | OpKind::ArithRemui if b == Int(1) && width > 1 => return Some(Int(0)),
+        OpKind::ArithAndi if one_of(-1) => return Some(other_than(-1)),
+        OpKind::ArithOri if one_of(-1) => return Some(Int(-1)),
+        OpKind::ArithAndi
+        | OpKind::ArithOri
+        | OpKind::ArithMaxsi
+        | OpKind::ArithMaxui
+        | OpKind::ArithMinsi
+        | OpKind::ArithMinui
+            if is_same =>
+        {
+            return Some(a);
+        }
+        OpKind::ArithMaxsi if one_of(most) => return Some(Int(most)),
+        OpKind::ArithMinsi if one_of(least) => return Some(Int(least)),
+        OpKind::ArithMaxui if one_of(-1) => return Some(Int(-1)),
+        OpKind::ArithMinui if one_of(0) => return Some(Int(0)),
+        OpKind::ArithMaxsi if one_of(least) => return Some(other_than(least)),
+        OpKind::ArithMinsi if one_of(most) => return Some(other_than(most)),
+        OpKind::ArithMaxui if one_of(0) => return Some(other_than(0)),
+        OpKind::ArithMinui if one_of(-1) => return Some(other_than(-1)),
+        OpKind::ArithAdduiExtended if b == Int(0) => {
+            return Some(if result == 0 { a } else { Int(0) });
+        }
+        _ => {}
+    }
+    let (Int(a), Int(b)) = (a, b) else { return None };
+    let (ua, ub) = (unsigned(a, width), unsigned(b, width));
+    let overflows = a == least && b == -1;
+    match kind {
+        OpKind::ArithAddi => fit(a.wrapping_add(b)),
+        OpKind::ArithSubi => fit(a.wrapping_sub(b)),
+        OpKind::ArithMuli => fit(a.wrapping_mul(b)),
+        OpKind::ArithAndi => fit(a & b),
+        OpKind::ArithOri => fit(a | b),
+        OpKind::ArithXori => fit(a ^ b),
+        OpKind::ArithMaxsi => fit(a.max(b)),
+        OpKind::ArithMinsi => fit(a.min(b)),
+        OpKind::ArithMaxui => fit(ua.max(ub).cast_signed()),
+        OpKind::ArithMinui => fit(ua.min(ub).cast_signed()),
+        OpKind::ArithDivui if ub != 0 => fit((ua / ub).cast_signed()),
+        OpKind::ArithRemui if ub != 0 => fit((ua % ub).cast_signed()),
+        OpKind::ArithCeildivui if ub != 0 => fit(ua.div_ceil(ub).cast_signed()),
+        OpKind::ArithDivsi if b != 0 && !overflows => fit(a / b),
+        OpKind::ArithRemsi if b != 0 && !overflows => fit(a % b),
+        OpKind::ArithFloordivsi if b != 0 && !overflows => {
+            fit(a / b - i128::from(a % b != 0 && (a < 0) != (b < 0)))
+        }
+        OpKind::ArithCeildivsi if b != 0 && !overflows => {
+            fit(a / b + i128::from(a % b != 0 && (a < 0) == (b < 0)))
+        }
+        OpKind::ArithShli if ub < u128::from(width) => fit(a << ub),
+        OpKind::ArithShrui if ub < u128::from(width) => fit((ua >> ub).cast_signed()),
+        OpKind::ArithShrsi if ub < u128::from(width) => fit(a >> ub),
+        OpKind::ArithAdduiExtended => {
+            let sum = sign_extended(a.wrapping_add(b), width);
+            if result == 0 { fit(sum) } else { Some(Constant::bool(unsigned(sum, width) < ua)) }
+        }
+        OpKind::ArithMulsiExtended if width <= 64 => {
+            fit(if result == 0 { a * b } else { (a * b) >> width })
+        }
+        OpKind::ArithMuluiExtended if width <= 64 => {
+            let product = ua * ub;
+            fit(if result == 0 { product.cast_signed() } else { (product >> width).cast_signed() })
+        }
+        _ => None,
+    }
+}
+
+fn floats(ir: &Ir, op: Op, kind: OpKind, a: Constant, b: Constant, ty: &str) -> Option<Constant> {
+    let number = |it: Constant| match it {
+        Float(bits) => Some(f64::from_bits(bits)),
+        _ => None,
+    };
+    let (x, y) = (number(a), number(b));
+    if kind == OpKind::ArithCmpf {
+        return compare_floats(predicate(ir, op)?, x, y).map(Constant::bool);
+    }
+    let is = |it: Option<f64>, what: f64| it.is_some_and(|it| it.to_bits() == what.to_bits());
+    match kind {
+        OpKind::ArithAddf if is(y, -0.0) => return Some(a),
+        OpKind::ArithSubf if is(y, 0.0) => return Some(a),
+        OpKind::ArithMulf | OpKind::ArithDivf if is(y, 1.0) => return Some(a),
+        OpKind::ArithMaximumf
+        | OpKind::ArithMinimumf
+        | OpKind::ArithMaxnumf
+        | OpKind::ArithMinnumf
+            if is_same(ir, op) =>
+        {
+            return Some(a);
+        }
+        OpKind::ArithMaximumf if is(y, f64::NEG_INFINITY) => return Some(a),
+        OpKind::ArithMinimumf if is(y, f64::INFINITY) => return Some(a),
+        _ => {}
+    }
+    let (x, y) = (x?, y?);
+    if x.is_nan() || y.is_nan() {
+        return None;
+    }
+    // Equal zeros of different signs: the larger is +0.
+    let larger = |x: f64, y: f64| if x > y || (x == y && x.is_sign_positive()) { x } else { y };
+    let smaller = |x: f64, y: f64| if x < y || (x == y && x.is_sign_negative()) { x } else { y };
+    let exact = match kind {
+        OpKind::ArithAddf => x + y,
+        OpKind::ArithSubf => x - y,
+        OpKind::ArithMulf => x * y,
+        OpKind::ArithDivf => x / y,
+        OpKind::ArithRemf => x % y,
+        OpKind::ArithMaximumf | OpKind::ArithMaxnumf => larger(x, y),
+        OpKind::ArithMinimumf | OpKind::ArithMinnumf => smaller(x, y),
+        _ => return None,
+    };
+    let value = rounded(exact, ty)?;
+    Some(Float(if value.is_nan() { f64::NAN.abs().to_bits() } else { value.to_bits() }))
+}
+
+fn compare_floats(predicate: i128, x: Option<f64>, y: Option<f64>) -> Option<bool> {
+    match predicate {
+        0 => return Some(false),
+        15 => return Some(true),
+        _ => {}
+    }
+    // One that is no number decides.
+    let is_nan = |it: Option<f64>| it.is_some_and(f64::is_nan);
+    if is_nan(x) || is_nan(y) {
+        return Some(predicate >= 8);
+    }
+    let (x, y) = (x?, y?);
+    Some(match predicate {
+        1 | 8 => x == y,
+        2 | 9 => x > y,
+        3 | 10 => x >= y,
+        4 | 11 => x < y,
+        5 | 12 => x <= y,
+        6 | 13 => x != y,
+        7 => true,
+        14 => false,
+        _ => return None,
+    })
+}
+
+/// A number in a float type. The operations of the narrower types may be computed in `f64` and rounded once more: it has more than
+/// twice their digits. `None` for types that are not followed.
+pub fn rounded(value: f64, ty: &str) -> Option<f64> {
+    match ty {
+        "f64" => Some(value),
+        "f32" => Some(f64::from(value as f32)),
+        "f16" => Some(to_format(value, 11, -14, 15)),
+        "bf16" => Some(to_format(value, 8, -126, 127)),
+        _ => None,
+    }
+}
+
+/// Rounds to the nearest number with so many digits and exponents within these, ties to even.
+fn to_format(value: f64, digits: i32, least: i32, most: i32) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let bits = value.abs().to_bits();
+    let exponent = ((bits >> 52) as i32 - 1023).max(least);
+    let unit = 2_f64.powi(exponent - (digits - 1));
+    let scaled = (value / unit).round_ties_even() * unit;
+    if scaled.abs() >= 2_f64.powi(most) * 2.0 { f64::INFINITY.copysign(value) } else { scaled }
+}
+
+fn affine(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
+    if operands.contains(&Bottom) {
+        return Some(Bottom);
+    }
+    let map = map(ir, op, "map")?;
+    let values = evaluate(map, &|at| operands.get(at)?.int())?;
+    let value = match ir.op(op).kind {
+        OpKind::AffineMin => values.iter().min(),
+        OpKind::AffineMax => values.iter().max(),
+        _ => values.first(),
+    };
+    value.map(|&it| Int(i128::from(it)))
+}
+
+/// A map in an attribute.
+pub fn map<'a>(ir: &'a Ir, op: Op, name: &str) -> Option<&'a Affine> {
+    match ir.interner.attr_data(ir.attr(op, name)?) {
+        AttrData::Affine(map) => Some(map),
+        _ => None,
+    }
+}
+
+/// The results of a map for integer inputs, those that it does not read aside.
+pub fn evaluate(map: &Affine, input: &dyn Fn(usize) -> Option<i128>) -> Option<SmallVec<[i64; 2]>> {
+    let Body::Map(results) = &map.body else { return None };
+    let n_dims = map.n_dims as usize;
+    let inputs: SmallVec<[Option<i64>; 4]> =
+        (0..map.n_inputs()).map(|at| i64::try_from(input(at)?).ok()).collect();
+    let known: SmallVec<[i64; 4]> = inputs.iter().map(|it| it.unwrap_or(0)).collect();
+    let value = |expr: &Expr| {
+        let is_there = |at: usize| inputs.get(at).copied().flatten().is_some();
+        reads_only(expr, n_dims, &is_there)
+            .then(|| expr.eval(&known[..n_dims], &known[n_dims..]))?
+    };
+    results.iter().map(value).collect()
+}
+
+/// Whether all inputs that an expression reads are there.
+fn reads_only(expr: &Expr, n_dims: usize, is_there: &dyn Fn(usize) -> bool) -> bool {
+    match expr {
+        Expr::Const(_) => true,
+        Expr::Dim(at) => is_there(*at as usize),
+        Expr::Symbol(at) => is_there(*at as usize + n_dims),
+        Expr::Binary(_, both) => {
+            reads_only(&both.0, n_dims, is_there) && reads_only(&both.1, n_dims, is_there)
+        }
+    }
+}
+
+/// The size of a dimension that the type of a memref states.
+fn dim(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
+    let index = match operands.get(1)? {
+        Bottom => return Some(Bottom),
+        it => usize::try_from(it.int()?).ok()?,
+    };
+    match ir.interner.type_data(operand_type(ir, op, 0)?) {
+        TypeData::MemRef { dims: Some(dims), .. } => match dims.get(index)? {
+            Dim::Fixed(size) => Some(Int(i128::from(*size))),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn rank(ir: &Ir, op: Op) -> Option<Constant> {
+    match ir.interner.type_data(operand_type(ir, op, 0)?) {
+        TypeData::MemRef { dims: Some(dims), .. } | TypeData::Tensor { dims: Some(dims), .. } => {
+            Some(Int(dims.len() as i128))
+        }
+        _ => None,
+    }
+}

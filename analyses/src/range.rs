@@ -1,0 +1,356 @@
+//! Integer ranges: between which bounds a value lies, read as an unsigned and as a signed number, for integers of at most 64
+//! bits and `index`, and for every element of shapes of them.
+//!
+//! Both readings are kept because each knows what the other does not: `[250, 255]` of eight bits is `[-6, -1]`, but `[0, 255]` says
+//! nothing of the sign. They are brought into agreement after every operation ([`Bounds::agreed`]). What ops give follows
+//! MLIR's `InferIntRangeCommon` (LLVM 19) or is narrower (`integer/infer.rs`).
+//!
+//! The chains of this lattice are long. In a cycle, a bound that still moves after a few rounds goes to the end of its type, each of
+//! the four by itself.
+
+use std::fmt;
+
+use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
+
+use crate::constant::{self, Constant, Constants};
+use crate::flow;
+use crate::integer::infer;
+use crate::lattice::{Changed, Lattice};
+use crate::sparse::{Round, Scene, Sparse, SparseForward, Trips};
+
+/// The bounds of an integer, each included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bits, 1 to 64.
+    pub width: u32,
+    /// The least, read as unsigned.
+    pub umin: u64,
+    /// The greatest, read as unsigned.
+    pub umax: u64,
+    /// The least, read as signed.
+    pub smin: i64,
+    /// The greatest, read as signed.
+    pub smax: i64,
+}
+
+impl Bounds {
+    /// Everything that fits into a width.
+    pub fn full(width: u32) -> Self {
+        let unused = 64 - width;
+        Self {
+            width,
+            umin: 0,
+            umax: u64::MAX >> unused,
+            smin: i64::MIN >> unused,
+            smax: i64::MAX >> unused,
+        }
+    }
+
+    /// One number.
+    pub fn one(width: u32, value: i64) -> Self {
+        let unsigned = value.cast_unsigned() & Self::full(width).umax;
+        Self { width, umin: unsigned, umax: unsigned, smin: value, smax: value }
+    }
+
+    /// Between two unsigned numbers that fit into the width.
+    pub fn unsigned(width: u32, umin: u64, umax: u64) -> Self {
+        Self { umin, umax, ..Self::full(width) }.agreed()
+    }
+
+    /// Between two signed numbers that fit into the width.
+    pub fn signed(width: u32, smin: i64, smax: i64) -> Self {
+        Self { smin, smax, ..Self::full(width) }.agreed()
+    }
+
+    /// The number, if there is only one.
+    pub fn single(self) -> Option<i64> {
+        (self.smin == self.smax).then_some(self.smin)
+    }
+
+    /// Whether nothing is known.
+    pub fn is_full(self) -> bool {
+        self == Self::full(self.width)
+    }
+
+    /// What lies in both, if anything does; otherwise one that cannot be: the first.
+    #[must_use]
+    pub fn met(self, other: Self) -> Self {
+        let met = Self {
+            width: self.width,
+            umin: self.umin.max(other.umin),
+            umax: self.umax.min(other.umax),
+            smin: self.smin.max(other.smin),
+            smax: self.smax.min(other.smax),
+        };
+        if met.umin > met.umax || met.smin > met.smax { self } else { met.agreed() }
+    }
+
+    /// The least bounds of what lies in either.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        Self {
+            width: self.width,
+            umin: self.umin.min(other.umin),
+            umax: self.umax.max(other.umax),
+            smin: self.smin.min(other.smin),
+            smax: self.smax.max(other.smax),
+        }
+    }
+
+    /// The same numbers, with what each reading says of the other.
+    #[must_use]
+    pub fn agreed(self) -> Self {
+        let mut it = self;
+        let unused = 64 - it.width;
+        let signed = |bits: u64| (bits << unused).cast_signed() >> unused;
+        let unsigned = |value: i64| value.cast_unsigned() << unused >> unused;
+        // Where the sign is known, both readings are in the same order.
+        for _ in 0..2 {
+            let half = 1_u64 << (it.width - 1);
+            if it.umax < half || it.umin >= half {
+                it.smin = it.smin.max(signed(it.umin));
+                it.smax = it.smax.min(signed(it.umax));
+            }
+            if it.smin >= 0 || it.smax < 0 {
+                it.umin = it.umin.max(unsigned(it.smin));
+                it.umax = it.umax.min(unsigned(it.smax));
+            }
+        }
+        if it.umin > it.umax || it.smin > it.smax { self } else { it }
+    }
+}
+
+impl fmt::Display for Bounds {
+    /// `5`; `[-6, 3]`; `[0, 250]u` where only the unsigned reading knows something; both where neither says it all.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(it) = self.single() {
+            return write!(f, "{it}");
+        }
+        let (signed, unsigned) = ((self.smin, self.smax), (self.umin, self.umax));
+        if Self::signed(self.width, signed.0, signed.1) == *self {
+            write!(f, "[{}, {}]", signed.0, signed.1)
+        } else if Self::unsigned(self.width, unsigned.0, unsigned.1) == *self {
+            write!(f, "[{}, {}]u", unsigned.0, unsigned.1)
+        } else {
+            write!(f, "[{}, {}] [{}, {}]u", signed.0, signed.1, unsigned.0, unsigned.1)
+        }
+    }
+}
+
+/// What is known of where a value lies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Range {
+    /// Nothing reaches it, or it is no integer.
+    #[default]
+    Bottom,
+    /// Within bounds, which are not those of the type.
+    Within(Bounds),
+    /// Anything that fits into its type.
+    Unknown,
+}
+
+impl Range {
+    /// The bounds, for a type of this width.
+    pub fn bounds(self, width: u32) -> Option<Bounds> {
+        match self {
+            Range::Bottom => None,
+            Range::Within(it) if it.width == width => Some(it),
+            _ => Some(Bounds::full(width)),
+        }
+    }
+
+    /// The number, if there is only one.
+    pub fn single(self) -> Option<i64> {
+        match self {
+            Range::Within(it) => it.single(),
+            _ => None,
+        }
+    }
+}
+
+impl From<Bounds> for Range {
+    fn from(it: Bounds) -> Self {
+        if it.is_full() { Range::Unknown } else { Range::Within(it) }
+    }
+}
+
+impl Lattice for Range {
+    fn bottom() -> Self {
+        Range::Bottom
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        let before = *self;
+        *self = match (before, *other) {
+            (Range::Bottom, it) | (it, Range::Bottom) => it,
+            (Range::Within(a), Range::Within(b)) if a.width == b.width => a.joined(b).into(),
+            _ => Range::Unknown,
+        };
+        Changed::when(*self != before)
+    }
+}
+
+impl fmt::Display for Range {
+    /// As [`Bounds`], `unknown`, or `unreached`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Range::Bottom => f.write_str("unreached"),
+            Range::Within(it) => write!(f, "{it}"),
+            Range::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+/// The width of the integers whose ranges are followed.
+pub fn width(ir: &Ir, value: Value) -> Option<u32> {
+    constant::width(ir, ir.value(value).ty).filter(|&it| it <= 64)
+}
+
+/// The analysis. It stands on the constants and keeps nothing besides the facts.
+#[derive(Debug, Default)]
+pub struct Ranges;
+
+impl Ranges {
+    /// The bounds of operand number `index`, from its fact.
+    fn of_operand(ir: &Ir, op: Op, index: usize, fact: Range) -> Option<(i128, i128)> {
+        let value = ir.op(op).operands.get(index)?.value?;
+        let bounds = fact.bounds(width(ir, value)?)?;
+        Some((i128::from(bounds.smin), i128::from(bounds.smax)))
+    }
+}
+
+impl SparseForward for Ranges {
+    type Fact = Range;
+    type Base = Sparse<Constants>;
+
+    const REPLAYS: bool = false;
+    const LINKS: bool = false;
+
+    fn carries(&self, ir: &Ir, value: Value) -> bool {
+        width(ir, value).is_some()
+    }
+
+    fn entry(&mut self, _: &Scene<'_, Self::Base>, _: Op, _: usize, _: Value) -> Range {
+        Range::Unknown
+    }
+
+    fn unknown(&self) -> Range {
+        Range::Unknown
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &Scene<'_, Self::Base>,
+        op: Op,
+        result: usize,
+        operands: &[Range],
+        _rounds: &[Round],
+    ) -> Range {
+        let data = ir.op(op);
+        if matches!(data.form, Form::Broken | Form::Opaque) || operands.contains(&Range::Bottom) {
+            let is_broken = matches!(data.form, Form::Broken | Form::Opaque);
+            return if is_broken { Range::Unknown } else { Range::Bottom };
+        }
+        infer::infer(ir, op, result, operands).map_or(Range::Unknown, Range::from)
+    }
+
+    fn may_take(&self, ir: &Scene<'_, Self::Base>, op: Op, index: usize, decider: &Range) -> bool {
+        match decider {
+            Range::Bottom => false,
+            Range::Within(it) => infer::may_take(ir, op, index, *it),
+            Range::Unknown => true,
+        }
+    }
+
+    fn trips(
+        &self,
+        ir: &Scene<'_, Self::Base>,
+        op: Op,
+        operands: &dyn Fn(usize) -> Range,
+    ) -> Trips {
+        flow::trips(ir, op, &|at| Self::of_operand(ir, op, at, operands(at)))
+    }
+
+    fn induction(
+        &self,
+        ir: &Scene<'_, Self::Base>,
+        op: Op,
+        index: usize,
+        operands: &dyn Fn(usize) -> Range,
+    ) -> Range {
+        let of = |at| Self::of_operand(ir, op, at, operands(at));
+        infer::induction(ir, op, index, &of).map_or(Range::Unknown, Range::from)
+    }
+
+    fn widen(&self, old: &Range, new: Range) -> Range {
+        match (*old, new) {
+            (Range::Within(old), Range::Within(new)) if old.width == new.width => {
+                let full = Bounds::full(new.width);
+                let mut it = new;
+                if new.umin < old.umin {
+                    it.umin = full.umin;
+                }
+                if new.umax > old.umax {
+                    it.umax = full.umax;
+                }
+                if new.smin < old.smin {
+                    it.smin = full.smin;
+                }
+                if new.smax > old.smax {
+                    it.smax = full.smax;
+                }
+                it.into()
+            }
+            (_, new) => new,
+        }
+    }
+
+    fn refine(&self, ir: &Scene<'_, Self::Base>, value: Value, fact: Range) -> Range {
+        let Some(Constant::Int(number)) = ir.base.fact(value).copied() else { return fact };
+        match (width(ir, value), i64::try_from(number)) {
+            (Some(width), Ok(number)) => Bounds::one(width, number).into(),
+            _ => fact,
+        }
+    }
+
+    fn concerned(&self, ir: &Scene<'_, Self::Base>, moved: Value, enter: &mut dyn FnMut(Op)) {
+        let Some(definer) = ir.definer(moved) else { return };
+        enter(definer);
+        // Results of regions are joined at their yields: the op as a whole.
+        if let Def::Argument(block, _) = ir.value(moved).def
+            && let Some(holder) = ir.region(ir.block(block).region).parent
+            && ir.op(holder).kind != OpKind::Chunk
+        {
+            enter(holder);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lattice::laws;
+
+    #[test]
+    fn ranges_are_a_lattice() {
+        let mut sample = vec![Range::Bottom, Range::Unknown];
+        for (smin, smax) in [(0, 0), (-1, -1), (0, 7), (-8, 7), (-128, -1), (-128, 126), (3, 9)] {
+            sample.push(Bounds::signed(8, smin, smax).into());
+        }
+        for (umin, umax) in [(0, 200), (130, 250), (1, 255), (0, 254)] {
+            sample.push(Bounds::unsigned(8, umin, umax).into());
+        }
+        sample.push(Bounds::one(16, 3).into());
+        assert_eq!(laws(&sample), Ok(()));
+    }
+
+    #[test]
+    fn both_readings_agree() {
+        let it = Bounds::unsigned(8, 250, 255);
+        assert_eq!((it.smin, it.smax), (-6, -1));
+        assert_eq!(it.to_string(), "[-6, -1]");
+        assert_eq!(Bounds::unsigned(8, 0, 255), Bounds::full(8));
+        assert_eq!(Bounds::signed(8, -6, 3).to_string(), "[-6, 3]");
+        assert_eq!(Bounds::unsigned(8, 0, 250).to_string(), "[0, 250]u");
+    }
+}

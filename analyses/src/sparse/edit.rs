@@ -1,0 +1,301 @@
+//! From an edit outward: the queue, and what an op that came, changed or left enters into it.
+
+use std::cmp::Reverse;
+
+use noisy_syntax::{Block, Delta, Op, OpKind, Region, Value};
+use smallvec::SmallVec;
+
+use super::{Moved, Scene, Sparse, SparseForward, values_within};
+use crate::flow::{self, Flow};
+
+impl<A: SparseForward> Sparse<A> {
+    /// Takes in an edit, and what it moved in the base.
+    pub fn update(&mut self, ir: &Scene<'_, A::Base>, delta: &Delta, below: &Moved) {
+        let below = match below {
+            Moved::These(values) if !delta.all => values,
+            _ => return self.solve(ir),
+        };
+        self.n_visits = 0;
+        self.moved = Moved::These(Vec::new());
+        self.fit(ir);
+        if self.changes_family(ir, delta) {
+            return self.solve(ir);
+        }
+        self.clock += 1;
+        self.checks_order = true;
+        for &op in &delta.removed {
+            self.analysis.forget(op);
+            self.reached[op.index()] = false;
+            self.enter_former(ir, op);
+            self.enter_around(ir, op);
+        }
+        for &op in &delta.changed {
+            self.analysis.forget(op);
+            self.enter_former(ir, op);
+            self.enter_around(ir, op);
+            self.enter(ir, op);
+            if ir.op(op).kind == OpKind::Label {
+                self.enter_block(ir, ir.label_block(op));
+            }
+        }
+        let mut concerned: SmallVec<[Op; 4]> = SmallVec::new();
+        for &value in below {
+            self.analysis.concerned(ir, value, &mut |op| concerned.push(op));
+            for op in concerned.drain(..) {
+                if ir.is_alive(op) {
+                    self.enter(ir, op);
+                }
+            }
+        }
+        let mut redoes_family = self.touches_family(ir, delta);
+        // Most of the program: a sweep is cheaper than a queue.
+        let many = 1000 + ir.bounds().0 / 16;
+        while let Some(Reverse(((_, is_start, _), op))) = self.queue.pop() {
+            self.queued.remove(&(op, is_start));
+            if !ir.is_alive(op) {
+                continue;
+            }
+            if self.n_visits + self.queue.len() > many {
+                return self.solve(ir);
+            }
+            if self.is_in_family(ir, op) {
+                redoes_family |= self.is_concerned(ir, op);
+                if self.is_concerned(ir, op) {
+                    continue;
+                }
+            }
+            if !is_start {
+                self.join_yields(ir, op, self.is_live(ir, op));
+                self.n_visits += 1;
+            } else if self.is_cycle(ir, op) {
+                self.redo_cycle(ir, op);
+            } else {
+                self.visit(ir, op);
+            }
+            self.enter_users(ir);
+        }
+        if redoes_family {
+            self.redo_family(ir);
+        }
+    }
+
+    /// An op left or changed: whatever its former self fed is entered.
+    fn enter_former(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+        if let Some(blocks) = self.targets.remove(&op) {
+            for block in blocks {
+                self.enter_label_of(ir, block);
+            }
+        }
+        // What followed a label that is gone belongs to the block before it now.
+        if let Some(region) = self.labels.remove(&op) {
+            self.enter_region(ir, region);
+            if let Some(parent) = ir.region(region).parent.filter(|&it| ir.is_alive(it)) {
+                self.enter(ir, parent);
+            }
+        }
+    }
+
+    /// Ops and ends of the region that an op stood in may concern the op that holds it.
+    fn enter_around(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+        let Some(parent) = ir.region(ir.op(op).parent).parent else { return };
+        if !ir.is_alive(parent) {
+            return;
+        }
+        match Flow::of(ir, parent) {
+            Flow::Choice => self.enter_end(ir, parent),
+            Flow::For { .. } | Flow::While => self.enter(ir, parent),
+            // A label may have come or gone at the very start.
+            _ if ir.op(op).kind == OpKind::Label => self.enter(ir, parent),
+            _ => {}
+        }
+    }
+
+    /// Queues an op; within a cycle, the outermost cycle around it.
+    fn enter(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+        let mut target = op;
+        let mut at = op;
+        loop {
+            if self.is_cycle(ir, at) {
+                target = at;
+            }
+            match ir.parent_op(at) {
+                Some(parent) => at = parent,
+                None => break,
+            }
+        }
+        if self.queued.insert((target, true)) {
+            let place = (ir.start(target), true, Reverse(0));
+            self.queue.push(Reverse((place, target)));
+        }
+    }
+
+    /// Queues the end of an op with regions.
+    fn enter_end(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+        if self.outermost_cycle(ir, op).is_some() {
+            self.enter(ir, op);
+        } else if self.queued.insert((op, false)) {
+            let start = ir.start(op);
+            let place = (start + ir.len(op), false, Reverse(start));
+            self.queue.push(Reverse((place, op)));
+        }
+    }
+
+    fn outermost_cycle(&self, ir: &Scene<'_, A::Base>, op: Op) -> Option<Op> {
+        let mut found = None;
+        let mut at = Some(op);
+        while let Some(it) = at {
+            if self.is_cycle(ir, it) {
+                found = Some(it);
+            }
+            at = ir.parent_op(it);
+        }
+        found
+    }
+
+    fn is_cycle(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+        let data = ir.op(op);
+        !data.regions.is_empty()
+            && (self.is_loop(ir, op)
+                || (!self.cyclic.is_empty()
+                    && data.regions.iter().any(|(_, it)| self.cyclic.contains(it))))
+    }
+
+    /// Whether an op must be iterated: something is carried from round to round.
+    pub(super) fn is_loop(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+        match Flow::of(ir, op) {
+            Flow::For { .. } => ir.op(op).results.iter().any(|&it| self.analysis.carries(ir, it)),
+            flow => flow.is_loop(),
+        }
+    }
+
+    fn enter_block(&mut self, ir: &Scene<'_, A::Base>, block: Block) {
+        for op in ir.block_ops(block) {
+            self.enter(ir, op);
+        }
+    }
+
+    fn enter_region(&mut self, ir: &Scene<'_, A::Base>, region: Region) {
+        if ir.region(region).parent.is_some_and(|it| ir.is_alive(it)) {
+            for op in ir.items(region) {
+                self.enter(ir, op);
+            }
+        }
+    }
+
+    fn enter_label_of(&mut self, ir: &Scene<'_, A::Base>, block: Block) {
+        if let Some(label) = ir.block(block).label {
+            let data = ir.op(label);
+            if ir.is_alive(label) && data.kind == OpKind::Label && ir.label_block(label) == block {
+                self.enter(ir, label);
+            }
+        }
+    }
+
+    /// Queues the users of what changed.
+    fn enter_users(&mut self, ir: &Scene<'_, A::Base>) {
+        let mut dirty = std::mem::take(&mut self.dirty);
+        for value in dirty.drain(..) {
+            for &(user, _) in &ir.value(value).uses {
+                self.enter(ir, user);
+            }
+        }
+        self.dirty = dirty;
+    }
+
+    /// Visits an op outside of all cycles.
+    fn visit(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+        self.n_visits += 1;
+        self.stamp[op.index()] = self.clock;
+        self.analysis.forget(op);
+        let data = ir.op(op);
+        if data.kind == OpKind::Label {
+            let block = ir.label_block(op);
+            let was = self.is_block_live(block);
+            if ir.prev(op).is_none() {
+                // The entry: its facts come from the op around.
+                if let Some(parent) = ir.parent_op(op) {
+                    self.enter(ir, parent);
+                }
+                self.labels.insert(op, data.parent);
+            } else {
+                let _ = self.visit_label(ir, op);
+            }
+            if was != self.is_block_live(block) {
+                self.enter_block(ir, block);
+            }
+            return;
+        }
+        let live = self.is_live(ir, op);
+        if data.regions.is_empty() {
+            let _ = self.apply(ir, op, live);
+        } else {
+            for index in 0..data.regions.len() {
+                let block = flow::entry_block(ir, data.regions[index].1);
+                let was = self.is_block_live(block);
+                self.open(ir, op, index, live);
+                if was != self.is_block_live(block) {
+                    self.enter_block(ir, block);
+                }
+            }
+            self.enter_end(ir, op);
+        }
+        if self.note_branch(ir, op) {
+            // A branch that goes backward makes a cycle of its region.
+            self.cyclic.insert(data.parent);
+            self.enter(ir, op);
+        }
+        for successor in &ir.rest(op).successors {
+            if let Some(block) = successor.block {
+                self.enter_label_of(ir, block);
+            }
+        }
+        if matches!(
+            data.kind,
+            OpKind::ScfYield | OpKind::AffineYield | OpKind::MemrefAllocaScopeReturn
+        ) && let Some(parent) = ir.parent_op(op)
+        {
+            self.enter_end(ir, parent);
+        }
+    }
+
+    /// Remembers where a branch goes; whether it goes backward.
+    fn note_branch(&mut self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+        let successors = &ir.rest(op).successors;
+        if successors.is_empty() {
+            return false;
+        }
+        self.targets.insert(op, successors.iter().filter_map(|it| it.block).collect());
+        let labels = successors.iter().filter_map(|it| ir.block(it.block?).label);
+        let mut labels = labels.filter(|&label| ir.op(label).parent == ir.op(op).parent);
+        labels.any(|label| ir.is_before(label, op))
+    }
+
+    /// Iterates an outermost cycle anew, and enters the users of what it gives.
+    fn redo_cycle(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+        let live = self.is_live(ir, op);
+        let mut values: Vec<Value> = ir.op(op).results.to_vec();
+        values_within(ir, op, &mut values);
+        let before: Vec<A::Fact> = values.iter().map(|it| self.facts[it.index()].clone()).collect();
+        self.reset_within(ir, op);
+        self.clock += 1;
+        self.cycle_start = self.clock;
+        let n_dirty = self.dirty.len();
+        let _ = self.run(ir, op, live);
+        self.cycle_start = 0;
+        self.dirty.truncate(n_dirty);
+        self.dirty.extend(ir.op(op).results.iter().zip(&before).filter_map(|(&value, before)| {
+            (self.facts[value.index()] != *before).then_some(value)
+        }));
+        self.note_moved(&values, &before);
+    }
+
+    /// Says which of these values have other facts now than before.
+    pub(super) fn note_moved(&mut self, values: &[Value], before: &[A::Fact]) {
+        let Moved::These(moved) = &mut self.moved else { return };
+        for (value, before) in values.iter().zip(before) {
+            if self.facts[value.index()] != *before {
+                moved.push(*value);
+            }
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! One visit: what an op reads, what it gives, and where control goes from it.
+
+use std::fmt::Write as _;
+
+use noisy_syntax::{Block, Def, Op, OpKind, Value};
+use smallvec::SmallVec;
+
+use super::{Moved, Pass, Scene, Sparse, SparseForward, ancestor_in};
+use crate::flow::{self, Flow};
+use crate::lattice::{Changed, Lattice};
+
+/// Rounds of a cycle before what still changes is widened.
+pub(super) const EXACT_ROUNDS: u64 = 2;
+
+impl<A: SparseForward> Sparse<A> {
+    /// Sets a fact.
+    pub(super) fn set(&mut self, ir: &Scene<'_, A::Base>, value: Value, fact: A::Fact) -> Changed {
+        let fact =
+            if fact == A::Fact::bottom() { fact } else { self.analysis.refine(ir, value, fact) };
+        let slot = &mut self.facts[value.index()];
+        if *slot == fact {
+            return Changed::No;
+        }
+        *slot = fact;
+        if self.checks_order && self.rounds.is_empty() {
+            self.dirty.push(value);
+            if let Moved::These(moved) = &mut self.moved {
+                moved.push(value);
+            }
+        }
+        Changed::Yes
+    }
+
+    /// The fact that an operand brings; unknown if it carries none or is not there yet.
+    pub(super) fn read(&self, ir: &Scene<'_, A::Base>, op: Op, index: usize) -> A::Fact {
+        self.read_at(ir, op, index, false)
+    }
+
+    /// As [`Sparse::read`], for an op that was visited before and passes the value on now.
+    pub(super) fn read_passed(&self, ir: &Scene<'_, A::Base>, op: Op, index: usize) -> A::Fact {
+        self.read_at(ir, op, index, true)
+    }
+
+    fn read_at(&self, ir: &Scene<'_, A::Base>, op: Op, index: usize, passed: bool) -> A::Fact {
+        let value = ir.op(op).operands.get(index).and_then(|it| it.value);
+        let Some(value) = value.filter(|&it| self.analysis.carries(ir, it)) else {
+            return self.analysis.unknown();
+        };
+        if !self.is_in_order(ir, value, op, passed) {
+            return self.analysis.unknown();
+        }
+        let fact = &self.facts[value.index()];
+        if A::REPLAYS && *fact == A::Fact::bottom() {
+            return self.analysis.unknown();
+        }
+        fact.clone()
+    }
+
+    /// Whether a value is defined where a use of it may see it, as far as textual order tells. What is `passed` is read later
+    /// than the use stands.
+    fn is_in_order(&self, ir: &Scene<'_, A::Base>, value: Value, user: Op, passed: bool) -> bool {
+        let (definer, region) = match ir.value(value).def {
+            Def::Result(op, _) => (op, ir.op(op).parent),
+            Def::Argument(block, _) => match ir.block(block).label {
+                Some(label) => (label, ir.op(label).parent),
+                // In the header of the op around.
+                None => return true,
+            },
+        };
+        let is_before = || {
+            let user = ancestor_in(ir, user, region);
+            user.is_some_and(|it| it != definer && ir.is_before(definer, it))
+        };
+        let stamp = self.stamp[definer.index()];
+        if let Some(&Pass { start, .. }) = self.passes.iter().find(|it| it.region == region) {
+            // Later in the text is legal if its block dominates, and never in the same block.
+            let in_other_block = || {
+                ancestor_in(ir, user, region)
+                    .is_some_and(|it| ir.block_of(it) != ir.block_of(definer))
+            };
+            return (if passed { is_before() } else { stamp >= start }) || in_other_block();
+        }
+        let is_visited = !self.checks_order || (self.cycle_start > 0 && stamp >= self.cycle_start);
+        (is_visited && !passed) || is_before()
+    }
+
+    /// Computes the results of an op without regions.
+    pub(super) fn apply(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) -> Changed {
+        self.reached[op.index()] = live;
+        let results = &ir.op(op).results;
+        let mut operands: SmallVec<[A::Fact; 4]> = SmallVec::new();
+        let mut changed = Changed::No;
+        let before = self.trace.is_some().then(|| self.facts_text(ir, results));
+        let linked = if A::LINKS && ir.op(op).kind == OpKind::FuncCall {
+            self.calls.insert(op);
+            self.linked_callee(ir, op)
+        } else {
+            None
+        };
+        for (index, &value) in results.iter().enumerate() {
+            let fact = if live && self.analysis.carries(ir, value) {
+                if let Some(callee) = linked {
+                    let fact = self.returned(callee, index);
+                    changed = changed.or(self.set(ir, value, fact));
+                    continue;
+                }
+                if operands.is_empty() {
+                    let n = ir.op(op).operands.len();
+                    operands.extend((0..n).map(|it| self.read(ir, op, it)));
+                }
+                self.analysis.transfer(ir, op, index, &operands, &self.rounds)
+            } else {
+                A::Fact::bottom()
+            };
+            changed = changed.or(self.set(ir, value, fact));
+        }
+        if let Some(before) = before {
+            self.tell(ir, op, live, &before);
+        }
+        changed
+    }
+
+    /// Records a visit.
+    fn tell(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool, before: &str) {
+        let mut operands = String::new();
+        for (at, operand) in ir.op(op).operands.iter().enumerate() {
+            if let Some(value) = operand.value {
+                let fact = self.read(ir, op, at);
+                let _ = write!(operands, " {}={fact}", ir.value_text(value));
+            }
+        }
+        let after = self.facts_text(ir, &ir.op(op).results);
+        let Some(trace) = &mut self.trace else { return };
+        let depth = self.rounds.len() * 2;
+        let name = ir.op_name(op);
+        let _ = write!(trace, "{:depth$}visit {name}", "");
+        if let Some(round) = self.rounds.last() {
+            let _ = write!(trace, " (round {})", round.number);
+        }
+        if !live {
+            trace.push_str(" dead");
+        }
+        let _ = write!(trace, " operands:{operands}");
+        if !after.is_empty() {
+            let _ = write!(trace, " before:{before} after:{after}");
+        }
+        trace.push('\n');
+    }
+
+    fn facts_text(&self, ir: &Scene<'_, A::Base>, values: &[Value]) -> String {
+        let mut out = String::new();
+        for &value in values {
+            let _ = write!(out, " {}={}", ir.value_text(value), self.facts[value.index()]);
+        }
+        out
+    }
+
+    /// Whether control may go from an op to its successor or region number `index`.
+    pub(super) fn may_take(&self, ir: &Scene<'_, A::Base>, op: Op, index: usize) -> bool {
+        match flow::decider(ir, op) {
+            Some(at) => self.analysis.may_take(ir, op, index, &self.read_passed(ir, op, at)),
+            None => true,
+        }
+    }
+
+    /// Sets whether a region of an op (no loop) is entered, and the facts of its arguments.
+    pub(super) fn open(&mut self, ir: &Scene<'_, A::Base>, op: Op, index: usize, live: bool) {
+        let region = ir.op(op).regions[index].1;
+        let flow = Flow::of(ir, op);
+        let live = live
+            && match flow {
+                Flow::Choice => self.may_take(ir, op, index),
+                Flow::For { .. } => {
+                    let operands = |at| self.read(ir, op, at);
+                    self.analysis.trips(ir, op, &operands).most != Some(0)
+                }
+                Flow::Function => !A::LINKS || self.is_entered(op),
+                _ => true,
+            };
+        let entry = flow::entry_block(ir, region);
+        self.live[entry.index()] = live;
+        for (index, &value) in ir.block(entry).args.iter().enumerate() {
+            let fact = match flow {
+                _ if !live || !self.analysis.carries(ir, value) => A::Fact::bottom(),
+                Flow::Function => match self.passed_in(op, index) {
+                    Some(fact) if A::LINKS => fact,
+                    _ => self.analysis.entry(ir, op, index, value),
+                },
+                _ => self.induction(ir, op, index),
+            };
+            let _ = self.set(ir, value, fact);
+        }
+        let header = ir.region(region).entry;
+        if header != entry {
+            self.live[header.index()] = live;
+            self.set_unknown(ir, header, live);
+        }
+    }
+
+    /// The fact of an argument of a region that no operand is carried into.
+    pub(super) fn induction(&self, ir: &Scene<'_, A::Base>, op: Op, index: usize) -> A::Fact {
+        self.analysis.induction(ir, op, index, &|at| self.read(ir, op, at))
+    }
+
+    pub(super) fn set_unknown(&mut self, ir: &Scene<'_, A::Base>, block: Block, live: bool) {
+        for &value in &ir.block(block).args {
+            let carries = live && self.analysis.carries(ir, value);
+            let fact = if carries { self.analysis.unknown() } else { A::Fact::bottom() };
+            let _ = self.set(ir, value, fact);
+        }
+    }
+
+    /// Joins the results of an op with regions (no loop) from its yields.
+    pub(super) fn join_yields(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) {
+        let data = ir.op(op);
+        if data.results.is_empty() {
+            return;
+        }
+        let is_choice = Flow::of(ir, op) == Flow::Choice;
+        let mut ends: SmallVec<[Op; 2]> = SmallVec::new();
+        let mut lacking = !is_choice || flow::may_skip(ir, op);
+        if is_choice {
+            for &(_, region) in &data.regions {
+                let of_region = flow::yields(ir, region);
+                let entered = self.is_block_live(flow::entry_block(ir, region));
+                lacking |= entered && of_region.is_empty();
+                ends.extend(of_region);
+            }
+        }
+        ends.retain(|it| self.reached[it.index()]);
+        for (index, &value) in data.results.iter().enumerate() {
+            let fact = if !live || !self.analysis.carries(ir, value) {
+                A::Fact::bottom()
+            } else if lacking {
+                self.analysis.unknown()
+            } else {
+                let mut fact = A::Fact::bottom();
+                for &end in &ends {
+                    let at = flow::yielded(ir, end).start + index;
+                    let _ = fact.join(&self.read_passed(ir, end, at));
+                }
+                fact
+            };
+            let _ = self.set(ir, value, fact);
+        }
+    }
+
+    /// Joins the arguments of a block that is no entry from the branches to it, and whether it is live.
+    pub(super) fn visit_label(&mut self, ir: &Scene<'_, A::Base>, label: Op) -> Changed {
+        let block = ir.label_block(label);
+        self.stamp[label.index()] = self.clock;
+        self.labels.insert(label, ir.op(label).parent);
+        let data = ir.block(block);
+        let live_edges: SmallVec<[(Op, usize); 4]> = data
+            .preds
+            .iter()
+            .map(|&(op, index)| (op, index as usize))
+            .filter(|&(op, index)| self.reached[op.index()] && self.may_take(ir, op, index))
+            .collect();
+        let live = !live_edges.is_empty();
+        let mut changed = Changed::when(live != self.live[block.index()]);
+        self.live[block.index()] = live;
+        let pass = self.passes.iter().find(|it| it.region == data.region).map(|it| it.number);
+        for (at, &value) in data.args.iter().enumerate() {
+            let mut fact = A::Fact::bottom();
+            if live && self.analysis.carries(ir, value) {
+                for &(op, index) in &live_edges {
+                    match flow::passed(ir, op, index) {
+                        Some(range) if range.start + at < range.end => {
+                            let _ = fact.join(&self.read_passed(ir, op, range.start + at));
+                        }
+                        _ => {
+                            let _ = fact.join(&self.analysis.unknown());
+                        }
+                    }
+                }
+                if let Some(number) = pass {
+                    let old = &self.facts[value.index()];
+                    if self.analysis.is_settled(old) && self.analysis.is_settled(&fact) {
+                        continue;
+                    }
+                    let _ = fact.join(old);
+                    if number > EXACT_ROUNDS && fact != *old && self.is_head(ir, label, &live_edges)
+                    {
+                        fact = self.analysis.widen(old, fact);
+                    }
+                }
+            }
+            changed = changed.or(self.set(ir, value, fact));
+        }
+        changed
+    }
+
+    /// Whether a branch to a label stands behind it: every cycle has such a label.
+    fn is_head(&self, ir: &Scene<'_, A::Base>, label: Op, edges: &[(Op, usize)]) -> bool {
+        edges.iter().any(|&(op, _)| !ir.is_before(op, label))
+    }
+}
