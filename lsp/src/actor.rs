@@ -37,7 +37,7 @@ const STACK: usize = 64 << 20;
 /// A message to an actor.
 enum Message {
     Change(i32, Vec<lsp::TextDocumentContentChangeEvent>),
-    /// Settings changed: publish again.
+    /// Settings may have changed.
     Refresh,
     Query(Box<dyn FnOnce(&mut View<'_>) + Send>),
     Job(Box<dyn Slices>),
@@ -143,7 +143,7 @@ impl Document {
         }
     }
 
-    /// Publishes again, after settings changed.
+    /// Looks at its settings again, and publishes if they changed.
     pub(crate) fn refresh(&self) {
         let _ = self.sender.send(Message::Refresh);
     }

@@ -5,6 +5,7 @@ use tower_lsp::ls_types as lsp;
 use crate::features::token;
 use crate::request::command;
 use crate::session::Session;
+use crate::to_proto::action::KINDS;
 
 /// For a client and settings.
 pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
@@ -35,10 +36,7 @@ pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
         ))),
         code_action_provider: abilities.action_literals.then(|| {
             lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
-                code_action_kinds: Some(vec![
-                    lsp::CodeActionKind::QUICKFIX,
-                    lsp::CodeActionKind::new("source.fixAll.noisy"),
-                ]),
+                code_action_kinds: Some(KINDS.map(lsp::CodeActionKind::new).to_vec()),
                 resolve_provider: Some(true),
                 ..lsp::CodeActionOptions::default()
             })
@@ -87,6 +85,12 @@ pub(crate) fn of(session: &Session) -> lsp::ServerCapabilities {
         signature_help_provider: all.then(|| lsp::SignatureHelpOptions {
             trigger_characters: Some(["(", ",", " "].map(str::to_owned).to_vec()),
             ..lsp::SignatureHelpOptions::default()
+        }),
+        linked_editing_range_provider: all
+            .then_some(lsp::LinkedEditingRangeServerCapabilities::Simple(true)),
+        document_link_provider: Some(lsp::DocumentLinkOptions {
+            resolve_provider: Some(false),
+            work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
         }),
         code_lens_provider: Some(lsp::CodeLensOptions { resolve_provider: Some(false) }),
         call_hierarchy_provider: all.then_some(lsp::CallHierarchyServerCapability::Simple(true)),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
 
-use crate::features::action::Placement;
+use crate::features::action::{Placement, Scope};
 
 /// What a code action, a code lens or a command carries to say what the optimizer shall do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,16 +15,37 @@ pub(crate) struct Place {
     pub version: Option<i32>,
     /// Where the function starts, in bytes of that version, and its name; all functions if left out.
     pub function: Option<(usize, String)>,
+    /// Whether what is there may go, too.
+    #[serde(default)]
+    pub anew: bool,
 }
 
 impl Place {
     /// What is to be done.
     pub(crate) fn placement(&self) -> Placement {
-        match &self.function {
-            Some((start, name)) => Placement::Function(*start, name.clone()),
-            None => Placement::File,
-        }
+        let scope = match &self.function {
+            Some((start, name)) => Scope::Function(*start, name.clone()),
+            None => Scope::File,
+        };
+        Placement { scope, anew: self.anew }
     }
+}
+
+/// What a code action carries to be resolved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Later {
+    /// Ask the optimizer.
+    Place(Place),
+    /// Mend all diagnostics of a code.
+    FixAll {
+        /// The document.
+        uri: lsp::Uri,
+        /// The version of the document that it is about.
+        version: i32,
+        /// The code.
+        code: String,
+    },
 }
 
 /// `RequestFailed`: the request is right, but what it asks for cannot be done.

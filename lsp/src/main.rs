@@ -10,6 +10,7 @@ mod ask;
 mod capabilities;
 mod config;
 mod content;
+mod docs;
 mod features;
 mod from_proto;
 mod ingress;

@@ -103,6 +103,9 @@ table! {
     prepare_rename(lsp::TextDocumentPositionParams) -> Option<lsp::PrepareRenameResponse> = navigation::prepare_rename;
     rename(lsp::RenameParams) -> Option<lsp::WorkspaceEdit> = navigation::rename;
 
+    linked_editing_range(lsp::LinkedEditingRangeParams) -> Option<lsp::LinkedEditingRanges> = navigation::linked;
+    document_link(lsp::DocumentLinkParams) -> Option<Vec<lsp::DocumentLink>> = outline::links;
+
     prepare_call_hierarchy(lsp::CallHierarchyPrepareParams) -> Option<Vec<lsp::CallHierarchyItem>> = hierarchy::prepare;
     incoming_calls(lsp::CallHierarchyIncomingCallsParams) -> Option<Vec<lsp::CallHierarchyIncomingCall>> = hierarchy::incoming;
     outgoing_calls(lsp::CallHierarchyOutgoingCallsParams) -> Option<Vec<lsp::CallHierarchyOutgoingCall>> = hierarchy::outgoing;

@@ -1,5 +1,6 @@
 //! What all parts of the server share: the client's abilities, the settings, the open documents, the way out.
 
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
@@ -34,6 +35,7 @@ pub(crate) struct Session {
     problems: Mutex<(Vec<String>, Vec<lsp::Uri>)>,
     documents: Mutex<FxHashMap<String, Document>>,
     client: OnceLock<Client>,
+    docs: OnceLock<PathBuf>,
 }
 
 impl Session {
@@ -49,6 +51,7 @@ impl Session {
             problems: Mutex::default(),
             documents: Mutex::default(),
             client: OnceLock::new(),
+            docs: OnceLock::new(),
         }
     }
 
@@ -108,6 +111,16 @@ impl Session {
                 false
             }
         }
+    }
+
+    /// The folder with the documentation of codes, once it is there.
+    pub(crate) fn docs(&self) -> Option<&PathBuf> {
+        self.docs.get()
+    }
+
+    /// The documentation of codes is there.
+    pub(crate) fn set_docs(&self, folder: PathBuf) {
+        let _ = self.docs.set(folder);
     }
 
     /// Has every document look at its settings anew.

@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use noisy_analyses::{self as analyses, Fix, Limits, Options, Verdict};
+use noisy_analyses::{self as analyses, Fix, Limits, Objective, Options, Verdict};
 use ropey::Rope;
 use tokio::sync::{Semaphore, oneshot};
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
 use crate::actor::{Document, NoAnswer};
-use crate::features::action::{Placement, function_at, is_over};
+use crate::features::action::{Placement, Scope, function_at, is_over};
 use crate::from_proto::{self, Place};
 use crate::progress::Progress;
 use crate::session::Session;
@@ -106,14 +106,14 @@ pub(crate) async fn solve(
         Some(solution) => solution,
         None => {
             let stop = StopOnDrop(Arc::default());
-            let what = match &placement {
-                Placement::Function(_, name) => format!("Placing reduce_noise in @{name}"),
-                Placement::File => "Placing reduce_noise".to_owned(),
+            let what = match &placement.scope {
+                Scope::Function(_, name) => format!("Placing reduce_noise in @{name}"),
+                Scope::File => "Placing reduce_noise".to_owned(),
             };
-            let limits = limits(&settings, &stop);
-            let progress = Progress::begin(&session, &what, stop.0.clone(), limits.time);
+            let options = options(&settings, &stop);
+            let progress = Progress::begin(&session, &what, stop.0.clone(), options.limits.time);
             let solved =
-                run(&session, &settings, text.clone(), vec![placement], limits).await?.pop();
+                run(&session, &settings, text.clone(), vec![placement], options).await?.pop();
             if progress.is_cancelled() {
                 return Err(Error::request_cancelled());
             }
@@ -129,11 +129,19 @@ pub(crate) async fn solve(
     Ok((Some(edit), solution.report))
 }
 
-fn limits(settings: &Effective, stop: &StopOnDrop) -> Limits {
-    Limits {
-        time: Some(settings.file.placement.time_limit.duration()),
-        cancel: Some(stop.0.clone()),
-        ..Limits::default()
+fn options(settings: &Effective, stop: &StopOnDrop) -> Options {
+    let placement = &settings.file.placement;
+    Options {
+        limits: Limits {
+            time: Some(placement.time_limit.duration()),
+            cancel: Some(stop.0.clone()),
+            ..Limits::default()
+        },
+        objective: match placement.objective {
+            noisy_settings::Objective::Executed => Objective::Executed,
+            noisy_settings::Objective::Count => Objective::Count,
+        },
+        replace: placement.replace,
     }
 }
 
@@ -143,7 +151,7 @@ async fn run(
     settings: &Effective,
     text: Rope,
     placements: Vec<Placement>,
-    limits: Limits,
+    options: Options,
 ) -> Result<Vec<Solution>> {
     let _turn = RUNS.acquire().await.map_err(|_| Error::internal_error())?;
     let _busy = session.status.busy(session);
@@ -151,10 +159,10 @@ async fn run(
     let model = settings.file.model.noise().clone();
     let work = move || {
         let one = |document: &analyses::Document, placement: &Placement| {
-            if limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)) {
+            if options.limits.cancel.as_ref().is_some_and(|it| it.load(Ordering::Relaxed)) {
                 return Err("cancelled".to_owned());
             }
-            place(document, placement, &limits)
+            place(document, placement, &options)
         };
         let all = || {
             let document = analyses::Document::with_model(&text.to_string(), model);
@@ -177,16 +185,17 @@ async fn run(
 fn place(
     document: &analyses::Document,
     placement: &Placement,
-    limits: &Limits,
+    options: &Options,
 ) -> std::result::Result<Solution, String> {
-    let functions = match placement {
-        Placement::Function(start, name) => {
+    let functions = match &placement.scope {
+        Scope::Function(start, name) => {
             let function = function_at(document, *start);
             vec![function.ok_or_else(|| format!("there is no function @{name}"))?]
         }
-        Placement::File => document.ir().functions(),
+        Scope::File => document.ir().functions(),
     };
-    let options = Options { limits: limits.clone(), ..Options::default() };
+    let mut options = options.clone();
+    options.replace |= placement.anew;
     let outcome =
         analyses::insert_reduces(document, &functions, &options).map_err(|it| it.to_string())?;
     let report = report(&outcome);
@@ -241,9 +250,9 @@ pub(crate) fn later(
         // An edit makes the answer worthless; the solver is told so.
         let flag = stop.0.clone();
         let watch = document.changed(version);
-        let limits = limits(&settings, &stop);
+        let options = options(&settings, &stop);
         let solved = tokio::select! {
-            solved = run(&session, &settings, text, placements, limits) => solved,
+            solved = run(&session, &settings, text, placements, options) => solved,
             () = watch => {
                 flag.store(true, Ordering::Relaxed);
                 return;
@@ -270,10 +279,11 @@ fn worth_solving(view: &mut View<'_>, version: i32) -> Option<(Rope, Vec<Placeme
         return None;
     }
     let mut out: Vec<Placement> = Vec::new();
-    for it in view.document.diagnostics().iter().filter(|it| is_over(it)) {
+    for it in view.diagnostics().iter().filter(|it| is_over(it)) {
         let Some(function) = function_at(view.document, it.range.start) else { continue };
         let start = view.document.ir().range(function).start;
-        let place = Placement::Function(start, view.document.function_name(function));
+        let scope = Scope::Function(start, view.document.function_name(function));
+        let place = Placement { scope, anew: false };
         if !out.contains(&place) {
             out.push(place);
         }
@@ -282,6 +292,6 @@ fn worth_solving(view: &mut View<'_>, version: i32) -> Option<(Rope, Vec<Placeme
             break;
         }
     }
-    out.push(Placement::File);
+    out.push(Placement { scope: Scope::File, anew: false });
     Some((view.text().clone(), out))
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use noisy_analyses as analyses;
+use noisy_analyses::{self as analyses, Category, Diagnostic};
 use ropey::Rope;
 use tower_lsp::ls_types as lsp;
 
@@ -41,6 +41,16 @@ pub(crate) struct Cache {
 }
 
 impl View<'_> {
+    /// What there is to tell under the document's settings.
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found = self.document.diagnostics();
+        self.settings.file.rules.apply(&mut found);
+        if self.settings.editor.only_noise {
+            found.retain(|it| matches!(it.category, Category::Noise | Category::Lint));
+        }
+        found
+    }
+
     /// The text.
     pub(crate) fn text(&self) -> &Rope {
         self.document.source().text()

@@ -1,18 +1,29 @@
-//! Code actions: insert `reduce_noise` in the function under the cursor or in the whole file, and the fixes that diagnostics bring,
-//! one by one or all of a kind.
+//! Code actions: insert `reduce_noise` in the function under the cursor or in the whole file, place those that are there anew, the fixes that
+//! diagnostics bring, one by one or all of a kind, and comments that allow a diagnostic.
 
 use std::ops::Range;
 
-use noisy_analyses::{Applicability, Category, Diagnostic, Document, Fix, Severity, TextEdit};
+use noisy_analyses::{
+    Applicability, Category, Diagnostic, Document, Fix, Severity, TextEdit, checks,
+};
 use noisy_syntax::Op;
 
-/// What the optimizer is asked to do; resolved later.
+/// Where the optimizer is to work.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Placement {
+pub(crate) enum Scope {
     /// One function: where it starts, and its name.
     Function(usize, String),
     /// All functions.
     File,
+}
+
+/// What the optimizer is asked to do; resolved later.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Placement {
+    /// Where.
+    pub scope: Scope,
+    /// Those that are there may go, too; otherwise the settings decide.
+    pub anew: bool,
 }
 
 /// Something that can be done.
@@ -22,8 +33,10 @@ pub(crate) enum Action {
     Place(Placement, Vec<Diagnostic>),
     /// A fix at hand, and the diagnostic that it mends.
     Fix(Fix, Diagnostic),
-    /// The safe fixes of all diagnostics of a code.
-    FixAll(Fix),
+    /// Mend all diagnostics of a code that have safe fixes; see [`fix_all`].
+    FixAll(&'static str),
+    /// Allow a diagnostic by a comment.
+    Allow(Fix, Diagnostic),
 }
 
 /// What can be done about a range. `diagnostics` are those of the document.
@@ -32,51 +45,104 @@ pub(crate) fn actions(
     range: &Range<usize>,
     diagnostics: &[Diagnostic],
 ) -> Vec<Action> {
+    let here: Vec<&Diagnostic> =
+        diagnostics.iter().filter(|it| touches(&it.range, range)).collect();
     let mut out = Vec::new();
     let mut codes = Vec::new();
-    for it in diagnostics.iter().filter(|it| touches(&it.range, range)) {
+    for it in &here {
         let fixes = document.fixes(it);
-        if !fixes.is_empty() && !codes.contains(&it.code) {
+        let is_safe = fixes.iter().any(|it| it.applicability == Applicability::Safe);
+        if is_safe && !codes.contains(&it.code) {
             codes.push(it.code);
         }
-        out.extend(fixes.into_iter().map(|fix| Action::Fix(fix, it.clone())));
+        out.extend(fixes.into_iter().map(|fix| Action::Fix(fix, (*it).clone())));
     }
-    out.extend(codes.into_iter().filter_map(|code| fix_all(document, code, diagnostics)));
-    let over: Vec<&Diagnostic> = diagnostics.iter().filter(|it| is_over(it)).collect();
+    codes.retain(|code| diagnostics.iter().filter(|it| it.code == *code).nth(1).is_some());
+    out.extend(codes.into_iter().map(Action::FixAll));
+    let is_any_over = diagnostics.iter().any(is_over);
     if let Some(function) = function_at(document, range.start) {
         let whole = document.ir().range(function);
-        if over.iter().any(|it| touches(&it.range, &whole)) {
-            let here = over.iter().filter(|it| touches(&it.range, range));
-            let place = Placement::Function(whole.start, document.function_name(function));
-            out.push(Action::Place(place, here.map(|it| (*it).clone()).collect()));
+        let scope = || Scope::Function(whole.start, document.function_name(function));
+        if diagnostics.iter().any(|it| is_over(it) && touches(&it.range, &whole)) {
+            let mended = here.iter().filter(|it| is_over(it)).map(|it| (*it).clone()).collect();
+            out.push(Action::Place(Placement { scope: scope(), anew: false }, mended));
+        }
+        if is_reduce_at(document, range.start) {
+            out.push(Action::Place(Placement { scope: scope(), anew: true }, Vec::new()));
         }
     }
-    if !over.is_empty() {
-        out.push(Action::Place(Placement::File, Vec::new()));
+    if is_any_over {
+        out.push(Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new()));
+    }
+    for it in here {
+        if let Some(fix) = allow(document, it) {
+            out.push(Action::Allow(fix, it.clone()));
+        }
     }
     out
 }
 
-/// The first safe fixes of all diagnostics of a code together, if there are several; of fixes that overlap only the first.
-fn fix_all(document: &Document, code: &str, diagnostics: &[Diagnostic]) -> Option<Action> {
+fn is_reduce_at(document: &Document, offset: usize) -> bool {
+    let ir = document.ir();
+    ir.item_at(offset).is_some_and(|op| {
+        ir.op_name(op) == document.model().reset_op && ir.range(op).contains(&offset)
+    })
+}
+
+/// The comment that allows a diagnostic: behind its line, or before its op if that line has a comment already.
+fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
+    // Errors of syntax, names and types cannot be allowed, and neither can what is wrong with such a comment.
+    let check = checks::find(it.code).filter(|it| it.code != "unused-suppression")?;
+    let text = document.source().text();
+    let line_of = |offset: usize| text.line_to_byte(text.byte_to_line(offset));
+    let start = line_of(it.range.start);
+    let line = text.line(text.byte_to_line(it.range.start)).to_string();
+    let line = line.trim_end_matches(['\n', '\r']);
+    let mark = "noisy: allow(";
+    let code = check.code;
+    let edit = |at: usize, text: String| TextEdit { range: at..at, text };
+    let edit = if let Some(at) = line.find(mark) {
+        edit(start + at + mark.len(), format!("{code}, "))
+    } else if line.contains("//") {
+        let op = document.ir().item_at(it.range.start)?;
+        let start = line_of(document.ir().range(op).start);
+        let first = text.line(text.byte_to_line(start)).to_string();
+        let indent: String = first.chars().take_while(|it| matches!(it, ' ' | '\t')).collect();
+        edit(start, format!("{indent}// noisy: allow({code})\n"))
+    } else {
+        let width = line.trim_end().len();
+        edit(start + width, format!("  // noisy: allow({code})"))
+    };
+    let title = format!("Allow {code} here");
+    Some(Fix { title, applicability: Applicability::Unsafe, edits: vec![edit] })
+}
+
+/// The first safe fixes of all diagnostics of a code together; of fixes that overlap only the first.
+pub(crate) fn fix_all(document: &Document, code: &str, diagnostics: &[Diagnostic]) -> Fix {
+    let mut fixes: Vec<Fix> = diagnostics
+        .iter()
+        .filter(|it| it.code == code)
+        .filter_map(|it| {
+            let mut fixes = document.fixes(it).into_iter();
+            fixes.find(|it| it.applicability == Applicability::Safe)
+        })
+        .collect();
+    fixes.sort_by_key(|it| it.edits.first().map_or(0, |it| it.range.start));
     let mut edits: Vec<TextEdit> = Vec::new();
-    let mut n = 0;
-    for it in diagnostics.iter().filter(|it| it.code == code) {
-        let mut fixes = document.fixes(it).into_iter();
-        let Some(fix) = fixes.find(|it| it.applicability == Applicability::Safe) else { continue };
-        let is_free = |edit: &TextEdit| {
-            edits
-                .iter()
-                .all(|it| it.range.end <= edit.range.start || edit.range.end <= it.range.start)
-        };
-        if fix.edits.iter().all(is_free) {
+    for fix in fixes {
+        // Two fixes that edit among each other's places are left for the next time.
+        let end = edits.last().map_or(0, |it| it.range.end);
+        if fix.edits.iter().all(|it| it.range.start >= end) {
             edits.extend(fix.edits);
-            n += 1;
         }
     }
-    edits.sort_by_key(|it| (it.range.start, it.range.end));
-    let title = format!("Fix all {n} {code} in this file");
-    (n > 1).then_some(Action::FixAll(Fix { title, applicability: Applicability::Safe, edits }))
+    let title = fix_all_title(code);
+    Fix { title, applicability: Applicability::Safe, edits }
+}
+
+/// What [`fix_all`] is called.
+pub(crate) fn fix_all_title(code: &str) -> String {
+    format!("Fix all {code} in this file")
 }
 
 /// Whether a diagnostic says that noise exceeds the budget.

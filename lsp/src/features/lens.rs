@@ -89,7 +89,6 @@ impl Lens {
             1 => ", 1 reduction".to_owned(),
             n => format!(", {n} reductions"),
         };
-        let what = if max > budget { ": insert optimal reduce_noise" } else { "" };
-        format!("max noise {max}/{budget}{reduces}{what}")
+        format!("max noise {max}/{budget}{reduces}")
     }
 }

@@ -10,6 +10,8 @@ pub(crate) mod hierarchy;
 pub(crate) mod hint;
 pub(crate) mod hover;
 pub(crate) mod lens;
+pub(crate) mod link;
+pub(crate) mod linked;
 pub(crate) mod reference;
 pub(crate) mod rename;
 pub(crate) mod selection;

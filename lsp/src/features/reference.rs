@@ -33,6 +33,19 @@ pub(crate) fn all(ir: &Ir, thing: Thing) -> Vec<Reference> {
     out
 }
 
+/// As [`all`], with all that shares the name: a pack has one, `%a#0` and `%a#1` change together.
+pub(crate) fn named(ir: &Ir, thing: Thing) -> Vec<Reference> {
+    let mut out = all(ir, thing);
+    if let Thing::Value(value) = thing {
+        for other in cursor::pack(ir, value).into_iter().filter(|it| *it != value) {
+            let uses = cursor::uses(ir, other).into_iter();
+            out.extend(uses.map(|range| Reference { range, defines: false }));
+        }
+        out.sort_unstable_by_key(|it| it.range.start);
+    }
+    out
+}
+
 fn uses(ir: &Ir, thing: Thing) -> Vec<Range<usize>> {
     match thing {
         Thing::Value(value) => cursor::uses(ir, value),

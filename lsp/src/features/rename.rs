@@ -26,7 +26,7 @@ pub(crate) fn prepare(source: &Source, offset: usize) -> Option<Target> {
 }
 
 /// The part of a mention that is the name: without `#1`, and of `@m::@f` only what names the thing.
-fn name_in(source: &Source, thing: Thing, range: Range<usize>) -> Range<usize> {
+pub(crate) fn name_in(source: &Source, thing: Thing, range: Range<usize>) -> Range<usize> {
     let ir = source.ir();
     match thing {
         Thing::Value(value) => {
@@ -75,15 +75,7 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     if let Some(why) = conflict(ir, mention.thing, bare) {
         return Err(why);
     }
-    let mut references = reference::all(ir, mention.thing);
-    if let Thing::Value(value) = mention.thing {
-        // A pack has one name: `%a#0` and `%a#1` change together.
-        for other in cursor::pack(ir, value).into_iter().filter(|it| *it != value) {
-            let uses = cursor::uses(ir, other).into_iter();
-            references.extend(uses.map(|range| reference::Reference { range, defines: false }));
-        }
-        references.sort_unstable_by_key(|it| it.range.start);
-    }
+    let references = reference::named(ir, mention.thing);
     if !references.iter().any(|it| it.defines) {
         return Err("its definition is not in this file".to_owned());
     }

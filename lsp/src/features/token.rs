@@ -52,8 +52,10 @@ pub(crate) const TYPES: [&str; 11] = [
     "property",
 ];
 
-/// The one modifier: here it is defined.
-pub(crate) const MODIFIERS: [&str; 1] = ["definition"];
+/// The modifiers, each a bit: here it is defined; it is of the noisy dialect.
+pub(crate) const MODIFIERS: [&str; 2] = ["definition", "noisy"];
+const DEFINITION: u32 = 1;
+const NOISY: u32 = 2;
 
 /// A piece to lex is at least so long, but for the last.
 const PIECE: usize = 4096;
@@ -107,13 +109,13 @@ impl Tokens {
         let mut end = 0;
         for (n, token) in tokens.iter().enumerate() {
             for comment in comments(&text, end..token.start as usize) {
-                self.push(&mut cursor, piece.start, comment, Kind::Comment, false);
+                self.push(&mut cursor, piece.start, comment, Kind::Comment, 0);
             }
             end = token.end as usize;
             let before = n.checked_sub(1).map(|it| tokens[it]);
             let after = tokens.get(n + 1).copied();
-            if let Some((kind, defines)) = classify(&text, before, *token, after) {
-                self.push(&mut cursor, piece.start, token.range(), kind, defines);
+            if let Some((kind, modifiers)) = classify(&text, before, *token, after) {
+                self.push(&mut cursor, piece.start, token.range(), kind, modifiers);
             }
         }
     }
@@ -125,7 +127,7 @@ impl Tokens {
         base: usize,
         range: Range<usize>,
         kind: Kind,
-        defines: bool,
+        modifiers: u32,
     ) {
         let mut start = range.start;
         while start < range.end {
@@ -137,13 +139,7 @@ impl Tokens {
                 let width = cursor.width(start..start + len);
                 let same = line == self.last.0;
                 let delta = if same { column - self.last.1 } else { column };
-                self.data.extend([
-                    line - self.last.0,
-                    delta,
-                    width,
-                    kind as u32,
-                    u32::from(defines),
-                ]);
+                self.data.extend([line - self.last.0, delta, width, kind as u32, modifiers]);
                 self.last = (line, column);
             }
             start += len.max(1);
@@ -224,37 +220,43 @@ fn classify(
     before: Option<Token>,
     token: Token,
     after: Option<Token>,
-) -> Option<(Kind, bool)> {
+) -> Option<(Kind, u32)> {
     let is = |token: Option<Token>, kind: T| token.is_some_and(|it| it.kind == kind);
     let starts_line = token.at_line_start || before.is_none();
     let word = &text[token.range()];
+    let defined = |it: bool| if it { DEFINITION } else { 0 };
+    let dialect = |it: &str| if it.starts_with("noisy.") { NOISY } else { 0 };
     Some(match token.kind {
-        T::Percent => (Kind::Value, starts_line && !is(after, T::RParen)),
+        T::Percent => (Kind::Value, defined(starts_line && !is(after, T::RParen))),
         T::At => {
             let word_before = before.map_or("", |it| &text[it.range()]);
             let defines = matches!(
                 word_before,
                 "func.func" | "func" | "private" | "public" | "nested" | "module"
             );
-            (Kind::Symbol, defines)
+            (Kind::Symbol, defined(defines))
         }
-        T::Caret => (Kind::Block, starts_line),
-        T::Hash | T::HashBody => (Kind::Attribute, starts_line && is(after, T::Equal)),
-        T::Bang | T::BangBody => (Kind::Type, starts_line && is(after, T::Equal)),
-        T::Int | T::Float => (Kind::Number, false),
+        T::Caret => (Kind::Block, defined(starts_line)),
+        T::Hash | T::HashBody => (Kind::Attribute, defined(starts_line && is(after, T::Equal))),
+        T::Bang | T::BangBody => {
+            let noisy = if word.starts_with("!noisy.") { NOISY } else { 0 };
+            (Kind::Type, noisy | defined(starts_line && is(after, T::Equal)))
+        }
+        T::Int | T::Float => (Kind::Number, 0),
         T::Str if (starts_line || is(before, T::Equal)) && is(after, T::LParen) => {
-            (op_kind(word.trim_matches('"')), false)
+            let name = word.trim_matches('"');
+            (op_kind(name), dialect(name))
         }
-        T::Str => (Kind::String, false),
-        T::Split => (Kind::Comment, false),
+        T::Str => (Kind::String, 0),
+        T::Split => (Kind::Comment, 0),
         T::Bare if starts_line || is(before, T::Equal) => match op_kind(word) {
-            Kind::Keyword if is_type(word) => (Kind::Type, false),
-            Kind::Keyword if starts_line && is(after, T::Equal) => (Kind::Property, false),
-            kind => (kind, false),
+            Kind::Keyword if is_type(word) => (Kind::Type, 0),
+            Kind::Keyword if starts_line && is(after, T::Equal) => (Kind::Property, 0),
+            kind => (kind, dialect(word)),
         },
-        T::Bare if is_type(word) => (Kind::Type, false),
-        T::Bare if is(after, T::Equal) => (Kind::Property, false),
-        T::Bare => (Kind::Keyword, false),
+        T::Bare if is_type(word) => (Kind::Type, 0),
+        T::Bare if is(after, T::Equal) => (Kind::Property, 0),
+        T::Bare => (Kind::Keyword, 0),
         _ => return None,
     })
 }

@@ -4,7 +4,7 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
 use crate::server::Server;
-use crate::{ask, capabilities, parent, status, watch};
+use crate::{ask, capabilities, docs, parent, status, watch};
 
 /// Gets to know the client, and says what the server can do.
 pub(crate) fn initialize(
@@ -40,6 +40,7 @@ pub(crate) fn initialize(
 pub(crate) fn initialized(server: &Server) {
     ask::register(&server.session);
     ask::configuration(&server.session);
+    docs::write(&server.session);
     watch::start(&server.session);
     status::say(&server.session);
 }

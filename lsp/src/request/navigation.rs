@@ -3,7 +3,7 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
-use crate::features::{definition, reference, rename};
+use crate::features::{definition, linked, reference, rename};
 use crate::server::Server;
 use crate::view::View;
 use crate::{from_proto, to_proto};
@@ -76,4 +76,19 @@ pub(crate) async fn rename(
     };
     let done = server.ask(&at.text_document.uri, ask).await?.transpose();
     done.map_err(|why: String| from_proto::refused(why))
+}
+
+/// What is typed over at once.
+pub(crate) async fn linked(
+    server: &Server,
+    params: lsp::LinkedEditingRangeParams,
+) -> Result<Option<lsp::LinkedEditingRanges>> {
+    let at = params.text_document_position_params;
+    let ask = move |view: &mut View<'_>| {
+        let found = linked::linked(view.document.source(), view.offset(at.position));
+        found.iter().map(|it| view.range(it)).collect::<Vec<_>>()
+    };
+    let ranges = server.ask(&at.text_document.uri, ask).await?.unwrap_or_default();
+    let word_pattern = Some("[A-Za-z0-9$._-]+".to_owned());
+    Ok((!ranges.is_empty()).then_some(lsp::LinkedEditingRanges { ranges, word_pattern }))
 }

@@ -1,9 +1,9 @@
-//! The shape of a document: symbols, folds, selections.
+//! The shape of a document: symbols, folds, selections, links.
 
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
-use crate::features::{fold, selection, symbol};
+use crate::features::{fold, link, selection, symbol};
 use crate::ingress::leave_raw;
 use crate::job::{JsonArray, JsonTree};
 use crate::server::Server;
@@ -105,4 +105,23 @@ pub(crate) async fn selections(
         params.positions.iter().map(one).collect()
     };
     Ok(Some(server.ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
+}
+
+/// What leads elsewhere.
+pub(crate) async fn links(
+    server: &Server,
+    params: lsp::DocumentLinkParams,
+) -> Result<Option<Vec<lsp::DocumentLink>>> {
+    let (mut links, mut out) = (link::Links::default(), JsonArray::new());
+    let job = move |view: &mut View<'_>| {
+        let more = links.step(view.document.source(), &mut |it| {
+            if let Some(link) = to_proto::navigation::link(view, &it) {
+                out.push(&link);
+            }
+        });
+        (!more).then(|| out.take())
+    };
+    let found = server.run(&params.text_document.uri, job).await?;
+    leave_raw(found.unwrap_or_else(|| JsonArray::new().take()));
+    Ok(None)
 }

@@ -1,12 +1,12 @@
 //! Code actions.
 
-use noisy_analyses::Applicability;
+use noisy_analyses::{Applicability, Diagnostic, TextEdit};
 use tower_lsp::ls_types as lsp;
 
 use super::diagnostic::diagnostic;
 use super::edit;
-use crate::features::action::{Action, Placement};
-use crate::from_proto::Place;
+use crate::features::action::{Action, Placement, Scope, fix_all, fix_all_title};
+use crate::from_proto::{Later, Place};
 use crate::solve::{Found, Solution};
 use crate::view::View;
 
@@ -15,58 +15,69 @@ pub(crate) const PLACE: &str = "noisy.insertReduceNoise";
 
 /// What a placement is called, before and after it was solved.
 pub(crate) fn title(placement: &Placement, solution: Option<&Solution>) -> String {
-    let what = match solution.map(|it| &it.found) {
-        Some(Found::Fix(fix)) => &fix.title,
-        Some(Found::Nothing) | None => "Insert optimal reduce_noise",
+    let Placement { scope, anew } = placement;
+    let place = match scope {
+        Scope::Function(_, name) => format!("in @{name}"),
+        Scope::File => "in the whole file".to_owned(),
     };
-    match placement {
-        Placement::Function(_, name) => format!("{what} in @{name}"),
-        Placement::File => format!("{what} in the whole file"),
+    match solution.map(|it| &it.found) {
+        Some(Found::Fix(fix)) => format!("{} {place}", fix.title),
+        _ if *anew => format!("Place all reduce_noise anew {place}"),
+        _ => format!("Insert optimal reduce_noise {place}"),
     }
 }
 
 /// What says to the optimizer what shall be done.
 pub(crate) fn place(view: &View<'_>, placement: &Placement) -> Place {
-    let function = match placement {
-        Placement::Function(start, name) => Some((*start, name.clone())),
-        Placement::File => None,
+    let function = match &placement.scope {
+        Scope::Function(start, name) => Some((*start, name.clone())),
+        Scope::File => None,
     };
-    Place { uri: view.uri.clone(), version: Some(view.version), function }
+    Place { uri: view.uri.clone(), version: Some(view.version), function, anew: placement.anew }
 }
 
 /// The kinds that actions may have; each may be asked for.
+pub(crate) const KINDS: [&str; 3] = ["quickfix", "refactor.rewrite.noisy", "source.fixAll.noisy"];
+
+/// The kind of an action.
 pub(crate) fn kind(it: &Action) -> &'static str {
     match it {
-        Action::Place(Placement::File, _) => "source.fixAll.noisy",
-        Action::Place(Placement::Function(..), _) | Action::Fix(..) | Action::FixAll(..) => {
-            "quickfix"
-        }
+        Action::Fix(..) | Action::FixAll(..) | Action::Allow(..) => KINDS[0],
+        Action::Place(Placement { anew: true, .. }, _) => KINDS[1],
+        Action::Place(Placement { scope: Scope::Function(..), .. }, _) => KINDS[0],
+        Action::Place(Placement { scope: Scope::File, .. }, _) => KINDS[2],
     }
 }
 
-/// A code action; a placement that is not solved yet is resolved later.
-pub(crate) fn action(view: &View<'_>, it: &Action) -> Option<lsp::CodeAction> {
-    let kind = Some(lsp::CodeActionKind::new(kind(it)));
-    let workspace = |edits: &[noisy_analyses::TextEdit]| {
-        let edits = edit::edits(view.text(), view.session.abilities().encoding, edits);
-        edit::workspace(view.session, view.uri, view.version, edits)
-    };
-    Some(match it {
+/// The edit of a document that is looked at.
+pub(crate) fn workspace(view: &View<'_>, edits: &[TextEdit]) -> lsp::WorkspaceEdit {
+    let edits = edit::edits(view.text(), view.session.abilities().encoding, edits);
+    edit::workspace(view.session, view.uri, view.version, edits)
+}
+
+/// A code action. What takes time is resolved later, or by a command for clients that resolve nothing; nothing if it cannot
+/// be done and the client has no way to show that.
+pub(crate) fn action(
+    view: &View<'_>,
+    it: &Action,
+    diagnostics: &[Diagnostic],
+) -> Option<lsp::CodeAction> {
+    let abilities = view.session.abilities();
+    let mut action =
+        lsp::CodeAction { kind: Some(lsp::CodeActionKind::new(kind(it))), ..Default::default() };
+    match it {
         Action::Place(placement, mended) => {
             let solution = view.solution(placement);
-            let mut action = lsp::CodeAction {
-                title: title(placement, solution),
-                kind,
-                diagnostics: Some(mended.iter().map(|it| diagnostic(view, it)).collect()),
-                is_preferred: matches!(placement, Placement::Function(..)).then_some(true),
-                ..lsp::CodeAction::default()
-            };
+            action.title = title(placement, solution);
+            action.diagnostics = Some(mended.iter().map(|it| diagnostic(view, it)).collect());
+            let is_preferred = !placement.anew && placement.scope != Scope::File;
+            action.is_preferred = is_preferred.then_some(true);
             match solution {
                 Some(Solution { found: Found::Fix(fix), .. }) => {
-                    action.edit = Some(workspace(&fix.edits));
+                    action.edit = Some(workspace(view, &fix.edits));
                 }
                 Some(solution) => {
-                    if !view.session.abilities().disabled_actions {
+                    if !abilities.disabled_actions {
                         return None;
                     }
                     action.is_preferred = None;
@@ -74,33 +85,41 @@ pub(crate) fn action(view: &View<'_>, it: &Action) -> Option<lsp::CodeAction> {
                         Some(lsp::CodeActionDisabled { reason: solution.report.clone() });
                 }
                 None => {
-                    let data = serde_json::to_value(place(view, placement)).unwrap_or_default();
-                    if view.session.abilities().resolves_actions {
-                        action.data = Some(data);
+                    let place = place(view, placement);
+                    if abilities.resolves_actions {
+                        action.data = serde_json::to_value(Later::Place(place)).ok();
                     } else {
                         action.command = Some(lsp::Command {
                             title: action.title.clone(),
                             command: PLACE.to_owned(),
-                            arguments: Some(vec![data]),
+                            arguments: Some(serde_json::to_value(place).into_iter().collect()),
                         });
                     }
                 }
             }
-            action
         }
-        Action::Fix(fix, mended) => lsp::CodeAction {
-            title: fix.title.clone(),
-            kind,
-            diagnostics: Some(vec![diagnostic(view, mended)]),
-            edit: Some(workspace(&fix.edits)),
-            is_preferred: (fix.applicability == Applicability::Safe).then_some(true),
-            ..lsp::CodeAction::default()
-        },
-        Action::FixAll(fix) => lsp::CodeAction {
-            title: fix.title.clone(),
-            kind,
-            edit: Some(workspace(&fix.edits)),
-            ..lsp::CodeAction::default()
-        },
-    })
+        Action::Fix(fix, mended) => {
+            action.title.clone_from(&fix.title);
+            action.diagnostics = Some(vec![diagnostic(view, mended)]);
+            action.edit = Some(workspace(view, &fix.edits));
+            action.is_preferred = (fix.applicability == Applicability::Safe).then_some(true);
+        }
+        Action::Allow(fix, allowed) => {
+            action.title.clone_from(&fix.title);
+            action.diagnostics = Some(vec![diagnostic(view, allowed)]);
+            action.edit = Some(workspace(view, &fix.edits));
+        }
+        Action::FixAll(code) => {
+            action.title = fix_all_title(code);
+            if abilities.resolves_actions {
+                let (uri, version) = (view.uri.clone(), view.version);
+                let later = Later::FixAll { uri, version, code: (*code).to_owned() };
+                action.data = serde_json::to_value(later).ok();
+            } else {
+                let fix = fix_all(view.document, code, diagnostics);
+                action.edit = Some(workspace(view, &fix.edits));
+            }
+        }
+    }
+    Some(action)
 }

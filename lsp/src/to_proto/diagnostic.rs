@@ -1,8 +1,10 @@
 //! Diagnostics.
 
-use noisy_analyses::{Category, Diagnostic, Severity, Tag};
+use noisy_analyses::{Diagnostic, Severity, Tag};
+use serde_json::json;
 use tower_lsp::ls_types as lsp;
 
+use crate::docs;
 use crate::view::View;
 
 /// Not more diagnostics than this are sent for a document.
@@ -10,11 +12,7 @@ const MAX_DIAGNOSTICS: usize = 1000;
 
 /// The diagnostics of a document: all, or the worst and a note that counts the others.
 pub(crate) fn all(view: &View<'_>) -> Vec<lsp::Diagnostic> {
-    let mut found = view.document.diagnostics();
-    view.settings.file.rules.apply(&mut found);
-    if view.settings.editor.only_noise {
-        found.retain(|it| matches!(it.category, Category::Noise | Category::Lint));
-    }
+    let mut found = view.diagnostics();
     let n_left = found.len().saturating_sub(MAX_DIAGNOSTICS);
     if n_left > 0 {
         found.sort_by_key(|it| it.severity);
@@ -91,6 +89,12 @@ pub(crate) fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
         message,
         related_information: (!related.is_empty()).then_some(related),
         tags: (!tags.is_empty()).then_some(tags),
+        code_description: docs::link(view.session, it.code)
+            .map(|href| lsp::CodeDescription { href }),
+        data: abilities.diagnostic_data.then(|| {
+            let category = format!("{:?}", it.category).to_lowercase();
+            json!({ "category": category, "version": view.version })
+        }),
         ..lsp::Diagnostic::default()
     }
 }

@@ -2,7 +2,9 @@
 
 use tower_lsp::ls_types as lsp;
 
+use crate::docs;
 use crate::features::definition::Definition;
+use crate::features::link::{Link, Target};
 use crate::features::reference::Reference;
 use crate::view::View;
 
@@ -46,4 +48,20 @@ pub(crate) fn highlights(view: &View<'_>, all: &[Reference]) -> Vec<lsp::Documen
         kind: Some(kind(it)),
     };
     all.iter().map(highlight).collect()
+}
+
+/// A link; nothing if it leads nowhere.
+pub(crate) fn link(view: &View<'_>, it: &Link) -> Option<lsp::DocumentLink> {
+    let (target, tooltip) = match &it.target {
+        Target::Code(code) => (docs::link(view.session, code)?, format!("What {code} means")),
+        Target::File(path, line, column) => {
+            let here = view.uri.to_file_path()?;
+            let file = lsp::Uri::from_file_path(here.parent()?.join(path))?;
+            // Editors take the line and the column from the fragment.
+            let place = format!("{}#L{line},{column}", file.as_str());
+            (place.parse().ok()?, format!("{path}:{line}:{column}"))
+        }
+    };
+    let (target, tooltip) = (Some(target), Some(tooltip));
+    Some(lsp::DocumentLink { range: view.range(&it.range), target, tooltip, data: None })
 }

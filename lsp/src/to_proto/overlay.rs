@@ -2,11 +2,12 @@
 
 use tower_lsp::ls_types as lsp;
 
-use super::action::PLACE;
+use super::action::{PLACE, place};
+use crate::features::action::{Placement, Scope};
 use crate::features::hint::Hint;
 use crate::features::hover::Hover;
 use crate::features::lens::Lens;
-use crate::from_proto::Place;
+use crate::solve::{Found, Solution};
 use crate::view::View;
 
 /// A hover.
@@ -32,20 +33,25 @@ pub(crate) fn hint(view: &View<'_>, it: Hint) -> lsp::InlayHint {
     }
 }
 
-/// A code lens; one on a function over the budget places when it is clicked.
+/// A code lens; one on a function over the budget places when it is clicked, and says what that will do once that is known.
 pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
-    let place = Place {
-        uri: view.uri.clone(),
-        version: Some(view.version),
-        function: Some(it.function.clone()),
-    };
-    let is_over = it.max > it.budget;
-    let arguments = is_over.then(|| vec![serde_json::to_value(place).unwrap_or_default()]);
-    // Without a command a lens is only text.
-    let command = if is_over { PLACE.to_owned() } else { String::new() };
-    lsp::CodeLens {
-        range: view.range(&it.range),
-        command: Some(lsp::Command { title: it.title(), command, arguments }),
-        data: None,
+    let (start, name) = &it.function;
+    let scope = Scope::Function(*start, name.clone());
+    let placement = Placement { scope, anew: false };
+    let solution = view.solution(&placement);
+    let mut command = lsp::Command { title: it.title(), command: String::new(), arguments: None };
+    if it.max > it.budget {
+        let what = match solution.map(|it| &it.found) {
+            Some(Found::Fix(fix)) => &fix.title,
+            Some(Found::Nothing) => "no placement helps",
+            None => "Insert optimal reduce_noise",
+        };
+        command.title = format!("{}: {what}", command.title);
+        if !matches!(solution, Some(Solution { found: Found::Nothing, .. })) {
+            let place = place(view, &placement);
+            command.command = PLACE.to_owned();
+            command.arguments = Some(serde_json::to_value(place).into_iter().collect());
+        }
     }
+    lsp::CodeLens { range: view.range(&it.range), command: Some(command), data: None }
 }

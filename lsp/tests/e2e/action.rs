@@ -32,7 +32,8 @@ fn the_function_is_mended_from_anywhere_in_it() {
         assert_eq!(mended.matches("reduce_noise").count(), 1, "{mended}");
         client.change(URI, 2, None, &mended);
         assert!(client.diagnostics(URI, 2).is_empty());
-        assert!(actions(&mut client, line, Value::Null).is_empty(), "nothing is left to do");
+        let left = actions(&mut client, line, json!(["quickfix", "source"]));
+        assert!(left.is_empty(), "nothing is left to do: {left:?}");
     }
 }
 

@@ -1,0 +1,150 @@
+//! Document links: the files that `loc("file":1:2)` names, and the codes in `// noisy: allow(code)`.
+
+use std::ops::Range;
+
+use noisy_syntax::Source;
+
+/// Where a link leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A place in a file: its path as it is written, line and column from 1, 0 if none is given.
+    File(String, u32, u32),
+    /// The documentation of a code.
+    Code(String),
+}
+
+/// A link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Link {
+    /// What is clicked, in bytes.
+    pub range: Range<usize>,
+    /// Where it leads.
+    pub target: Target,
+}
+
+/// A piece of text that is looked at in one step is about so long. Longer lines are cut.
+const PIECE: usize = 4096;
+/// A link that is longer, or split by an end of a piece further from its start, is not found.
+const LONGEST: usize = 1024;
+
+/// The links of a document, found bit by bit.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    at: usize,
+}
+
+impl Links {
+    /// Goes on by a piece; whether there is more.
+    pub(crate) fn step(&mut self, source: &Source, found: &mut impl FnMut(Link)) -> bool {
+        let text = source.text();
+        let end = text.len_bytes();
+        let boundary = |at: usize| text.char_to_byte(text.byte_to_char(at.min(end)));
+        let next = boundary(self.at + PIECE).max(boundary(self.at + 1));
+        // Looked at beyond the piece, for links that start in it.
+        let piece = source.slice(self.at..boundary(next + LONGEST));
+        links(&piece, next - self.at, &mut |mut link| {
+            link.range = self.at + link.range.start..self.at + link.range.end;
+            found(link);
+        });
+        self.at = next;
+        self.at < end
+    }
+}
+
+/// The links that start in the first bytes of a text.
+fn links(text: &str, first: usize, found: &mut impl FnMut(Link)) {
+    for (at, word) in text.match_indices("loc(").take_while(|it| it.0 < first) {
+        file_links(text, at + word.len(), found);
+    }
+    let mark = "noisy: allow(";
+    for (at, word) in text.match_indices(mark).take_while(|it| it.0 < first) {
+        let start = at + word.len();
+        let inside = text[start..].split([')', '\n']).next().unwrap_or_default();
+        let mut at = start;
+        for part in inside.split(',') {
+            let code = part.trim();
+            let from = at + (part.len() - part.trim_start().len());
+            if !code.is_empty() {
+                let target = Target::Code(code.to_owned());
+                found(Link { range: from..from + code.len(), target });
+            }
+            at += part.len() + 1;
+        }
+    }
+}
+
+/// The strings in a location, which may be nested: `loc(fused["a.mlir":1:2, "b.mlir":3:4])`; those without a line are names.
+fn file_links(text: &str, start: usize, found: &mut impl FnMut(Link)) {
+    let mut depth = 1;
+    let mut at = start;
+    let bytes = text.as_bytes();
+    while at < bytes.len() && depth > 0 {
+        match bytes[at] {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth -= 1,
+            b'\n' => return,
+            b'"' => {
+                let Some(len) = text[at + 1..].find('"') else { return };
+                let path = &text[at + 1..at + 1 + len];
+                let end = at + len + 2;
+                let mut numbers =
+                    text[end..].split([',', ')', ']', '\n']).next().unwrap_or_default().split(':');
+                let is_place = numbers.next() == Some("");
+                let mut number = || numbers.next().and_then(|it| it.trim().parse::<u32>().ok());
+                if let (true, Some(line)) =
+                    (is_place && !path.is_empty() && !path.contains('\\'), number())
+                {
+                    let target = Target::File(path.to_owned(), line, number().unwrap_or(0));
+                    found(Link { range: at + 1..at + 1 + len, target });
+                }
+                at = end - 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, wanted: &[(&str, Target)]) {
+        let source = Source::new(text);
+        let mut all = Vec::new();
+        let mut links = Links::default();
+        while links.step(&source, &mut |it| all.push((text[it.range].to_owned(), it.target))) {}
+        let wanted: Vec<_> = wanted.iter().map(|it| (it.0.to_owned(), it.1.clone())).collect();
+        assert_eq!(all, wanted, "{text:.200}");
+    }
+
+    fn file(path: &str, line: u32, column: u32) -> Target {
+        Target::File(path.to_owned(), line, column)
+    }
+
+    #[test]
+    fn locations_and_codes() {
+        check(
+            "\"t.a\"() : () -> () loc(\"a b.mlir\":3:7)\n",
+            &[("a b.mlir", file("a b.mlir", 3, 7))],
+        );
+        check(
+            "#l = loc(fused<\"x\">[\"a.mlir\":1:2, callsite(\"f\" at \"b.mlir\":30:4)])",
+            &[("a.mlir", file("a.mlir", 1, 2)), ("b.mlir", file("b.mlir", 30, 4))],
+        );
+        check(
+            "return loc(\"name\")\n// noisy: allow(a-b, c)\n",
+            &[("a-b", Target::Code("a-b".into())), ("c", Target::Code("c".into()))],
+        );
+        check("loc(\"a", &[]);
+        check("loc(\"a\":x:1) loc() loc(unknown) noisy: allow(", &[]);
+    }
+
+    #[test]
+    fn pieces_join_without_a_seam() {
+        for n in PIECE - 40..PIECE + 10 {
+            let text = format!("{}\nloc(\"\u{e9}.mlir\":1:2)\n", "x".repeat(n));
+            check(&text, &[("\u{e9}.mlir", file("\u{e9}.mlir", 1, 2))]);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Linked editing: all mentions of a value, a block, a symbol or an alias, to be typed over at once.
+
+use std::ops::Range;
+
+use noisy_syntax::Source;
+
+use super::cursor::{self, Thing};
+use super::{reference, rename};
+
+/// More mentions than this are not edited with each key.
+const MAX: usize = 500;
+
+/// The mentions of what stands at an offset, each the same text without its sigil; nothing if there is only one.
+pub(crate) fn linked(source: &Source, offset: usize) -> Vec<Range<usize>> {
+    let Some(mention) = cursor::mention_at(source, offset) else { return Vec::new() };
+    if matches!(mention.thing, Thing::OpName(_)) {
+        return Vec::new();
+    }
+    let all = reference::named(source.ir(), mention.thing);
+    if all.len() > MAX || !all.iter().any(|it| it.defines) {
+        return Vec::new();
+    }
+    let bare = |range: Range<usize>| {
+        let name = rename::name_in(source, mention.thing, range);
+        name.start + 1..name.end
+    };
+    let mut out: Vec<_> = all.into_iter().map(|it| bare(it.range)).collect();
+    let here = bare(mention.range);
+    let text = source.slice(here.clone());
+    out.retain(|it| source.slice(it.clone()) == text);
+    // Names in quotes are not what is typed.
+    let is_plain = !text.contains('"') && !text.is_empty();
+    if out.len() < 2 || !is_plain || offset < here.start { Vec::new() } else { out }
+}
