@@ -214,7 +214,7 @@ pub(crate) struct Files {
     #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
     pub stdin_filename: String,
 
-    /// Check the pieces of a file between lines // ----- each by itself, as mlir-opt does
+    /// Check the programs of a file between lines // ----- each by itself; that is always done, and mlir-opt calls it so
     #[arg(long)]
     pub split_input_file: bool,
 }

@@ -14,7 +14,6 @@ use ropey::Rope;
 use crate::args::{Fixing, Verify};
 use crate::mend::{self, Note};
 use crate::pieces::Pieces;
-use crate::split::chunks;
 use crate::verify;
 use crate::walk::{Input, reason};
 use crate::write;
@@ -88,8 +87,6 @@ pub(crate) struct Task {
     pub time: Duration,
     /// The name of standard input.
     pub stdin: String,
-    /// Whether it is several programs.
-    pub split: bool,
     /// Compare with what is expected instead.
     pub verify: Option<Verify>,
     /// Whether fixes are to be told of.
@@ -203,162 +200,79 @@ pub(crate) fn read(input: &Input) -> Result<String, Failure> {
     })
 }
 
-/// One program of a file.
-struct Program {
-    start: usize,
-    document: Document,
-}
-
 fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     let mut checked = Checked::empty(name.to_owned());
-    let model = task.settings.model.noise();
-    let programs = chunks(text, task.split).into_iter().map(|it| Program {
-        start: it.start,
-        document: Document::with_model(&text[it], model.clone()),
-    });
-    let mut programs: Vec<Program> = programs.collect();
-    if let Some(which) = task.verify {
-        let mut found = Vec::new();
-        for it in &programs {
-            let mut diagnostics = it.document.diagnostics();
-            task.settings.rules.apply(&mut diagnostics);
-            verify::verify(it.document.source().text(), &diagnostics, which, it.start, &mut found);
-        }
-        finish(&mut checked, Rope::from_str(text), found, task);
-        return checked;
-    }
+    let mut document = Document::with_model(text, task.settings.model.noise().clone());
     if task.mends() {
-        let wanted =
-            |it: &Program| mend::is_wanted(&it.document, &task.settings, task.fixing.unsafe_fixes);
-        // Known before the work, not after it.
-        if task.writes() && programs.iter().any(wanted) && is_read_only(input) {
-            checked.failure = Some(Failure::io("not written: the file is read-only".to_owned()));
-        } else if let Err(failure) = mend_all(&mut checked, text, &mut programs, input, task) {
-            checked.failure = Some(failure);
+        match mend(&mut checked, text, &document, input, task) {
+            Ok(after) => document = after.unwrap_or(document),
+            Err(failure) => checked.failure = Some(failure),
         }
     }
-    let whole = match &programs[..] {
-        [one] => one.document.source().text().clone(),
-        all => all_text(text, all, task),
-    };
-    let mut found = Vec::new();
-    for it in &programs {
-        let mut diagnostics = it.document.diagnostics();
-        task.settings.rules.apply(&mut diagnostics);
-        if task.wants_fixes {
-            let fixes = diagnostics.iter().take(task.most.saturating_sub(found.len()));
-            checked.fixes.extend(fixes.map(|one| {
-                let mut fixes = it.document.fixes(one);
-                fixes
-                    .iter_mut()
-                    .flat_map(|fix| &mut fix.edits)
-                    .for_each(|edit| shift(&mut edit.range, it.start));
-                fixes
-            }));
-        }
-        for one in &mut diagnostics {
-            shift(&mut one.range, it.start);
-            one.related.iter_mut().for_each(|related| shift(&mut related.range, it.start));
-        }
-        found.append(&mut diagnostics);
+    let rope = document.source().text();
+    let mut found = document.diagnostics();
+    task.settings.rules.apply(&mut found);
+    if let Some(which) = task.verify {
+        found = verify::verify(rope, &found, which);
     }
-    finish(&mut checked, whole, found, task);
+    checked.counts = Counts::of(&found);
+    checked.n_left_out = found.len().saturating_sub(task.most);
+    found.truncate(task.most);
+    if task.wants_fixes {
+        checked.fixes = found.iter().map(|it| document.fixes(it)).collect();
+    }
+    checked.diagnostics = found;
+    checked.text = rope.clone();
     checked
 }
 
-/// The text that several programs make, with the markers between them as they were.
-fn all_text(text: &str, programs: &[Program], task: &Task) -> Rope {
-    let mut out = String::with_capacity(text.len());
-    let mut at = 0;
-    for (range, program) in chunks(text, task.split).into_iter().zip(programs) {
-        out.push_str(&text[at..range.start]);
-        program.document.source().text().chunks().for_each(|it| out.push_str(it));
-        at = range.end;
-    }
-    Rope::from_str(&out)
-}
-
-fn shift(range: &mut std::ops::Range<usize>, by: usize) {
-    *range = range.start + by..range.end + by;
-}
-
-/// Takes what was found into account.
-fn finish(checked: &mut Checked, text: Rope, mut found: Vec<Diagnostic>, task: &Task) {
-    for it in &found {
-        match it.severity {
-            Severity::Error => checked.counts.errors += 1,
-            Severity::Warning => checked.counts.warnings += 1,
-            Severity::Info | Severity::Hint => checked.counts.hints += 1,
-        }
-        match checked.counts.codes.iter_mut().find(|of| of.0 == it.code) {
-            Some(of) => of.1 += 1,
-            None => checked.counts.codes.push((it.code, 1)),
-        }
-    }
-    checked.n_left_out = found.len().saturating_sub(task.most);
-    found.truncate(task.most);
-    checked.diagnostics = found;
-    checked.text = text;
-}
-
-/// Mends each program and writes the file; all of it or nothing.
-fn mend_all(
+/// Mends a program and writes the file; what it is then, if it is another.
+fn mend(
     checked: &mut Checked,
     text: &str,
-    programs: &mut [Program],
+    document: &Document,
     input: &Input,
     task: &Task,
-) -> Result<(), Failure> {
-    let mut edits: Vec<TextEdit> = Vec::new();
-    let (mut notes, mut n_fixed) = (Vec::new(), 0);
-    let (mut after, mut shifted) = (Vec::new(), 0_isize);
-    for it in programs.iter() {
-        let before = it.document.source().text().to_string();
-        let mut pieces = Pieces::new(&before);
-        let mended = mend::mend(
-            &it.document,
-            &mut pieces,
-            &task.settings,
-            task.fixing.unsafe_fixes,
-            task.time,
-        )?;
-        notes.extend(mended.notes);
-        n_fixed += mended.n_fixed;
-        let start = it.start.saturating_add_signed(shifted);
-        let document = mended.document;
-        if let Some(document) = &document {
-            edits.extend(pieces.edits().into_iter().map(|mut edit| {
-                shift(&mut edit.range, it.start);
-                edit
-            }));
-            shifted += document.source().text().len_bytes() as isize - before.len() as isize;
-        }
-        after.push((start, document));
-    }
-    checked.mended.notes = notes;
-    if edits.is_empty() {
-        return Ok(());
-    }
-    if task.writes()
-        && let Input::File(path) = input
+) -> Result<Option<Document>, Failure> {
+    let unsafe_too = task.fixing.unsafe_fixes;
+    // Known before the work, not after it.
+    if task.writes() && is_read_only(input) && mend::is_wanted(document, &task.settings, unsafe_too)
     {
-        let mut pieces = Pieces::new(text);
-        pieces.apply(&edits);
-        write::replace(path, text, &pieces.text()).map_err(|why| {
-            checked.mended.notes.clear();
-            Failure::io(format!("not written: {why}"))
-        })?;
+        return Err(Failure::io("not written: the file is read-only".to_owned()));
     }
-    for (program, (start, document)) in programs.iter_mut().zip(after) {
-        program.start = start;
-        if let Some(document) = document {
-            program.document = document;
+    let mut pieces = Pieces::new(text);
+    let mended = mend::mend(document, &mut pieces, &task.settings, unsafe_too, task.time)?;
+    if mended.document.is_some() {
+        if task.writes()
+            && let Input::File(path) = input
+        {
+            write::replace(path, text, &pieces.text())
+                .map_err(|why| Failure::io(format!("not written: {why}")))?;
         }
+        checked.mended.is_changed = true;
+        checked.mended.change = Some((text.to_owned(), pieces.edits()));
     }
-    checked.mended.n_fixed = n_fixed;
-    checked.mended.is_changed = true;
-    checked.mended.change = Some((text.to_owned(), edits));
-    Ok(())
+    checked.mended.n_fixed = mended.n_fixed;
+    checked.mended.notes = mended.notes;
+    Ok(mended.document)
+}
+
+impl Counts {
+    fn of(found: &[Diagnostic]) -> Self {
+        let mut it = Self::default();
+        for one in found {
+            match one.severity {
+                Severity::Error => it.errors += 1,
+                Severity::Warning => it.warnings += 1,
+                Severity::Info | Severity::Hint => it.hints += 1,
+            }
+            match it.codes.iter_mut().find(|of| of.0 == one.code) {
+                Some(of) => of.1 += 1,
+                None => it.codes.push((one.code, 1)),
+            }
+        }
+        it
+    }
 }
 
 fn is_read_only(input: &Input) -> bool {

@@ -18,7 +18,7 @@ pub(crate) fn run(code: Option<&str>, out: &mut dyn Write) -> io::Result<i32> {
     };
     let Some(check) = checks::find(code) else {
         let codes: Vec<_> = checks::ALL.iter().map(|it| it.code).collect();
-        let near = codes.iter().find(|it| it.contains(code) || code.contains(*it));
+        let near = noisy_settings::nearest(code, codes.iter().copied());
         let near = near.map_or(String::new(), |it| format!("; did you mean {it}?"));
         complain(&format!(
             "noisy-check: there is no rule {code}{near}\nThere are: {}",

@@ -20,7 +20,6 @@ mod ranges;
 mod run;
 mod setup;
 mod shard;
-mod split;
 mod verify;
 mod walk;
 mod write;

@@ -4,22 +4,9 @@ use std::collections::BTreeMap;
 
 use noisy_analyses::{Document, Noise};
 
-use crate::split::chunks;
-
 /// The text with the noise of every value that carries any as a comment at the end of the line that defines it.
-pub(crate) fn annotated(text: &str, split: bool, settings: &noisy_settings::Settings) -> String {
-    let mut out = String::with_capacity(text.len() * 2);
-    let mut at = 0;
-    for range in chunks(text, split) {
-        out.push_str(&text[at..range.start]);
-        let document = Document::with_model(&text[range.clone()], settings.model.noise().clone());
-        program(&document, &mut out);
-        at = range.end;
-    }
-    out
-}
-
-fn program(document: &Document, out: &mut String) {
+pub(crate) fn annotated(document: &Document) -> String {
+    let mut out = String::new();
     let (ir, text) = (document.ir(), document.source().text());
     let mut rows: BTreeMap<usize, Vec<(String, Noise)>> = BTreeMap::new();
     ir.walk(ir.root(), &mut |op| {
@@ -49,6 +36,7 @@ fn program(document: &Document, out: &mut String) {
         out.push_str(&all.join(", "));
         out.push_str(&line[content.len()..]);
     }
+    out
 }
 
 #[cfg(test)]
@@ -59,7 +47,7 @@ mod tests {
     #[test]
     fn every_value_behind_its_line() {
         let text = "func.func @f(%a: !noisy.i32,\r\n  %b: i5) { // two\r\n  %0 = noisy.mul %a, %a : !noisy.i32   %1 = noisy.mul %0, %0 : !noisy.i32\r\n  \
-                    %2 = noisy.add\r\n    %1, %1 : !noisy.i32\r\n  return\r\n}\r\n// -----\r\n\"t.a\"() : () -> !noisy.i32";
+                    %2 = noisy.add\r\n    %1, %1 : !noisy.i32\r\n  return\r\n}\r\n// -----\r\n%x = \"t.a\"() : () -> !noisy.i32";
         expect![[r#"
             func.func @f(%a: !noisy.i32,  // [0, 12]␍
               %b: i5) { // two␍
@@ -69,8 +57,8 @@ mod tests {
               return␍
             }␍
             // -----␍
-            "t.a"() : () -> !noisy.i32"#]].assert_eq(
-            &annotated(text, true, &noisy_settings::Settings::default()).replace('\r', "␍"),
+            %x = "t.a"() : () -> !noisy.i32  // unknown"#]].assert_eq(
+            &annotated(&Document::new(text)).replace('\r', "␍"),
         );
     }
 }

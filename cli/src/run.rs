@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use noisy_analyses::Document;
 use noisy_settings::{Invalid, Resolver};
 
 use crate::args::{Check, Color, Fixing, Format};
@@ -229,7 +230,8 @@ fn one(
     let show = args.show;
     if show.show_ranges {
         let ranges = check::guarded(|| {
-            Ok(ranges::annotated(&check::read(input)?, args.files.split_input_file, &settings))
+            let text = check::read(input)?;
+            Ok(ranges::annotated(&Document::with_model(&text, settings.model.noise().clone())))
         });
         return Done::Checked(Box::new(match ranges {
             Ok(piece) => Report { checked: Checked::empty(name), piece, through: None },
@@ -245,7 +247,6 @@ fn one(
         time: time.share(settings.placement.time_limit.duration()),
         settings,
         stdin: args.files.stdin_filename.clone(),
-        split: args.files.split_input_file,
         verify: show.verify_diagnostics,
         wants_fixes: matches!(
             format,

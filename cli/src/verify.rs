@@ -8,7 +8,8 @@
 //! The grammar is that of MLIR's `SourceMgrDiagnosticVerifierHandler`: `expected-(error|warning|remark|note)`, `-re` for a text with regular expressions in
 //! `{{}}`, then `@+1`, `@-1`, `@above`, `@below` or `@unknown`, then `{{text}}` at the end of the line. A text may be any part of the message. An expectation may be met
 //! more than once, and every error, warning and remark must be expected. Infos and hints are remarks, the steps of a chain are notes. In one thing this
-//! differs: notes need not be expected, for every error comes with its chain.
+//! differs: notes need not be expected, for every error comes with its chain. A file is always
+//! several programs if it has lines `// -----`, as with `--split-input-file` there.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -63,14 +64,8 @@ impl Expected {
     }
 }
 
-/// Adds what differs, as errors at their places; `start` is where the program begins in its file.
-pub(crate) fn verify(
-    text: &Rope,
-    found: &[Diagnostic],
-    which: Verify,
-    start: usize,
-    out: &mut Vec<Diagnostic>,
-) {
+/// What differs, as errors at their places.
+pub(crate) fn verify(text: &Rope, found: &[Diagnostic], which: Verify) -> Vec<Diagnostic> {
     let mut wrong = Vec::new();
     let mut expected = expectations(text, &mut wrong);
     for it in found {
@@ -94,16 +89,17 @@ pub(crate) fn verify(
         wrong.push((it.range.clone(), why));
     }
     wrong.sort_by_key(|it| it.0.start);
-    out.extend(wrong.into_iter().map(|(range, message)| Diagnostic {
+    let error = |(range, message)| Diagnostic {
         code: "verify-diagnostics",
         category: Category::Structure,
         severity: Severity::Error,
-        range: range.start + start..range.end + start,
+        range,
         message,
         related: Vec::new(),
         help: None,
         tags: Vec::new(),
-    }));
+    };
+    wrong.into_iter().map(error).collect()
 }
 
 /// Marks what a diagnostic meets; otherwise what to say of it.
@@ -216,8 +212,7 @@ mod tests {
 
     fn check(text: &str, which: Verify) -> Vec<String> {
         let document = Document::new(text);
-        let mut out = Vec::new();
-        verify(document.source().text(), &document.diagnostics(), which, 0, &mut out);
+        let out = verify(document.source().text(), &document.diagnostics(), which);
         let rope = document.source().text();
         out.iter()
             .map(|it| format!("{}: {}", rope.byte_to_line(it.range.start) + 1, it.message))
@@ -291,11 +286,8 @@ mod tests {
             help: None,
             tags: Vec::new(),
         };
-        let mut out = Vec::new();
-        verify(&rope, std::slice::from_ref(&it), Verify::All, 0, &mut out);
-        assert_eq!(out, []);
+        assert_eq!(verify(&rope, std::slice::from_ref(&it), Verify::All), []);
         let without = Diagnostic { related: Vec::new(), ..it };
-        verify(&rope, &[without], Verify::All, 0, &mut out);
-        assert_eq!(out.len(), 1);
+        assert_eq!(verify(&rope, &[without], Verify::All).len(), 1);
     }
 }

@@ -37,7 +37,7 @@ impl fmt::Display for Problem {
 }
 
 /// The name nearest to a wrong one, if it is near enough to be what was meant.
-pub(crate) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let distance =
         |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase().replace('_', "-"), name);
     let (name, distance) = names.map(|it| (it, distance(it))).min_by_key(|it| it.1)?;

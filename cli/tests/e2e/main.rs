@@ -3,4 +3,5 @@
 mod fix;
 mod formats;
 mod inputs;
+mod options;
 mod tool;

@@ -1,0 +1,311 @@
+//! Configuration and what the options do.
+
+use crate::tool::{CLEAN, Folder, TUTORIAL, UNDEFINED};
+
+/// A redundant reduce: a hint.
+const HINT: &str = "\
+func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %0 = noisy.reduce_noise %a : !noisy.i32
+  return %0 : !noisy.i32
+}
+";
+
+#[test]
+fn rules_and_exit_codes() {
+    let folder = Folder::with(&[("hint.mlir", HINT), ("over.mlir", TUTORIAL)]);
+    let code = |args: &[&str]| folder.run(args).code;
+    assert_eq!(code(&["hint.mlir"]), 0);
+    assert_eq!(code(&["hint.mlir", "--error", "lint"]), 1);
+    assert_eq!(code(&["hint.mlir", "--warn", "redundant-reduce"]), 0);
+    assert_eq!(code(&["hint.mlir", "--warn", "redundant-reduce", "--error-on-warning"]), 1);
+    assert_eq!(
+        code(&["hint.mlir", "--warn", "redundant-reduce", "--error-on-warning", "--exit-zero"]),
+        0
+    );
+    assert_eq!(code(&["over.mlir", "--ignore", "noise-overflow"]), 0);
+    assert_eq!(code(&["over.mlir", "--ignore", "all", "--error", "noise"]), 1);
+    assert_eq!(code(&["over.mlir", "--config", "rules.noise=warning"]), 0);
+    let run = folder.run(&["over.mlir", "--ignore", "noise-overflw"]);
+    assert_eq!(run.code, 2);
+    assert_eq!(
+        run.err,
+        "noisy-check: --ignore noise-overflw: unknown key `noise-overflw` in `rules`; did you mean `noise-overflow`?\n"
+    );
+    for wrong in ["placement.time-limit=-1", "nothing=1", "missing.toml", "a=b=c"] {
+        assert_eq!(code(&["over.mlir", "--config", wrong]), 2, "{wrong}");
+    }
+    assert_eq!(code(&["over.mlir", "--isolated", "--config", "x.toml"]), 2);
+}
+
+#[test]
+fn the_nearest_configuration_counts() {
+    let folder = Folder::with(&[
+        ("noisy.toml", "rules.noise = \"warning\""),
+        ("a.mlir", TUTORIAL),
+        ("sub/noisy.toml", ""),
+        ("sub/b.mlir", TUTORIAL),
+        ("old/c.mlir", TUTORIAL),
+    ]);
+    folder.write(
+        "noisy.toml",
+        "rules.noise = \"warning\"\n[[overrides]]\nfiles = [\"old/\"]\nrules.noise = \"off\"\n",
+    );
+    let run = folder.run(&["--output-format", "concise"]);
+    assert_eq!(run.out.lines().count(), 3, "{}", run.out);
+    assert!(
+        run.out.contains("a.mlir:7:8: warning[") && run.out.contains("b.mlir:7:8: error["),
+        "{}",
+        run.out
+    );
+    assert_eq!(folder.run(&["a.mlir"]).code, 0);
+    assert_eq!(folder.run(&["a.mlir", "--isolated"]).code, 1);
+    assert_eq!(folder.run(&["sub/b.mlir", "--config", "noisy.toml"]).code, 0);
+    let input = folder.run_with(&["-", "--stdin-filename", "old/x.mlir"], TUTORIAL, &[]);
+    assert_eq!(input.code, 0, "{input:?}");
+    let shown = folder.run(&["--show-settings", "a.mlir"]);
+    assert!(
+        shown.out.contains("# from noisy.toml\n") && shown.out.contains("noise = \"warning\""),
+        "{}",
+        shown.out
+    );
+    // What is shown is a configuration.
+    folder.write("shown.toml", &shown.out);
+    assert_eq!(folder.run(&["a.mlir", "--config", "shown.toml"]).code, 0);
+}
+
+#[test]
+fn a_broken_configuration_is_said_once_and_other_files_are_checked() {
+    let folder = Folder::with(&[
+        ("bad/noisy.toml", "[placement]\ntime-limt = 3\nreplace = 1\n[rule]\n"),
+        ("bad/a.mlir", TUTORIAL),
+        ("bad/deep/b.mlir", TUTORIAL),
+        ("good.mlir", UNDEFINED),
+    ]);
+    let run = folder.run(&["--output-format", "concise"]);
+    assert_eq!(run.code, 2);
+    assert_eq!(
+        run.err,
+        "noisy-check: bad/noisy.toml:2:1: unknown key `time-limt` in `placement`; did you mean `time-limit`?\n\
+         bad/noisy.toml:4:2: unknown key `rule`; did you mean `rules`?\n"
+    );
+    assert!(run.out.starts_with("good.mlir:1:7: error["), "{}", run.out);
+    let run = folder.run(&["--output-format", "json-lines"]);
+    assert_eq!(run.out.matches("invalid-configuration").count(), 1, "{}", run.out);
+}
+
+#[test]
+fn excluded_files() {
+    let folder = Folder::with(&[
+        ("noisy.toml", "exclude = [\"gen/\"]"),
+        ("gen/a.mlir", TUTORIAL),
+        ("b.mlir", CLEAN),
+    ]);
+    assert_eq!(folder.run(&[]).code, 0);
+    assert_eq!(folder.run(&["gen/a.mlir"]).code, 1, "named, so wanted");
+    assert_eq!(folder.run(&["gen/a.mlir", "--force-exclude"]).code, 0);
+    assert_eq!(folder.run(&["gen", "--isolated", "--exclude", "a.*"]).code, 0);
+}
+
+#[test]
+fn only_so_many_and_the_rest_is_counted() {
+    let folder = Folder::with(&[
+        ("a.mlir", &(0..5).map(|n| UNDEFINED.replace("%u", &format!("%u{n}"))).collect::<String>()),
+        ("b.mlir", UNDEFINED),
+    ]);
+    let run = folder.run(&["--max-diagnostics", "2", "--output-format", "concise"]);
+    assert_eq!((run.code, run.out.lines().count()), (1, 4), "{}", run.out);
+    assert_eq!(run.err, "a.mlir: 3 more not shown\n");
+    assert!(run.out.ends_with("6 errors in 2 files. 3 not shown.\n"), "{}", run.out);
+    assert_eq!(folder.run(&["--max-diagnostics", "0"]).code, 1, "they count all the same");
+}
+
+#[test]
+fn fixes_and_placement_together() {
+    let both = TUTORIAL
+        .replace("  %4 = ", "  %r = noisy.reduce_noise %2 : !noisy.i32\n  %4 = ")
+        .replace("mul %2", "mul %r");
+    let folder = Folder::with(&[("a.mlir", &both)]);
+    let run = folder.run(&["--diff"]);
+    assert!(
+        run.out.contains("-  %r = noisy.reduce_noise %2") && run.out.contains("+  %r4 ="),
+        "{}",
+        run.out
+    );
+    let run = folder.run(&["--fix"]);
+    assert_eq!(run.code, 0);
+    assert!(
+        run.out.ends_with(
+            "Fixed 1 problem, inserted 3 reduce_noise in 1 file. No problems left in 1 file.\n"
+        ),
+        "{}",
+        run.out
+    );
+    assert_eq!(folder.read("a.mlir").matches("reduce_noise").count(), 3);
+    folder.write("a.mlir", &both);
+    assert_eq!(folder.run(&["--fix", "--ignore", "redundant-reduce"]).code, 0);
+    assert!(folder.read("a.mlir").contains("%r = noisy.reduce_noise %2"), "not wanted, not fixed");
+    folder.write("a.mlir", format!("{both}{UNDEFINED}"));
+    let run = folder.run(&["--fix-only"]);
+    assert_eq!(run.code, 0, "what is left does not count: {run:?}");
+    assert!(!run.out.contains("undefined") && folder.read("a.mlir").contains("%r4"), "{}", run.out);
+}
+
+#[test]
+fn a_broken_function_keeps_its_redundant_reduce() {
+    let folder = Folder::with(&[("a.mlir", &HINT.replace("return %0", "return %u"))]);
+    let before = folder.read("a.mlir");
+    folder.run(&["--fix"]);
+    assert_eq!(folder.read("a.mlir"), before);
+}
+
+#[test]
+fn split_files_are_several_programs() {
+    // The name is defined twice, and each half is over. The option changes nothing: it is always so.
+    let text = format!("{TUTORIAL}// -----\n{TUTORIAL}");
+    let folder = Folder::with(&[("a.mlir", &text)]);
+    let run = folder.run(&["--output-format", "concise", "--split-input-file"]);
+    assert_eq!(run.out, folder.run(&["--output-format", "concise"]).out);
+    let places: Vec<_> =
+        run.out.lines().filter_map(|it| it.split_once(": error").map(|it| it.0)).collect();
+    assert_eq!(places, ["a.mlir:7:8", "a.mlir:20:8"], "{}", run.out);
+    assert_eq!(folder.run(&["--fix", "--split-input-file"]).code, 0);
+    let after = folder.read("a.mlir");
+    let (one, two) = after.split_once("// -----\n").expect("still two");
+    for half in [one, two] {
+        assert_eq!(half.matches("noisy.reduce_noise").count(), 3, "{after}");
+    }
+}
+
+#[test]
+fn expectations() {
+    let expected = TUTORIAL.replace(
+        "  %5 =",
+        "  // expected-error@below {{noise 48 exceeds the budget of 26}}\n  %5 =",
+    );
+    let folder = Folder::with(&[
+        ("good.mlir", expected.as_str()),
+        ("bad.mlir", TUTORIAL),
+        (
+            "split.mlir",
+            &format!("{expected}// -----\n// expected-warning-re {{{{x{{{{[0-9]}}}}}}}}\n"),
+        ),
+    ]);
+    let run = folder.run(&["--verify-diagnostics", "good.mlir"]);
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", ""));
+    let run = folder.run(&["--verify-diagnostics", "bad.mlir", "good.mlir"]);
+    assert_eq!(
+        (run.code, run.out.as_str()),
+        (1, "bad.mlir:7:8: error: unexpected error: noise 48 exceeds the budget of 26\n")
+    );
+    assert_eq!(folder.run(&["--verify-diagnostics=only-expected", "bad.mlir"]).code, 0);
+    let run = folder.run(&["--verify-diagnostics", "--split-input-file", "split.mlir"]);
+    assert_eq!(run.code, 1);
+    assert_eq!(
+        run.out,
+        "split.mlir:15:4: error: expected warning \"x{{[0-9]}}\" was not produced\n"
+    );
+}
+
+#[test]
+fn shards_are_all_files_once() {
+    let folder = Folder::new();
+    for n in 0..20_usize {
+        folder.write(
+            &format!("{n:02}.mlir"),
+            format!("{UNDEFINED}{}", "// more\n".repeat(n * n % 7 * 200)),
+        );
+    }
+    let all = folder.run(&["--output-format", "concise"]).out;
+    let mut lines: Vec<String> = Vec::new();
+    for shard in ["1/3", "2/3", "3/3"] {
+        let run =
+            folder.run(&["--output-format", "concise", "--shard", shard, "missing.mlir", "."]);
+        assert_eq!(run.err.contains("missing"), shard == "1/3", "said once");
+        lines.extend(run.out.lines().filter(|it| it.contains(".mlir:")).map(str::to_owned));
+    }
+    lines.sort_unstable();
+    let mut wanted: Vec<_> =
+        all.lines().filter(|it| it.contains(".mlir:")).map(str::to_owned).collect();
+    wanted.sort_unstable();
+    assert_eq!(lines, wanted);
+    assert_eq!(folder.run(&["--shard", "4/3"]).code, 2);
+    assert_eq!(folder.run(&["--shard", "21/21"]).code, 0, "nothing left for it");
+}
+
+#[test]
+fn explanations() {
+    let folder = Folder::new();
+    let run = folder.run(&["explain", "noise-overflow"]);
+    assert!(
+        run.out.starts_with("# noise-overflow: ") && run.out.contains("```mlir"),
+        "{}",
+        run.out
+    );
+    let all = folder.run(&["explain", "--all"]);
+    assert!(
+        all.code == 0
+            && all.out.contains("# noise-overflow: ")
+            && all.out.contains("# redundant-reduce: ")
+    );
+    let run = folder.run(&["explain", "noise-overfow"]);
+    assert_eq!(run.code, 2);
+    assert!(run.err.contains("did you mean noise-overflow?"), "{}", run.err);
+    assert_eq!(folder.run(&["explain"]).code, 2);
+}
+
+#[test]
+fn graphs() {
+    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+    let dot = folder.run(&["graph", "a.mlir"]);
+    assert!(
+        dot.code == 0 && dot.out.starts_with("digraph") && dot.out.contains("%5 = mul\\n[0, 48]"),
+        "{}",
+        dot.out
+    );
+    let page =
+        folder.run(&["graph", "a.mlir", "--fix", "--format", "html", "--function", "@tutorial"]);
+    assert!(
+        page.out.contains("before") && page.out.contains("Insert 3 reduce_noise (optimal)"),
+        "{page:?}"
+    );
+    assert_eq!(
+        folder.run_with(&["graph", "-", "-o", "x.svg", "--format", "svg"], TUTORIAL, &[]).code,
+        0
+    );
+    assert!(folder.read("x.svg").starts_with("<svg"));
+    assert_eq!(folder.run(&["graph", "none.mlir"]).code, 2);
+    assert_eq!(folder.run(&["graph", "a.mlir", "--function", "x"]).code, 2);
+}
+
+#[test]
+fn completions_and_the_manual() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let run = folder.run(&["completions", shell]);
+        assert!(run.code == 0 && run.out.contains("verify-diagnostics"), "{shell}");
+    }
+    let script = format!("{}\ncomplete -p noisy-check", folder.run(&["completions", "bash"]).out);
+    let bash = std::process::Command::new("bash").args(["-c", &script]).output();
+    // Not every machine has it.
+    if let Ok(bash) = bash {
+        assert!(String::from_utf8_lossy(&bash.stdout).contains("noisy-check"), "{bash:?}");
+    }
+    let manual = folder.run(&["man"]);
+    assert!(
+        manual.out.contains(".TH noisy-check 1")
+            && manual.out.contains("\\-\\-verify\\-diagnostics")
+    );
+    let schema: serde_json::Value =
+        serde_json::from_str(&folder.run(&["schema"]).out).expect("JSON");
+    assert!(schema["properties"]["rules"].is_object());
+}
+
+#[test]
+fn ranges_are_comments() {
+    let folder = Folder::with(&[("a.mlir", CLEAN)]);
+    let run = folder.run(&["--show-ranges", "a.mlir"]);
+    assert_eq!(run.code, 0);
+    assert!(run.out.contains("%2 = noisy.add %1, %0 : !noisy.i32  // [0, 25]\n"), "{}", run.out);
+    folder.write("b.mlir", &run.out);
+    assert_eq!(folder.run(&["b.mlir"]).code, 0, "still the same program");
+}
