@@ -44,6 +44,11 @@ pub struct Mended {
     pub lower_bound: u64,
     /// How many units of cost are one op executed once.
     pub unit: u64,
+    /// So many sets of places share no place with one another, and each must have an op, whatever else has one. Zero where such sets were
+    /// not looked for.
+    pub disjoint_cores: usize,
+    /// How much of the lower bound such sets prove without a solver (see [`crate::placement::Certificate`]).
+    pub certified: u64,
 }
 
 impl Mended {
@@ -266,6 +271,8 @@ fn mend(
         cost: placement.cost,
         lower_bound: placement.lower_bound,
         unit: extraction.unit,
+        disjoint_cores: placement.certificate.disjoint(),
+        certified: placement.certificate.bound().min(placement.lower_bound),
     };
     Ok(Some((mended, extraction, chosen)))
 }

@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use super::cores::Core;
+
 /// The best choice so far, no cheaper choice than `lower`, and whether to stop.
 ///
 /// Law kept: `lower <= optimum <= upper`, and `upper` is the cost of `best`.
@@ -12,6 +14,14 @@ pub(super) struct Board {
     lower: AtomicU64,
     done: AtomicBool,
     best: Mutex<Vec<bool>>,
+    proof: Mutex<Proof>,
+}
+
+/// Cores with multipliers in units of `2^-SCALE`, and what they prove.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Proof {
+    pub cores: Vec<(Core, i128)>,
+    pub bound: u64,
 }
 
 impl Board {
@@ -22,6 +32,7 @@ impl Board {
             lower: AtomicU64::new(0),
             done: AtomicBool::new(false),
             best: Mutex::new(chosen),
+            proof: Mutex::default(),
         }
     }
 
@@ -52,6 +63,20 @@ impl Board {
     /// Offers a bound.
     pub(super) fn prove(&self, bound: u64) {
         self.lower.fetch_max(bound, Ordering::AcqRel);
+    }
+
+    /// Offers a bound with the cores that prove it.
+    pub(super) fn certify(&self, proof: Proof) {
+        self.prove(proof.bound);
+        let mut best = self.proof.lock().unwrap_or_else(PoisonError::into_inner);
+        if proof.bound > best.bound {
+            *best = proof;
+        }
+    }
+
+    /// The best bound that cores prove, with the cores.
+    pub(super) fn proof(&self) -> Proof {
+        self.proof.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Nothing is left to gain.

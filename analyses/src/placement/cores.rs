@@ -25,8 +25,6 @@
 //!
 //! Cost of a separation: the sum over nodes of (limit - lowest noise), times the same again for sums.
 
-use std::ops::Range;
-
 use super::graph::{Graph, NONE};
 use super::instance::{Bits, Rule};
 
@@ -42,6 +40,8 @@ pub(super) struct Cores<'g> {
     /// Where the levels of a node start in `weight`.
     start: Vec<u32>,
     weight: Vec<f32>,
+    /// Whether a node is among those the table was filled for; all others are as if always reduced.
+    inside: Vec<bool>,
     /// Groups of equal operands of sums: (operand, times).
     groups: Vec<Vec<(u32, u32)>>,
     /// Entries filled so far, a measure of work.
@@ -57,8 +57,8 @@ const FULL: f32 = 1.0;
 impl<'g> Cores<'g> {
     /// The most levels a table may have, in all.
     const MOST_LEVELS: u64 = 1 << 24;
-    /// The most splits of a sum that are tried at one node.
-    const MOST_SPLITS: u64 = 1 << 16;
+    /// The most splits of sums that are tried when a table is filled, in all.
+    const MOST_SPLITS: u64 = 1 << 26;
 
     /// The tables, unless choosing a site can raise noise somewhere or they would be too large.
     pub(super) fn new(graph: &'g Graph) -> Option<Cores<'g>> {
@@ -90,15 +90,28 @@ impl<'g> Cores<'g> {
                 Rule::Max(_) | Rule::Source(_) => Vec::new(),
             })
             .collect();
+        let mut splits = 0_u64;
         for (v, groups) in groups.iter().enumerate() {
             // A split tries all levels of all operands but the last, for each level of the sum.
             let levels = u64::from(top[v].saturating_sub(lo_p[v]));
-            if levels.saturating_pow(groups.len() as u32) > Self::MOST_SPLITS {
+            splits = splits.saturating_add(levels.saturating_pow(groups.len() as u32));
+            if splits > Self::MOST_SPLITS {
                 return None;
             }
         }
         let weight = vec![0.0; total as usize];
-        Some(Cores { graph, lo_p, lo, hi, top, start, weight, groups, work: 0 })
+        Some(Cores {
+            graph,
+            lo_p,
+            lo,
+            hi,
+            top,
+            start,
+            weight,
+            inside: vec![false; n],
+            groups,
+            work: 0,
+        })
     }
 
     /// The lowest and the highest noise that may leave each node.
@@ -132,19 +145,21 @@ impl<'g> Cores<'g> {
             NONE => 0.0,
             s => x[s as usize],
         };
-        if own >= FULL { FULL } else { self.before(v, k) + own }
+        if own >= FULL || !self.inside[i] { FULL } else { self.before(v, k) + own }
     }
 
-    /// Fills the table for a point, for the nodes at some places of the order. Sites outside must have weight 1.
-    pub(super) fn fill(&mut self, x: &[f32], ranks: Range<usize>) {
+    /// Fills the table for a point, for some nodes in their order. Sites outside must have weight 1.
+    pub(super) fn fill(&mut self, x: &[f32], nodes: &[u32]) {
         let graph = self.graph;
-        for &v in &graph.order[ranks.clone()] {
+        self.inside.fill(false);
+        for &v in nodes {
+            self.inside[v as usize] = true;
             let (start, end) = (self.start[v as usize], self.start[v as usize + 1]);
             self.weight[start as usize..end as usize].fill(FULL);
         }
         loop {
             let mut changed = false;
-            for &v in &graph.order[ranks.clone()] {
+            for &v in nodes {
                 let i = v as usize;
                 for k in self.lo_p[i] + 1..=self.top[i] {
                     let w = self.entry(x, v, k);
@@ -232,10 +247,9 @@ impl<'g> Cores<'g> {
         }
     }
 
-    /// The nodes at some places of the order with a core of weight under `1 - slack` at the point the table was
-    /// filled for, the most violated first.
-    pub(super) fn violated(&self, ranks: Range<usize>, slack: f32) -> Vec<(f32, u32)> {
-        let mut nodes: Vec<(f32, u32)> = self.graph.order[ranks]
+    /// Which of the nodes that the table was filled for have a core of weight under `1 - slack` at the point, the most violated first.
+    pub(super) fn violated(&self, nodes: &[u32], slack: f32) -> Vec<(f32, u32)> {
+        let mut nodes: Vec<(f32, u32)> = nodes
             .iter()
             .filter_map(|&v| {
                 let over = self.graph.limit[v as usize].checked_add(1)?;
@@ -300,6 +314,13 @@ impl<'g> Cores<'g> {
         core.dedup();
         Some(core.into())
     }
+}
+
+/// Whether choosing a site never raises noise, whatever else is chosen.
+pub(super) fn is_monotone(graph: &Graph) -> bool {
+    let (lo_p, _) = extreme(graph, true, beyond_all_limits(graph));
+    let fits = |v: usize| graph.site[v] == NONE || graph.reset[graph.site[v] as usize] <= lo_p[v];
+    (0..graph.n_nodes()).all(fits)
 }
 
 /// Equal operands together, in the order of their first.

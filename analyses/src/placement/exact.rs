@@ -275,7 +275,7 @@ fn branch(
         let mut legal_at_once = true;
         loop {
             let x: Vec<f32> = chosen.iter().map(|&c| f32::from(u8::from(c))).collect();
-            let found = separate(graph, cores, 0..graph.n_nodes(), &x, 0.5, &mut known, budget);
+            let found = separate(graph, cores, &graph.order, &x, 0.5, &mut known, budget);
             if found.is_empty() {
                 break;
             }

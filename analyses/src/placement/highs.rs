@@ -108,13 +108,6 @@ pub(super) struct Basis {
     pub rows: Vec<c_int>,
 }
 
-impl Basis {
-    /// All columns at their lower bound, no rows.
-    pub(super) fn new(n_columns: usize) -> Basis {
-        Basis { columns: vec![0; n_columns], rows: Vec::new() }
-    }
-}
-
 /// An optimal point of a linear program.
 #[derive(Clone, Debug)]
 pub(super) struct LpAnswer {

@@ -37,6 +37,8 @@
 
 mod anneal;
 mod board;
+pub mod certificate;
+mod cluster;
 mod compact;
 mod cores;
 pub mod evaluate;
@@ -57,8 +59,11 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::certificate::{Certificate, PartCertificate, WeighedCore};
 pub use self::instance::{Bits, Instance, Node, NodeData, Rule, Site, SiteData};
 pub use self::limits::{Limits, Phase, Progress, Steps};
+
+use crate::extract::gcd;
 
 use self::board::Board;
 use self::exact::Budget;
@@ -79,6 +84,8 @@ pub struct Placement {
     pub lower_bound: u64,
     /// Whether the cost is known to be the least.
     pub proof: Proof,
+    /// What proves the bound, or as much of it as cores prove without a solver.
+    pub certificate: Certificate,
     /// How it came about.
     pub stats: Stats,
 }
@@ -194,7 +201,7 @@ pub fn place_with(
         parts.push(Ready::new(part, &clock, limits)?);
     }
     stats.largest_part = parts.iter().map(|part| part.graph.n_sites()).max().unwrap_or(0);
-    stats.greedy_cost = parts.iter().fold(base, |acc, part| acc.saturating_add(part.board.upper()));
+    stats.greedy_cost = parts.iter().fold(base, |acc, part| acc.saturating_add(part.ends().0));
     stats.greedy_time = clock.elapsed();
 
     let mut sums = Sums::new(base, &parts);
@@ -211,14 +218,14 @@ pub fn place_with(
         let part = &parts[i];
         let n = part.graph.n_sites();
         let share = share(&clock, work, n, open, steps);
-        let mut report = |board: &Board| {
-            sums.set(i, board.upper(), board.lower());
+        let mut report = |_: &Board| {
+            sums.set(i, part.ends());
             tell(Phase::Search, sums.total());
         };
         let spent = search::solve(&part.graph, &part.board, &clock, share, &mut report);
         work = if work == u64::MAX { work } else { work.saturating_sub(spent) };
         open -= n;
-        sums.set(i, part.board.upper(), part.board.lower());
+        sums.set(i, part.ends());
     }
     for part in &parts {
         for (&s, c) in part.sites.iter().zip(part.board.best()) {
@@ -227,6 +234,7 @@ pub fn place_with(
         stats.parts_proven += usize::from(part.board.is_proven());
     }
     let (_, lower) = sums.total();
+    let certificate = certificate(&graph, &simple.fixed, &parts);
     let chosen = verified(instance, &graph, chosen)?;
     let cost = graph.cost_of(&chosen);
     let lower_bound = lower.min(cost);
@@ -237,8 +245,37 @@ pub fn place_with(
         cost,
         lower_bound,
         proof: if lower_bound == cost { Proof::Optimal } else { Proof::Gap },
+        certificate,
         stats,
     })
+}
+
+/// What is forced, and what the cores of each part prove.
+fn certificate(graph: &Graph, fixed: &[Fixed], parts: &[Ready]) -> Certificate {
+    let mut out = Certificate::default();
+    if !cores::is_monotone(graph) {
+        return out;
+    }
+    for (s, _) in fixed.iter().enumerate().filter(|it| *it.1 == Fixed::Chosen) {
+        let (sites, cost) = (vec![Site(s as u32)], graph.cost[s]);
+        let core = WeighedCore { sites, multiplier: u128::from(cost) << relax::SCALE };
+        out.parts.push(PartCertificate { cores: vec![core], grain: cost, bound: cost });
+    }
+    for part in parts {
+        let proof = part.board.proof();
+        let weigh = |(core, y): (cores::Core, i128)| {
+            let mut sites: Vec<Site> = core.iter().map(|&s| Site(part.sites[s as usize])).collect();
+            sites.sort_unstable();
+            let multiplier = y.unsigned_abs().saturating_mul(u128::from(part.grain));
+            WeighedCore { sites, multiplier }
+        };
+        out.parts.push(PartCertificate {
+            cores: proof.cores.into_iter().map(weigh).collect(),
+            grain: part.grain,
+            bound: proof.bound.saturating_mul(part.grain),
+        });
+    }
+    out
 }
 
 /// The one place where a dangling index is met.
@@ -262,10 +299,16 @@ struct Ready {
     board: Arc<Board>,
     /// Its sites in the whole.
     sites: Vec<u32>,
+    /// All costs of the part are multiples of this, and are counted in it.
+    grain: u64,
 }
 
 impl Ready {
-    fn new(part: Part, clock: &Clock, limits: &Limits) -> Result<Ready, Infeasible> {
+    fn new(mut part: Part, clock: &Clock, limits: &Limits) -> Result<Ready, Infeasible> {
+        let grain = part.instance.sites.iter().fold(0, |grain, site| gcd(grain, site.cost)).max(1);
+        for site in &mut part.instance.sites {
+            site.cost /= grain;
+        }
         let graph = Graph::new(&part.instance);
         let first = match greedy::greedy(&graph) {
             Some(chosen) => chosen,
@@ -276,7 +319,15 @@ impl Ready {
             greedy::prune(&graph, &mut state);
         }
         let board = Board::new(state.cost, state.chosen);
-        Ok(Ready { graph: Arc::new(graph), board: Arc::new(board), sites: part.sites })
+        Ok(Ready { graph: Arc::new(graph), board: Arc::new(board), sites: part.sites, grain })
+    }
+}
+
+impl Ready {
+    /// Cost and bound, in units of the whole.
+    fn ends(&self) -> (u64, u64) {
+        let whole = |it: u64| it.saturating_mul(self.grain);
+        (whole(self.board.upper()), whole(self.board.lower()))
     }
 }
 
@@ -321,14 +372,13 @@ struct Sums {
 
 impl Sums {
     fn new(base: u64, parts: &[Ready]) -> Sums {
-        let parts: Vec<(u64, u64)> =
-            parts.iter().map(|part| (part.board.upper(), part.board.lower())).collect();
+        let parts: Vec<(u64, u64)> = parts.iter().map(Ready::ends).collect();
         let cost = parts.iter().map(|part| u128::from(part.0)).sum();
         let lower = parts.iter().map(|part| u128::from(part.1)).sum();
         Sums { base, parts, cost, lower }
     }
 
-    fn set(&mut self, i: usize, cost: u64, lower: u64) {
+    fn set(&mut self, i: usize, (cost, lower): (u64, u64)) {
         let (old_cost, old_lower) = std::mem::replace(&mut self.parts[i], (cost, lower));
         self.cost = self.cost - u128::from(old_cost) + u128::from(cost);
         self.lower = self.lower - u128::from(old_lower) + u128::from(lower);

@@ -12,14 +12,14 @@
 //! computed in integers after rounding the multipliers down. Where every core counts once this is a packing: `k`
 //! disjoint cores prove that `k` sites are needed.
 //!
-//! *Stretches.* The simplex method is superlinear, and most cores are local. So a large graph is first cut along its
-//! order into stretches, each with the cores that lie wholly in it. Their bounds add up, so there is a bound early;
-//! and their optimal bases together are an optimal basis of all their rows, from which the whole goes on.
+//! *Clusters.* The simplex method is superlinear, and most cores are local. So a large graph is first cut into clusters
+//! ([`super::cluster`]), each with the cores that lie wholly in it. Their bounds add up, so there is a bound early;
+//! and their optimal bases together are an optimal basis of all their rows, from which larger clusters, and at last the whole, go on.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
-use super::board::Board;
+use super::board::{Board, Proof};
+use super::cluster::{self, Cluster};
 use super::cores::{Core, Cores};
 use super::exact::Budget;
 use super::graph::Graph;
@@ -44,6 +44,9 @@ pub(super) struct Relaxed {
     pub complete: bool,
 }
 
+/// Sites per cluster, level by level; what has less than three times the first is solved whole at once.
+const SIZES: [usize; 3] = [1000, 8000, 40_000];
+
 /// Solves the relaxation as far as the budget goes, posting bounds. `None` when the solver fails at once.
 pub(super) fn relax(
     graph: &Graph,
@@ -52,25 +55,24 @@ pub(super) fn relax(
     budget: &mut Budget,
 ) -> Option<Relaxed> {
     let n = graph.n_sites();
-    let mut whole = Program::new(graph, (0..n as u32).collect(), 0..graph.n_nodes())?;
-    if n >= 3 * STRETCH && budget.steps.stretch {
-        let mut basis = Basis::new(n);
-        let mut rows = Vec::new();
-        let mut bound = 0;
-        for (sites, ranks) in stretches(graph) {
-            let mut program = Program::new(graph, sites, ranks)?;
-            let before = bound;
-            program.rounds(graph, cores, board, budget, before)?;
-            bound += program.bound;
+    let all =
+        Cluster { sites: (0..n as u32).collect(), nodes: graph.order.clone(), pieces: Vec::new() };
+    let mut start = Start { statuses: vec![0; n], solved: Vec::new() };
+    if budget.steps.stretch && n >= 3 * SIZES[0] {
+        let n_levels = SIZES.iter().take_while(|&&size| n >= 3 * size).count();
+        for clusters in cluster::levels(graph, &SIZES[..n_levels]) {
+            start.level(graph, clusters, cores, board, budget)?;
             if budget.is_spent() || board.is_proven() {
                 return None;
             }
-            program.basis(&mut basis)?;
-            rows.append(&mut program.rows);
         }
-        whole.start(rows, &basis)?;
     }
-    whole.rounds(graph, cores, board, budget, 0)?;
+    let pieces: Vec<usize> = (0..start.solved.len()).collect();
+    let mut whole = start.program(graph, all, &pieces)?;
+    drop(start);
+    let done = whole.rounds(graph, cores, board, budget, 0);
+    board.certify(Proof { cores: whole.proven().collect(), bound: ceiling(whole.bound) });
+    done?;
     Some(Relaxed {
         cores: whole.rows,
         bound: whole.bound,
@@ -81,27 +83,101 @@ pub(super) fn relax(
     })
 }
 
-/// Sites per stretch.
-const STRETCH: usize = 2000;
+/// A round in a cluster that gains less than this part of its bound is its last.
+const ENOUGH: i128 = 200;
 
-/// Runs of the order with their sites. A site with several nodes belongs to the first.
-fn stretches(graph: &Graph) -> Vec<(Vec<u32>, Range<usize>)> {
-    let n_stretches = graph.n_sites() / STRETCH;
-    let most = graph.n_sites().div_ceil(n_stretches.max(1));
-    let mut stretches: Vec<(Vec<u32>, Range<usize>)> = vec![(Vec::new(), 0..0)];
-    let mut seen = vec![false; graph.n_sites()];
-    for (rank, &v) in graph.order.iter().enumerate() {
-        if stretches.last().is_some_and(|(sites, _)| sites.len() >= most) {
-            stretches.push((Vec::new(), rank..rank));
+/// A basic row or column, in the solver's numbers.
+const BASIC: std::ffi::c_int = 1;
+
+/// What the clusters of a level leave to the level above: an optimal basis of all their rows.
+struct Start {
+    /// Of the columns, by site, in the solver's numbers.
+    statuses: Vec<std::ffi::c_int>,
+    solved: Vec<Solved>,
+}
+
+/// What one cluster leaves.
+#[derive(Default)]
+struct Solved {
+    rows: Vec<Core>,
+    /// Of the rows.
+    statuses: Vec<std::ffi::c_int>,
+    bound: i128,
+    /// The cores that prove the bound.
+    proof: Vec<(Core, i128)>,
+}
+
+impl Start {
+    /// The program of a cluster, beginning where its pieces ended.
+    fn program(&mut self, graph: &Graph, cluster: Cluster, pieces: &[usize]) -> Option<Program> {
+        let mut program = Program::new(graph, cluster.sites, cluster.nodes)?;
+        let (mut rows, mut statuses) = (Vec::new(), Vec::new());
+        for &piece in pieces {
+            rows.append(&mut self.solved[piece].rows);
+            statuses.append(&mut self.solved[piece].statuses);
         }
-        let Some((sites, ranks)) = stretches.last_mut() else { break };
-        ranks.end = rank + 1;
-        let s = graph.site[v as usize];
-        if s != super::graph::NONE && !std::mem::replace(&mut seen[s as usize], true) {
-            sites.push(s);
+        if !rows.is_empty() {
+            let columns = program.sites.iter().map(|&s| self.statuses[s as usize]).collect();
+            program.start(rows, &Basis { columns, rows: statuses })?;
         }
+        Some(program)
     }
-    stretches
+
+    /// Solves the clusters of a level one by one. The bounds of clusters add up.
+    fn level(
+        &mut self,
+        graph: &Graph,
+        clusters: Vec<Cluster>,
+        cores: &mut Cores,
+        board: &Board,
+        budget: &mut Budget,
+    ) -> Option<()> {
+        let mut solved: Vec<Solved> = Vec::with_capacity(clusters.len());
+        for cluster in clusters {
+            let pieces = cluster.pieces.clone();
+            let own: i128 = pieces.iter().map(|&piece| self.solved[piece].bound).sum();
+            let mut program = self.program(graph, cluster, &pieces)?;
+            let others: i128 = self.solved.iter().chain(&solved).map(|it| it.bound).sum();
+            let done = program.rounds(graph, cores, board, budget, others - own);
+            let mut now = Solved { bound: program.bound, ..Solved::default() };
+            now.proof = program.proven().collect();
+            if now.bound < own {
+                now.bound = own;
+                now.proof = pieces
+                    .iter()
+                    .flat_map(|&it| std::mem::take(&mut self.solved[it].proof))
+                    .collect();
+            }
+            for &piece in &pieces {
+                (self.solved[piece].bound, self.solved[piece].proof) = (0, Vec::new());
+            }
+            if done.is_some() && !budget.is_spent() {
+                let basis = program.basis()?;
+                for (&s, &status) in program.sites.iter().zip(&basis.columns) {
+                    self.statuses[s as usize] = status;
+                }
+                // A row that does not bind is basic: without both the basis is one still.
+                let binding = program.rows.into_iter().zip(basis.rows);
+                (now.rows, now.statuses) = binding.filter(|it| it.1 != BASIC).unzip();
+            }
+            solved.push(now);
+            if done.is_none() || budget.is_spent() || board.is_proven() {
+                self.certify(&solved, board);
+                return done;
+            }
+        }
+        self.certify(&solved, board);
+        self.solved = solved;
+        Some(())
+    }
+
+    /// Posts the bound of all clusters together with its cores.
+    fn certify(&self, solved: &[Solved], board: &Board) {
+        let all = || self.solved.iter().chain(solved);
+        let bound = all().map(|it| it.bound).sum();
+        let cores = all().flat_map(|it| it.proof.iter().cloned()).collect();
+        board.certify(Proof { cores, bound: ceiling(bound) });
+    }
 }
 
 /// A linear program over some sites and the cores among them.
@@ -111,8 +187,8 @@ struct Program {
     sites: Vec<u32>,
     /// Sites as columns; `u32::MAX` for those outside.
     column: Vec<u32>,
-    /// The nodes it looks at, as places in the order.
-    ranks: Range<usize>,
+    /// The nodes it looks at, in their order.
+    nodes: Vec<u32>,
     rows: Vec<Core>,
     known: HashSet<Core>,
     /// The point, per site of the graph; 1 outside, so that no core with such a site is violated.
@@ -125,7 +201,7 @@ struct Program {
 }
 
 impl Program {
-    fn new(graph: &Graph, sites: Vec<u32>, ranks: Range<usize>) -> Option<Program> {
+    fn new(graph: &Graph, sites: Vec<u32>, nodes: Vec<u32>) -> Option<Program> {
         let columns: Vec<Column> = sites
             .iter()
             .map(|&s| Column {
@@ -145,7 +221,7 @@ impl Program {
             lp: Lp::new(&columns)?,
             sites,
             column,
-            ranks,
+            nodes,
             rows: Vec::new(),
             known: HashSet::new(),
             x,
@@ -184,14 +260,14 @@ impl Program {
         budget: &mut Budget,
         base: i128,
     ) -> Option<()> {
-        let mut round = 0;
-        let mut earlier = [0; 3];
+        let mut round = 0_u32;
+        let mut earlier = 0;
         // Rows to begin with are solved before the first separation.
         let mut found = Vec::new();
         loop {
             if round > 0 || self.rows.is_empty() {
-                let ranks = self.ranks.clone();
-                found = separate(graph, cores, ranks, &self.x, 1e-4, &mut self.known, budget);
+                let (nodes, known) = (&self.nodes, &mut self.known);
+                found = separate(graph, cores, nodes, &self.x, 1e-4, known, budget);
                 if found.is_empty() {
                     self.complete = !budget.is_spent();
                     return Some(());
@@ -216,12 +292,12 @@ impl Program {
             if board.is_proven() {
                 return Some(());
             }
-            // A stretch is only a beginning: its last thousandths are left to the whole.
+            // A cluster is only a beginning: its last hundredths are left to the whole.
             let local = self.sites.len() < graph.n_sites();
-            if local && round > 3 && self.bound - earlier[round % 3] < self.bound / 1000 {
+            if local && round > 1 && self.bound - earlier < self.bound / ENOUGH {
                 return Some(());
             }
-            earlier[round % 3] = self.bound;
+            earlier = self.bound;
             round += 1;
             if round.is_multiple_of(10) {
                 self.drop_idle(&answer)?;
@@ -249,6 +325,12 @@ impl Program {
         }
     }
 
+    /// The cores that prove the bound, with their multipliers.
+    fn proven(&self) -> impl Iterator<Item = (Core, i128)> + '_ {
+        let all = self.proof.iter().zip(&self.multipliers);
+        all.filter(|it| *it.1 > 0).map(|(core, &y)| (core.clone(), y))
+    }
+
     /// Drops the rows without a multiplier.
     fn drop_idle(&mut self, answer: &LpAnswer) -> Option<()> {
         let idle: Vec<bool> = answer.multipliers.iter().map(|m| *m < 1e-9).collect();
@@ -267,14 +349,9 @@ impl Program {
         Some(())
     }
 
-    /// Adds the basis of this program to that of the whole, whose rows are those of all programs in turn.
-    fn basis(&mut self, whole: &mut Basis) -> Option<()> {
-        let basis = self.lp.basis()?;
-        for (&s, &status) in self.sites.iter().zip(&basis.columns) {
-            whole.columns[s as usize] = status;
-        }
-        whole.rows.extend_from_slice(&basis.rows);
-        Some(())
+    /// The basis of the last solution.
+    fn basis(&mut self) -> Option<Basis> {
+        self.lp.basis()
     }
 }
 
@@ -282,7 +359,7 @@ impl Program {
 pub(super) fn separate(
     graph: &Graph,
     cores: &mut Cores,
-    ranks: Range<usize>,
+    nodes: &[u32],
     x: &[f32],
     slack: f32,
     known: &mut HashSet<Core>,
@@ -291,11 +368,11 @@ pub(super) fn separate(
     /// New cores per site and round.
     const SHARE: u8 = 3;
     let before = cores.work;
-    cores.fill(x, ranks.clone());
+    cores.fill(x, nodes);
     budget.spend(cores.work - before);
     let mut uses = vec![0_u8; graph.n_sites()];
     let mut found = Vec::new();
-    for (_, v) in cores.violated(ranks, slack) {
+    for (_, v) in cores.violated(nodes, slack) {
         let Some(core) = cores.core(x, v) else { continue };
         if core.iter().all(|&s| uses[s as usize] >= SHARE) || !known.insert(core.clone()) {
             continue;

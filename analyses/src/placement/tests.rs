@@ -1,4 +1,4 @@
-//! The optimizer against exhaustive search, with its steps on and off, interrupted, and on the awkward.
+//! The optimizer against exhaustive search on 10,000 random instances, with its steps on and off, interrupted, and on the awkward.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,19 +33,17 @@ impl Program {
     }
 }
 
-/// The least cost of a legal choice, by trying all.
+/// The least cost of a legal choice, by trying all, the cheapest first.
 fn exhaustive(instance: &Instance) -> Option<u64> {
     let n = instance.sites.len();
-    let mut best = None;
-    for bits in 0..1_u32 << n {
-        let chosen: Vec<bool> = (0..n).map(|s| bits >> s & 1 == 1).collect();
-        let cost = (instance.sites.iter().zip(&chosen).filter(|(_, c)| **c))
-            .fold(0_u64, |acc, (site, _)| acc.saturating_add(site.cost));
-        if best.is_none_or(|best| cost < best) && evaluate::legal(instance, &chosen) {
-            best = Some(cost);
-        }
-    }
-    best
+    let choice = |bits: u32| -> Vec<bool> { (0..n).map(|s| bits >> s & 1 == 1).collect() };
+    let cost = |bits: u32| {
+        let sites = instance.sites.iter().enumerate().filter(|(s, _)| bits >> s & 1 == 1);
+        sites.fold(0_u64, |sum, (_, site)| sum.saturating_add(site.cost))
+    };
+    let mut all: Vec<(u64, u32)> = (0..1_u32 << n).map(|bits| (cost(bits), bits)).collect();
+    all.sort_unstable();
+    all.into_iter().find(|it| evaluate::legal(instance, &choice(it.1))).map(|it| it.0)
 }
 
 /// Every law a placement keeps whatever the limits were.
@@ -193,8 +191,8 @@ fn three_squarings_need_three() {
 #[test]
 fn equal_to_exhaustive_search() {
     let mut random = Random::new(7);
-    for _ in 0..1500 {
-        let n = 2 + random.below(10);
+    for _ in 0..2500 {
+        let n = 2 + random.below(12);
         check(&random_instance(&mut random, n, PLAIN), &quick());
     }
 }
@@ -202,8 +200,8 @@ fn equal_to_exhaustive_search() {
 #[test]
 fn equal_to_exhaustive_search_with_everything() {
     let mut random = Random::new(8);
-    for _ in 0..1500 {
-        let n = 2 + random.below(10);
+    for _ in 0..2500 {
+        let n = 2 + random.below(12);
         check(&random_instance(&mut random, n, ALL), &quick());
     }
 }
@@ -211,7 +209,7 @@ fn equal_to_exhaustive_search_with_everything() {
 #[test]
 fn equal_to_exhaustive_search_feature_by_feature() {
     let mut random = Random::new(9);
-    for _ in 0..200 {
+    for _ in 0..400 {
         for shape in [
             Shape { cycles: true, ..PLAIN },
             Shape { resets: false, ..ALL },
@@ -228,7 +226,7 @@ fn equal_to_exhaustive_search_feature_by_feature() {
 #[test]
 fn equal_to_exhaustive_search_on_fourteen_sites() {
     let mut random = Random::new(10);
-    for i in 0..200 {
+    for i in 0..600 {
         check(&random_instance(&mut random, 14, if i % 2 == 0 { PLAIN } else { ALL }), &quick());
     }
 }
@@ -248,8 +246,8 @@ fn each_step_can_be_off() {
         |s| &mut s.sweep,
         |s| &mut s.branch,
     ];
-    for i in 0..200 {
-        let instance = random_instance(&mut random, 9, if i % 2 == 0 { PLAIN } else { ALL });
+    for i in 0..2000 {
+        let instance = random_instance(&mut random, 9, if i / 10 % 2 == 0 { PLAIN } else { ALL });
         let mut limits = quick();
         limits.work = Some(1_000_000);
         let off = switches[i % switches.len()](&mut limits.steps);
@@ -358,6 +356,31 @@ fn interrupted_at_any_moment_the_answer_is_legal() {
         let asked = timer.join().unwrap();
         // Fifty milliseconds on a quiet machine; tests run on any.
         assert!(end.saturating_duration_since(asked) < Duration::from_secs(2));
+    }
+}
+
+#[test]
+fn interrupted_at_any_step_the_answer_is_legal() {
+    let mut random = Random::new(18);
+    for _ in 0..60 {
+        let n = 20 + random.below(150);
+        let instance = window_program(&mut random, n);
+        let work = 1 << random.below(22);
+        let limits =
+            Limits { time: None, work: Some(work + random.below(work as usize) as u64), ..quick() };
+        check_laws(&instance, &place(&instance, &limits).unwrap());
+    }
+    // And by the n-th word of its progress.
+    let instance = window_program(&mut random, 400);
+    for n in 0..12 {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let limits = Limits { cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
+        let mut heard = 0;
+        let placement = place_with(&instance, &limits, &mut |_| {
+            heard += 1;
+            cancel.fetch_or(heard > n, Ordering::Relaxed);
+        });
+        check_laws(&instance, &placement.unwrap());
     }
 }
 
