@@ -11,10 +11,10 @@ use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
 use crate::Document;
+use crate::contract::{self, Side};
 use crate::fact::Noise;
 use crate::flow;
 use crate::model::{Bits, Growth};
-use crate::noise;
 
 /// The longest chain that is followed.
 pub const MAX_STEPS: usize = 64;
@@ -143,7 +143,7 @@ fn explain(document: &Document, value: Value, noise: Noise) -> (String, Option<V
             let (Some(function), Some(hi)) = (function, noise.hi()) else {
                 return (format!("{noise}: an argument"), None);
             };
-            let contract = noise::argument_contract(ir, function, index as usize);
+            let contract = contract::of(ir, function, Side::Argument, index as usize);
             let what = if contract.is_some() { "by contract" } else { "fresh argument" };
             (format!("{what}: {hi}"), None)
         }

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use noisy_syntax::{Delta, Ir, Op, Source, Value};
 
+use crate::candidates::Candidates;
 use crate::checks;
 use crate::derivation::{self, Derivation};
 use crate::fact::Noise;
@@ -22,6 +23,9 @@ pub struct Document {
     source: Source,
     integers: Integers,
     facts: Sparse<NoiseAnalysis>,
+    candidates: Candidates,
+    /// Occurrences of [`checks::MARK`] in the text.
+    n_allows: usize,
 }
 
 impl Document {
@@ -36,16 +40,41 @@ impl Document {
         let integers = Integers::new(source.ir());
         let scene = Scene { ir: source.ir(), base: &integers };
         let facts = Sparse::new(&scene, NoiseAnalysis::new(model));
-        Self { source, integers, facts }
+        let candidates = Candidates::new(source.ir());
+        let n_allows = text.matches(checks::MARK).count();
+        Self { source, integers, facts, candidates, n_allows }
     }
 
     /// Replaces a range of bytes, which must lie on character boundaries within the text.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
+        let after = range.start..range.start + text.len();
+        let n_before = self.n_allows_near(&range);
         let delta = self.source.edit(range, text);
+        self.n_allows = self.n_allows + self.n_allows_near(&after) - n_before;
         self.integers.update(self.source.ir(), &delta);
         let scene = Scene { ir: self.source.ir(), base: &self.integers };
         self.facts.update(&scene, &delta, self.integers.moved());
+        self.candidates.update(self.source.ir(), &delta);
         delta
+    }
+
+    /// Occurrences of [`checks::MARK`] that meet a range.
+    fn n_allows_near(&self, range: &Range<usize>) -> usize {
+        let text = self.source.text();
+        let reach = checks::MARK.len() - 1;
+        let from = text.byte_to_char(range.start.saturating_sub(reach));
+        let to = text.byte_to_char((range.end + reach).min(text.len_bytes()));
+        text.slice(from..to).to_string().matches(checks::MARK).count()
+    }
+
+    /// How many comments there may be that allow something.
+    pub(crate) fn n_allows(&self) -> usize {
+        self.n_allows
+    }
+
+    /// The ops that checks look at.
+    pub(crate) fn candidates(&self) -> &Candidates {
+        &self.candidates
     }
 
     /// Text and IR.
@@ -108,9 +137,7 @@ impl Document {
                 tags: Vec::new(),
             });
         }
-        for check in checks::ALL {
-            check.run(self, &mut out);
-        }
+        out.extend(checks::run(self));
         out.sort_by(|a, b| {
             let key = |it: &Diagnostic| (it.range.start, it.range.end, it.category, it.code);
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))

@@ -24,7 +24,13 @@ fn one_chain_gives_one_error() {
   return
 }
 ";
-    check(text, &["noise-overflow \"noisy.mul %2, %2\": noise 48 exceeds the budget of 26"]);
+    check(
+        text,
+        &[
+            "noise-overflow \"noisy.mul %2, %2\": noise 48 exceeds the budget of 26",
+            "unused-op \"noisy.mul %4, %4\": %5 is not used",
+        ],
+    );
     let document = Document::new(text);
     let it = &document.diagnostics()[0];
     let chain: Vec<&str> = it.related.iter().map(|it| it.message.as_str()).collect();
@@ -81,6 +87,7 @@ fn loops_are_exact() {
     check(
         &program("10").replace("to %hi", "to %n"),
         &[
+            "unused-op \"arith.constant\": %hi is not used",
             "noise-grows \"%s\": noise grows by 1 in each round and exceeds the budget of 26 in round 15",
         ],
     );

@@ -3,8 +3,10 @@
 //! [`Document`] is the entry: a text with its IR, facts and diagnostics, kept up to date edit by edit. [`insert_reduces`] is
 //! the optimizer's face. Nothing here knows an editor.
 
+mod candidates;
 pub mod checks;
 pub mod constant;
+pub mod contract;
 pub mod derivation;
 mod diagnostic;
 mod document;

@@ -10,10 +10,11 @@
 //! round. If an unknown number of rounds would go on to add noise, the loop itself is at fault ([`Growing`]) and its roots are
 //! the evidence.
 
-use noisy_syntax::{Attr, AttrData, Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{AttrData, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::contract::{self, Contract, Side};
 use crate::fact::Noise;
 use crate::flow;
 use crate::integer::Integers;
@@ -91,6 +92,11 @@ impl NoiseAnalysis {
         self.idle_resets.iter().copied().filter(|&op| ir.is_alive(op)).collect()
     }
 
+    /// What a contract says of a value; nothing if it is not one that the budget allows.
+    fn by_contract(&self, stated: Contract) -> Noise {
+        stated.within(self.model().budget).map_or(Noise::Unknown, Noise::up_to)
+    }
+
     fn note(&mut self, op: Op, value: Value, noise: Noise, rounds: &[Round]) {
         let Some(noise) = noise.hi() else { return };
         let roots = self.roots.entry(op).or_default();
@@ -106,36 +112,6 @@ impl NoiseAnalysis {
     fn root(&self, op: Op, value: Value) -> Option<&Root> {
         self.roots.get(&op)?.iter().find(|it| it.0 == value).map(|it| &it.1)
     }
-}
-
-/// The bound that a contract in a dictionary of attributes states.
-fn bound_in(ir: &Ir, dict: Attr) -> Option<Bits> {
-    let AttrData::Dict(entries) = ir.interner.attr_data(dict) else { return None };
-    let name = ir.interner.find_name("noisy.bound")?;
-    let (_, attr) = entries.iter().find(|(it, _)| *it == name)?;
-    match ir.interner.attr_data(*attr) {
-        AttrData::Int { value, .. } => Bits::try_from(*value).ok(),
-        _ => None,
-    }
-}
-
-/// The dictionary number `index` of an array attribute.
-fn dict_at(ir: &Ir, op: Op, name: &str, index: usize) -> Option<Attr> {
-    match ir.interner.attr_data(ir.attr(op, name)?) {
-        AttrData::Array(items) => items.get(index).copied(),
-        _ => None,
-    }
-}
-
-/// The contract on an argument of a function: an upper bound in bits.
-pub fn argument_contract(ir: &Ir, function: Op, index: usize) -> Option<Bits> {
-    let written = ir.rest(function).argument_attrs.get(index).copied().flatten();
-    bound_in(ir, written.or_else(|| dict_at(ir, function, "arg_attrs", index))?)
-}
-
-/// The contract on a result of a function: an upper bound in bits.
-pub fn result_contract(ir: &Ir, function: Op, index: usize) -> Option<Bits> {
-    bound_in(ir, dict_at(ir, function, "res_attrs", index)?)
 }
 
 impl SparseForward for NoiseAnalysis {
@@ -154,17 +130,15 @@ impl SparseForward for NoiseAnalysis {
         ir: &Scene<'_, Integers>,
         function: Op,
         index: usize,
-        value: Value,
+        _: Value,
     ) -> Noise {
         if ir.op(function).form == Form::Broken {
             return Noise::Unknown;
         }
-        let hi = argument_contract(ir, function, index).unwrap_or(self.model().fresh);
-        let noise = Noise::up_to(hi);
-        if noise.is_over(self.model().budget) {
-            self.note(function, value, noise, &[]);
+        match contract::of(ir, function, Side::Argument, index) {
+            Some(stated) => self.by_contract(stated),
+            None => Noise::up_to(self.model().fresh),
         }
-        noise
     }
 
     fn unknown(&self) -> Noise {
@@ -188,9 +162,9 @@ impl SparseForward for NoiseAnalysis {
         }
         let carriers: SmallVec<[Noise; 2]>;
         let (noise, fed_by) = if data.kind == OpKind::FuncCall {
-            let contract = flow::callee(ir, op).and_then(|it| result_contract(ir, it, result));
-            let Some(hi) = contract else { return Noise::Unknown };
-            (Noise::up_to(hi), &[][..])
+            let stated = flow::callee(ir, op);
+            let stated = stated.and_then(|it| contract::of(ir, it, Side::Result, result));
+            return stated.map_or(Noise::Unknown, |it| self.by_contract(it));
         } else {
             let Some(rule) = self.rules.of(ir, op) else { return Noise::Unknown };
             let model = self.model();

@@ -63,6 +63,8 @@ pub(crate) struct Touched {
     pub(crate) symbols: Vec<(Region, Name)>,
     /// Ops whose regions stayed while their own text was read again and says something else about them.
     pub(crate) resigned: Vec<Op>,
+    /// Values that lost their last use.
+    pub(crate) idle: Vec<Value>,
     /// Where items were replaced.
     pub(crate) run: Option<Replaced>,
 }
@@ -375,6 +377,9 @@ impl Ir {
             let uses = &mut self.values[value.index()].uses;
             if let Some(at) = uses.iter().position(|&it| it == (op, index)) {
                 uses.swap_remove(at);
+            }
+            if uses.is_empty() {
+                self.names.touched.idle.push(value);
             }
         } else if let Some(uses) = self.names.unresolved.get_mut(&name) {
             if let Some(at) = uses.iter().position(|&it| it == (op, index)) {

@@ -26,7 +26,7 @@ use std::ops::Range;
 use ropey::Rope;
 
 use crate::verify::Verdicts;
-use crate::{Ir, Op, Span};
+use crate::{Ir, Op, Span, Value};
 use reparse::Change;
 
 /// Text and IR of a document. The IR is always that of the text.
@@ -47,6 +47,8 @@ pub struct Delta {
     pub changed: Vec<Op>,
     /// Ops that left.
     pub removed: Vec<Op>,
+    /// Values that lost a use and had, at that moment, no other; some may have one now, or have left.
+    pub idle: Vec<Value>,
     /// Items that were parsed.
     pub n_parsed: usize,
     /// Uses that were resolved.
@@ -97,7 +99,8 @@ impl Source {
         let change =
             Change { start: range.start, old_end: range.end, new_end: range.start + text.len() };
         if let Some(mut delta) = self.reparse(change) {
-            let touched = std::mem::take(&mut self.ir.names.touched);
+            let mut touched = std::mem::take(&mut self.ir.names.touched);
+            delta.idle = std::mem::take(&mut touched.idle);
             delta.n_verified = self.verdicts.update(&self.ir, &delta, &touched);
             return delta;
         }

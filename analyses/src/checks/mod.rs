@@ -1,9 +1,19 @@
 //! What is reported beyond the grammar, one file per code. Each file opens with its code and title, its documentation and an example;
 //! [`Check::docs`] and `docs/diagnostics.md` are made from those comments.
 
+mod contract_violated;
+mod decode_over_budget;
+mod invalid_contract;
+mod missing_contract;
 mod noise_grows;
 mod noise_overflow;
 mod redundant_reduce;
+mod removal;
+mod suppression;
+mod unreachable_code;
+mod unused_op;
+
+pub(crate) use suppression::MARK;
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -30,7 +40,28 @@ pub struct Check {
 }
 
 /// All checks.
-pub const ALL: &[Check] = &[noise_overflow::CHECK, noise_grows::CHECK, redundant_reduce::CHECK];
+pub const ALL: &[Check] = &[
+    noise_overflow::CHECK,
+    noise_grows::CHECK,
+    decode_over_budget::CHECK,
+    contract_violated::CHECK,
+    invalid_contract::CHECK,
+    missing_contract::CHECK,
+    redundant_reduce::CHECK,
+    unused_op::CHECK,
+    unreachable_code::CHECK,
+    suppression::CHECK,
+];
+
+/// Everything that the checks find, in no particular order.
+pub(crate) fn run(document: &Document) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    for check in ALL {
+        (check.run)(document, &mut out);
+    }
+    suppression::apply(document, &mut out);
+    out
+}
 
 /// The check of a code.
 pub fn find(code: &str) -> Option<&'static Check> {
@@ -53,10 +84,6 @@ impl Check {
             out.push('\n');
         }
         out.trim_matches('\n').to_owned() + "\n"
-    }
-
-    pub(crate) fn run(&self, document: &Document, out: &mut Vec<Diagnostic>) {
-        (self.run)(document, out);
     }
 
     pub(crate) fn fix(&self, document: &Document, diagnostic: &Diagnostic) -> Option<Fix> {

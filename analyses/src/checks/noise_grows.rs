@@ -52,7 +52,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
 }
 
 /// The operand of the yield that carries a value into the next round.
-fn carried_range(ir: &Ir, op: Op, index: usize) -> std::ops::Range<usize> {
+pub(super) fn carried_range(ir: &Ir, op: Op, index: usize) -> std::ops::Range<usize> {
     let data = ir.op(op);
     let region = match Flow::of(ir, op) {
         Flow::While => data.regions.get(1),

@@ -15,11 +15,11 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use noisy_syntax::{Def, Value};
+use noisy_syntax::{Def, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
 use super::Check;
-use crate::derivation::value_range;
+use crate::derivation::{core_range, value_range};
 use crate::flow::{self, Flow};
 use crate::model::GrowthKind;
 use crate::{Category, Diagnostic, Document, Related, Severity};
@@ -28,6 +28,8 @@ use crate::{Category, Diagnostic, Document, Related, Severity};
 const MANY: usize = 100;
 /// The most steps of a derivation that are shown.
 const SHOWN: usize = 8;
+/// The most decodes that are named.
+const DECODES: usize = 3;
 
 pub(super) const CHECK: Check = Check {
     code: "noise-overflow",
@@ -49,7 +51,11 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         }
         let mut it = CHECK.at(value_range(ir, value), message);
         it.related = related(document, value);
-        it.help = Some(help(document, value));
+        let spoilt = spoilt(document, value, MANY);
+        it.help = Some(help(document, value, spoilt.n));
+        if spoilt.n < MANY {
+            it.related.extend(decoded(document, spoilt.decodes));
+        }
         out.push(it);
     }
 }
@@ -73,7 +79,7 @@ pub(super) fn related(document: &Document, value: Value) -> Vec<Related> {
     out
 }
 
-fn help(document: &Document, value: Value) -> String {
+fn help(document: &Document, value: Value, n_spoilt: usize) -> String {
     let mut out = match noisiest_operand(document, value) {
         Some(operand) => {
             let (op, name) = (&document.model().reset_op, document.ir().value_text(operand));
@@ -81,11 +87,10 @@ fn help(document: &Document, value: Value) -> String {
         }
         None => "lower what comes in from outside".to_owned(),
     };
-    let n = spoilt(document, value);
-    let _ = match n {
+    let _ = match n_spoilt {
         0 => Ok(()),
         1 => write!(out, "; 1 later value is over because of it"),
-        MANY => write!(out, "; {n} or more later values are over because of it"),
+        MANY => write!(out, "; {MANY} or more later values are over because of it"),
         n => write!(out, "; {n} later values are over because of it"),
     };
     out
@@ -105,26 +110,51 @@ fn noisiest_operand(document: &Document, value: Value) -> Option<Value> {
     })
 }
 
-/// How many values further down are over, up to [`MANY`].
-fn spoilt(document: &Document, root: Value) -> usize {
+/// What a value over the budget does further down.
+#[derive(Debug, Default)]
+pub(super) struct Spoilt {
+    /// How many values are over because of it, up to the limit.
+    pub(super) n: usize,
+    /// The decodes of such values, all of them if the limit was not met; in no particular order.
+    pub(super) decodes: Vec<Op>,
+}
+
+/// Follows what is over from a value on, up to a number of values.
+pub(super) fn spoilt(document: &Document, root: Value, limit: usize) -> Spoilt {
     let (ir, budget) = (document.ir(), document.model().budget);
     let mut seen: FxHashSet<Value> = FxHashSet::default();
     seen.insert(root);
     let mut queue: VecDeque<Value> = VecDeque::from([root]);
-    let mut n = 0;
+    let mut out = Spoilt::default();
     while let Some(value) = queue.pop_front() {
         for &(user, index) in &ir.value(value).uses {
+            if ir.op(user).kind == OpKind::NoisyDecode && document.facts().is_live(ir, user) {
+                out.decodes.push(user);
+            }
             let fed = flow::feeds(ir, user, index as usize);
             for &it in ir.op(user).results.iter().chain(&fed) {
                 if document.noise(it).is_over(budget) && seen.insert(it) {
-                    n += 1;
+                    out.n += 1;
                     queue.push_back(it);
-                    if n == MANY {
-                        return n;
+                    if out.n == limit {
+                        return out;
                     }
                 }
             }
         }
     }
-    n
+    out
+}
+
+/// The decodes that a value spoils, the first few in the text.
+fn decoded(document: &Document, mut decodes: Vec<Op>) -> Vec<Related> {
+    let ir = document.ir();
+    decodes.sort_by_cached_key(|&it| ir.start(it));
+    decodes.dedup();
+    let told = decodes.into_iter().take(DECODES);
+    told.map(|op| Related {
+        range: core_range(ir, op),
+        message: "decoded here, perhaps to a wrong value".to_owned(),
+    })
+    .collect()
 }

@@ -30,6 +30,7 @@ func.func @decided(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   %false = arith.constant false
   cf.cond_br %false, ^bb1, ^bb2
 ^bb1:
+//@1-6 hint[unreachable-code]: this block is never reached
   %0 = noisy.mul %a, %a : !noisy.i32  // noise: unreached
   %1 = noisy.mul %0, %0 : !noisy.i32  // noise: unreached
   return %1 : !noisy.i32
@@ -41,9 +42,11 @@ func.func @decided(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
 func.func @unreachable(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   return %a : !noisy.i32
 ^bb1(%0: !noisy.i32):  // noise: unreached
+//@1-22 hint[unreachable-code]: this block is never reached
   %1 = noisy.mul %0, %0 : !noisy.i32  // noise: unreached
   cf.br ^bb2
 ^bb2:
+//@1-6 hint[unreachable-code]: this block is never reached
   cf.br ^bb1(%1 : !noisy.i32)
 }
 

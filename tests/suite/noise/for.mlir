@@ -28,6 +28,7 @@ func.func @never(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   %one = arith.constant 1 : index
   %0 = scf.for %i = %lo to %lo step %one iter_args(%acc = %a) -> (!noisy.i32) {  // noise: 12, unreached
     %1 = noisy.mul %acc, %acc : !noisy.i32  // noise: unreached
+  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region never runs: the loop has no rounds
     scf.yield %1 : !noisy.i32
   }
   return %0 : !noisy.i32
@@ -59,6 +60,7 @@ func.func @at_once(%a: !noisy.i32, %lo: index, %hi: index, %st: index) -> !noisy
   %0 = scf.for %i = %lo to %hi step %st iter_args(%acc = %a) -> (!noisy.i32) {  // noise: 12, 12
     %1 = noisy.mul %m, %m : !noisy.i32  // noise: over 48
     //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 48 exceeds the budget of 26
+    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %1 is not used
     scf.yield %a : !noisy.i32
   }
   return %0 : !noisy.i32
@@ -69,6 +71,7 @@ func.func @rotates(%a: !noisy.i32, %b: !noisy.i32 {noisy.bound = 20 : i64}, %lo:
   %0:2 = scf.for %i = %lo to %hi step %st iter_args(%x = %a, %y = %b) -> (!noisy.i32, !noisy.i32) {  // noise: 20, 20, 20, 20
     %1 = noisy.mul %x, %x : !noisy.i32  // noise: over 40
     //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 40 exceeds the budget of 26 in round 2 of the loop
+    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %1 is not used
     scf.yield %y, %x : !noisy.i32, !noisy.i32
   }
   return

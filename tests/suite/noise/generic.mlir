@@ -5,6 +5,7 @@
 ^bb1(%1: !noisy.i32):  // noise: 24
   %2 = "noisy.mul"(%1, %a) : (!noisy.i32, !noisy.i32) -> !noisy.i32  // noise: over 36
   //   ^^^^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is not used
   "cf.br"(%1)[^bb2] : (!noisy.i32) -> ()
 ^bb2(%3: !noisy.i32):  // noise: 24
   "func.return"(%3) : (!noisy.i32) -> ()

@@ -23,6 +23,7 @@ func.func @decided(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
     scf.yield %a : !noisy.i32
   } else {
     %1 = noisy.mul %a, %a : !noisy.i32  // noise: unreached
+  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region never runs: its condition is known
     %2 = noisy.mul %1, %1 : !noisy.i32  // noise: unreached
     scf.yield %2 : !noisy.i32
   }

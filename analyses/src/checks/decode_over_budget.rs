@@ -1,0 +1,66 @@
+//! decode-over-budget: a value over the budget is decoded
+//!
+//! The value that is decoded may have more noise than the budget, so the plaintext may be wrong. As a rule the error stands where
+//! the noise first goes over, and the decode is named there; this is for a decode none of whose errors is shown, because they
+//! are allowed.
+//!
+//! ```mlir
+//! %2 = noisy.mul %1, %1 : !noisy.i32      // noisy: allow(noise-overflow)
+//! %3 = noisy.decode %2 : !noisy.i32 -> i5 // noise 48 exceeds the budget of 26
+//! ```
+
+use noisy_syntax::Op;
+use rustc_hash::FxHashSet;
+
+use super::noise_overflow::{self, related, spoilt};
+use super::suppression::Allowed;
+use super::{Check, noise_grows};
+use crate::derivation::{core_range, value_range};
+use crate::{Category, Diagnostic, Document, Severity};
+
+pub(super) const CHECK: Check = Check {
+    code: "decode-over-budget",
+    category: Category::Noise,
+    severity: Severity::Error,
+    tag: None,
+    source: include_str!("decode_over_budget.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(document: &Document, out: &mut Vec<Diagnostic>) {
+    let (ir, budget) = (document.ir(), document.model().budget);
+    let allowed = Allowed::of(document);
+    if allowed.is_empty() {
+        return;
+    }
+    let analysis = &document.facts().analysis;
+    let mut silent: Vec<Op> = Vec::new();
+    let mut told: FxHashSet<Op> = FxHashSet::default();
+    let roots = analysis
+        .roots(ir)
+        .into_iter()
+        .map(|(value, _)| (value, value_range(ir, value), noise_overflow::CHECK.code));
+    let growing = analysis.growing(ir).into_iter().map(|(op, growing)| {
+        let range = noise_grows::carried_range(ir, op, growing.index);
+        (growing.root, range, noise_grows::CHECK.code)
+    });
+    for (value, range, code) in roots.chain(growing) {
+        let decodes = spoilt(document, value, usize::MAX).decodes;
+        if allowed.has(document, code, &range) {
+            silent.extend(decodes);
+        } else {
+            told.extend(decodes);
+        }
+    }
+    silent.sort_unstable();
+    silent.dedup();
+    for op in silent.into_iter().filter(|it| !told.contains(it)) {
+        let Some(value) = ir.op(op).operands.first().and_then(|it| it.value) else { continue };
+        let Some(noise) = document.noise(value).hi() else { continue };
+        let message = format!("noise {noise} of what is decoded exceeds the budget of {budget}");
+        let mut it = CHECK.at(core_range(ir, op), message);
+        it.related = related(document, value);
+        out.push(it);
+    }
+}

@@ -1,0 +1,41 @@
+//! invalid-contract: a bound that is no number of bits within the budget
+//!
+//! `noisy.bound` on an argument or a result of a function is an integer from 0 to the budget. What is bound by anything else is
+//! taken as unknown, and no error follows from it.
+//!
+//! ```mlir
+//! func.func @f(%a: !noisy.i32 {noisy.bound = 40 : i64})   // more than the budget of 26
+//! ```
+
+use super::Check;
+use crate::contract::{self, Contract};
+use crate::{Category, Diagnostic, Document, Severity};
+
+pub(super) const CHECK: Check = Check {
+    code: "invalid-contract",
+    category: Category::Noise,
+    severity: Severity::Error,
+    tag: None,
+    source: include_str!("invalid_contract.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(document: &Document, out: &mut Vec<Diagnostic>) {
+    let (ir, budget) = (document.ir(), document.model().budget);
+    #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
+    for &function in &document.candidates().bound {
+        for (side, index, stated) in contract::all(ir, function) {
+            let message = match stated {
+                Contract::Bound(bound) if bound <= budget => continue,
+                Contract::Bound(bound) => {
+                    format!("the bound {bound} exceeds the budget of {budget}")
+                }
+                Contract::Wrong => format!("expected a number of bits from 0 to {budget}"),
+            };
+            let mut it = CHECK.at(contract::range(document, function, side, index), message);
+            it.help = Some(format!("write {} = {budget} : i64, or less", contract::NAME));
+            out.push(it);
+        }
+    }
+}

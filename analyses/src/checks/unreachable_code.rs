@@ -1,0 +1,80 @@
+//! unreachable-code: code that never runs
+//!
+//! A block that nothing live branches to, or a region that its op never runs because a condition or a trip count is known.
+//!
+//! ```mlir
+//! %false = arith.constant false
+//! cf.cond_br %false, ^bb1, ^bb2
+//! ^bb1:                                // never runs
+//!   return %a : !noisy.i32
+//! ```
+//!
+//! Nothing is computed there, so it has no noise and no noise errors.
+
+use noisy_syntax::{Ir, Op, OpKind, Region};
+
+use super::Check;
+use crate::flow::{self, Flow};
+use crate::{Category, Diagnostic, Document, Severity, Tag};
+
+pub(super) const CHECK: Check = Check {
+    code: "unreachable-code",
+    category: Category::Lint,
+    severity: Severity::Hint,
+    tag: Some(Tag::Unnecessary),
+    source: include_str!("unreachable_code.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(document: &Document, out: &mut Vec<Diagnostic>) {
+    let (ir, facts) = (document.ir(), document.facts());
+    #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
+    for &op in &document.candidates().forks {
+        if ir.op(op).kind == OpKind::Label {
+            if let Some(range) = dead_block(document, op) {
+                out.push(CHECK.at(range, "this block is never reached".to_owned()));
+            }
+            continue;
+        }
+        if !facts.is_live(ir, op) {
+            continue;
+        }
+        for &(_, region) in &ir.op(op).regions {
+            if facts.is_block_live(flow::entry_block(ir, region)) {
+                continue;
+            }
+            if let Some(range) = inside(ir, region) {
+                let why = match Flow::of(ir, op) {
+                    Flow::For { .. } => "the loop has no rounds",
+                    _ => "its condition is known",
+                };
+                out.push(CHECK.at(range, format!("this region never runs: {why}")));
+            }
+        }
+    }
+}
+
+/// From the first op of a region to its last.
+fn inside(ir: &Ir, region: Region) -> Option<std::ops::Range<usize>> {
+    let first = ir.items(region).next()?;
+    let last = *ir.blocks(region).last()?;
+    let end = ir.last_op(last).or(ir.block(last).label)?;
+    Some(ir.range(first).start..ir.range(end).end)
+}
+
+/// The range of a block that is not reached, in a region that is.
+fn dead_block(document: &Document, label: Op) -> Option<std::ops::Range<usize>> {
+    let (ir, facts) = (document.ir(), document.facts());
+    let region = ir.op(label).parent;
+    let holder = ir.region(region).parent?;
+    let block = ir.label_block(label);
+    let is_dead = !facts.is_block_live(block)
+        && ir.prev(label).is_some()
+        && matches!(Flow::of(ir, holder), Flow::Function | Flow::Choice)
+        && facts.is_block_live(flow::entry_block(ir, region));
+    is_dead.then(|| {
+        let end = ir.last_op(block).unwrap_or(label);
+        ir.range(label).start..ir.range(end).end
+    })
+}

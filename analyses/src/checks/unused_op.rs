@@ -1,0 +1,51 @@
+//! unused-op: an op whose results nothing uses
+//!
+//! An op that does nothing but give results, and none of them is used. If it is a `reduce_noise` or a `mul`, that is time spent for nothing.
+//!
+//! ```mlir
+//! %0 = noisy.encode %x : i5 -> !noisy.i32
+//! %1 = noisy.mul %0, %0 : !noisy.i32      // %1 is not used
+//! return %0 : !noisy.i32
+//! ```
+//!
+//! The fix removes the op.
+
+use super::Check;
+use super::removal::removal;
+use crate::candidates::is_idle;
+use crate::derivation::core_range;
+use crate::{Category, Diagnostic, Document, Fix, Severity, Tag};
+
+pub(super) const CHECK: Check = Check {
+    code: "unused-op",
+    category: Category::Lint,
+    severity: Severity::Hint,
+    tag: Some(Tag::Unnecessary),
+    source: include_str!("unused_op.rs"),
+    run: check,
+    fix: Some(fix),
+};
+
+fn check(document: &Document, out: &mut Vec<Diagnostic>) {
+    let ir = document.ir();
+    #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
+    for &op in &document.candidates().idle {
+        if !is_idle(ir, op) || !document.facts().is_live(ir, op) {
+            continue;
+        }
+        let results = &ir.op(op).results;
+        let message = match results.as_slice() {
+            [one] if !ir.op(op).result_names.is_empty() => {
+                format!("{} is not used", ir.value_text(*one))
+            }
+            _ => "the results of this op are not used".to_owned(),
+        };
+        out.push(CHECK.at(core_range(ir, op), message));
+    }
+}
+
+fn fix(document: &Document, diagnostic: &Diagnostic) -> Option<Fix> {
+    let op = document.ir().item_at(diagnostic.range.start)?;
+    is_idle(document.ir(), op).then_some(())?;
+    removal(document, op, "Remove this op", None)
+}

@@ -1,0 +1,209 @@
+//! Contracts: `{noisy.bound = N : i64}` on an argument or a result of a function says that its noise is at most `N` bits.
+//!
+//! On an argument it is what the body may assume and what callers have to keep; on a result it is what the body has to keep and,
+//! where there is no body, what callers may assume.
+
+use std::ops::Range;
+
+use noisy_syntax::lex::lex;
+use noisy_syntax::{Attr, AttrData, Form, Ir, Op, Span, T, TypeData};
+
+use crate::Document;
+use crate::model::Bits;
+
+/// The name of the attribute.
+pub const NAME: &str = "noisy.bound";
+
+/// Where on a function a contract stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// On an argument.
+    Argument,
+    /// On a result.
+    Result,
+}
+
+/// What a contract says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contract {
+    /// At most so many bits.
+    Bound(Bits),
+    /// Something that is no number of bits.
+    Wrong,
+}
+
+impl Contract {
+    /// The bound, if it is one that a budget allows.
+    pub fn within(self, budget: Bits) -> Option<Bits> {
+        match self {
+            Contract::Bound(bound) if bound <= budget => Some(bound),
+            _ => None,
+        }
+    }
+}
+
+fn in_dict(ir: &Ir, dict: Attr) -> Option<Contract> {
+    let AttrData::Dict(entries) = ir.interner.attr_data(dict) else { return None };
+    let name = ir.interner.find_name(NAME)?;
+    let (_, attr) = entries.iter().find(|(it, _)| *it == name)?;
+    Some(match ir.interner.attr_data(*attr) {
+        AttrData::Int { value, .. } => {
+            Bits::try_from(*value).map_or(Contract::Wrong, Contract::Bound)
+        }
+        _ => Contract::Wrong,
+    })
+}
+
+/// The attribute that holds the dictionaries of a side.
+fn list(side: Side) -> &'static str {
+    match side {
+        Side::Argument => "arg_attrs",
+        Side::Result => "res_attrs",
+    }
+}
+
+fn dicts(ir: &Ir, function: Op, side: Side) -> &[Attr] {
+    match ir.attr(function, list(side)).map(|it| ir.interner.attr_data(it)) {
+        Some(AttrData::Array(items)) => items,
+        _ => &[],
+    }
+}
+
+/// The contract on an argument or a result of a function.
+pub fn of(ir: &Ir, function: Op, side: Side, index: usize) -> Option<Contract> {
+    let written = match side {
+        Side::Argument => ir.rest(function).argument_attrs.get(index).copied().flatten(),
+        Side::Result => None,
+    };
+    in_dict(ir, written.or_else(|| dicts(ir, function, side).get(index).copied())?)
+}
+
+/// All contracts of a function.
+pub fn all(ir: &Ir, function: Op) -> Vec<(Side, usize, Contract)> {
+    let mut out = Vec::new();
+    for side in [Side::Argument, Side::Result] {
+        let n = match side {
+            Side::Argument => ir.rest(function).argument_attrs.len(),
+            Side::Result => 0,
+        };
+        for index in 0..n.max(dicts(ir, function, side).len()) {
+            out.extend(of(ir, function, side, index).map(|it| (side, index, it)));
+        }
+    }
+    out
+}
+
+/// Whether a function states any.
+pub(crate) fn is_stated(ir: &Ir, function: Op) -> bool {
+    ir.interner.find_name(NAME).is_some() && !all(ir, function).is_empty()
+}
+
+/// The indices of the results of a function that are of a type for which `holds`.
+pub(crate) fn results_of_type(
+    ir: &Ir,
+    function: Op,
+    holds: &dyn Fn(noisy_syntax::Type) -> bool,
+) -> Vec<usize> {
+    let Some(attr) = ir.attr(function, "function_type") else { return Vec::new() };
+    let AttrData::Type(ty) = ir.interner.attr_data(attr) else { return Vec::new() };
+    let TypeData::Function { results, .. } = ir.interner.type_data(*ty) else { return Vec::new() };
+    results.iter().enumerate().filter(|it| holds(*it.1)).map(|it| it.0).collect()
+}
+
+/// Where a contract stands: `noisy.bound = 20 : i64`; the head of the function if it is not to be found there.
+pub fn range(document: &Document, function: Op, side: Side, index: usize) -> Range<usize> {
+    let ir = document.ir();
+    let head = ir.head_range(function);
+    let text = document.source().slice(head.clone());
+    let found = find(&text, ir.op(function).form == Form::Generic, side, index);
+    found.map_or(head.clone(), |it| head.start + it.start as usize..head.start + it.end as usize)
+}
+
+/// Where something may be said about an argument or a result that states no contract: its type or its name.
+fn find(text: &str, is_generic: bool, side: Side, index: usize) -> Option<Span> {
+    let tokens = lex(text).tokens;
+    let word = |at: usize| tokens.get(at).map_or("", |it| &text[it.range()]);
+    let kind = |at: usize| tokens.get(at).map_or(T::Eof, |it| it.kind);
+    // The token that opens the list.
+    let mut depth = 0_i32;
+    let mut open = None;
+    for at in 0..tokens.len() {
+        let is_start = if is_generic {
+            word(at).trim_matches('"') == list(side)
+                && kind(at + 1) == T::Equal
+                && kind(at + 2) == T::LSquare
+        } else {
+            depth == 0
+                && match side {
+                    Side::Argument => kind(at) == T::LParen,
+                    Side::Result => kind(at) == T::Arrow && kind(at + 1) == T::LParen,
+                }
+        };
+        if is_start {
+            let skipped = if is_generic { 2 } else { usize::from(side == Side::Result) };
+            open = Some(at + skipped);
+            break;
+        }
+        depth += nesting(kind(at));
+    }
+    // From the comma before it to the comma behind it.
+    let (mut depth, mut n) = (0_i32, 0);
+    let mut start = None;
+    for at in open?..tokens.len() {
+        let change = nesting(kind(at));
+        let is_end = |depth: i32| kind(at) == T::Comma || depth + change < 2;
+        match start {
+            Some((_, inner)) if depth == inner && is_end(depth) => {
+                let (first, _): (usize, i32) = start?;
+                return Some(tokens[first].span().to(tokens[at - 1].span()));
+            }
+            None if n == index
+                && word(at).trim_matches('"') == NAME
+                && kind(at + 1) == T::Equal =>
+            {
+                start = Some((at, depth));
+            }
+            _ => {}
+        }
+        depth += change;
+        if depth <= 0 {
+            return None;
+        }
+        if depth == 1 && kind(at) == T::Comma {
+            n += 1;
+        }
+    }
+    None
+}
+
+fn nesting(kind: T) -> i32 {
+    match kind {
+        T::LParen | T::LBrace | T::LSquare | T::Less => 1,
+        T::RParen | T::RBrace | T::RSquare | T::Greater => -1,
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, is_generic: bool, side: Side, index: usize, expected: Option<&str>) {
+        let found = find(text, is_generic, side, index).map(|it| &text[it.range()]);
+        assert_eq!(found, expected, "{text} {side:?} {index}");
+    }
+
+    #[test]
+    fn contracts_are_found_where_they_stand() {
+        let text = "func.func private @f(%a: !noisy.i32 {x = [1, 2], noisy.bound = 5 : i64}, i32, !noisy.i32 {noisy.bound = -1}) -> (tensor<2x!noisy.i32>, !noisy.i32 {\"noisy.bound\" = 7 : i64, y})";
+        check(text, false, Side::Argument, 0, Some("noisy.bound = 5 : i64"));
+        check(text, false, Side::Argument, 1, None);
+        check(text, false, Side::Argument, 2, Some("noisy.bound = -1"));
+        check(text, false, Side::Result, 0, None);
+        check(text, false, Side::Result, 1, Some("\"noisy.bound\" = 7 : i64"));
+        let generic = "\"func.func\"() <{arg_attrs = [{}, {noisy.bound = 9 : i64}], function_type = (i32, i32) -> ()}> (";
+        check(generic, true, Side::Argument, 1, Some("noisy.bound = 9 : i64"));
+        check(generic, true, Side::Argument, 0, None);
+        check(generic, true, Side::Result, 0, None);
+    }
+}
