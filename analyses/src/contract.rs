@@ -32,16 +32,6 @@ pub enum Contract {
     Wrong,
 }
 
-impl Contract {
-    /// The bound, if it is one that a budget allows.
-    pub fn within(self, budget: Bits) -> Option<Bits> {
-        match self {
-            Contract::Bound(bound) if bound <= budget => Some(bound),
-            _ => None,
-        }
-    }
-}
-
 fn in_dict(ir: &Ir, dict: Attr) -> Option<Contract> {
     let AttrData::Dict(entries) = ir.interner.attr_data(dict) else { return None };
     let name = ir.interner.find_name(NAME)?;

@@ -92,11 +92,6 @@ impl NoiseAnalysis {
         self.idle_resets.iter().copied().filter(|&op| ir.is_alive(op)).collect()
     }
 
-    /// What a contract says of a value; nothing if it is not one that the budget allows.
-    fn by_contract(&self, stated: Contract) -> Noise {
-        stated.within(self.model().budget).map_or(Noise::Unknown, Noise::up_to)
-    }
-
     fn note(&mut self, op: Op, value: Value, noise: Noise, rounds: &[Round]) {
         let Some(noise) = noise.hi() else { return };
         let roots = self.roots.entry(op).or_default();
@@ -111,6 +106,14 @@ impl NoiseAnalysis {
 
     fn root(&self, op: Op, value: Value) -> Option<&Root> {
         self.roots.get(&op)?.iter().find(|it| it.0 == value).map(|it| &it.1)
+    }
+}
+
+/// What a contract says of a value. That a bound exceeds the budget is told where it stands, and no value is a root because of it.
+fn by_contract(stated: Contract) -> Noise {
+    match stated {
+        Contract::Bound(bound) => Noise::up_to(bound),
+        Contract::Wrong => Noise::Unknown,
     }
 }
 
@@ -136,7 +139,7 @@ impl SparseForward for NoiseAnalysis {
             return Noise::Unknown;
         }
         match contract::of(ir, function, Side::Argument, index) {
-            Some(stated) => self.by_contract(stated),
+            Some(stated) => by_contract(stated),
             None => Noise::up_to(self.model().fresh),
         }
     }
@@ -164,7 +167,7 @@ impl SparseForward for NoiseAnalysis {
         let (noise, fed_by) = if data.kind == OpKind::FuncCall {
             let stated = flow::callee(ir, op);
             let stated = stated.and_then(|it| contract::of(ir, it, Side::Result, result));
-            return stated.map_or(Noise::Unknown, |it| self.by_contract(it));
+            return stated.map_or(Noise::Unknown, by_contract);
         } else {
             let Some(rule) = self.rules.of(ir, op) else { return Noise::Unknown };
             let model = self.model();

@@ -1,7 +1,7 @@
 //! invalid-contract: a bound that is no number of bits within the budget
 //!
-//! `noisy.bound` on an argument or a result of a function is an integer from 0 to the budget. What is bound by anything else is
-//! taken as unknown, and no error follows from it.
+//! `noisy.bound` on an argument or a result of a function is an integer from 0 to the budget. Where it is no number at all, the noise is
+//! taken as unknown; a larger number is taken at its word. Nothing further down is told because of either.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32 {noisy.bound = 40 : i64})   // more than the budget of 26

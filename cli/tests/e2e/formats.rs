@@ -20,33 +20,37 @@ fn full() {
     check(
         "full",
         &expect![[r#"
-        [noise-overflow] Error: noise 48 exceeds the budget of 26
-           ╭─[ a/tutorial.mlir:7:8 ]
-           │
-         4 │   %2 = noisy.encode %0 : i5 -> !noisy.i32
-           │        ───────┬───────
-           │               ╰───────── %2: fresh: 12
-           │
-         6 │   %4 = noisy.mul %2, %3 : !noisy.i32 // 24
-           │        ────────┬───────
-           │                ╰───────── %4: 12 + 12 = 24
-         7 │   %5 = noisy.mul %4, %4 : !noisy.i32
-           │        ────────┬───────
-           │                ╰───────── %5: 24 + 24 = 48
-           │
-           │ Help: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it
-        ───╯
+            [noise-overflow] Error: noise 48 exceeds the budget of 26
+                ╭─[ a/tutorial.mlir:7:8 ]
+                │
+              4 │   %2 = noisy.encode %0 : i5 -> !noisy.i32
+                │        ───────┬───────
+                │               ╰───────── %2: fresh: 12
+                │
+              6 │   %4 = noisy.mul %2, %3 : !noisy.i32 // 24
+                │        ────────┬───────
+                │                ╰───────── %4: 12 + 12 = 24
+              7 │   %5 = noisy.mul %4, %4 : !noisy.i32
+                │        ────────┬───────
+                │                ╰───────── %5: 24 + 24 = 48
+                │
+             10 │   %8 = noisy.decode %7 : !noisy.i32 -> i5
+                │        ───────┬───────
+                │               ╰───────── decoded here, perhaps to a wrong value
+                │
+                │ Help: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it
+            ────╯
 
-        [undefined-value] Error: use of undefined value %u
-           ╭─[ b & c.mlir:1:7 ]
-           │
-         1 │ "t.😀"(%u) : (i32) -> ()
-           │        ─┬
-           │         ╰── here
-        ───╯
+            [undefined-value] Error: use of undefined value %u
+               ╭─[ b & c.mlir:1:7 ]
+               │
+             1 │ "t.😀"(%u) : (i32) -> ()
+               │        ─┬
+               │         ╰── here
+            ───╯
 
-        2 errors in 2 of 3 files.
-    "#]],
+            2 errors in 2 of 3 files.
+        "#]],
     );
 }
 
@@ -67,11 +71,11 @@ fn json() {
     check(
         "json",
         &expect![[r#"
-        [
-        {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"noise 48 exceeds the budget of 26","help":"reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: fresh: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}}]},
-        {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
-        ]
-    "#]],
+            [
+            {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"noise 48 exceeds the budget of 26","help":"reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: fresh: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}},{"message":"decoded here, perhaps to a wrong value","location":{"row":10,"column":8},"end_location":{"row":10,"column":23}}]},
+            {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
+            ]
+        "#]],
     );
 }
 
@@ -80,9 +84,9 @@ fn json_lines() {
     check(
         "json-lines",
         &expect![[r#"
-        {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"noise 48 exceeds the budget of 26","help":"reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: fresh: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}}]}
-        {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
-    "#]],
+            {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"noise 48 exceeds the budget of 26","help":"reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: fresh: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}},{"message":"decoded here, perhaps to a wrong value","location":{"row":10,"column":8},"end_location":{"row":10,"column":23}}]}
+            {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
+        "#]],
     );
 }
 
@@ -91,11 +95,11 @@ fn sarif() {
     check(
         "sarif",
         &expect![[r#"
-        {"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","results":[
-        {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":7,"startColumn":8,"startLine":7}}}],"message":{"text":"noise 48 exceeds the budget of 26\nhelp: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it"},"partialFingerprints":{"noisy/v1":"e6c9d89faa82921f"},"relatedLocations":[{"message":{"text":"%2: fresh: 12"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":23,"endLine":4,"startColumn":8,"startLine":4}}},{"message":{"text":"%4: 12 + 12 = 24"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":6,"startColumn":8,"startLine":6}}},{"message":{"text":"%5: 24 + 24 = 48"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":7,"startColumn":8,"startLine":7}}}],"ruleId":"noise-overflow"},
-        {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"b%20%26%20c.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":9,"endLine":1,"startColumn":7,"startLine":1}}}],"message":{"text":"use of undefined value %u"},"partialFingerprints":{"noisy/v1":"aac735c56353d776"},"ruleId":"undefined-value"}
-        ],"tool":{"driver":{"name":"noisy-check","rules":[{"id":"noise-overflow","name":"noise-overflow","shortDescription":{"text":"noise overflow"}},{"id":"undefined-value","name":"undefined-value","shortDescription":{"text":"undefined value"}}],"semanticVersion":"0.1.0","version":"0.1.0"}}}]}
-    "#]],
+            {"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","results":[
+            {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":7,"startColumn":8,"startLine":7}}}],"message":{"text":"noise 48 exceeds the budget of 26\nhelp: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it"},"partialFingerprints":{"noisy/v1":"e6c9d89faa82921f"},"relatedLocations":[{"message":{"text":"%2: fresh: 12"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":23,"endLine":4,"startColumn":8,"startLine":4}}},{"message":{"text":"%4: 12 + 12 = 24"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":6,"startColumn":8,"startLine":6}}},{"message":{"text":"%5: 24 + 24 = 48"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":7,"startColumn":8,"startLine":7}}},{"message":{"text":"decoded here, perhaps to a wrong value"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":23,"endLine":10,"startColumn":8,"startLine":10}}}],"ruleId":"noise-overflow"},
+            {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"b%20%26%20c.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":9,"endLine":1,"startColumn":7,"startLine":1}}}],"message":{"text":"use of undefined value %u"},"partialFingerprints":{"noisy/v1":"aac735c56353d776"},"ruleId":"undefined-value"}
+            ],"tool":{"driver":{"name":"noisy-check","rules":[{"id":"noise-overflow","name":"noise-overflow","shortDescription":{"text":"noise overflow"}},{"id":"undefined-value","name":"undefined-value","shortDescription":{"text":"undefined value"}}],"semanticVersion":"0.1.0","version":"0.1.0"}}}]}
+        "#]],
     );
 }
 

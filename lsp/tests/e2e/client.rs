@@ -53,7 +53,8 @@ pub(crate) fn errors(n: usize) -> String {
 
 /// A function with one value over the budget, on line 3.
 pub(crate) fn illegal() -> String {
-    function("f", &["%0 = noisy.mul %x, %x : !noisy.i32", "%1 = noisy.mul %0, %0 : !noisy.i32"])
+    let ops = ["%0 = noisy.mul %x, %x : !noisy.i32", "%1 = noisy.mul %0, %0 : !noisy.i32"];
+    function("f", &ops).replace("decode %x", "decode %1")
 }
 
 impl Client {

@@ -43,9 +43,14 @@ fn two_thousand_edits_are_applied_in_order() {
 }
 
 fn large(n: usize) -> String {
-    let ops: Vec<String> =
-        (0..n).map(|n| format!("%{n} = noisy.add %x, %x : !noisy.i32")).collect();
-    function("f", &ops.iter().map(String::as_str).collect::<Vec<_>>())
+    let op = |at: usize| match (at, at % 2) {
+        (0, _) => "%0 = noisy.add %x, %x : !noisy.i32".to_owned(),
+        (_, 1) => format!("%{at} = noisy.reduce_noise %{} : !noisy.i32", at - 1),
+        _ => format!("%{at} = noisy.add %{}, %x : !noisy.i32", at - 1),
+    };
+    let ops: Vec<String> = (0..n).map(op).collect();
+    let text = function("f", &ops.iter().map(String::as_str).collect::<Vec<_>>());
+    text.replace("decode %x", &format!("decode %{}", n - 1))
 }
 
 #[test]
