@@ -10,7 +10,7 @@
 //! round. If an unknown number of rounds would go on to add noise, the loop itself is at fault ([`Growing`]) and its roots are
 //! the evidence.
 
-use noisy_syntax::{AttrData, Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -128,13 +128,7 @@ impl SparseForward for NoiseAnalysis {
         self.model().is_noisy(&ir.interner, ir.value(value).ty)
     }
 
-    fn entry(
-        &mut self,
-        ir: &Scene<'_, Integers>,
-        function: Op,
-        index: usize,
-        _: Value,
-    ) -> Noise {
+    fn entry(&mut self, ir: &Scene<'_, Integers>, function: Op, index: usize, _: Value) -> Noise {
         if ir.op(function).form == Form::Broken {
             return Noise::Unknown;
         }

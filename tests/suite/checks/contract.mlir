@@ -25,7 +25,7 @@ func.func @keeps(%a: !noisy.i32 {noisy.bound = 20 : i64}) -> (!noisy.i32 {noisy.
 }
 
 // Neither of these is a bound: what it is about is unknown.
-func.func @wrong(%a: !noisy.i32 {noisy.bound = -1 : i64}, %b: !noisy.i32 {noisy.bound = "ten"}, %c: !noisy.i32 {noisy.bound = 27 : i64}) -> (!noisy.i32 {noisy.bound = 1.0}) {  // noise: unknown, unknown, unknown
+func.func @wrong(%a: !noisy.i32 {noisy.bound = -1 : i64}, %b: !noisy.i32 {noisy.bound = "ten"}, %c: !noisy.i32 {noisy.bound = 27 : i64}) -> (!noisy.i32 {noisy.bound = 1.0}) {  // noise: unknown, unknown, over 27
 //                               ^^^^^^^^^^^^^^^^^^^^^^ error[invalid-contract]: expected a number of bits from 0 to 26
 //                                                                        ^^^^^^^^^^^^^^^^^^^ error[invalid-contract]: expected a number of bits from 0 to 26
 //                                                                                                              ^^^^^^^^^^^^^^^^^^^^^^ error[invalid-contract]: the bound 27 exceeds the budget of 26
