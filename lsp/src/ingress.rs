@@ -105,6 +105,7 @@ fn is_ordered(request: &Request) -> bool {
                 | "workspace/didChangeWatchedFiles"
                 | "workspace/didChangeWorkspaceFolders"
                 | "window/workDoneProgress/cancel"
+                | "$/setTrace"
         )
 }
 
@@ -155,6 +156,9 @@ impl Ingress {
                     self.session.refresh();
                     ask::configuration(&self.session);
                 })
+            }
+            "$/setTrace" => {
+                read::<lsp::SetTraceParams>(params).map(|it| self.session.set_trace(it.value))
             }
             "window/workDoneProgress/cancel" => read::<lsp::WorkDoneProgressCancelParams>(params)
                 .map(|it| self.session.progress.cancel(&it.token)),
@@ -212,7 +216,7 @@ impl Service<Request> for Ingress {
             return futures_util::future::ready(Ok(Some(Reply::Plain(reply)))).boxed();
         }
         let future = self.inner.call(request);
-        let phase = self.phase.clone();
+        let (phase, session) = (self.phase.clone(), self.session.clone());
         let start = Instant::now();
         let handled = async move {
             let answer = AssertUnwindSafe(future).catch_unwind().await;
@@ -230,10 +234,17 @@ impl Service<Request> for Ingress {
                     }
                     _ => {}
                 }
-                if log::is_on() {
+                let trace = session.trace();
+                if log::is_on() || trace != lsp::TraceValue::Off {
                     let ms = start.elapsed().as_secs_f64() * 1e3;
-                    let error = response.error().map(|it| it.code.code());
-                    log::line(format_args!("{method} {} {ms:.3} ms {error:?}", response.id()));
+                    let error = response.error().map(|it| format!(" error {}", it.code.code()));
+                    let error = error.unwrap_or_default();
+                    let line = format!("{method} {} {ms:.3} ms{error}", response.id());
+                    log::line(format_args!("{line}"));
+                    if trace != lsp::TraceValue::Off {
+                        let params = lsp::LogTraceParams { message: line, verbose: None };
+                        session.outbox.notify("$/logTrace", params);
+                    }
                 }
             }
             let raw = RAW.with(RefCell::take);

@@ -36,6 +36,7 @@ pub(crate) struct Session {
     documents: Mutex<FxHashMap<String, Document>>,
     client: OnceLock<Client>,
     docs: OnceLock<PathBuf>,
+    trace: Mutex<lsp::TraceValue>,
 }
 
 impl Session {
@@ -52,6 +53,7 @@ impl Session {
             documents: Mutex::default(),
             client: OnceLock::new(),
             docs: OnceLock::new(),
+            trace: Mutex::default(),
         }
     }
 
@@ -121,6 +123,16 @@ impl Session {
     /// The documentation of codes is there.
     pub(crate) fn set_docs(&self, folder: PathBuf) {
         let _ = self.docs.set(folder);
+    }
+
+    /// What the client wants to be told of what is done.
+    pub(crate) fn trace(&self) -> lsp::TraceValue {
+        *self.trace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client wants to be told.
+    pub(crate) fn set_trace(&self, trace: lsp::TraceValue) {
+        *self.trace.lock().unwrap_or_else(PoisonError::into_inner) = trace;
     }
 
     /// Has every document look at its settings anew.

@@ -105,11 +105,15 @@ pub struct Hints {
     pub noise: bool,
     /// How much is left of the budget.
     pub budget: bool,
+    /// Where an integer is known to lie, such as `in [0, 7]`, if that says more than its type.
+    pub ranges: bool,
+    /// How often a loop runs.
+    pub trip_counts: bool,
 }
 
 impl Default for Hints {
     fn default() -> Self {
-        Self { noise: true, budget: false }
+        Self { noise: true, budget: false, ranges: false, trip_counts: true }
     }
 }
 

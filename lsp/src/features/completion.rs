@@ -73,12 +73,21 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
     let ir = document.ir();
     let at = ir.item_at(offset).or_else(|| ir.item_at(offset.checked_sub(1)?));
     let mut proposals = match (sigil, at) {
-        (Some('%'), Some(op)) => values(document, op, offset, prefix),
+        (Some('%'), Some(op)) => {
+            let mut found = values(document, op, offset, prefix);
+            if let Some(wanted) = wanted_type(&before[..word_start - start]) {
+                // Those of the type that is wanted first; near ones before those further away.
+                found.sort_by_key(|it| !it.detail.starts_with(wanted));
+            }
+            found
+        }
         (Some('^'), Some(op)) => blocks(ir, op),
         (Some('@'), _) => symbols(document),
         (Some('!'), _) => types(document),
         (Some('#'), _) => aliases(document, '#'),
+        (None, _) if is_in_attributes(&before[..word_start - start]) => attributes(),
         (None, _) if starts_op(&before[..word_start - start]) => ops(),
+        (None, _) if is_after_colon(&before[..word_start - start]) => type_names(),
         _ => Vec::new(),
     };
     proposals.retain(|it| it.label.starts_with(prefix));
@@ -93,6 +102,77 @@ fn starts_op(before: &str) -> bool {
     before.is_empty()
         || before.ends_with('{')
         || (before.ends_with('=') && before.trim_start().starts_with('%'))
+}
+
+/// The type of the operand that is written, where the op tells: those of noisy arithmetic are noisy, what is encoded is not.
+fn wanted_type(before: &str) -> Option<&'static str> {
+    let body = before.rsplit('=').next()?.trim_start();
+    let name = body.split([' ', '\t']).next()?;
+    match name {
+        "noisy.add" | "noisy.sub" | "noisy.mul" | "noisy.reduce_noise" | "noisy.decode" => {
+            Some("!noisy.i32")
+        }
+        "noisy.encode" => Some("i"),
+        "scf.if" | "cf.cond_br" | "arith.select" if !body.contains(',') => Some("i1"),
+        "scf.for" => Some("index"),
+        _ => None,
+    }
+}
+
+/// Whether a type may start behind this part of a line.
+fn is_after_colon(before: &str) -> bool {
+    let before = before.trim_end();
+    let is_type = before.ends_with(':') && !before.ends_with("::");
+    is_type || before.ends_with("->") || (before.ends_with(['(', ',']) && before.contains(" : "))
+}
+
+/// The names of builtin types, and the noisy one.
+fn type_names() -> Vec<Proposal> {
+    let type_ = |(label, detail, snippet): &(&str, &str, Option<&str>)| Proposal {
+        kind: Kind::Type,
+        label: (*label).to_owned(),
+        detail: (*detail).to_owned(),
+        snippet: snippet.map(str::to_owned),
+    };
+    TYPES.iter().map(type_).collect()
+}
+
+/// What may be written for a type: its label, what it is, with placeholders.
+const TYPES: [(&str, &str, Option<&str>); 15] = [
+    ("!noisy.i32", "a 32-bit integer with noise in its low bits", None),
+    ("i1", "a bit", None),
+    ("i5", "an integer of 5 bits, the widest that can be encoded", None),
+    ("i8", "an integer of 8 bits", None),
+    ("i16", "an integer of 16 bits", None),
+    ("i32", "an integer of 32 bits", None),
+    ("i64", "an integer of 64 bits", None),
+    ("index", "an integer as wide as an address", None),
+    ("f32", "a float of 32 bits", None),
+    ("f64", "a float of 64 bits", None),
+    ("none", "the type with one value", None),
+    ("memref", "memory", Some("memref<${1:4}x${2:i32}>")),
+    ("tensor", "a tensor", Some("tensor<${1:4}x${2:i32}>")),
+    ("vector", "a vector", Some("vector<${1:4}x${2:i32}>")),
+    ("tuple", "a tuple", Some("tuple<${1:i32}>")),
+];
+
+/// Whether the name of an attribute may start behind this part of a line.
+fn is_in_attributes(before: &str) -> bool {
+    let Some(open) = before.rfind('{') else { return false };
+    // The attributes of an argument stand in the parentheses of a signature, those of an op behind a word.
+    let count = |c: char| before[..open].matches(c).count();
+    let is_open = !before[open..].contains('}') && before.trim_end().ends_with(['{', ',']);
+    is_open && (count('(') > count(')') || before[..open].trim_end().ends_with("attributes"))
+}
+
+/// The attributes that mean something here.
+fn attributes() -> Vec<Proposal> {
+    vec![Proposal {
+        kind: Kind::Attribute,
+        label: "noisy.bound".to_owned(),
+        detail: "the most noise of an argument or a result, as a contract".to_owned(),
+        snippet: Some("noisy.bound = ${1:12} : i64".to_owned()),
+    }]
 }
 
 fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Proposal> {
@@ -179,13 +259,8 @@ fn symbols(document: &Document) -> Vec<Proposal> {
 }
 
 fn types(document: &Document) -> Vec<Proposal> {
-    let noisy = Proposal {
-        kind: Kind::Type,
-        label: "!noisy.i32".to_owned(),
-        detail: "a 32-bit integer with noise in its low bits".to_owned(),
-        snippet: None,
-    };
-    let mut out = vec![noisy];
+    let mut out = type_names();
+    out.retain(|it| it.label.starts_with('!'));
     out.extend(aliases(document, '!'));
     out
 }
@@ -248,8 +323,43 @@ pub(crate) fn snippet(name: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// The documentation of an op that was proposed.
+/// The documentation of an op or a type that was proposed.
 pub(crate) fn documentation(label: &str) -> Option<&'static str> {
+    if let Some((_, detail, _)) = TYPES.iter().find(|it| it.0 == label) {
+        return Some(detail);
+    }
     let doc = OpKind::of(label).spec().doc.trim();
     (!doc.is_empty()).then_some(doc)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The labels of the first proposals at `$0`.
+    fn first(text: &str, n: usize) -> Vec<String> {
+        let at = text.find("$0").unwrap_or_default();
+        let document = Document::new(&text.replacen("$0", "", 1));
+        completion(&document, at).proposals.into_iter().take(n).map(|it| it.label).collect()
+    }
+
+    #[test]
+    fn values_of_the_wanted_type_come_first() {
+        let text = |last: &str| {
+            format!(
+                "func.func @f(%n: !noisy.i32, %i: i5) {{\n  %m = noisy.add %n, %n : !noisy.i32\n  %j = arith.addi %i, %i : i5\n  {last}\n  return\n}}\n"
+            )
+        };
+        assert_eq!(first(&text("%r = noisy.add %$0"), 2), ["%m", "%n"]);
+        assert_eq!(first(&text("%r = noisy.encode %$0"), 2), ["%j", "%i"]);
+        assert_eq!(first(&text("%r = noisy.add %m, %$0"), 1), ["%m"]);
+    }
+
+    #[test]
+    fn types_behind_a_colon_and_attributes_in_braces() {
+        assert_eq!(first("%0 = arith.addi %a, %b : i$0", 3), ["i1", "i5", "i8"]);
+        assert_eq!(first("%0 = noisy.add %a, %b : !$0", 1), ["!noisy.i32"]);
+        assert_eq!(first("func.func @f(%a: !noisy.i32 {noi$0", 1), ["noisy.bound"]);
+        assert!(first("\"a::$0", 9).is_empty());
+    }
 }

@@ -8,6 +8,7 @@ use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 
 use super::cursor::{self, Thing};
 use super::definition::defining;
+use super::hint;
 
 /// A text about a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +74,14 @@ fn about_value(document: &Document, value: Value) -> String {
     let name = ir.value_text(value);
     let mut out = code(&format!("{name} : {}", type_text(ir, data.ty)));
     noise(document, value, &mut out);
+    if let Some(range) = hint::in_words(document, value) {
+        let _ = writeln!(out, "value {range}\n");
+    }
+    if let Some(op) = ir.definer(value)
+        && !document.integers().is_live(ir, op)
+    {
+        out.push_str("never reached: control does not come here\n\n");
+    }
     match (data.def, ir.definer(value)) {
         (noisy_syntax::Def::Argument(..), Some(op)) if ir.op(op).kind == OpKind::FuncFunc => {
             let _ = writeln!(out, "\nParameter of `@{}`.", document.function_name(op));
@@ -142,6 +151,12 @@ fn about_op(document: &Document, op: Op) -> String {
         out.push_str("An op that is not described here.\n");
     } else {
         let _ = writeln!(out, "{}", spec.doc.trim());
+    }
+    if let Some(rounds) = hint::rounds(document, op) {
+        let _ = writeln!(out, "\nRuns {rounds}.");
+    }
+    if ir.op(op).kind.is_op() && !document.integers().is_live(ir, op) {
+        out.push_str("\nNever reached: control does not come here.\n");
     }
     let model = document.model();
     if let Some(rule) = model.rule(name)

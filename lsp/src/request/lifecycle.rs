@@ -13,6 +13,7 @@ pub(crate) fn initialize(
 ) -> Result<lsp::InitializeResult> {
     let session = &server.session;
     session.met(&params.capabilities);
+    session.set_trace(params.trace.unwrap_or_default());
     let folders = params.workspace_folders.unwrap_or_default().into_iter().map(|it| it.uri);
     let mut roots: Vec<_> = folders.collect();
     if roots.is_empty() {
