@@ -274,7 +274,8 @@ pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
         let data = ir.op(op);
         if data.kind == OpKind::FuncCall && !matches!(data.form, Form::Broken | Form::Opaque) {
             match callee(ir, op) {
-                Some(it) if it == function => calls.push(op),
+                Some(it) if it == function && caller(ir, op).is_some() => calls.push(op),
+                Some(it) if it == function => is_all = false,
                 Some(_) => {}
                 None => is_all = false,
             }
@@ -285,6 +286,19 @@ pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
     calls.sort_by_cached_key(|&it| ir.start(it));
     calls.dedup();
     (calls, is_all)
+}
+
+/// The function, one of [`functions`], that a call stands in.
+pub fn caller(ir: &Ir, call: Op) -> Option<Op> {
+    let function = ir.function_of(call)?;
+    let mut at = function;
+    while let Some(parent) = ir.parent_op(at) {
+        if !matches!(ir.op(parent).kind, OpKind::Chunk | OpKind::BuiltinModule) {
+            return None;
+        }
+        at = parent;
+    }
+    Some(function)
 }
 
 /// The functions of the document in textual order, those within other ops than modules left out.

@@ -9,9 +9,14 @@ use noisy_syntax::{Op, OpKind, Region};
 use crate::{Document, Limits, Noise, Objective, Options, insert_reduces};
 
 /// A small generator (xorshift), so that runs repeat.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
+    /// A generator of its own for each seed.
+    pub(crate) fn new(seed: u64) -> Self {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
     fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -19,21 +24,21 @@ impl Random {
         self.0
     }
 
-    fn below(&mut self, n: usize) -> usize {
+    pub(crate) fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
 
-    fn one_in(&mut self, n: usize) -> bool {
+    pub(crate) fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
 
-    fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+    pub(crate) fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         &of[self.below(of.len())]
     }
 }
 
 /// All facts of a document, in textual order.
-fn facts(document: &Document) -> String {
+pub(crate) fn facts(document: &Document) -> String {
     let mut out = String::new();
     region_facts(document, document.ir().root(), &mut out);
     out
@@ -43,7 +48,9 @@ fn region_facts(document: &Document, region: Region, out: &mut String) {
     let ir = document.ir();
     let values = |values: &[noisy_syntax::Value], out: &mut String| {
         for &value in values {
-            let _ = write!(out, " {}={}", ir.value_text(value), document.noise(value));
+            let (name, integers) = (ir.value_text(value), document.integers());
+            let (constant, range) = (integers.constant(ir, value), integers.range(value));
+            let _ = write!(out, " {name}={} {constant} {range}", document.noise(value));
         }
     };
     let _ = write!(out, "{{");
@@ -52,7 +59,9 @@ fn region_facts(document: &Document, region: Region, out: &mut String) {
         let data = ir.op(op);
         if data.kind == OpKind::Label {
             let live = document.facts().is_block_live(ir.label_block(op));
-            let _ = write!(out, "\n^{}", if live { "" } else { " dead" });
+            let also = document.integers().is_block_live(ir.label_block(op));
+            let of = |it| if it { "" } else { " dead" };
+            let _ = write!(out, "\n^{}{}", of(live), of(also));
         } else {
             let _ = write!(out, "\n{}", ir.op_name(op));
         }
@@ -74,8 +83,7 @@ struct Writer {
 
 impl Writer {
     fn new(seed: u64, flow: bool) -> Self {
-        let random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        Writer { random, out: String::new(), n: 0, flow }
+        Writer { random: Random::new(seed), out: String::new(), n: 0, flow }
     }
 
     fn name(&mut self) -> String {
@@ -232,7 +240,7 @@ fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, Stri
     let whole = start..start + line.len();
     let other = lines.get(random.below(lines.len().max(1))).copied().unwrap_or("");
     let swap = |from: &str, to: &str| (whole.clone(), line.replace(from, to));
-    match random.below(14) {
+    match random.below(20) {
         0 => (whole, String::new()),
         1 => (start..start, other.to_owned()),
         2 => (whole, other.to_owned()),
@@ -245,6 +253,12 @@ fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, Stri
         9 => swap("_0", "_1"),
         10 => swap("!noisy.i32", "i32"),
         11 => (start..start, "  cf.br ^l1\n^l1:\n".to_owned()),
+        12 => swap("addi", "muli"),
+        13 => swap("slt", "sge"),
+        14 => swap("%c1", "%c4"),
+        15 => swap("%k2", "%k5"),
+        16 => swap("@f1", "@f2"),
+        17 => swap("private ", ""),
         _ => {
             let at = start + random.below(line.len() + 1);
             let len = usize::from(random.one_in(2) && at < text.len());
@@ -258,32 +272,37 @@ fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, Stri
 fn edits_equal_reading_anew() {
     let n = if cfg!(debug_assertions) { 300 } else { 1500 };
     for seed in 1..=n {
-        let mut text = Writer::new(seed, true).function(3 + seed as usize % 20);
-        let mut random = Random(seed * 77 + 5);
-        let mut document = Document::new(&text);
-        let mut undo: Vec<(std::ops::Range<usize>, String)> = Vec::new();
-        for step in 0..12 {
-            let (range, new) = match undo.pop() {
-                Some(edit) if random.one_in(3) => edit,
-                _ => random_edit(&mut random, &text),
-            };
-            let old = text[range.clone()].to_owned();
-            document.edit(range.clone(), &new);
-            text.replace_range(range.clone(), &new);
-            undo = vec![(range.start..range.start + new.len(), old)];
-            let anew = Document::new(&text);
-            let what = format!("seed {seed} step {step}, {range:?} -> {new:?}\n{text}");
-            let (found, expected) = (facts(&document), facts(&anew));
-            for (found, expected) in found.lines().zip(expected.lines()) {
-                assert_eq!(found, expected, "{what}");
-            }
-            assert_eq!(found.len(), expected.len(), "{what}");
-            let (found, expected) = (document.diagnostics(), anew.diagnostics());
-            for (found, expected) in found.iter().zip(&expected) {
-                assert_eq!(found, expected, "{what}");
-            }
-            assert_eq!(found.len(), expected.len(), "{what}");
+        check_edits(seed, Writer::new(seed, true).function(3 + seed as usize % 20));
+    }
+}
+
+/// Edits a program at random, and checks after each edit that all is as if the text were read anew.
+pub(crate) fn check_edits(seed: u64, program: String) {
+    let mut text = program;
+    let mut random = Random(seed * 77 + 5);
+    let mut document = Document::new(&text);
+    let mut undo: Vec<(std::ops::Range<usize>, String)> = Vec::new();
+    for step in 0..12 {
+        let (range, new) = match undo.pop() {
+            Some(edit) if random.one_in(3) => edit,
+            _ => random_edit(&mut random, &text),
+        };
+        let old = text[range.clone()].to_owned();
+        document.edit(range.clone(), &new);
+        text.replace_range(range.clone(), &new);
+        undo = vec![(range.start..range.start + new.len(), old)];
+        let anew = Document::new(&text);
+        let what = format!("seed {seed} step {step}, {range:?} -> {new:?}\n{text}");
+        let (found, expected) = (facts(&document), facts(&anew));
+        for (found, expected) in found.lines().zip(expected.lines()) {
+            assert_eq!(found, expected, "{what}");
         }
+        assert_eq!(found.len(), expected.len(), "{what}");
+        let (found, expected) = (document.diagnostics(), anew.diagnostics());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(found, expected, "{what}");
+        }
+        assert_eq!(found.len(), expected.len(), "{what}");
     }
 }
 

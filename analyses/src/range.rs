@@ -306,9 +306,12 @@ impl SparseForward for Ranges {
     }
 
     fn refine(&self, ir: &Scene<'_, Self::Base>, value: Value, fact: Range) -> Range {
-        let Some(Constant::Int(number)) = ir.base.fact(value).copied() else { return fact };
-        match (width(ir, value), i64::try_from(number)) {
-            (Some(width), Ok(number)) => Bounds::one(width, number).into(),
+        match (ir.base.fact(value).copied(), width(ir, value)) {
+            (Some(Constant::Bottom), _) => Range::Bottom,
+            (Some(Constant::Int(number)), Some(width)) => match i64::try_from(number) {
+                Ok(number) => Bounds::one(width, number).into(),
+                Err(_) => fact,
+            },
             _ => fact,
         }
     }

@@ -3,8 +3,11 @@
 //!
 //! *Law.* After any edits the facts equal those from scratch. *Cost.* Every question is a look-up, O(1), unless it says otherwise.
 
+#[cfg(test)]
 pub mod fold;
 pub mod infer;
+#[cfg(test)]
+mod laws;
 
 use noisy_syntax::{Block, Delta, Ir, Op, OpKind, Value};
 

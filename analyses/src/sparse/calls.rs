@@ -33,7 +33,8 @@ pub(super) struct Port<F> {
 impl<A: SparseForward> Sparse<A> {
     /// The callee of a call whose results are what it returns.
     pub(super) fn linked_callee(&self, ir: &Scene<'_, A::Base>, op: Op) -> Option<Op> {
-        flow::callee(ir, op).filter(|it| self.ports.contains_key(it))
+        let callee = flow::callee(ir, op).filter(|it| self.ports.contains_key(it))?;
+        flow::caller(ir, op).map(|_| callee)
     }
 
     /// What a function returns at an index.
@@ -93,7 +94,7 @@ impl<A: SparseForward> Sparse<A> {
                 self.ports.insert(function, port);
                 family.insert(function);
                 let calls = flow::calls_of(ir, function).0;
-                family.extend(calls.into_iter().filter_map(|it| ir.function_of(it)));
+                family.extend(calls.into_iter().filter_map(|it| flow::caller(ir, it)));
             }
         }
         self.family.extend(functions.into_iter().filter(|it| family.contains(it)));
@@ -250,7 +251,7 @@ impl<A: SparseForward> Sparse<A> {
         if let Some(args) = &mut port.args {
             let mut changed = false;
             for &call in calls {
-                let caller = ir.function_of(call);
+                let caller = flow::caller(ir, call);
                 let counts = caller.is_none_or(|it| {
                     it == function && !port.is_alone
                         || self.ports.get(&it).is_none_or(|it| !it.is_alone)
@@ -279,7 +280,7 @@ impl<A: SparseForward> Sparse<A> {
             }
         }
         if changed {
-            again.extend(calls.iter().filter_map(|it| ir.function_of(*it)));
+            again.extend(calls.iter().filter_map(|it| flow::caller(ir, *it)));
         }
         self.ports.insert(function, port);
     }

@@ -283,6 +283,8 @@ pub struct Sparse<A: SparseForward> {
     dirty: Vec<Value>,
     /// Whether definitions must be checked to stand before their uses, because facts of later ones are there.
     checks_order: bool,
+    /// Visits before this tick were not part of the last solution from scratch.
+    solve_start: u32,
     /// Visits before this tick were not part of the cycle that is being iterated.
     cycle_start: u32,
     /// Cycles that are being iterated.
@@ -335,6 +337,7 @@ impl<A: SparseForward> Sparse<A> {
             queued: FxHashSet::default(),
             dirty: Vec::new(),
             checks_order: false,
+            solve_start: 0,
             cycle_start: 0,
             rounds: SmallVec::new(),
             passes: SmallVec::new(),
@@ -392,6 +395,8 @@ impl<A: SparseForward> Sparse<A> {
         self.calls.clear();
         self.n_visits = 0;
         self.checks_order = false;
+        self.clock += 1;
+        self.solve_start = self.clock;
         self.fit(ir);
         self.find_family(ir);
         self.sweep_region(ir, ir.root(), true);

@@ -67,6 +67,12 @@ impl<A: SparseForward> Sparse<A> {
         let mut live = live;
         let mut labels_seen = false;
         let start = self.clock;
+        if !self.rounds.is_empty() || !self.passes.is_empty() {
+            // Again, perhaps: a use before its definition must not take it for visited.
+            for op in ir.items(region) {
+                self.stamp[op.index()] = 0;
+            }
+        }
         for (n, op) in ir.items(region).enumerate() {
             let data = ir.op(op);
             if data.kind == OpKind::Label {
@@ -106,8 +112,9 @@ impl<A: SparseForward> Sparse<A> {
         self.fuel = self.fuel.saturating_sub(1);
         let data = ir.op(op);
         if data.regions.is_empty() {
+            let changed = self.apply(ir, op, live);
             self.stamp[op.index()] = self.clock;
-            return self.apply(ir, op, live);
+            return changed;
         }
         self.reached[op.index()] = live;
         let before: SmallVec<[A::Fact; 2]> =

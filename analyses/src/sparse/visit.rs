@@ -80,7 +80,12 @@ impl<A: SparseForward> Sparse<A> {
             };
             return (if passed { is_before() } else { stamp >= start }) || in_other_block();
         }
-        let is_visited = !self.checks_order || (self.cycle_start > 0 && stamp >= self.cycle_start);
+        let since = match self.cycle_start {
+            0 if self.checks_order => u32::MAX,
+            0 => self.solve_start,
+            start => start,
+        };
+        let is_visited = stamp >= since;
         (is_visited && !passed) || is_before()
     }
 
