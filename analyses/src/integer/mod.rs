@@ -3,7 +3,6 @@
 //!
 //! *Law.* After any edits the facts equal those from scratch. *Cost.* Every question is a look-up, O(1), unless it says otherwise.
 
-#[cfg(test)]
 pub mod fold;
 pub mod infer;
 #[cfg(test)]
