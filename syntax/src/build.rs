@@ -1,15 +1,15 @@
 //! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and regions, and leaves again.
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::feed::Feed;
 use crate::grammar::{Env, Form, Parsed, ParsedArgument, parse_item};
 use crate::ir::{BlockData, OpData, Operand, RegionData, Rest, ResultName, Successor, ValueData};
-use crate::lex::Tokens;
 use crate::link::Use;
-use crate::skeleton::{Inner, Item, Shape, Skeleton};
-use crate::{
-    Attr, Block, Category, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value, seq,
-};
+use crate::seq::{self, Piece};
+use crate::skeleton::{Inner, Item, Part, Shape, Skeleton};
+use crate::{Attr, Block, Category, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value};
 
 /// What was made and what must be linked.
 #[derive(Debug, Default)]
@@ -22,8 +22,16 @@ pub(crate) struct Work {
     pub(crate) retry_successors: Vec<Use>,
     /// Values that kept their id and changed their type.
     pub(crate) retyped: Vec<Value>,
+    /// Names that values have anew.
+    pub(crate) defines: Vec<Value>,
     /// Ops that left.
     pub(crate) removed: Vec<Op>,
+    /// The old op that each item of the run becomes.
+    pub(crate) pairs: Vec<Option<Op>>,
+    /// The first of each run of old items that is taken over, and how many they are.
+    pub(crate) kept: FxHashMap<Op, usize>,
+    /// These runs, cut out.
+    pub(crate) trees: Vec<seq::Root>,
     /// A scratch buffer.
     parsed: Parsed,
 }
@@ -31,41 +39,17 @@ pub(crate) struct Work {
 /// Where tokens and items come from.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) lexed: &'a Tokens,
+    pub(crate) feed: &'a Feed<'a>,
     pub(crate) skeleton: &'a Skeleton,
     /// The region of the chunk that holds the run: its aliases.
     pub(crate) chunk: Region,
     /// The text starts where the file does.
     pub(crate) at_file_start: bool,
-    /// Regions that were left out of the text.
-    pub(crate) elided: &'a [Elided],
 }
 
-/// A region of an old op that is not read again: between its braces the text of the run has a filler.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Elided {
-    /// Behind the `{` in the text of the run.
-    pub(crate) open: u32,
-    /// Behind the filler.
-    pub(crate) at: u32,
-    /// Bytes left out, less the filler.
-    pub(crate) len: usize,
-    /// The op that holds it.
-    pub(crate) op: Op,
-    pub(crate) region: Region,
-}
-
-impl Run<'_> {
-    pub(crate) fn item(&self, index: u32) -> &Item {
+impl<'a> Run<'a> {
+    pub(crate) fn item(&self, index: u32) -> &'a Item {
         &self.skeleton.items[index as usize]
-    }
-
-    /// Bytes of an item, what was left out of it included.
-    pub(crate) fn len(&self, index: u32) -> u32 {
-        let item = self.item(index);
-        let inside = self.elided.iter().filter(|it| item.start < it.at && it.at < item.end);
-        item.end - item.start + inside.map(|it| it.len as u32).sum::<u32>()
     }
 }
 
@@ -136,14 +120,73 @@ impl Ir {
         region
     }
 
-    /// Lowers an item into a new op of a region (not yet in its sequence).
-    pub(crate) fn lower(
+    /// A chunk that holds nothing yet.
+    pub(crate) fn new_chunk(&mut self, own_len: u32) -> Op {
+        let root = self.root;
+        let chunk =
+            self.new_op(OpData { form: Form::Custom, own_len, ..OpData::new(root, OpKind::Chunk) });
+        let region = self.new_region(Some(chunk));
+        self.ops[chunk.index()].regions.push((own_len, region));
+        chunk
+    }
+
+    /// Makes what was read to be in a region: items become the old ops that they are paired with, or new ones; what was taken over is
+    /// moved there.
+    pub(crate) fn build_parts(
         &mut self,
         run: Run<'_>,
-        index: u32,
-        parent: Region,
+        region: Region,
+        parts: &[Part],
         work: &mut Work,
-    ) -> (Op, u32) {
+    ) -> Vec<Piece> {
+        let mut pieces = Vec::with_capacity(parts.len());
+        for &part in parts {
+            pieces.push(match part {
+                Part::Item(index) => {
+                    let op = match work.pairs.get(index as usize).copied().flatten() {
+                        Some(op) => self.lower_inside(run, index, op, work),
+                        None => self.lower(run, index, region, work),
+                    };
+                    Piece::Item(op, run.item(index).len)
+                }
+                Part::Kept(index) => {
+                    let tree = work.trees[index as usize];
+                    if run.skeleton.kept[index as usize].region != region {
+                        for op in seq::items(self, tree) {
+                            self.ops[op.index()].parent = region;
+                        }
+                    }
+                    Piece::Tree(tree)
+                }
+            });
+        }
+        pieces
+    }
+
+    /// Gives an old op what its item holds now.
+    fn lower_inside(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) -> Op {
+        for (n, inner) in run.item(index).regions.iter().enumerate() {
+            let region = self.op(op).regions[n].1;
+            self.lower_parts(run, region, inner, work);
+        }
+        op
+    }
+
+    fn lower_parts(&mut self, run: Run<'_>, region: Region, inner: &Inner, work: &mut Work) {
+        let pieces = self.build_parts(run, region, &inner.parts, work);
+        seq::fill(self, region, &pieces);
+        let end = match inner.parts.last() {
+            None => inner.open,
+            Some(&Part::Item(it)) => run.item(it).end,
+            Some(&Part::Kept(it)) => run.feed.holes()[it as usize],
+        };
+        let data = &mut self.regions[region.index()];
+        data.tail = inner.close - end;
+        data.closed = inner.closed;
+    }
+
+    /// Lowers an item into a new op of a region (not yet in its sequence).
+    fn lower(&mut self, run: Run<'_>, index: u32, parent: Region, work: &mut Work) -> Op {
         let item = run.item(index);
         let op = self.new_op(OpData::new(parent, OpKind::Unknown));
         let mut parsed = std::mem::take(&mut work.parsed);
@@ -177,7 +220,7 @@ impl Ir {
             self.lower_region(run, item, op, inner, arguments, work);
         }
         work.parsed.region_arguments = arguments;
-        (op, item.end - item.start)
+        op
     }
 
     fn lower_region(
@@ -192,7 +235,6 @@ impl Ir {
         let region = self.new_region(Some(op));
         let open = Own { item }.at(inner.open);
         self.ops[op.index()].regions.push((open, region));
-        self.regions[region.index()].closed = inner.closed;
         let entry = self.regions[region.index()].entry;
         let args = self.new_arguments(entry, item, arguments);
         if arguments.iter().any(|it| it.attrs.is_some()) {
@@ -203,13 +245,7 @@ impl Ir {
         if self.ops[op.index()].form == Form::Opaque {
             self.new_maybe_arguments(op, region);
         }
-        let mut items = Vec::with_capacity(inner.items.len());
-        for &it in &inner.items {
-            items.push(self.lower(run, it, region, work));
-        }
-        let end = inner.items.last().map_or(inner.open, |&it| run.item(it).end);
-        self.regions[region.index()].tail = inner.close - end;
-        seq::build(self, region, &items);
+        self.lower_parts(run, region, inner, work);
     }
 
     /// The arguments that the header of an opaque op may define, as values without text.
@@ -237,14 +273,14 @@ impl Ir {
         out.clear();
         let (from, to) = (item.tokens.0 as usize, item.tokens.1 as usize);
         let tokens = if item.regions.is_empty() {
-            &run.lexed.tokens[from..to]
+            &run.feed.tokens()[from..to]
         } else {
             &run.skeleton.own[from..to]
         };
         let aliases = self.names.aliases.entry(run.chunk).or_default();
         let default_dialect = item.default_dialect;
         let mut env = Env { interner: &mut self.interner, aliases, default_dialect };
-        parse_item(run.text, tokens, &mut env, out);
+        parse_item(run.feed.text(), tokens, &mut env, out);
         if let Some(region) = item.regions.iter().find(|it| !it.closed)
             && !out.problems.iter().any(|it| it.category == Category::Syntax)
         {
@@ -332,6 +368,7 @@ impl Ir {
             ty: it.ty,
             maybe_argument: it.maybe_argument && !item.regions.is_empty(),
             value: None,
+            slot: u32::MAX,
         });
         let operands: SmallVec<[Operand; 2]> = operands.collect();
         let plain = parsed.successors.is_empty()
@@ -378,8 +415,9 @@ impl Ir {
         data.name_span = own.span(parsed.name_span);
         data.lead = item.first - item.start;
         data.own_len = item.end - item.start - cut;
-        data.balanced = item.balanced;
-        data.reach = item.reach.saturating_sub(item.end);
+        data.quoted = item.quoted;
+        data.asks = item.asks;
+        data.reach = item.reach;
         data.results = results;
         data.result_names = result_names;
         data.operands = operands;
@@ -456,7 +494,7 @@ impl Ir {
         work.parsed = parsed;
         work.fresh.push(op);
         if !same {
-            self.add_result_defs(op, &mut work.retry);
+            work.defines.extend(self.result_firsts(op));
         }
     }
 
@@ -475,8 +513,8 @@ impl Ir {
         })
     }
 
-    /// Whether an item may take the place of an op by [`Ir::lower_again`]: neither has regions, or all of them were left out
-    /// and belong to that op, which is of the same name and understood before and after.
+    /// Whether an item may take the place of an op by [`Ir::lower_again`]: neither has regions, or as many, and the op is of the same
+    /// name and understood before and after.
     pub(crate) fn is_alike(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
         let item = run.item(index);
         let data = self.op(op);
@@ -487,14 +525,7 @@ impl Ir {
         if item.regions.is_empty() {
             return true;
         }
-        let same = item.regions.iter().zip(&data.regions).all(|(new, &(_, region))| {
-            new.closed
-                && run
-                    .elided
-                    .iter()
-                    .any(|it| it.open == new.open && it.at == new.close && it.region == region)
-        });
-        if !same || data.form == Form::Opaque {
+        if data.form == Form::Opaque {
             return false;
         }
         let name = data.name;
@@ -545,12 +576,7 @@ impl Ir {
             }
             let args = self.new_arguments(entry, item, new);
             self.blocks[entry.index()].args.clone_from(&args);
-            for value in args {
-                if named(self, &value) != Name::EMPTY {
-                    self.add_def(value, &mut work.retry);
-                    self.note_duplicate(region, named(self, &value));
-                }
-            }
+            work.defines.extend(args.iter().filter(|it| named(self, it) != Name::EMPTY));
         }
         parsed.region_arguments = arguments;
     }
@@ -567,9 +593,14 @@ impl Ir {
 
     fn add_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {
         for value in self.result_firsts(op) {
-            self.add_def(value, retry);
-            self.note_duplicate(self.op(op).parent, self.value(value).name);
+            self.define(value, retry);
         }
+    }
+
+    /// Makes the name of a value known.
+    pub(crate) fn define(&mut self, value: Value, retry: &mut Vec<Use>) {
+        self.add_def(value, retry);
+        self.note_duplicate(self.def_region(value), self.value(value).name);
     }
 
     fn remove_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {
@@ -583,8 +614,7 @@ impl Ir {
         if self.op(op).kind == OpKind::Label {
             for value in self.op(op).results.clone() {
                 if self.value(value).name != Name::EMPTY {
-                    self.add_def(value, &mut work.retry);
-                    self.note_duplicate(self.op(op).parent, self.value(value).name);
+                    self.define(value, &mut work.retry);
                 }
             }
             work.retry_successors.extend(self.add_label(op));
@@ -599,8 +629,7 @@ impl Ir {
                 if opaque && guessed {
                     self.add_maybe(op, region, name, value);
                 } else if name != Name::EMPTY {
-                    self.add_def(value, &mut work.retry);
-                    self.note_duplicate(region, name);
+                    self.define(value, &mut work.retry);
                 }
             }
         }
@@ -632,19 +661,72 @@ impl Ir {
         // Whoever still uses it is resolved anew.
         for (op, index) in std::mem::take(&mut self.values[value.index()].uses) {
             self.ops[op.index()].operands[index as usize].value = None;
-            let name = self.op(op).operands[index as usize].name;
-            self.names_unresolved(name, (op, index));
+            self.names_unresolved((op, index));
             retry.push((op, index));
         }
         self.values[value.index()].name = Name::EMPTY;
         self.free_values.push(value);
     }
 
-    /// Takes an op and all that it holds out of the IR (it has left its sequence already).
+    /// The items of a region that are not taken over.
+    pub(crate) fn not_kept(&self, region: Region, kept: &FxHashMap<Op, usize>) -> Vec<Op> {
+        let mut out = Vec::new();
+        let mut at = seq::first(self, region);
+        while let Some(op) = at {
+            at = match kept.get(&op) {
+                Some(n) => seq::nth(self, region, self.rank(op) + n),
+                None => {
+                    out.push(op);
+                    self.next(op)
+                }
+            };
+        }
+        out
+    }
+
+    /// Takes an item that goes to another region, with all that it holds, out of the tables of names.
+    pub(crate) fn unplace(&mut self, op: Op, work: &mut Work) {
+        if self.op(op).kind == OpKind::Label {
+            for use_ in self.remove_label(op) {
+                self.unlink_successor(use_);
+                work.retry_successors.push(use_);
+            }
+            for value in self.op(op).results.clone() {
+                if self.value(value).name != Name::EMPTY {
+                    self.remove_def(value, &mut work.retry);
+                }
+            }
+        } else {
+            self.remove_result_defs(op, &mut work.retry);
+        }
+        for index in 0..self.rest(op).successors.len() {
+            self.unlink_successor((op, index as u32));
+            work.retry_successors.push((op, index as u32));
+        }
+        self.remove_symbols(op);
+    }
+
+    /// Enters an item that came from another region in the tables of names; its uses are to be resolved again.
+    pub(crate) fn place(&mut self, op: Op, work: &mut Work) {
+        if self.op(op).kind == OpKind::Label {
+            let block = self.label_block(op);
+            self.blocks[block.index()].region = self.op(op).parent;
+            for value in self.op(op).results.clone() {
+                if self.value(value).name != Name::EMPTY {
+                    self.define(value, &mut work.retry);
+                }
+            }
+            work.retry_successors.extend(self.add_label(op));
+        } else {
+            self.add_result_defs(op, &mut work.retry);
+        }
+        self.add_symbols(op);
+    }
+
+    /// Takes an op and all that it holds out of the IR, but for its place in its sequence.
     pub(crate) fn remove(&mut self, op: Op, work: &mut Work) {
         for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
-            let items: Vec<Op> = self.items(region).collect();
-            for item in items {
+            for item in self.not_kept(region, &work.kept) {
                 self.remove(item, work);
             }
             let entry = self.region(region).entry;
@@ -705,7 +787,7 @@ struct Signature {
 /// What stands where no item can start: an alias that is not at the top, a label that is, or anything else.
 fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
     out.clear();
-    let first = run.lexed.tokens[item.tokens.0 as usize].span();
+    let first = run.feed.tokens()[item.tokens.0 as usize].span();
     out.kind = OpKind::Junk;
     out.form = Form::Broken;
     out.name_span = first;
@@ -734,7 +816,8 @@ impl OpData {
             lead: 0,
             own_len: 0,
             reach: 0,
-            balanced: true,
+            quoted: false,
+            asks: 0,
             results: SmallVec::new(),
             result_names: SmallVec::new(),
             operands: SmallVec::new(),

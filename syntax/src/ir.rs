@@ -14,7 +14,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::{
-    Attr, Block, Form, Interner, Name, Op, OpKind, Problem, Region, Span, Type, Value, seq,
+    Attr, Block, Form, Interner, Name, Op, OpKind, Problem, Region, Span, Type, Value, dialect, seq,
 };
 
 /// An item of a region and, if it is an op, everything the IR knows of it.
@@ -37,10 +37,12 @@ pub struct OpData {
     pub lead: u32,
     /// Bytes of own text.
     pub own_len: u32,
+    /// Whether its name is quoted.
+    pub(crate) quoted: bool,
     /// Bytes beyond the end of the item that were looked at to find that end.
     pub(crate) reach: u32,
-    /// Whether all its brackets are closed.
-    pub(crate) balanced: bool,
+    /// What it would be another item without: [`crate::skeleton::DIALECT`], [`crate::skeleton::PLACE`].
+    pub(crate) asks: u8,
     /// The values it defines, whether or not the text names them; of a label, the block's arguments.
     pub results: SmallVec<[Value; 1]>,
     /// The names left of the `=`.
@@ -98,6 +100,8 @@ pub struct Operand {
     pub maybe_argument: bool,
     /// What it resolves to.
     pub value: Option<Value>,
+    /// Its place in [`ValueData::uses`], or among those that resolve to nothing.
+    pub(crate) slot: u32,
 }
 
 /// A branch target.
@@ -372,7 +376,7 @@ impl Ir {
     /// Bytes of the inside of a region.
     pub fn region_len(&self, region: Region) -> usize {
         let data = self.region(region);
-        seq::total(self, region) + data.tail as usize
+        (seq::total(self, region).bytes + data.tail) as usize
     }
 
     /// Where an item starts in the file, its leading trivia included, in bytes.
@@ -416,6 +420,78 @@ impl Ir {
             }
         }
         from..to
+    }
+
+    /// The item (no chunk) that starts at a byte of the file, and where its region starts.
+    pub(crate) fn item_starting_at(&self, offset: usize) -> Option<(Op, usize)> {
+        let mut region = self.root;
+        let mut base = 0;
+        'descend: loop {
+            let (op, at) = seq::find(self, region, offset - base)?;
+            let mut start = base + at;
+            let data = self.op(op);
+            if start == offset && data.kind != OpKind::Chunk {
+                return Some((op, base));
+            }
+            for &(own, inner) in &data.regions {
+                let from = start + own as usize;
+                let len = self.region_len(inner);
+                if offset >= from && offset < from + len {
+                    (region, base) = (inner, from);
+                    continue 'descend;
+                }
+                start += len;
+            }
+            return None;
+        }
+    }
+
+    /// How many regions are around a region, chunks not counted.
+    pub(crate) fn depth(&self, region: Region) -> usize {
+        let mut depth = 0;
+        let mut at = region;
+        while let Some(parent) = self.region(at).parent {
+            depth += 1;
+            at = self.op(parent).parent;
+        }
+        depth - 1
+    }
+
+    /// Whether a region is that of a chunk: the top level.
+    pub(crate) fn is_chunk_region(&self, region: Region) -> bool {
+        self.region(region).parent.is_some_and(|op| self.op(op).kind == OpKind::Chunk)
+    }
+
+    /// The region of the chunk that a region is part of.
+    pub(crate) fn chunk_region(&self, region: Region) -> Region {
+        let mut at = region;
+        while let Some(parent) = self.region(at).parent {
+            if self.op(parent).kind == OpKind::Chunk {
+                return at;
+            }
+            at = self.op(parent).parent;
+        }
+        at
+    }
+
+    /// The default dialect of op names without a dot in a region.
+    pub(crate) fn default_dialect(&self, region: Region) -> Option<&'static str> {
+        let mut at = region;
+        loop {
+            let Some(op) = self.region(at).parent else { return dialect::TOP };
+            let data = self.op(op);
+            if data.kind == OpKind::Chunk {
+                return dialect::TOP;
+            }
+            // Quoted names leave the dialect as it is around.
+            if !data.quoted {
+                let name = self.interner.str(data.name);
+                let around =
+                    if name.contains('.') { None } else { self.default_dialect(data.parent) };
+                return dialect::inner_dialect(around, name);
+            }
+            at = data.parent;
+        }
     }
 
     /// The text range of an op without its leading trivia, in bytes of the file.

@@ -8,20 +8,18 @@
 //!   starts an op is not taken for one: the name is a token and `<` another, so that one unclosed `<` costs a line.
 //! - A line `// -----` splits the file wherever it stands, and is a token.
 //!
-//! *Cost.* Linear, but for bodies that do not close; nesting is limited to [`MAX_BODY_DEPTH`], which bounds their cost.
+//! *Cost.* Linear. A body that does not close is looked through once: what that look says of the `<` inside is remembered.
 
 use crate::{OpKind, T, Token};
 
-/// Brackets may nest this deep inside a dialect body; deeper ones are not understood.
-pub const MAX_BODY_DEPTH: usize = 128;
+/// How many bytes behind a token the lexer may look at to tell where it ends.
+pub(crate) const LOOK_AHEAD: usize = 3;
 
 /// The tokens of a text, with [`T::Eof`] at the end.
 #[derive(Debug, Default)]
 pub struct Tokens {
     /// The tokens.
     pub tokens: Vec<Token>,
-    /// For the few tokens whose end was found by looking further: the index and the byte looked at last.
-    pub(crate) reaches: Vec<(u32, u32)>,
 }
 
 /// Lexes a text of less than 4 GiB.
@@ -31,10 +29,15 @@ pub fn lex(text: &str) -> Tokens {
 
 /// Lexes a part of a file that starts at the file's start or right behind a token.
 pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
-    let mut lexer = Lexer { bytes: text.as_bytes(), at: 0, at_file_start, out: Tokens::default() };
-    lexer.out.tokens.reserve(text.len() / 5 + 1);
-    lexer.run();
-    lexer.out
+    let mut lexer = Lexer::new(at_file_start);
+    let mut tokens = Vec::with_capacity(text.len() / 5 + 1);
+    loop {
+        let (token, _) = lexer.next(text.as_bytes());
+        tokens.push(token);
+        if token.kind == T::Eof {
+            return Tokens { tokens };
+        }
+    }
 }
 
 /// What is wrong with the text of a [`T::Error`] token.
@@ -50,11 +53,16 @@ pub fn error_message(text: &str) -> &'static str {
     }
 }
 
-struct Lexer<'a> {
-    bytes: &'a [u8],
+/// Where lexing stands in a text.
+#[derive(Debug, Default)]
+pub(crate) struct Lexer {
+    /// The next byte.
     at: usize,
+    /// The text starts where its file does.
     at_file_start: bool,
-    out: Tokens,
+    /// Nothing but blanks and comments since the last line break.
+    at_line_start: bool,
+    bodies: Bodies,
 }
 
 const BARE_START: u8 = 1;
@@ -87,99 +95,96 @@ fn is(byte: u8, class: u8) -> bool {
     CLASS[byte as usize] & class != 0
 }
 
-impl Lexer<'_> {
-    fn peek(&self, ahead: usize) -> u8 {
-        self.bytes.get(self.at + ahead).copied().unwrap_or(0)
+impl Lexer {
+    pub(crate) fn new(at_file_start: bool) -> Self {
+        Self { at_file_start, at_line_start: at_file_start, ..Self::default() }
     }
 
-    fn skip(&mut self, class: u8) {
-        while self.at < self.bytes.len() && is(self.bytes[self.at], class) {
-            self.at += 1;
-        }
+    /// Where lexing stands, to go back to.
+    pub(crate) fn state(&self) -> (usize, bool) {
+        (self.at, self.at_line_start)
     }
 
-    fn run(&mut self) {
-        let mut at_line_start = self.at_file_start;
-        loop {
-            let Some(&byte) = self.bytes.get(self.at) else {
-                let end = self.at as u32;
-                self.out.tokens.push(Token { start: end, end, kind: T::Eof, at_line_start: true });
-                return;
-            };
+    /// Goes to a place, which is behind a token or was one's [`Lexer::state`]. What was seen behind it counts no more.
+    pub(crate) fn go_to(&mut self, (at, at_line_start): (usize, bool)) {
+        (self.at, self.at_line_start) = (at, at_line_start);
+        self.bodies.forget();
+    }
+
+    /// The next token, and the byte behind the last that its end depends on.
+    pub(crate) fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
+        let at_line_start = self.skip_trivia(bytes);
+        let start = self.at;
+        let mut reach = 0;
+        let kind = match bytes.get(start) {
+            Some(b'/') if bytes.get(start + 1) == Some(&b'/') => {
+                self.at = line_end(bytes, start);
+                T::Split
+            }
+            Some(&byte) => self.scan(bytes, byte, &mut reach),
+            None => T::Eof,
+        };
+        self.at_line_start = false;
+        let at_line_start = at_line_start || kind == T::Eof;
+        let token = Token { start: start as u32, end: self.at as u32, kind, at_line_start };
+        (token, reach.max(self.at + LOOK_AHEAD))
+    }
+
+    /// Moves to the next token. Returns whether a line break was passed.
+    fn skip_trivia(&mut self, bytes: &[u8]) -> bool {
+        let mut at_line_start = self.at_line_start;
+        while let Some(&byte) = bytes.get(self.at) {
             match byte {
                 b'\n' | b'\r' => {
                     at_line_start = true;
                     self.at += 1;
-                    continue;
                 }
-                b' ' | b'\t' | 0 => {
-                    self.at += 1;
-                    continue;
-                }
+                b' ' | b'\t' | 0 => self.at += 1,
                 // A byte order mark at the very start is accepted and says nothing.
                 0xEF if self.at == 0
                     && self.at_file_start
-                    && self.bytes.starts_with(b"\xEF\xBB\xBF") =>
+                    && bytes.starts_with(b"\xEF\xBB\xBF") =>
                 {
                     self.at = 3;
-                    continue;
                 }
-                b'/' if self.peek(1) == b'/' => {
-                    let end = line_end(self.bytes, self.at);
-                    if at_line_start && is_split(self.bytes, self.at) {
-                        self.token(T::Split, end - self.at, true);
-                    } else {
-                        self.at = end;
+                b'/' if bytes.get(self.at + 1) == Some(&b'/') => {
+                    if at_line_start && is_split(bytes, self.at) {
+                        break;
                     }
-                    continue;
+                    self.at = line_end(bytes, self.at);
                 }
-                _ => {}
-            }
-            let line = std::mem::replace(&mut at_line_start, false);
-            match byte {
-                b'A'..=b'Z' | b'a'..=b'z' | b'_' => self.class_token(T::Bare, BARE, line),
-                b'%' => self.prefixed(T::Percent, line),
-                b'^' => self.prefixed(T::Caret, line),
-                b'#' if self.peek(1) == b'-' && self.peek(2) == b'}' => {
-                    self.token(T::FileMetaClose, 3, line);
-                }
-                b'#' => self.prefixed(T::Hash, line),
-                b'!' => self.prefixed(T::Bang, line),
-                b'@' => self.at_name(line),
-                b'0'..=b'9' => self.number(line),
-                b'"' => self.string(line),
-                b'{' if self.peek(1) == b'-' && self.peek(2) == b'#' => {
-                    self.token(T::FileMetaOpen, 3, line);
-                }
-                b'-' if self.peek(1) == b'>' => self.token(T::Arrow, 2, line),
-                b'.' if self.peek(1) == b'.' && self.peek(2) == b'.' => {
-                    self.token(T::Ellipsis, 3, line);
-                }
-                _ => self.punctuation(byte, line),
+                _ => break,
             }
         }
+        at_line_start
     }
 
-    fn token(&mut self, kind: T, len: usize, at_line_start: bool) {
-        let (start, end) = (self.at as u32, (self.at + len) as u32);
+    /// Moves behind the token that starts with `byte` here.
+    fn scan(&mut self, bytes: &[u8], byte: u8, reach: &mut usize) -> T {
+        let peek = |ahead: usize| bytes.get(self.at + ahead).copied().unwrap_or(0);
+        let (kind, len) = match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'_' => {
+                self.at = skip(bytes, self.at + 1, BARE);
+                return T::Bare;
+            }
+            b'%' => return self.prefixed(bytes, T::Percent, reach),
+            b'^' => return self.prefixed(bytes, T::Caret, reach),
+            b'#' if peek(1) == b'-' && peek(2) == b'}' => (T::FileMetaClose, 3),
+            b'#' => return self.prefixed(bytes, T::Hash, reach),
+            b'!' => return self.prefixed(bytes, T::Bang, reach),
+            b'@' => return self.at_name(bytes),
+            b'0'..=b'9' => return self.number(bytes),
+            b'"' => return if self.string(bytes) { T::Str } else { T::Error },
+            b'{' if peek(1) == b'-' && peek(2) == b'#' => (T::FileMetaOpen, 3),
+            b'-' if peek(1) == b'>' => (T::Arrow, 2),
+            b'.' if peek(1) == b'.' && peek(2) == b'.' => (T::Ellipsis, 3),
+            _ => return self.punctuation(bytes, byte),
+        };
         self.at += len;
-        self.out.tokens.push(Token { start, end, kind, at_line_start });
+        kind
     }
 
-    /// A token that started at `start` and ends here.
-    fn token_from(&mut self, start: usize, kind: T, at_line_start: bool) {
-        let end = self.at as u32;
-        self.out.tokens.push(Token { start: start as u32, end, kind, at_line_start });
-    }
-
-    fn class_token(&mut self, kind: T, class: u8, line: bool) {
-        let start = self.at;
-        self.at += 1;
-        self.skip(class);
-        self.token_from(start, kind, line);
-    }
-
-    fn punctuation(&mut self, byte: u8, line: bool) {
+    fn punctuation(&mut self, bytes: &[u8], byte: u8) -> T {
         let kind = match byte {
             b':' => T::Colon,
             b',' => T::Comma,
@@ -200,94 +205,90 @@ impl Lexer<'_> {
             b'/' => T::Slash,
             _ => T::Error,
         };
+        self.at += 1;
         // An unexpected character is the whole character.
-        let mut len = 1;
-        while self.bytes.get(self.at + len).is_some_and(|b| b & 0xC0 == 0x80) {
-            len += 1;
+        while bytes.get(self.at).is_some_and(|b| b & 0xC0 == 0x80) {
+            self.at += 1;
         }
-        self.token(kind, len, line);
+        kind
     }
 
-    fn prefixed(&mut self, kind: T, line: bool) {
-        let start = self.at;
+    fn prefixed(&mut self, bytes: &[u8], kind: T, reach: &mut usize) -> T {
         self.at += 1;
-        let first = self.peek(0);
+        let first = bytes.get(self.at).copied().unwrap_or(0);
         if is(first, DIGIT) {
-            self.skip(DIGIT);
-        } else if is(first, SUFFIX_START) {
-            self.skip(SUFFIX);
-            if self.peek(0) == b'<' && matches!(kind, T::Hash | T::Bang) {
-                let (end, reach) = body_end(self.bytes, self.at);
-                if let Some(end) = end {
-                    self.at = end;
-                    let kind = if kind == T::Hash { T::HashBody } else { T::BangBody };
-                    self.token_from(start, kind, line);
-                    return;
-                }
-                self.out.reaches.push((self.out.tokens.len() as u32, reach as u32));
-            }
-        } else {
-            self.token_from(start, T::Error, line);
-            return;
+            self.at = skip(bytes, self.at, DIGIT);
+            return kind;
         }
-        self.token_from(start, kind, line);
+        if !is(first, SUFFIX_START) {
+            return T::Error;
+        }
+        self.at = skip(bytes, self.at, SUFFIX);
+        if bytes.get(self.at) != Some(&b'<') || !matches!(kind, T::Hash | T::Bang) {
+            return kind;
+        }
+        let (end, looked) = self.bodies.end(bytes, self.at);
+        *reach = looked;
+        match end {
+            Some(end) => {
+                self.at = end;
+                if kind == T::Hash { T::HashBody } else { T::BangBody }
+            }
+            None => kind,
+        }
     }
 
-    fn at_name(&mut self, line: bool) {
-        let start = self.at;
+    fn at_name(&mut self, bytes: &[u8]) -> T {
         self.at += 1;
-        match self.peek(0) {
-            b'"' => {
-                let kind = if self.string_end() { T::At } else { T::Error };
-                self.token_from(start, kind, line);
+        match bytes.get(self.at) {
+            Some(b'"') => return if self.string(bytes) { T::At } else { T::Error },
+            Some(&byte) if is(byte, BARE_START) => {
+                self.at = skip(bytes, self.at, BARE);
+                return T::At;
             }
-            byte if is(byte, BARE_START) => {
-                self.skip(BARE);
-                self.token_from(start, T::At, line);
-            }
-            _ => self.token_from(start, T::Error, line),
+            _ => {}
         }
+        T::Error
     }
 
-    fn number(&mut self, line: bool) {
-        let start = self.at;
-        if self.peek(0) == b'0' && self.peek(1) == b'x' && self.peek(2).is_ascii_hexdigit() {
+    fn number(&mut self, bytes: &[u8]) -> T {
+        let peek = |at: usize| bytes.get(at).copied().unwrap_or(0);
+        let at = self.at;
+        if peek(at) == b'0' && peek(at + 1) == b'x' && peek(at + 2).is_ascii_hexdigit() {
             self.at += 2;
-            while self.peek(0).is_ascii_hexdigit() {
+            while peek(self.at).is_ascii_hexdigit() {
                 self.at += 1;
             }
-            self.token_from(start, T::Int, line);
-            return;
+            return T::Int;
         }
-        self.skip(DIGIT);
-        if self.peek(0) != b'.' {
-            self.token_from(start, T::Int, line);
-            return;
+        self.at = skip(bytes, at, DIGIT);
+        if peek(self.at) != b'.' {
+            return T::Int;
         }
-        self.at += 1;
-        self.skip(DIGIT);
-        if matches!(self.peek(0), b'e' | b'E') {
-            let signed = usize::from(matches!(self.peek(1), b'+' | b'-'));
-            if is(self.peek(1 + signed), DIGIT) {
-                self.at += 1 + signed;
-                self.skip(DIGIT);
+        self.at = skip(bytes, self.at + 1, DIGIT);
+        if matches!(peek(self.at), b'e' | b'E') {
+            let signed = usize::from(matches!(peek(self.at + 1), b'+' | b'-'));
+            if is(peek(self.at + 1 + signed), DIGIT) {
+                self.at = skip(bytes, self.at + 1 + signed, DIGIT);
             }
         }
-        self.token_from(start, T::Float, line);
-    }
-
-    fn string(&mut self, line: bool) {
-        let start = self.at;
-        let kind = if self.string_end() { T::Str } else { T::Error };
-        self.token_from(start, kind, line);
+        T::Float
     }
 
     /// Moves behind the string that starts here; `false` (and to the end of the line) if it is not well-formed.
-    fn string_end(&mut self) -> bool {
-        let (end, fine) = string_end(self.bytes, self.at);
+    fn string(&mut self, bytes: &[u8]) -> bool {
+        let (end, is_fine) = string_end(bytes, self.at);
         self.at = end;
-        fine
+        is_fine
     }
+}
+
+/// The first byte from `at` on that is not of a class.
+fn skip(bytes: &[u8], mut at: usize, class: u8) -> usize {
+    while bytes.get(at).is_some_and(|&byte| is(byte, class)) {
+        at += 1;
+    }
+    at
 }
 
 /// The end of the string that starts at `at` and whether it is well-formed; an unterminated one ends with its line.
@@ -332,61 +333,99 @@ fn is_split(bytes: &[u8], at: usize) -> bool {
             || line[8..].starts_with(b"// IR Dump"))
 }
 
-/// The end of the dialect body whose `<` is at `open`, if it closes before a line that starts an op, and the last byte
-/// that was looked at.
-fn body_end(bytes: &[u8], open: usize) -> (Option<usize>, usize) {
-    let mut stack = [0u8; MAX_BODY_DEPTH];
-    let mut depth = 0;
-    let mut at = open;
-    while let Some(&byte) = bytes.get(at) {
-        let close = match byte {
-            b'"' => {
-                let (end, fine) = string_end(bytes, at);
-                if !fine {
-                    return (None, end);
-                }
-                at = end;
-                continue;
-            }
-            b'-' if bytes.get(at + 1) == Some(&b'>') => {
-                at += 2;
-                continue;
-            }
-            b'\n' | b'\r' => {
-                at += 1;
-                if let Some(reach) = line_starts_op(bytes, at) {
-                    return (None, reach);
-                }
-                continue;
-            }
-            b'<' => b'>',
-            b'(' => b')',
-            b'[' => b']',
-            b'{' => b'}',
-            b'>' | b')' | b']' | b'}' => {
-                if stack[depth - 1] != byte {
-                    return (None, at);
-                }
-                depth -= 1;
-                at += 1;
-                if depth == 0 {
-                    return (Some(at), at);
-                }
-                continue;
-            }
-            _ => {
-                at += 1;
-                continue;
-            }
-        };
-        if depth == MAX_BODY_DEPTH {
-            return (None, at);
-        }
-        stack[depth] = close;
-        depth += 1;
-        at += 1;
+/// What looking for the ends of dialect bodies has found.
+///
+/// Where a body ends depends on nothing before its `<`, so a look that fails also tells the end of every `<` that it passed:
+/// those still open fail where it failed. Thus nothing is looked at twice, however many bodies are left open.
+#[derive(Debug, Default)]
+struct Bodies {
+    /// Each `<` that the last failed look passed and the byte behind its `>`; 0 if it is still open.
+    passed: Vec<(u32, u32)>,
+    /// The byte behind the last that it looked at.
+    looked: usize,
+    /// The brackets that are open: what closes each, and its place in `passed` if it is a `<`.
+    open: Vec<(u8, u32)>,
+}
+
+impl Bodies {
+    fn forget(&mut self) {
+        self.passed.clear();
     }
-    (None, bytes.len())
+
+    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op, and the byte behind the last
+    /// that was looked at.
+    fn end(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
+        if let Ok(found) = self.passed.binary_search_by_key(&(start as u32), |it| it.0) {
+            return match self.passed[found].1 {
+                0 => (None, self.looked),
+                end => (Some(end as usize), end as usize),
+            };
+        }
+        self.passed.clear();
+        self.open.clear();
+        let (end, looked) = self.look(bytes, start);
+        self.looked = looked;
+        if end.is_some() {
+            self.passed.clear();
+        }
+        (end, looked)
+    }
+
+    fn look(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
+        let mut at = start;
+        while let Some(&byte) = bytes.get(at) {
+            let close = match byte {
+                b'"' => {
+                    let (end, is_fine) = string_end(bytes, at);
+                    if !is_fine {
+                        return (None, end);
+                    }
+                    at = end;
+                    continue;
+                }
+                b'-' if bytes.get(at + 1) == Some(&b'>') => {
+                    at += 2;
+                    continue;
+                }
+                b'\n' | b'\r' => {
+                    at += 1;
+                    if let Some(looked) = line_starts_op(bytes, at) {
+                        return (None, looked);
+                    }
+                    continue;
+                }
+                b'<' => b'>',
+                b'(' => b')',
+                b'[' => b']',
+                b'{' => b'}',
+                b'>' | b')' | b']' | b'}' => {
+                    at += 1;
+                    match self.open.pop() {
+                        Some((close, passed)) if close == byte => {
+                            if byte == b'>' {
+                                self.passed[passed as usize].1 = at as u32;
+                            }
+                        }
+                        _ => return (None, at),
+                    }
+                    if self.open.is_empty() {
+                        return (Some(at), at);
+                    }
+                    continue;
+                }
+                _ => {
+                    at += 1;
+                    continue;
+                }
+            };
+            self.open.push((close, self.passed.len() as u32));
+            if byte == b'<' {
+                self.passed.push((at as u32, 0));
+            }
+            at += 1;
+        }
+        (None, bytes.len())
+    }
 }
 
 /// Whether the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the name of a known op) or splits the

@@ -8,6 +8,7 @@ mod build;
 pub mod dialect;
 pub mod dump;
 mod entity;
+mod feed;
 pub mod grammar;
 mod intern;
 mod ir;

@@ -66,7 +66,7 @@ pub(crate) struct Touched {
     /// Values that lost their last use.
     pub(crate) idle: Vec<Value>,
     /// Where items were replaced.
-    pub(crate) run: Option<Replaced>,
+    pub(crate) runs: Vec<Replaced>,
 }
 
 /// A stretch of a region whose items were replaced.
@@ -160,6 +160,12 @@ impl Defs {
 pub(crate) type Use = (Op, u32);
 
 impl Names {
+    /// Whether any chunk defines an alias.
+    pub(crate) fn has_aliases(&self) -> bool {
+        let mut all = self.aliases.values();
+        all.any(|it| !it.types.is_empty() || !it.attrs.is_empty())
+    }
+
     pub(crate) fn label_block(&self, label: Op) -> Block {
         self.label_blocks[&label]
     }
@@ -180,7 +186,7 @@ impl Names {
 
 impl Ir {
     /// The region in which a value's name is defined.
-    fn def_region(&self, value: Value) -> Region {
+    pub(crate) fn def_region(&self, value: Value) -> Region {
         match self.value(value).def {
             Def::Result(op, _) => self.op(op).parent,
             Def::Argument(block, _) => self.block(block).region,
@@ -358,42 +364,54 @@ impl Ir {
         let operand = &mut self.ops[op.index()].operands[index as usize];
         operand.value = value;
         match value {
-            Some(value) => self.values[value.index()].uses.push((op, index)),
+            Some(value) => {
+                let uses = &mut self.values[value.index()].uses;
+                operand.slot = uses.len() as u32;
+                uses.push((op, index));
+            }
             None => {
-                let name = operand.name;
                 if !operand.maybe_argument {
                     self.names.suspects.insert(op);
                 }
-                self.names.unresolved.entry(name).or_default().push((op, index));
+                self.names_unresolved((op, index));
             }
         }
     }
 
-    /// Takes a use out of the tables.
+    /// Takes a use out of the tables, in which it is or (just made) is not.
     pub(crate) fn unlink_use(&mut self, (op, index): Use) {
         let operand = &mut self.ops[op.index()].operands[index as usize];
-        let name = operand.name;
-        if let Some(value) = operand.value.take() {
+        let (name, slot) = (operand.name, operand.slot as usize);
+        let moved = if let Some(value) = operand.value.take() {
             let uses = &mut self.values[value.index()].uses;
-            if let Some(at) = uses.iter().position(|&it| it == (op, index)) {
-                uses.swap_remove(at);
-            }
+            uses.swap_remove(slot);
             if uses.is_empty() {
                 self.names.touched.idle.push(value);
             }
-        } else if let Some(uses) = self.names.unresolved.get_mut(&name) {
-            if let Some(at) = uses.iter().position(|&it| it == (op, index)) {
-                uses.swap_remove(at);
-            }
+            uses.get(slot).copied()
+        } else if let Some(uses) = self.names.unresolved.get_mut(&name)
+            && uses.get(slot) == Some(&(op, index))
+        {
+            uses.swap_remove(slot);
+            let moved = uses.get(slot).copied();
             if uses.is_empty() {
                 self.names.unresolved.remove(&name);
             }
+            moved
+        } else {
+            None
+        };
+        if let Some((op, index)) = moved {
+            self.ops[op.index()].operands[index as usize].slot = slot as u32;
         }
     }
 
-    /// Enters a use that lost its value among the unresolved ones.
-    pub(crate) fn names_unresolved(&mut self, name: Name, use_: Use) {
-        self.names.unresolved.entry(name).or_default().push(use_);
+    /// Enters a use that has no value among the unresolved ones.
+    pub(crate) fn names_unresolved(&mut self, (op, index): Use) {
+        let operand = &mut self.ops[op.index()].operands[index as usize];
+        let uses = self.names.unresolved.entry(operand.name).or_default();
+        operand.slot = uses.len() as u32;
+        uses.push((op, index));
     }
 
     /// Enters a header argument of an opaque op that may be one.
@@ -440,5 +458,26 @@ impl Ir {
     pub fn aliases_at(&self, op: Op) -> Option<&Aliases> {
         let (_, region) = self.op(self.chunk_of(op)).regions.first()?;
         self.names.aliases.get(region)
+    }
+
+    /// Names defined in a region may be visible around it.
+    pub(crate) fn note_shadows(&mut self, region: Region) {
+        let Some(parent) = self.region(region).parent else { return };
+        let around = self.op(parent).parent;
+        let mut names: Vec<Name> = Vec::new();
+        let mut add = |ir: &Ir, value: Value| names.push(ir.value(value).name);
+        for &value in &self.block(self.region(region).entry).args {
+            add(self, value);
+        }
+        for op in self.items(region) {
+            for &value in &self.op(op).results {
+                add(self, value);
+            }
+        }
+        for name in names {
+            if self.visible(around, name).is_some() {
+                self.names.dubious.insert(name);
+            }
+        }
     }
 }

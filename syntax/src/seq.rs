@@ -1,32 +1,47 @@
 //! The items of a region as a balanced sequence that sums lengths.
 //!
 //! A randomized binary tree without stored priorities: the items are its nodes (the links live in [`crate::OpData`]), in-order
-//! is program order, and every node knows the bytes, items and labels of its subtree. Merging two trees picks the
+//! is program order, and every node knows of its subtree the bytes, the items, whether there are labels, how far its items looked beyond
+//! its end, and so on ([`Link`]). Merging two trees picks the
 //! root with probability proportional to size, which keeps the expected depth at O(log n) whatever the edits
 //! (Martinez and Roura, "Randomized binary search trees", 1998); the "random" numbers are a hash of the
 //! ids, so equal histories give equal trees.
 //!
-//! *Law.* In-order traversal yields the items in textual order; `bytes` of a subtree is the sum of the lengths of its items.
+//! *Law.* In-order traversal yields the items in textual order; what a node says of its subtree is the sum (or maximum) over its items.
 //! *Cost.* Building is linear; everything else is O(log n).
 
-use crate::{Ir, Op, OpKind, Region};
+use crate::skeleton::DIALECT;
+use crate::{Form, Ir, Op, OpKind, Region};
 
 const NONE: Op = Op(u32::MAX);
 
-/// The place of an item in the tree of its region.
+/// The place of an item in the tree of its region, and what is known of its subtree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     up: Op,
     left: Op,
     right: Op,
+    /// Bytes.
     bytes: u32,
+    /// Items.
     count: u32,
-    labels: u32,
+    /// Bytes beyond the end of the subtree that were looked at to find where its items end.
+    far: u32,
+    /// How many regions are nested in its items.
+    height: u8,
+    /// [`LABEL`], and what its items ask for: [`DIALECT`], [`crate::skeleton::PLACE`].
+    has: u8,
 }
+
+/// There is a label.
+const LABEL: u8 = 1;
+
+const EMPTY: Link =
+    Link { up: NONE, left: NONE, right: NONE, bytes: 0, count: 0, far: 0, height: 0, has: 0 };
 
 impl Default for Link {
     fn default() -> Self {
-        Self { up: NONE, left: NONE, right: NONE, bytes: 0, count: 1, labels: 0 }
+        Self { count: 1, ..EMPTY }
     }
 }
 
@@ -34,20 +49,34 @@ impl Default for Link {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Root(Option<Op>);
 
+/// What a region's items are together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sum {
+    /// Bytes.
+    pub(crate) bytes: u32,
+    /// Bytes beyond their end that were looked at.
+    pub(crate) far: u32,
+    /// Regions nested in them.
+    pub(crate) height: u8,
+    /// [`LABEL`], and what its items ask for: [`DIALECT`], [`crate::skeleton::PLACE`].
+    pub(crate) has: u8,
+}
+
 fn link(ir: &Ir, op: Op) -> &Link {
-    &ir.ops[op.index()].link
+    static NOTHING: Link = EMPTY;
+    if op == NONE { &NOTHING } else { &ir.ops[op.index()].link }
 }
 
 fn bytes(ir: &Ir, op: Op) -> u32 {
-    if op == NONE { 0 } else { link(ir, op).bytes }
+    link(ir, op).bytes
 }
 
 fn count(ir: &Ir, op: Op) -> u32 {
-    if op == NONE { 0 } else { link(ir, op).count }
+    link(ir, op).count
 }
 
-fn labels(ir: &Ir, op: Op) -> u32 {
-    if op == NONE { 0 } else { link(ir, op).labels }
+fn has_label(ir: &Ir, op: Op) -> bool {
+    link(ir, op).has & LABEL != 0
 }
 
 fn own_bytes(ir: &Ir, op: Op) -> u32 {
@@ -59,25 +88,41 @@ fn is_label(ir: &Ir, op: Op) -> bool {
     ir.ops[op.index()].kind == OpKind::Label
 }
 
-/// Recomputes the sums of a node whose own length is given.
+/// What an item of that length is by itself.
+fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
+    let data = &ir.ops[op.index()];
+    let label = if data.kind == OpKind::Label { LABEL } else { 0 };
+    let mut sum = Sum { bytes: own, far: data.reach, height: 0, has: label | data.asks };
+    for &(_, region) in &data.regions {
+        let inner = total(ir, region);
+        sum.height = sum.height.max(inner.height.saturating_add(1));
+        // What was looked at behind the region is at most this far behind the item.
+        sum.far = sum.far.max(inner.far.saturating_sub(ir.region(region).tail));
+        // Names inside generic ops mean what they mean around them.
+        if data.form == Form::Generic {
+            sum.has |= inner.has & DIALECT;
+        }
+    }
+    sum
+}
+
+/// Recomputes what a node whose own length is given knows of its subtree.
 fn update(ir: &mut Ir, op: Op, own: u32) {
+    let sum = own_sum(ir, op, own);
     let Link { left, right, .. } = *link(ir, op);
-    let sum = own + bytes(ir, left) + bytes(ir, right);
-    let n = 1 + count(ir, left) + count(ir, right);
-    let n_labels = u32::from(is_label(ir, op)) + labels(ir, left) + labels(ir, right);
+    let (l, r) = (*link(ir, left), *link(ir, right));
+    let far = r.far.max(sum.far.saturating_sub(r.bytes));
     let it = &mut ir.ops[op.index()].link;
-    (it.bytes, it.count, it.labels) = (sum, n, n_labels);
+    it.bytes = own + l.bytes + r.bytes;
+    it.count = 1 + l.count + r.count;
+    it.far = far.max(l.far.saturating_sub(own + r.bytes));
+    it.height = sum.height.max(l.height).max(r.height);
+    it.has = sum.has | l.has | r.has;
     for child in [left, right] {
         if child != NONE {
             ir.ops[child.index()].link.up = op;
         }
     }
-}
-
-/// Makes these items, with the bytes of each, the contents of an empty region.
-pub(crate) fn build(ir: &mut Ir, region: Region, items: &[(Op, u32)]) {
-    let root = build_tree(ir, items);
-    set_root(ir, region, root);
 }
 
 fn build_tree(ir: &mut Ir, items: &[(Op, u32)]) -> Op {
@@ -91,6 +136,71 @@ fn build_tree(ir: &mut Ir, items: &[(Op, u32)]) -> Op {
     ir.ops[op.index()].link = Link { left, right, ..Link::default() };
     update(ir, op, own);
     op
+}
+
+/// Items to put next to each other: one with its bytes, or a tree of them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Piece {
+    Item(Op, u32),
+    Tree(Root),
+}
+
+/// Makes these pieces the contents of an empty region.
+pub(crate) fn fill(ir: &mut Ir, region: Region, pieces: &[Piece]) {
+    let root = join(ir, pieces);
+    set_root(ir, region, root);
+}
+
+fn join(ir: &mut Ir, pieces: &[Piece]) -> Op {
+    let mut root = NONE;
+    let mut items: Vec<(Op, u32)> = Vec::new();
+    for piece in pieces {
+        match *piece {
+            Piece::Item(op, len) => items.push((op, len)),
+            Piece::Tree(Root(tree)) => {
+                let run = build_tree(ir, &items);
+                items.clear();
+                root = merge(ir, root, run);
+                root = merge(ir, root, tree.unwrap_or(NONE));
+            }
+        }
+    }
+    let run = build_tree(ir, &items);
+    merge(ir, root, run)
+}
+
+/// Takes items out of a region: `n` from `from` on.
+pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> Root {
+    let root = root_of(ir, region);
+    let (before, rest) = split(ir, root, from as u32);
+    let (middle, after) = split(ir, rest, n as u32);
+    let root = merge(ir, before, after);
+    set_root(ir, region, root);
+    if middle != NONE {
+        ir.ops[middle.index()].link.up = NONE;
+    }
+    Root((middle != NONE).then_some(middle))
+}
+
+/// Puts pieces into a region, before the item that is number `at` there.
+pub(crate) fn insert(ir: &mut Ir, region: Region, at: usize, pieces: &[Piece]) {
+    let middle = join(ir, pieces);
+    let root = root_of(ir, region);
+    let (before, after) = split(ir, root, at as u32);
+    let root = merge(ir, before, middle);
+    let root = merge(ir, root, after);
+    set_root(ir, region, root);
+}
+
+/// The items of a tree, in order.
+pub(crate) fn items(ir: &Ir, root: Root) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut at = root.0.map(|it| leftmost(ir, it));
+    while let Some(op) = at {
+        out.push(op);
+        at = next(ir, op);
+    }
+    out
 }
 
 fn root_of(ir: &Ir, region: Region) -> Op {
@@ -151,30 +261,98 @@ fn merge(ir: &mut Ir, a: Op, b: Op) -> Op {
     }
 }
 
-/// Replaces `n` items from `from` on. The items that leave keep their links until they are reused.
-pub(crate) fn splice(ir: &mut Ir, region: Region, from: usize, n: usize, items: &[(Op, u32)]) {
-    let root = root_of(ir, region);
-    let (before, rest) = split(ir, root, from as u32);
-    let (_, after) = split(ir, rest, n as u32);
-    let middle = build_tree(ir, items);
-    let root = merge(ir, before, middle);
-    let root = merge(ir, root, after);
-    set_root(ir, region, root);
-}
-
-/// Adds to the length of an item in its region's sums.
-pub(crate) fn grow(ir: &mut Ir, op: Op, delta: i64) {
+/// After what an item holds changed: makes the sums of its region true again. Its new length is given.
+pub(crate) fn renew(ir: &mut Ir, op: Op, len: u32) {
     let mut at = op;
-    while at != NONE {
-        let it = &mut ir.ops[at.index()].link;
-        it.bytes = (i64::from(it.bytes) + delta) as u32;
-        at = it.up;
+    let mut own = len;
+    loop {
+        let up = link(ir, at).up;
+        let up_own = if up == NONE { 0 } else { own_bytes(ir, up) };
+        update(ir, at, own);
+        if up == NONE {
+            return;
+        }
+        (at, own) = (up, up_own);
     }
 }
 
-/// Bytes of all items of a region.
-pub(crate) fn total(ir: &Ir, region: Region) -> usize {
-    bytes(ir, root_of(ir, region)) as usize
+/// What all items of a region are together.
+pub(crate) fn total(ir: &Ir, region: Region) -> Sum {
+    let &Link { bytes, far, height, has, .. } = link(ir, root_of(ir, region));
+    Sum { bytes, far, height, has }
+}
+
+/// What the first `n` items of a region are together.
+pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> Sum {
+    let mut at = root_of(ir, region);
+    let mut n = n as u32;
+    let mut sum = Sum { bytes: 0, far: 0, height: 0, has: 0 };
+    let add = |sum: &mut Sum, it: Sum| {
+        sum.far = it.far.max(sum.far.saturating_sub(it.bytes));
+        sum.bytes += it.bytes;
+        sum.height = sum.height.max(it.height);
+        sum.has |= it.has;
+    };
+    while at != NONE && n > 0 {
+        let Link { left, right, .. } = *link(ir, at);
+        let before = count(ir, left);
+        if n <= before {
+            at = left;
+            continue;
+        }
+        let &Link { bytes, far, height, has, .. } = link(ir, left);
+        add(&mut sum, Sum { bytes, far, height, has });
+        add(&mut sum, own_sum(ir, at, own_bytes(ir, at)));
+        n -= before + 1;
+        at = right;
+    }
+    sum
+}
+
+/// The first item from number `from` on that ends, with what was looked at to find its end, at `offset` of the region or behind it.
+pub(crate) fn first_reaching(ir: &Ir, region: Region, from: usize, offset: usize) -> Option<Op> {
+    reaching_in(ir, root_of(ir, region), from as i64, offset as i64)
+}
+
+/// As [`first_reaching`], in a subtree whose first item is number 0 and starts at 0.
+fn reaching_in(ir: &Ir, at: Op, from: i64, offset: i64) -> Option<Op> {
+    let it = link(ir, at);
+    if i64::from(it.count) <= from || i64::from(it.bytes) + i64::from(it.far) < offset {
+        return None;
+    }
+    if at == NONE {
+        return None;
+    }
+    if let Some(found) = reaching_in(ir, it.left, from, offset) {
+        return Some(found);
+    }
+    let (own, left) = (own_bytes(ir, at), link(ir, it.left));
+    let (number, end) = (i64::from(left.count), i64::from(left.bytes) + i64::from(own));
+    if number >= from && end + i64::from(own_sum(ir, at, own).far) >= offset {
+        return Some(at);
+    }
+    reaching_in(ir, it.right, from - number - 1, offset - end)
+}
+
+/// The number of the first item of a region from number `from` on that asks for one of these things, or of all items.
+pub(crate) fn first_asking(ir: &Ir, region: Region, from: usize, what: u8) -> usize {
+    let root = root_of(ir, region);
+    asking_in(ir, root, from as i64, what).map_or(count(ir, root) as usize, |op| rank(ir, op))
+}
+
+fn asking_in(ir: &Ir, at: Op, from: i64, what: u8) -> Option<Op> {
+    let it = link(ir, at);
+    if i64::from(it.count) <= from || it.has & what == 0 {
+        return None;
+    }
+    if let Some(found) = asking_in(ir, it.left, from, what) {
+        return Some(found);
+    }
+    let number = i64::from(count(ir, it.left));
+    if number >= from && own_sum(ir, at, 0).has & what != 0 {
+        return Some(at);
+    }
+    asking_in(ir, it.right, from - number - 1, what)
 }
 
 /// Number of items of a region.
@@ -327,7 +505,7 @@ pub(crate) fn label_at_or_before(ir: &Ir, op: Op) -> Option<Op> {
     let mut at = op;
     let mut from = link(ir, op).left;
     loop {
-        if labels(ir, from) > 0 {
+        if has_label(ir, from) {
             return Some(last_label_in(ir, from));
         }
         // Climb to an ancestor that comes before.
@@ -352,7 +530,7 @@ pub(crate) fn label_at_or_before(ir: &Ir, op: Op) -> Option<Op> {
 fn last_label_in(ir: &Ir, mut at: Op) -> Op {
     loop {
         let Link { left, right, .. } = *link(ir, at);
-        if labels(ir, right) > 0 {
+        if has_label(ir, right) {
             at = right;
         } else if is_label(ir, at) {
             return at;
@@ -365,7 +543,7 @@ fn last_label_in(ir: &Ir, mut at: Op) -> Op {
 fn first_label_in(ir: &Ir, mut at: Op) -> Op {
     loop {
         let Link { left, right, .. } = *link(ir, at);
-        if labels(ir, left) > 0 {
+        if has_label(ir, left) {
             at = left;
         } else if is_label(ir, at) {
             return at;
@@ -378,7 +556,7 @@ fn first_label_in(ir: &Ir, mut at: Op) -> Op {
 /// The first label of a region.
 pub(crate) fn first_label(ir: &Ir, region: Region) -> Option<Op> {
     let root = root_of(ir, region);
-    (labels(ir, root) > 0).then(|| first_label_in(ir, root))
+    (has_label(ir, root)).then(|| first_label_in(ir, root))
 }
 
 /// The first label after this item.
@@ -386,7 +564,7 @@ pub(crate) fn next_label(ir: &Ir, op: Op) -> Option<Op> {
     let mut at = op;
     let mut from = link(ir, op).right;
     loop {
-        if labels(ir, from) > 0 {
+        if has_label(ir, from) {
             return Some(first_label_in(ir, from));
         }
         loop {

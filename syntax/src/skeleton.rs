@@ -14,21 +14,30 @@
 //! *What a `{` opens.* In generic form a region right inside parentheses, else a dictionary; in custom form what the next two
 //! tokens look like. `{}` is always a region; the grammar takes it for an empty dictionary where it wants one.
 //!
-//! *Law.* The items' texts, their regions' tails and braces, in order, are the text. Everything is a function of the tokens up to
-//! the item's `reach`, the last byte that was looked at. *Cost.* Linear, no recursion.
+//! *What is not read.* Wherever an item may start, the caller may say that old items are to be taken over from there on.
+//!
+//! *Law.* The items' texts, their regions' tails and braces, in order, are the text. What an item is is a function of the tokens from
+//! its start to its `reach`, the last byte that was looked at, of what it `asks` for, and of nothing else before it. *Cost.*
+//! Linear, no recursion.
+
+mod bounds;
 
 use smallvec::SmallVec;
 
-use crate::lex::Tokens;
-use crate::{OpKind, T, Token, dialect};
+use crate::feed::Feed;
+use crate::lex::LOOK_AHEAD;
+use crate::{Op, Region, T, Token, dialect};
 
 /// Regions may nest this deep; deeper braces are not understood and the op that has them says so.
 pub const MAX_REGION_DEPTH: usize = 200;
 
-/// How far a label is looked for its colon, in tokens.
-const MAX_LABEL_TOKENS: usize = 4096;
+/// What some items depend on: the default dialect.
+pub(crate) const DIALECT: u8 = 2;
 
-/// An item with its extent, in bytes of the lexed text.
+/// What some items depend on: whether they are at the top level.
+pub(crate) const PLACE: u8 = 4;
+
+/// An item with its extent, in bytes of [`Feed::text`].
 #[derive(Debug)]
 pub(crate) struct Item {
     /// Where its leading trivia starts.
@@ -37,14 +46,18 @@ pub(crate) struct Item {
     pub(crate) first: u32,
     /// Where it ends.
     pub(crate) end: u32,
-    /// The last byte that was looked at to find its end.
+    /// Its bytes, what was left out of it included.
+    pub(crate) len: u32,
+    /// Bytes beyond its end that were looked at to find that end.
     pub(crate) reach: u32,
-    /// Whether all its brackets are closed.
-    pub(crate) balanced: bool,
-    /// Its own tokens, in [`Skeleton::own`] if it has regions, else in the lexed tokens.
+    /// What it would be another item without: [`DIALECT`], [`PLACE`].
+    pub(crate) asks: u8,
+    /// Its own tokens, in [`Skeleton::own`] if it has regions, else in [`Feed::tokens`].
     pub(crate) tokens: (u32, u32),
     /// What stands here, as far as the first tokens tell.
     pub(crate) shape: Shape,
+    /// Whether its name is quoted.
+    pub(crate) quoted: bool,
     /// Its regions.
     pub(crate) regions: SmallVec<[Inner; 1]>,
     /// The default dialect of unprefixed names where it stands.
@@ -69,25 +82,49 @@ pub(crate) struct Inner {
     pub(crate) open: u32,
     /// The byte of its `}`, or where the text ends if there is none.
     pub(crate) close: u32,
-    /// Its items, as indices into [`Skeleton::items`].
-    pub(crate) items: Vec<u32>,
+    /// What it holds.
+    pub(crate) parts: Vec<Part>,
     /// Whether there is a `}`.
     pub(crate) closed: bool,
+}
+
+/// A part of what a region holds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    /// An item that was read: index into [`Skeleton::items`].
+    Item(u32),
+    /// Old items that were not: index into [`Skeleton::kept`] and [`Feed::holes`].
+    Kept(u32),
+}
+
+/// Old items next to each other that are taken over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    /// The region that held them.
+    pub(crate) region: Region,
+    /// The first.
+    pub(crate) first: Op,
+    /// How many.
+    pub(crate) n: usize,
+    /// Their bytes.
+    pub(crate) len: usize,
+    /// Bytes beyond their end that were looked at to find where they end.
+    pub(crate) far: usize,
+    /// What they ask for ([`Item::asks`]).
+    pub(crate) asks: u8,
 }
 
 /// The items of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Skeleton {
-    /// All items, inner ones before the item that holds them.
+    /// All items that were read, inner ones before the item that holds them.
     pub(crate) items: Vec<Item>,
+    /// The runs of items that were not.
+    pub(crate) kept: Vec<Kept>,
     /// The outermost ones in order.
-    pub(crate) roots: Vec<u32>,
+    pub(crate) roots: Vec<Part>,
     /// The own tokens of items that have regions.
     pub(crate) own: Vec<Token>,
-    /// Why it stopped.
-    pub(crate) stop: Stop,
-    /// The token at which it stopped.
-    pub(crate) stop_token: u32,
 }
 
 /// Why parsing a run ended.
@@ -100,8 +137,43 @@ pub(crate) enum Stop {
     Close,
     /// A split line.
     Split,
-    /// The caller said so, at the end of an item.
-    Synced,
+    /// The caller said so.
+    Told,
+}
+
+/// Where a run ended: why, before which token, and where that token and the trivia before it start in the document.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) stop: Stop,
+    pub(crate) token: usize,
+    pub(crate) at: usize,
+    pub(crate) trivia: usize,
+}
+
+/// What to do where an item may start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Take {
+    /// Read it.
+    Read,
+    /// Take these over instead.
+    Keep(Kept),
+    /// Stop.
+    Stop,
+}
+
+/// A place where an item may start.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Here {
+    /// Where its trivia starts in the document.
+    pub(crate) at: usize,
+    /// Regions around it, chunks not counted.
+    pub(crate) depth: usize,
+    /// Default dialect of op names.
+    pub(crate) default_dialect: Option<&'static str>,
+    /// Whether a `}` closes something.
+    pub(crate) inside: bool,
+    /// Whether the item is an outermost one of the run.
+    pub(crate) outermost: bool,
 }
 
 /// Where a run stands.
@@ -115,19 +187,33 @@ pub(crate) struct Context {
     pub(crate) inside: bool,
 }
 
-/// Splits tokens into items; the trivia before the first starts at `start`. After each outermost item, `synced` may stop.
+/// Splits what stands from a token on into items, behind those of `out`; the trivia before that token starts at `start` of the text
+/// that was read.
 pub(crate) fn skeleton(
-    text: &str,
-    lexed: &Tokens,
-    context: Context,
+    feed: &mut Feed<'_>,
+    token: usize,
     start: u32,
-    synced: &mut dyn FnMut(&Item) -> bool,
-) -> Skeleton {
-    let mut parser = Parser::new(text, lexed, context);
-    parser.trivia = start;
-    parser.run(synced);
-    parser.out.stop_token = parser.at as u32;
-    parser.out
+    context: Context,
+    out: &mut Skeleton,
+    take: &mut dyn FnMut(Here) -> Take,
+) -> End {
+    let mut parser = Parser {
+        feed,
+        at: token,
+        seen: 0,
+        n_reaches: 0,
+        no_results_before: 0,
+        trivia: start,
+        context,
+        ops: Vec::new(),
+        brackets: Brackets::default(),
+        own: Vec::new(),
+        out,
+    };
+    let stop = parser.run(take);
+    let base = parser.feed.base();
+    let at = base + parser.feed.token(parser.at).start as usize;
+    End { stop, token: parser.at, at, trivia: base + parser.trivia as usize }
 }
 
 /// An item that is being read.
@@ -138,8 +224,11 @@ struct Open {
     /// Token index of the op name, once seen.
     name: Option<u32>,
     generic: bool,
-    /// Brackets below belong to items around.
-    bracket_base: usize,
+    asks: u8,
+    /// Where its text starts in the document.
+    at: usize,
+    /// The brackets of the items around.
+    around: Brackets,
     /// Own tokens below belong to items around; `None` until the first region.
     own_base: Option<usize>,
     /// The first token not yet copied to `own`.
@@ -151,58 +240,93 @@ struct Open {
     in_region: bool,
 }
 
-struct Parser<'a> {
-    text: &'a str,
-    tokens: &'a [Token],
-    reaches: &'a [(u32, u32)],
-    next_reach: usize,
+/// The open brackets of an item, innermost last. Finding the one that a closing one closes, or that there is none, takes one step.
+#[derive(Debug, Default)]
+struct Brackets {
+    /// Each with what `last` was before it.
+    open: Vec<(T, [u32; 4])>,
+    /// How many are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if there is none that may be closed. Nothing closes
+    /// across a `{`.
+    last: [u32; 4],
+}
+
+impl Brackets {
+    fn number(kind: T) -> usize {
+        match kind {
+            T::LParen => 0,
+            T::LSquare => 1,
+            T::Less => 2,
+            _ => 3,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    fn innermost(&self) -> Option<T> {
+        self.open.last().map(|it| it.0)
+    }
+
+    /// Whether a bracket of this kind is open, and could be closed.
+    fn has(&self, kind: T) -> bool {
+        self.last[Self::number(kind)] > 0
+    }
+
+    fn push(&mut self, kind: T) {
+        self.open.push((kind, self.last));
+        if kind == T::LBrace {
+            self.last = [0; 4];
+        }
+        self.last[Self::number(kind)] = self.open.len() as u32;
+    }
+
+    /// Closes the last bracket of this kind and those inside it; if there is none, nothing happens.
+    fn close(&mut self, kind: T) {
+        if let Some(n) = self.last[Self::number(kind)].checked_sub(1) {
+            self.last = self.open[n as usize].1;
+            self.open.truncate(n as usize);
+        }
+    }
+}
+
+struct Parser<'a, 't> {
+    feed: &'a mut Feed<'t>,
     at: usize,
-    /// The furthest token that was looked at.
+    /// The byte of the document behind the last that was looked at.
     seen: usize,
-    extra_reach: u32,
+    /// How many of the tokens that looked far are counted in `seen`.
+    n_reaches: usize,
     /// No list of results starts at a token before this one: it was tried.
     no_results_before: usize,
     /// Where the trivia before the next token starts.
     trivia: u32,
     context: Context,
     ops: Vec<Open>,
-    brackets: Vec<T>,
+    /// The brackets of the innermost open item.
+    brackets: Brackets,
     own: Vec<Token>,
-    out: Skeleton,
+    out: &'a mut Skeleton,
 }
 
-impl<'a> Parser<'a> {
-    fn new(text: &'a str, lexed: &'a Tokens, context: Context) -> Self {
-        Parser {
-            text,
-            tokens: &lexed.tokens,
-            reaches: &lexed.reaches,
-            next_reach: 0,
-            at: 0,
-            seen: 0,
-            extra_reach: 0,
-            no_results_before: 0,
-            trivia: 0,
-            context,
-            ops: Vec::new(),
-            brackets: Vec::new(),
-            own: Vec::new(),
-            out: Skeleton::default(),
-        }
-    }
-
+impl Parser<'_, '_> {
     fn token(&mut self, index: usize) -> Token {
-        let index = index.min(self.tokens.len() - 1);
-        self.seen = self.seen.max(index);
-        self.tokens[index]
+        let token = self.feed.token(index);
+        let base = self.feed.base();
+        self.seen = self.seen.max(base + token.end as usize + LOOK_AHEAD);
+        while let Some(reach) = self.feed.take_reach(index, &mut self.n_reaches) {
+            self.seen = self.seen.max(reach as usize);
+        }
+        token
     }
 
     fn kind(&mut self, index: usize) -> T {
         self.token(index).kind
     }
 
+    /// The text of a token that was looked at.
     fn str(&self, index: usize) -> &str {
-        &self.text[self.tokens[index].range()]
+        &self.feed.text()[self.feed.tokens()[index].range()]
     }
 
     fn default_dialect(&self) -> Option<&'static str> {
@@ -222,43 +346,66 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn run(&mut self, synced: &mut dyn FnMut(&Item) -> bool) {
+    fn run(&mut self, take: &mut dyn FnMut(Here) -> Take) -> Stop {
         loop {
             // Here an item may start.
-            let token = self.token(self.at);
-            match token.kind {
+            match self.kind(self.at) {
                 T::RBrace if !self.ops.is_empty() => self.close_region(true),
-                T::RBrace if self.context.inside => {
-                    self.out.stop = Stop::Close;
-                    return;
-                }
-                T::Eof | T::Split => {
+                T::RBrace if self.context.inside => return Stop::Close,
+                kind @ (T::Eof | T::Split) => {
                     if self.ops.is_empty() {
-                        self.out.stop = if token.kind == T::Eof { Stop::Eof } else { Stop::Split };
-                        return;
+                        return if kind == T::Eof { Stop::Eof } else { Stop::Split };
                     }
                     self.close_region(false);
                 }
-                _ => self.open_item(),
+                _ => match take(self.here()) {
+                    Take::Read => self.open_item(),
+                    Take::Keep(kept) => self.keep(kept),
+                    Take::Stop => return Stop::Told,
+                },
             }
             // Here an item is open, until it ends or opens a region.
             while self.ops.last().is_some_and(|op| !op.in_region) {
                 if self.item_token() {
                     self.end_item();
-                    if self.ops.is_empty() {
-                        if self
-                            .out
-                            .roots
-                            .last()
-                            .is_some_and(|&it| synced(&self.out.items[it as usize]))
-                        {
-                            self.out.stop = Stop::Synced;
-                            return;
-                        }
-                        break;
-                    }
                 }
             }
+        }
+    }
+
+    fn here(&self) -> Here {
+        Here {
+            at: self.feed.base() + self.trivia as usize,
+            depth: self.context.depth + self.ops.len(),
+            default_dialect: self.default_dialect(),
+            inside: self.context.inside || !self.ops.is_empty(),
+            outermost: self.ops.is_empty(),
+        }
+    }
+
+    /// Takes old items over.
+    fn keep(&mut self, kept: Kept) {
+        self.trivia = self.feed.skip(self.at, self.trivia, kept.len);
+        self.n_reaches = self.n_reaches.min(self.feed.n_reaches());
+        self.no_results_before = self.at;
+        self.seen = self.seen.max(self.feed.base() + self.trivia as usize + kept.far);
+        let part = Part::Kept(self.out.kept.len() as u32);
+        self.out.kept.push(kept);
+        self.add(part, kept.asks);
+    }
+
+    /// Adds a part to the region that is being read.
+    fn add(&mut self, part: Part, asks: u8) {
+        let Some(op) = self.ops.last_mut() else {
+            self.out.roots.push(part);
+            return;
+        };
+        // Names inside generic ops mean what they mean around them.
+        if op.generic {
+            op.asks |= asks & DIALECT;
+        }
+        if let Some(region) = op.regions.last_mut() {
+            region.parts.push(part);
         }
     }
 
@@ -283,6 +430,9 @@ impl<'a> Parser<'a> {
             _ => (Shape::Junk, None, first + 1),
         };
         let generic = name.is_some_and(|name| self.kind(name) == T::Str);
+        let is_short = name.is_some_and(|name| !generic && !self.str(name).contains('.'));
+        let is_placed = self.kind(first) == T::RBrace
+            || matches!(shape, Shape::TypeAlias | Shape::AttrAlias | Shape::Label);
         let start = self.trivia;
         self.ops.push(Open {
             start,
@@ -290,7 +440,9 @@ impl<'a> Parser<'a> {
             shape,
             name: name.map(|name| name as u32),
             generic,
-            bracket_base: self.brackets.len(),
+            asks: if is_short { DIALECT } else { 0 } | if is_placed { PLACE } else { 0 },
+            at: self.feed.base() + start as usize,
+            around: std::mem::take(&mut self.brackets),
             own_base: None,
             copied: first as u32,
             regions: SmallVec::new(),
@@ -303,7 +455,7 @@ impl<'a> Parser<'a> {
     /// Takes one token (or opens a region) of the open item; `true` if the item ends before it.
     fn item_token(&mut self) -> bool {
         let Some(op) = self.ops.last() else { return true };
-        let (base, shape, name, generic) = (op.bracket_base, op.shape, op.name, op.generic);
+        let (shape, name, generic) = (op.shape, op.name, op.generic);
         let token = self.token(self.at);
         if matches!(token.kind, T::Eof | T::Split) {
             return true;
@@ -319,7 +471,7 @@ impl<'a> Parser<'a> {
             self.at += 1;
             return false;
         }
-        if self.brackets.len() == base {
+        if self.brackets.is_empty() {
             if shape == Shape::Label && self.kind(self.at - 1) == T::Colon {
                 return true;
             }
@@ -340,7 +492,7 @@ impl<'a> Parser<'a> {
                 }
             }
             T::LBrace => {
-                if self.opens_region(generic, base)
+                if self.opens_region(generic)
                     && self.context.depth + self.ops.len() < MAX_REGION_DEPTH
                 {
                     self.open_region();
@@ -348,16 +500,16 @@ impl<'a> Parser<'a> {
                 }
                 self.brackets.push(T::LBrace);
             }
-            T::RParen => self.close(T::LParen, base),
-            T::RSquare => self.close(T::LSquare, base),
-            T::Greater if self.brackets.len() > base && self.brackets.last() == Some(&T::Less) => {
-                self.brackets.pop();
+            T::RParen => self.brackets.close(T::LParen),
+            T::RSquare => self.brackets.close(T::LSquare),
+            T::Greater if self.brackets.innermost() == Some(T::Less) => {
+                self.brackets.close(T::Less);
             }
             T::RBrace => {
-                if !self.brackets[base..].contains(&T::LBrace) {
+                if !self.brackets.has(T::LBrace) {
                     return true;
                 }
-                self.close(T::LBrace, base);
+                self.brackets.close(T::LBrace);
             }
             _ => {}
         }
@@ -365,193 +517,16 @@ impl<'a> Parser<'a> {
         false
     }
 
-    /// Pops to the bracket that this one closes; without one, nothing happens.
-    fn close(&mut self, open: T, base: usize) {
-        // A `)` does not close across a `{`.
-        let mut depth = self.brackets.len();
-        while depth > base {
-            depth -= 1;
-            if self.brackets[depth] == open {
-                self.brackets.truncate(depth);
-                return;
-            }
-            if self.brackets[depth] == T::LBrace {
-                return;
-            }
-        }
-    }
-
-    /// With no bracket open: whether another item starts at the current token.
-    fn starts_item(&mut self, name: Option<u32>) -> bool {
-        let at = self.at;
-        let token = self.token(at);
-        let after_name = name.is_some_and(|name| name as usize + 1 == at);
-        match token.kind {
-            T::RBrace | T::FileMetaOpen => true,
-            T::Percent => {
-                if after_name {
-                    return token.at_line_start && self.starts_item_inside(at);
-                }
-                (token.at_line_start || at == 0 || self.kind(at - 1) != T::Comma)
-                    && self.starts_results(at)
-            }
-            T::Bare if token.at_line_start => {
-                let word = &self.text[token.range()];
-                if word.contains('.') {
-                    return self.kind(at + 1) != T::Equal;
-                }
-                self.ops
-                    .last()
-                    .map_or(self.context.default_dialect, |op| op.default_dialect)
-                    .is_some_and(|dialect| dialect::is_unprefixed_op(dialect, word))
-            }
-            // Within a line only behind an op whose syntax has no such thing.
-            T::Bare if !after_name => {
-                let word = &self.text[token.range()];
-                let is_op =
-                    word == "return" || word.contains('.') && OpKind::of(word) != OpKind::Unknown;
-                is_op && self.kind(at + 1) != T::Equal && self.is_known(name)
-            }
-            T::Str if self.kind(at + 1) == T::LParen => {
-                token.at_line_start || (!after_name && self.is_known(name))
-            }
-            T::Caret => token.at_line_start && self.starts_label(at),
-            T::Hash | T::Bang => token.at_line_start && self.kind(at + 1) == T::Equal,
-            _ => false,
-        }
-    }
-
-    /// Whether the op with this name token is in generic form or in the table.
-    fn is_known(&self, name: Option<u32>) -> bool {
-        let Some(name) = name else { return false };
-        let (name, is_quoted) =
-            (self.str(name as usize), self.tokens[name as usize].kind == T::Str);
-        is_quoted || OpKind::of(name) != OpKind::Unknown
-    }
-
-    /// At the start of a line with a bracket open: whether this can only be another item.
-    fn starts_item_inside(&mut self, at: usize) -> bool {
-        let token = self.token(at);
-        match token.kind {
-            T::Percent => {
-                let Some(equal) = self.results_end(at) else { return false };
-                match self.kind(equal + 1) {
-                    T::Bare => self.str(equal + 1).contains('.'),
-                    T::Str => self.kind(equal + 2) == T::LParen,
-                    _ => false,
-                }
-            }
-            T::Bare => {
-                let word = &self.text[token.range()];
-                word.contains('.')
-                    && self.kind(at + 1) != T::Equal
-                    && self.kind(at + 1) != T::Comma
-                    && OpKind::of(word) != OpKind::Unknown
-            }
-            T::Caret => self.starts_label(at),
-            T::FileMetaOpen => true,
-            _ => false,
-        }
-    }
-
-    /// `%a, %b:2 =` followed by what may be an op.
-    fn starts_results(&mut self, at: usize) -> bool {
-        if at < self.no_results_before {
-            return false;
-        }
-        let Some(equal) = self.results_end(at) else { return false };
-        match self.kind(equal + 1) {
-            T::Bare => !is_type_word(self.str(equal + 1)),
-            T::Str => self.kind(equal + 2) == T::LParen,
-            _ => false,
-        }
-    }
-
-    /// The `=` behind a list of results that starts here.
-    fn results_end(&mut self, mut at: usize) -> Option<usize> {
-        loop {
-            if self.kind(at) != T::Percent {
-                break;
-            }
-            at += 1;
-            if self.kind(at) == T::Colon && self.kind(at + 1) == T::Int {
-                at += 2;
-            }
-            match self.kind(at) {
-                T::Comma => at += 1,
-                T::Equal => return Some(at),
-                _ => break,
-            }
-        }
-        self.no_results_before = self.no_results_before.max(at);
-        None
-    }
-
-    /// `^name :` or `^name ( ... ) :`
-    fn starts_label(&mut self, at: usize) -> bool {
-        match self.kind(at + 1) {
-            T::Colon => true,
-            T::LParen => {
-                let mut depth = 0;
-                for index in at + 1..at + MAX_LABEL_TOKENS {
-                    match self.kind(index) {
-                        T::LParen => depth += 1,
-                        T::RParen => {
-                            depth -= 1;
-                            if depth == 0 {
-                                return self.kind(index + 1) == T::Colon;
-                            }
-                        }
-                        T::RBrace | T::Eof | T::Split | T::Caret => return false,
-                        _ => {}
-                    }
-                }
-                false
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the `{` at the current token opens a region of the open item.
-    fn opens_region(&mut self, generic: bool, base: usize) -> bool {
-        let Some(op) = self.ops.last() else { return false };
-        if op.shape != Shape::Op {
-            return false;
-        }
-        let Some(name) = op.name else { return false };
-        let at = self.at;
-        if generic {
-            return self.brackets.len() > base && self.brackets.last() == Some(&T::LParen);
-        }
-        if never_has_region(self.str(name as usize)) {
-            return false;
-        }
-        if self.brackets[base..].iter().any(|&it| it == T::Less || it == T::LBrace) {
-            return false;
-        }
-        let first = self.ops.last().is_none_or(|op| op.regions.is_empty());
-        if self.brackets.len() > base && surely_region(self.str(name as usize), true) {
-            // What stands in parentheses in these is arguments.
-            return false;
-        }
-        if self.brackets.len() == base && surely_region(self.str(name as usize), first) {
-            let before = self.token(at - 1);
-            return !(before.kind == T::Bare && &self.text[before.range()] == "attributes");
-        }
-        let inner = self.ops.last().and_then(|op| self.inner_dialect(op));
-        brace_opens_region(self.text, inner, &mut |ahead| self.token(at - 1 + ahead))
-    }
-
     fn open_region(&mut self) {
-        let brace = self.tokens[self.at];
+        let brace = self.token(self.at);
         let at = self.at as u32;
         let Some(op) = self.ops.last_mut() else { return };
         // From now on own tokens are not contiguous: copy them.
         op.own_base.get_or_insert(self.own.len());
-        self.own.extend_from_slice(&self.tokens[op.copied as usize..self.at]);
+        self.own.extend_from_slice(&self.feed.tokens()[op.copied as usize..self.at]);
         self.own.push(Token { kind: T::Region, ..brace });
         op.copied = at + 1;
-        op.regions.push(Inner { open: brace.end, close: 0, items: Vec::new(), closed: false });
+        op.regions.push(Inner { open: brace.end, close: 0, parts: Vec::new(), closed: false });
         op.in_region = true;
         self.at += 1;
         self.trivia = brace.end;
@@ -559,7 +534,7 @@ impl<'a> Parser<'a> {
 
     /// Ends the region of the innermost open item, at a `}` or (unclosed) at the end of the text.
     fn close_region(&mut self, closed: bool) {
-        let token = self.tokens[self.at];
+        let token = self.token(self.at);
         let at = self.at as u32;
         let trivia = self.trivia;
         let Some(op) = self.ops.last_mut() else { return };
@@ -577,7 +552,8 @@ impl<'a> Parser<'a> {
             region.close = if closed { token.start } else { end };
             region.closed = closed;
         }
-        if let Some(token) = self.own.last_mut() {
+        // The token of an unclosed region is its brace.
+        if closed && let Some(token) = self.own.last_mut() {
             token.end = end;
         }
         self.trivia = end;
@@ -585,13 +561,12 @@ impl<'a> Parser<'a> {
 
     fn end_item(&mut self) {
         let Some(op) = self.ops.pop() else { return };
-        let balanced = self.brackets.len() == op.bracket_base;
-        self.brackets.truncate(op.bracket_base);
+        let lexed = self.feed.tokens();
         let last = self.at;
         let tokens = match op.own_base {
             None => (op.first_token, last as u32),
             Some(base) => {
-                self.own.extend_from_slice(&self.tokens[op.copied as usize..last]);
+                self.own.extend_from_slice(&lexed[op.copied as usize..last]);
                 let start = self.out.own.len() as u32;
                 self.out.own.extend(self.own.drain(base..));
                 (start, self.out.own.len() as u32)
@@ -599,108 +574,26 @@ impl<'a> Parser<'a> {
         };
         // The item ends with its last token, or with the unclosed region that is its last.
         let end = match op.regions.last() {
-            Some(region) if !region.closed => region.close.max(self.tokens[last - 1].end),
-            _ => self.tokens[last - 1].end,
+            Some(region) if !region.closed => region.close.max(lexed[last - 1].end),
+            _ => lexed[last - 1].end,
         };
-        while self
-            .reaches
-            .get(self.next_reach)
-            .is_some_and(|&(token, _)| (token as usize) <= self.seen)
-        {
-            self.extra_reach = self.extra_reach.max(self.reaches[self.next_reach].1);
-            self.next_reach += 1;
-        }
-        let reach = self.tokens[self.seen].end.max(self.extra_reach);
+        let end_at = self.feed.base() + end as usize;
         let index = self.out.items.len() as u32;
         self.out.items.push(Item {
             start: op.start,
-            first: self.tokens[op.first_token as usize].start,
+            first: lexed[op.first_token as usize].start,
             end,
-            reach,
-            balanced,
+            len: (end_at - op.at) as u32,
+            reach: self.seen.saturating_sub(end_at) as u32,
+            asks: op.asks,
             tokens,
             shape: op.shape,
+            quoted: op.generic,
             regions: op.regions,
             default_dialect: op.default_dialect,
         });
+        self.brackets = op.around;
         self.trivia = end;
-        match self.ops.last_mut() {
-            Some(op) => {
-                if let Some(region) = op.regions.last_mut() {
-                    region.items.push(index);
-                }
-            }
-            None => self.out.roots.push(index),
-        }
+        self.add(Part::Item(index), op.asks);
     }
-}
-
-/// Whether an op that a region ended just before these tokens would end there, rather than go on with them; if so, the last
-/// byte that was looked at to tell.
-pub(crate) fn ends_before(text: &str, lexed: &Tokens, context: Context) -> Option<u32> {
-    let mut parser = Parser::new(text, lexed, context);
-    let ends = matches!(parser.kind(0), T::Eof | T::Split) || parser.starts_item(None);
-    ends.then(|| parser.tokens[parser.seen].end)
-}
-
-/// Whether the `{` after token 0 of the view (token 1) opens a region of an op in custom form; `inner` is the default
-/// dialect inside.
-pub(crate) fn brace_opens_region(
-    text: &str,
-    inner: Option<&str>,
-    token: &mut dyn FnMut(usize) -> Token,
-) -> bool {
-    let before = token(0);
-    let next = token(2);
-    if before.kind == T::Bare && &text[before.range()] == "attributes" {
-        return false;
-    }
-    match next.kind {
-        // `{%x: i32}` is no list of results.
-        T::Percent => token(3).kind != T::Colon || token(4).kind == T::Int,
-        T::RBrace | T::Caret => true,
-        T::Str => token(3).kind == T::LParen,
-        T::Bare => {
-            let word = &text[next.range()];
-            let after = token(3);
-            if after.kind == T::Equal {
-                return false;
-            }
-            if inner.is_some_and(|dialect| dialect::is_unprefixed_op(dialect, word)) {
-                return true;
-            }
-            if matches!(after.kind, T::Comma | T::RBrace) && !next.at_line_start {
-                return false;
-            }
-            word.contains('.') || next.at_line_start
-        }
-        _ => false,
-    }
-}
-
-/// Whether ops of this name surely have no region, so that a `{` left open in one is a dictionary.
-fn never_has_region(name: &str) -> bool {
-    name.starts_with("arith.")
-        || name.starts_with("noisy.")
-        || name.starts_with("cf.")
-        || matches!(name, "func.call" | "func.return" | "return" | "call" | "scf.yield")
-}
-
-/// Whether a `{` outside brackets (not after `attributes`) surely is a region of an op of this name, whatever is inside: broken
-/// text at the start of a body must not cost the body. `first`: the op has no region yet.
-pub(crate) fn surely_region(name: &str, first: bool) -> bool {
-    match name {
-        "func.func" | "module" | "builtin.module" => true,
-        "scf.for" | "scf.if" | "scf.while" | "scf.parallel" | "scf.forall"
-        | "scf.execute_region" | "affine.for" | "affine.if" | "affine.parallel" => first,
-        _ => false,
-    }
-}
-
-/// Words that are types, so that `%a : i32` is not a list of results and an op.
-fn is_type_word(word: &str) -> bool {
-    let digits = word.trim_start_matches(|c: char| c.is_ascii_lowercase());
-    !digits.is_empty()
-        && digits.bytes().all(|b| b.is_ascii_digit())
-        && matches!(word.len() - digits.len(), 1 | 2)
 }

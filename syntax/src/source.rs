@@ -1,17 +1,6 @@
 //! A document: its text in a rope, the IR that it spells, and edits that reparse only what they touch.
 //!
-//! *How an edit is taken in.* The unit is the item. In the innermost region that strictly contains the change:
-//!
-//! 1. The run starts with the first item whose text, or the text that was looked at to find its end, meets the change.
-//! 2. From there the new text is lexed and split into items, a little further than the old items that the change meets
-//!    and several times as far each time that is not enough, until an item ends exactly where an old item ended, behind the change, without
-//!    having looked at the end of what was lexed. Everything after is as it was (`reparse.rs`).
-//! 3. Old and new items that stand in each other's place keep their ids. The rest leave and enter; names are
-//!    relinked; lengths change on the path to the root (`replace.rs`).
-//! 4. What the verifier may now see otherwise is verified again ([`crate::verify`]).
-//!
-//! If the region itself would end elsewhere, or no longer be one, its op is the run, in the region around. If that goes on to
-//! the top, everything is parsed anew (`parse.rs`): the one fallback.
+//! How an edit is taken in is told in `reparse.rs`; what the verifier may then see otherwise is verified again ([`crate::verify`]).
 //!
 //! *Laws* (property tests): the IR after any edits equals that of the text parsed anew, problems included; every range slices to
 //! the text that it names.
@@ -43,9 +32,9 @@ pub struct Delta {
     /// Everything was parsed anew: no id means what it meant.
     pub all: bool,
     /// Ops (and labels) that are new, were written anew, or whose operands or successors now mean something else; in no
-    /// particular order, each once, all alive. An id that was removed may be among them: it is a new op.
+    /// particular order, each once, all alive.
     pub changed: Vec<Op>,
-    /// Ops that left.
+    /// Ops that left. Their ids are used again by later edits.
     pub removed: Vec<Op>,
     /// Values that lost a use and had, at that moment, no other; some may have one now, or have left.
     pub idle: Vec<Value>,
@@ -55,8 +44,8 @@ pub struct Delta {
     pub n_linked: usize,
     /// Items that were verified.
     pub n_verified: usize,
-    /// The bytes of the new text that were lexed.
-    pub lexed: Range<usize>,
+    /// Bytes of the text that were read.
+    pub n_read: usize,
 }
 
 impl Source {
@@ -92,13 +81,14 @@ impl Source {
     /// # Panics
     /// If it does not.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
+        let old = self.rope.clone();
         let from = self.rope.byte_to_char(range.start);
         let to = self.rope.byte_to_char(range.end);
         self.rope.remove(from..to);
         self.rope.insert(from, text);
         let change =
             Change { start: range.start, old_end: range.end, new_end: range.start + text.len() };
-        if let Some(mut delta) = self.reparse(change) {
+        if let Some(mut delta) = reparse::reparse(&mut self.ir, &old, &self.rope, change) {
             let mut touched = std::mem::take(&mut self.ir.names.touched);
             delta.idle = std::mem::take(&mut touched.idle);
             delta.n_verified = self.verdicts.update(&self.ir, &delta, &touched);
@@ -110,8 +100,8 @@ impl Source {
         let mut changed = Vec::new();
         self.ir.walk(self.ir.root, &mut |op| changed.push(op));
         let n = self.ir.ops.len();
-        let lexed = 0..text.len();
-        Delta { all: true, changed, n_parsed: n, n_verified: n, lexed, ..Delta::default() }
+        let n_read = text.len();
+        Delta { all: true, changed, n_parsed: n, n_verified: n, n_read, ..Delta::default() }
     }
 }
 

@@ -302,6 +302,16 @@ pub fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
     }
 }
 
+/// The default dialect at the top level of a file.
+pub(crate) const TOP: Option<&str> = Some("builtin");
+
+/// Whether `name` (no dot) is an op of some default dialect.
+pub(crate) fn is_unprefixed_anywhere(name: &str) -> bool {
+    ["builtin", "func", "pdl", "transform", "async", "shape"]
+        .iter()
+        .any(|dialect| is_unprefixed_op(dialect, name))
+}
+
 /// The default dialect inside the regions of an op that nobody knows: it may have any, so a name without a dot may be right there.
 pub const SOME_DIALECT: &str = "?";
 

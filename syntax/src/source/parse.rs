@@ -1,16 +1,15 @@
 //! Reading a whole text.
 
 use crate::build::{Run, Work};
-use crate::ir::OpData;
-use crate::lex::lex;
+use crate::feed::Feed;
 use crate::link::{Names, Touched};
-use crate::skeleton::{Context, Stop, skeleton};
-use crate::{Form, Interner, Ir, Op, OpKind, Region, seq};
+use crate::skeleton::{Context, End, Skeleton, Stop, Take, skeleton};
+use crate::{Interner, Ir, Region, dialect, seq};
 
-/// The default dialect of op names at the top of a file.
-pub(super) const TOP_DIALECT: Option<&'static str> = Some("builtin");
+/// The top level of a file.
+pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TOP, inside: false };
 
-/// Parses a whole text.
+/// Reads a whole text.
 pub(super) fn parse(text: &str) -> Ir {
     let mut ir = Ir {
         ops: Vec::new(),
@@ -27,52 +26,30 @@ pub(super) fn parse(text: &str) -> Ir {
     };
     let root = ir.new_region(None);
     ir.root = root;
-    let mut lexed = lex(text);
+    let mut feed = Feed::whole(text);
     let mut work = Work::default();
-    let mut chunks: Vec<(Op, u32)> = Vec::new();
-    let context = Context { depth: 0, default_dialect: TOP_DIALECT, inside: false };
-    let mut start = 0;
-    let mut own_len = 0;
+    let mut chunks = Vec::new();
+    let mut head = Head::default();
     loop {
-        let skeleton = skeleton(text, &lexed, context, start + own_len, &mut |_| false);
-        let stop = lexed.tokens[skeleton.stop_token as usize];
-        let n_items = skeleton.items.len();
+        let mut read = Skeleton::default();
+        let end = skeleton(&mut feed, head.token, head.end, TOP, &mut read, &mut |_| Take::Read);
+        let n_items = read.items.len();
         ir.ops.reserve(n_items + 1);
         ir.values.reserve(n_items);
         work.fresh.reserve(n_items);
-        let chunk =
-            ir.new_op(OpData { form: Form::Custom, own_len, ..OpData::new(root, OpKind::Chunk) });
-        let region = ir.new_region(Some(chunk));
-        ir.ops[chunk.index()].regions.push((own_len, region));
-        let run = Run {
-            text,
-            lexed: &lexed,
-            skeleton: &skeleton,
-            chunk: region,
-            at_file_start: true,
-            elided: &[],
-        };
-        let items: Vec<(Op, u32)> =
-            skeleton.roots.iter().map(|&it| ir.lower(run, it, region, &mut work)).collect();
-        let end = skeleton.roots.last().map_or(start + own_len, |&it| run.item(it).end);
-        let chunk_end = if skeleton.stop == Stop::Split { stop.start } else { text.len() as u32 };
-        ir.regions[region.index()].tail = chunk_end - end;
-        seq::build(&mut ir, region, &items);
-        chunks.push((chunk, chunk_end - start));
-        if skeleton.stop != Stop::Split {
+        let chunk = ir.new_chunk(head.own_len);
+        let region = ir.op(chunk).regions[0].1;
+        let run = Run { feed: &feed, skeleton: &read, chunk: region, at_file_start: true };
+        let pieces = ir.build_parts(run, region, &read.roots, &mut work);
+        seq::fill(&mut ir, region, &pieces);
+        ir.regions[region.index()].tail = (end.at - end.trivia) as u32;
+        chunks.push(seq::Piece::Item(chunk, (end.at - head.at) as u32));
+        if end.stop != Stop::Split {
             break;
         }
-        start = chunk_end;
-        own_len = stop.end - stop.start;
-        let stop = skeleton.stop_token as usize;
-        lexed.tokens.drain(..=stop);
-        lexed.reaches.retain_mut(|it| {
-            let keep = it.0 as usize > stop;
-            it.0 = it.0.wrapping_sub(stop as u32 + 1);
-            keep
-        });
+        head = Head::behind(&mut feed, end);
     }
-    seq::build(&mut ir, root, &chunks);
+    seq::fill(&mut ir, root, &chunks);
     ir.names.in_order = true;
     for n in 0..work.fresh.len() {
         ir.add_defs(work.fresh[n], &mut work);
@@ -86,4 +63,26 @@ pub(super) fn parse(text: &str) -> Ir {
     }
     ir.names.touched = Touched::default();
     ir
+}
+
+/// The split line before a chunk.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Head {
+    /// The token behind it.
+    pub(super) token: usize,
+    /// Where it starts in the document.
+    pub(super) at: usize,
+    /// Its bytes.
+    pub(super) own_len: u32,
+    /// Where it ends in what was read.
+    pub(super) end: u32,
+}
+
+impl Head {
+    /// The split line at which a run ended.
+    pub(super) fn behind(feed: &mut Feed<'_>, end: End) -> Self {
+        let token = feed.token(end.token);
+        let own_len = token.end - token.start;
+        Self { token: end.token + 1, at: end.at, own_len, end: token.end }
+    }
 }

@@ -1,452 +1,32 @@
-//! Finding what an edit must read again: the region, the run of its items, and the text to read it from.
-
-use std::ops::Range;
+//! Reading what a change of the text meets, and putting it in the place of what stood there.
+//!
+//! *How an edit is taken in.* A region is read again from the first item whose text, or the text that was looked at to find its end, meets
+//! the change; first the innermost region that holds the change. Wherever an item may start, the reader asks whether an old item started
+//! there whose text and look-ahead the change does not touch ([`Edit::take`]). If so, that one and all like it after it are taken over
+//! unread. In the region itself, behind the change, this ends the reading: all the rest is as it was.
+//!
+//! If the region itself would end elsewhere, its op is read again, in the region around. Nothing is lost by that: a brace that
+//! closes a function early makes its op end there and its second half stand behind it, taken over in one piece each. The outermost
+//! region is that of the chunks, which ends with the file, so this always comes to an end.
+//!
+//! *What becomes of ids.* Items that were read are held against the old ones that were not taken over (`replace.rs`): one with the same
+//! text is that one; one that stands in its place keeps its id and is parsed anew. The others enter and leave.
+//!
+//! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* What is read, plus the logarithm of the file for each run
+//! that is taken over; what is taken over by another region than its own has its names linked again.
 
 use ropey::Rope;
-use smallvec::SmallVec;
 
-use super::parse::TOP_DIALECT;
-use super::{Delta, Source};
-use crate::build::{Elided, Run};
-use crate::lex::lex_part;
-use crate::skeleton::{Context, Stop, brace_opens_region, ends_before, skeleton, surely_region};
-use crate::{Form, Op, OpKind, Region, T, Token, dialect, seq};
-
-/// How much text behind an op with a region is read to see that the op still ends there, in bytes.
-const SPARE_BYTES: usize = 1024;
-
-/// Regions of ops longer than this are left out when something beside them is read, in bytes.
-const ELIDED_BYTES: usize = if cfg!(test) { 8 } else { 1024 };
-
-impl Source {
-    /// Reparses around a change of the rope; `None` if everything has to be.
-    pub(super) fn reparse(&mut self, change: Change) -> Option<Delta> {
-        let (mut region, mut base) = self.region_around(change)?;
-        loop {
-            if let Some(delta) = self.reparse_in(region, base, change) {
-                return Some(delta);
-            }
-            // Outward: the op that holds the region, in the region around it.
-            let op = self.ir.region(region).parent?;
-            let around = self.ir.op(op).parent;
-            if around == self.ir.root {
-                return None;
-            }
-            region = around;
-            base = self.ir.region_start(region);
-        }
-    }
-
-    /// The innermost region whose inside holds the change and could not merge with its braces, and where it starts.
-    fn region_around(&self, change: Change) -> Option<(Region, usize)> {
-        let ir = &self.ir;
-        let mut found = None;
-        let mut region = ir.root;
-        let mut base = 0;
-        'descend: loop {
-            let Some((op, at)) = seq::find(ir, region, change.start - base) else { return found };
-            // A change at the very end of a text belongs to its last chunk.
-            let mut start = base + at;
-            for &(own, inner) in &ir.op(op).regions {
-                let from = start + own as usize;
-                let len = ir.region_len(inner);
-                let to = from + len;
-                if change.start >= from
-                    && change.old_end <= to
-                    && self.is_inside(inner, from, to, change)
-                {
-                    found = Some((inner, from));
-                    region = inner;
-                    base = from;
-                    continue 'descend;
-                }
-                start += len;
-            }
-            return found;
-        }
-    }
-
-    fn is_inside(&self, region: Region, from: usize, to: usize, change: Change) -> bool {
-        let data = self.ir.region(region);
-        let Some(parent) = data.parent else { return false };
-        if self.ir.op(parent).kind == OpKind::Chunk {
-            // Behind a split line, and before the next one, a change may make another line of it.
-            let first = self.ir.op(parent).own_len == 0;
-            let last = to == self.ir.region_len(self.ir.root);
-            return (first || change.start > from) && (last || change.old_end < to);
-        }
-        let byte = |at: usize| (at < self.rope.len_bytes()).then(|| self.rope.byte(at));
-        let to = to - change.old_end + change.new_end;
-        data.closed
-            && !(byte(from) == Some(b'-') && byte(from + 1) == Some(b'#'))
-            && !(to > 1 && byte(to - 1) == Some(b'-') && byte(to - 2) == Some(b'#'))
-    }
-
-    /// Reparses the run of items of a region that a change meets. `None` if the region itself would change.
-    fn reparse_in(&mut self, region: Region, base: usize, change: Change) -> Option<Delta> {
-        let parent = self.ir.region(region).parent?;
-        let is_chunk = self.ir.op(parent).kind == OpKind::Chunk;
-        let old_end = base + self.ir.region_len(region);
-        let context = Context {
-            depth: self.depth(region),
-            default_dialect: self.default_dialect(region),
-            inside: !is_chunk,
-        };
-        let mut spared = Vec::new();
-        let (first, start) = self.first_item(region, base, change, context, &mut spared);
-        let place = Place {
-            region,
-            parent,
-            is_chunk,
-            end: change.moved(old_end),
-            first,
-            // Behind the last item only the blanks of the tail are read.
-            start: if first.is_some() {
-                start
-            } else {
-                old_end - self.ir.region(region).tail as usize
-            },
-            rank: first.map_or(seq::n_items(&self.ir, region), |op| self.ir.rank(op)),
-            context,
-        };
-        // Large regions that the change does not meet are left out of the text that is read, if that works.
-        let delta = self
-            .reparse_run(&place, change, true)
-            .or_else(|| self.reparse_run(&place, change, false))?;
-        for (op, reach) in spared {
-            self.ir.ops[op.index()].reach = reach;
-        }
-        Some(delta)
-    }
-
-    fn reparse_run(&mut self, place: &Place, change: Change, elide: bool) -> Option<Delta> {
-        let ir = &self.ir;
-        let doc_end = self.rope.len_bytes();
-        let start = place.start;
-        // At first: the items that the change meets and one more, or a line's worth.
-        let mut window = 160;
-        loop {
-            let part = self.part(place, change, window, elide);
-            if elide && part.elided.is_empty() {
-                return None;
-            }
-            let text = part.text.as_str();
-            let lexed = lex_part(text, start == 0);
-            let complete = part.end == doc_end;
-            let mut olds = place.first.map(|op| (op, start + ir.len(op)));
-            let mut n_old = 0;
-            let skeleton = skeleton(text, &lexed, place.context, 0, &mut |item| {
-                let at = part.absolute(item.end);
-                if at < change.new_end || (item.reach as usize >= text.len() && !complete) {
-                    return false;
-                }
-                // Count the old items up to here.
-                let old = at - change.new_end + change.old_end;
-                while let Some((op, op_end)) = olds {
-                    if op_end > old {
-                        return false;
-                    }
-                    n_old += 1;
-                    let next = ir.next(op);
-                    olds = next.map(|next| (next, op_end + ir.len(next)));
-                    if op_end == old {
-                        return op_end >= change.old_end;
-                    }
-                }
-                false
-            });
-            let stop = part.absolute(lexed.tokens[skeleton.stop_token as usize].start);
-            let at_end = match skeleton.stop {
-                Stop::Synced => false,
-                Stop::Close | Stop::Split => stop == place.end,
-                Stop::Eof => complete && place.end == doc_end,
-            };
-            if skeleton.stop != Stop::Synced && !at_end {
-                // A brace too many closes the region early, however much more is read.
-                let early = skeleton.stop == Stop::Close && part.end - stop > 64;
-                if part.end >= place.end || early {
-                    return None;
-                }
-                window *= 8;
-                continue;
-            }
-            if at_end {
-                n_old = seq::n_items(ir, place.region) - place.rank;
-            }
-            if place.rank == 0
-                && !place.is_chunk
-                && !self.is_still_region(place, text, &lexed.tokens)
-            {
-                return None;
-            }
-            let last = skeleton.roots.last().map(|&it| &skeleton.items[it as usize]);
-            if last.is_some_and(|it| part.elided.iter().any(|e| it.end < e.at && e.at <= it.reach))
-            {
-                // It looked into the next op beyond what was left out.
-                return None;
-            }
-            let run_end = last.map_or(start, |it| part.absolute(it.end));
-            let tail = at_end.then(|| (place.end - run_end) as u32);
-            let run = Run {
-                text,
-                lexed: &lexed,
-                skeleton: &skeleton,
-                chunk: self.chunk_region(place.region),
-                at_file_start: start == 0,
-                elided: &part.elided,
-            };
-            let mut delta = self.replace(run, place, n_old, tail)?;
-            delta.lexed = start..part.end;
-            return Some(delta);
-        }
-    }
-
-    /// The text of a run: from its start to what the change meets and `window` bytes more, without large regions that the
-    /// change does not touch if `elide`.
-    fn part(&self, place: &Place, change: Change, window: usize, elide: bool) -> Part {
-        let ir = &self.ir;
-        let doc_end = self.rope.len_bytes();
-        let mut part = Part { start: place.start, ..Part::default() };
-        // A place of the old text in the new one; only asked for places outside the change.
-        let new = |old: usize| if old >= change.old_end { change.moved(old) } else { old };
-        let wanted = change.new_end + window;
-        let mut at = place.start;
-        let (mut item, mut old_start) = (place.first, place.start);
-        while let Some(op) = item.filter(|_| elide) {
-            // Without what is left out, the window is small: stop when it is full.
-            let n_elided: usize = part.elided.iter().map(|it| it.len).sum();
-            if new(old_start.max(change.old_end)) - n_elided.min(new(old_start))
-                > wanted.max(place.start)
-            {
-                break;
-            }
-            let old_end = old_start + ir.len(op);
-            if old_end - old_start >= ELIDED_BYTES && ir.op(op).balanced {
-                let mut inside = old_start;
-                let mut regions: SmallVec<[(usize, usize, Region); 2]> = SmallVec::new();
-                for &(own, region) in &ir.op(op).regions {
-                    let len = ir.region_len(region);
-                    let from = inside + own as usize;
-                    regions.push((from, from + len, region));
-                    inside += len;
-                }
-                let untouched = regions.iter().all(|&(from, to, region)| {
-                    let long = to - from >= ELIDED_BYTES && seq::first(ir, region).is_some();
-                    long && ir.region(region).closed && (change.old_end < from || change.start > to)
-                });
-                for &(from, to, region) in regions.iter().filter(|_| untouched) {
-                    part.push(&self.rope, at..new(from));
-                    // The grammar may ask whether the region is empty or starts with a label.
-                    let first = seq::first(ir, region).map(|it| ir.op(it).kind);
-                    let filler = if first == Some(OpKind::Label) { "^x:" } else { "\"x\"()" };
-                    let open = part.text.len() as u32;
-                    part.text.push_str(filler);
-                    let behind = part.text.len() as u32;
-                    let len = to - from - filler.len();
-                    part.elided.push(Elided { open, at: behind, len, op, region });
-                    at = new(to);
-                }
-            }
-            old_start = old_end;
-            item = ir.next(op);
-        }
-        let n_elided: usize = part.elided.iter().map(|it| it.len).sum();
-        let end = (wanted + if elide { n_elided } else { 0 }).max(at).min(place.end);
-        // At its end the region's `}` or the next split line is read along.
-        let end = if end == place.end { (end + 48).min(doc_end) } else { end };
-        part.end = self.rope.char_to_byte(self.rope.byte_to_char(end));
-        let rest = at..part.end;
-        part.push(&self.rope, rest);
-        part
-    }
-
-    /// The first item of a region whose extent a change may alter, and where it starts.
-    fn first_item(
-        &self,
-        region: Region,
-        base: usize,
-        change: Change,
-        context: Context,
-        spared: &mut Vec<(Op, u32)>,
-    ) -> (Option<Op>, usize) {
-        let ir = &self.ir;
-        let last = || seq::last(ir, region).map(|op| (op, seq::offset(ir, op)));
-        let Some((op, at)) = seq::find(ir, region, change.start - base).or_else(last) else {
-            return (None, base);
-        };
-        let start = base + at;
-        // In the tail, or at the very end, it is the last item.
-        let is_behind = start + ir.len(op) < change.start;
-        if is_behind && !self.met_before(op, start, change, context, spared) {
-            return (None, 0);
-        }
-        self.widen(op, start, change, context, spared)
-    }
-
-    /// Goes back from an item over those before it that looked at the changed text.
-    fn widen(
-        &self,
-        op: Op,
-        start: usize,
-        change: Change,
-        context: Context,
-        spared: &mut Vec<(Op, u32)>,
-    ) -> (Option<Op>, usize) {
-        let (mut op, mut start) = (op, start);
-        let mut at = op;
-        let mut at_start = start;
-        // An item may have looked beyond the one behind it, but not far: look back over a few.
-        for _ in 0..4 {
-            let Some(prev) = self.ir.prev(at) else { break };
-            at = prev;
-            at_start -= self.ir.len(prev);
-            if self.met_before(prev, at_start, change, context, spared) {
-                (op, start) = (prev, at_start);
-            }
-        }
-        (Some(op), start)
-    }
-
-    /// Whether an item before the change looked at it to find its own end. An op that need not be read again although it did goes
-    /// to `spared`, with its new reach.
-    fn met_before(
-        &self,
-        op: Op,
-        start: usize,
-        change: Change,
-        context: Context,
-        spared: &mut Vec<(Op, u32)>,
-    ) -> bool {
-        let data = self.ir.op(op);
-        let end = start + self.ir.len(op);
-        if change.start > end + data.reach as usize {
-            return false;
-        }
-        // An op that ends with its region was ended by what follows. If that still ends it, nothing in it changes.
-        if let Some(&(own, region)) = data.regions.last()
-            && own + 1 == data.own_len
-            && data.balanced
-            && self.ir.region(region).closed
-            && change.start > end
-        {
-            let to = (end + SPARE_BYTES).min(self.rope.len_bytes());
-            let to = self.rope.char_to_byte(self.rope.byte_to_char(to));
-            let text = self.slice(end..to);
-            let complete = to == self.rope.len_bytes();
-            let lexed = lex_part(&text, false);
-            if let Some(reach) = ends_before(&text, &lexed, context)
-                && (complete || (reach as usize) < text.len())
-            {
-                spared.push((op, reach));
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Whether the brace before a region would still be read as one, judging by the region's first tokens.
-    fn is_still_region(&self, place: &Place, text: &str, tokens: &[Token]) -> bool {
-        let &Place { region, parent, context, .. } = place;
-        if self.ir.op(parent).form == Form::Generic || self.ir.op_name(parent).is_empty() {
-            return true;
-        }
-        let data = self.ir.op(parent);
-        let name = self.slice(self.ir.absolute(parent, data.name_span));
-        if surely_region(&name, data.regions.first().is_some_and(|it| it.1 == region)) {
-            return true;
-        }
-        let brace = Token { start: 0, end: 0, kind: T::LBrace, at_line_start: false };
-        brace_opens_region(text, context.default_dialect, &mut |n| match n {
-            0 | 1 => brace,
-            n => tokens[(n - 2).min(tokens.len() - 1)],
-        })
-    }
-
-    fn depth(&self, region: Region) -> usize {
-        let mut depth = 0;
-        let mut at = region;
-        while let Some(parent) = self.ir.region(at).parent {
-            depth += 1;
-            at = self.ir.op(parent).parent;
-        }
-        depth - 1
-    }
-
-    /// The default dialect of op names without a dot in a region.
-    fn default_dialect(&self, region: Region) -> Option<&'static str> {
-        let mut at = region;
-        loop {
-            let Some(op) = self.ir.region(at).parent else { return TOP_DIALECT };
-            let data = self.ir.op(op);
-            if data.kind == OpKind::Chunk {
-                return TOP_DIALECT;
-            }
-            // Quoted names leave the dialect as it is around.
-            let quoted = {
-                let start = self.ir.absolute(op, data.name_span).start;
-                self.rope.byte(start.min(self.rope.len_bytes() - 1)) == b'"'
-            };
-            if !quoted {
-                let name = self.ir.interner.str(data.name);
-                let around =
-                    if name.contains('.') { None } else { self.default_dialect(data.parent) };
-                return dialect::inner_dialect(around, name);
-            }
-            at = data.parent;
-        }
-    }
-
-    fn chunk_region(&self, region: Region) -> Region {
-        let mut at = region;
-        while let Some(parent) = self.ir.region(at).parent {
-            if self.ir.op(parent).kind == OpKind::Chunk {
-                return at;
-            }
-            at = self.ir.op(parent).parent;
-        }
-        at
-    }
-}
-
-/// Where a run stands.
-pub(super) struct Place {
-    pub(super) region: Region,
-    /// The op that holds the region.
-    parent: Op,
-    pub(super) is_chunk: bool,
-    /// Where the region ends in the new text.
-    end: usize,
-    /// The first item to read again; `None`: what is read is behind the last one.
-    first: Option<Op>,
-    /// Where the run starts.
-    start: usize,
-    /// The rank of the first item.
-    pub(super) rank: usize,
-    context: Context,
-}
-
-/// The text that a run is read from: a part of the new text, from `start` to `end`, with some regions left out.
-#[derive(Default)]
-struct Part {
-    text: String,
-    start: usize,
-    end: usize,
-    elided: Vec<Elided>,
-}
-
-impl Part {
-    fn push(&mut self, rope: &Rope, range: Range<usize>) {
-        for chunk in rope.byte_slice(range).chunks() {
-            self.text.push_str(chunk);
-        }
-    }
-
-    /// Where a byte of the part stands in the whole text.
-    fn absolute(&self, at: u32) -> usize {
-        let before = self.elided.iter().take_while(|it| it.at < at);
-        self.start + at as usize + before.map(|it| it.len).sum::<usize>()
-    }
-}
+use super::Delta;
+use super::parse::{Head, TOP};
+use super::replace::Graft;
+use crate::build::Run;
+use crate::feed::Feed;
+use crate::skeleton::{
+    Context, DIALECT, End, Here, Kept, MAX_REGION_DEPTH, PLACE, Part, Skeleton, Stop, Take,
+    skeleton,
+};
+use crate::{Ir, OpKind, Region, seq};
 
 /// A change of the text, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -461,4 +41,291 @@ impl Change {
     fn moved(self, old: usize) -> usize {
         old - self.old_end + self.new_end
     }
+}
+
+/// Makes the IR that of a rope that was changed; `old` is what it was. `None` if aliases are concerned: then the IR is lost.
+pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> Option<Delta> {
+    let edit = Edit { old, new, change };
+    let (mut region, mut base) = edit.region_around(ir);
+    while region != ir.root {
+        match edit.reparse_in(ir, region, base) {
+            Outcome::Done(delta) => return Some(delta),
+            Outcome::Anew => return None,
+            Outcome::Outward => {}
+        }
+        // Outward: the op that holds the region, in the region around it.
+        let Some(op) = ir.region(region).parent else { break };
+        region = ir.op(op).parent;
+        base = ir.region_start(region);
+    }
+    edit.reparse_chunks(ir)
+}
+
+/// What came of reading a region again.
+enum Outcome {
+    Done(Delta),
+    /// The region itself may be another.
+    Outward,
+    /// Everything may be another.
+    Anew,
+}
+
+/// A change with the texts before and after it.
+#[derive(Clone, Copy)]
+struct Edit<'a> {
+    old: &'a Rope,
+    new: &'a Rope,
+    change: Change,
+}
+
+impl Edit<'_> {
+    /// The innermost region whose inside holds the change, and where it starts.
+    fn region_around(self, ir: &Ir) -> (Region, usize) {
+        let change = self.change;
+        let mut region = ir.root;
+        let mut base = 0;
+        'descend: loop {
+            let Some((op, at)) = seq::find(ir, region, change.start - base) else {
+                return (region, base);
+            };
+            let mut start = base + at;
+            for &(own, inner) in &ir.op(op).regions {
+                let from = start + own as usize;
+                let len = ir.region_len(inner);
+                let to = from + len;
+                let holds = if ir.op(op).kind == OpKind::Chunk {
+                    // Behind a split line, and before the next one, a change may make another line of it.
+                    let (is_first, is_last) = (own == 0, to == self.old.len_bytes());
+                    (is_first || change.start > from) && (is_last || change.old_end < to)
+                } else {
+                    ir.region(inner).closed
+                };
+                if holds && change.start >= from && change.old_end <= to {
+                    (region, base) = (inner, from);
+                    continue 'descend;
+                }
+                start += len;
+            }
+            return (region, base);
+        }
+    }
+
+    /// Reads the run of items of a region that the change meets.
+    fn reparse_in(self, ir: &mut Ir, region: Region, base: usize) -> Outcome {
+        let change = self.change;
+        let is_chunk = ir.is_chunk_region(region);
+        let old_end = base + ir.region_len(region);
+        let first = seq::first_reaching(ir, region, 0, change.start - base);
+        let rank = first.map_or(seq::n_items(ir, region), |op| ir.rank(op));
+        // The op around looks at the start of the region.
+        if rank == 0 && !is_chunk {
+            return Outcome::Outward;
+        }
+        let start = match first {
+            Some(op) => base + seq::offset(ir, op),
+            None => old_end - ir.region(region).tail as usize,
+        };
+        let new_end = change.moved(old_end);
+        let context = Context {
+            depth: ir.depth(region),
+            default_dialect: ir.default_dialect(region),
+            inside: !is_chunk,
+        };
+        let mut feed = Feed::from_rope(self.new, start);
+        let mut read = Skeleton::default();
+        let mut synced = None;
+        let end = skeleton(&mut feed, 0, 0, context, &mut read, &mut |here| {
+            if here.at > new_end {
+                // What closed the region does no more.
+                return Take::Stop;
+            }
+            match self.take(ir, here) {
+                Some(it) if here.outermost && it.region == region && here.at >= change.new_end => {
+                    synced = Some(it.first);
+                    Take::Stop
+                }
+                Some(it) => Take::Keep(it),
+                None => Take::Read,
+            }
+        });
+        let is_at_end = match end.stop {
+            Stop::Told => false,
+            Stop::Close => !is_chunk && end.at == new_end,
+            Stop::Split | Stop::Eof => is_chunk && end.at == new_end,
+        };
+        if synced.is_none() && !is_at_end {
+            return Outcome::Outward;
+        }
+        let run = Run {
+            feed: &feed,
+            skeleton: &read,
+            chunk: ir.chunk_region(region),
+            at_file_start: start == 0,
+        };
+        let mut graft = Graft::new(ir, self.old, run);
+        let olds = graft.items(first, synced);
+        graft.pair(&olds, &read.roots);
+        let targets = [(Some(region), &read.roots[..])];
+        if graft.concerns_aliases(&targets) {
+            return Outcome::Anew;
+        }
+        graft.release(&targets);
+        let n_old = match synced {
+            Some(op) => graft.ir.rank(op),
+            None => seq::n_items(graft.ir, region),
+        };
+        seq::cut(graft.ir, region, rank, n_old - rank);
+        let pieces = graft.ir.build_parts(run, region, &read.roots, &mut graft.work);
+        seq::insert(graft.ir, region, rank, &pieces);
+        if is_at_end {
+            graft.ir.regions[region.index()].tail = (end.at - end.trivia) as u32;
+        }
+        graft.note_runs(region, rank, &read.roots);
+        graft.ir.settle(region);
+        Outcome::Done(graft.finish())
+    }
+
+    /// Reads the chunks that the change meets.
+    fn reparse_chunks(self, ir: &mut Ir) -> Option<Delta> {
+        let change = self.change;
+        let root = ir.root;
+        let (mut first, mut at) = match seq::find(ir, root, change.start) {
+            Some(found) => found,
+            None => (seq::nth(ir, root, 0).expect("a file has a chunk"), 0),
+        };
+        if change.start <= at + ir.op(first).own_len as usize
+            && let Some(before) = ir.prev(first)
+        {
+            // Its split line may be none any more.
+            at -= ir.len(before);
+            first = before;
+        }
+        let rank = ir.rank(first);
+        let own_len = ir.op(first).own_len;
+        let mut feed = Feed::from_rope(self.new, at + own_len as usize);
+        let mut read = Skeleton::default();
+        let mut head = Head { at, own_len, ..Head::default() };
+        let mut chunks = Vec::new();
+        let mut synced = None;
+        loop {
+            let end = skeleton(&mut feed, head.token, head.end, TOP, &mut read, &mut |here| {
+                self.take(ir, here).map_or(Take::Read, Take::Keep)
+            });
+            chunks.push(Chunk { head, end, roots: std::mem::take(&mut read.roots) });
+            if end.stop != Stop::Split {
+                break;
+            }
+            head = Head::behind(&mut feed, end);
+            if head.at >= change.new_end {
+                let old = head.at - change.new_end + change.old_end;
+                let found = seq::find(ir, root, old).filter(|it| it.1 == old);
+                synced = found.map(|it| it.0).filter(|&it| ir.op(it).own_len == head.own_len);
+                if synced.is_some() {
+                    break;
+                }
+            }
+        }
+        let run = Run {
+            feed: &feed,
+            skeleton: &read,
+            chunk: root,
+            at_file_start: at == 0 && own_len == 0,
+        };
+        let mut graft = Graft::new(ir, self.old, run);
+        let olds = graft.items(Some(first), synced);
+        let mut targets: Vec<(Option<Region>, &[Part])> = Vec::new();
+        for (n, chunk) in chunks.iter().enumerate() {
+            let region = olds.get(n).map(|&old| graft.ir.op(old).regions[0].1);
+            if let Some(region) = region {
+                graft.run.chunk = region;
+                graft.pair_inside(region, &chunk.roots);
+            }
+            targets.push((region, &chunk.roots));
+        }
+        graft.leaving.extend(olds.iter().skip(chunks.len()));
+        if graft.concerns_aliases(&targets) {
+            return None;
+        }
+        graft.release(&targets);
+        seq::cut(graft.ir, root, rank, olds.len());
+        let mut pieces = Vec::new();
+        for (n, chunk) in chunks.iter().enumerate() {
+            let op = match olds.get(n) {
+                Some(&old) => old,
+                None => {
+                    let op = graft.ir.new_chunk(chunk.head.own_len);
+                    graft.changed.push(op);
+                    op
+                }
+            };
+            let region = graft.ir.op(op).regions[0].1;
+            graft.run.chunk = region;
+            let run = graft.run;
+            graft.ir.ops[op.index()].own_len = chunk.head.own_len;
+            graft.ir.ops[op.index()].regions[0].0 = chunk.head.own_len;
+            let inside = graft.ir.build_parts(run, region, &chunk.roots, &mut graft.work);
+            seq::fill(graft.ir, region, &inside);
+            graft.ir.regions[region.index()].tail = (chunk.end.at - chunk.end.trivia) as u32;
+            graft.note_runs(region, 0, &chunk.roots);
+            pieces.push(seq::Piece::Item(op, (chunk.end.at - chunk.head.at) as u32));
+        }
+        seq::insert(graft.ir, root, rank, &pieces);
+        Some(graft.finish())
+    }
+
+    /// The old items to take over at a place: the first starts there, and neither they nor what was looked at to find their ends are
+    /// touched by the change.
+    fn take(self, ir: &Ir, here: Here) -> Option<Kept> {
+        let change = self.change;
+        let is_before = here.at < change.start;
+        let old = match here.at {
+            at if at >= change.new_end => at - change.new_end + change.old_end,
+            at if is_before => at,
+            _ => return None,
+        };
+        if (old == 0) != (here.at == 0) {
+            return None;
+        }
+        let (first, base) = ir.item_starting_at(old)?;
+        let region = ir.op(first).parent;
+        let from = ir.rank(first);
+        let mut n = seq::n_items(ir, region) - from;
+        if is_before && let Some(it) = seq::first_reaching(ir, region, from, change.start - base) {
+            n = ir.rank(it) - from;
+        }
+        let all = seq::total(ir, region);
+        let depth = ir.depth(region);
+        if here.depth != depth
+            && here.depth.max(depth) + usize::from(all.height) + 1 >= MAX_REGION_DEPTH
+        {
+            return None;
+        }
+        let mut differs = 0;
+        if here.inside == ir.is_chunk_region(region) {
+            differs |= PLACE;
+        }
+        if here.default_dialect != ir.default_dialect(region) {
+            differs |= DIALECT;
+        }
+        n = n.min(seq::first_asking(ir, region, from, differs) - from);
+        if n == 0 {
+            return None;
+        }
+        let sum = seq::total_before(ir, region, from + n);
+        Some(Kept {
+            region,
+            first,
+            n,
+            len: sum.bytes as usize - seq::offset(ir, first),
+            far: sum.far as usize,
+            asks: all.has & !differs,
+        })
+    }
+}
+
+/// A chunk that was read.
+struct Chunk {
+    head: Head,
+    end: End,
+    roots: Vec<Part>,
 }

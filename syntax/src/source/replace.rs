@@ -1,139 +1,383 @@
-//! Putting what was read again in the place of what stood there: ids are kept where they can be, names are relinked.
+//! Putting what was read in the place of what stood there: ids are kept where they can be, names are relinked.
 
+use ropey::Rope;
 use rustc_hash::FxHashSet;
 
-use super::reparse::Place;
-use super::{Delta, Source};
+use super::Delta;
 use crate::build::{Run, Work};
 use crate::link::Replaced;
-use crate::skeleton::Shape;
+use crate::skeleton::{DIALECT, Part, Shape};
 use crate::{Ir, Op, OpKind, Region, seq};
 
-impl Source {
-    /// Puts a run in the place of `n_old` items from the place's first on, and `tail` behind them if it reaches the end of the
-    /// region. `None`, and nothing is touched, if it cannot.
-    pub(super) fn replace(
-        &mut self,
-        run: Run<'_>,
-        place: &Place,
-        n_old: usize,
-        tail: Option<u32>,
-    ) -> Option<Delta> {
-        let ir = &mut self.ir;
-        let region = place.region;
-        let old_len = ir.region_len(region);
-        let olds: Vec<Op> = match seq::nth(ir, region, place.rank) {
-            Some(op) => ir.items_from(op).take(n_old).collect(),
-            None => Vec::new(),
-        };
-        // Aliases concern the whole chunk.
-        let is_alias = |kind| matches!(kind, OpKind::TypeAlias | OpKind::AttrAlias);
-        let defines = |shape| matches!(shape, Shape::TypeAlias | Shape::AttrAlias);
-        if olds.iter().any(|&op| is_alias(ir.op(op).kind))
-            || run.skeleton.items.iter().any(|it| defines(it.shape))
-        {
-            return None;
-        }
-        let roots = &run.skeleton.roots;
+/// How an old op becomes a new item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    /// It is the same: only what it holds may differ.
+    Same,
+    /// It is parsed again.
+    Again,
+}
+
+/// A run on its way into the IR.
+pub(super) struct Graft<'a> {
+    pub(super) ir: &'a mut Ir,
+    /// The text before the change.
+    old: &'a Rope,
+    pub(super) run: Run<'a>,
+    pub(super) work: Work,
+    /// Items that are parsed again, with the op and the chunk of each.
+    again: Vec<(u32, Op, Region)>,
+    /// Ops that leave, with all they hold that is not taken over.
+    pub(super) leaving: Vec<Op>,
+    /// Items that go from one region to another.
+    moving: Vec<Op>,
+    /// Other ops whose meaning may differ.
+    pub(super) changed: Vec<Op>,
+    /// How many ops were parsed again.
+    n_again: usize,
+    /// The ids of ops that left.
+    freed: Vec<Op>,
+}
+
+impl<'a> Graft<'a> {
+    pub(super) fn new(ir: &'a mut Ir, old: &'a Rope, run: Run<'a>) -> Self {
+        let kept = run.skeleton.kept.iter().map(|it| (it.first, it.n)).collect();
+        let pairs = vec![None; run.skeleton.items.len()];
         let mut work = Work::default();
-        // Items that keep their place: from the front, then from the back.
-        let shared = roots.len().min(olds.len());
-        let mut front = 0;
-        while front < shared && ir.is_alike(run, roots[front], olds[front]) {
-            front += 1;
-        }
-        let mut back = 0;
-        while front + back < shared
-            && ir.is_alike(run, roots[roots.len() - 1 - back], olds[olds.len() - 1 - back])
+        (work.kept, work.pairs) = (kept, pairs);
+        let (again, leaving, moving, changed, freed) = Default::default();
+        Self { ir, old, run, work, again, leaving, moving, changed, n_again: 0, freed }
+    }
+
+    /// The items from one on up to another that are not taken over.
+    pub(super) fn items(&self, first: Option<Op>, behind: Option<Op>) -> Vec<Op> {
+        let mut out = Vec::new();
+        let mut at = first;
+        while at.is_some()
+            && at != behind
+            && let Some(op) = at
         {
-            back += 1;
-        }
-        let leaving = &olds[front..olds.len() - back];
-        if run.elided.iter().any(|it| leaving.contains(&it.op)) {
-            return None;
-        }
-        // The grammar of the op around may ask whether its region is empty or starts with a label.
-        if place.rank == 0 && !place.is_chunk {
-            let before = olds.first().map(|&op| ir.op(op).kind == OpKind::Label);
-            let behind = || seq::nth(ir, region, n_old).map(|op| ir.op(op).kind == OpKind::Label);
-            let after = match roots.first() {
-                Some(&root) => Some(run.item(root).shape == Shape::Label),
-                None => behind(),
+            at = match self.work.kept.get(&op) {
+                Some(n) => seq::nth(self.ir, self.ir.op(op).parent, self.ir.rank(op) + n),
+                None => {
+                    out.push(op);
+                    self.ir.next(op)
+                }
             };
-            if before != after {
-                return None;
+        }
+        out
+    }
+
+    /// Finds for items that were read the old ones that they are, or that they stand in the place of, and so on inside of these.
+    /// What old ones are left will leave.
+    pub(super) fn pair(&mut self, olds: &[Op], parts: &[Part]) {
+        let items: Vec<u32> = parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Item(index) => Some(*index),
+                Part::Kept(_) => None,
+            })
+            .collect();
+        // From both ends, those that are the same; then from both ends of the rest, those that are alike.
+        let (mut from, mut to, mut to_old) = (0, items.len(), olds.len());
+        for how in [How::Same, How::Again] {
+            while from < to.min(to_old) && self.is(how, items[from], olds[from]) {
+                self.enter(how, items[from], olds[from]);
+                from += 1;
+            }
+            while from < to.min(to_old) && self.is(how, items[to - 1], olds[to_old - 1]) {
+                (to, to_old) = (to - 1, to_old - 1);
+                self.enter(how, items[to], olds[to_old]);
             }
         }
-        // Nothing was touched yet: from here on, nothing fails.
-        // Ids are used again at once: what leaves must be out of the sequence first.
-        seq::splice(ir, region, place.rank + front, leaving.len(), &[]);
-        for &op in leaving {
-            ir.remove(op, &mut work);
+        self.leaving.extend(&olds[from..to_old]);
+    }
+
+    fn is(&mut self, how: How, item: u32, op: Op) -> bool {
+        match how {
+            How::Same => self.is_same(item, op),
+            How::Again => self.ir.is_alike(self.run, item, op),
         }
-        for n in 0..front {
-            ir.lower_again(run, roots[n], olds[n], &mut work);
+    }
+
+    fn enter(&mut self, how: How, index: u32, op: Op) {
+        let item = self.run.item(index);
+        self.work.pairs[index as usize] = Some(op);
+        match how {
+            How::Same => {
+                let data = &mut self.ir.ops[op.index()];
+                (data.reach, data.asks) = (item.reach, item.asks);
+            }
+            How::Again => self.again.push((index, op, self.run.chunk)),
         }
-        let n_again = work.fresh.len();
-        let mut items: Vec<(Op, u32)> = Vec::with_capacity(roots.len());
-        for (n, &root) in roots.iter().enumerate() {
-            if n < front {
-                items.push((olds[n], run.len(root)));
-            } else if n < roots.len() - back {
-                items.push(ir.lower(run, root, region, &mut work));
+        for (n, inner) in item.regions.iter().enumerate() {
+            let region = self.ir.op(op).regions[n].1;
+            self.pair_inside(region, &inner.parts);
+        }
+    }
+
+    /// Pairs all that a region holds.
+    pub(super) fn pair_inside(&mut self, region: Region, parts: &[Part]) {
+        self.note_start(region, self.starts_with(parts) == Some(true));
+        let olds = self.ir.not_kept(region, &self.work.kept);
+        self.pair(&olds, parts);
+    }
+
+    /// Whether a region starts with a label (now told) decides whether it has a block before that.
+    pub(super) fn note_start(&mut self, region: Region, is_label: bool) {
+        // At the top level there are no blocks.
+        let is_chunk = self.ir.is_chunk_region(region);
+        if !is_chunk && is_label != (self.old_starts_with(region) == Some(true)) {
+            let parent = self.ir.region(region).parent;
+            self.ir.names.touched.flows.extend(parent.map(|op| (region, op)));
+        }
+    }
+
+    /// Whether an item is an old op unchanged, but for what its regions hold: the same own text, read the same way.
+    fn is_same(&self, index: u32, op: Op) -> bool {
+        let (item, data) = (self.run.item(index), self.ir.op(op));
+        let cut: u32 = item.regions.iter().map(|it| it.close - it.open).sum();
+        if item.end - item.start - cut != data.own_len || item.regions.len() != data.regions.len() {
+            return false;
+        }
+        let text = self.run.feed.text();
+        let (mut new, mut own, mut old) = (item.start, 0, self.ir.start(op));
+        for (inner, &(to, region)) in item.regions.iter().zip(&data.regions) {
+            let len = (to - own) as usize;
+            let is_same = inner.open - new == to - own
+                && self.old.byte_slice(old..old + len) == text[new as usize..inner.open as usize]
+                && inner.closed == self.ir.region(region).closed
+                && self.starts_with(&inner.parts) == self.old_starts_with(region);
+            if !is_same {
+                return false;
+            }
+            (new, own, old) = (inner.close, to, old + len + self.ir.region_len(region));
+        }
+        let len = (data.own_len - own) as usize;
+        if self.old.byte_slice(old..old + len) != text[new as usize..item.end as usize] {
+            return false;
+        }
+        // At the very start of a file junk is told of at another place.
+        let is_first = self.run.at_file_start && item.start == 0;
+        let asks = (item.asks | data.asks) & DIALECT != 0;
+        is_first == (self.ir.start(op) == 0)
+            && (!asks || item.default_dialect == self.ir.default_dialect(data.parent))
+    }
+
+    /// Whether a region is empty, starts with a label, or with something else.
+    fn starts_with(&self, parts: &[Part]) -> Option<bool> {
+        parts.first().map(|part| match *part {
+            Part::Item(index) => self.run.item(index).shape == Shape::Label,
+            Part::Kept(index) => {
+                self.ir.op(self.run.skeleton.kept[index as usize].first).kind == OpKind::Label
+            }
+        })
+    }
+
+    fn old_starts_with(&self, region: Region) -> Option<bool> {
+        seq::first(self.ir, region).map(|op| self.ir.op(op).kind == OpKind::Label)
+    }
+
+    /// Finds what moves, given the old region of each list of parts.
+    fn find_moves(
+        &self,
+        parts: &[Part],
+        to: Option<Region>,
+        moves: &mut Vec<(u32, Option<Region>)>,
+    ) {
+        for &part in parts {
+            match part {
+                Part::Kept(index) => {
+                    if Some(self.run.skeleton.kept[index as usize].region) != to {
+                        moves.push((index, to));
+                    }
+                }
+                Part::Item(index) => {
+                    let op = self.work.pairs[index as usize];
+                    for (n, inner) in self.run.item(index).regions.iter().enumerate() {
+                        let to = op.map(|op| self.ir.op(op).regions[n].1);
+                        self.find_moves(&inner.parts, to, moves);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Once all is paired: parses anew what is to be, takes what leaves and what moves out of the tables of names, and cuts
+    /// what is taken over out of its sequences. The old sequences are whole until then.
+    pub(super) fn release(&mut self, targets: &[(Option<Region>, &[Part])]) {
+        let mut moves = Vec::new();
+        for &(region, parts) in targets {
+            self.find_moves(parts, region, &mut moves);
+        }
+        for (index, op, chunk) in std::mem::take(&mut self.again) {
+            let run = Run { chunk, ..self.run };
+            self.ir.lower_again(run, index, op, &mut self.work);
+        }
+        self.n_again = self.work.fresh.len();
+        for (index, to) in moves {
+            let kept = self.run.skeleton.kept[index as usize];
+            self.changed.extend(self.ir.region(kept.region).parent);
+            self.changed.extend(to.and_then(|it| self.ir.region(it).parent));
+            let items = self.ir.items_from(kept.first).take(kept.n);
+            self.moving.extend(items);
+        }
+        for n in 0..self.moving.len() {
+            self.ir.unplace(self.moving[n], &mut self.work);
+        }
+        let n_free = self.ir.free_ops.len();
+        for op in std::mem::take(&mut self.leaving) {
+            self.ir.remove(op, &mut self.work);
+        }
+        // Within one edit an id means one op.
+        self.freed = self.ir.free_ops.split_off(n_free);
+        for kept in &self.run.skeleton.kept {
+            let from = self.ir.rank(kept.first);
+            let tree = seq::cut(self.ir, kept.region, from, kept.n);
+            self.work.trees.push(tree);
+        }
+        // What old ops hold that is not taken over was paired or has left.
+        for n in 0..self.work.pairs.len() {
+            if let Some(op) = self.work.pairs[n] {
+                for index in 0..self.ir.op(op).regions.len() {
+                    let region = self.ir.op(op).regions[index].1;
+                    seq::fill(self.ir, region, &[]);
+                }
+            }
+        }
+    }
+
+    /// Tells where in a region, from number `rank` on, items stand that were not there next to each other before.
+    pub(super) fn note_runs(&mut self, region: Region, mut rank: usize, parts: &[Part]) {
+        let mut run = Replaced { region, rank, n: 0 };
+        let mut runs = Vec::new();
+        for &part in parts {
+            let (n, stays) = match part {
+                Part::Item(index) => {
+                    let op = self.work.pairs[index as usize];
+                    for (n, inner) in self.run.item(index).regions.iter().enumerate() {
+                        if let Some(op) = op {
+                            let inside = self.ir.op(op).regions[n].1;
+                            self.note_runs(inside, 0, &inner.parts);
+                        }
+                    }
+                    (1, op.is_some())
+                }
+                Part::Kept(index) => {
+                    let kept = &self.run.skeleton.kept[index as usize];
+                    (kept.n, kept.region == region)
+                }
+            };
+            rank += n;
+            if stays {
+                runs.push(run);
+                run = Replaced { region, rank, n: 0 };
             } else {
-                items.push((olds[olds.len() - (roots.len() - n)], run.len(root)));
+                run.n += n;
             }
         }
-        let n_new = work.fresh.len();
-        seq::splice(ir, region, place.rank, front + back, &items);
-        for n in 0..back {
-            let new = roots.len() - back + n;
-            ir.lower_again(run, roots[new], olds[olds.len() - back + n], &mut work);
-        }
-        if let Some(tail) = tail {
-            ir.regions[region.index()].tail = tail;
-        }
-        ir.stretch(region, old_len);
-        for n in n_again..n_new {
-            ir.add_defs(work.fresh[n], &mut work);
-        }
-        for n in (0..n_again).chain(n_new..work.fresh.len()) {
-            ir.add_symbols(work.fresh[n]);
-        }
-        ir.names.touched.run = Some(Replaced { region, rank: place.rank, n: roots.len() });
+        runs.push(run);
+        // Nothing came or went before the first item if it was the first.
+        runs.retain(|it| it.n > 0 || it.rank > 0 || parts.is_empty());
+        self.ir.names.touched.runs.extend(runs);
+    }
+
+    /// With all sequences whole again: enters what came into the tables of names, and links.
+    pub(super) fn finish(self) -> Delta {
+        let Self { ir, mut work, moving, mut changed, n_again, freed, run, .. } = self;
+        ir.free_ops.extend(freed);
         let n_parsed = work.fresh.len();
-        let (changed, n_linked) = relink(ir, &mut work);
-        let mut removed = std::mem::take(&mut work.removed);
-        removed.retain(|&op| !ir.is_alive(op));
-        Some(Delta { changed, removed, n_parsed, n_linked, ..Delta::default() })
+        for value in std::mem::take(&mut work.defines) {
+            ir.define(value, &mut work.retry);
+        }
+        for n in 0..n_parsed {
+            let op = work.fresh[n];
+            if n < n_again {
+                ir.add_symbols(op);
+            } else {
+                ir.add_defs(op, &mut work);
+            }
+        }
+        for &op in &moving {
+            ir.place(op, &mut work);
+        }
+        for op in moving {
+            ir.retry_inside(op, &mut work, &mut changed);
+            for &value in &ir.op(op).results {
+                changed.extend(ir.value(value).uses.iter().map(|it| it.0));
+            }
+        }
+        let n_linked = relink(ir, &mut work, &mut changed);
+        let removed = std::mem::take(&mut work.removed);
+        let n_read = run.feed.n_read();
+        Delta { changed, removed, n_parsed, n_linked, n_read, ..Delta::default() }
+    }
+
+    /// Whether an alias comes, goes or changes, or ops come to a chunk that has others.
+    pub(super) fn concerns_aliases(&self, targets: &[(Option<Region>, &[Part])]) -> bool {
+        let is_alias =
+            |op: Op| matches!(self.ir.op(op).kind, OpKind::TypeAlias | OpKind::AttrAlias);
+        let items = &self.run.skeleton.items;
+        self.leaving.iter().any(|&op| is_alias(op))
+            || self.again.iter().any(|it| is_alias(it.1))
+            || items.iter().zip(&self.work.pairs).any(|(item, pair)| {
+                pair.is_none() && matches!(item.shape, Shape::TypeAlias | Shape::AttrAlias)
+            })
+            || (self.ir.names.has_aliases()
+                && targets.iter().any(|&(to, parts)| self.comes_from_afar(to, parts)))
+    }
+
+    /// Whether any of what a region takes over comes from another chunk.
+    fn comes_from_afar(&self, to: Option<Region>, parts: &[Part]) -> bool {
+        let chunk = to.map(|it| self.ir.chunk_region(it));
+        let mut moves = Vec::new();
+        self.find_moves(parts, to, &mut moves);
+        moves.iter().any(|&(index, _)| {
+            let from = self.run.skeleton.kept[index as usize].region;
+            chunk != Some(self.ir.chunk_region(from))
+        })
     }
 }
 
 impl Ir {
-    /// After the contents of a region changed: tells the sequences around how its length did.
-    fn stretch(&mut self, region: Region, old_len: usize) {
-        let delta = self.region_len(region) as i64 - old_len as i64;
-        if delta == 0 {
-            return;
-        }
+    /// After what a region holds changed: makes true again what is known of the regions around.
+    pub(super) fn settle(&mut self, region: Region) {
         let mut at = region;
         while let Some(op) = self.region(at).parent {
-            seq::grow(self, op, delta);
+            let len = self.len(op) as u32;
+            seq::renew(self, op, len);
             at = self.op(op).parent;
+        }
+    }
+
+    /// An item came from another region: everything that it and the ops in it use may mean something else, and what they define
+    /// may be defined around it.
+    fn retry_inside(&mut self, op: Op, work: &mut Work, changed: &mut Vec<Op>) {
+        changed.push(op);
+        for index in 0..self.op(op).operands.len() {
+            work.retry.push((op, index as u32));
+        }
+        for index in 0..self.op(op).regions.len() {
+            let region = self.op(op).regions[index].1;
+            self.note_shadows(region);
+            for item in self.items(region).collect::<Vec<_>>() {
+                self.retry_inside(item, work, changed);
+            }
         }
     }
 }
 
-/// Links what is fresh and what lost or may have changed its meaning. Returns the ops concerned and how many uses were resolved.
-fn relink(ir: &mut Ir, work: &mut Work) -> (Vec<Op>, usize) {
+/// Links what is fresh and what lost or may have changed its meaning. Returns how many uses were resolved; the ops concerned are
+/// added to `changed`.
+fn relink(ir: &mut Ir, work: &mut Work, changed: &mut Vec<Op>) -> usize {
     let mut n_linked = 0;
     for &op in &work.fresh {
         ir.link(op);
         n_linked += ir.op(op).operands.len();
     }
-    let mut seen: FxHashSet<Op> = work.fresh.iter().copied().collect();
-    let mut changed: Vec<Op> = std::mem::take(&mut work.fresh);
-    changed.dedup();
+    changed.append(&mut work.fresh);
+    let mut seen = FxHashSet::default();
+    changed.retain(|&op| ir.is_alive(op) && seen.insert(op));
     let mut retry = std::mem::take(&mut work.retry);
     retry.sort_unstable();
     retry.dedup();
@@ -170,5 +414,5 @@ fn relink(ir: &mut Ir, work: &mut Work) -> (Vec<Op>, usize) {
             changed.push(op);
         }
     }
-    (changed, n_linked)
+    n_linked
 }

@@ -68,7 +68,7 @@ impl Verdicts {
             self.of_ops.remove(op);
         }
         let mut again = delta.changed.clone();
-        if let Some(run) = touched.run {
+        for &run in &touched.runs {
             self.beside(ir, run, &mut again);
         }
         for &op in touched.resigned.iter().filter(|&&op| ir.is_alive(op)) {
@@ -151,7 +151,7 @@ impl Verdicts {
                 None => self.flows.remove(&region),
             };
         }
-        if let Some(run) = touched.run.filter(|it| seen.contains(&it.region)) {
+        for &run in touched.runs.iter().filter(|it| seen.contains(&it.region)) {
             rejoined(ir, run, again);
         }
     }

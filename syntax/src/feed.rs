@@ -1,0 +1,181 @@
+//! Text and tokens as they are asked for, with holes where old items are taken over unread.
+//!
+//! The reader of items ([`crate::skeleton`]) asks for one token after the other. A whole text is at hand at once; the text around an
+//! edit is copied from the rope piece by piece, each piece twice as long as the one before, until an old item can be taken over.
+//! Then reading goes on behind that: what was read ahead is dropped, and a *hole* stands for what was left out: one [`FILLER`].
+//!
+//! *Coordinates.* Tokens are in bytes of what was read, [`Feed::text`]. A place in the document is that plus [`Feed::base`], which
+//! grows with each hole.
+
+use std::borrow::Cow;
+
+use ropey::Rope;
+
+use crate::lex::{LOOK_AHEAD, Lexer};
+use crate::{T, Token};
+
+/// How much of a rope is read at first, in bytes.
+const FIRST_READ: usize = 160;
+
+/// What stands for what was left out, so that a region that holds it is not empty.
+const FILLER: char = 'x';
+
+/// How many tokens are lexed at once if the whole text is at hand.
+const BATCH: usize = 256;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(crate) struct Feed<'a> {
+    text: Cow<'a, str>,
+    /// Where more text comes from.
+    rope: Option<&'a Rope>,
+    base: usize,
+    /// Where in `text` the current piece starts.
+    piece: usize,
+    lexer: Lexer,
+    tokens: Vec<Token>,
+    /// For the few tokens whose end was found by looking further than [`LOOK_AHEAD`]: the index, and the byte of the document
+    /// behind the last that was looked at.
+    reaches: Vec<(u32, u32)>,
+    /// Where the holes end in `text`.
+    holes: Vec<u32>,
+    /// Bytes that were read, dropped ones included.
+    n_read: usize,
+}
+
+impl<'a> Feed<'a> {
+    /// A whole text.
+    pub(crate) fn whole(text: &'a str) -> Self {
+        Self {
+            text: Cow::Borrowed(text),
+            rope: None,
+            base: 0,
+            piece: 0,
+            lexer: Lexer::new(true),
+            tokens: Vec::with_capacity(text.len() / 5 + 1),
+            reaches: Vec::new(),
+            holes: Vec::new(),
+            n_read: text.len(),
+        }
+    }
+
+    /// The text of a rope from a byte on, which is its start or right behind a token.
+    pub(crate) fn from_rope(rope: &'a Rope, start: usize) -> Self {
+        Self {
+            text: Cow::Owned(String::new()),
+            rope: Some(rope),
+            base: start,
+            piece: 0,
+            lexer: Lexer::new(start == 0),
+            tokens: Vec::new(),
+            reaches: Vec::new(),
+            holes: Vec::new(),
+            n_read: 0,
+        }
+    }
+
+    /// What was read, without what is in holes.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The tokens of what was read, as far as they were asked for.
+    pub(crate) fn tokens(&self) -> &[Token] {
+        &self.tokens
+    }
+
+    /// What to add to a place behind the last hole to have it in the document.
+    pub(crate) fn base(&self) -> usize {
+        self.base
+    }
+
+    /// Where the holes end.
+    pub(crate) fn holes(&self) -> &[u32] {
+        &self.holes
+    }
+
+    /// Bytes that were read.
+    pub(crate) fn n_read(&self) -> usize {
+        self.n_read
+    }
+
+    /// A token, or the [`T::Eof`] before it.
+    pub(crate) fn token(&mut self, index: usize) -> Token {
+        while index >= self.tokens.len() {
+            match self.tokens.last() {
+                Some(&last) if last.kind == T::Eof => return last,
+                _ => self.lex(),
+            }
+        }
+        self.tokens[index]
+    }
+
+    /// The byte of the document behind the last that the ends of the tokens up to this one depend on, of those that looked far.
+    /// Each is told once.
+    pub(crate) fn take_reach(&mut self, index: usize, next: &mut usize) -> Option<u32> {
+        let (token, reach) = *self.reaches.get(*next)?;
+        (token as usize <= index).then(|| {
+            *next += 1;
+            reach
+        })
+    }
+
+    /// How many tokens looked far.
+    pub(crate) fn n_reaches(&self) -> usize {
+        self.reaches.len()
+    }
+
+    fn lex(&mut self) {
+        let batch = if self.rope.is_none() { BATCH } else { 1 };
+        for _ in 0..batch {
+            let state = self.lexer.state();
+            let (token, looked) = self.lexer.next(self.text.as_bytes());
+            if looked >= self.text.len() && self.read() {
+                self.lexer.go_to(state);
+                continue;
+            }
+            if looked > token.end as usize + LOOK_AHEAD {
+                self.reaches.push((self.tokens.len() as u32, (looked + self.base) as u32));
+            }
+            self.tokens.push(token);
+            if token.kind == T::Eof {
+                return;
+            }
+        }
+    }
+
+    /// Reads on; `false` if there is no more.
+    fn read(&mut self) -> bool {
+        let Some(rope) = self.rope else { return false };
+        let from = self.base + self.text.len();
+        if from >= rope.len_bytes() {
+            return false;
+        }
+        let n_bytes = (self.text.len() - self.piece).max(FIRST_READ);
+        let to = (from + n_bytes).min(rope.len_bytes());
+        let to = rope.char_to_byte(rope.byte_to_char(to));
+        let text = self.text.to_mut();
+        for chunk in rope.byte_slice(from..to).chunks() {
+            text.push_str(chunk);
+        }
+        self.n_read += to - from;
+        true
+    }
+
+    /// Makes a hole of `len` bytes of the document where the trivia before token `index` starts, at byte `at`. Returns where it ends.
+    pub(crate) fn skip(&mut self, index: usize, at: u32, len: usize) -> u32 {
+        self.tokens.truncate(index);
+        while self.reaches.last().is_some_and(|it| it.0 as usize >= index) {
+            self.reaches.pop();
+        }
+        let text = self.text.to_mut();
+        text.truncate(at as usize);
+        text.push(FILLER);
+        self.piece = text.len();
+        self.lexer.go_to((self.piece, false));
+        self.holes.push(self.piece as u32);
+        // Items are never empty.
+        self.base += len - FILLER.len_utf8();
+        self.piece as u32
+    }
+}

@@ -1,0 +1,237 @@
+//! Where an item ends and what a `{` opens: the rules, as [`super`] states them.
+
+use super::{DIALECT, Parser, Shape};
+use crate::{OpKind, T, dialect};
+
+/// How far a label is looked for its colon, in tokens.
+const MAX_LABEL_TOKENS: usize = 4096;
+
+impl Parser<'_, '_> {
+    /// With no bracket open: whether another item starts at the current token.
+    pub(super) fn starts_item(&mut self, name: Option<u32>) -> bool {
+        let at = self.at;
+        let token = self.token(at);
+        let after_name = name.is_some_and(|name| name as usize + 1 == at);
+        match token.kind {
+            T::RBrace | T::FileMetaOpen => true,
+            T::Percent => {
+                if after_name {
+                    return token.at_line_start && self.starts_item_inside(at);
+                }
+                (token.at_line_start || at == 0 || self.kind(at - 1) != T::Comma)
+                    && self.starts_results(at)
+            }
+            T::Bare if token.at_line_start => {
+                let word = self.str(at);
+                if word.contains('.') {
+                    return self.kind(at + 1) != T::Equal;
+                }
+                if !dialect::is_unprefixed_anywhere(word) {
+                    return false;
+                }
+                let Some(op) = self.ops.last() else { return false };
+                let starts =
+                    op.default_dialect.is_some_and(|it| dialect::is_unprefixed_op(it, word));
+                self.asks_for_dialect();
+                starts
+            }
+            // Within a line only behind an op whose syntax has no such thing.
+            T::Bare if !after_name => {
+                let word = self.str(at);
+                let is_op =
+                    word == "return" || word.contains('.') && OpKind::of(word) != OpKind::Unknown;
+                is_op && self.kind(at + 1) != T::Equal && self.is_known(name)
+            }
+            T::Str if self.kind(at + 1) == T::LParen => {
+                token.at_line_start || (!after_name && self.is_known(name))
+            }
+            T::Caret => token.at_line_start && self.starts_label(at),
+            T::Hash | T::Bang => token.at_line_start && self.kind(at + 1) == T::Equal,
+            _ => false,
+        }
+    }
+
+    /// What the open item is depends on the default dialect.
+    fn asks_for_dialect(&mut self) {
+        if let Some(op) = self.ops.last_mut() {
+            op.asks |= DIALECT;
+        }
+    }
+
+    /// Whether the op with this name token is in generic form or in the table.
+    fn is_known(&self, name: Option<u32>) -> bool {
+        let Some(name) = name else { return false };
+        let (name, is_quoted) =
+            (self.str(name as usize), self.feed.tokens()[name as usize].kind == T::Str);
+        is_quoted || OpKind::of(name) != OpKind::Unknown
+    }
+
+    /// At the start of a line with a bracket open: whether this can only be another item.
+    pub(super) fn starts_item_inside(&mut self, at: usize) -> bool {
+        let token = self.token(at);
+        match token.kind {
+            T::Percent => {
+                let Some(equal) = self.results_end(at) else { return false };
+                match self.kind(equal + 1) {
+                    T::Bare => self.str(equal + 1).contains('.'),
+                    T::Str => self.kind(equal + 2) == T::LParen,
+                    _ => false,
+                }
+            }
+            T::Bare => {
+                let word = self.str(at);
+                word.contains('.')
+                    && OpKind::of(word) != OpKind::Unknown
+                    && !matches!(self.kind(at + 1), T::Equal | T::Comma)
+            }
+            T::Caret => self.starts_label(at),
+            T::FileMetaOpen => true,
+            _ => false,
+        }
+    }
+
+    /// `%a, %b:2 =` followed by what may be an op.
+    fn starts_results(&mut self, at: usize) -> bool {
+        let Some(equal) = self.results_end(at) else { return false };
+        match self.kind(equal + 1) {
+            T::Bare => !is_type_word(self.str(equal + 1)),
+            T::Str => self.kind(equal + 2) == T::LParen,
+            _ => false,
+        }
+    }
+
+    /// The `=` behind a list of results that starts here.
+    pub(super) fn results_end(&mut self, mut at: usize) -> Option<usize> {
+        if at < self.no_results_before {
+            return None;
+        }
+        loop {
+            if self.kind(at) != T::Percent {
+                break;
+            }
+            at += 1;
+            if self.kind(at) == T::Colon && self.kind(at + 1) == T::Int {
+                at += 2;
+            }
+            match self.kind(at) {
+                T::Comma => at += 1,
+                T::Equal => return Some(at),
+                _ => break,
+            }
+        }
+        self.no_results_before = self.no_results_before.max(at);
+        None
+    }
+
+    /// `^name :` or `^name ( ... ) :`
+    fn starts_label(&mut self, at: usize) -> bool {
+        match self.kind(at + 1) {
+            T::Colon => true,
+            T::LParen => {
+                let mut depth = 0;
+                for index in at + 1..at + MAX_LABEL_TOKENS {
+                    match self.kind(index) {
+                        T::LParen => depth += 1,
+                        T::RParen => {
+                            depth -= 1;
+                            if depth == 0 {
+                                return self.kind(index + 1) == T::Colon;
+                            }
+                        }
+                        T::RBrace | T::Eof | T::Split | T::Caret => return false,
+                        _ => {}
+                    }
+                }
+                false
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the `{` at the current token opens a region of the open item.
+    pub(super) fn opens_region(&mut self, generic: bool) -> bool {
+        let Some(op) = self.ops.last() else { return false };
+        if op.shape != Shape::Op {
+            return false;
+        }
+        let Some(name) = op.name else { return false };
+        let first = op.regions.is_empty();
+        let at = self.at;
+        if generic {
+            return self.brackets.innermost() == Some(T::LParen);
+        }
+        if never_has_region(self.str(name as usize)) {
+            return false;
+        }
+        if self.brackets.has(T::Less) || self.brackets.has(T::LBrace) {
+            return false;
+        }
+        let is_bare = self.brackets.is_empty();
+        if !is_bare && surely_region(self.str(name as usize), true) {
+            // What stands in parentheses in these is arguments.
+            return false;
+        }
+        if is_bare && surely_region(self.str(name as usize), first) {
+            return !(self.kind(at - 1) == T::Bare && self.str(at - 1) == "attributes");
+        }
+        let inner = self.ops.last().and_then(|op| self.inner_dialect(op));
+        self.brace_opens_region(inner)
+    }
+
+    /// Whether the `{` at the current token opens a region, by what stands behind it; `inner` is the default dialect inside.
+    fn brace_opens_region(&mut self, inner: Option<&str>) -> bool {
+        let (before, next) = (self.at - 1, self.at + 1);
+        if self.kind(before) == T::Bare && self.str(before) == "attributes" {
+            return false;
+        }
+        match self.kind(next) {
+            // `{%x: i32}` is no list of results.
+            T::Percent => self.kind(next + 1) != T::Colon || self.kind(next + 2) == T::Int,
+            T::RBrace | T::Caret => true,
+            T::Str => self.kind(next + 1) == T::LParen,
+            T::Bare => {
+                let at_line_start = self.token(next).at_line_start;
+                let after = self.kind(next + 1);
+                let word = self.str(next);
+                if after == T::Equal {
+                    return false;
+                }
+                if inner.is_some_and(|dialect| dialect::is_unprefixed_op(dialect, word)) {
+                    return true;
+                }
+                if matches!(after, T::Comma | T::RBrace) && !at_line_start {
+                    return false;
+                }
+                word.contains('.') || at_line_start
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Whether ops of this name surely have no region, so that a `{` left open in one is a dictionary.
+fn never_has_region(name: &str) -> bool {
+    name.starts_with("arith.")
+        || name.starts_with("noisy.")
+        || name.starts_with("cf.")
+        || matches!(name, "func.call" | "func.return" | "return" | "call" | "scf.yield")
+}
+
+/// Whether a `{` outside brackets (not after `attributes`) surely is a region of an op of this name, whatever is inside: broken
+/// text at the start of a body must not cost the body. `first`: the op has no region yet.
+fn surely_region(name: &str, first: bool) -> bool {
+    match name {
+        "func.func" | "module" | "builtin.module" => true,
+        "scf.for" | "scf.if" | "scf.while" | "scf.parallel" | "scf.forall"
+        | "scf.execute_region" | "affine.for" | "affine.if" | "affine.parallel" => first,
+        _ => false,
+    }
+}
+
+/// Words that are types, so that `%a : i32` is not a list of results and an op.
+fn is_type_word(word: &str) -> bool {
+    let digits = word.trim_start_matches(|c: char| c.is_ascii_lowercase());
+    !digits.is_empty()
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && matches!(word.len() - digits.len(), 1 | 2)
+}
