@@ -177,7 +177,7 @@ pub(crate) struct Check {
 #[command(next_help_heading = "Fixing")]
 #[expect(clippy::struct_excessive_bools, reason = "a switch each")]
 pub(crate) struct Fixing {
-    /// Apply the safe fixes, insert reduce_noise where noise exceeds the budget, and write the files back
+    /// Insert reduce_noise where noise exceeds the budget, apply the safe fixes of errors and warnings, and write the files back
     #[arg(long)]
     pub fix: bool,
 

@@ -120,7 +120,8 @@ fn fixes(document: &Document, found: &[Diagnostic], unsafe_too: bool) -> (Vec<Te
     broken.dedup();
     let mut out: Vec<TextEdit> = Vec::new();
     let mut n = 0;
-    for it in found {
+    // A hint is no problem: nothing is changed for it unless a rule makes it one.
+    for it in found.iter().filter(|it| it.severity <= Severity::Warning) {
         let Some(fix) = document
             .fixes(it)
             .into_iter()

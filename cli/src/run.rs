@@ -248,10 +248,7 @@ fn one(
         settings,
         stdin: args.files.stdin_filename.clone(),
         verify: show.verify_diagnostics,
-        wants_fixes: matches!(
-            format,
-            Format::Sarif | Format::Json | Format::JsonLines | Format::Rdjson
-        ),
+        wants_fixes: matches!(format, Format::Sarif | Format::Json | Format::JsonLines),
         most: if show.verify_diagnostics.is_some() {
             usize::MAX
         } else {

@@ -1,5 +1,6 @@
 //! JSON: an array of objects, or an object on each line. Both have the same objects.
 
+use noisy_analyses::Applicability;
 use serde::Serialize;
 
 use super::{Finding, findings, severity};
@@ -19,6 +20,22 @@ struct Object<'a> {
     end_location: Location,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related: Vec<Related<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<FixObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct FixObject<'a> {
+    title: &'a str,
+    applicability: &'static str,
+    edits: Vec<EditObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct EditObject<'a> {
+    content: &'a str,
+    location: Location,
+    end_location: Location,
 }
 
 #[derive(Serialize)]
@@ -45,13 +62,32 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
     findings(checked).into_iter().enumerate().filter_map(move |(n, it)| {
         let related =
             n.checked_sub(n_failures).map_or(&[][..], |n| &checked.diagnostics[n].related);
-        let place = |byte| Place::of(&checked.text, byte).into();
+        let place = |byte| Location::from(Place::of(&checked.text, byte));
         let related = related.iter().map(|it| Related {
             message: &it.message,
             location: place(it.range.start),
             end_location: place(it.range.end),
         });
         let related = related.collect();
+        let fixes =
+            n.checked_sub(n_failures).and_then(|n| checked.fixes.get(n)).into_iter().flatten();
+        let fixes = fixes.map(|it| FixObject {
+            title: &it.title,
+            applicability: match it.applicability {
+                Applicability::Safe => "safe",
+                Applicability::Unsafe => "unsafe",
+            },
+            edits: it
+                .edits
+                .iter()
+                .map(|it| EditObject {
+                    content: &it.text,
+                    location: place(it.range.start),
+                    end_location: place(it.range.end),
+                })
+                .collect(),
+        });
+        let fixes = fixes.collect();
         let Finding { code, category, message, help, start, end, .. } = it;
         serde_json::to_string(&Object {
             filename: &checked.name,
@@ -63,6 +99,7 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
             location: start.into(),
             end_location: end.into(),
             related,
+            fixes,
         })
         .ok()
     })

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
-use noisy_analyses::Severity;
+use noisy_analyses::{Fix, Severity, checks};
 use serde_json::{Value, json};
 
 use super::{Finding, Frame, findings, fingerprint};
@@ -16,18 +17,36 @@ pub(super) fn frame() -> Frame {
     Frame { open: open.to_owned(), between: ",\n", close: "" }
 }
 
-/// The tool, with the rules that were broken; only at the end are they known.
+/// The tool, with the rules: those of the catalogue, in its order, and what else was found; only at the end is that known.
 pub(super) fn close(codes: &BTreeMap<&'static str, usize>) -> String {
-    let rule = |code: &&str| json!({ "id": code, "name": code, "shortDescription": { "text": code.replace('-', " ") } });
+    let known = checks::ALL.iter().map(|it| {
+        json!({
+            "id": it.code,
+            "shortDescription": { "text": it.title() },
+            "fullDescription": { "text": first_paragraph(&it.docs()) },
+            "help": { "text": it.docs(), "markdown": it.docs() },
+            "defaultConfiguration": { "level": level(it.severity) },
+            "properties": { "tags": [super::category(it.category)] },
+        })
+    });
+    let others = codes.keys().filter(|code| checks::find(code).is_none());
+    let others = others
+        .map(|code| json!({ "id": code, "shortDescription": { "text": code.replace('-', " ") } }));
     let tool = json!({
         "driver": {
             "name": "noisy-check",
             "version": env!("CARGO_PKG_VERSION"),
             "semanticVersion": env!("CARGO_PKG_VERSION"),
-            "rules": codes.keys().map(rule).collect::<Vec<_>>(),
+            "rules": known.chain(others).collect::<Vec<_>>(),
         },
     });
     format!("\n],\"tool\":{tool}}}]}}\n")
+}
+
+fn first_paragraph(text: &str) -> String {
+    let lines: Vec<_> =
+        text.lines().skip_while(|it| it.is_empty()).take_while(|it| !it.is_empty()).collect();
+    lines.join(" ")
 }
 
 pub(super) fn file(checked: &Checked) -> String {
@@ -35,37 +54,65 @@ pub(super) fn file(checked: &Checked) -> String {
     let n_failures = usize::from(checked.failure.is_some());
     let results = findings(checked).into_iter().enumerate().map(|(n, it)| {
         let fingerprint = fingerprint(checked, &it, &mut seen);
-        let related =
-            n.checked_sub(n_failures).map_or(&[][..], |n| &checked.diagnostics[n].related);
-        let related: Vec<_> = related
-            .iter()
-            .map(|it| {
-                let (start, end) = (
-                    Place::of(&checked.text, it.range.start),
-                    Place::of(&checked.text, it.range.end),
-                );
-                let mut location = location(&checked.name, start, end);
-                location["message"] = json!({ "text": it.message });
-                location
-            })
-            .collect();
         let mut result = json!({
             "ruleId": it.code,
-            "level": match it.severity {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-                Severity::Info | Severity::Hint => "note",
-            },
+            "level": level(it.severity),
             "message": { "text": text(&it) },
             "locations": [location(&checked.name, it.start, it.end)],
             "partialFingerprints": { "noisy/v1": fingerprint },
         });
+        if let Some(index) = checks::ALL.iter().position(|one| one.code == it.code) {
+            result["ruleIndex"] = index.into();
+        }
+        let Some(n) = n.checked_sub(n_failures) else { return result.to_string() };
+        let related = checked.diagnostics[n].related.iter().map(|it| {
+            let (start, end) = places(checked, &it.range);
+            let mut location = location(&checked.name, start, end);
+            location["message"] = json!({ "text": it.message });
+            location
+        });
+        let related: Vec<Value> = related.collect();
         if !related.is_empty() {
             result["relatedLocations"] = Value::Array(related);
+        }
+        let fixes: Vec<Value> =
+            checked.fixes.get(n).into_iter().flatten().map(|it| fix(checked, it)).collect();
+        if !fixes.is_empty() {
+            result["fixes"] = Value::Array(fixes);
         }
         result.to_string()
     });
     results.collect::<Vec<_>>().join(",\n")
+}
+
+fn level(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+        Severity::Info | Severity::Hint => "note",
+    }
+}
+
+fn places(checked: &Checked, range: &Range<usize>) -> (Place, Place) {
+    (Place::of(&checked.text, range.start), Place::of(&checked.text, range.end))
+}
+
+fn fix(checked: &Checked, fix: &Fix) -> Value {
+    let replacements = fix.edits.iter().map(|it| {
+        let (start, end) = places(checked, &it.range);
+        json!({ "deletedRegion": region(start, end), "insertedContent": { "text": it.text } })
+    });
+    json!({
+        "description": { "text": fix.title },
+        "artifactChanges": [{
+            "artifactLocation": uri(&checked.name),
+            "replacements": replacements.collect::<Vec<_>>(),
+        }],
+    })
+}
+
+fn region(start: Place, end: Place) -> Value {
+    json!({ "startLine": start.row, "startColumn": start.column, "endLine": end.row, "endColumn": end.column })
 }
 
 fn text(it: &Finding<'_>) -> String {
@@ -79,12 +126,7 @@ fn location(name: &str, start: Place, end: Place) -> Value {
     json!({
         "physicalLocation": {
             "artifactLocation": uri(name),
-            "region": {
-                "startLine": start.row,
-                "startColumn": start.column,
-                "endLine": end.row,
-                "endColumn": end.column,
-            },
+            "region": region(start, end),
         },
     })
 }

@@ -92,15 +92,295 @@ fn json_lines() {
 
 #[test]
 fn sarif() {
-    check(
-        "sarif",
-        &expect![[r#"
-            {"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"columnKind":"unicodeCodePoints","results":[
-            {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":7,"startColumn":8,"startLine":7}}}],"message":{"text":"noise 48 exceeds the budget of 26\nhelp: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it"},"partialFingerprints":{"noisy/v1":"e6c9d89faa82921f"},"relatedLocations":[{"message":{"text":"%2: fresh: 12"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":23,"endLine":4,"startColumn":8,"startLine":4}}},{"message":{"text":"%4: 12 + 12 = 24"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":6,"startColumn":8,"startLine":6}}},{"message":{"text":"%5: 24 + 24 = 48"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":24,"endLine":7,"startColumn":8,"startLine":7}}},{"message":{"text":"decoded here, perhaps to a wrong value"},"physicalLocation":{"artifactLocation":{"uri":"a/tutorial.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":23,"endLine":10,"startColumn":8,"startLine":10}}}],"ruleId":"noise-overflow"},
-            {"level":"error","locations":[{"physicalLocation":{"artifactLocation":{"uri":"b%20%26%20c.mlir","uriBaseId":"%SRCROOT%"},"region":{"endColumn":9,"endLine":1,"startColumn":7,"startLine":1}}}],"message":{"text":"use of undefined value %u"},"partialFingerprints":{"noisy/v1":"aac735c56353d776"},"ruleId":"undefined-value"}
-            ],"tool":{"driver":{"name":"noisy-check","rules":[{"id":"noise-overflow","name":"noise-overflow","shortDescription":{"text":"noise overflow"}},{"id":"undefined-value","name":"undefined-value","shortDescription":{"text":"undefined value"}}],"semanticVersion":"0.1.0","version":"0.1.0"}}}]}
-        "#]],
-    );
+    let hint = "func.func @f(%a: !noisy.i32) { %0 = noisy.reduce_noise %a : !noisy.i32 return }";
+    let folder = Folder::with(&[
+        ("a b/tutorial.mlir", TUTORIAL),
+        ("hint.mlir", hint),
+        ("name.mlir", UNDEFINED),
+    ]);
+    let run = folder.run(&["--output-format", "sarif"]);
+    let mut sarif: serde_json::Value = serde_json::from_str(&run.out).expect("JSON");
+    let run = &mut sarif["runs"][0];
+    // The catalogue has texts of its own, and tests of them.
+    let rules = run["tool"]["driver"]["rules"].as_array_mut().expect("rules");
+    for rule in rules.iter() {
+        let is_known = !rule["help"].is_null();
+        assert!(
+            !is_known || rule["help"]["markdown"].as_str().is_some_and(|it| it.contains("```mlir")),
+            "{rule}"
+        );
+    }
+    let ids: Vec<_> = rules.iter().map(|it| it["id"].clone()).collect();
+    for result in run["results"].as_array_mut().expect("results") {
+        if let Some(index) = result["ruleIndex"].as_u64() {
+            assert_eq!(ids[index as usize], result["ruleId"]);
+        }
+        result["ruleIndex"].take();
+    }
+    assert!(ids.contains(&"undefined-value".into()));
+    run["tool"].take();
+    expect![[r#"
+        {
+          "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+          "runs": [
+            {
+              "columnKind": "unicodeCodePoints",
+              "results": [
+                {
+                  "level": "error",
+                  "locations": [
+                    {
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "a%20b/tutorial.mlir",
+                          "uriBaseId": "%SRCROOT%"
+                        },
+                        "region": {
+                          "endColumn": 24,
+                          "endLine": 7,
+                          "startColumn": 8,
+                          "startLine": 7
+                        }
+                      }
+                    }
+                  ],
+                  "message": {
+                    "text": "noise 48 exceeds the budget of 26\nhelp: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it"
+                  },
+                  "partialFingerprints": {
+                    "noisy/v1": "47e29cfd1e79cad2"
+                  },
+                  "relatedLocations": [
+                    {
+                      "message": {
+                        "text": "%2: fresh: 12"
+                      },
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "a%20b/tutorial.mlir",
+                          "uriBaseId": "%SRCROOT%"
+                        },
+                        "region": {
+                          "endColumn": 23,
+                          "endLine": 4,
+                          "startColumn": 8,
+                          "startLine": 4
+                        }
+                      }
+                    },
+                    {
+                      "message": {
+                        "text": "%4: 12 + 12 = 24"
+                      },
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "a%20b/tutorial.mlir",
+                          "uriBaseId": "%SRCROOT%"
+                        },
+                        "region": {
+                          "endColumn": 24,
+                          "endLine": 6,
+                          "startColumn": 8,
+                          "startLine": 6
+                        }
+                      }
+                    },
+                    {
+                      "message": {
+                        "text": "%5: 24 + 24 = 48"
+                      },
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "a%20b/tutorial.mlir",
+                          "uriBaseId": "%SRCROOT%"
+                        },
+                        "region": {
+                          "endColumn": 24,
+                          "endLine": 7,
+                          "startColumn": 8,
+                          "startLine": 7
+                        }
+                      }
+                    },
+                    {
+                      "message": {
+                        "text": "decoded here, perhaps to a wrong value"
+                      },
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "a%20b/tutorial.mlir",
+                          "uriBaseId": "%SRCROOT%"
+                        },
+                        "region": {
+                          "endColumn": 23,
+                          "endLine": 10,
+                          "startColumn": 8,
+                          "startLine": 10
+                        }
+                      }
+                    }
+                  ],
+                  "ruleId": "noise-overflow",
+                  "ruleIndex": null
+                },
+                {
+                  "fixes": [
+                    {
+                      "artifactChanges": [
+                        {
+                          "artifactLocation": {
+                            "uri": "hint.mlir",
+                            "uriBaseId": "%SRCROOT%"
+                          },
+                          "replacements": [
+                            {
+                              "deletedRegion": {
+                                "endColumn": 71,
+                                "endLine": 1,
+                                "startColumn": 32,
+                                "startLine": 1
+                              },
+                              "insertedContent": {
+                                "text": ""
+                              }
+                            }
+                          ]
+                        }
+                      ],
+                      "description": {
+                        "text": "Remove this reduce_noise"
+                      }
+                    }
+                  ],
+                  "level": "note",
+                  "locations": [
+                    {
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "hint.mlir",
+                          "uriBaseId": "%SRCROOT%"
+                        },
+                        "region": {
+                          "endColumn": 58,
+                          "endLine": 1,
+                          "startColumn": 37,
+                          "startLine": 1
+                        }
+                      }
+                    }
+                  ],
+                  "message": {
+                    "text": "the noise is 12 before, and 12 after\nhelp: use its operand instead"
+                  },
+                  "partialFingerprints": {
+                    "noisy/v1": "1f02ee856827dcfb"
+                  },
+                  "ruleId": "redundant-reduce",
+                  "ruleIndex": null
+                },
+                {
+                  "fixes": [
+                    {
+                      "artifactChanges": [
+                        {
+                          "artifactLocation": {
+                            "uri": "hint.mlir",
+                            "uriBaseId": "%SRCROOT%"
+                          },
+                          "replacements": [
+                            {
+                              "deletedRegion": {
+                                "endColumn": 71,
+                                "endLine": 1,
+                                "startColumn": 32,
+                                "startLine": 1
+                              },
+                              "insertedContent": {
+                                "text": ""
+                              }
+                            }
+                          ]
+                        }
+                      ],
+                      "description": {
+                        "text": "Remove this op"
+                      }
+                    }
+                  ],
+                  "level": "note",
+                  "locations": [
+                    {
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "hint.mlir",
+                          "uriBaseId": "%SRCROOT%"
+                        },
+                        "region": {
+                          "endColumn": 58,
+                          "endLine": 1,
+                          "startColumn": 37,
+                          "startLine": 1
+                        }
+                      }
+                    }
+                  ],
+                  "message": {
+                    "text": "%0 is not used"
+                  },
+                  "partialFingerprints": {
+                    "noisy/v1": "146ce2c84e74a7d4"
+                  },
+                  "ruleId": "unused-op",
+                  "ruleIndex": null
+                },
+                {
+                  "level": "error",
+                  "locations": [
+                    {
+                      "physicalLocation": {
+                        "artifactLocation": {
+                          "uri": "name.mlir",
+                          "uriBaseId": "%SRCROOT%"
+                        },
+                        "region": {
+                          "endColumn": 9,
+                          "endLine": 1,
+                          "startColumn": 7,
+                          "startLine": 1
+                        }
+                      }
+                    }
+                  ],
+                  "message": {
+                    "text": "use of undefined value %u"
+                  },
+                  "partialFingerprints": {
+                    "noisy/v1": "a00a3b8b3d8f9fb1"
+                  },
+                  "ruleId": "undefined-value",
+                  "ruleIndex": null
+                }
+              ],
+              "tool": null
+            }
+          ],
+          "version": "2.1.0"
+        }
+    "#]].assert_eq(&format!("{sarif:#}\n"));
+}
+
+#[test]
+fn fingerprints_stay_when_lines_move() {
+    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+    let print = || {
+        let out = folder.run(&["--output-format", "gitlab"]).out;
+        let found: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+        found[0]["fingerprint"].clone()
+    };
+    let before = print();
+    folder.write("a.mlir", format!("// One more line.\n\n{TUTORIAL}"));
+    assert_eq!(print(), before);
+    assert!(before.is_string());
 }
 
 #[test]
