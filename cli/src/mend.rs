@@ -3,8 +3,10 @@
 //! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No round makes more errors than there were; one that would
 //! is not taken.
 
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use noisy_analyses::placement::Cache;
 use noisy_analyses::{
     self as analyses, Applicability, Category, Diagnostic, Document, Limits, Objective, Options,
     Severity, TextEdit, Verdict,
@@ -98,6 +100,9 @@ pub(crate) fn mend(
     Ok(mended)
 }
 
+/// Functions that were solved: some stand in many files.
+static KNOWN: LazyLock<Arc<Cache>> = LazyLock::new(Arc::default);
+
 /// The options of the optimizer that settings ask for.
 pub(crate) fn options(settings: &Settings, time: Duration) -> Options {
     let objective = match settings.placement.objective {
@@ -105,7 +110,8 @@ pub(crate) fn options(settings: &Settings, time: Duration) -> Options {
         noisy_settings::Objective::Count => Objective::Count,
     };
     let limits = Limits { time: Some(time), ..Limits::default() };
-    Options { limits, objective, replace: settings.placement.replace }
+    let cache = Some(KNOWN.clone());
+    Options { limits, objective, replace: settings.placement.replace, cache }
 }
 
 /// The edits of the fixes that may be applied together, in order, and how many fixes they are.

@@ -7,10 +7,11 @@
 //! *Law.* A solution is only ever applied to the version of the text that it was made and re-analyzed for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use noisy_analyses::placement::Cache;
 use noisy_analyses::{self as analyses, Fix, Limits, Objective, Options, Verdict};
 use ropey::Rope;
 use tokio::sync::{Semaphore, oneshot};
@@ -28,6 +29,9 @@ use crate::{ask, to_proto};
 
 /// Solving takes a core; more runs at once than this only wait for each other.
 static RUNS: Semaphore = Semaphore::const_new(2);
+
+/// Functions that were solved: after an edit elsewhere the answer is there.
+static KNOWN: LazyLock<Arc<Cache>> = LazyLock::new(Arc::default);
 
 const STACK: usize = 64 << 20;
 
@@ -142,6 +146,7 @@ fn options(settings: &Effective, stop: &StopOnDrop) -> Options {
             noisy_settings::Objective::Count => Objective::Count,
         },
         replace: placement.replace,
+        cache: Some(KNOWN.clone()),
     }
 }
 

@@ -1,7 +1,8 @@
 //! From IR and facts to the question that the optimizer answers: one [`Instance`] per function.
 //!
 //! *Nodes* are the values that carry noise, in program order; each has the rule of the op that defines it, and the
-//! budget as its limit. Where values meet (block arguments, results of regions, carried arguments) the node is the largest of
+//! budget as its limit. What is passed to a function or returned from one is also limited by the contract there. The result of a call is a
+//! source: what the callee gives for the arguments as they are, so never too little. Where values meet (block arguments, results of regions, carried arguments) the node is the largest of
 //! what flows in; backward branches and loops with an unknown trip count make cycles. A loop that is known to run
 //! few times is unrolled: one set of nodes per round, sharing their sites, so that the optimizer and the analysis agree on what is legal
 //! (see `docs/noise.md`). With more rounds than noise levels per carried value the cycle says the same.
@@ -22,6 +23,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::Document;
+use crate::contract::{self, Contract, Side};
 use crate::fact::Noise;
 use crate::flow::{self, Flow};
 use crate::model::Growth;
@@ -80,6 +82,8 @@ pub struct Extraction {
     pub group_of: FxHashMap<(Op, u32), usize>,
     /// Costs are in units of this part of an execution.
     pub unit: u64,
+    /// A value that comes from another function with too much noise: it is presumed that the other is mended.
+    pub presumed: Option<Value>,
 }
 
 /// Takes the placement problem out of a function. With `replace` the ops that are there already may go.
@@ -111,6 +115,7 @@ pub fn extract(
         group_of: FxHashMap::default(),
         groups_of: FxHashMap::default(),
         weights,
+        presumed: None,
     };
     if objective == Objective::Executed {
         builder.group_uses(region);
@@ -128,6 +133,8 @@ struct NodeDraft {
     rule: Rule,
     operands: SmallVec<[Node; 2]>,
     site: Option<Site>,
+    /// The largest legal noise.
+    limit: Bits,
     defined: bool,
 }
 
@@ -152,6 +159,7 @@ struct Builder<'a> {
     group_of: FxHashMap<(Op, u32), usize>,
     groups_of: FxHashMap<Value, SmallVec<[usize; 2]>>,
     weights: Weights,
+    presumed: Option<Value>,
 }
 
 impl Builder<'_> {
@@ -236,6 +244,7 @@ impl Builder<'_> {
             rule: Rule::Max(0),
             operands,
             site: None,
+            limit: self.document.model().budget,
             defined: false,
         });
         self.env.insert(key, node);
@@ -285,7 +294,7 @@ impl Builder<'_> {
         if !self.carries(value) {
             return Ok(());
         }
-        match self.document.noise(value) {
+        match *self.document.noise(value) {
             Noise::Bottom => return Ok(()),
             Noise::Unknown => return Err(self.unknown(value)),
             Noise::Range { .. } => {}
@@ -342,8 +351,31 @@ impl Builder<'_> {
 
     /// A value whose noise does not follow from others.
     fn define_source(&mut self, value: Value) -> Result<(), String> {
-        let hi = self.document.noise(value).hi().unwrap_or(0);
+        let mut hi = self.document.noise(value).hi().unwrap_or(0);
+        let budget = self.document.model().budget;
+        if hi > budget && self.comes_from_elsewhere(value) {
+            // Once the function that it comes from is mended it has at most this.
+            hi = budget;
+            self.presumed.get_or_insert(value);
+        }
         self.define(value, Rule::Source(hi), SmallVec::new())
+    }
+
+    /// Whether the noise of a value is made in another function: the result of a call, or what the calls of a function pass.
+    fn comes_from_elsewhere(&self, value: Value) -> bool {
+        let ir = self.ir;
+        match ir.value(value).def {
+            Def::Result(op, _) => {
+                ir.op(op).kind == OpKind::FuncCall && flow::callee(ir, op).is_some()
+            }
+            Def::Argument(block, index) => {
+                let function = ir.region(ir.block(block).region).parent;
+                let function = function.filter(|&it| ir.op(it).kind == OpKind::FuncFunc);
+                function.is_some_and(|it| {
+                    contract::of(ir, it, Side::Argument, index as usize).is_none()
+                })
+            }
+        }
     }
 
     /// A value that is the largest of what flows into it.
@@ -394,7 +426,11 @@ impl Builder<'_> {
         let ir = self.ir;
         let data = ir.op(op);
         match Flow::of(ir, op) {
-            Flow::Plain => self.plain(op),
+            Flow::Plain => {
+                self.plain(op)?;
+                self.keep_contracts(op);
+                Ok(())
+            }
             Flow::Choice => {
                 for &(_, region) in &data.regions {
                     self.region(region)?;
@@ -461,6 +497,34 @@ impl Builder<'_> {
             self.define(result, rule, operands)?;
         }
         Ok(())
+    }
+
+    /// What an op passes to another function may have no more noise than the contract there allows.
+    fn keep_contracts(&mut self, op: Op) {
+        let ir = self.ir;
+        let stated = move |function, side, index| match contract::of(ir, function, side, index)? {
+            Contract::Bound(bound) => Some(bound),
+            Contract::Wrong => None,
+        };
+        let allows: Box<dyn Fn(usize) -> Option<Bits>> = match ir.op(op).kind {
+            OpKind::FuncCall => {
+                let Some(callee) = flow::callee(ir, op) else { return };
+                Box::new(move |index| stated(callee, Side::Argument, index))
+            }
+            OpKind::FuncReturn => {
+                let Some(function) = ir.parent_op(op) else { return };
+                Box::new(move |index| stated(function, Side::Result, index))
+            }
+            _ => return,
+        };
+        for (index, operand) in ir.op(op).operands.iter().enumerate() {
+            let (Some(value), Some(bound)) = (operand.value, allows(index)) else { continue };
+            let Some(from) = self.operand(op, index) else { continue };
+            let limit = bound.min(self.document.model().budget);
+            let operands = SmallVec::from_slice(&[from]);
+            let rule = Rule::Max(0);
+            self.nodes.push(NodeDraft { value, rule, operands, site: None, limit, defined: true });
+        }
     }
 
     fn carriers(&mut self, op: Op, rule: crate::model::Rule) -> SmallVec<[Node; 2]> {
@@ -572,7 +636,7 @@ impl Builder<'_> {
 
     fn finish(self) -> Result<Extraction, String> {
         let model = self.document.model();
-        let (budget, reset): (Bits, Bits) = (model.budget, model.reset_level());
+        let reset = model.reset_level();
         // The largest unit in which all costs are whole.
         let part = self.costs.iter().fold(UNIT, |part, &cost| gcd(part, cost));
         let mut instance = Instance::default();
@@ -585,11 +649,12 @@ impl Builder<'_> {
                 let name = self.ir.value_text(draft.value);
                 return Err(format!("{name} is used where it is not defined"));
             }
-            instance.push(draft.rule, &draft.operands, budget, draft.site);
+            instance.push(draft.rule, &draft.operands, draft.limit, draft.site);
             nodes.push(draft.value);
         }
-        let Builder { spots, groups, group_of, .. } = self;
-        Ok(Extraction { instance, spots, nodes, groups, group_of, unit: UNIT / part })
+        let Builder { spots, groups, group_of, presumed, .. } = self;
+        let unit = UNIT / part;
+        Ok(Extraction { instance, spots, nodes, groups, group_of, unit, presumed })
     }
 }
 

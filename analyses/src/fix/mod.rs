@@ -10,13 +10,14 @@
 mod layout;
 
 use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
 
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::extract::{Extraction, Objective, Spot, extract, gcd};
-use crate::placement::{Infeasible, Limits, Site, Why, evaluate, place};
+use crate::placement::{Cache, Infeasible, Limits, Site, Why, evaluate, place};
 use crate::{Applicability, Document, Fix, Severity, TextEdit};
 
 /// What is wanted of [`insert_reduces`].
@@ -26,6 +27,8 @@ pub struct Options {
     pub limits: Limits,
     /// What is to be least.
     pub objective: Objective,
+    /// Answers that are known already.
+    pub cache: Option<Arc<Cache>>,
     /// Take the reduces that are there already for a proposal: keep, remove, add, so that the whole is cheapest. A legal function is then
     /// looked at, too.
     pub replace: bool,
@@ -200,8 +203,7 @@ pub fn insert_reduces(
     let start = Instant::now();
     let broken = broken_functions(document);
     let over = functions_over(document);
-    let mut names: Option<FxHashSet<String>> = None;
-    let mut edits: Vec<TextEdit> = Vec::new();
+    let mut answers: Vec<(usize, Extraction, Vec<bool>)> = Vec::new();
     let mut outcome = Outcome { functions: Vec::new(), fix: None };
     for &function in functions {
         let verdict = if let Some(reason) = broken.get(&function) {
@@ -212,8 +214,7 @@ pub fn insert_reduces(
             match mend(document, function, over.contains(&function), options, &limits) {
                 Ok(None) => Verdict::Legal,
                 Ok(Some((mended, extraction, chosen))) => {
-                    let names = names.get_or_insert_with(|| layout::value_names(ir));
-                    layout::write(document, &extraction, &chosen, names, &mut edits);
+                    answers.push((outcome.functions.len(), extraction, chosen));
                     Verdict::Mended(mended)
                 }
                 Err(reason) => Verdict::Refused(reason),
@@ -222,7 +223,27 @@ pub fn insert_reduces(
         let name = document.function_name(function);
         outcome.functions.push(FunctionOutcome { function, name, verdict });
     }
-    if outcome.mended().next().is_some() {
+    // What a function presumes of another must come true.
+    loop {
+        let is_left = |it: &Op| {
+            let known = outcome.functions.iter().find(|known| known.function == *it);
+            known.is_none_or(|known| matches!(known.verdict, Verdict::Refused(_)))
+        };
+        if !over.iter().any(is_left) {
+            break;
+        }
+        let Some(at) = answers.iter().position(|it| it.1.presumed.is_some()) else { break };
+        let (index, extraction, _) = answers.remove(at);
+        let name = extraction.presumed.map_or(String::new(), |it| ir.value_text(it));
+        outcome.functions[index].verdict =
+            Verdict::Refused(format!("{name} comes from another function with too much noise"));
+    }
+    if !answers.is_empty() {
+        let mut names = layout::value_names(ir);
+        let mut edits: Vec<TextEdit> = Vec::new();
+        for (_, extraction, chosen) in &answers {
+            layout::write(document, extraction, chosen, &mut names, &mut edits);
+        }
         let edits = layout::merge(edits);
         let title = outcome.title(&document.model().reset_op);
         let fix = Fix { title, applicability: Applicability::Safe, edits };
@@ -246,16 +267,21 @@ fn mend(
     let instance = &extraction.instance;
     let is_existing: Vec<bool> =
         extraction.spots.iter().map(|it| matches!(it, Spot::Existing(_))).collect();
-    if !is_over && !is_existing.contains(&true) {
+    // Not only noise over the budget: a contract may not be kept.
+    let is_legal = !is_over && evaluate::legal(instance, &is_existing);
+    if is_legal && !is_existing.contains(&true) {
         return Ok(None);
     }
-    let placement =
-        place(instance, limits).map_err(|it| infeasible(document, &extraction.nodes, it))?;
+    let placed = match &options.cache {
+        Some(cache) => cache.place_with(instance, limits, &mut |_| ()),
+        None => place(instance, limits),
+    };
+    let placement = placed.map_err(|it| infeasible(document, &extraction.nodes, it))?;
     let cost_of = |chosen: &[bool]| {
         let costs = instance.sites.iter().zip(chosen).filter(|it| *it.1);
         costs.fold(0_u64, |sum, (site, _)| sum.saturating_add(site.cost))
     };
-    if placement.cost >= cost_of(&is_existing) && evaluate::legal(instance, &is_existing) {
+    if is_legal && placement.cost >= cost_of(&is_existing) {
         return Ok(None);
     }
     let mut chosen = vec![false; instance.sites.len()];
@@ -369,6 +395,7 @@ fn verify(document: &Document, outcome: &Outcome, fix: &Fix) -> Result<(), FixEr
     let (n_before, n_after) = (errors(document), errors(&after));
     let was_over = functions_over(document);
     let n_over = mended.iter().filter(|it| was_over.contains(it)).count();
+    // One error at least is gone with each; but several may come of one chain, or of one contract.
     if n_after + n_over > n_before {
         return unverified(format!("{n_before} errors became {n_after}"));
     }

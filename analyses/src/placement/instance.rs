@@ -53,7 +53,7 @@ pub enum Rule {
 }
 
 /// One node: its rule, its operands (in [`Instance::operands`]), its limit and where it may be reduced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodeData {
     /// How `p` follows from the operands.
     pub rule: Rule,
@@ -68,7 +68,7 @@ pub struct NodeData {
 }
 
 /// What choosing a site costs and does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SiteData {
     /// Cost of a reduce here (executions times the price of one); at least 1. Sums saturate.
     pub cost: u64,
@@ -77,7 +77,7 @@ pub struct SiteData {
 }
 
 /// The placement problem of one function (or of several that share sites).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Instance {
     /// The nodes, in program order as far as the program has one.
     pub nodes: Vec<NodeData>,

@@ -37,6 +37,7 @@
 
 mod anneal;
 mod board;
+pub mod cache;
 pub mod certificate;
 mod cluster;
 mod compact;
@@ -59,6 +60,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::cache::Cache;
 pub use self::certificate::{Certificate, PartCertificate, WeighedCore};
 pub use self::instance::{Bits, Instance, Node, NodeData, Rule, Site, SiteData};
 pub use self::limits::{Limits, Phase, Progress, Steps};

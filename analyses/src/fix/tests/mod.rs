@@ -37,7 +37,8 @@ fn check_with(before: &str, after: &str, options: &Options) {
 fn refused(text: &str, reason: &str) {
     let (outcome, after) = mended(text);
     assert_eq!(after, text);
-    assert_eq!(outcome.functions[0].verdict, Verdict::Refused(reason.to_owned()));
+    let verdict = outcome.functions.last().map(|it| &it.verdict);
+    assert_eq!(verdict, Some(&Verdict::Refused(reason.to_owned())));
 }
 
 #[test]
@@ -118,6 +119,46 @@ fn legal_programs_are_left_alone() {
   return
 }
 ",
+    );
+}
+
+#[test]
+fn contracts_are_kept() {
+    // What is passed on and what is returned.
+    check(
+        "func.func private @g(!noisy.i32 {noisy.bound = 14 : i64}) -> (!noisy.i32 {noisy.bound = 20 : i64})
+func.func @f(%a: !noisy.i32) -> (!noisy.i32 {noisy.bound = 13 : i64}) {
+  %0 = noisy.add %a, %a : !noisy.i32
+  %1 = noisy.add %0, %0 : !noisy.i32
+  %2 = noisy.add %1, %1 : !noisy.i32
+  %3 = call @g(%1) : (!noisy.i32) -> !noisy.i32
+  %4 = call @g(%2) : (!noisy.i32) -> !noisy.i32
+  return %3 : !noisy.i32
+}
+",
+        "func.func private @g(!noisy.i32 {noisy.bound = 14 : i64}) -> (!noisy.i32 {noisy.bound = 20 : i64})
+func.func @f(%a: !noisy.i32) -> (!noisy.i32 {noisy.bound = 13 : i64}) {
+  %0 = noisy.add %a, %a : !noisy.i32
+  %1 = noisy.add %0, %0 : !noisy.i32
+  %2 = noisy.add %1, %1 : !noisy.i32
+  %r2 = noisy.reduce_noise %2 : !noisy.i32
+  %3 = call @g(%1) : (!noisy.i32) -> !noisy.i32
+  %r3 = noisy.reduce_noise %3 : !noisy.i32
+  %4 = call @g(%r2) : (!noisy.i32) -> !noisy.i32
+  return %r3 : !noisy.i32
+}
+",
+    );
+    // No reduce gets below what it leaves.
+    refused(
+        "func.func private @g(!noisy.i32 {noisy.bound = 11 : i64})
+func.func @f(%a: !noisy.i32) {
+  %0 = noisy.add %a, %a : !noisy.i32
+  call @g(%0) : (!noisy.i32) -> ()
+  return
+}
+",
+        "no placement makes it legal: the noise of %0 on line 3 is at least 12, and 11 is borne",
     );
 }
 
