@@ -81,7 +81,7 @@ impl Ir {
         Op::from_index(self.ops.len() - 1)
     }
 
-    fn new_value(&mut self, data: ValueData) -> Value {
+    pub(crate) fn new_value(&mut self, data: ValueData) -> Value {
         if let Some(value) = self.free_values.pop() {
             self.values[value.index()] = data;
             return value;
@@ -90,7 +90,7 @@ impl Ir {
         Value::from_index(self.values.len() - 1)
     }
 
-    fn new_block(&mut self, region: Region, label: Option<Op>) -> Block {
+    pub(crate) fn new_block(&mut self, region: Region, label: Option<Op>) -> Block {
         let data = BlockData { region, label, args: SmallVec::new(), preds: SmallVec::new() };
         if let Some(block) = self.free_blocks.pop() {
             self.blocks[block.index()] = data;

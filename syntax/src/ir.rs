@@ -172,7 +172,8 @@ pub struct RegionData {
     pub closed: bool,
 }
 
-/// The IR of one document. All of it is derived from the text; [`crate::Source`] keeps it so.
+/// The IR of one document. As long as it has a text, all of it is derived from that, and [`crate::Source`] keeps it so; without
+/// one it is changed by [`crate::rewrite`].
 #[derive(Debug)]
 pub struct Ir {
     pub(crate) ops: Vec<OpData>,
@@ -187,6 +188,8 @@ pub struct Ir {
     /// Interned strings, types and attributes.
     pub interner: Interner,
     pub(crate) root: Region,
+    /// Where ops were read whose text was let go of.
+    pub(crate) origins: rustc_hash::FxHashMap<Op, Span>,
 }
 
 impl Ir {
@@ -540,11 +543,15 @@ impl Ir {
     }
 
     /// The name of a value as its uses write it: `%3`, `%a#1`; of a result that the text leaves without a name, its op and
-    /// number: `noisy.add#0`.
+    /// number: `noisy.add#0`, `argument#0`.
     pub fn value_text(&self, value: Value) -> String {
         let data = self.value(value);
-        if let (Name::EMPTY, Def::Result(op, index)) = (data.name, data.def) {
-            return format!("{}#{index}", self.op_name(op));
+        match (data.name, data.def) {
+            (Name::EMPTY, Def::Result(op, index)) => {
+                return format!("{}#{index}", self.op_name(op));
+            }
+            (Name::EMPTY, Def::Argument(_, index)) => return format!("argument#{index}"),
+            _ => {}
         }
         let name = self.interner.str(data.name);
         let packed = match data.def {

@@ -16,6 +16,7 @@ pub mod lex;
 mod link;
 pub mod print;
 mod problem;
+pub mod rewrite;
 mod seq;
 mod skeleton;
 mod source;

@@ -166,6 +166,16 @@ impl Names {
         all.any(|it| !it.types.is_empty() || !it.attrs.is_empty())
     }
 
+    /// Forgets what only a text has: the names of values and labels, aliases, problems.
+    pub(crate) fn forget_text(&mut self) {
+        *self = Names {
+            label_blocks: std::mem::take(&mut self.label_blocks),
+            symbols: std::mem::take(&mut self.symbols),
+            symbol_uses: std::mem::take(&mut self.symbol_uses),
+            ..Names::default()
+        };
+    }
+
     pub(crate) fn label_block(&self, label: Op) -> Block {
         self.label_blocks[&label]
     }
@@ -296,7 +306,7 @@ impl Ir {
         self.region_encloses(region, self.op(op).parent)
     }
 
-    fn region_encloses(&self, region: Region, inner: Region) -> bool {
+    pub(crate) fn region_encloses(&self, region: Region, inner: Region) -> bool {
         let mut at = inner;
         loop {
             if at == region {

@@ -13,7 +13,7 @@ mod number;
 pub(crate) use custom::{Fits, Unfit, fits};
 pub use custom::{custom, custom_as, custom_op};
 pub(crate) use float::float_text;
-pub(crate) use generic::Printer;
+pub(crate) use generic::{Printer, ordered_regions};
 pub use generic::{generic, generic_as, generic_op};
 
 /// Whose print is reproduced. They differ in a few defaults, and in what they know: a tool prints types and attributes of dialects

@@ -66,6 +66,16 @@ impl Source {
         &self.ir
     }
 
+    /// The IR alone, without the text, to be changed at will (see [`crate::rewrite`]).
+    ///
+    /// Ops of unknown form and with syntax errors are what was understood of them, which is not all that they say: a program that
+    /// is to be printed again should have none.
+    pub fn into_ir(self) -> Ir {
+        let mut ir = self.ir;
+        ir.detach();
+        ir
+    }
+
     /// The bytes of a range of the text.
     pub fn slice(&self, range: Range<usize>) -> String {
         self.rope.byte_slice(range).to_string()

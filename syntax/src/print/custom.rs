@@ -6,7 +6,7 @@
 
 use super::generic::{Printer, ordered_regions};
 use super::{Tool, Types};
-use crate::{Attr, AttrData, Block, Ir, Name, Op, OpKind, Region, Type, Value, dialect};
+use crate::{Attr, AttrData, Block, Ir, Name, Op, OpKind, Region, Traits, Type, Value, dialect};
 
 /// The whole document, each op in its own form where it has one; the parts of a split file one after the other.
 ///
@@ -337,8 +337,22 @@ impl Printer<'_> {
         let has_arguments = std::mem::take(&mut place.has_arguments);
         let ir = self.ir;
         let blocks = ir.blocks(region);
-        // In its own form a region without blocks cannot be told from one with an empty block.
         let first = blocks.first().copied().ok_or(Unfit)?;
+        // In its own form a region without blocks cannot be told from one with an empty block.
+        let has_block = ir.op(op).form == crate::Form::Custom
+            || ir.items(region).next().is_some()
+            || !ir.block(first).args.is_empty();
+        fits(has_block)?;
+        // Nor can a first block that is empty, where the second one has a label.
+        fits(blocks.len() == 1 || ir.last_op(first).is_some())?;
+        // Nor one that is branched to, which no program may have.
+        fits(ir.block(first).preds.is_empty())?;
+        // Where a terminator may go without saying, its absence cannot be said.
+        let has_end = ir.op(op).form == crate::Form::Custom
+            || ir.op(op).kind.implicit_terminator().is_none()
+            || blocks.len() > 1
+            || ir.last_op(first).is_some_and(|it| is_terminator(ir, it));
+        fits(has_end)?;
         let is_plain = has_arguments || ir.block(first).args.is_empty();
         let hidden = self.hidden_terminator(op, &blocks);
         self.word("{\n");
@@ -353,6 +367,19 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Whether a region is one block without arguments and ops.
+    fn is_empty_block(&self, op: Op, region: Region) -> bool {
+        let ir = self.ir;
+        let mut items = ir.items(region);
+        match items.next() {
+            None => ir.op(op).form == crate::Form::Custom,
+            Some(first) => {
+                let data = ir.op(first);
+                data.kind == OpKind::Label && data.results.is_empty() && items.next().is_none()
+            }
+        }
+    }
+
     /// The terminator at the end of the only block of a region, if reading the text without it gives it back.
     fn hidden_terminator(&self, op: Op, blocks: &[Block]) -> Option<Op> {
         let ir = self.ir;
@@ -360,11 +387,18 @@ impl Printer<'_> {
         let terminator = ir.op(op).kind.implicit_terminator()?;
         let last = ir.last_op(*only)?;
         let data = ir.op(last);
+        if ir.prev(last).is_some_and(|it| is_terminator(ir, it)) {
+            return None;
+        }
         let says_nothing = data.kind == terminator
             && data.operands.is_empty()
             && data.results.is_empty()
             && ir.rest(last).attrs.is_empty()
-            && data.regions.iter().all(|&(_, it)| ir.items(it).next().is_none());
+            && data.regions.iter().all(|&(_, it)| self.is_empty_block(last, it));
         (says_nothing && data.form != crate::Form::Broken).then_some(last)
     }
+}
+
+fn is_terminator(ir: &Ir, op: Op) -> bool {
+    ir.op(op).kind.has(Traits::TERMINATOR)
 }

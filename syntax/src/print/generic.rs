@@ -41,13 +41,13 @@ pub(super) fn document(ir: &Ir, tool: Tool, is_custom: bool) -> String {
 
 pub(super) fn one_op(ir: &Ir, op: Op, is_custom: bool) -> String {
     let mut printer = Printer::new(ir, Tool::default(), is_custom);
-    printer.number(op);
+    printer.number(&[op]);
     printer.op(op);
     printer.text.out
 }
 
 /// The regions of an op in the order of the generic form.
-pub(super) fn ordered_regions(ir: &Ir, op: Op) -> Vec<Region> {
+pub(crate) fn ordered_regions(ir: &Ir, op: Op) -> Vec<Region> {
     let data = ir.op(op);
     let mut regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
     if data.kind == OpKind::ScfIndexSwitch && data.form == Form::Custom {
@@ -89,18 +89,16 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn number(&mut self, op: Op) {
+    fn number(&mut self, ops: &[Op]) {
         let ir = self.ir;
-        self.numbers.add(ir, op, &|op| ordered_regions(ir, op));
+        self.numbers.add(ir, ops, &|op| ordered_regions(ir, op));
     }
 
     /// The ops of a file: MLIR wraps them in a module, unless they are one.
     fn top(&mut self, region: Region) {
         let ir = self.ir;
         let ops: Vec<Op> = ir.items(region).filter(|it| ir.op(*it).kind.is_op()).collect();
-        for &op in &ops {
-            self.number(op);
-        }
+        self.number(&ops);
         if let [only] = ops[..]
             && ir.op(only).kind == OpKind::BuiltinModule
         {
@@ -225,8 +223,10 @@ impl<'a> Printer<'a> {
             let data = ir.block(block);
             // Only a region in generic form can be without any block.
             let is_empty = ir.block_ops(block).next().is_none();
-            let is_shown = is_empty && terminator.is_none() && (data.label.is_some() || is_custom);
-            self.block(block, n > 0 || !data.args.is_empty() || is_shown, None);
+            let is_shown = !data.args.is_empty()
+                || !data.preds.is_empty()
+                || is_empty && terminator.is_none() && (data.label.is_some() || is_custom);
+            self.block(block, n > 0 || is_shown, None);
         }
         if let Some(terminator) = terminator {
             self.indent(self.depth);

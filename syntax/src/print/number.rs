@@ -1,7 +1,8 @@
 //! Numbers for values and blocks, as MLIR gives them.
 //!
 //! Results are `%0`, `%1`, ..., arguments of entry blocks `%arg0`, those of other blocks numbered like results, blocks `^bb0`.
-//! Isolated ops number from 0 on, and behind an op the numbers of what its regions define are free again.
+//! Isolated ops number from 0 on. What stands in a region is numbered before what is nested in it, so that a nested op may use what is defined
+//! behind it; the numbers of what a region defines are free again behind the region.
 
 use rustc_hash::FxHashMap;
 
@@ -33,19 +34,35 @@ impl Numbers {
         self.ops.get(&op).copied()
     }
 
-    /// Numbers an op and all that is in it. `regions` gives the regions of an op in the order in which they are printed.
-    pub(super) fn add(&mut self, ir: &Ir, op: Op, regions: &dyn Fn(Op) -> Vec<Region>) {
-        let data = ir.op(op);
-        let n = data.results.len() as u32;
-        if n > 0 {
-            let number = self.n_values;
-            self.n_values += 1;
-            self.ops.insert(op, number);
-            for (i, &value) in data.results.iter().enumerate() {
-                let text = if n == 1 { format!("%{number}") } else { format!("%{number}#{i}") };
-                self.values.insert(value, text);
-            }
+    /// Numbers ops that stand side by side, and then all that is in them. `regions` gives the regions of an op in the order in which
+    /// they are printed.
+    pub(super) fn add(&mut self, ir: &Ir, ops: &[Op], regions: &dyn Fn(Op) -> Vec<Region>) {
+        for &op in ops {
+            self.results(ir, op);
         }
+        for &op in ops {
+            self.inside(ir, op, regions);
+        }
+    }
+
+    fn results(&mut self, ir: &Ir, op: Op) {
+        let results = &ir.op(op).results;
+        if results.is_empty() {
+            return;
+        }
+        let number = self.n_values;
+        self.n_values += 1;
+        self.ops.insert(op, number);
+        for (i, &value) in results.iter().enumerate() {
+            let is_only = results.len() == 1;
+            let text = if is_only { format!("%{number}") } else { format!("%{number}#{i}") };
+            self.values.insert(value, text);
+        }
+    }
+
+    /// What the regions of an op define. The numbers are free again behind each region.
+    fn inside(&mut self, ir: &Ir, op: Op, regions: &dyn Fn(Op) -> Vec<Region>) {
+        let data = ir.op(op);
         if data.regions.is_empty() {
             return;
         }
@@ -53,18 +70,22 @@ impl Numbers {
         if data.kind.has(Traits::ISOLATED) {
             (self.n_values, self.n_arguments) = (0, 0);
         }
+        let start = (self.n_values, self.n_arguments);
         for region in regions(op) {
-            let saved = (self.n_values, self.n_arguments);
-            for (n, block) in ir.blocks(region).into_iter().enumerate() {
+            (self.n_values, self.n_arguments) = start;
+            let blocks = ir.blocks(region);
+            for (n, &block) in blocks.iter().enumerate() {
                 self.blocks.insert(block, n as u32);
                 for &value in &ir.block(block).args {
                     self.argument(value, n == 0);
                 }
-                for inner in ir.block_ops(block) {
-                    self.add(ir, inner, regions);
+                for op in ir.block_ops(block) {
+                    self.results(ir, op);
                 }
             }
-            (self.n_values, self.n_arguments) = saved;
+            for op in blocks.iter().flat_map(|&it| ir.block_ops(it)) {
+                self.inside(ir, op, regions);
+            }
         }
         (self.n_values, self.n_arguments) = saved;
     }

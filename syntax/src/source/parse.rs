@@ -2,30 +2,17 @@
 
 use crate::build::{Run, Work};
 use crate::feed::Feed;
-use crate::link::{Names, Touched};
+use crate::link::Touched;
 use crate::skeleton::{Context, End, Skeleton, Stop, Take, skeleton};
-use crate::{Interner, Ir, Region, dialect, seq};
+use crate::{Ir, dialect, seq};
 
 /// The top level of a file.
 pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TOP, inside: false };
 
 /// Reads a whole text.
 pub(super) fn parse(text: &str) -> Ir {
-    let mut ir = Ir {
-        ops: Vec::new(),
-        values: Vec::new(),
-        blocks: Vec::new(),
-        regions: Vec::new(),
-        free_ops: Vec::new(),
-        free_values: Vec::new(),
-        free_blocks: Vec::new(),
-        free_regions: Vec::new(),
-        names: Names::default(),
-        interner: Interner::default(),
-        root: Region::from_index(0),
-    };
-    let root = ir.new_region(None);
-    ir.root = root;
+    let mut ir = Ir::default();
+    let root = ir.root;
     let mut feed = Feed::whole(text);
     let mut work = Work::default();
     let mut chunks = Vec::new();

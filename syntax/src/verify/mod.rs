@@ -25,6 +25,16 @@ use flow::Flow;
 pub(crate) use symbols::UNKNOWN_FUNCTION;
 pub(crate) use verdicts::Verdicts;
 
+/// What is wrong with a program, in program order.
+pub(crate) fn verify(ir: &Ir) -> Vec<(Op, Problem)> {
+    let order = Order::of(ir);
+    let verdicts = Verdicts::new(ir);
+    let mut ops: Vec<(Op, &Verdict)> = verdicts.iter().collect();
+    ops.sort_by_key(|it| order.number[it.0.index()]);
+    let problems = |it: &Verdict| it.own.iter().chain(&it.placed).cloned().collect::<Vec<_>>();
+    ops.iter().flat_map(|it| problems(it.1).into_iter().map(|problem| (it.0, problem))).collect()
+}
+
 /// What is wrong with one op, in its own text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {

@@ -50,6 +50,21 @@ fn own_forms_are_read_again_as_the_same_program() {
 }
 
 #[test]
+fn without_their_text_programs_are_the_same() {
+    let mut chunks = open::synthetic();
+    chunks.extend(open::chunks().into_iter().filter(|it| it.is_core));
+    for chunk in &chunks {
+        let source = Source::new(&chunk.text);
+        let (generic, own) =
+            (generic_as(source.ir(), Tool::Mlir19), custom_as(source.ir(), Tool::Mlir19));
+        let ir = source.into_ir();
+        assert_eq!(generic_as(&ir, Tool::Mlir19), generic, "{}", chunk.name);
+        assert_eq!(custom_as(&ir, Tool::Mlir19), own, "{}", chunk.name);
+        assert_eq!(ir.verify(), [], "{}", chunk.name);
+    }
+}
+
+#[test]
 fn mlir_opt_accepts_own_forms() {
     // It does not know the forms of `noisy`.
     let is_for_it =

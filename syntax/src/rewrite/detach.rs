@@ -1,0 +1,116 @@
+//! Letting go of the text: what it leaves out is put in.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::{NewOp, Point};
+use crate::ir::OpData;
+use crate::link::Names;
+use crate::print::ordered_regions;
+use crate::{Block, Form, Interner, Ir, Op, OpKind, Problem, Region, Span, seq};
+
+impl Default for Ir {
+    fn default() -> Self {
+        let mut ir = Ir {
+            ops: Vec::new(),
+            values: Vec::new(),
+            blocks: Vec::new(),
+            regions: Vec::new(),
+            free_ops: Vec::new(),
+            free_values: Vec::new(),
+            free_blocks: Vec::new(),
+            free_regions: Vec::new(),
+            names: Names::default(),
+            interner: Interner::default(),
+            root: Region::from_index(0),
+            origins: rustc_hash::FxHashMap::default(),
+        };
+        ir.root = ir.new_region(None);
+        ir
+    }
+}
+
+impl Ir {
+    /// A program without ops, that no text spells.
+    pub fn new() -> Self {
+        let mut ir = Self::default();
+        let (root, chunk) = (ir.root, ir.new_chunk(0));
+        seq::fill(&mut ir, root, &[seq::Piece::Item(chunk, 0)]);
+        ir
+    }
+
+    /// Where the op was read, in bytes of the text that the IR was read from. `None` for ops that were made since, and while the
+    /// text is there ([`Ir::range`]).
+    pub fn origin(&self, op: Op) -> Option<Range<usize>> {
+        self.origins.get(&op).map(|it| it.range())
+    }
+
+    /// What is wrong with a program by the rules of the verifier that documents are verified by, in program order.
+    pub fn verify(&self) -> Vec<(Op, Problem)> {
+        crate::verify::verify(self)
+    }
+
+    pub(crate) fn detach(&mut self) {
+        let mut ops = Vec::new();
+        self.walk(self.root, &mut |op| ops.push(op));
+        for &op in &ops {
+            let range = self.range(op);
+            self.origins.insert(op, Span::new(range.start as u32, range.end as u32));
+        }
+        for &op in &ops {
+            let regions: Vec<Region> = self.op(op).regions.iter().map(|it| it.1).collect();
+            let missing: Vec<Option<OpKind>> =
+                regions.iter().map(|&it| self.missing_terminator(op, it)).collect();
+            let is_custom = self.op(op).form == Form::Custom;
+            for (&region, missing) in regions.iter().zip(missing) {
+                let Some(block) = self.give_label(region, is_custom) else { continue };
+                let Some(kind) = missing else { continue };
+                let n_regions = usize::from(kind == OpKind::ScfForallInParallel);
+                let new = NewOp::new(kind.spec().name).regions(n_regions);
+                let terminator = self.insert(new, Point::End(block));
+                for (_, region) in self.op(terminator).regions.clone() {
+                    self.add_block(region, &[]);
+                }
+            }
+            if !is_custom {
+                continue;
+            }
+            let regions = ordered_regions(self, op);
+            self.ops[op.index()].regions = regions.into_iter().map(|it| (0, it)).collect();
+            let wanted = match self.op(op).kind {
+                OpKind::FuncFunc => 1,
+                OpKind::ScfIf | OpKind::AffineIf => 2,
+                _ => 0,
+            };
+            while self.op(op).regions.len() < wanted {
+                self.add_region(op);
+            }
+            self.ops[op.index()].form = Form::Generic;
+        }
+        self.names.forget_text();
+    }
+
+    /// Makes the first block of a region, if it has any, one with a label.
+    fn give_label(&mut self, region: Region, is_custom: bool) -> Option<Block> {
+        let first = seq::first(self, region);
+        if first.is_some_and(|it| self.op(it).kind == OpKind::Label) {
+            return first.map(|it| self.label_block(it));
+        }
+        let entry = self.region(region).entry;
+        // `({})` is a region without blocks, `{}` of a custom form one with an empty block.
+        if first.is_none() && self.block(entry).args.is_empty() && !is_custom {
+            return None;
+        }
+        let label =
+            self.new_op(OpData { form: Form::Custom, ..OpData::new(region, OpKind::Label) });
+        self.put(label, (region, 0));
+        let fresh = self.new_block(region, None);
+        self.regions[region.index()].entry = fresh;
+        self.blocks[entry.index()].label = Some(label);
+        let args: SmallVec<[_; 1]> = self.block(entry).args.iter().copied().collect();
+        self.ops[label.index()].results = args;
+        self.set_label_block(label, Some(entry));
+        Some(entry)
+    }
+}
