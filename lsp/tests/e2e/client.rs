@@ -61,6 +61,8 @@ impl Client {
     /// Starts a server and reads nothing of what it says yet.
     pub(crate) fn deaf() -> (Self, ChildStdout) {
         let mut child = Command::new(env!("CARGO_BIN_EXE_noisy-lsp"))
+            // The documentation of codes is written there.
+            .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -207,6 +209,18 @@ impl Client {
                 && it["params"]["version"] == version
         });
         message["params"]["diagnostics"].as_array().cloned().unwrap_or_default()
+    }
+
+    /// Answers a request of the server.
+    pub(crate) fn reply(&mut self, request: &Value, result: Value) {
+        self.send(&json!({ "jsonrpc": "2.0", "id": request["id"], "result": result }));
+    }
+
+    /// Megabytes of memory that the server holds; nothing where the system does not tell.
+    pub(crate) fn resident(&self) -> Option<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
+        line.trim().trim_end_matches(" kB").parse::<f64>().ok().map(|it| it / 1024.0)
     }
 
     pub(crate) fn close_input(&mut self) {

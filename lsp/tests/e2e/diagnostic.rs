@@ -76,9 +76,10 @@ fn one_broken_line_hides_nothing_else() {
     let mut client = Client::new();
     let broken = function("g", &["%0 = = noisy.add %x, %x : !noisy.i32"]);
     client.open(URI, &format!("{broken}{}", illegal()));
-    let lines: Vec<_> =
-        client.diagnostics(URI, 1).iter().map(|it| it["range"]["start"]["line"].clone()).collect();
-    assert_eq!(lines, [json!(2), json!(9)]);
+    let found = client.diagnostics(URI, 1);
+    let errors = found.iter().filter(|it| it["severity"] == 1);
+    let lines: Vec<_> = errors.map(|it| it["range"]["start"]["line"].clone()).collect();
+    assert_eq!(lines, [json!(2), json!(9)], "{found:?}");
     assert!(
         client.at("hover", URI, 8, 3)["contents"]["value"]
             .as_str()

@@ -31,7 +31,7 @@ fn of_a_value_says_where_its_noise_comes_from() {
         ```
 
         Result of `noisy.mul`.
-        Used 0 times.
+        Used once.
     "#]]
     .assert_eq(&hover(4, 3));
 }

@@ -3,14 +3,18 @@
 #![expect(clippy::needless_pass_by_value, reason = "`json!` makes values")]
 
 mod action;
+mod broken;
 mod client;
 mod completion;
 mod diagnostic;
 mod hint;
 mod hover;
 mod lifecycle;
+mod link;
 mod navigation;
 mod order;
 mod outline;
 mod settings;
+mod soak;
+mod solve;
 mod token;

@@ -1,0 +1,208 @@
+//! The optimizer: in the background, on save, with progress, cancelled.
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, PATIENCE, URI, apply, capabilities, function, illegal, range};
+
+fn actions(client: &mut Client, context: Value) -> Vec<Value> {
+    let params = json!({ "range": range(3, 8, 8), "context": context });
+    client.about("codeAction", URI, params).as_array().cloned().expect("a list")
+}
+
+fn titles(found: &[Value]) -> Vec<&str> {
+    found.iter().filter_map(|it| it["title"].as_str()).collect()
+}
+
+/// A client that is told when lenses are to be asked for anew.
+fn client(options: Value) -> Client {
+    let mut capabilities = capabilities();
+    capabilities["workspace"]["codeLens"] = json!({ "refreshSupport": true });
+    capabilities["textDocument"]["codeAction"]["disabledSupport"] = true.into();
+    Client::with(capabilities, options).0
+}
+
+fn wait_until_solved(client: &mut Client) {
+    let refresh = client.wait("lenses", |it| it["method"] == "workspace/codeLens/refresh");
+    client.reply(&refresh, Value::Null);
+}
+
+#[test]
+fn in_the_background_titles_become_exact() {
+    let mut client = client(Value::Null);
+    let text = illegal();
+    client.open(URI, &text);
+    let lens = client.about("codeLens", URI, json!({}));
+    assert_eq!(lens[0]["command"]["title"], "max noise 48/26: Insert optimal reduce_noise");
+    wait_until_solved(&mut client);
+    let lens = client.about("codeLens", URI, json!({}));
+    assert_eq!(lens[0]["command"]["title"], "max noise 48/26: Insert 1 reduce_noise (optimal)");
+    let found = actions(&mut client, json!({ "diagnostics": [] }));
+    assert_eq!(
+        titles(&found),
+        [
+            "Insert 1 reduce_noise (optimal) in @f",
+            "Insert 1 reduce_noise (optimal) in the whole file",
+            "Allow noise-overflow here",
+        ]
+    );
+    let mended = apply(&text, &found[0]["edit"]["documentChanges"][0]["edits"]);
+    // What was solved is about one version only.
+    client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
+    let found = actions(&mut client, json!({ "diagnostics": [], "only": ["source.fixAll"] }));
+    assert_eq!(titles(&found), ["Insert optimal reduce_noise in the whole file"]);
+    client.change(URI, 3, None, &mended);
+    assert!(client.diagnostics(URI, 3).is_empty());
+}
+
+#[test]
+fn on_save_only_what_is_solved_already() {
+    let on_save = || json!({ "diagnostics": [], "only": ["source.fixAll"], "triggerKind": 2 });
+    let mut client = client(Value::Null);
+    client.open(URI, &illegal());
+    assert!(actions(&mut client, on_save()).is_empty(), "nothing is waited for");
+    wait_until_solved(&mut client);
+    let found = actions(&mut client, on_save());
+    assert!(found.len() == 1 && found[0]["edit"].is_object(), "{found:?}");
+}
+
+#[test]
+fn the_background_can_be_switched_off() {
+    let mut client = client(json!({ "placement": { "background": false } }));
+    client.open(URI, &illegal());
+    client.diagnostics(URI, 1);
+    std::thread::sleep(std::time::Duration::from_millis(600));
+    let lens = client.about("codeLens", URI, json!({}));
+    assert_eq!(lens[0]["command"]["title"], "max noise 48/26: Insert optimal reduce_noise");
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let mut client = client(Value::Null);
+    client.open(URI, &illegal().replace("return %r", "return %undefined"));
+    wait_until_solved(&mut client);
+    let found = actions(&mut client, json!({ "diagnostics": [], "only": ["quickfix"] }));
+    let reason = found[0]["disabled"]["reason"].as_str().unwrap_or_default();
+    assert!(reason.contains("undefined"), "{found:?}");
+}
+
+#[test]
+fn the_command_of_a_lens_places() {
+    let mut client = client(Value::Null);
+    let text = illegal();
+    client.open(URI, &text);
+    let lens = client.about("codeLens", URI, json!({}));
+    let command = &lens[0]["command"];
+    let params = json!({ "command": command["command"], "arguments": command["arguments"] });
+    assert_eq!(client.request("workspace/executeCommand", params), Ok(Value::Null));
+    let edit = client.wait("an edit", |it| it["method"] == "workspace/applyEdit");
+    client.reply(&edit, json!({ "applied": true }));
+    let mended = apply(&text, &edit["params"]["edit"]["documentChanges"][0]["edits"]);
+    client.change(URI, 2, None, &mended);
+    assert!(client.diagnostics(URI, 2).is_empty());
+}
+
+#[test]
+fn reduces_are_placed_anew() {
+    let mut client = client(Value::Null);
+    // Two where one does it.
+    let text = function(
+        "f",
+        &[
+            "%0 = noisy.mul %x, %x : !noisy.i32",
+            "%1 = noisy.reduce_noise %0 : !noisy.i32",
+            "%2 = noisy.reduce_noise %0 : !noisy.i32",
+            "%3 = noisy.mul %1, %2 : !noisy.i32",
+        ],
+    );
+    client.open(URI, &text);
+    let params =
+        json!({ "range": range(3, 8, 8), "context": { "diagnostics": [], "only": ["refactor"] } });
+    let found = client.about("codeAction", URI, params);
+    assert_eq!(found[0]["title"], "Place all reduce_noise anew in @f");
+    assert_eq!(found[0]["kind"], "refactor.rewrite.noisy");
+    let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
+    let mended = apply(&text, &resolved["edit"]["documentChanges"][0]["edits"]);
+    assert_eq!(mended.matches("reduce_noise").count(), 1, "{mended}");
+    client.change(URI, 2, None, &mended);
+    assert!(client.diagnostics(URI, 2).iter().all(|it| it["severity"] != 1));
+}
+
+/// A program that no solver finishes with soon: many multiplications of what came before.
+fn hard(n: usize) -> String {
+    let mut ops = Vec::new();
+    let mut seed = 7_u64;
+    let mut pick = |n: usize| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as usize % n
+    };
+    for n in 0..n {
+        let mut operand = || match n.saturating_sub(1 + pick(50)) {
+            _ if n == 0 => "%x".to_owned(),
+            at => format!("%{at}"),
+        };
+        let (a, b) = (operand(), operand());
+        let op = if pick(10) == 0 { "mul" } else { "add" };
+        ops.push(format!("%{n} = noisy.{op} {a}, {b} : !noisy.i32"));
+    }
+    function("f", &ops.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_long_run_shows_progress_and_can_be_cancelled() {
+    let mut capabilities = capabilities();
+    capabilities["window"] = json!({ "workDoneProgress": true });
+    capabilities["experimental"] = json!({ "serverStatusNotification": true });
+    let options = json!({ "placement": { "timeLimit": 600, "background": false } });
+    let (mut client, _) = Client::with(capabilities, options);
+    client.open(URI, &hard(4000));
+    let found = actions(&mut client, json!({ "diagnostics": [], "only": ["source.fixAll"] }));
+    let start = std::time::Instant::now();
+    let id = client.ask("codeAction/resolve", found[0].clone());
+    let busy = |it: &Value| {
+        it["method"] == "experimental/serverStatus" && it["params"]["quiescent"] == false
+    };
+    client.wait("a busy status", busy);
+    let create = client.wait("progress", |it| it["method"] == "window/workDoneProgress/create");
+    let token = create["params"]["token"].clone();
+    client.reply(&create, Value::Null);
+    let is = |kind: &'static str| {
+        move |it: &Value| it["method"] == "$/progress" && it["params"]["value"]["kind"] == kind
+    };
+    let begin = client.wait("its begin", is("begin"));
+    assert_eq!(
+        (&begin["params"]["token"], &begin["params"]["value"]["cancellable"]),
+        (&token, &true.into())
+    );
+    client.wait("a report", is("report"));
+    client.notify("window/workDoneProgress/cancel", json!({ "token": token }));
+    let error = client.answer(id).expect_err("cancelled");
+    assert_eq!(error["code"], -32800, "{error}");
+    client.wait("its end", is("end"));
+    client.wait("a quiet status", |it| {
+        it["method"] == "experimental/serverStatus" && it["params"]["quiescent"] == true
+    });
+    assert!(start.elapsed() < PATIENCE, "long before its time limit");
+    // `$/cancelRequest` ends a run, too.
+    let id = client.ask("codeAction/resolve", found[0].clone());
+    client.wait("another busy status", busy);
+    client.notify("$/cancelRequest", json!({ "id": id }));
+    assert_eq!(client.answer(id).expect_err("cancelled")["code"], -32800);
+    client.wait("another quiet status", |it| {
+        it["method"] == "experimental/serverStatus" && it["params"]["quiescent"] == true
+    });
+}
+
+#[test]
+fn all_commands_that_are_offered_are_executed() {
+    let (mut client, server) = Client::with(capabilities(), Value::Null);
+    client.open(URI, &illegal());
+    let commands =
+        server["executeCommandProvider"]["commands"].as_array().cloned().expect("a list");
+    assert!(!commands.is_empty());
+    for command in commands {
+        let arguments = json!([{ "uri": URI, "version": null, "function": null }]);
+        let params = json!({ "command": command, "arguments": arguments });
+        let answer = client.request("workspace/executeCommand", params);
+        assert!(answer.is_ok(), "{command}: {answer:?}");
+    }
+}
