@@ -1,7 +1,7 @@
 //! Which files to check: those named, and the `*.mlir` in the directories named, as git sees them.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Mutex;
 
 use ignore::{WalkBuilder, WalkState};
@@ -34,7 +34,9 @@ pub(crate) fn inputs(
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     // The same file under two spellings is one.
-    let mut is_new = |path: &Path| seen.insert(path.components().collect::<PathBuf>());
+    let mut is_new = |path: &Path| {
+        seen.insert(path.components().filter(|it| *it != Component::CurDir).collect::<PathBuf>())
+    };
     for path in paths {
         if path.as_os_str() == "-" {
             if is_new(path) {

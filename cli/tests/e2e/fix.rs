@@ -149,3 +149,38 @@ fn permissions_and_links_are_kept() {
         .collect();
     assert_eq!(names.len(), 3, "nothing is left behind: {names:?}");
 }
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_every_file_whole() {
+    // A file may not grow beyond 512 bytes here; the second has room.
+    let large = format!("{TUTORIAL}// {}\n", "x".repeat(2000));
+    let folder = Folder::with(&[("a.mlir", large.as_str()), ("b.mlir", CLEAN)]);
+    let small = "func.func @f(%a: !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 %1 = noisy.mul %0, %0 : !noisy.i32 return }\n";
+    folder.write("c.mlir", small);
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 1; exec {} --fix --isolated .",
+        env!("CARGO_BIN_EXE_noisy-check")
+    );
+    let run = std::process::Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(folder.path("."))
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{run:?}");
+    assert_eq!(said.matches("a.mlir: not written: ").count(), 1, "{said}");
+    assert_eq!(folder.read("a.mlir"), large);
+    assert!(folder.read("c.mlir").contains("reduce_noise"), "the others are done: {said}");
+    let n = std::fs::read_dir(folder.path(".")).expect("there").count();
+    assert_eq!(n, 3, "nothing is left behind");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+    let run = folder.run(&["--output-file", "/dev/full", "--output-format", "json", "a.mlir"]);
+    assert_eq!((run.code, run.err.as_str()), (2, "noisy-check: No space left on device\n"));
+    assert_eq!(folder.run(&["--output-file", "no/such/folder", "a.mlir"]).code, 2);
+}

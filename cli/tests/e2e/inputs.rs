@@ -119,3 +119,20 @@ fn output_to_a_file() {
     assert_eq!((run.code, run.out.as_str()), (1, ""));
     assert!(folder.read("out.json").contains("noise-overflow"));
 }
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_or_in_a_circle() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::with(&[("tree/good.mlir", UNDEFINED)]);
+    symlink("loop.mlir", folder.path("loop.mlir")).expect("a link");
+    symlink("..", folder.path("tree/up")).expect("a link");
+    symlink("gone.mlir", folder.path("tree/broken.mlir")).expect("a link");
+    symlink("good.mlir", folder.path("tree/again.mlir")).expect("a link");
+    let run = folder.run(&["loop.mlir", "tree", "./tree/good.mlir", "--output-format", "concise"]);
+    assert_eq!(run.code, 2);
+    let reason =
+        run.err.lines().map(|it| it.split(": ").nth(1).unwrap_or_default()).collect::<Vec<_>>();
+    assert_eq!(reason, ["loop.mlir", "tree/broken.mlir"], "{}", run.err);
+    assert_eq!(names(&run), ["tree/again", "tree/good"]);
+}

@@ -125,13 +125,13 @@ fn fixes_and_placement_together() {
         .replace("  %4 = ", "  %r = noisy.reduce_noise %2 : !noisy.i32\n  %4 = ")
         .replace("mul %2", "mul %r");
     let folder = Folder::with(&[("a.mlir", &both)]);
-    let run = folder.run(&["--diff"]);
+    let run = folder.run(&["--diff", "--warn", "redundant-reduce"]);
     assert!(
         run.out.contains("-  %r = noisy.reduce_noise %2") && run.out.contains("+  %r4 ="),
         "{}",
         run.out
     );
-    let run = folder.run(&["--fix"]);
+    let run = folder.run(&["--fix", "--warn", "redundant-reduce"]);
     assert_eq!(run.code, 0);
     assert!(
         run.out.ends_with(
