@@ -207,6 +207,10 @@ impl SparseForward for Constants {
         fold::fold(ir, op, result, operands)
     }
 
+    fn is_looked_through(&self, ir: &Scene<'_, ()>, op: Op) -> bool {
+        fold::looked_through(ir.op(op).kind)
+    }
+
     fn may_take(&self, ir: &Scene<'_, ()>, op: Op, index: usize, decider: &Constant) -> bool {
         match *decider {
             Constant::Bottom => false,

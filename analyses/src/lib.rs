@@ -10,6 +10,7 @@ pub mod contract;
 pub mod derivation;
 mod diagnostic;
 mod document;
+pub mod dump;
 pub mod extract;
 mod fact;
 pub mod fix;

@@ -240,6 +240,10 @@ pub(crate) struct Show {
     /// Print what a stage made of each file
     #[arg(long, value_enum, value_name = "STAGE", hide = true)]
     pub dump: Option<Stage>,
+
+    /// Print each visit of the solver: the op, the facts of its operands, those of its results before and after
+    #[arg(long, hide = true, conflicts_with = "dump")]
+    pub trace_solver: bool,
 }
 
 const EXIT_CODES: &str = "\
@@ -287,8 +291,12 @@ pub(crate) enum Stage {
     Generic24,
     /// Each op in its own form, as mlir-opt of LLVM 19 prints it
     Custom,
-    /// The noise of every value
+    /// Every value with every fact
     Facts,
+    /// The blocks of every function as a graph in DOT, what cannot be reached dashed
+    Cfg,
+    /// The visits of the solver, analysis after analysis
+    Trace,
 }
 
 /// Which diagnostics must be expected.

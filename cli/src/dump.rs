@@ -1,11 +1,10 @@
 //! `--dump STAGE`: every arrow is a function, and every value has a printer.
 
-use std::fmt::Write as _;
 use std::io::{self, Read, Write};
 
-use noisy_analyses::Document;
+use noisy_analyses::{Document, NoiseModel, dump};
 use noisy_syntax::print::{self, Tool};
-use noisy_syntax::{Source, dump};
+use noisy_syntax::{Source, dump as syntax};
 
 use crate::args::Stage;
 use crate::walk::{Input, Unreadable, reason};
@@ -52,28 +51,14 @@ pub(crate) fn run(
 
 fn printed(stage: Stage, text: &str) -> String {
     match stage {
-        Stage::Tokens => dump::tokens(text),
-        Stage::Tree => dump::tree(&Source::new(text)),
-        Stage::Ir => dump::ir(&Source::new(text)),
+        Stage::Tokens => syntax::tokens(text),
+        Stage::Tree => syntax::tree(&Source::new(text)),
+        Stage::Ir => syntax::ir(&Source::new(text)),
         Stage::Generic => print::generic_as(Source::new(text).ir(), Tool::Mlir19),
         Stage::Generic24 => print::generic_as(Source::new(text).ir(), Tool::Heir24),
         Stage::Custom => print::custom(Source::new(text).ir()),
-        Stage::Facts => facts(&Document::new(text)),
+        Stage::Facts => dump::facts(&Document::new(text)),
+        Stage::Cfg => dump::cfg(&Document::new(text)),
+        Stage::Trace => dump::trace(Source::new(text).ir(), NoiseModel::tutorial()),
     }
-}
-
-/// The noise of every value that carries any, in program order.
-fn facts(document: &Document) -> String {
-    let ir = document.ir();
-    let mut out = String::new();
-    ir.walk(ir.root(), &mut |op| {
-        let entries = ir.op(op).regions.iter().flat_map(|&(_, region)| ir.blocks(region));
-        let arguments = entries.flat_map(|block| ir.block(block).args.clone());
-        for value in arguments.chain(ir.op(op).results.iter().copied()) {
-            if document.is_noisy(value) {
-                let _ = writeln!(out, "{} {}", ir.value_text(value), document.noise(value));
-            }
-        }
-    });
-    out
 }

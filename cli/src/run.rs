@@ -11,7 +11,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use noisy_analyses::Document;
 use noisy_settings::{Invalid, Resolver};
 
-use crate::args::{Check, Color, Fixing, Format};
+use crate::args::{Check, Color, Fixing, Format, Stage};
 use crate::check::{self, Checked, Failure, Task};
 use crate::format::{self, Totals};
 use crate::progress::Progress;
@@ -102,7 +102,8 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         None if is_filter => Box::new(io::stderr()),
         None => Box::new(BufWriter::new(io::stdout())),
     };
-    if let Some(stage) = args.show.dump {
+    let traced = args.show.trace_solver.then_some(Stage::Trace);
+    if let Some(stage) = args.show.dump.or(traced) {
         return dump::run(stage, &inputs, &unreadable, &args.files.stdin_filename, &mut out);
     }
     check_all(args, format, color, &resolver, &inputs, &unreadable, &mut out)

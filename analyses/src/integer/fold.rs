@@ -2,7 +2,7 @@
 //! they give up, nothing is known.
 
 use noisy_syntax::affine::{Affine, Body, Expr};
-use noisy_syntax::{AttrData, Dim, Ir, Op, OpKind, Type, TypeData, Value};
+use noisy_syntax::{AttrData, Def, Dim, Form, Ir, Op, OpKind, Type, TypeData, Value};
 use smallvec::SmallVec;
 
 use crate::constant::{Constant, float, sign_extended, width};
@@ -66,6 +66,9 @@ fn arith(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Option<Consta
             let of = operand_type(ir, op, 0)?;
             match width(ir, of) {
                 Some(width) => {
+                    if let Some(it) = of_complement(ir, op) {
+                        return Some(it);
+                    }
                     if data.kind == OpKind::ArithCmpi {
                         return compare(ir, op, a, b, width);
                     }
@@ -76,6 +79,44 @@ fn arith(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Option<Consta
         }
         _ => None,
     }
+}
+
+/// The constant of the attribute of the op that defines a value.
+fn defined(ir: &Ir, value: Value) -> Option<Constant> {
+    let Def::Result(definer, _) = ir.value(value).def else { return None };
+    let data = ir.op(definer);
+    if data.kind != OpKind::ArithConstant || matches!(data.form, Form::Broken | Form::Opaque) {
+        return None;
+    }
+    Some(Constant::of_attr(ir, ir.attr(definer, "value")?, ir.value(value).ty))
+}
+
+/// `x & ~x` and `x | ~x`, where `~x` is `x ^ -1`.
+fn of_complement(ir: &Ir, op: Op) -> Option<Constant> {
+    let it = match ir.op(op).kind {
+        OpKind::ArithAndi => Int(0),
+        OpKind::ArithOri => Int(-1),
+        _ => return None,
+    };
+    let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1)?);
+    (is_complement(ir, a, b) || is_complement(ir, b, a)).then_some(it)
+}
+
+fn is_complement(ir: &Ir, of: Value, value: Value) -> bool {
+    let Def::Result(definer, _) = ir.value(value).def else { return false };
+    if ir.op(definer).kind != OpKind::ArithXori {
+        return false;
+    }
+    let (Some(a), Some(b)) = (operand(ir, definer, 0), operand(ir, definer, 1)) else {
+        return false;
+    };
+    let is_ones = |it: Value| defined(ir, it) == Some(Int(-1));
+    a == of && is_ones(b) || b == of && is_ones(a)
+}
+
+/// Whether the users of an op of this kind look at what it is made of, not only at what it gives.
+pub fn looked_through(kind: OpKind) -> bool {
+    matches!(kind, OpKind::ArithXori | OpKind::MemrefAlloc | OpKind::MemrefAlloca)
 }
 
 fn unary(ir: &Ir, op: Op, kind: OpKind, a: Constant, from: Type, to: Type) -> Option<Constant> {
@@ -94,11 +135,9 @@ fn unary(ir: &Ir, op: Op, kind: OpKind, a: Constant, from: Type, to: Type) -> Op
                 OpKind::ArithUitofp => {
                     to_float(i128::try_from(unsigned(a, from_width)).ok()?, float(ir, to)?)
                 }
-                OpKind::ArithBitcast => match (float(ir, to), from_width) {
-                    (Some("f32"), 32) => Some(Float(f64::from(f32::from_bits(a as u32)).to_bits())),
-                    (Some("f64"), 64) => Some(Float(a as u64)),
-                    (None, _) if width(ir, to) == Some(from_width) => Some(Int(a)),
-                    _ => None,
+                OpKind::ArithBitcast => match float(ir, to) {
+                    Some(kind) => Some(Float(of_bits(a as u64, kind)?.to_bits())),
+                    None => (width(ir, to) == Some(from_width)).then_some(Int(a)),
                 },
                 _ => None,
             }
@@ -127,11 +166,14 @@ fn unary(ir: &Ir, op: Op, kind: OpKind, a: Constant, from: Type, to: Type) -> Op
                     (whole >= least && whole < most)
                         .then(|| Int(sign_extended(whole as i128, width)))
                 }
-                OpKind::ArithBitcast => match (float(ir, from)?, width(ir, to)) {
-                    ("f32", Some(32)) => Some(Int(i128::from((value as f32).to_bits() as i32))),
-                    ("f64", Some(64)) => Some(Int(i128::from(bits as i64))),
-                    _ => None,
-                },
+                OpKind::ArithBitcast => {
+                    let bits = to_bits(value, float(ir, from)?)?;
+                    match (float(ir, to), width(ir, to)) {
+                        (Some(kind), _) => Some(Float(of_bits(bits, kind)?.to_bits())),
+                        (None, Some(width)) => Some(Int(sign_extended(i128::from(bits), width))),
+                        (None, None) => None,
+                    }
+                }
                 _ => None,
             }
         }
@@ -406,18 +448,69 @@ fn to_format(value: f64, digits: i32, least: i32, most: i32) -> f64 {
     if scaled.abs() >= 2_f64.powi(most) * 2.0 { f64::INFINITY.copysign(value) } else { scaled }
 }
 
+/// The bits of a number in a float type; of none that is no number.
+fn to_bits(value: f64, ty: &str) -> Option<u64> {
+    if value.is_nan() {
+        return None;
+    }
+    match ty {
+        "f64" => Some(value.to_bits()),
+        "f32" => Some(u64::from((value as f32).to_bits())),
+        "bf16" => Some(u64::from((value as f32).to_bits() >> 16)),
+        // All values but those near zero are `f64` with fewer digits and another bias.
+        "f16" => {
+            let sign = (value.to_bits() >> 63) << 15;
+            let size = value.abs();
+            let rest = if size.is_infinite() {
+                0x7c00
+            } else if size < 2_f64.powi(-14) {
+                (size * 2_f64.powi(24)) as u64
+            } else {
+                (size.to_bits() >> 42) - ((1023 - 15) << 10)
+            };
+            Some(sign | rest)
+        }
+        _ => None,
+    }
+}
+
+/// The number that bits mean in a float type.
+fn of_bits(bits: u64, ty: &str) -> Option<f64> {
+    let value = match ty {
+        "f64" => f64::from_bits(bits),
+        "f32" => f64::from(f32::from_bits(bits as u32)),
+        "bf16" => f64::from(f32::from_bits((bits as u32) << 16)),
+        "f16" => {
+            let (exponent, digits) = ((bits >> 10 & 0x1f) as i32, (bits & 0x3ff) as f64);
+            let size = match exponent {
+                0 => digits * 2_f64.powi(-24),
+                0x1f if digits == 0.0 => f64::INFINITY,
+                0x1f => f64::NAN,
+                it => (1024.0 + digits) * 2_f64.powi(it - 25),
+            };
+            if bits >> 15 & 1 == 1 { -size } else { size }
+        }
+        _ => return None,
+    };
+    (!value.is_nan()).then_some(value)
+}
+
 fn affine(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
     if operands.contains(&Bottom) {
         return Some(Bottom);
     }
-    let map = map(ir, op, "map")?;
-    let values = evaluate(map, &|at| operands.get(at)?.int())?;
-    let value = match ir.op(op).kind {
-        OpKind::AffineMin => values.iter().min(),
-        OpKind::AffineMax => values.iter().max(),
-        _ => values.first(),
-    };
-    value.map(|&it| Int(i128::from(it)))
+    let value = applied(ir, op, &|at| operands.get(at)?.int())?;
+    Some(Int(i128::from(value)))
+}
+
+/// What `affine.apply`, `min` and `max` give for inputs that are known, as far as they read them.
+pub fn applied(ir: &Ir, op: Op, input: &dyn Fn(usize) -> Option<i128>) -> Option<i64> {
+    let values = evaluate(map(ir, op, "map")?, input)?;
+    match ir.op(op).kind {
+        OpKind::AffineMin => values.iter().min().copied(),
+        OpKind::AffineMax => values.iter().max().copied(),
+        _ => values.first().copied(),
+    }
 }
 
 /// A map in an attribute.
@@ -464,7 +557,19 @@ fn dim(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
     match ir.interner.type_data(operand_type(ir, op, 0)?) {
         TypeData::MemRef { dims: Some(dims), .. } => match dims.get(index)? {
             Dim::Fixed(size) => Some(Int(i128::from(*size))),
-            _ => None,
+            // What it was allocated with.
+            Dim::Dynamic => {
+                let Def::Result(definer, _) = ir.value(operand(ir, op, 0)?).def else {
+                    return None;
+                };
+                let kind = ir.op(definer).kind;
+                if !matches!(kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca) {
+                    return None;
+                }
+                let before = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
+                defined(ir, operand(ir, definer, before)?)
+            }
+            Dim::Scalable(_) => None,
         },
         _ => None,
     }

@@ -47,6 +47,10 @@ pub fn infer(ir: &Ir, op: Op, result: usize, operands: &[Range]) -> Option<Bound
             })
         }
         OpKind::ArithTrunci => Some(cut(operand(0)?, width)),
+        OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => {
+            let single = |at| Some(i128::from(operand(at)?.single()?));
+            Some(Bounds::one(width, fold::applied(ir, op, &single)?))
+        }
         OpKind::MemrefDim | OpKind::MemrefRank => Some(Bounds::signed(64, 0, i64::MAX)),
         kind => {
             let (a, b) = (operand(0)?, operand(1)?);

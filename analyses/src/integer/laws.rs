@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use crate::Document;
 use crate::laws::{Random, check_edits};
+use crate::{Document, Severity};
 
 /// A random program over integers: arithmetic, conditions, loops, blocks and calls, also of functions that call themselves.
 struct Writer {
@@ -233,7 +233,8 @@ impl Writer {
 fn programs_are_valid() {
     for seed in 1..=40 {
         let text = Writer::program(seed, 8);
-        assert!(Document::new(&text).diagnostics().is_empty(), "{text}");
+        let diagnostics = Document::new(&text).diagnostics();
+        assert!(diagnostics.iter().all(|it| it.severity != Severity::Error), "{text}");
     }
 }
 

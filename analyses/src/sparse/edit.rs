@@ -228,6 +228,13 @@ impl<A: SparseForward> Sparse<A> {
         let live = self.is_live(ir, op);
         if data.regions.is_empty() {
             let _ = self.apply(ir, op, live);
+            if self.analysis.is_looked_through(ir, op) {
+                for &result in &data.results {
+                    for &(user, _) in &ir.value(result).uses {
+                        self.enter(ir, user);
+                    }
+                }
+            }
         } else {
             for index in 0..data.regions.len() {
                 let block = flow::entry_block(ir, data.regions[index].1);

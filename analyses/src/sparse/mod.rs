@@ -183,6 +183,11 @@ pub trait SparseForward: Debug {
     /// The ops to visit again when a value moved in the base.
     fn concerned(&self, _on: &Scene<'_, Self::Base>, _moved: Value, _enter: &mut dyn FnMut(Op)) {}
 
+    /// Whether the users of an op look at what it is made of, not only at the facts of its results.
+    fn is_looked_through(&self, _on: &Scene<'_, Self::Base>, _op: Op) -> bool {
+        false
+    }
+
     /// Whether larger facts than this say no more; a cycle in which only such facts change is done.
     fn is_settled(&self, _fact: &Self::Fact) -> bool {
         false
