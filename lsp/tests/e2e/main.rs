@@ -6,6 +6,7 @@ mod action;
 mod broken;
 mod client;
 mod completion;
+mod config;
 mod diagnostic;
 mod hint;
 mod hover;
