@@ -1,15 +1,19 @@
-//! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and regions, and leaves again.
+//! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and regions (`arena.rs`), enters the
+//! name tables (`link.rs`), and leaves again.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::feed::Feed;
 use crate::grammar::{Env, Form, Parsed, ParsedArgument, parse_item};
-use crate::ir::{BlockData, OpData, Operand, RegionData, Rest, ResultName, Successor, ValueData};
+use crate::ir::{OpData, Operand, Rest, ResultName, Successor, ValueData};
 use crate::link::Use;
 use crate::seq::{self, Piece};
 use crate::skeleton::{Inner, Item, Part, Shape, Skeleton};
 use crate::{Attr, Block, Category, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value};
+
+mod arena;
+mod link;
 
 /// What was made and what must be linked.
 #[derive(Debug, Default)]
@@ -72,64 +76,6 @@ impl Own<'_> {
 }
 
 impl Ir {
-    pub(crate) fn new_op(&mut self, data: OpData) -> Op {
-        if let Some(op) = self.free_ops.pop() {
-            self.ops[op.index()] = data;
-            return op;
-        }
-        self.ops.push(data);
-        Op::from_index(self.ops.len() - 1)
-    }
-
-    pub(crate) fn new_value(&mut self, data: ValueData) -> Value {
-        if let Some(value) = self.free_values.pop() {
-            self.values[value.index()] = data;
-            return value;
-        }
-        self.values.push(data);
-        Value::from_index(self.values.len() - 1)
-    }
-
-    pub(crate) fn new_block(&mut self, region: Region, label: Option<Op>) -> Block {
-        let data = BlockData { region, label, args: SmallVec::new(), preds: SmallVec::new() };
-        if let Some(block) = self.free_blocks.pop() {
-            self.blocks[block.index()] = data;
-            return block;
-        }
-        self.blocks.push(data);
-        Block::from_index(self.blocks.len() - 1)
-    }
-
-    pub(crate) fn new_region(&mut self, parent: Option<Op>) -> Region {
-        let data = RegionData {
-            items: seq::Root::default(),
-            parent,
-            entry: Block::from_index(0),
-            tail: 0,
-            closed: true,
-        };
-        let region = if let Some(region) = self.free_regions.pop() {
-            self.regions[region.index()] = data;
-            region
-        } else {
-            self.regions.push(data);
-            Region::from_index(self.regions.len() - 1)
-        };
-        let entry = self.new_block(region, None);
-        self.regions[region.index()].entry = entry;
-        region
-    }
-
-    /// A chunk that holds nothing yet.
-    pub(crate) fn new_chunk(&mut self, own_len: u32) -> Op {
-        let root = self.root;
-        let chunk =
-            self.new_op(OpData { form: Form::Custom, own_len, ..OpData::new(root, OpKind::Chunk) });
-        let region = self.new_region(Some(chunk));
-        self.ops[chunk.index()].regions.push((own_len, region));
-        chunk
-    }
-
     /// Makes what was read to be in a region: items become the old ops that they are paired with, or new ones; what was taken over is
     /// moved there.
     pub(crate) fn build_parts(
@@ -580,199 +526,6 @@ impl Ir {
         }
         parsed.region_arguments = arguments;
     }
-
-    /// The first value of each name on the left.
-    fn result_firsts(&self, op: Op) -> SmallVec<[Value; 1]> {
-        let results = &self.op(op).results;
-        let is_first = |it: &Value| {
-            let data = self.value(*it);
-            data.number == 0 && data.name != Name::EMPTY
-        };
-        results.iter().copied().filter(is_first).collect()
-    }
-
-    fn add_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {
-        for value in self.result_firsts(op) {
-            self.define(value, retry);
-        }
-    }
-
-    /// Makes the name of a value known.
-    pub(crate) fn define(&mut self, value: Value, retry: &mut Vec<Use>) {
-        self.add_def(value, retry);
-        self.note_duplicate(self.def_region(value), self.value(value).name);
-    }
-
-    fn remove_result_defs(&mut self, op: Op, retry: &mut Vec<Use>) {
-        for value in self.result_firsts(op) {
-            self.remove_def(value, retry);
-        }
-    }
-
-    /// Enters the definitions of a new op: results or block arguments, header arguments, label, symbols.
-    pub(crate) fn add_defs(&mut self, op: Op, work: &mut Work) {
-        if self.op(op).kind == OpKind::Label {
-            for value in self.op(op).results.clone() {
-                if self.value(value).name != Name::EMPTY {
-                    self.define(value, &mut work.retry);
-                }
-            }
-            work.retry_successors.extend(self.add_label(op));
-        } else {
-            self.add_result_defs(op, &mut work.retry);
-        }
-        for index in 0..self.op(op).regions.len() {
-            let (_, region) = self.op(op).regions[index];
-            let opaque = self.op(op).form == Form::Opaque;
-            for value in self.block(self.region(region).entry).args.clone() {
-                let (name, guessed) = (self.value(value).name, self.value(value).guessed);
-                if opaque && guessed {
-                    self.add_maybe(op, region, name, value);
-                } else if name != Name::EMPTY {
-                    self.define(value, &mut work.retry);
-                }
-            }
-        }
-        self.add_symbols(op);
-    }
-
-    /// Links what a new op uses.
-    pub(crate) fn link(&mut self, op: Op) {
-        for index in 0..self.op(op).operands.len() {
-            self.link_use((op, index as u32));
-        }
-        for index in 0..self.rest(op).successors.len() {
-            self.link_successor((op, index as u32));
-        }
-    }
-
-    /// Takes an op's uses, successors and symbols out of the tables.
-    fn unlink(&mut self, op: Op) {
-        for index in 0..self.op(op).operands.len() {
-            self.unlink_use((op, index as u32));
-        }
-        for index in 0..self.rest(op).successors.len() {
-            self.unlink_successor((op, index as u32));
-        }
-        self.remove_symbols(op);
-    }
-
-    fn drop_value(&mut self, value: Value, retry: &mut Vec<Use>) {
-        // Whoever still uses it is resolved anew.
-        for (op, index) in std::mem::take(&mut self.values[value.index()].uses) {
-            self.ops[op.index()].operands[index as usize].value = None;
-            self.names_unresolved((op, index));
-            retry.push((op, index));
-        }
-        self.values[value.index()].name = Name::EMPTY;
-        self.free_values.push(value);
-    }
-
-    /// The items of a region that are not taken over.
-    pub(crate) fn not_kept(&self, region: Region, kept: &FxHashMap<Op, usize>) -> Vec<Op> {
-        let mut out = Vec::new();
-        let mut at = seq::first(self, region);
-        while let Some(op) = at {
-            at = match kept.get(&op) {
-                Some(n) => seq::nth(self, region, self.rank(op) + n),
-                None => {
-                    out.push(op);
-                    self.next(op)
-                }
-            };
-        }
-        out
-    }
-
-    /// Takes an item that goes to another region, with all that it holds, out of the tables of names.
-    pub(crate) fn unplace(&mut self, op: Op, work: &mut Work) {
-        if self.op(op).kind == OpKind::Label {
-            for use_ in self.remove_label(op) {
-                self.unlink_successor(use_);
-                work.retry_successors.push(use_);
-            }
-            for value in self.op(op).results.clone() {
-                if self.value(value).name != Name::EMPTY {
-                    self.remove_def(value, &mut work.retry);
-                }
-            }
-        } else {
-            self.remove_result_defs(op, &mut work.retry);
-        }
-        for index in 0..self.rest(op).successors.len() {
-            self.unlink_successor((op, index as u32));
-            work.retry_successors.push((op, index as u32));
-        }
-        self.remove_symbols(op);
-    }
-
-    /// Enters an item that came from another region in the tables of names; its uses are to be resolved again.
-    pub(crate) fn place(&mut self, op: Op, work: &mut Work) {
-        if self.op(op).kind == OpKind::Label {
-            let block = self.label_block(op);
-            self.blocks[block.index()].region = self.op(op).parent;
-            for value in self.op(op).results.clone() {
-                if self.value(value).name != Name::EMPTY {
-                    self.define(value, &mut work.retry);
-                }
-            }
-            work.retry_successors.extend(self.add_label(op));
-        } else {
-            self.add_result_defs(op, &mut work.retry);
-        }
-        self.add_symbols(op);
-    }
-
-    /// Takes an op and all that it holds out of the IR, but for its place in its sequence.
-    pub(crate) fn remove(&mut self, op: Op, work: &mut Work) {
-        for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
-            for item in self.not_kept(region, &work.kept) {
-                self.remove(item, work);
-            }
-            let entry = self.region(region).entry;
-            let opaque = self.op(op).form == Form::Opaque;
-            for value in std::mem::take(&mut self.blocks[entry.index()].args) {
-                let (name, guessed) = (self.value(value).name, self.value(value).guessed);
-                if opaque && guessed {
-                    self.remove_maybe(op, region, name, &mut work.retry);
-                } else if name != Name::EMPTY {
-                    self.remove_def(value, &mut work.retry);
-                }
-                self.drop_value(value, &mut work.retry);
-            }
-            self.names.aliases.remove(&region);
-            self.free_blocks.push(entry);
-            self.free_regions.push(region);
-        }
-        self.unlink(op);
-        self.names.suspects.remove(&op);
-        if self.op(op).kind == OpKind::Label {
-            for use_ in self.remove_label(op) {
-                self.unlink_successor(use_);
-                work.retry_successors.push(use_);
-            }
-            let block = self.label_block(op);
-            self.set_label_block(op, None);
-            self.free_blocks.push(block);
-            for value in self.op(op).results.clone() {
-                if self.value(value).name != Name::EMPTY {
-                    self.remove_def(value, &mut work.retry);
-                }
-            }
-        } else {
-            self.remove_result_defs(op, &mut work.retry);
-        }
-        for value in std::mem::take(&mut self.ops[op.index()].results) {
-            self.drop_value(value, &mut work.retry);
-        }
-        let data = &mut self.ops[op.index()];
-        data.alive = false;
-        data.rest = None;
-        data.operands.clear();
-        data.result_names.clear();
-        self.free_ops.push(op);
-        work.removed.push(op);
-    }
 }
 
 /// What the ops inside an op may read of it.
@@ -800,31 +553,6 @@ fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
         span: Span::new(start, first.end),
         message: "expected an operation here".into(),
     });
-}
-
-impl OpData {
-    /// An item of a region that says nothing yet.
-    pub(crate) fn new(parent: Region, kind: OpKind) -> Self {
-        OpData {
-            link: seq::Link::default(),
-            alive: true,
-            parent,
-            kind,
-            form: Form::default(),
-            name: Name::EMPTY,
-            name_span: Span::default(),
-            lead: 0,
-            own_len: 0,
-            reach: 0,
-            quoted: false,
-            asks: 0,
-            results: SmallVec::new(),
-            result_names: SmallVec::new(),
-            operands: SmallVec::new(),
-            regions: SmallVec::new(),
-            rest: None,
-        }
-    }
 }
 
 /// The most values that one name on the left of an op makes.

@@ -44,9 +44,6 @@
 //! [`ValueData::uses`]: crate::ValueData::uses
 //! [`BlockData::preds`]: crate::BlockData::preds
 
-use std::fmt;
-
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::ir::{OpData, Operand, Successor, ValueData};
@@ -56,9 +53,14 @@ use crate::{
     seq,
 };
 
+mod builder;
 mod detach;
+mod erase;
 #[cfg(test)]
 mod tests;
+
+pub use builder::{Builder, NewOp};
+pub use erase::InUse;
 
 /// A place for an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,132 +73,6 @@ pub enum Point {
     Start(Block),
     /// Behind the last op of a block.
     End(Block),
-}
-
-/// An op to be.
-#[derive(Clone, Debug, Default)]
-pub struct NewOp {
-    name: String,
-    operands: Vec<Value>,
-    results: Vec<Type>,
-    attrs: Vec<(String, Attr)>,
-    successors: Vec<(Block, Vec<Value>)>,
-    n_regions: usize,
-}
-
-impl NewOp {
-    /// An op of this full name, with nothing else.
-    pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), ..Self::default() }
-    }
-
-    /// With these operands behind those that it has.
-    #[must_use]
-    pub fn operands(mut self, operands: &[Value]) -> Self {
-        self.operands.extend_from_slice(operands);
-        self
-    }
-
-    /// With results of these types behind those that it has.
-    #[must_use]
-    pub fn results(mut self, types: &[Type]) -> Self {
-        self.results.extend_from_slice(types);
-        self
-    }
-
-    /// With an attribute, inherent or not.
-    #[must_use]
-    pub fn attr(mut self, name: &str, attr: Attr) -> Self {
-        self.attrs.push((name.to_owned(), attr));
-        self
-    }
-
-    /// With one more successor, which is passed these values. They follow the op's own operands; for the branches of `cf`, the attributes
-    /// that count them are set.
-    #[must_use]
-    pub fn successor(mut self, block: Block, passed: &[Value]) -> Self {
-        self.successors.push((block, passed.to_vec()));
-        self
-    }
-
-    /// With so many more regions, without blocks.
-    #[must_use]
-    pub fn regions(mut self, n: usize) -> Self {
-        self.n_regions += n;
-        self
-    }
-}
-
-/// Why something was not erased: it is still used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InUse {
-    /// This value, by an operand of an op that stays.
-    Value(Value),
-    /// This block, by a successor of an op that stays.
-    Block(Block),
-}
-
-impl fmt::Display for InUse {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            InUse::Value(_) => "a value is still used",
-            InUse::Block(_) => "a block is still branched to",
-        })
-    }
-}
-
-impl std::error::Error for InUse {}
-
-/// Inserts ops one behind the other.
-#[derive(Debug)]
-pub struct Builder<'a> {
-    /// What is built in.
-    pub ir: &'a mut Ir,
-    at: Point,
-}
-
-impl<'a> Builder<'a> {
-    /// Inserts at a place.
-    pub fn new(ir: &'a mut Ir, at: Point) -> Self {
-        Self { ir, at }
-    }
-
-    /// Inserts elsewhere from now on.
-    pub fn go(&mut self, at: Point) {
-        self.at = at;
-    }
-
-    /// Inserts an op; the next one will stand behind it.
-    pub fn insert(&mut self, op: NewOp) -> Op {
-        let op = self.ir.insert(op, self.at);
-        if let Point::After(_) | Point::Start(_) = self.at {
-            self.at = Point::After(op);
-        }
-        op
-    }
-
-    /// Inserts an op and gives its first result.
-    ///
-    /// # Panics
-    /// If it has none.
-    pub fn value(&mut self, op: NewOp) -> Value {
-        let op = self.insert(op);
-        self.ir.op(op).results[0]
-    }
-
-    /// A function with a body of one block; the op and the block.
-    pub fn func(&mut self, name: &str, inputs: &[Type], results: &[Type]) -> (Op, Block) {
-        let interner = &mut self.ir.interner;
-        let ty = TypeData::Function { inputs: inputs.into(), results: results.into() };
-        let ty = interner.ty(ty);
-        let ty = interner.attr(AttrData::Type(ty));
-        let name = interner.name(name);
-        let name = interner.attr(AttrData::String(name, None));
-        let op = NewOp::new("func.func").attr("sym_name", name).attr("function_type", ty);
-        let op = self.insert(op.regions(1));
-        let region = self.ir.op(op).regions[0].1;
-        (op, self.ir.add_block(region, inputs))
-    }
 }
 
 impl Ir {
@@ -590,89 +466,6 @@ impl Ir {
     fn take_out(&mut self, item: Op) {
         let (region, rank) = self.spot(Point::Before(item));
         seq::cut(self, region, rank, 1);
-    }
-
-    /// Erases an op and all that is in it.
-    ///
-    /// # Errors
-    /// If a value that it defines, in its regions included, is used from outside; then nothing happens.
-    pub fn erase(&mut self, op: Op) -> Result<(), InUse> {
-        self.erase_items(&[op])
-    }
-
-    /// Erases a block and all its ops.
-    ///
-    /// # Errors
-    /// If something else branches to it, or uses a value that it defines; then nothing happens.
-    ///
-    /// # Panics
-    /// If the block has no label: at the top of a chunk.
-    pub fn erase_block(&mut self, block: Block) -> Result<(), InUse> {
-        assert!(self.block(block).label.is_some(), "the top of a chunk is no block to erase");
-        let label = self.block(block).label.into_iter();
-        let items: Vec<Op> = label.chain(self.block_ops(block)).collect();
-        self.erase_items(&items)
-    }
-
-    fn erase_items(&mut self, items: &[Op]) -> Result<(), InUse> {
-        // All that goes, and what is defined by it.
-        let mut going: Vec<Op> = items.to_vec();
-        let mut at = 0;
-        while let Some(&op) = going.get(at) {
-            for &(_, region) in &self.op(op).regions {
-                going.extend(self.items(region));
-            }
-            at += 1;
-        }
-        let gone: FxHashSet<Op> = going.iter().copied().collect();
-        for &op in &going {
-            for &value in &self.op(op).results {
-                if self.value(value).uses.iter().any(|it| !gone.contains(&it.0)) {
-                    return Err(InUse::Value(value));
-                }
-            }
-            if self.op(op).kind == OpKind::Label {
-                let block = self.label_block(op);
-                if self.block(block).preds.iter().any(|it| !gone.contains(&it.0)) {
-                    return Err(InUse::Block(block));
-                }
-            }
-        }
-        for &item in items {
-            self.take_out(item);
-        }
-        for &op in &going {
-            self.unwire(op);
-            self.remove_symbols(op);
-            let successors: Vec<Option<Block>> =
-                self.rest(op).successors.iter().map(|it| it.block).collect();
-            for (index, block) in successors.into_iter().enumerate() {
-                if let Some(block) = block {
-                    remove_one(&mut self.blocks[block.index()].preds, (op, index as u32));
-                }
-            }
-        }
-        for &op in &going {
-            self.origins.remove(&op);
-            if self.op(op).kind == OpKind::Label {
-                let block = self.label_block(op);
-                self.set_label_block(op, None);
-                self.free_blocks.push(block);
-            }
-            for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
-                self.free_blocks.push(self.region(region).entry);
-                self.free_regions.push(region);
-            }
-            let results = std::mem::take(&mut self.ops[op.index()].results);
-            self.free_values.extend(results);
-            let data = &mut self.ops[op.index()];
-            data.alive = false;
-            data.rest = None;
-            data.result_names.clear();
-            self.free_ops.push(op);
-        }
-        self.names.touched = Touched::default();
-        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Numbers held against their types, and the literals of dense elements.
 
 use super::reader::{Reader, Res};
-use super::values::{Literal, Number};
+use super::tree::{Literal, Number};
 use super::words::Word;
 use crate::print::{float_text, push_quoted_raw};
 use crate::{Attr, AttrData, Dim, Interner, Sign, T, Type, TypeData};
@@ -161,12 +161,12 @@ fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
 /// `array<i32: 1, 2>`
 pub(super) fn dense_array(
     reader: &mut Reader<'_, '_>,
-    ty: &super::values::TypeTree<'_>,
+    ty: &super::tree::TypeTree<'_>,
     values: &[Literal<'_>],
 ) -> Res<Attr> {
     let element = reader.lower_type(ty)?;
     let span = match ty {
-        super::values::TypeTree::Word(word) => word.span(),
+        super::tree::TypeTree::Word(word) => word.span(),
         _ => reader.token().span(),
     };
     let data = reader.env.interner.type_data(element).clone();

@@ -10,10 +10,10 @@ use super::elements;
 use super::meaning::{Inputs, MAX_TERMS};
 use super::reader::{Broken, Reader, Res};
 use super::spelling::{MAX_WIDTH, may_mention_alias, split_dialect, type_word};
-use super::values::{
-    AttrTree, ExprTree, GRAMMAR, Grammar, Literal, LocTree, TypeTree, Words, Wrong, int_type,
-};
+use super::tree::{AttrTree, ExprTree, Literal, LocTree, TypeTree};
+use super::values::{GRAMMAR, Grammar, Words, int_type};
 use super::words::{self, MAX_DEPTH, Until, Word};
+use super::wrong::Wrong;
 use crate::affine::{Affine, Body, Expr};
 use crate::{Attr, AttrData, Sign, Span, T, Type, TypeData};
 
@@ -397,6 +397,11 @@ impl Reader<'_, '_> {
         self.at -= 1;
         let (end, _) = self.value_extent(Until::Colon)?;
         self.at += 1;
+        self.exprs_until(end)
+    }
+
+    /// Expressions of SSA values before a token.
+    fn exprs_until(&mut self, end: usize) -> Res<(Affine, Vec<crate::ParsedOperand>)> {
         self.parse(
             end,
             |grammar, words| run(&grammar.exprs, words, Raw::Exprs),
@@ -456,14 +461,7 @@ impl Reader<'_, '_> {
         if end == self.at {
             return Err(self.expected("an affine expression"));
         }
-        self.parse(
-            end,
-            |grammar, words| run(&grammar.exprs, words, Raw::Exprs),
-            |it, raw| match raw {
-                Raw::Exprs(trees) => it.lower_exprs(&trees),
-                _ => Err(Broken),
-            },
-        )
+        self.exprs_until(end)
     }
 
     /// `dense<..>` whose type is known from elsewhere.

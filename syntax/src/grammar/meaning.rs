@@ -6,7 +6,7 @@
 use super::elements;
 use super::reader::{Broken, Reader, Res};
 use super::spelling::{MAX_WIDTH, split_dialect, type_word};
-use super::values::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
+use super::tree::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
 use super::words::Word;
 use crate::affine::{Affine, Body, Expr, Operator};
 use crate::{Attr, AttrData, Dim, T, Type, TypeData};

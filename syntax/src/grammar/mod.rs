@@ -32,9 +32,11 @@ mod opaque;
 mod parsed;
 mod reader;
 mod spelling;
+mod tree;
 mod types;
 mod values;
 mod words;
+mod wrong;
 
 use rustc_hash::FxHashMap;
 

@@ -1,6 +1,6 @@
 //! The grammar of types, attributes, affine maps and locations, in chumsky, over [`Word`]s.
 //!
-//! It makes trees that borrow the text; nothing is interned here (chumsky may run a closure any number of times, or not at
+//! It makes trees (`tree.rs`) that borrow the text; nothing is interned here (chumsky may run a closure any number of times, or not at
 //! all). What a tree *means*, and whether a number fits its type, is the business of `lower.rs`.
 //!
 //! The grammar is built once per thread. It recurses with the nesting of the text, which `words.rs` has bounded.
@@ -8,218 +8,19 @@
 use chumsky::{
     IterParser as _, Parser,
     cache::{Cache, Cached},
-    error::{Error, LabelError},
     extra,
     prelude::{Boxed, Recursive, any, choice, empty},
-    util::MaybeRef,
 };
 
+use super::tree::{
+    AttrTree, Compare, ConstraintTree, DimTree, ElementsTree, ExprTree, Literal, LocTree, MapTree,
+    Number, TypeTree,
+};
 use super::words::Word;
+use super::wrong::Wrong;
 use crate::T;
 
 pub(super) type Words<'a> = &'a [Word<'a>];
-
-/// A type as written.
-#[derive(Clone, Debug)]
-pub(super) enum TypeTree<'a> {
-    /// `i32`, `!alias`, `!dialect.name<body>`.
-    Word(Word<'a>),
-    /// `(i32) -> i32`
-    Function(Vec<TypeTree<'a>>, Vec<TypeTree<'a>>),
-    /// `vector<..>`, `tensor<..>`, `memref<..>`: keyword, dimensions (`None`: `*`), element, and what follows commas.
-    Shaped(Word<'a>, Option<Vec<DimTree<'a>>>, Box<TypeTree<'a>>, Vec<AttrTree<'a>>),
-    /// `complex<f32>`
-    Complex(Word<'a>, Box<TypeTree<'a>>),
-    /// `tuple<i32, f32>`
-    Tuple(Vec<TypeTree<'a>>),
-}
-
-/// A dimension: `4`, `?` or `[4]`.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DimTree<'a> {
-    pub(super) word: Word<'a>,
-    pub(super) is_scalable: bool,
-}
-
-/// A number with its sign.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Number<'a> {
-    pub(super) is_negative: bool,
-    pub(super) word: Word<'a>,
-}
-
-/// What stands between the brackets of `dense<...>`.
-#[derive(Clone, Debug)]
-pub(super) enum Literal<'a> {
-    Number(Number<'a>),
-    /// `true`, `false` or a string.
-    Word(Word<'a>),
-    Complex(Word<'a>, Box<(Literal<'a>, Literal<'a>)>),
-    List(Word<'a>, Vec<Literal<'a>>),
-}
-
-/// An attribute as written.
-#[derive(Clone, Debug)]
-pub(super) enum AttrTree<'a> {
-    Number(Number<'a>, Option<Box<TypeTree<'a>>>),
-    Bool(bool),
-    Unit,
-    String(Word<'a>, Option<Box<TypeTree<'a>>>),
-    Type(TypeTree<'a>),
-    Array(Vec<AttrTree<'a>>),
-    Dict(Vec<(Word<'a>, Option<AttrTree<'a>>)>),
-    Symbol(Vec<Word<'a>>),
-    Map(MapTree<'a>),
-    Set(MapTree<'a>),
-    Dense(Word<'a>, Option<Literal<'a>>, TypeTree<'a>),
-    Sparse(Option<(Literal<'a>, Literal<'a>)>, TypeTree<'a>),
-    Resource(Word<'a>, TypeTree<'a>),
-    DenseArray(TypeTree<'a>, Vec<Literal<'a>>),
-    Strided(Vec<StrideTree<'a>>, Option<StrideTree<'a>>),
-    Distinct(Option<Word<'a>>, Option<Box<AttrTree<'a>>>),
-    Location(LocTree<'a>),
-    /// `#alias`, `#dialect.name<body>`, with the type that may follow.
-    Hash(Word<'a>, Option<Box<TypeTree<'a>>>),
-}
-
-/// `4`, `-4` or `?` of `strided<[..]>`.
-pub(super) type StrideTree<'a> = Number<'a>;
-
-/// A location.
-#[derive(Clone, Debug)]
-pub(super) enum LocTree<'a> {
-    /// `#alias`
-    Alias(Word<'a>),
-    /// `unknown`
-    Unknown,
-    /// `"name"`, and the name's own place.
-    Named(Word<'a>, Option<Box<LocTree<'a>>>),
-    /// `"file":1:2` or `"file":1:2 to 3:4`: the words behind the file.
-    Place(Word<'a>, Vec<Word<'a>>),
-    /// `callsite(callee at caller)`
-    CallSite(Box<(LocTree<'a>, LocTree<'a>)>),
-    /// `fused<attr>[..]`
-    Fused(Option<Box<AttrTree<'a>>>, Vec<LocTree<'a>>),
-}
-
-/// `(d0)[s0] -> (results)` or `(d0)[s0] : (constraints)`.
-#[derive(Clone, Debug)]
-pub(super) struct MapTree<'a> {
-    pub(super) dims: Vec<Word<'a>>,
-    pub(super) symbols: Vec<Word<'a>>,
-    pub(super) results: Vec<ConstraintTree<'a>>,
-}
-
-/// An expression; of a set, compared to another.
-pub(super) type ConstraintTree<'a> = (ExprTree<'a>, Option<(Compare, ExprTree<'a>)>);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compare {
-    Greater,
-    Less,
-    Equal,
-}
-
-/// An affine expression: sums and products are flat lists, so that long ones are not deep ones.
-#[derive(Clone, Debug)]
-pub(super) enum ExprTree<'a> {
-    Word(Word<'a>),
-    /// `%a` or `symbol(%a)`, in accesses of memory.
-    Use(Word<'a>, Option<Word<'a>>, bool),
-    Negated(Box<ExprTree<'a>>),
-    /// The first, then operators (their words) and more.
-    Chain(Box<ExprTree<'a>>, Vec<(Word<'a>, ExprTree<'a>)>),
-}
-
-/// The keyword `dense` and what stands in its brackets.
-pub(super) type ElementsTree<'a> = (Word<'a>, Option<Literal<'a>>);
-
-/// Where reading failed and what would have been right there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
-    /// Index of the word.
-    pub(super) at: usize,
-    /// What was expected there; the first few.
-    pub(super) expected: [&'static str; 3],
-}
-
-impl Wrong {
-    fn new(at: usize) -> Self {
-        Self { at, expected: [""; 3] }
-    }
-
-    fn add(&mut self, label: &'static str) {
-        for slot in &mut self.expected {
-            if slot.is_empty() || *slot == label {
-                *slot = label;
-                return;
-            }
-        }
-    }
-
-    /// `expected ',' or '>'`
-    pub(super) fn message(&self) -> String {
-        let all: Vec<_> = self.expected.iter().copied().filter(|it| !it.is_empty()).collect();
-        match all.as_slice() {
-            [] => "unexpected token".to_owned(),
-            [one] => format!("expected {one}"),
-            [most @ .., last] => format!("expected {} or {last}", most.join(", ")),
-        }
-    }
-}
-
-impl<'a> Error<'a, Words<'a>> for Wrong {
-    fn merge(mut self, other: Self) -> Self {
-        for label in other.expected {
-            if !label.is_empty() {
-                self.add(label);
-            }
-        }
-        self
-    }
-}
-
-impl<'a, L> LabelError<'a, Words<'a>, L> for Wrong
-where
-    L: AsLabel,
-{
-    fn expected_found<E: IntoIterator<Item = L>>(
-        expected: E,
-        _: Option<MaybeRef<'a, Word<'a>>>,
-        span: chumsky::span::SimpleSpan<usize>,
-    ) -> Self {
-        let mut it = Self::new(span.start);
-        for label in expected {
-            if let Some(label) = label.as_label() {
-                it.add(label);
-            }
-        }
-        it
-    }
-
-    fn label_with(&mut self, label: L) {
-        if let Some(label) = label.as_label() {
-            self.expected = [label, "", ""];
-        }
-    }
-}
-
-/// What can stand for an expected thing in a message.
-pub(super) trait AsLabel {
-    fn as_label(&self) -> Option<&'static str>;
-}
-
-impl AsLabel for &'static str {
-    fn as_label(&self) -> Option<&'static str> {
-        Some(self)
-    }
-}
-
-impl AsLabel for chumsky::DefaultExpected<'_, Word<'_>> {
-    fn as_label(&self) -> Option<&'static str> {
-        None
-    }
-}
 
 type Extra = extra::Err<Wrong>;
 type Rule<'a, O> = Boxed<'a, 'a, Words<'a>, O, Extra>;

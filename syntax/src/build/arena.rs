@@ -1,0 +1,91 @@
+//! New ops, values, blocks and regions, in slots of those that left if there are any.
+
+use smallvec::SmallVec;
+
+use crate::ir::{BlockData, OpData, RegionData, ValueData};
+use crate::{Block, Form, Ir, Name, Op, OpKind, Region, Span, Value, seq};
+
+impl Ir {
+    pub(crate) fn new_op(&mut self, data: OpData) -> Op {
+        if let Some(op) = self.free_ops.pop() {
+            self.ops[op.index()] = data;
+            return op;
+        }
+        self.ops.push(data);
+        Op::from_index(self.ops.len() - 1)
+    }
+
+    pub(crate) fn new_value(&mut self, data: ValueData) -> Value {
+        if let Some(value) = self.free_values.pop() {
+            self.values[value.index()] = data;
+            return value;
+        }
+        self.values.push(data);
+        Value::from_index(self.values.len() - 1)
+    }
+
+    pub(crate) fn new_block(&mut self, region: Region, label: Option<Op>) -> Block {
+        let data = BlockData { region, label, args: SmallVec::new(), preds: SmallVec::new() };
+        if let Some(block) = self.free_blocks.pop() {
+            self.blocks[block.index()] = data;
+            return block;
+        }
+        self.blocks.push(data);
+        Block::from_index(self.blocks.len() - 1)
+    }
+
+    pub(crate) fn new_region(&mut self, parent: Option<Op>) -> Region {
+        let data = RegionData {
+            items: seq::Root::default(),
+            parent,
+            entry: Block::from_index(0),
+            tail: 0,
+            closed: true,
+        };
+        let region = if let Some(region) = self.free_regions.pop() {
+            self.regions[region.index()] = data;
+            region
+        } else {
+            self.regions.push(data);
+            Region::from_index(self.regions.len() - 1)
+        };
+        let entry = self.new_block(region, None);
+        self.regions[region.index()].entry = entry;
+        region
+    }
+
+    /// A chunk that holds nothing yet.
+    pub(crate) fn new_chunk(&mut self, own_len: u32) -> Op {
+        let root = self.root;
+        let chunk =
+            self.new_op(OpData { form: Form::Custom, own_len, ..OpData::new(root, OpKind::Chunk) });
+        let region = self.new_region(Some(chunk));
+        self.ops[chunk.index()].regions.push((own_len, region));
+        chunk
+    }
+}
+
+impl OpData {
+    /// An item of a region that says nothing yet.
+    pub(crate) fn new(parent: Region, kind: OpKind) -> Self {
+        OpData {
+            link: seq::Link::default(),
+            alive: true,
+            parent,
+            kind,
+            form: Form::default(),
+            name: Name::EMPTY,
+            name_span: Span::default(),
+            lead: 0,
+            own_len: 0,
+            reach: 0,
+            quoted: false,
+            asks: 0,
+            results: SmallVec::new(),
+            result_names: SmallVec::new(),
+            operands: SmallVec::new(),
+            regions: SmallVec::new(),
+            rest: None,
+        }
+    }
+}

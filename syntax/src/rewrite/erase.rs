@@ -1,0 +1,114 @@
+//! Erasing ops and blocks that nothing uses.
+
+use std::fmt;
+
+use rustc_hash::FxHashSet;
+
+use super::remove_one;
+use crate::link::Touched;
+use crate::{Block, Ir, Op, OpKind, Value};
+
+/// Why something was not erased: it is still used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InUse {
+    /// This value, by an operand of an op that stays.
+    Value(Value),
+    /// This block, by a successor of an op that stays.
+    Block(Block),
+}
+
+impl fmt::Display for InUse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            InUse::Value(_) => "a value is still used",
+            InUse::Block(_) => "a block is still branched to",
+        })
+    }
+}
+
+impl std::error::Error for InUse {}
+
+impl Ir {
+    /// Erases an op and all that is in it.
+    ///
+    /// # Errors
+    /// If a value that it defines, in its regions included, is used from outside; then nothing happens.
+    pub fn erase(&mut self, op: Op) -> Result<(), InUse> {
+        self.erase_items(&[op])
+    }
+
+    /// Erases a block and all its ops.
+    ///
+    /// # Errors
+    /// If something else branches to it, or uses a value that it defines; then nothing happens.
+    ///
+    /// # Panics
+    /// If the block has no label: at the top of a chunk.
+    pub fn erase_block(&mut self, block: Block) -> Result<(), InUse> {
+        assert!(self.block(block).label.is_some(), "the top of a chunk is no block to erase");
+        let label = self.block(block).label.into_iter();
+        let items: Vec<Op> = label.chain(self.block_ops(block)).collect();
+        self.erase_items(&items)
+    }
+
+    fn erase_items(&mut self, items: &[Op]) -> Result<(), InUse> {
+        // All that goes, and what is defined by it.
+        let mut going: Vec<Op> = items.to_vec();
+        let mut at = 0;
+        while let Some(&op) = going.get(at) {
+            for &(_, region) in &self.op(op).regions {
+                going.extend(self.items(region));
+            }
+            at += 1;
+        }
+        let gone: FxHashSet<Op> = going.iter().copied().collect();
+        for &op in &going {
+            for &value in &self.op(op).results {
+                if self.value(value).uses.iter().any(|it| !gone.contains(&it.0)) {
+                    return Err(InUse::Value(value));
+                }
+            }
+            if self.op(op).kind == OpKind::Label {
+                let block = self.label_block(op);
+                if self.block(block).preds.iter().any(|it| !gone.contains(&it.0)) {
+                    return Err(InUse::Block(block));
+                }
+            }
+        }
+        for &item in items {
+            self.take_out(item);
+        }
+        for &op in &going {
+            self.unwire(op);
+            self.remove_symbols(op);
+            let successors: Vec<Option<Block>> =
+                self.rest(op).successors.iter().map(|it| it.block).collect();
+            for (index, block) in successors.into_iter().enumerate() {
+                if let Some(block) = block {
+                    remove_one(&mut self.blocks[block.index()].preds, (op, index as u32));
+                }
+            }
+        }
+        for &op in &going {
+            self.origins.remove(&op);
+            if self.op(op).kind == OpKind::Label {
+                let block = self.label_block(op);
+                self.set_label_block(op, None);
+                self.free_blocks.push(block);
+            }
+            for (_, region) in std::mem::take(&mut self.ops[op.index()].regions) {
+                self.free_blocks.push(self.region(region).entry);
+                self.free_regions.push(region);
+            }
+            let results = std::mem::take(&mut self.ops[op.index()].results);
+            self.free_values.extend(results);
+            let data = &mut self.ops[op.index()];
+            data.alive = false;
+            data.rest = None;
+            data.result_names.clear();
+            self.free_ops.push(op);
+        }
+        self.names.touched = Touched::default();
+        Ok(())
+    }
+}
