@@ -231,6 +231,11 @@ impl Writer {
     }
 }
 
+/// A random program with all forms of control flow.
+pub(crate) fn program(seed: u64) -> String {
+    Writer::new(seed, true).function(3 + seed as usize % 20)
+}
+
 /// A random edit of a text: a range and what replaces it.
 fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();

@@ -4,9 +4,11 @@
 //! the optimizer's face. Nothing here knows an editor.
 
 mod candidates;
+pub mod cfg;
 pub mod checks;
 pub mod constant;
 pub mod contract;
+pub mod dense;
 pub mod derivation;
 mod diagnostic;
 mod document;
@@ -17,6 +19,7 @@ pub mod fix;
 pub mod flow;
 pub mod integer;
 pub mod lattice;
+pub mod liveness;
 pub mod model;
 pub mod noise;
 pub mod placement;

@@ -6,6 +6,7 @@
 pub mod affine;
 mod build;
 pub mod dialect;
+pub mod dominance;
 pub mod dump;
 mod entity;
 mod feed;

@@ -1,0 +1,139 @@
+//! Dense dataflow: a state per end of a block, forward or backward by type.
+//!
+//! *Law.* With a join-semilattice of finite height and monotone transfers the solution is the least one. *Cost.* A worklist in reverse postorder
+//! (postorder backward): on reducible graphs about as many rounds as loops are deep.
+
+use std::collections::BTreeSet;
+use std::fmt::Debug;
+
+use crate::cfg::Cfg;
+use crate::lattice::Lattice;
+
+/// Which way states flow.
+pub trait Direction {
+    /// Whether against the branches.
+    const IS_BACKWARD: bool;
+}
+
+/// Along the branches.
+#[derive(Debug)]
+pub enum Forward {}
+
+/// Against them.
+#[derive(Debug)]
+pub enum Backward {}
+
+impl Direction for Forward {
+    const IS_BACKWARD: bool = false;
+}
+
+impl Direction for Backward {
+    const IS_BACKWARD: bool = true;
+}
+
+/// An analysis with a state at both ends of each block.
+pub trait Dense {
+    /// What is known there.
+    type State: Lattice + Debug;
+
+    /// Which way it flows.
+    type Direction: Direction;
+
+    /// The state where it flows in from outside: at the entry (forward), or at the ends of blocks that go nowhere (backward).
+    fn boundary(&self) -> Self::State;
+
+    /// Carries a state through a block.
+    fn transfer(&self, node: usize, state: &mut Self::State);
+}
+
+/// The states of all blocks: where it flows in and where it flows out.
+#[derive(Clone, Debug)]
+pub struct States<S> {
+    /// Before the transfer: at the start of a block (forward) or at its end (backward).
+    pub inflow: Vec<S>,
+    /// After it.
+    pub outflow: Vec<S>,
+}
+
+/// Solves.
+pub fn solve<D: Dense>(cfg: &Cfg, analysis: &D) -> States<D::State> {
+    let n = cfg.blocks.len();
+    let is_backward = D::Direction::IS_BACKWARD;
+    let mut order = cfg.postorder();
+    if !is_backward {
+        order.reverse();
+    }
+    let mut rank = vec![0_u32; n];
+    for (at, &node) in order.iter().enumerate() {
+        rank[node as usize] = at as u32;
+    }
+    let (sources, targets) = if is_backward {
+        (&cfg.successors, &cfg.predecessors)
+    } else {
+        (&cfg.predecessors, &cfg.successors)
+    };
+    let mut states =
+        States { inflow: vec![D::State::bottom(); n], outflow: vec![D::State::bottom(); n] };
+    let mut queue: BTreeSet<u32> = (0..n as u32).collect();
+    while let Some(at) = queue.pop_first() {
+        let node = order[at as usize] as usize;
+        let mut state = D::State::bottom();
+        let is_boundary = if is_backward { sources[node].is_empty() } else { node == 0 };
+        if is_boundary {
+            let _ = state.join(&analysis.boundary());
+        }
+        for &source in &sources[node] {
+            let _ = state.join(&states.outflow[source as usize]);
+        }
+        states.inflow[node] = state.clone();
+        analysis.transfer(node, &mut state);
+        if state != states.outflow[node] {
+            states.outflow[node] = state;
+            queue.extend(targets[node].iter().map(|&it| rank[it as usize]));
+        }
+    }
+    states
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cfg::tests::random;
+
+    /// Whether a node is reached from the entry, or reaches an end.
+    struct Reached<D>(std::marker::PhantomData<D>);
+
+    impl<D: Direction> Dense for Reached<D> {
+        type State = bool;
+        type Direction = D;
+
+        fn boundary(&self) -> bool {
+            true
+        }
+
+        fn transfer(&self, _node: usize, _state: &mut bool) {}
+    }
+
+    #[test]
+    fn directions_are_what_they_say() {
+        for seed in 1..=2000 {
+            let cfg = random(seed);
+            let tree = cfg.dominators();
+            let forward = solve(&cfg, &Reached::<Forward>(std::marker::PhantomData));
+            let backward = solve(&cfg, &Reached::<Backward>(std::marker::PhantomData));
+            for node in 0..cfg.blocks.len() {
+                assert_eq!(forward.outflow[node], tree.is_reachable(node));
+                let mut seen = vec![false; cfg.blocks.len()];
+                let mut stack = vec![node];
+                let mut ends = false;
+                while let Some(at) = stack.pop() {
+                    ends |= cfg.successors[at].is_empty();
+                    if !std::mem::replace(&mut seen[at], true) {
+                        stack.extend(cfg.successors[at].iter().map(|&it| it as usize));
+                    }
+                }
+                assert_eq!(backward.outflow[node], ends);
+            }
+        }
+    }
+}
