@@ -364,6 +364,8 @@ impl Bodies {
         self.passed.clear();
         self.open.clear();
         let (end, looked) = self.look(bytes, start);
+        #[cfg(test)]
+        crate::testing::count(looked - start);
         self.looked = looked;
         if end.is_some() {
             self.passed.clear();

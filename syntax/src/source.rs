@@ -116,4 +116,6 @@ impl Source {
 }
 
 #[cfg(test)]
+mod bad_input;
+#[cfg(test)]
 mod tests;

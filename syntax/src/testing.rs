@@ -106,3 +106,20 @@ pub(crate) fn check_ranges(source: &Source) {
         }
     }
 }
+
+thread_local! {
+    /// Steps of work: tokens asked for, bytes of bodies looked at, uses resolved.
+    static WORK: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Counts steps of work.
+pub(crate) fn count(n: usize) {
+    WORK.set(WORK.get() + n);
+}
+
+/// What a function returns, and how many steps of work it did.
+pub(crate) fn counted<R>(f: impl FnOnce() -> R) -> (R, usize) {
+    let before = WORK.get();
+    let result = f();
+    (result, WORK.get() - before)
+}
