@@ -365,7 +365,7 @@ impl Bodies {
         self.open.clear();
         let (end, looked) = self.look(bytes, start);
         #[cfg(test)]
-        crate::testing::count(looked - start);
+        crate::laws::work::count(looked - start);
         self.looked = looked;
         if end.is_some() {
             self.passed.clear();

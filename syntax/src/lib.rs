@@ -13,6 +13,8 @@ mod feed;
 pub mod grammar;
 mod intern;
 mod ir;
+#[cfg(any(test, feature = "laws"))]
+pub mod laws;
 pub mod lex;
 mod link;
 pub mod print;
@@ -21,8 +23,6 @@ pub mod rewrite;
 mod seq;
 mod skeleton;
 mod source;
-#[cfg(test)]
-mod testing;
 mod token;
 mod verify;
 

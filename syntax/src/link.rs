@@ -371,7 +371,7 @@ impl Ir {
     /// Resolves a use that is not linked.
     pub(crate) fn link_use(&mut self, (op, index): Use) {
         #[cfg(test)]
-        crate::testing::count(1);
+        crate::laws::work::count(1);
         let value = self.resolve(op, index);
         let operand = &mut self.ops[op.index()].operands[index as usize];
         operand.value = value;

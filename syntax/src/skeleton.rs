@@ -312,7 +312,7 @@ struct Parser<'a, 't> {
 impl Parser<'_, '_> {
     fn token(&mut self, index: usize) -> Token {
         #[cfg(test)]
-        crate::testing::count(1);
+        crate::laws::work::count(1);
         let token = self.feed.token(index);
         let base = self.feed.base();
         self.seen = self.seen.max(base + token.end as usize + LOOK_AHEAD);

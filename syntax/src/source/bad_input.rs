@@ -1,7 +1,8 @@
 //! Input that nobody means: no panic, no deep recursion, and work in proportion to size. Work is counted, not timed.
 
 use super::Source;
-use crate::testing::{check_ranges, counted};
+use crate::laws::check_ranges;
+use crate::laws::work::counted;
 
 /// Texts that grow with `n`, each with a trap in it.
 fn texts(n: usize) -> Vec<(&'static str, String)> {

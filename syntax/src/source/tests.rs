@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::Source;
-use crate::testing::{check_ranges, fingerprint};
+use crate::laws::{check_ranges, fingerprint};
 
 const PROGRAM: &str = "\
 // A comment.

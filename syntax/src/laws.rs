@@ -1,11 +1,11 @@
-//! What the tests of this crate share: a printed form of everything that the IR knows, to compare documents by.
+//! The laws, as tests and fuzz targets check them: a printed form of everything that the IR knows, to compare documents by, and ranges.
 
 use std::fmt::Write as _;
 
 use crate::{Def, Ir, Op, Region, Source, Value};
 
 /// The whole IR as text, by positions and structure, free of ids: equal for equal documents.
-pub(crate) fn fingerprint(source: &Source) -> String {
+pub fn fingerprint(source: &Source) -> String {
     let mut out = String::new();
     let ir = source.ir();
     region(source, ir.root(), &mut out);
@@ -88,7 +88,10 @@ fn value(ir: &Ir, it: Value) -> String {
 }
 
 /// Checks that the parts of a document add up to its text and that all names stand where they should.
-pub(crate) fn check_ranges(source: &Source) {
+///
+/// # Panics
+/// If not.
+pub fn check_ranges(source: &Source) {
     let ir = source.ir();
     let len = source.text().len_bytes();
     assert_eq!(ir.region_len(ir.root()), len, "lengths add up to the text");
@@ -107,19 +110,23 @@ pub(crate) fn check_ranges(source: &Source) {
     }
 }
 
-thread_local! {
-    /// Steps of work: tokens asked for, bytes of bodies looked at, uses resolved.
-    static WORK: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
-}
+/// Steps of work, counted in tests.
+#[cfg(test)]
+pub(crate) mod work {
+    thread_local! {
+        /// Tokens asked for, bytes of bodies looked at, uses resolved.
+        static N: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    }
 
-/// Counts steps of work.
-pub(crate) fn count(n: usize) {
-    WORK.set(WORK.get() + n);
-}
+    /// Counts steps of work.
+    pub(crate) fn count(n: usize) {
+        N.set(N.get() + n);
+    }
 
-/// What a function returns, and how many steps of work it did.
-pub(crate) fn counted<R>(f: impl FnOnce() -> R) -> (R, usize) {
-    let before = WORK.get();
-    let result = f();
-    (result, WORK.get() - before)
+    /// What a function returns, and how many steps of work it did.
+    pub(crate) fn counted<R>(f: impl FnOnce() -> R) -> (R, usize) {
+        let before = N.get();
+        let result = f();
+        (result, N.get() - before)
+    }
 }

@@ -1,0 +1,118 @@
+//! What a fuzzer's bytes mean, and the laws that must hold of them.
+//!
+//! 1. [`read`]: any bytes are read; every range slices to the text that it names, on character boundaries.
+//! 2. [`edit`]: after any edits the document is that of the text read anew: tree, names, uses, problems.
+//! 3. [`print`]: what has no problems has none in its generic print, which then prints as itself.
+
+use noisy_syntax::laws::{check_ranges, fingerprint};
+use noisy_syntax::{Source, print::generic};
+
+/// Any bytes; what is no UTF-8 becomes U+FFFD, as where a file is read.
+pub fn read(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let source = Source::new(&text);
+    check_ranges(&source);
+    for (_, range, _) in source.problems() {
+        assert!(text.get(range.clone()).is_some(), "{range:?} is no range of the text");
+    }
+}
+
+/// Edits and a text. Up to a zero byte, each edit is four bytes (place, place, how much to remove, what to insert); then comes the text.
+pub fn edit(data: &[u8]) {
+    let mut edits = Vec::new();
+    let mut rest = data;
+    while let [a, b, remove, insert, behind @ ..] = rest {
+        if *a == 0 || edits.len() == 8 {
+            break;
+        }
+        edits.push((u16::from_le_bytes([*a, *b]), *remove, *insert));
+        rest = behind;
+    }
+    let text = String::from_utf8_lossy(rest.strip_prefix(&[0]).unwrap_or(rest));
+    let mut source = Source::new(&text);
+    for (at, remove, insert) in edits {
+        let text = source.text().to_string();
+        let boundary = |mut at: usize| {
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let at = boundary(usize::from(at) * text.len() / usize::from(u16::MAX));
+        let to = boundary((at + usize::from(remove % 32)).min(text.len()));
+        let piece = PIECES[usize::from(insert) % PIECES.len()];
+        source.edit(at..to, piece);
+        check_ranges(&source);
+        let fresh = Source::new(&source.text().to_string());
+        assert_eq!(fingerprint(&source), fingerprint(&fresh), "after {at}..{to} {piece:?}");
+    }
+}
+
+/// A program.
+pub fn print(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let source = Source::new(text);
+    if !source.problems().is_empty() {
+        return;
+    }
+    let once = generic(source.ir());
+    let printed = Source::new(&once);
+    let problems = printed.problems();
+    assert!(problems.is_empty(), "{problems:?} in\n{once}");
+    assert_eq!(once, generic(printed.ir()));
+}
+
+/// What edits insert: what people type, and what breaks things.
+const PIECES: &[&str] = &[
+    "",
+    "{",
+    "}",
+    "(",
+    ")",
+    "<",
+    ">",
+    "[",
+    "]",
+    "\"",
+    "//",
+    "\n",
+    "\r\n",
+    " ",
+    "%0",
+    "%1",
+    "%a",
+    "=",
+    ":",
+    ",",
+    "#",
+    "-",
+    "!",
+    "^bb0",
+    "^bb1:",
+    "@f",
+    "return",
+    "\n// -----\n",
+    "{-#",
+    "#-}",
+    "\u{1F600}",
+    "!foo.bar<",
+    "%7 = arith.addi %0, %1 : i32\n",
+    "\n%8 = \"foo\"() : () -> i32\n",
+    "func.func @k(%0: i32) {\n}\n",
+    "\0",
+    "i32",
+    "->",
+    "^bb2(%0: i32):\n",
+    "#map = affine_map<() -> ()>\n",
+    "!t = i32\n",
+    "!t",
+    "else {",
+    "loc(unknown)",
+    "a.b",
+    "\"x\"() ({",
+    "}) : () -> ()\n",
+    "scf.if %c {\n",
+    "module {\n",
+    "weird.op %z {\n",
+    "  }\n",
+];
