@@ -2,10 +2,11 @@
 //!
 //! 1. [`read`]: any bytes are read; every range slices to the text that it names, on character boundaries.
 //! 2. [`edit`]: after any edits the document is that of the text read anew: tree, names, uses, problems.
-//! 3. [`print`]: what has no problems has none in its generic print, which then prints as itself.
+//! 3. [`print`]: what has no problems, and no op of unknown syntax, has none in its generic print, which then prints as itself.
 
 use noisy_syntax::laws::{check_ranges, fingerprint};
-use noisy_syntax::{Source, print::generic};
+use noisy_syntax::print::generic;
+use noisy_syntax::{Form, Source};
 
 /// Any bytes; what is no UTF-8 becomes U+FFFD, as where a file is read.
 pub fn read(data: &[u8]) {
@@ -48,11 +49,14 @@ pub fn edit(data: &[u8]) {
     }
 }
 
-/// A program.
+/// A program of ops that are understood.
 pub fn print(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let source = Source::new(text);
-    if !source.problems().is_empty() {
+    let ir = source.ir();
+    let mut is_understood = true;
+    ir.walk(ir.root(), &mut |op| is_understood &= ir.op(op).form != Form::Opaque);
+    if !is_understood || !source.problems().is_empty() {
         return;
     }
     let once = generic(source.ir());
