@@ -9,7 +9,7 @@ use crate::grammar::{Env, Form, Parsed, ParsedArgument, parse_item};
 use crate::ir::{OpData, Operand, Rest, ResultName, Successor, ValueData};
 use crate::link::Use;
 use crate::seq::{self, Piece};
-use crate::skeleton::{Inner, Item, Part, Shape, Skeleton};
+use crate::skeleton::{DIALECT, Inner, Item, Part, Shape, Skeleton};
 use crate::{Attr, Block, Category, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value};
 
 mod arena;
@@ -154,7 +154,7 @@ impl Ir {
         work.fresh.push(op);
         if parsed.kind == OpKind::Label {
             let block = self.new_block(parent, Some(op));
-            let args = self.new_arguments(block, item, &parsed.arguments);
+            let args = self.new_arguments(block, item, &parsed.arguments, &[]);
             self.blocks[block.index()].args.clone_from(&args);
             self.ops[op.index()].results = args.iter().copied().collect();
             self.set_label_block(op, Some(block));
@@ -182,7 +182,7 @@ impl Ir {
         let open = Own { item }.at(inner.open);
         self.ops[op.index()].regions.push((open, region));
         let entry = self.regions[region.index()].entry;
-        let args = self.new_arguments(entry, item, arguments);
+        let args = self.new_arguments(entry, item, arguments, &[]);
         if arguments.iter().any(|it| it.attrs.is_some()) {
             let attrs = arguments.iter().map(|it| it.attrs).collect();
             self.ops[op.index()].rest.get_or_insert_default().argument_attrs = attrs;
@@ -362,7 +362,7 @@ impl Ir {
         data.lead = item.first - item.start;
         data.own_len = item.end - item.start - cut;
         data.quoted = item.quoted;
-        data.asks = item.asks;
+        data.asks = item.asks | if parsed.asks_dialect { DIALECT } else { 0 };
         data.reach = item.reach;
         data.results = results;
         data.result_names = result_names;
@@ -378,15 +378,17 @@ impl Ir {
         }
     }
 
+    /// The arguments of a block; the first are those of `keep`.
     fn new_arguments(
         &mut self,
         block: Block,
         item: &Item,
         arguments: &[ParsedArgument],
+        keep: &[Value],
     ) -> SmallVec<[Value; 2]> {
         let own = Own { item };
-        let mut out = SmallVec::new();
-        for (index, argument) in arguments.iter().enumerate() {
+        let mut out = SmallVec::from_slice(keep);
+        for (index, argument) in arguments.iter().enumerate().skip(keep.len()) {
             out.push(self.new_value(ValueData {
                 def: Def::Argument(block, index as u32),
                 ty: argument.ty,
@@ -493,36 +495,30 @@ impl Ir {
                 self.ops[op.index()].rest.get_or_insert_default().argument_attrs = attrs;
             }
             let entry = self.region(region).entry;
-            let old = std::mem::take(&mut self.blocks[entry.index()].args);
+            let old = self.blocks[entry.index()].args.clone();
             let named = |ir: &Ir, it: &Value| ir.value(*it).name;
-            let same = old.len() == new.len()
-                && old
-                    .iter()
-                    .zip(new)
-                    .all(|(a, b)| named(self, a) == b.name.unwrap_or(Name::EMPTY));
-            if same {
-                for (&value, argument) in old.iter().zip(new) {
-                    let span = own.span(argument.span);
-                    let data = &mut self.values[value.index()];
-                    if data.ty != argument.ty {
-                        work.retyped.push(value);
-                    }
-                    (data.ty, data.span) = (argument.ty, span);
+            // Those of the same name in the same place are the same.
+            let pairs = old.iter().zip(new);
+            let n_same =
+                pairs.take_while(|(a, b)| named(self, a) == b.name.unwrap_or(Name::EMPTY)).count();
+            for (&value, argument) in old.iter().zip(&new[..n_same]) {
+                let span = own.span(argument.span);
+                let data = &mut self.values[value.index()];
+                if data.ty != argument.ty {
+                    work.retyped.push(value);
                 }
-                self.blocks[entry.index()].args = old;
-                continue;
+                (data.ty, data.span) = (argument.ty, span);
             }
-            for value in old {
+            for &value in &old[n_same..] {
                 if named(self, &value) != Name::EMPTY {
-                    self.blocks[entry.index()].args.push(value);
                     self.remove_def(value, &mut work.retry);
-                    self.blocks[entry.index()].args.clear();
                 }
                 self.drop_value(value, &mut work.retry);
             }
-            let args = self.new_arguments(entry, item, new);
-            self.blocks[entry.index()].args.clone_from(&args);
-            work.defines.extend(args.iter().filter(|it| named(self, it) != Name::EMPTY));
+            let args = self.new_arguments(entry, item, new, &old[..n_same]);
+            let fresh = args[n_same..].iter().filter(|it| named(self, it) != Name::EMPTY);
+            work.defines.extend(fresh);
+            self.blocks[entry.index()].args = args;
         }
         parsed.region_arguments = arguments;
     }

@@ -42,7 +42,7 @@ impl Reader<'_, '_> {
     }
 
     /// `linalg.map { arith.addf } ins(...)`: inside an op that nobody knows, a name, perhaps attributes, and no operands, on the line of the brace.
-    fn is_inline_payload(&self) -> bool {
+    fn is_inline_payload(&mut self) -> bool {
         let is_end = match self.tokens.get(1).map(|it| it.kind) {
             None => true,
             Some(T::LBrace | T::Region) => {
@@ -50,13 +50,14 @@ impl Reader<'_, '_> {
             }
             _ => false,
         };
-        is_end
-            && self.env.default_dialect == Some(dialect::SOME_DIALECT)
+        let may_be = is_end
             && self.at == 1
             && !self.tokens[0].at_line_start
             && self.out.kind.has(dialect::Traits::PURE)
             && !self.out.kind.has(dialect::Traits::TERMINATOR)
-            && self.slice(self.tokens[0]).contains('.')
+            && self.slice(self.tokens[0]).contains('.');
+        self.out.asks_dialect |= may_be;
+        may_be && self.env.default_dialect == Some(dialect::SOME_DIALECT)
     }
 
     fn unknown(&mut self, name: crate::Name, span: Span) -> Res {

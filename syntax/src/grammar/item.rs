@@ -62,6 +62,7 @@ impl Reader<'_, '_> {
         }
         let mut second = super::Parsed::default();
         super::parse_item(self.text, &self.tokens[self.at..], self.env, &mut second);
+        self.out.asks_dialect |= second.asks_dialect;
         let span = self.token().span();
         self.at = self.tokens.len();
         self.out.operands.extend(second.operands);
@@ -514,6 +515,7 @@ impl Reader<'_, '_> {
         if written.contains('.') {
             return Some(self.name(written));
         }
+        self.out.asks_dialect = true;
         let full = match (self.env.default_dialect?, written) {
             (dialect::SOME_DIALECT, name) => return Some(self.name(name)),
             ("func", "return") => "func.return",

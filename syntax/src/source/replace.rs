@@ -106,12 +106,17 @@ impl<'a> Graft<'a> {
         match how {
             How::Same => {
                 let data = &mut self.ir.ops[op.index()];
-                (data.reach, data.asks) = (item.reach, item.asks);
+                data.reach = item.reach;
+                // What the grammar asked for, it would ask for again.
+                data.asks = item.asks | (data.asks & DIALECT);
             }
             How::Again => self.again.push((index, op, self.run.chunk)),
         }
         for (n, inner) in item.regions.iter().enumerate() {
             let region = self.ir.op(op).regions[n].1;
+            if self.ir.region(region).closed != inner.closed {
+                self.ir.names.touched.resigned.push(op);
+            }
             self.pair_inside(region, &inner.parts);
         }
     }

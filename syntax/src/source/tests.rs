@@ -78,6 +78,67 @@ fn what_moves_is_not_parsed() {
     assert_eq!(row("// more\n", "\n// -----\n"), "3 parsed");
 }
 
+/// One function of `n` ops in a line.
+fn straight(n: usize) -> String {
+    let mut out = String::from("func.func @f(%a: i32, %b: i32) -> i32 {\n");
+    for i in 0..n {
+        let a = if i == 0 { "a".to_owned() } else { (i - 1).to_string() };
+        out += &format!("  %{i} = arith.addi %{a}, %b : i32\n");
+    }
+    out + &format!("  return %{} : i32\n}}\nfunc.func @g() {{\n  return\n}}\n", n - 1)
+}
+
+/// What edits of one op cost, and of what moves half a function: (parsed, linked, verified, read) each.
+fn costs(n: usize) -> Vec<(&'static str, usize, usize, usize, usize)> {
+    let text = straight(n);
+    let mut source = Source::new(&text);
+    let line = text.match_indices('\n').nth(n / 2).map_or(0, |it| it.0);
+    let kinds = [
+        ("blank", line - 2, " "),
+        ("digit", line, "2"),
+        ("line", line, "\n  %new = arith.addi %a, %a : i32"),
+        ("brace", line, "{"),
+        ("paren", line, "("),
+        ("angle", line, "!a.b<"),
+        ("quote", line, "\""),
+        ("comment", line - 4, "//"),
+        ("argument", text.find(')').unwrap_or(0), ", %c: i32"),
+        ("function", text.len(), "func.func @h() {\n  return\n}\n"),
+        ("close", line, "\n}"),
+        ("open", line, "\n  scf.if %c {"),
+        ("split", line, "\n// -----\n"),
+    ];
+    let mut out = Vec::new();
+    for (kind, at, insert) in kinds {
+        let delta = source.edit(at..at, insert);
+        let undone = source.edit(at..at + insert.len(), "");
+        assert!(!delta.all && !undone.all, "{kind}");
+        for (name, it) in [(kind, delta), (kind, undone)] {
+            out.push((name, it.n_parsed, it.n_linked, it.n_verified, it.n_read));
+        }
+    }
+    out
+}
+
+#[test]
+fn an_edit_costs_what_it_changes() {
+    let (small, large) = (costs(1_000), costs(100_000));
+    for (small, large) in small.into_iter().zip(large) {
+        let (kind, parsed, linked, verified, read) = large;
+        // Names of a few digits more.
+        assert!(parsed <= 6 && parsed == small.1, "{kind}: {parsed} parsed, {}", small.1);
+        assert!(read <= 4096 && read <= 2 * small.4 + 64, "{kind}: {read} read, {}", small.4);
+        if !matches!(kind, "close" | "open" | "split") {
+            assert!(linked <= 8 && linked == small.2, "{kind}: {linked} linked, {}", small.2);
+            assert!(
+                verified <= 8 && verified == small.3,
+                "{kind}: {verified} verified, {}",
+                small.3
+            );
+        }
+    }
+}
+
 /// Text that edits insert: what people type, and what breaks things.
 fn snippet() -> impl Strategy<Value = String> {
     prop_oneof![
