@@ -48,6 +48,8 @@ pub(crate) struct Abilities {
     pub registers_configuration: bool,
     /// It lets the server register for changes of files.
     pub registers_watching: bool,
+    /// It takes semantic tokens as differences.
+    pub token_deltas: bool,
     /// It shows only whole lines as folded.
     pub folds_lines: bool,
     /// It takes links from definitions.
@@ -93,6 +95,10 @@ impl Abilities {
                 workspace.did_change_configuration.dynamic_registration
             )),
             registers_watching: yes(has!(workspace.did_change_watched_files.dynamic_registration)),
+            token_deltas: has!(text_document.semantic_tokens).is_some_and(|it| {
+                use lsp::SemanticTokensFullOptions::Delta;
+                matches!(it.requests.full, Some(Delta { delta: Some(true) }))
+            }),
             folds_lines: yes(has!(text_document.folding_range.line_folding_only)),
             definition_links: yes(has!(text_document.definition.link_support)),
         }

@@ -17,7 +17,6 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 
-use ropey::Rope;
 use tokio::sync::{oneshot, watch as cell};
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
@@ -101,7 +100,7 @@ impl Document {
         let (thread_session, thread_uri) = (session.clone(), uri.clone());
         let run = move || {
             let settings = settings_of(&thread_session, &thread_uri);
-            let content = Content::new(Rope::from_str(&text), settings.file.model.noise().clone());
+            let content = Content::new(&text, settings.file.model.noise().clone());
             drop(text);
             let actor = Actor {
                 session: thread_session,

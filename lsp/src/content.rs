@@ -20,24 +20,27 @@ enum Derived {
     Broken(Rope),
 }
 
-fn derive(text: Rope, model: &NoiseModel) -> Derived {
-    let read = || Document::with_model(&text.to_string(), model.clone());
+fn derive(text: &str, model: &NoiseModel) -> Derived {
+    let read = || Document::with_model(text, model.clone());
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(document) => Derived::Good(Box::new(document)),
-        Err(_) => Derived::Broken(text),
+        Err(_) => Derived::Broken(Rope::from_str(text)),
     }
 }
 
 impl Content {
     /// Of a text under a model.
-    pub(crate) fn new(text: Rope, model: NoiseModel) -> Self {
+    pub(crate) fn new(text: &str, model: NoiseModel) -> Self {
         Self { derived: derive(text, &model), model }
     }
 
     /// The same text under another model.
     pub(crate) fn set_model(&mut self, model: &NoiseModel) {
         if self.model != *model {
-            *self = Self::new(self.text().clone(), model.clone());
+            let text = self.text().to_string();
+            // What was derived before goes first: of a large file two do not fit where one does.
+            self.derived = Derived::Broken(Rope::new());
+            *self = Self::new(&text, model.clone());
         }
     }
 
@@ -70,7 +73,7 @@ impl Content {
         let (from, to) = (text.byte_to_char(bytes.start), text.byte_to_char(bytes.end));
         text.remove(from..to);
         text.insert(from, new);
-        self.derived = derive(text, &self.model);
+        self.derived = derive(&text.to_string(), &self.model);
     }
 }
 

@@ -27,6 +27,10 @@ pub(crate) fn capabilities() -> Value {
         "workspace": { "workspaceEdit": { "documentChanges": true } },
         "textDocument": {
             "publishDiagnostics": { "relatedInformation": true, "versionSupport": true },
+            "semanticTokens": {
+                "requests": { "range": true, "full": { "delta": true } },
+                "tokenTypes": [], "tokenModifiers": [], "formats": ["relative"],
+            },
             "documentSymbol": { "hierarchicalDocumentSymbolSupport": true },
             "completion": { "completionItem": { "snippetSupport": true } },
             "codeAction": {
