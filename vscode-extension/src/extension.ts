@@ -5,7 +5,12 @@
 
 import { homedir } from "node:os";
 import * as vscode from "vscode";
-import { LanguageClient, State, type LanguageClientOptions } from "vscode-languageclient/node";
+import {
+  LanguageClient,
+  State,
+  type LanguageClientOptions,
+  type StaticFeature,
+} from "vscode-languageclient/node";
 import { findServer, type Server } from "./server.ts";
 
 const selector = [
@@ -32,6 +37,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.commands.registerCommand("noisy.showLogs", () => {
       log.show();
     }),
+    vscode.commands.registerCommand("noisy.showDebugInformation", () => current.showDebug()),
     vscode.commands.registerCommand("noisy.fixFile", () =>
       vscode.commands.executeCommand("editor.action.sourceAction", {
         kind: "source.fixAll.noisy",
@@ -57,12 +63,33 @@ export async function deactivate(): Promise<void> {
 /** The settings the server starts with; it is told of changes, and asks, as the protocol has it. */
 function serverSettings(): object {
   const settings = vscode.workspace.getConfiguration("noisy");
-  return {
-    features: settings.get("features"),
-    inlayHints: settings.get("inlayHints"),
-    placement: settings.get("placement"),
-  };
+  const names = ["codeLens", "configuration", "features", "inlayHints", "placement", "rules"];
+  return Object.fromEntries(names.map((name) => [name, settings.get(name)]));
 }
+
+/** How the server says it is. */
+interface ServerStatus {
+  health: "ok" | "warning" | "error";
+  quiescent: boolean;
+  message?: string | null;
+}
+
+/** Tells the server that its status is shown. */
+const asksForStatus: StaticFeature = {
+  fillClientCapabilities(capabilities) {
+    const experimental = (capabilities.experimental ?? {}) as Record<string, unknown>;
+    capabilities.experimental = { ...experimental, serverStatusNotification: true };
+  },
+  initialize() {
+    // Nothing to set up.
+  },
+  getState() {
+    return { kind: "static" };
+  },
+  clear() {
+    // Nothing to take down.
+  },
+};
 
 /** One server at a time. Starts and stops are queued, so that two restarts cannot overlap. */
 class Session {
@@ -125,6 +152,10 @@ class Session {
       initializationOptions: serverSettings(),
     };
     const client = new LanguageClient("noisy", "Noisy", { command: server.file }, options);
+    client.registerFeature(asksForStatus);
+    client.onNotification("experimental/serverStatus", (status: ServerStatus) => {
+      this.follow(client.state, server, status);
+    });
     client.onDidChangeState(({ newState }) => {
       this.follow(newState, server);
     });
@@ -141,13 +172,27 @@ class Session {
     }
   }
 
-  private follow(state: State, server: Server): void {
-    if (state === State.Running) {
-      const version = `noisy-lsp ${server.version}`;
-      this.show(vscode.LanguageStatusSeverity.Information, version, false, server.file);
-    } else if (state === State.Stopped) {
-      this.show(vscode.LanguageStatusSeverity.Error, "Noisy: server stopped", false, server.file);
+  /** Opens what the server knows of itself, for reports of faults. */
+  async showDebug(): Promise<void> {
+    const command = { command: "noisy.printDebugInformation", arguments: [] };
+    const content = await this.client?.sendRequest<string>("workspace/executeCommand", command);
+    if (content !== undefined) {
+      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content }));
     }
+  }
+
+  private follow(state: State, server: Server, status?: ServerStatus): void {
+    if (state === State.Stopped) {
+      this.show(vscode.LanguageStatusSeverity.Error, "Noisy: server stopped", false, server.file);
+      return;
+    }
+    if (state !== State.Running) {
+      return;
+    }
+    const { Information, Warning } = vscode.LanguageStatusSeverity;
+    const severity = status?.health === "warning" ? Warning : Information;
+    const text = `noisy-lsp ${server.version}`;
+    this.show(severity, text, status?.quiescent === false, status?.message ?? server.file);
   }
 
   private fail(message: string): void {
