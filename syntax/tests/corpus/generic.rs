@@ -51,6 +51,13 @@ fn core_programs_print_as_the_real_tools_print_them() {
 }
 
 #[test]
+fn programs_with_memref_print_as_the_real_tools_print_them() {
+    let mut chunks = open::chunks();
+    chunks.retain(|it| it.is_memref);
+    check("memref", &chunks, 0.9);
+}
+
+#[test]
 fn mlir_opt_accepts_what_is_printed() {
     let mut chunks = open::synthetic();
     chunks.extend(open::chunks().into_iter().filter(|it| it.is_core && it.printed_by == "m19"));

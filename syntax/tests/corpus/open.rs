@@ -18,6 +18,8 @@ pub(crate) struct Chunk {
     pub(crate) generic: String,
     /// Whether all its ops are of the dialects that are read in full.
     pub(crate) is_core: bool,
+    /// Whether it has ops of `memref`, and otherwise of those dialects only.
+    pub(crate) is_memref: bool,
 }
 
 /// The dialects that are read in full.
@@ -59,8 +61,7 @@ pub(crate) fn chunks() -> Vec<Chunk> {
     for row in rows {
         let [path, chunk, dialects, printed_by] =
             columns.map(|it| row.get(it).copied().unwrap_or(""));
-        let is_core = dialects.split(',').all(|it| CORE.contains(&it));
-        out.extend(read(folder, &format!("{path}.{chunk}"), printed_by, is_core));
+        out.extend(read(folder, &format!("{path}.{chunk}"), printed_by, dialects));
     }
     out
 }
@@ -75,12 +76,16 @@ pub(crate) fn synthetic() -> Vec<Chunk> {
         .filter(|it| !it.contains('.'))
         .collect();
     names.sort();
-    names.iter().filter_map(|it| read(folder, &format!("synth/{it}"), "", true)).collect()
+    names.iter().filter_map(|it| read(folder, &format!("synth/{it}"), "", "")).collect()
 }
 
-fn read(folder: &Path, base: &str, printed_by: &str, is_core: bool) -> Option<Chunk> {
+fn read(folder: &Path, base: &str, printed_by: &str, dialects: &str) -> Option<Chunk> {
     let name = format!("{base}.mlir");
     let generic = fs::read_to_string(folder.join(format!("{base}.generic.mlir"))).ok()?;
     let text = fs::read_to_string(folder.join(&name)).ok()?;
-    Some(Chunk { name, printed_by: printed_by.to_owned(), text, generic, is_core })
+    let mut others = dialects.split(',').filter(|it| !it.is_empty() && !CORE.contains(it));
+    let (first, more) = (others.next(), others.next());
+    let is_memref = first == Some("memref") && more.is_none();
+    let printed_by = printed_by.to_owned();
+    Some(Chunk { name, printed_by, text, generic, is_core: first.is_none(), is_memref })
 }
