@@ -13,7 +13,14 @@ pub fn fingerprint(source: &Source) -> String {
         let _ =
             writeln!(out, "{range:?} {} {} in {}", problem.code, problem.message, ir.op_name(op));
     }
-    out
+    // Told or not.
+    let mut verdicts: Vec<String> = source
+        .verdicts()
+        .iter()
+        .map(|(op, it)| format!("{} {} {it:?}", ir.start(op), ir.op_name(op)))
+        .collect();
+    verdicts.sort_unstable();
+    out + &verdicts.join("\n")
 }
 
 fn region(source: &Source, at: Region, out: &mut String) {

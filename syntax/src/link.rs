@@ -57,8 +57,8 @@ pub(crate) struct Names {
 /// What an edit touched that ops elsewhere may depend on; with repetitions, and what is named may be gone.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
-    /// Labels and ops with successors that came, went or were linked again, each with its region.
-    pub(crate) flows: Vec<(Region, Op)>,
+    /// Regions where a label came or went (`None`), or where the successors of an op did.
+    pub(crate) flows: Vec<(Region, Option<Op>)>,
     /// Symbols whose definition came, went or was read again.
     pub(crate) symbols: Vec<(Region, Name)>,
     /// Ops whose regions stayed while their own text was read again and says something else about them.

@@ -76,6 +76,12 @@ impl Source {
         ir
     }
 
+    /// What the verifier has found, told or not.
+    #[cfg(test)]
+    pub(crate) fn verdicts(&self) -> &Verdicts {
+        &self.verdicts
+    }
+
     /// The bytes of a range of the text.
     pub fn slice(&self, range: Range<usize>) -> String {
         self.rope.byte_slice(range).to_string()

@@ -215,6 +215,11 @@ impl Reader<'_, '_> {
                     let token = self.expect(T::At)?;
                     path.push(self.symbol_text(token.span()));
                 }
+                if path.len() > 1 {
+                    self.at -= 1;
+                    let message = "expected the name of a symbol in reach, no path";
+                    return Err(self.wrong("invalid-attribute", message));
+                }
                 let symbol = self.env.interner.attr(AttrData::Symbol(path.into()));
                 self.set_attr(attr, symbol);
                 Ok(())

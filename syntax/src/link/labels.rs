@@ -33,7 +33,7 @@ impl Ir {
             }
         }
         self.names.labels.entry(key).or_default().insert(at, label);
-        self.names.touched.flows.push((key.0, label));
+        self.names.touched.flows.push((key.0, None));
         if let Some(uses) = self.names.unresolved_successors.get(&key) {
             retry.extend(uses.iter().copied());
         }
@@ -50,7 +50,7 @@ impl Ir {
                 self.names.labels.remove(&key);
             }
         }
-        self.names.touched.flows.push((key.0, label));
+        self.names.touched.flows.push((key.0, None));
         self.block(self.label_block(label)).preds.to_vec()
     }
 
@@ -61,7 +61,7 @@ impl Ir {
 
     pub(crate) fn link_successor(&mut self, (op, index): Use) {
         let region = self.op(op).parent;
-        self.names.touched.flows.push((region, op));
+        self.names.touched.flows.push((region, Some(op)));
         let Some(rest) = &self.ops[op.index()].rest else { return };
         let name = rest.successors[index as usize].name;
         let block = self.find_label(region, name).map(|label| self.label_block(label));
@@ -80,7 +80,7 @@ impl Ir {
 
     pub(crate) fn unlink_successor(&mut self, (op, index): Use) {
         let region = self.op(op).parent;
-        self.names.touched.flows.push((region, op));
+        self.names.touched.flows.push((region, Some(op)));
         let Some(rest) = &mut self.ops[op.index()].rest else { return };
         let successor = &mut rest.successors[index as usize];
         let name = successor.name;

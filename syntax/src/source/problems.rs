@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::Source;
 use crate::lex::lex_part;
-use crate::verify::UNKNOWN_FUNCTION;
+use crate::verify::{EMPTY_BLOCK, UNKNOWN_FUNCTION};
 use crate::{Category, Ir, Op, Problem, Region, T, Traits};
 
 /// How much of a broken op is searched for names that it may have been meant to define, in bytes.
@@ -47,10 +47,14 @@ impl Source {
         }
         let judged = || self.verdicts.iter().filter(|it| ir.is_judged(it.0));
         let place = |op: Op, problems: &[Problem], out: &mut Vec<Placed>| {
-            if let [_, ..] = problems {
-                let start = ir.start(op);
-                let placed = |it: &Problem| (op, ir.absolute_at(op, start, it.span), it.clone());
-                out.extend(problems.iter().map(placed));
+            for problem in problems {
+                let (op, span) = match ir.parent_op(op) {
+                    Some(around) if problem.code == EMPTY_BLOCK => {
+                        (around, ir.op(around).name_span)
+                    }
+                    _ => (op, problem.span),
+                };
+                out.push((op, ir.absolute(op, span), Problem { span, ..problem.clone() }));
             }
         };
         for (op, verdict) in judged() {
@@ -145,18 +149,27 @@ impl Source {
 /// The functions (and modules) with a problem that the real tools would stop at.
 struct Broken {
     scopes: FxHashSet<Region>,
+    /// Ops that hold such a problem, however deep.
+    around: FxHashSet<Op>,
 }
 
 impl Broken {
     fn of(ir: &Ir, problems: &[Placed]) -> Self {
-        let stops = problems.iter().filter(|it| it.2.category != Category::Structure);
-        Self { scopes: stops.map(|it| scope(ir, it.0)).collect() }
+        let mut out = Self { scopes: FxHashSet::default(), around: FxHashSet::default() };
+        for (op, ..) in problems.iter().filter(|it| it.2.category != Category::Structure) {
+            out.scopes.insert(scope(ir, *op));
+            let mut at = ir.parent_op(*op);
+            while let Some(it) = at.filter(|&it| out.around.insert(it)) {
+                at = ir.parent_op(it);
+            }
+        }
+        out
     }
 
     /// Whether what an op has around it may not be what was meant.
     fn spoils(&self, ir: &Ir, op: Op) -> bool {
-        if self.scopes.is_empty() {
-            return false;
+        if self.scopes.is_empty() || self.around.contains(&op) {
+            return !self.scopes.is_empty();
         }
         let mut region = ir.op(op).parent;
         loop {

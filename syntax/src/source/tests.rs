@@ -217,6 +217,23 @@ func.func @f(%a: i32, %c: i1) -> i32 {
   %5 = arith.addi %3, %0 : i32
   return %5 : i32
 }
+func.func @loops(%n: index, %m: memref<8xf32>) {
+  scf.for %i = %n to %n step %n {
+    %k = arith.addi %n, %n : index
+    %l = affine.apply affine_map<(d0) -> (d0 + 1)>(%k)
+    affine.for %j = 0 to affine_map<(d0) -> (d0)>(%l) {
+      %v = affine.load %m[%j] : memref<8xf32>
+    }
+  }
+  %w = scf.while (%x = %n) : (index) -> index {
+    %t = arith.constant true
+    scf.condition(%t) %x : index
+  } do {
+  ^bb0(%y: index):
+    scf.yield %y : index
+  }
+  return
+}
 func.func private @g(%a: i32) -> i32
 module @m {
   func.func @f(%a: i32) {
@@ -261,6 +278,13 @@ const LINES: &[&str] = &[
     "  } else {",
     "  scf.execute_region {",
     "  %n = arith.constant 1 : index",
+    "    %k = arith.addi %i, %n : index",
+    "    %k = \"foo.index\"() : () -> index",
+    "    affine.for %j = 0 to affine_map<(d0) -> (d0)>(%k) {",
+    "  ^bb0(%y: i32):",
+    "    scf.yield %y : index",
+    "    affine.yield",
+    "    scf.condition(%t) %t : i1",
     "}",
     "func.func @f(%a: i32) {",
     "func.func @f(%a: i32, %c: i1) -> i32 {",
@@ -289,6 +313,11 @@ const WORDS: &[(&str, &str)] = &[
     ("%3 =", "%5 ="),
     ("%a: i32", "%a: i64"),
     ("scf.if", "scf.for"),
+    ("scf.for", "affine.for"),
+    ("%n, %n", "%i, %n"),
+    ("(%k)", "(%i)"),
+    ("(%x = %n)", "(%x = %m)"),
+    (": (index) -> index", ": (index) -> i32"),
     ("{", "attributes {x} {"),
 ];
 
@@ -310,7 +339,7 @@ fn change() -> impl Strategy<Value = Change> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn edited_lines_are_verified_as_if_read_anew(changes in prop::collection::vec(change(), 1..12)) {

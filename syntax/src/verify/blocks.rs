@@ -4,6 +4,26 @@ use super::verdicts::ends_block;
 use super::{Verifier, clash};
 use crate::{Category, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData};
 
+/// The code of a block without ops, found at its label: the real tools tell of it at the op around.
+pub(crate) const EMPTY_BLOCK: &str = "empty-block";
+
+/// The ops that an op must stand in; none: any.
+fn homes(kind: OpKind) -> &'static [OpKind] {
+    use OpKind as K;
+    match kind {
+        K::FuncReturn => &[K::FuncFunc],
+        K::ScfYield => &[K::ScfExecuteRegion, K::ScfFor, K::ScfIf, K::ScfIndexSwitch, K::ScfWhile],
+        K::ScfCondition => &[K::ScfWhile],
+        K::ScfReduce => &[K::ScfParallel],
+        K::ScfReduceReturn => &[K::ScfReduce],
+        K::ScfForallInParallel => &[K::ScfForall],
+        K::AffineYield => &[K::AffineFor, K::AffineIf, K::AffineParallel],
+        K::MemrefAllocaScopeReturn => &[K::MemrefAllocaScope],
+        K::MemrefAtomicYield => &[K::MemrefGenericAtomicRmw],
+        _ => &[],
+    }
+}
+
 impl Verifier<'_> {
     pub(super) fn block_rules(&mut self, op: Op) {
         self.end_of_block(op);
@@ -11,10 +31,16 @@ impl Verifier<'_> {
             // NB what reads the op around may do so of the last op of a block only.
             return;
         }
+        self.place(op);
+        if !self.problems.is_empty() {
+            return;
+        }
         self.successors(op);
         match self.ir.op(op).kind {
             OpKind::FuncReturn => self.returned(op),
-            OpKind::ScfYield | OpKind::AffineYield => self.yielded(op),
+            OpKind::AffineYield => self.affine_yield(op),
+            OpKind::ScfReduce => self.reduced(op),
+            OpKind::ScfReduceReturn => self.reduction(op),
             _ => {}
         }
     }
@@ -37,7 +63,9 @@ impl Verifier<'_> {
     /// A label that no op follows.
     pub(super) fn label_rules(&mut self, label: Op) {
         if ends_block(self.ir, label) && self.needs_terminator(self.ir.op(label).parent) {
-            self.tell(label, "empty-block", "empty block: expected at least a terminator");
+            let name = self.ir.interner.str(self.ir.op(label).name);
+            let message = format!("block ^{name} is empty: expected at least a terminator");
+            self.tell(label, EMPTY_BLOCK, message);
         }
     }
 
@@ -81,17 +109,22 @@ impl Verifier<'_> {
         })
     }
 
+    /// An op that stands in certain ops only.
+    fn place(&mut self, op: Op) {
+        let kind = self.ir.op(op).kind;
+        let wanted = homes(kind);
+        let Some(parent) = self.ir.parent_op(op).filter(|_| !wanted.is_empty()) else { return };
+        if !wanted.contains(&self.ir.op(parent).kind) {
+            let names: Vec<_> = wanted.iter().map(|it| format!("'{}'", it.spec().name)).collect();
+            let message = format!("expects parent op {}", names.join(", "));
+            self.tell(op, "misplaced-op", message);
+        }
+    }
+
     fn successors(&mut self, op: Op) {
         let data = self.ir.op(op);
         for successor in &self.ir.rest(op).successors {
             let Some(block) = successor.block else { continue };
-            let region = self.ir.block(block).region;
-            let is_entry = self.ir.blocks(region).first() == Some(&block);
-            if is_entry {
-                let message = "the entry block of a region may not have predecessors";
-                self.tell_at(successor.span, "branch-to-entry", message);
-                continue;
-            }
             if !data.kind.has(Traits::BRANCH) {
                 continue;
             }
@@ -104,6 +137,8 @@ impl Verifier<'_> {
             if range.end > data.operands.len() {
                 continue;
             }
+            // The real tools tell at the op, which `cf.switch` writes on a line of its own.
+            let at_op = data.kind == OpKind::CfSwitch;
             if range.len() != args.len() {
                 let message = format!(
                     "passes {} operands, but ^{} has {} arguments",
@@ -111,7 +146,8 @@ impl Verifier<'_> {
                     self.ir.interner.str(successor.name),
                     args.len()
                 );
-                self.tell_at(successor.span, "successor-operands", message);
+                let span = if at_op { data.name_span } else { successor.span };
+                self.tell_at(span, "successor-operands", message);
                 continue;
             }
             for (at, &arg) in range.zip(args) {
@@ -123,7 +159,8 @@ impl Verifier<'_> {
                         self.ir.interner.str(successor.name),
                         self.show(wanted)
                     );
-                    self.tell_at(data.operands[at].span, "successor-operands", message);
+                    let span = if at_op { data.name_span } else { data.operands[at].span };
+                    self.tell_at(span, "successor-operands", message);
                 }
             }
         }
@@ -131,34 +168,55 @@ impl Verifier<'_> {
 
     fn returned(&mut self, op: Op) {
         let Some(func) = self.ir.parent_op(op) else { return };
-        if self.ir.op(func).kind != OpKind::FuncFunc {
-            self.tell(op, "misplaced-terminator", "must stand in a `func.func`");
-            return;
-        }
         let Some(ty) = self.function_type(func) else { return };
         let TypeData::Function { results, .. } = self.ir.interner.type_data(ty) else { return };
         let results = results.clone();
         self.agree(op, 0, &results, "the function returns");
     }
 
-    fn yielded(&mut self, op: Op) {
+    /// `affine.yield` gives the results of the op around.
+    fn affine_yield(&mut self, op: Op) {
         let Some(parent) = self.ir.parent_op(op) else { return };
-        let data = self.ir.op(parent);
-        let is_same = matches!(
-            data.kind,
-            OpKind::ScfIf
-                | OpKind::ScfFor
-                | OpKind::ScfExecuteRegion
-                | OpKind::ScfIndexSwitch
-                | OpKind::AffineFor
-                | OpKind::AffineIf
-        );
-        // Results without names are not known here.
-        if !is_same || data.results.is_empty() {
+        let results = &self.ir.op(parent).results;
+        let wanted: Vec<Type> = results.iter().map(|&it| self.value_type(it)).collect();
+        self.agree(op, 0, &wanted, "the op around gives");
+    }
+
+    /// `scf.reduce` gives the results of the loop around.
+    fn reduced(&mut self, op: Op) {
+        let Some(parent) = self.ir.parent_op(op) else { return };
+        let results: Vec<Type> =
+            self.ir.op(parent).results.iter().map(|&it| self.value_type(it)).collect();
+        if results.len() != self.ir.op(op).operands.len() {
             return;
         }
-        let results: Vec<Type> = data.results.iter().map(|it| self.value_type(*it)).collect();
-        self.agree(op, 0, &results, "the op around it has");
+        for (at, wanted) in results.into_iter().enumerate() {
+            let given = self.operand_type(op, at);
+            if clash(given, wanted) {
+                let message = format!(
+                    "operand #{at} has type '{}', but the result of the loop is '{}'",
+                    self.show(given),
+                    self.show(wanted)
+                );
+                self.tell(op, "operand-type", message);
+                return;
+            }
+        }
+    }
+
+    /// `scf.reduce.return` gives what the reduction takes.
+    fn reduction(&mut self, op: Op) {
+        let args = &self.ir.block(self.block_of(op)).args;
+        let (Some(&first), 1) = (args.first(), self.ir.op(op).operands.len()) else { return };
+        let (given, wanted) = (self.operand_type(op, 0), self.value_type(first));
+        if clash(given, wanted) {
+            let message = format!(
+                "must have type '{}' (the type of the reduction inputs), not '{}'",
+                self.show(wanted),
+                self.show(given)
+            );
+            self.tell(op, "operand-type", message);
+        }
     }
 
     /// Operands from `first` on agree with these types.

@@ -9,8 +9,11 @@
 //! - dominance and isolation of operands (`scopes.rs`, `flow.rs`);
 //! - symbols: defined once, calls name functions of that type, public functions have bodies (`symbols.rs`).
 
+mod affine;
+mod arity;
 mod blocks;
 mod flow;
+mod regions;
 mod scopes;
 mod symbols;
 mod types;
@@ -21,6 +24,7 @@ use std::cell::Cell;
 use rustc_hash::FxHashMap;
 
 use crate::{Block, Category, Form, Ir, Op, OpKind, Problem, Region, Span, Type, Value, seq};
+pub(crate) use blocks::EMPTY_BLOCK;
 use flow::Flow;
 pub(crate) use symbols::UNKNOWN_FUNCTION;
 pub(crate) use verdicts::Verdicts;
@@ -122,12 +126,21 @@ impl<'a> Verifier<'a> {
         } else if self.ir.op(op).kind.is_op() && is_understood(self.ir, op) {
             self.given_types(op);
             if self.problems.is_empty() {
+                self.arity(op);
+            }
+            if self.problems.is_empty() {
                 self.types(op);
             }
             out.own = std::mem::take(&mut self.problems);
             if out.own.is_empty() {
                 self.symbol_rules(op);
                 self.block_rules(op);
+                if self.problems.is_empty() {
+                    self.region_rules(op);
+                }
+                if self.problems.is_empty() {
+                    self.affine_rules(op);
+                }
                 self.scopes(op);
             }
         }

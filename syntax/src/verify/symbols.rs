@@ -1,7 +1,7 @@
 //! Symbols: one definition each, and calls of functions that are there.
 
 use super::{Verifier, clash, is_understood};
-use crate::{AttrData, Ir, Name, Op, OpKind, Region, Traits, Type, TypeData};
+use crate::{Attr, AttrData, Form, Ir, Name, Op, OpKind, Region, Traits, Type, TypeData};
 
 /// What a symbol means to who calls it: its first definition in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +36,9 @@ fn function_type(ir: &Ir, func: Op) -> Option<Type> {
 impl Verifier<'_> {
     pub(super) fn symbol_rules(&mut self, op: Op) {
         match self.ir.op(op).kind {
-            OpKind::FuncFunc => self.declaration(op),
+            OpKind::FuncFunc => self.function(op),
             OpKind::FuncCall => self.call(op),
+            OpKind::FuncConstant => self.reference(op),
             _ => {}
         }
         self.defined_once(op);
@@ -70,7 +71,12 @@ impl Verifier<'_> {
             return;
         }
         let Some((name, span)) = self.ir.rest(op).symbol else { return };
-        if !self.ir.region(data.parent).parent.is_some_and(|it| self.is_table(it)) {
+        let Some(parent) = self.ir.region(data.parent).parent else { return };
+        if !self.is_table(parent) {
+            if self.ir.op(parent).kind != OpKind::Unknown {
+                let message = "symbol's parent must have the SymbolTable trait";
+                self.tell(op, "misplaced-symbol", message);
+            }
             return;
         }
         let first = self.ir.symbol_defs(data.parent, name).first();
@@ -85,68 +91,130 @@ impl Verifier<'_> {
         function_type(self.ir, func)
     }
 
-    fn declaration(&mut self, op: Op) {
+    /// Attributes of arguments and results have names of dialects; a declaration is private.
+    fn function(&mut self, op: Op) {
+        for (attrs, what) in [("arg_attrs", "arguments"), ("res_attrs", "results")] {
+            let Some(attr) = self.ir.attr(op, attrs) else { continue };
+            let AttrData::Array(list) = self.ir.interner.attr_data(attr) else { continue };
+            let plain = |it: &Attr| match self.ir.interner.attr_data(*it) {
+                AttrData::Dict(dict) => {
+                    dict.iter().any(|it| !self.ir.interner.str(it.0).contains('.'))
+                }
+                _ => false,
+            };
+            if list.iter().any(plain) {
+                let message = format!("{what} may only have dialect attributes");
+                self.tell(op, "attribute-name", message);
+                return;
+            }
+            let n = self.function_type(op).and_then(|it| match self.ir.interner.type_data(it) {
+                TypeData::Function { inputs, .. } if attrs == "arg_attrs" => Some(inputs.len()),
+                TypeData::Function { results, .. } => Some(results.len()),
+                _ => None,
+            });
+            if let Some(n) = n
+                && n != list.len()
+            {
+                let message = format!("has attributes of {} {what}, but {n} {what}", list.len());
+                self.tell(op, "attribute-count", message);
+                return;
+            }
+        }
         let data = self.ir.op(op);
-        let is_declaration = data.regions.is_empty();
+        let is_empty =
+            |it: &(u32, Region)| data.form == Form::Generic && self.ir.items(it.1).next().is_none();
+        let is_declaration = data.regions.iter().all(is_empty);
         let visibility = self.ir.attr(op, "sym_visibility");
-        let is_private = visibility.is_some_and(|it| match self.ir.interner.attr_data(it) {
-            AttrData::String(text, _) => self.ir.interner.str(*text) != "public",
-            _ => true,
+        let is_public = visibility.is_none_or(|it| match self.ir.interner.attr_data(it) {
+            AttrData::String(text, _) => self.ir.interner.str(*text) == "public",
+            _ => false,
         });
-        if is_declaration && !is_private && data.form == crate::Form::Custom {
+        if is_declaration && is_public {
             self.tell(op, "public-declaration", "symbol declaration cannot have public visibility");
         }
     }
 
-    fn call(&mut self, op: Op) {
-        let Some(callee) = self.ir.attr(op, "callee") else { return };
-        let AttrData::Symbol(path) = self.ir.interner.attr_data(callee) else { return };
-        let [name] = path[..] else { return };
-        let Some(region) = self.table(op) else { return };
-        let Some(func) = Callee::of(self.ir, region, name) else {
-            let span =
-                self.ir.rest(op).symbol_uses.first().map_or(self.ir.op(op).name_span, |it| it.2);
-            let message =
-                format!("'{}' does not reference a valid function", self.ir.interner.str(name));
-            self.tell_at(span, UNKNOWN_FUNCTION, message);
-            return;
-        };
-        if !func.is_func || !func.is_understood {
-            return;
+    /// The function that an attribute names, with its type; tells if there is none.
+    fn callee(&mut self, op: Op, attr: &str) -> Option<(Name, Type)> {
+        let symbol = self.ir.attr(op, attr)?;
+        let AttrData::Symbol(path) = self.ir.interner.attr_data(symbol) else { return None };
+        let [name] = path[..] else { return None };
+        let region = self.table(op)?;
+        match Callee::of(self.ir, region, name) {
+            Some(func) if func.is_func => {
+                func.ty.filter(|_| func.is_understood).map(|ty| (name, ty))
+            }
+            // A symbol that another dialect may define: who knows what it is.
+            Some(func) if !self.ir.op(func.op).kind.has(Traits::SYMBOL) => None,
+            _ => {
+                let uses = &self.ir.rest(op).symbol_uses;
+                let span = uses.first().map_or(self.ir.op(op).name_span, |it| it.2);
+                let message =
+                    format!("'{}' does not reference a valid function", self.ir.interner.str(name));
+                self.tell_at(span, UNKNOWN_FUNCTION, message);
+                None
+            }
         }
-        let Some(ty) = func.ty else { return };
-        let TypeData::Function { inputs, results } = self.ir.interner.type_data(ty) else { return };
-        let (inputs, results) = (inputs.clone(), results.clone());
-        let data = self.ir.op(op);
-        if data.operands.len() != inputs.len() {
+    }
+
+    /// `func.constant` has the type of its function.
+    fn reference(&mut self, op: Op) {
+        let Some((name, ty)) = self.callee(op, "value") else { return };
+        let Some(&result) = self.ir.op(op).results.first() else { return };
+        let given = self.value_type(result);
+        if clash(given, ty) {
             let message = format!(
-                "passes {} operands, but '{}' takes {}",
-                data.operands.len(),
+                "refers to '{}' as '{}', but it is '{}'",
                 self.ir.interner.str(name),
-                inputs.len()
+                self.show(given),
+                self.show(ty)
             );
+            self.tell(op, "function-type", message);
+        }
+    }
+
+    fn call(&mut self, op: Op) {
+        let Some((name, ty)) = self.callee(op, "callee") else { return };
+        self.called(op, 0, name, ty);
+    }
+
+    /// Operands from `first` on and results are those of a function of a type.
+    fn called(&mut self, op: Op, first: usize, name: Name, ty: Type) {
+        let TypeData::Function { inputs, results } = self.ir.interner.type_data(ty) else { return };
+        let data = self.ir.op(op);
+        let n = data.operands.len().saturating_sub(first);
+        let name = self.ir.interner.str(name);
+        if n != inputs.len() {
+            let message = format!("passes {n} operands, but '{name}' takes {}", inputs.len());
             self.tell(op, "call-operands", message);
             return;
         }
         for (at, &wanted) in inputs.iter().enumerate() {
-            let given = self.operand_type(op, at);
+            let given = self.operand_type(op, first + at);
             if clash(given, wanted) {
                 let message =
                     format!("expects '{}', but got '{}'", self.show(wanted), self.show(given));
-                self.tell_at(self.ir.op(op).operands[at].span, "call-operands", message);
+                self.tell_at(data.operands[first + at].span, "call-operands", message);
                 return;
             }
         }
-        let given: Vec<Type> = data.results.iter().map(|it| self.value_type(*it)).collect();
-        if given.is_empty() {
+        if data.results.len() != results.len() {
+            let message =
+                format!("has {} results, but '{name}' gives {}", data.results.len(), results.len());
+            self.tell(op, "call-results", message);
             return;
         }
-        let differ =
-            given.len() != results.len() || given.iter().zip(&results).any(|(a, b)| clash(*a, *b));
-        if differ {
-            let message =
-                format!("the results differ from those of '{}'", self.ir.interner.str(name));
-            self.tell(op, "call-results", message);
+        for (&value, &wanted) in data.results.iter().zip(results) {
+            let given = self.value_type(value);
+            if clash(given, wanted) {
+                let message = format!(
+                    "gives '{}', but the result of '{name}' is '{}'",
+                    self.show(given),
+                    self.show(wanted)
+                );
+                self.tell(op, "call-results", message);
+                return;
+            }
         }
     }
 }

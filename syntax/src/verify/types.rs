@@ -1,97 +1,220 @@
-//! Operand and result types, op by op.
+//! Operand, result and attribute types of `arith`, `noisy`, `cf` and of the operands of the others, op by op.
 
 use super::{Verifier, clash};
-use crate::{AttrData, Op, OpKind, Sign, Type, TypeData};
+use crate::{AttrData, Dim, Op, OpKind, Sign, Type, TypeData};
 
 /// What a type must be.
 #[derive(Clone, Copy, PartialEq)]
 enum Class {
+    Any,
     /// Signless integer or index, or a shape of them.
     IntLike,
+    /// Signless integer, or a shape of it.
+    FixedIntLike,
     /// Float, or a shape of it.
     FloatLike,
+    /// `i1`, or a shape of it.
+    BoolLike,
+    /// What is cast from and to `index`: as `IntLike`, or in memory.
+    IndexCast,
+    /// What `arith.bitcast` takes.
+    Bits,
     Noisy,
     /// `i1` to `i5`.
     Plain,
     I1,
     Index,
+    /// Signless integer or index.
+    SignlessOrIndex,
+    /// An integer of any signedness.
+    Integer,
+    Function,
+    MemRef,
 }
 
 impl Class {
     fn text(self) -> &'static str {
         match self {
+            Class::Any => "anything",
             Class::IntLike => "signless-integer-like",
+            Class::FixedIntLike => "signless-fixed-width-integer-like",
             Class::FloatLike => "floating-point-like",
+            Class::BoolLike => "bool-like",
+            Class::IndexCast => "signless-integer-like or memref of signless integers",
+            Class::Bits => "signless-integer-like, floating-point-like or memref of those",
             Class::Noisy => "`!noisy.i32`",
             Class::Plain => "an integer of 1 to 5 bits",
             Class::I1 => "`i1`",
             Class::Index => "`index`",
+            Class::SignlessOrIndex => "signless integer or index",
+            Class::Integer => "integer",
+            Class::Function => "a function type",
+            Class::MemRef => "a memref",
         }
     }
 }
 
+/// What an op asks of its types: the classes of its operands (the last one goes on), of its results, and how they agree.
+struct Rule {
+    operands: &'static [Class],
+    results: &'static [Class],
+    agree: Agree,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Agree {
+    /// In no way, or in a way of their own.
+    Free,
+    /// All operands and results are of one type, but for unknown sizes.
+    Same,
+    /// All operands and results are of exactly one type.
+    Exactly,
+    /// The operands are of one type, the result is `i1`, shaped alike.
+    Compared,
+    /// A cast: the shapes are the same, the element grows, shrinks, keeps its width, or whatever.
+    Cast(Width),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Width {
+    Grows,
+    Shrinks,
+    Stays,
+    Any,
+}
+
+fn rule(kind: OpKind) -> Option<Rule> {
+    use Class as C;
+    use OpKind as K;
+    const fn new(
+        operands: &'static [Class],
+        results: &'static [Class],
+        agree: Agree,
+    ) -> Option<Rule> {
+        Some(Rule { operands, results, agree })
+    }
+    match kind {
+        K::NoisyAdd | K::NoisySub | K::NoisyMul | K::NoisyReduceNoise => {
+            new(&[C::Noisy], &[C::Noisy], Agree::Free)
+        }
+        K::NoisyEncode => new(&[C::Plain], &[C::Noisy], Agree::Free),
+        K::NoisyDecode => new(&[C::Noisy], &[C::Plain], Agree::Free),
+        K::ArithCmpi => new(&[C::IntLike], &[C::BoolLike], Agree::Compared),
+        K::ArithCmpf => new(&[C::FloatLike], &[C::BoolLike], Agree::Compared),
+        K::ArithAddi
+        | K::ArithSubi
+        | K::ArithMuli
+        | K::ArithShli
+        | K::ArithDivsi
+        | K::ArithDivui
+        | K::ArithShrsi
+        | K::ArithShrui
+        | K::ArithCeildivsi
+        | K::ArithCeildivui
+        | K::ArithFloordivsi
+        | K::ArithRemsi
+        | K::ArithRemui
+        | K::ArithAndi
+        | K::ArithOri
+        | K::ArithXori
+        | K::ArithMaxsi
+        | K::ArithMaxui
+        | K::ArithMinsi
+        | K::ArithMinui => new(&[C::IntLike], &[C::IntLike], Agree::Same),
+        K::ArithMulsiExtended | K::ArithMuluiExtended => {
+            new(&[C::IntLike], &[C::IntLike, C::IntLike], Agree::Exactly)
+        }
+        K::ArithAdduiExtended | K::ArithSubuiExtended => {
+            new(&[C::IntLike], &[C::IntLike, C::BoolLike], Agree::Free)
+        }
+        K::ArithAddf
+        | K::ArithSubf
+        | K::ArithMulf
+        | K::ArithDivf
+        | K::ArithRemf
+        | K::ArithMaximumf
+        | K::ArithMinimumf
+        | K::ArithMaxnumf
+        | K::ArithMinnumf
+        | K::ArithNegf => new(&[C::FloatLike], &[C::FloatLike], Agree::Same),
+        K::ArithExtsi | K::ArithExtui => {
+            new(&[C::FixedIntLike], &[C::FixedIntLike], Agree::Cast(Width::Grows))
+        }
+        K::ArithTrunci => new(&[C::FixedIntLike], &[C::FixedIntLike], Agree::Cast(Width::Shrinks)),
+        K::ArithExtf => new(&[C::FloatLike], &[C::FloatLike], Agree::Cast(Width::Grows)),
+        K::ArithTruncf => new(&[C::FloatLike], &[C::FloatLike], Agree::Cast(Width::Shrinks)),
+        K::ArithSitofp | K::ArithUitofp => {
+            new(&[C::FixedIntLike], &[C::FloatLike], Agree::Cast(Width::Any))
+        }
+        K::ArithFptosi | K::ArithFptoui => {
+            new(&[C::FloatLike], &[C::FixedIntLike], Agree::Cast(Width::Any))
+        }
+        K::ArithIndexCast | K::ArithIndexCastui => {
+            new(&[C::IndexCast], &[C::IndexCast], Agree::Cast(Width::Any))
+        }
+        K::ArithBitcast => new(&[C::Bits], &[C::Bits], Agree::Cast(Width::Stays)),
+        K::CfCondBr | K::ScfCondition | K::CfAssert | K::ScfIf => {
+            new(&[C::I1, C::Any], &[], Agree::Free)
+        }
+        K::CfSwitch => new(&[C::Integer, C::Any], &[], Agree::Free),
+        K::ScfIndexSwitch => new(&[C::Index], &[], Agree::Free),
+        K::ScfFor => new(
+            &[C::SignlessOrIndex, C::SignlessOrIndex, C::SignlessOrIndex, C::Any],
+            &[],
+            Agree::Free,
+        ),
+        K::FuncCallIndirect => new(&[C::Function, C::Any], &[], Agree::Free),
+        K::AffineApply | K::AffineMin | K::AffineMax => new(&[C::Index], &[C::Index], Agree::Free),
+        K::AffineIf | K::AffineDelinearizeIndex | K::AffineLinearizeIndex => {
+            new(&[C::Index], &[], Agree::Free)
+        }
+        K::AffineLoad | K::AffineVectorLoad | K::AffinePrefetch => {
+            new(&[C::MemRef, C::Index], &[], Agree::Free)
+        }
+        K::AffineStore | K::AffineVectorStore => {
+            new(&[C::Any, C::MemRef, C::Index], &[], Agree::Free)
+        }
+        _ => None,
+    }
+}
+
+/// What a type is a shape of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape<'a> {
+    Scalar,
+    Ranked(&'a [Dim]),
+    Unranked,
+}
+
 impl Verifier<'_> {
     pub(super) fn types(&mut self, op: Op) {
-        use OpKind as K;
         let kind = self.ir.op(op).kind;
+        if let Some(rule) = rule(kind) {
+            self.classes(op, &rule);
+            if self.problems.is_empty() {
+                self.agreement(op, rule.agree);
+            }
+        }
+        if !self.problems.is_empty() {
+            return;
+        }
         match kind {
-            K::NoisyAdd | K::NoisySub | K::NoisyMul => {
-                self.signature(op, &[Class::Noisy; 2], &[Class::Noisy]);
+            OpKind::ArithConstant => self.constant(op),
+            OpKind::ArithSelect => self.select(op),
+            OpKind::ArithAdduiExtended | OpKind::ArithSubuiExtended => self.carry(op),
+            OpKind::ArithIndexCast | OpKind::ArithIndexCastui => self.index_cast(op),
+            OpKind::ScfFor => self.bounds(op),
+            OpKind::ArithCmpi => self.case_below(op, "predicate", 10),
+            OpKind::ArithCmpf => self.case_below(op, "predicate", 16),
+            OpKind::AffinePrefetch => {
+                self.accessed(op, 0);
+                self.case_below(op, "localityHint", 4);
             }
-            K::NoisyReduceNoise => self.signature(op, &[Class::Noisy], &[Class::Noisy]),
-            K::NoisyEncode => self.signature(op, &[Class::Plain], &[Class::Noisy]),
-            K::NoisyDecode => self.signature(op, &[Class::Noisy], &[Class::Plain]),
-            K::ArithConstant => self.constant(op),
-            K::ArithCmpi => self.compare(op, Class::IntLike),
-            K::ArithCmpf => self.compare(op, Class::FloatLike),
-            K::ArithSelect => self.select(op),
-            K::ArithAddi
-            | K::ArithSubi
-            | K::ArithMuli
-            | K::ArithShli
-            | K::ArithDivsi
-            | K::ArithDivui
-            | K::ArithShrsi
-            | K::ArithShrui
-            | K::ArithCeildivsi
-            | K::ArithCeildivui
-            | K::ArithFloordivsi
-            | K::ArithRemsi
-            | K::ArithRemui
-            | K::ArithAndi
-            | K::ArithOri
-            | K::ArithXori
-            | K::ArithMaxsi
-            | K::ArithMaxui
-            | K::ArithMinsi
-            | K::ArithMinui => {
-                self.same(op, Class::IntLike, 2);
-            }
-            K::ArithAddf
-            | K::ArithSubf
-            | K::ArithMulf
-            | K::ArithDivf
-            | K::ArithRemf
-            | K::ArithMaximumf
-            | K::ArithMinimumf
-            | K::ArithMaxnumf
-            | K::ArithMinnumf => {
-                self.same(op, Class::FloatLike, 2);
-            }
-            K::ArithNegf => self.same(op, Class::FloatLike, 1),
-            K::ArithExtsi | K::ArithExtui | K::ArithTrunci => self.resize(op, Class::IntLike),
-            K::ArithExtf | K::ArithTruncf => self.resize(op, Class::FloatLike),
-            K::ArithSitofp | K::ArithUitofp => {
-                self.signature(op, &[Class::IntLike], &[Class::FloatLike]);
-            }
-            K::ArithFptosi | K::ArithFptoui => {
-                self.signature(op, &[Class::FloatLike], &[Class::IntLike]);
-            }
-            K::CfCondBr | K::CfAssert | K::ScfIf | K::ScfCondition => {
-                self.first_operand(op, Class::I1);
-            }
-            K::ScfIndexSwitch => self.first_operand(op, Class::Index),
-            K::AffineApply => self.signature_all(op, Class::Index, 1),
+            OpKind::AffineApply => self.applied(op),
+            OpKind::AffineLoad | OpKind::AffineVectorLoad => self.accessed(op, 0),
+            OpKind::AffineStore | OpKind::AffineVectorStore => self.accessed(op, 1),
+            OpKind::AffineDelinearizeIndex => self.delinearized(op),
+            OpKind::CfSwitch => self.cases(op),
             _ => {}
         }
     }
@@ -100,17 +223,20 @@ impl Verifier<'_> {
         let interner = &self.ir.interner;
         let element = interner.element_type(ty);
         let is_memref = matches!(interner.type_data(ty), TypeData::MemRef { .. });
+        let is_signless =
+            |ty: Type| matches!(interner.type_data(ty), TypeData::Int { sign: Sign::Signless, .. });
         match class {
             _ if ty == Type::UNKNOWN || element == Type::UNKNOWN => true,
-            Class::IntLike => {
-                !is_memref
-                    && matches!(
-                        interner.type_data(element),
-                        TypeData::Int { sign: Sign::Signless, .. } | TypeData::Index
-                    )
-            }
+            Class::Any => true,
+            Class::IntLike => !is_memref && (is_signless(element) || element == Type::INDEX),
+            Class::FixedIntLike => !is_memref && is_signless(element),
             Class::FloatLike => {
                 !is_memref && matches!(interner.type_data(element), TypeData::Float(_))
+            }
+            Class::BoolLike => !is_memref && element == Type::I1,
+            Class::IndexCast => is_signless(element) || element == Type::INDEX,
+            Class::Bits => {
+                is_signless(element) || matches!(interner.type_data(element), TypeData::Float(_))
             }
             Class::Noisy => ty == Type::NOISY,
             Class::Plain => {
@@ -121,176 +247,118 @@ impl Verifier<'_> {
             }
             Class::I1 => ty == Type::I1,
             Class::Index => ty == Type::INDEX,
+            Class::SignlessOrIndex => is_signless(ty) || ty == Type::INDEX,
+            Class::Integer => matches!(interner.type_data(ty), TypeData::Int { .. }),
+            Class::Function => matches!(interner.type_data(ty), TypeData::Function { .. }),
+            Class::MemRef => is_memref,
         }
     }
 
-    fn counts(&mut self, op: Op, n_operands: usize, n_results: usize) -> bool {
+    fn classes(&mut self, op: Op, rule: &Rule) {
         let data = self.ir.op(op);
-        let (operands, results) = (data.operands.len(), data.results.len());
-        if operands != n_operands {
-            self.tell(
-                op,
-                "operand-count",
-                format!("requires {n_operands} operands, found {operands}"),
-            );
-            return false;
-        }
-        results == n_results
-    }
-
-    fn expect_operand(&mut self, op: Op, at: usize, class: Class) -> bool {
-        let ty = self.operand_type(op, at);
-        let fits = self.is(ty, class);
-        if !fits {
-            let span = self.ir.op(op).operands[at].span;
-            let message =
-                format!("operand #{at} must be {}, but got '{}'", class.text(), self.show(ty));
-            self.tell_at(span, "operand-type", message);
-        }
-        fits
-    }
-
-    fn expect_result(&mut self, op: Op, at: usize, class: Class) -> bool {
-        let Some(&value) = self.ir.op(op).results.get(at) else { return true };
-        let ty = self.value_type(value);
-        let fits = self.is(ty, class);
-        if !fits {
-            let message =
-                format!("result #{at} must be {}, but got '{}'", class.text(), self.show(ty));
-            self.tell(op, "result-type", message);
-        }
-        fits
-    }
-
-    fn signature(&mut self, op: Op, operands: &[Class], results: &[Class]) {
-        self.counts(op, operands.len(), results.len());
-        if self.ir.op(op).operands.len() != operands.len() {
-            return;
-        }
-        for (at, class) in operands.iter().enumerate() {
-            if !self.expect_operand(op, at, *class) {
+        for at in 0..data.operands.len() {
+            let class = rule.operands[at.min(rule.operands.len() - 1)];
+            let ty = self.operand_type(op, at);
+            if !self.is(ty, class) {
+                let message =
+                    format!("operand #{at} must be {}, but got '{}'", class.text(), self.show(ty));
+                self.tell_at(data.operands[at].span, "operand-type", message);
                 return;
             }
         }
-        for (at, class) in results.iter().enumerate() {
-            if !self.expect_result(op, at, *class) {
+        for (at, (&value, &class)) in data.results.iter().zip(rule.results).enumerate() {
+            let ty = self.value_type(value);
+            if !self.is(ty, class) {
+                let message =
+                    format!("result #{at} must be {}, but got '{}'", class.text(), self.show(ty));
+                self.tell(op, "result-type", message);
                 return;
             }
         }
     }
 
-    fn signature_all(&mut self, op: Op, class: Class, n_results: usize) {
-        for at in 0..self.ir.op(op).operands.len() {
-            if !self.expect_operand(op, at, class) {
-                return;
+    /// The types of all operands, then of all results.
+    pub(super) fn all_types(&self, op: Op) -> (Vec<Type>, Vec<Type>) {
+        let data = self.ir.op(op);
+        let operands = (0..data.operands.len()).map(|at| self.operand_type(op, at)).collect();
+        (operands, data.results.iter().map(|&it| self.value_type(it)).collect())
+    }
+
+    fn agreement(&mut self, op: Op, agree: Agree) {
+        if agree == Agree::Free {
+            return;
+        }
+        let (operands, results) = self.all_types(op);
+        let Some(&first) = operands.first() else { return };
+        match agree {
+            Agree::Free => {}
+            Agree::Same | Agree::Exactly => {
+                let is_same = |it: Type| match agree {
+                    Agree::Same => self.is_compatible(first, it),
+                    _ => !clash(first, it),
+                };
+                // Results are inferred: they are exactly the first operand.
+                let other = operands.iter().find(|&&it| !is_same(it));
+                let other = other.or_else(|| results.iter().find(|&&it| clash(first, it)));
+                if let Some(&other) = other {
+                    let message = format!(
+                        "requires the same type for all operands and results, found '{}' and '{}'",
+                        self.show(first),
+                        self.show(other)
+                    );
+                    self.tell(op, "types-differ", message);
+                }
+            }
+            Agree::Compared => {
+                let second = operands.get(1).copied().unwrap_or_default();
+                if clash(first, second) {
+                    let message = format!(
+                        "requires operands of one type, found '{}' and '{}'",
+                        self.show(first),
+                        self.show(second)
+                    );
+                    self.tell(op, "types-differ", message);
+                } else if let Some(&result) = results.first()
+                    && !self.is_same_shape(first, result)
+                {
+                    let message = format!(
+                        "the result must be `i1`, shaped as '{}', but is '{}'",
+                        self.show(first),
+                        self.show(result)
+                    );
+                    self.tell(op, "result-type", message);
+                }
+            }
+            Agree::Cast(width) => {
+                if let Some(&result) = results.first() {
+                    self.cast(op, first, result, width);
+                }
             }
         }
-        for at in 0..n_results {
-            self.expect_result(op, at, class);
-        }
     }
 
-    fn first_operand(&mut self, op: Op, class: Class) {
-        if self.ir.op(op).operands.is_empty() {
-            self.tell(op, "operand-count", "requires an operand");
-        } else {
-            self.expect_operand(op, 0, class);
-        }
-    }
-
-    /// All operands and the result of one type, of this class.
-    fn same(&mut self, op: Op, class: Class, n: usize) {
-        if !self.counts(op, n, 1) && self.ir.op(op).operands.len() != n {
-            return;
-        }
-        for at in 0..n {
-            if !self.expect_operand(op, at, class) {
-                return;
-            }
-        }
-        let first = self.operand_type(op, 0);
-        let result =
-            self.ir.op(op).results.first().map_or(Type::UNKNOWN, |it| self.value_type(*it));
-        let others = (1..n).map(|at| self.operand_type(op, at)).chain([result]);
-        if let Some(other) = others.into_iter().find(|it| clash(first, *it)) {
+    fn cast(&mut self, op: Op, from: Type, to: Type, width: Width) {
+        if !self.is_same_shape(from, to) {
             let message = format!(
-                "requires the same type for all operands and results, found '{}' and '{}'",
-                self.show(first),
-                self.show(other)
+                "requires the same shape for all operands and results, found '{}' and '{}'",
+                self.show(from),
+                self.show(to)
             );
-            self.tell(op, "types-differ", message);
-        }
-    }
-
-    fn compare(&mut self, op: Op, class: Class) {
-        if self.ir.op(op).operands.len() != 2 {
-            self.counts(op, 2, 1);
+            self.tell(op, "shapes-differ", message);
             return;
         }
-        if !self.expect_operand(op, 0, class) {
+        let (Some(from_width), Some(to_width)) = (self.width(from), self.width(to)) else {
             return;
-        }
-        let (a, b) = (self.operand_type(op, 0), self.operand_type(op, 1));
-        if clash(a, b) {
-            let message = format!(
-                "requires operands of one type, found '{}' and '{}'",
-                self.show(a),
-                self.show(b)
-            );
-            self.tell(op, "types-differ", message);
-        }
-    }
-
-    fn select(&mut self, op: Op) {
-        if self.ir.op(op).operands.len() != 3 {
-            self.counts(op, 3, 1);
-            return;
-        }
-        let condition = self.operand_type(op, 0);
-        if condition != Type::UNKNOWN && self.ir.interner.element_type(condition) != Type::I1 {
-            let span = self.ir.op(op).operands[0].span;
-            let message = format!(
-                "the condition must be `i1` or a shape of it, but got '{}'",
-                self.show(condition)
-            );
-            self.tell_at(span, "operand-type", message);
-            return;
-        }
-        let (a, b) = (self.operand_type(op, 1), self.operand_type(op, 2));
-        if clash(a, b) {
-            let message = format!(
-                "requires both values of one type, found '{}' and '{}'",
-                self.show(a),
-                self.show(b)
-            );
-            self.tell(op, "types-differ", message);
-        }
-    }
-
-    /// Widening or narrowing: the width of the element must change in the right direction.
-    fn resize(&mut self, op: Op, class: Class) {
-        if self.ir.op(op).operands.len() != 1 {
-            self.counts(op, 1, 1);
-            return;
-        }
-        if !self.expect_operand(op, 0, class) || !self.expect_result(op, 0, class) {
-            return;
-        }
-        let Some(&result) = self.ir.op(op).results.first() else { return };
-        let (from, to) = (self.operand_type(op, 0), self.value_type(result));
-        let width = |ty| match self.ir.interner.type_data(self.ir.interner.element_type(ty)) {
-            TypeData::Int { width, .. } => Some(*width),
-            TypeData::Float("f64") => Some(64),
-            TypeData::Float("f32") => Some(32),
-            TypeData::Float("f16" | "bf16") => Some(16),
-            _ => None,
         };
-        let (Some(from_width), Some(to_width)) = (width(from), width(to)) else { return };
-        let narrows = matches!(self.ir.op(op).kind, OpKind::ArithTrunci | OpKind::ArithTruncf);
-        if (narrows && to_width >= from_width) || (!narrows && to_width <= from_width) {
-            let direction = if narrows { "narrower" } else { "wider" };
+        let (is_right, what) = match width {
+            Width::Grows => (to_width > from_width, "wider than the operand"),
+            Width::Shrinks => (to_width < from_width, "narrower than the operand"),
+            Width::Stays => (to_width == from_width, "as wide as the operand"),
+            Width::Any => (true, ""),
+        };
+        if !is_right {
             let message = format!(
-                "the result must be {direction} than the operand, but '{}' becomes '{}'",
+                "the result must be {what}, but '{}' becomes '{}'",
                 self.show(from),
                 self.show(to)
             );
@@ -298,17 +366,161 @@ impl Verifier<'_> {
         }
     }
 
-    fn constant(&mut self, op: Op) {
-        let Some(value) = self.ir.attr(op, "value") else {
-            self.tell(op, "missing-attribute", "requires an attribute `value`");
-            return;
+    /// Bits of the element of a type.
+    fn width(&self, ty: Type) -> Option<u32> {
+        match self.ir.interner.type_data(self.ir.interner.element_type(ty)) {
+            TypeData::Int { width, .. } => Some(*width),
+            TypeData::Float(name) => match *name {
+                "f128" => Some(128),
+                "f80" => Some(80),
+                "f64" => Some(64),
+                "f32" => Some(32),
+                "tf32" => Some(19),
+                "f16" | "bf16" => Some(16),
+                name if name.starts_with("f8") => Some(8),
+                name if name.starts_with("f6") => Some(6),
+                name if name.starts_with("f4") => Some(4),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn shape(&self, ty: Type) -> Shape<'_> {
+        match self.ir.interner.type_data(ty) {
+            TypeData::Vector { dims, .. } => Shape::Ranked(dims),
+            TypeData::Tensor { dims, .. } | TypeData::MemRef { dims, .. } => {
+                dims.as_deref().map_or(Shape::Unranked, Shape::Ranked)
+            }
+            _ => Shape::Scalar,
+        }
+    }
+
+    /// The dimensions of a shaped type, if they are known.
+    pub(super) fn dims(&self, ty: Type) -> Option<&[Dim]> {
+        match self.shape(ty) {
+            Shape::Ranked(dims) => Some(dims),
+            Shape::Unranked | Shape::Scalar => None,
+        }
+    }
+
+    /// Both are scalars, or shapes of the same sizes; one of unknown rank agrees with any.
+    fn is_same_shape(&self, a: Type, b: Type) -> bool {
+        if a == Type::UNKNOWN || b == Type::UNKNOWN {
+            return true;
+        }
+        let kind = |ty: Type| std::mem::discriminant(self.ir.interner.type_data(ty));
+        match (self.shape(a), self.shape(b)) {
+            (Shape::Scalar, Shape::Scalar) => true,
+            (Shape::Scalar, _) | (_, Shape::Scalar) => false,
+            (Shape::Ranked(one), Shape::Ranked(other)) => kind(a) == kind(b) && one == other,
+            _ => kind(a) == kind(b),
+        }
+    }
+
+    /// Of one type, but for sizes that are not known.
+    fn is_compatible(&self, a: Type, b: Type) -> bool {
+        let interner = &self.ir.interner;
+        if !clash(a, b) {
+            return true;
+        }
+        let kind = |ty: Type| std::mem::discriminant(interner.type_data(ty));
+        let encoding = |ty: Type| match interner.type_data(ty) {
+            TypeData::Tensor { encoding, .. } => *encoding,
+            _ => None,
         };
+        let fits = |(a, b): (&Dim, &Dim)| a == b || *a == Dim::Dynamic || *b == Dim::Dynamic;
+        let fit = match (self.shape(a), self.shape(b)) {
+            (Shape::Scalar, _) | (_, Shape::Scalar) => false,
+            (Shape::Ranked(a), Shape::Ranked(b)) => a.len() == b.len() && a.iter().zip(b).all(fits),
+            _ => true,
+        };
+        fit && !clash(interner.element_type(a), interner.element_type(b))
+            && kind(a) == kind(b)
+            && encoding(a) == encoding(b)
+    }
+
+    /// The second result of an addition with carry is `i1`, shaped as the sum.
+    fn carry(&mut self, op: Op) {
+        let (operands, results) = self.all_types(op);
+        let ([first, ..], [sum, carry]) = (&operands[..], &results[..]) else { return };
+        let (first, sum, carry) = (*first, *sum, *carry);
+        if let Some(&other) = operands.iter().chain([&sum]).find(|it| clash(first, **it)) {
+            let message = format!(
+                "requires one type for both operands and the sum, found '{}' and '{}'",
+                self.show(first),
+                self.show(other)
+            );
+            self.tell(op, "types-differ", message);
+        } else if !self.is_same_shape(sum, carry) {
+            let message = format!(
+                "the carry must be `i1`, shaped as '{}', but is '{}'",
+                self.show(sum),
+                self.show(carry)
+            );
+            self.tell(op, "result-type", message);
+        }
+    }
+
+    fn index_cast(&mut self, op: Op) {
+        let (operands, results) = self.all_types(op);
+        let ([from], [to]) = (&operands[..], &results[..]) else { return };
+        let element = |ty: Type| self.ir.interner.element_type(ty);
+        let (a, b) = (element(*from), element(*to));
+        let is_memref =
+            |ty: Type| matches!(self.ir.interner.type_data(ty), TypeData::MemRef { .. });
+        let known = a != Type::UNKNOWN && b != Type::UNKNOWN;
+        if known && ((a == Type::INDEX) == (b == Type::INDEX) || is_memref(*from) != is_memref(*to))
+        {
+            let message =
+                format!("one of '{}' and '{}' must be of index", self.show(*from), self.show(*to));
+            self.tell(op, "cast-types", message);
+        }
+    }
+
+    fn select(&mut self, op: Op) {
+        let (operands, results) = self.all_types(op);
+        let ([condition, yes, no], [result]) = (&operands[..], &results[..]) else { return };
+        if let Some(other) = [no, result].into_iter().find(|it| clash(*yes, **it)) {
+            let message = format!(
+                "requires both values and the result of one type, found '{}' and '{}'",
+                self.show(*yes),
+                self.show(*other)
+            );
+            self.tell(op, "types-differ", message);
+        } else if *condition != Type::I1 && *condition != Type::UNKNOWN && *yes != Type::UNKNOWN {
+            let is_shaped = self.ir.interner.element_type(*condition) == Type::I1
+                && self.shape(*yes) != Shape::Scalar
+                && self.is_same_shape(*condition, *yes)
+                && match (self.ir.interner.type_data(*condition), self.ir.interner.type_data(*yes))
+                {
+                    (
+                        TypeData::Tensor { encoding: a, .. },
+                        TypeData::Tensor { encoding: b, .. },
+                    ) => a == b,
+                    _ => true,
+                };
+            if !is_shaped {
+                let message = format!(
+                    "the condition must be `i1`, or `i1` shaped as '{}', but got '{}'",
+                    self.show(*yes),
+                    self.show(*condition)
+                );
+                self.tell_at(self.ir.op(op).operands[0].span, "operand-type", message);
+            }
+        }
+    }
+
+    fn constant(&mut self, op: Op) {
+        let Some(value) = self.ir.attr(op, "value") else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
-        let ty = match self.ir.interner.attr_data(value) {
+        let interner = &self.ir.interner;
+        let ty = match interner.attr_data(value) {
             AttrData::Int { ty, .. } | AttrData::Float { ty, .. } | AttrData::Elements(_, ty) => {
                 *ty
             }
             AttrData::Bool(_) => Type::I1,
+            AttrData::String(_, ty) => ty.unwrap_or(Type::NONE),
             _ => return,
         };
         let result = self.value_type(result);
@@ -319,10 +531,61 @@ impl Verifier<'_> {
                 self.show(result)
             );
             self.tell(op, "types-differ", message);
-        } else if let TypeData::Int { sign, .. } = self.ir.interner.type_data(ty)
-            && *sign != Sign::Signless
+            return;
+        }
+        match interner.type_data(ty) {
+            TypeData::Int { sign: Sign::Signed | Sign::Unsigned, .. } => {
+                self.tell(op, "result-type", "integer return type must be signless");
+            }
+            TypeData::Vector { dims, .. }
+                if dims.iter().any(|it| matches!(it, Dim::Scalable(_))) =>
+            {
+                let AttrData::Elements(text, _) = interner.attr_data(value) else { return };
+                if interner.str(*text).contains(',') {
+                    let message =
+                        "the elements of a scalable vector must all be the same (`dense<0>`)";
+                    self.tell(op, "scalable-elements", message);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The bounds and the step of `scf.for` are of one type.
+    fn bounds(&mut self, op: Op) {
+        let types: Vec<Type> = (0..3).map(|at| self.operand_type(op, at)).collect();
+        if let Some(other) = types.iter().find(|it| clash(types[0], **it)) {
+            let message = format!(
+                "requires bounds and step of one type, found '{}' and '{}'",
+                self.show(types[0]),
+                self.show(*other)
+            );
+            self.tell(op, "types-differ", message);
+        }
+    }
+
+    /// An attribute is a number below this.
+    fn case_below(&mut self, op: Op, attr: &str, end: i128) {
+        let value = self.ir.attr(op, attr).map(|it| self.ir.interner.attr_data(it));
+        if let Some(AttrData::Int { value, .. }) = value
+            && !(0..end).contains(value)
         {
-            self.tell(op, "result-type", "integer return type must be signless");
+            let message = format!("'{attr}' must be below {end}, but is {value}");
+            self.tell(op, "attribute-value", message);
+        }
+    }
+
+    /// As many values as cases.
+    fn cases(&mut self, op: Op) {
+        let n_cases = self.ir.rest(op).successors.len() - 1;
+        let Some(values) = self.ir.attr(op, "case_values") else { return };
+        let AttrData::Elements(_, ty) = self.ir.interner.attr_data(values) else { return };
+        let Some([Dim::Fixed(n)]) = self.dims(*ty) else { return };
+        if *n != n_cases as u64 {
+            let message = format!(
+                "number of case values ({n}) should match number of case destinations ({n_cases})"
+            );
+            self.tell(op, "case-count", message);
         }
     }
 }

@@ -8,6 +8,7 @@
 //! | whether an item follows it in its block | the item behind it came or went |
 //! | the kind and the signature of the op around it | that op was read again with another ([`Touched::resigned`]) |
 //! | for the op around: the labels of its regions, the last ops of their blocks, the types of their operands | one of those is verified again |
+//! | how an index is computed, if it stands in an affine map | one of the ops that compute it changed |
 //! | the order of definition and use in one block | never: items that stay keep their order |
 //! | which block dominates which | the flow of the region is computed anew: ops in blocks with other dominators |
 //! | which symbol means what, and its type | that definition changed: the ops that mention it ([`Touched::symbols`]) |
@@ -19,11 +20,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::affine::MAX_STEPS;
 use super::flow::{Flow, moved};
 use super::symbols::Callee;
 use super::{Order, Verdict, Verifier};
 use crate::link::{Replaced, Touched};
-use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, seq};
+use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, Type, seq};
 
 /// The verdict on each op with a problem, and what they rest on.
 #[derive(Debug, Default)]
@@ -33,6 +35,8 @@ pub(crate) struct Verdicts {
     flows: FxHashMap<Region, Flow>,
     /// What each symbol means to who calls it.
     callees: FxHashMap<(Region, Name), Callee>,
+    /// There may be an op of `affine`: there was one.
+    has_affine: bool,
 }
 
 impl Verdicts {
@@ -49,6 +53,7 @@ impl Verdicts {
         }
         let mut verifier = Verifier::new(ir, &out.flows, Some(&order));
         for &op in &order.items {
+            out.has_affine |= is_affine(ir.op(op).kind);
             let verdict = verifier.verify(op);
             if !verdict.is_empty() {
                 out.of_ops.insert(op, verdict);
@@ -76,6 +81,10 @@ impl Verdicts {
                 again.extend(seq::first(ir, region));
                 again.extend(ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)));
             }
+        }
+        self.has_affine |= again.iter().any(|&op| is_affine(ir.op(op).kind));
+        if self.has_affine {
+            affine_users(ir, &delta.changed, &mut again);
         }
         self.update_flows(ir, touched, &mut again);
         self.update_callees(ir, &touched.symbols, &mut again);
@@ -130,12 +139,14 @@ impl Verdicts {
                 continue;
             }
             let before = self.flows.get(&region);
-            let stands = ir.is_alive(op) && ir.op(op).parent == region;
-            let is_branch = stands && ir.op(op).kind != OpKind::Label;
-            if is_branch && before.is_some_and(|it| it.agrees(ir, op)) {
+            let branch = op.filter(|&op| ir.is_alive(op) && ir.op(op).parent == region);
+            if let (Some(op), Some(before)) = (branch, before)
+                && before.agrees(ir, op)
+            {
                 continue;
             }
             seen.insert(region);
+            again.extend(ir.region(region).parent);
             let now = Flow::of(ir, region, &|op| ir.block_of(op));
             for block in moved(ir, region, before, now.as_ref()) {
                 for op in ir.block_ops(block) {
@@ -187,6 +198,32 @@ fn rejoined(ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
             again.extend(ir.value(value).uses.iter().map(|it| it.0));
         }
     }
+}
+
+/// Who uses what these ops compute in an affine map, also by way of other ops: what an index is computed from matters there.
+fn affine_users(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
+    let mut level: Vec<Op> = ops.to_vec();
+    let mut seen: FxHashSet<Op> = FxHashSet::default();
+    for _ in 0..MAX_STEPS {
+        let mut next = Vec::new();
+        for op in level {
+            let results = ir.op(op).results.iter().map(|&it| ir.value(it));
+            for &(user, _) in results.filter(|it| it.ty == Type::INDEX).flat_map(|it| &it.uses) {
+                let kind = ir.op(user).kind;
+                if is_affine(kind) {
+                    again.push(user);
+                }
+                if kind.has(Traits::PURE) && seen.insert(user) {
+                    next.push(user);
+                }
+            }
+        }
+        level = next;
+    }
+}
+
+fn is_affine(kind: OpKind) -> bool {
+    kind.spec().name.starts_with("affine.")
 }
 
 /// An op and all that it holds.

@@ -1,0 +1,525 @@
+//! Ops with regions: how many blocks and which arguments these have, and what flows along the edges between them.
+//!
+//! As in the real tools all of it is told of the op that holds the regions: at its name.
+
+use super::{Verifier, clash};
+use crate::{AttrData, Block, Form, Op, OpKind, Region, Traits, Type, TypeData};
+
+/// The types of what ends a region: of the operands of its terminator.
+type Given = Vec<Type>;
+
+impl Verifier<'_> {
+    pub(super) fn region_rules(&mut self, op: Op) {
+        let data = self.ir.op(op);
+        if data.regions.is_empty() || data.regions.iter().any(|it| !self.ir.region(it.1).closed) {
+            return;
+        }
+        self.entries(op);
+        if !self.problems.is_empty() {
+            return;
+        }
+        if data.kind.has(Traits::SINGLE_BLOCK) {
+            for (n, &(_, region)) in data.regions.iter().enumerate() {
+                if self.flows.contains_key(&region) {
+                    let message = format!("expects region #{n} to have 0 or 1 blocks");
+                    self.tell(op, "several-blocks", message);
+                    return;
+                }
+            }
+        }
+        if data.form == Form::Generic && self.ends_or_lacks(op) {
+            return;
+        }
+        match data.kind {
+            OpKind::BuiltinModule => self.module(op),
+            OpKind::FuncFunc => self.signature(op),
+            OpKind::ScfIf | OpKind::AffineIf => self.branches(op),
+            OpKind::ScfFor => self.counted(op, 3),
+            OpKind::AffineFor => self.affine_for(op),
+            OpKind::ScfWhile => self.scf_while(op),
+            OpKind::ScfParallel => self.scf_parallel(op),
+            OpKind::ScfReduce => self.scf_reduce(op),
+            OpKind::ScfForall => self.scf_forall(op),
+            OpKind::ScfIndexSwitch => self.index_switch(op),
+            OpKind::ScfExecuteRegion => self.execute_region(op),
+            OpKind::AffineParallel => self.affine_parallel(op),
+            _ => {}
+        }
+    }
+
+    fn region(&self, op: Op, n: usize) -> Option<Region> {
+        self.ir.op(op).regions.get(n).map(|it| it.1)
+    }
+
+    /// The first block of a region; `None` if it has no blocks at all.
+    fn entry(&self, region: Region) -> Option<Block> {
+        let first = self.ir.items(region).next();
+        let entry = match first {
+            Some(it) if self.ir.op(it).kind == OpKind::Label => self.ir.label_block(it),
+            _ => self.ir.region(region).entry,
+        };
+        (first.is_some() || !self.ir.block(entry).args.is_empty()).then_some(entry)
+    }
+
+    fn argument_types(&self, block: Block) -> Vec<Type> {
+        self.ir.block(block).args.iter().map(|&it| self.value_type(it)).collect()
+    }
+
+    fn result_types(&self, op: Op) -> Vec<Type> {
+        self.ir.op(op).results.iter().map(|&it| self.value_type(it)).collect()
+    }
+
+    fn operand_types(&self, op: Op) -> Vec<Type> {
+        (0..self.ir.op(op).operands.len()).map(|at| self.operand_type(op, at)).collect()
+    }
+
+    /// Who branches to the first block of a region.
+    fn entries(&mut self, op: Op) {
+        for n in 0..self.ir.op(op).regions.len() {
+            let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { continue };
+            if !self.ir.block(block).preds.is_empty() {
+                let message = "the entry block of a region may not have predecessors";
+                self.tell(op, "branch-to-entry", message);
+                return;
+            }
+        }
+    }
+
+    /// What only the generic form can leave out: the block of a region, and the terminator that belongs there. Tells of it.
+    fn ends_or_lacks(&mut self, op: Op) -> bool {
+        use OpKind as K;
+        let data = self.ir.op(op);
+        let Some(end) = data.kind.implicit_terminator() else { return false };
+        for n in 0..data.regions.len() {
+            let needs_block = match data.kind {
+                K::ScfIf => n == 0,
+                kind => kind != K::AffineIf,
+            };
+            let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else {
+                if needs_block {
+                    self.tell(op, "no-block", format!("region #{n} needs a block"));
+                    return true;
+                }
+                continue;
+            };
+            let last = self.ir.last_op(block);
+            if let Some(last) = last.filter(|&it| self.ir.op(it).kind == K::Unknown) {
+                let message = format!(
+                    "expects regions to end with '{}', found '{}'",
+                    end.spec().name,
+                    self.ir.op_name(last)
+                );
+                self.tell(op, "wrong-terminator", message);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What the terminator of a block of an op hands over; nothing if the text leaves it out. `None` if that is not known.
+    fn given(&self, op: Op, block: Block) -> Option<Given> {
+        let data = self.ir.op(op);
+        let last = self.ir.last_op(block);
+        let is_implicit = data.form == Form::Custom && data.kind.implicit_terminator().is_some();
+        match last {
+            Some(it) if self.ir.op(it).kind.has(Traits::TERMINATOR) => {
+                super::is_understood(self.ir, it).then(|| self.operand_types(it))
+            }
+            // An op that nobody knows may be a terminator in generic form only.
+            Some(it) if self.ir.op(it).kind == OpKind::Unknown && !is_implicit => None,
+            _ => is_implicit.then(Vec::new),
+        }
+    }
+
+    /// Says what is wrong if one list of types does not fit the other.
+    fn flows(&mut self, op: Op, given: &[Type], wanted: &[Type], from: &str, to: &str) -> bool {
+        if given.len() != wanted.len() {
+            let message =
+                format!("{from} gives {} values, but {to} takes {}", given.len(), wanted.len());
+            self.tell(op, "region-values", message);
+            return false;
+        }
+        for (n, (&a, &b)) in given.iter().zip(wanted).enumerate() {
+            if clash(a, b) {
+                let (a, b) = (self.show(a), self.show(b));
+                let message = format!("{from} gives '{a}' as value #{n}, but {to} takes '{b}'");
+                self.tell(op, "region-values", message);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The only block of a region hands over what the op gives.
+    fn yields(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
+        let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { return true };
+        let Some(given) = self.given(op, block) else { return true };
+        let last = self.ir.last_op(block);
+        if last.is_some_and(|it| self.ir.op(it).kind == OpKind::AffineYield) {
+            // Told of the yield itself.
+            return true;
+        }
+        self.flows(op, &given, wanted, &format!("the end of region #{n}"), "the op")
+    }
+
+    fn module(&mut self, op: Op) {
+        let Some(region) = self.region(op, 0) else { return };
+        let block = self.entry(region);
+        if block.is_some_and(|it| !self.ir.block(it).args.is_empty()) {
+            self.tell(op, "region-arguments", "region should have no arguments");
+        } else if self.ir.op(op).form == Form::Generic && block.is_none() {
+            self.tell(op, "no-block", "region #0 ('bodyRegion') needs a block");
+        } else {
+            self.dialect_attributes(op);
+        }
+    }
+
+    fn dialect_attributes(&mut self, op: Op) {
+        for &(name, _) in &self.ir.rest(op).attrs {
+            let name = self.ir.interner.str(name);
+            if !name.contains('.') && !matches!(name, "sym_name" | "sym_visibility") {
+                let message = format!(
+                    "can only contain attributes with dialect-prefixed names, found: '{name}'"
+                );
+                self.tell(op, "attribute-name", message);
+                return;
+            }
+        }
+    }
+
+    /// The arguments of the body of a function are those of its type.
+    fn signature(&mut self, op: Op) {
+        let Some(ty) = self.function_type(op) else { return };
+        let TypeData::Function { inputs, .. } = self.ir.interner.type_data(ty) else { return };
+        let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
+        let given = self.argument_types(block);
+        let inputs = inputs.to_vec();
+        if given.len() != inputs.len() {
+            let message = format!(
+                "entry block must have {} arguments to match function signature",
+                inputs.len()
+            );
+            self.tell(op, "entry-arguments", message);
+        } else if let Some(n) = (0..inputs.len()).find(|&n| clash(given[n], inputs[n])) {
+            let message = format!(
+                "entry block argument #{n} has type '{}', but the function takes '{}'",
+                self.show(given[n]),
+                self.show(inputs[n])
+            );
+            self.tell(op, "entry-arguments", message);
+        }
+    }
+
+    fn branches(&mut self, op: Op) {
+        let results = self.result_types(op);
+        let has_else = self.region(op, 1).and_then(|it| self.entry(it)).is_some()
+            // `else {}` has a block with an implicit terminator.
+            || self.ir.op(op).form == Form::Custom && self.ir.op(op).regions.len() > 1;
+        if !results.is_empty() && !has_else {
+            self.tell(op, "missing-else", "must have an else block if defining values");
+            return;
+        }
+        for n in 0..self.ir.op(op).regions.len() {
+            if !self.yields_or_empty(op, n, &results) {
+                return;
+            }
+        }
+    }
+
+    /// As [`Self::yields`]; a region of braces alone ends with an implicit terminator in custom form.
+    fn yields_or_empty(&mut self, op: Op, n: usize, wanted: &[Type]) -> bool {
+        let region = self.region(op, n);
+        let is_empty = region.is_some_and(|it| self.entry(it).is_none());
+        if is_empty && self.ir.op(op).form == Form::Custom {
+            return self.flows(op, &[], wanted, &format!("the end of region #{n}"), "the op");
+        }
+        self.yields(op, n, wanted)
+    }
+
+    /// A loop with operands carried from `first` on.
+    fn counted(&mut self, op: Op, first: usize) {
+        let operands = self.operand_types(op);
+        let results = self.result_types(op);
+        let Some(inits) = operands.get(first..) else { return };
+        if !self.flows(op, inits, &results, "the list of initial values", "the op") {
+            return;
+        }
+        if let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) {
+            let mut wanted = vec![if first > 0 { operands[0] } else { Type::INDEX }];
+            wanted.extend(&results);
+            let given = self.argument_types(block);
+            if !self.flows(op, &wanted, &given, "the loop", "its body") {
+                return;
+            }
+        }
+        self.yields_or_empty(op, 0, &results);
+    }
+
+    /// The sizes of the groups of operands, if they add up.
+    pub(super) fn segments(&self, op: Op) -> Option<Vec<usize>> {
+        let attr = self.ir.attr(op, "operandSegmentSizes")?;
+        let AttrData::DenseArray { values, .. } = self.ir.interner.attr_data(attr) else {
+            return None;
+        };
+        let size = |it: &crate::Attr| match self.ir.interner.attr_data(*it) {
+            AttrData::Int { value, .. } => usize::try_from(*value).ok(),
+            _ => None,
+        };
+        let sizes: Vec<usize> = values.iter().map(size).collect::<Option<_>>()?;
+        (sizes.iter().try_fold(0usize, |a, b| a.checked_add(*b))? == self.ir.op(op).operands.len())
+            .then_some(sizes)
+    }
+
+    fn affine_for(&mut self, op: Op) {
+        let Some(sizes) = self.segments(op) else { return };
+        let [lower, upper, _] = sizes[..] else { return };
+        let operands = self.operand_types(op);
+        let results = self.result_types(op);
+        if !self.flows(
+            op,
+            &operands[lower + upper..],
+            &results,
+            "the list of initial values",
+            "the op",
+        ) {
+            return;
+        }
+        if let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) {
+            let mut wanted = vec![Type::INDEX];
+            wanted.extend(&results);
+            let given = self.argument_types(block);
+            if !self.flows(op, &wanted, &given, "the loop", "its body") {
+                return;
+            }
+        }
+        self.yields_or_empty(op, 0, &results);
+    }
+
+    fn scf_while(&mut self, op: Op) {
+        let (Some(before), Some(after)) = (self.region(op, 0), self.region(op, 1)) else { return };
+        let (Some(before), Some(after)) = (self.entry(before), self.entry(after)) else {
+            self.tell(op, "no-block", "both regions need a block");
+            return;
+        };
+        for (block, kind, text) in [
+            (
+                before,
+                OpKind::ScfCondition,
+                "expects the 'before' region to terminate with 'scf.condition'",
+            ),
+            (after, OpKind::ScfYield, "expects the 'after' region to terminate with 'scf.yield'"),
+        ] {
+            let last = self.ir.last_op(block).map(|it| self.ir.op(it));
+            if last.is_none_or(|it| it.kind != kind && it.form != Form::Broken) {
+                self.tell(op, "wrong-terminator", text);
+                return;
+            }
+        }
+        let (inputs, outputs) = (self.argument_types(before), self.argument_types(after));
+        let (operands, results) = (self.operand_types(op), self.result_types(op));
+        if !self.flows(op, &operands, &inputs, "the op", "region #0") {
+            return;
+        }
+        if let Some(given) = self.given(op, before)
+            && let Some((_, given)) = given.split_first()
+        {
+            let ok = self.flows(op, given, &outputs, "the end of region #0", "region #1");
+            if !ok || !self.flows(op, given, &results, "the end of region #0", "the op") {
+                return;
+            }
+        }
+        if let Some(given) = self.given(op, after) {
+            self.flows(op, &given, &inputs, "the end of region #1", "region #0");
+        }
+    }
+
+    fn scf_parallel(&mut self, op: Op) {
+        let Some(sizes) = self.segments(op) else { return };
+        let [lower, upper, step, inits] = sizes[..] else { return };
+        let results = self.result_types(op);
+        if lower == 0 {
+            self.tell(op, "no-bounds", "needs at least one loop: bounds and a step");
+            return;
+        }
+        if lower != upper || lower != step {
+            self.tell(op, "bound-count", "needs as many lower bounds as upper bounds and steps");
+            return;
+        }
+        let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
+        let arguments = self.argument_types(block);
+        if arguments.len() != lower {
+            let message = format!(
+                "expects the same number of induction variables: {} as bound and step values: {lower}",
+                arguments.len()
+            );
+            self.tell(op, "entry-arguments", message);
+            return;
+        }
+        if arguments.iter().any(|it| clash(*it, Type::INDEX)) {
+            self.tell(op, "entry-arguments", "expects arguments of type 'index' for its loops");
+            return;
+        }
+        let last = self.ir.last_op(block).filter(|&it| {
+            let kind = self.ir.op(it).kind;
+            kind.has(Traits::TERMINATOR) || self.ir.op(op).form == Form::Generic
+        });
+        let n_reduced = match last.map(|it| (it, self.ir.op(it))) {
+            Some((_, it)) if it.form == Form::Broken => return,
+            Some((_, it)) if it.kind == OpKind::ScfReduce => it.operands.len(),
+            Some(_) => {
+                self.tell(op, "wrong-terminator", "expects body to terminate with 'scf.reduce'");
+                return;
+            }
+            None => 0,
+        };
+        if results.len() != n_reduced {
+            let message = format!(
+                "expects number of results: {} to be the same as number of reductions: {n_reduced}",
+                results.len()
+            );
+            self.tell(op, "region-values", message);
+        } else if results.len() != inits {
+            let message = format!(
+                "expects number of results: {} to be the same as number of initial values: {inits}",
+                results.len()
+            );
+            self.tell(op, "region-values", message);
+        }
+    }
+
+    /// Each operand of `scf.reduce` has a region of two arguments of its type, and is of the type of the result of the loop.
+    fn scf_reduce(&mut self, op: Op) {
+        let operands = self.operand_types(op);
+        if operands.len() != self.ir.op(op).regions.len() {
+            let message = format!(
+                "expects number of operands: {} to be the same as number of regions: {}",
+                operands.len(),
+                self.ir.op(op).regions.len()
+            );
+            self.tell(op, "region-values", message);
+            return;
+        }
+        for (n, &ty) in operands.iter().enumerate() {
+            let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else {
+                self.tell(op, "no-block", "the block inside reduce should not be empty");
+                return;
+            };
+            let arguments = self.argument_types(block);
+            if arguments.len() != 2 || arguments.iter().any(|it| clash(*it, ty)) {
+                let message = format!(
+                    "expected two block arguments with type '{}' in reduction region #{n}",
+                    self.show(ty)
+                );
+                self.tell(op, "entry-arguments", message);
+                return;
+            }
+            let last = self.ir.last_op(block).map(|it| self.ir.op(it));
+            if last.is_none_or(|it| it.kind != OpKind::ScfReduceReturn && it.form != Form::Broken) {
+                let message =
+                    format!("the block of region #{n} should end with 'scf.reduce.return'");
+                self.tell(op, "wrong-terminator", message);
+                return;
+            }
+        }
+    }
+
+    fn scf_forall(&mut self, op: Op) {
+        let Some(sizes) = self.segments(op) else { return };
+        let [lower, upper, step, outputs] = sizes[..] else { return };
+        let operands = self.operand_types(op);
+        let results = self.result_types(op);
+        let from = lower + upper + step;
+        if !self.flows(
+            op,
+            &operands[from..from + outputs],
+            &results,
+            "the list of outputs",
+            "the op",
+        ) {
+            return;
+        }
+        let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
+        let rank =
+            match self.ir.attr(op, "staticUpperBound").map(|it| self.ir.interner.attr_data(it)) {
+                Some(AttrData::DenseArray { values, .. }) => values.len(),
+                _ => return,
+            };
+        let mut wanted = vec![Type::INDEX; rank];
+        wanted.extend(&results);
+        let given = self.argument_types(block);
+        self.flows(op, &wanted, &given, "the loop", "its body");
+    }
+
+    fn index_switch(&mut self, op: Op) {
+        let results = self.result_types(op);
+        let n_regions = self.ir.op(op).regions.len();
+        if let Some(cases) = self.ir.attr(op, "cases")
+            && let AttrData::DenseArray { values, .. } = self.ir.interner.attr_data(cases)
+        {
+            if values.len() + 1 != n_regions {
+                let message =
+                    format!("has {} case regions but {} case values", n_regions - 1, values.len());
+                self.tell(op, "case-count", message);
+                return;
+            }
+            let twice = (1..values.len()).find(|&n| values[..n].contains(&values[n]));
+            if let Some(n) = twice {
+                let value = self.ir.interner.attr_text(values[n]);
+                let value = value.split(' ').next().unwrap_or_default();
+                self.tell(op, "duplicate-case", format!("has duplicate case value: {value}"));
+                return;
+            }
+        }
+        for n in 0..n_regions {
+            if self.region(op, n).is_some_and(|it| self.entry(it).is_none()) {
+                // `default {}` gets a block.
+                if self.ir.op(op).form == Form::Custom && n + 1 == n_regions {
+                    self.yields_or_empty(op, n, &results);
+                    return;
+                }
+                self.tell(op, "no-block", format!("region #{n} needs a block"));
+                return;
+            }
+            if !self.yields(op, n, &results) {
+                return;
+            }
+        }
+    }
+
+    fn execute_region(&mut self, op: Op) {
+        let results = self.result_types(op);
+        let Some(region) = self.region(op, 0) else { return };
+        let Some(entry) = self.entry(region) else {
+            self.tell(op, "no-block", "region needs to have at least one block");
+            return;
+        };
+        if !self.ir.block(entry).args.is_empty() {
+            self.tell(op, "region-arguments", "region cannot have any arguments");
+            return;
+        }
+        for block in self.ir.blocks(region) {
+            let is_yield =
+                self.ir.last_op(block).is_some_and(|it| self.ir.op(it).kind == OpKind::ScfYield);
+            if is_yield
+                && let Some(given) = self.given(op, block)
+                && !self.flows(op, &given, &results, "the end of region #0", "the op")
+            {
+                return;
+            }
+        }
+    }
+
+    fn affine_parallel(&mut self, op: Op) {
+        let results = self.result_types(op);
+        if let Some(attr) = self.ir.attr(op, "reductions")
+            && let AttrData::Array(list) = self.ir.interner.attr_data(attr)
+            && list.len() != results.len()
+        {
+            let message =
+                format!("gives {} results, but names {} reductions", results.len(), list.len());
+            self.tell(op, "region-values", message);
+            return;
+        }
+        self.yields_or_empty(op, 0, &results);
+    }
+}
