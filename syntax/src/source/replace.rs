@@ -133,8 +133,7 @@ impl<'a> Graft<'a> {
         // At the top level there are no blocks.
         let is_chunk = self.ir.is_chunk_region(region);
         if !is_chunk && is_label != (self.old_starts_with(region) == Some(true)) {
-            let parent = self.ir.region(region).parent;
-            self.ir.names.touched.flows.extend(parent.map(|op| (region, op)));
+            self.ir.names.touched.flows.push((region, None));
         }
     }
 

@@ -40,7 +40,9 @@ fn edit(source: &mut Source, at: usize, remove: usize, insert: &str) -> super::D
     let fresh = Source::new(&text);
     let (ours, theirs) = (fingerprint(source), fingerprint(&fresh));
     if ours != theirs {
-        let differs = ours.lines().zip(theirs.lines()).find(|(a, b)| a != b);
+        let only =
+            |a: &str, b: &str| a.lines().find(|it| !b.lines().any(|x| x == *it)).map(str::to_owned);
+        let differs = (only(&ours, &theirs), only(&theirs, &ours));
         panic!(
             "edited and fresh differ at {differs:?}
 before: {before:?}

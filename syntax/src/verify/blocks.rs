@@ -77,7 +77,7 @@ impl Verifier<'_> {
             OpKind::Chunk => false,
             // An op that nobody knows may want none if it has one block.
             OpKind::Unknown => self.flows.contains_key(&region),
-            kind => !kind.has(Traits::NO_TERMINATOR) && self.ir.region(region).closed,
+            kind => !kind.has(Traits::NO_TERMINATOR),
         }
     }
 

@@ -11,7 +11,7 @@ type Given = Vec<Type>;
 impl Verifier<'_> {
     pub(super) fn region_rules(&mut self, op: Op) {
         let data = self.ir.op(op);
-        if data.regions.is_empty() || data.regions.iter().any(|it| !self.ir.region(it.1).closed) {
+        if data.regions.is_empty() {
             return;
         }
         self.entries(op);

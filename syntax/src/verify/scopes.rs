@@ -48,7 +48,10 @@ impl Verifier<'_> {
             }
             user = parent;
         }
-        if self.is_graph(region) {
+        let of_entry = |block: Block| ir.block(block).label.is_none();
+        if self.is_graph(region)
+            || matches!(ir.value(value).def, Def::Argument(it, _) if of_entry(it))
+        {
             return Reach::Yes;
         }
         let Some(flow) = self.flows.get(&region) else {
