@@ -4,7 +4,7 @@
 //! cargo run --release -p noisy-analyses --example place -- [OPTIONS] FILE.mlir...
 //!   --time SECONDS     time limit per file (10)
 //!   --work STEPS       work limit instead: the same figures on every machine
-//!   --off STEP         a step to leave out: force split prune anneal prove cores stretch fix sweep branch
+//!   --off STEP         a step to leave out: force split prune anneal prove cores cluster fix sweep branch
 //!   --progress         a line each time a second has passed and something got better
 //!   --live             leave out ops whose results are never used
 //! ```
@@ -98,7 +98,7 @@ fn switch_off(steps: &mut Steps, name: &str) -> Result<(), String> {
         "anneal" => &mut steps.anneal,
         "prove" => &mut steps.prove,
         "cores" => &mut steps.cores,
-        "stretch" => &mut steps.stretch,
+        "cluster" => &mut steps.cluster,
         "fix" => &mut steps.fix,
         "sweep" => &mut steps.sweep,
         "branch" => &mut steps.branch,

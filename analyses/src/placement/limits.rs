@@ -50,8 +50,8 @@ pub struct Steps {
     pub prove: bool,
     /// Bounds from conflict cores; off: from the compact model.
     pub cores: bool,
-    /// Solve the relaxation of a large part in stretches first.
-    pub stretch: bool,
+    /// Solve the relaxation of a large part in clusters first.
+    pub cluster: bool,
     /// Fix sites by reduced cost before branch and bound.
     pub fix: bool,
     /// Dynamic programming over a narrow program.
@@ -69,7 +69,7 @@ impl Default for Steps {
             anneal: true,
             prove: true,
             cores: true,
-            stretch: true,
+            cluster: true,
             fix: true,
             sweep: true,
             branch: true,

@@ -58,7 +58,7 @@ pub(super) fn relax(
     let all =
         Cluster { sites: (0..n as u32).collect(), nodes: graph.order.clone(), pieces: Vec::new() };
     let mut start = Start { statuses: vec![0; n], solved: Vec::new() };
-    if budget.steps.stretch && n >= 3 * SIZES[0] {
+    if budget.steps.cluster && n >= 3 * SIZES[0] {
         let n_levels = SIZES.iter().take_while(|&&size| n >= 3 * size).count();
         for clusters in cluster::levels(graph, &SIZES[..n_levels]) {
             start.level(graph, clusters, cores, board, budget)?;

@@ -242,7 +242,7 @@ fn each_step_can_be_off() {
         |s| &mut s.prove,
         |s| &mut s.cores,
         |s| &mut s.fix,
-        |s| &mut s.stretch,
+        |s| &mut s.cluster,
         |s| &mut s.sweep,
         |s| &mut s.branch,
     ];
@@ -439,13 +439,13 @@ fn operands_after_their_users_are_no_trouble() {
 }
 
 #[test]
-fn a_large_part_gets_a_bound_in_stretches() {
-    // Bounds of stretches and of the whole must agree with what is proven when they are off.
+fn a_large_part_gets_a_bound_in_clusters() {
+    // Bounds of clusters and of the whole must agree with what is proven when they are off.
     let instance = window_program(&mut Random::new(17), 7500);
-    let limits = |stretch| Limits {
+    let limits = |cluster| Limits {
         time: None,
         work: Some(6_000_000),
-        steps: Steps { stretch, anneal: false, ..Steps::default() },
+        steps: Steps { cluster, anneal: false, ..Steps::default() },
         ..Limits::default()
     };
     let [with, without] = [true, false].map(|on| place(&instance, &limits(on)).unwrap());
