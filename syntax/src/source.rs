@@ -125,3 +125,5 @@ impl Source {
 mod bad_input;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod traps;

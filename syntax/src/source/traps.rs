@@ -1,0 +1,86 @@
+//! What is easily read wrong: each once, and what it must come to.
+
+use super::Source;
+
+fn problems(text: &str) -> Vec<&'static str> {
+    Source::new(text).problems().into_iter().map(|it| it.2.code).collect()
+}
+
+fn value(constant: &str) -> String {
+    format!("func.func @f() {{\n  %0 = arith.constant {constant}\n  return\n}}\n")
+}
+
+#[test]
+fn what_is_legal_has_no_problem() {
+    for text in [
+        "",
+        "// only a comment",
+        // A minus belongs to names with a sigil.
+        "func.func @f(%a-1: i32) -> i32 {\n  return %a-1 : i32\n}",
+        // Blanks in numbers, hexadecimal ones, types at the edge.
+        &value("- 1 : i8"),
+        &value("255 : i8"),
+        &value("-128 : i8"),
+        &value("0x10 : i32"),
+        &value("1. : f32"),
+        // A hexadecimal number in a shape is a zero and a dimension.
+        "\"a.b\"() : () -> tensor<0x4xf32>",
+        // Comments inside builtin types are comments, inside dialect bodies they are text.
+        "\"a.b\"() : () -> tensor< // c\n4xf32>",
+        "\"a.b\"() : () -> !a.b<// c>",
+        "\"a.b\"() : () -> !a.b<a -> b>",
+        "\"a.b\"() : () -> !a.b<\"(>\">",
+        "#s = affine_set<(d0) : (d0 > = 0)>",
+        // Names in dictionaries.
+        "\"a.b\"() {i32, func = 1, \"a b\" = 2} : () -> ()",
+        "\"a.b\"() {a, b = 1} : () -> ()",
+        // Only whole lines split.
+        "\"a.b\"() : () -> () // --------\n// --------\n\"a.b\"() : () -> ()",
+        "!t = i32\n// -----\n!t = i64\n",
+        "// -----// IR Dump After X //----- //\nmodule {\n}\n",
+        // Several modules, values at the top, ops without a dialect, escapes.
+        "module {\n}\nmodule {\n}\n",
+        "%0 = \"foo\"() : () -> i32\n\"bar\"(%0) : (i32) -> ()",
+        "\"a.b\"() {a = \"\\0A\\\"\u{e9}\", s = @\"a b\\0A\"} : () -> ()",
+        // Inherent attributes in either place.
+        "\"arith.constant\"() <{value = 1 : i32}> : () -> i32",
+        "\"arith.constant\"() {value = 1 : i32} : () -> i32",
+        "\"a.b\"() : () -> () loc(\"f\":1:2)",
+        "\u{feff}module {\n}\n",
+        "module {\r\n}\r\n",
+        "module {\r}\r",
+        "module {\0}\n",
+    ] {
+        assert_eq!(problems(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_is_told() {
+    for text in [
+        "func.func @a-b() {\n  return\n}",
+        &value("256 : i8"),
+        &value("128 : si8"),
+        &value("-1 : ui8"),
+        &value("18446744073709551616 : i64"),
+        &value("true : i1"),
+        &value("dense<1> : tensor<f32>"),
+        &value("1e5 : f32"),
+        "\"\"() : () -> ()",
+        "\"a.b\"() {a = true : i1} : () -> ()",
+        "func.func @f() {\n  \"a.b\"(%0 #map) : () -> ()\n  return\n}",
+        "func.func @f() {\n",
+        "\"a.b\"() : () -> () \u{b}",
+        "module {\n}\n\u{feff}",
+        "\"a",
+    ] {
+        assert_ne!(problems(text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn an_unclosed_region_is_told_at_the_last_token() {
+    let source = Source::new("func.func @f() {\n  return\n\n");
+    let ranges: Vec<_> = source.problems().into_iter().map(|it| it.1).collect();
+    assert_eq!(ranges, [25..25]);
+}
