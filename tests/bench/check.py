@@ -19,16 +19,16 @@ N_FILES, N_OPS = 10_000, 30
 
 
 def function(number):
-    """A legal program of noisy and arith ops."""
-    lines = [f"func.func @f{number}(%x: i5, %i: i32) -> i5 {{", "  %0 = noisy.encode %x : i5 -> !noisy.i32"]
+    """A program of noisy and arith ops in which there is nothing to report."""
+    lines = [f"func.func @f{number}(%x: i5, %i: i32) -> (i5, i32) {{", "  %c0 = arith.constant 0 : i32", "  %0 = noisy.encode %x : i5 -> !noisy.i32"]
     for op in range(1, N_OPS):
         of = (op * 7 + number) % op
         if op % 12 == 0:
             lines.append(f"  %{op} = noisy.reduce_noise %{op - 1} : !noisy.i32")
         else:
             lines.append(f"  %{op} = noisy.add %{op - 1}, %{of if of > op - op % 12 else op - 1} : !noisy.i32 // {number}")
-        lines.append(f"  %c{op} = arith.constant {op} : i32")
-    lines += [f"  %d = noisy.decode %{N_OPS - 1} : !noisy.i32 -> i5", "  return %d : i5", "}", ""]
+        lines.append(f"  %c{op} = arith.addi %c{op - 1}, %i : i32")
+    lines += [f"  %d = noisy.decode %{N_OPS - 1} : !noisy.i32 -> i5", f"  return %d, %c{N_OPS - 1} : i5, i32", "}", ""]
     return "\n".join(lines)
 
 
