@@ -15,9 +15,6 @@ use crate::place::Place;
 
 /// Labels on lines so far apart are drawn as one piece.
 const NEAR: usize = 4;
-/// Of a longer chain only the first and the last steps are drawn.
-const FIRST: usize = 1;
-const LAST: usize = 4;
 /// Longer lines are not drawn.
 const MAX_LINE: usize = 1000;
 
@@ -77,7 +74,7 @@ fn sheet(text: &Rope) -> Source<String> {
 }
 
 fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool) -> String {
-    let (mut marks, n_hidden) = marks(&checked.text, it);
+    let mut marks = marks(&checked.text, it);
     marks.retain(|it| {
         line_end(&checked.text, it.row) - checked.text.line_to_char(it.row) <= MAX_LINE
     });
@@ -128,42 +125,47 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
         .with_code(it.code)
         .with_message(&it.message)
         .with_labels(labels);
-    if n_hidden > 0 {
-        let steps = if n_hidden == 1 { "step".to_owned() } else { format!("{n_hidden} steps") };
-        report = report.with_note(format!("{steps} of the chain not shown"));
-    }
     if let Some(help) = &it.help {
         report = report.with_help(help);
     }
     let mut out = Vec::new();
     // Writing to memory cannot fail.
     let _ = report.finish().write(Parts { name: &checked.name, source }, &mut out);
+    let mut text = String::from_utf8_lossy(&out).into_owned();
+    if !color {
+        // NB ariadne colors the headline of kinds of our own in any case.
+        text = plain(&text);
+    }
     // Drawn lines end in blanks where there is nothing to draw.
-    let text = String::from_utf8_lossy(&out);
     text.lines().fold(String::new(), |acc, line| acc + line.trim_end() + "\n")
 }
 
-/// The marks of a diagnostic, and how many steps of its chain are left out.
-fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> (Vec<Mark<'a>>, usize) {
-    let n = it.related.len();
-    let n_hidden = if n > FIRST + LAST + 1 { n - FIRST - LAST } else { 0 };
-    let shown = it
-        .related
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| n_hidden == 0 || *at < FIRST || *at >= n - LAST);
+/// The text without changes of color.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut parts = text.split("\u{1b}[");
+    out.extend(parts.next());
+    for part in parts {
+        let rest = part.trim_start_matches(|it: char| it.is_ascii_digit() || it == ';');
+        out.push_str(rest.strip_prefix('m').unwrap_or(rest));
+    }
+    out
+}
+
+/// The marks of a diagnostic. Its chain was shortened where it was made, and says by how much.
+fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
     let mark = |range: &Range<usize>, message, is_primary| {
         let range = range.start.min(text.len_bytes())..range.end.min(text.len_bytes());
         Mark { row: text.byte_to_line(range.start), range, message, is_primary }
     };
-    let mut out: Vec<_> = shown.map(|(_, it)| mark(&it.range, &it.message, false)).collect();
+    let mut out: Vec<_> = it.related.iter().map(|it| mark(&it.range, &it.message, false)).collect();
     // The message stands in the headline; at its place a last step of the chain says more.
     let own = out.iter().position(|other| other.range == it.range);
     match own {
         Some(at) => out[at].is_primary = true,
         None => out.push(mark(&it.range, "here", true)),
     }
-    (out, n_hidden)
+    out
 }
 
 /// The character behind the last of a line, its line break not counted.

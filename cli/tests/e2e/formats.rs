@@ -493,6 +493,11 @@ fn colors_when_wanted() {
     let colored =
         |args: &[&str], env: &[(&str, &str)]| folder.run_with(args, "", env).out.contains('\u{1b}');
     assert!(!colored(&[], &[]), "not into a pipe");
+    folder.write(
+        "hint.mlir",
+        "func.func @f(%a: !noisy.i32) { %0 = noisy.reduce_noise %a : !noisy.i32 return }",
+    );
+    assert!(!colored(&["hint.mlir"], &[]) && colored(&["hint.mlir", "--color", "always"], &[]));
     assert!(colored(&["--color", "always"], &[("NO_COLOR", "1")]));
     assert!(colored(&[], &[("CLICOLOR_FORCE", "1")]));
     assert!(!colored(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
@@ -528,4 +533,23 @@ fn statistics_count_the_codes() {
         Folder::with(&[("a.mlir", UNDEFINED), ("b.mlir", UNDEFINED), ("c.mlir", TUTORIAL)]);
     let run = folder.run(&["--statistics", "--output-format", "json-lines"]);
     assert_eq!(run.err, "       2  undefined-value\n       1  noise-overflow\n");
+}
+
+#[test]
+fn a_long_chain_says_how_much_of_it_is_left_out() {
+    let ops = (1..40)
+        .map(|n| format!("  %{n} = noisy.add %{}, %a : !noisy.i32\n", n - 1))
+        .collect::<String>();
+    let text = format!(
+        "func.func @f(%a: !noisy.i32) -> !noisy.i32 {{\n  %0 = noisy.add %a, %a : !noisy.i32\n{ops}  return %39 : !noisy.i32\n}}\n"
+    );
+    let folder = Folder::with(&[("a.mlir", &text)]);
+    let run = folder.run(&["a.mlir"]);
+    let steps = run.out.lines().filter(|it| it.contains("╰─") && it.contains(": ")).count();
+    let left_out =
+        run.out.split_once("... ").and_then(|it| it.1.split_once(" steps later")).map(|it| it.0);
+    let left_out: usize = left_out.expect("a gap").parse().expect("a number");
+    // %a is 12, and each add gives one more: 27 is the fifteenth.
+    assert_eq!(steps + left_out, 16, "{}", run.out);
+    assert!(run.out.contains("a.mlir:16:"), "{}", run.out);
 }
