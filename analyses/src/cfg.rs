@@ -215,7 +215,7 @@ pub(crate) mod tests {
                 continue;
             }
             inside[head] = true;
-            for node in 0..n {
+            for (node, is_inside) in inside.iter_mut().enumerate() {
                 let mut seen = vec![false; n];
                 let mut stack = vec![node];
                 while let Some(at) = stack.pop() {
@@ -223,7 +223,7 @@ pub(crate) mod tests {
                         stack.extend(cfg.successors[at].iter().map(|&it| it as usize));
                     }
                 }
-                inside[node] |= seen[latch] && tree.is_reachable(node);
+                *is_inside |= seen[latch] && tree.is_reachable(node);
             }
         }
         inside

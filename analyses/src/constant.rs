@@ -111,10 +111,7 @@ pub fn sign_extended(value: i128, width: u32) -> i128 {
 /// `dense<...>` with equal elements.
 fn splat(ir: &Ir, text: &str, ty: Type) -> Option<Constant> {
     let inside = text.strip_prefix("dense<")?.strip_suffix('>')?;
-    let mut elements = inside
-        .split(|it: char| matches!(it, '[' | ']' | ','))
-        .map(str::trim)
-        .filter(|it| !it.is_empty());
+    let mut elements = inside.split(['[', ']', ',']).map(str::trim).filter(|it| !it.is_empty());
     let first = elements.next()?;
     if !elements.all(|it| it == first) {
         return None;

@@ -383,8 +383,8 @@ fn floats(ir: &Ir, op: Op, kind: OpKind, a: Constant, b: Constant, ty: &str) -> 
         return None;
     }
     // Equal zeros of different signs: the larger is +0.
-    let larger = |x: f64, y: f64| if x > y || (x == y && x.is_sign_positive()) { x } else { y };
-    let smaller = |x: f64, y: f64| if x < y || (x == y && x.is_sign_negative()) { x } else { y };
+    let larger = |x: f64, y: f64| if x > y || (x >= y && x.is_sign_positive()) { x } else { y };
+    let smaller = |x: f64, y: f64| if x < y || (x <= y && x.is_sign_negative()) { x } else { y };
     let exact = match kind {
         OpKind::ArithAddf => x + y,
         OpKind::ArithSubf => x - y,
@@ -410,14 +410,14 @@ fn compare_floats(predicate: i128, x: Option<f64>, y: Option<f64>) -> Option<boo
     if is_nan(x) || is_nan(y) {
         return Some(predicate >= 8);
     }
-    let (x, y) = (x?, y?);
+    let order = x?.partial_cmp(&y?)?;
     Some(match predicate {
-        1 | 8 => x == y,
-        2 | 9 => x > y,
-        3 | 10 => x >= y,
-        4 | 11 => x < y,
-        5 | 12 => x <= y,
-        6 | 13 => x != y,
+        1 | 8 => order.is_eq(),
+        2 | 9 => order.is_gt(),
+        3 | 10 => order.is_ge(),
+        4 | 11 => order.is_lt(),
+        5 | 12 => order.is_le(),
+        6 | 13 => order.is_ne(),
         7 => true,
         14 => false,
         _ => return None,

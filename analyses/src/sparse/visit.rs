@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use noisy_syntax::{Block, Def, Op, OpKind, Value};
+use noisy_syntax::{Block, Def, Ir, Op, OpKind, Value};
 use smallvec::SmallVec;
 
 use super::{Moved, Pass, Scene, Sparse, SparseForward, ancestor_in};
@@ -285,8 +285,7 @@ impl<A: SparseForward> Sparse<A> {
                         continue;
                     }
                     let _ = fact.join(old);
-                    if number > EXACT_ROUNDS && fact != *old && self.is_head(ir, label, &live_edges)
-                    {
+                    if number > EXACT_ROUNDS && fact != *old && is_head(ir, label, &live_edges) {
                         fact = self.analysis.widen(old, fact);
                     }
                 }
@@ -295,9 +294,9 @@ impl<A: SparseForward> Sparse<A> {
         }
         changed
     }
+}
 
-    /// Whether a branch to a label stands behind it: every cycle has such a label.
-    fn is_head(&self, ir: &Scene<'_, A::Base>, label: Op, edges: &[(Op, usize)]) -> bool {
-        edges.iter().any(|&(op, _)| !ir.is_before(op, label))
-    }
+/// Whether a branch to a label stands behind it: every cycle has such a label.
+fn is_head(ir: &Ir, label: Op, edges: &[(Op, usize)]) -> bool {
+    edges.iter().any(|&(op, _)| !ir.is_before(op, label))
 }
