@@ -144,6 +144,11 @@ impl<A: SparseForward> Sparse<A> {
         for op in &delta.removed {
             touches |= self.calls.remove(op);
         }
+        // What stood in a function of the family may have been its return.
+        touches |= delta.removed.iter().any(|&op| {
+            let around = ir.region(ir.op(op).parent).parent;
+            around.is_some_and(|it| ir.is_alive(it) && self.is_in_family(ir, it))
+        });
         touches && !self.family.is_empty()
             || delta.removed.iter().chain(&delta.changed).any(|it| self.family.contains(it))
             || delta
