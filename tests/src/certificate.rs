@@ -119,7 +119,7 @@ pub fn check_certificate(instance: &Instance, certificate: &Certificate) -> Resu
         }
         for (site, paid) in paid {
             let cost = instance.sites[site.0 as usize].cost;
-            if cost % part.grain.max(1) != 0 {
+            if !cost.is_multiple_of(part.grain.max(1)) {
                 return Err(format!("the cost of {site:?} is no multiple of {}", part.grain));
             }
             sum += ((i128::from(cost) * UNIT) - paid).min(0);

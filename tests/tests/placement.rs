@@ -58,7 +58,7 @@ fn every_program_of_the_suite_is_placed_and_proven() {
     assert!(n_placed > 50 && n_reduced > 10, "{n_placed}, {n_reduced}");
 }
 
-/// A small generator of numbers: SplitMix64 (Steele, Lea, Flood).
+/// A small generator of numbers: `SplitMix64` (Steele, Lea, Flood).
 struct Random(u64);
 
 impl Random {
