@@ -77,7 +77,7 @@ impl Source {
     }
 
     /// What the verifier has found, told or not.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "laws"))]
     pub(crate) fn verdicts(&self) -> &Verdicts {
         &self.verdicts
     }
