@@ -494,8 +494,9 @@ mod tests {
 
     #[test]
     fn rules_the_narrower_before_the_broader_the_later_before_the_earlier() {
-        let text = "func.func @f(%a: !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 %1 = noisy.mul %0, %0 : !noisy.i32 \
-                    %2 = noisy.reduce_noise %a : !noisy.i32 return }";
+        let text = "func.func @f(%a: !noisy.i32) -> (!noisy.i32, !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 \
+                    %1 = noisy.mul %0, %0 : !noisy.i32 %2 = noisy.reduce_noise %a : !noisy.i32 \
+                    return %1, %2 : !noisy.i32, !noisy.i32 }";
         let found = Document::new(text).diagnostics();
         let severities = |text: &str, sets: &[&str]| {
             let mut found = found.clone();

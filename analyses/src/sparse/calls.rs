@@ -7,13 +7,13 @@
 //!
 //! The functions between which facts flow are a *family*. It is solved as a whole: every function is swept, the ports are
 //! joined anew, and the functions whose ports changed are swept again. Ports only rise and the lattice is of finite height, so
-//! this ends at the least solution, recursion included. *Cost.* An edit that concerns an op of the family sweeps the
-//! family; what stands outside of it is not looked at.
+//! this ends at the least solution, recursion included. *Cost.* Every edit of a document that has a family solves
+//! all of it anew: an edit may end what flowed through a call in ways that no queue of ops sees.
 
 use noisy_syntax::{Delta, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
-use super::{Scene, Sparse, SparseForward, values_within};
+use super::{Scene, Sparse, SparseForward};
 use crate::flow;
 use crate::lattice::Lattice;
 
@@ -100,99 +100,18 @@ impl<A: SparseForward> Sparse<A> {
         self.family.extend(functions.into_iter().filter(|it| family.contains(it)));
     }
 
-    /// Whether an edit makes other functions a family.
-    pub(super) fn changes_family(&mut self, ir: &Scene<'_, A::Base>, delta: &Delta) -> bool {
-        if !A::LINKS || !self.may_change_family(ir, delta) {
-            return false;
-        }
-        let before = std::mem::take(&mut self.family);
-        let ports = std::mem::take(&mut self.ports);
-        self.find_family(ir);
-        let is_same = before == self.family
-            && ports.len() == self.ports.len()
-            && self.family.iter().all(|it| match (ports.get(it), self.ports.get(it)) {
-                (Some(old), Some(new)) => {
-                    old.args.is_some() == new.args.is_some()
-                        && old.results.len() == new.results.len()
-                }
-                (None, None) => true,
-                _ => false,
-            });
-        self.ports = ports;
-        !is_same
-    }
-
-    fn may_change_family(&self, ir: &Scene<'_, A::Base>, delta: &Delta) -> bool {
-        let concerns = |&op: &Op| {
-            let data = ir.op(op);
-            data.kind == OpKind::FuncFunc
-                || data
-                    .rest
-                    .as_ref()
-                    .is_some_and(|it| it.symbol.is_some() || !it.symbol_uses.is_empty())
-        };
-        delta.changed.iter().any(concerns)
-            || delta.removed.iter().any(|op| self.calls.contains(op) || self.family.contains(op))
-    }
-
-    /// Whether an edit by itself concerns the family: a call or function of it came, changed or left.
-    pub(super) fn touches_family(&mut self, ir: &Scene<'_, A::Base>, delta: &Delta) -> bool {
-        if !A::LINKS {
-            return false;
-        }
-        let mut touches = false;
-        for op in &delta.removed {
-            touches |= self.calls.remove(op);
-        }
-        // What stood in a function of the family may have been its return.
-        touches |= delta.removed.iter().any(|&op| {
-            let around = ir.region(ir.op(op).parent).parent;
-            around.is_some_and(|it| ir.is_alive(it) && self.is_in_family(ir, it))
-        });
-        touches && !self.family.is_empty()
-            || delta.removed.iter().chain(&delta.changed).any(|it| self.family.contains(it))
-            || delta
-                .changed
-                .iter()
-                .any(|&it| ir.op(it).kind == OpKind::FuncCall && self.is_in_family(ir, it))
-    }
-
-    /// Whether an op stands in the family.
-    pub(super) fn is_in_family(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
-        !self.family.is_empty() && ir.function_of(op).is_some_and(|it| self.family.contains(&it))
-    }
-
-    /// Whether facts of the analysis flow through an op at all.
-    pub(super) fn is_concerned(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
-        let data = ir.op(op);
-        !data.regions.is_empty()
-            || data.kind == OpKind::Label
-            || !ir.rest(op).successors.is_empty()
-            || data.results.iter().any(|&it| self.analysis.carries(ir, it))
-            || (flow::is_yield(ir, op) || data.kind == OpKind::FuncCall)
-                && data
-                    .operands
-                    .iter()
-                    .any(|it| it.value.is_some_and(|it| self.analysis.carries(ir, it)))
-    }
-
-    /// Solves the family anew.
-    pub(super) fn redo_family(&mut self, ir: &Scene<'_, A::Base>) {
-        let family = self.family.clone();
-        let mut values: Vec<Value> = Vec::new();
-        for &function in &family {
-            values_within(ir, function, &mut values);
-        }
-        let before: Vec<A::Fact> = values.iter().map(|it| self.facts[it.index()].clone()).collect();
-        for &function in &family {
-            if let Some(port) = self.port(ir, function) {
-                self.ports.insert(function, port);
-            }
-        }
-        self.sweep_functions(ir, &family);
-        self.settle_calls(ir);
-        self.dirty.clear();
-        self.note_moved(&values, &before);
+    /// Whether an edit to a document without a family may give it one.
+    pub(super) fn gains_family(&self, ir: &Scene<'_, A::Base>, delta: &Delta) -> bool {
+        A::LINKS
+            && delta.changed.iter().any(|&op| {
+                let data = ir.op(op);
+                data.kind == OpKind::FuncFunc
+                    || data
+                        .rest
+                        .as_ref()
+                        .is_some_and(|it| it.symbol.is_some() || !it.symbol_uses.is_empty())
+            })
+            && flow::functions(ir).iter().any(|&it| self.port(ir, it).is_some())
     }
 
     fn sweep_functions(&mut self, ir: &Scene<'_, A::Base>, functions: &[Op]) {

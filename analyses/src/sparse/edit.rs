@@ -18,7 +18,8 @@ impl<A: SparseForward> Sparse<A> {
         self.n_visits = 0;
         self.moved = Moved::These(Vec::new());
         self.fit(ir);
-        if self.changes_family(ir, delta) {
+        // What flows through calls is solved as a whole, and only anew.
+        if !self.family.is_empty() || self.gains_family(ir, delta) {
             return self.solve(ir);
         }
         self.clock += 1;
@@ -47,7 +48,6 @@ impl<A: SparseForward> Sparse<A> {
                 }
             }
         }
-        let mut redoes_family = self.touches_family(ir, delta);
         // Most of the program: a sweep is cheaper than a queue.
         let many = 1000 + ir.bounds().0 / 16;
         while let Some(Reverse(((_, is_start, _), op))) = self.queue.pop() {
@@ -58,12 +58,6 @@ impl<A: SparseForward> Sparse<A> {
             if self.n_visits + self.queue.len() > many {
                 return self.solve(ir);
             }
-            if self.is_in_family(ir, op) {
-                redoes_family |= self.is_concerned(ir, op);
-                if self.is_concerned(ir, op) {
-                    continue;
-                }
-            }
             if !is_start {
                 self.join_yields(ir, op, self.is_live(ir, op));
                 self.n_visits += 1;
@@ -73,9 +67,6 @@ impl<A: SparseForward> Sparse<A> {
                 self.visit(ir, op);
             }
             self.enter_users(ir);
-        }
-        if redoes_family {
-            self.redo_family(ir);
         }
     }
 

@@ -304,8 +304,6 @@ pub struct Sparse<A: SparseForward> {
     ports: FxHashMap<Op, Port<A::Fact>>,
     /// Functions that are solved together, because facts flow between them; in textual order.
     family: Vec<Op>,
-    /// The calls that were visited.
-    calls: FxHashSet<Op>,
     /// The visits, as text, if they are recorded.
     trace: Option<String>,
 }
@@ -351,7 +349,6 @@ impl<A: SparseForward> Sparse<A> {
             moved: Moved::All,
             ports: FxHashMap::default(),
             family: Vec::new(),
-            calls: FxHashSet::default(),
             trace: None,
         }
     }
@@ -397,7 +394,6 @@ impl<A: SparseForward> Sparse<A> {
         self.queue.clear();
         self.queued.clear();
         self.dirty.clear();
-        self.calls.clear();
         self.n_visits = 0;
         self.checks_order = false;
         self.clock += 1;

@@ -96,12 +96,8 @@ impl<A: SparseForward> Sparse<A> {
         let mut operands: SmallVec<[A::Fact; 4]> = SmallVec::new();
         let mut changed = Changed::No;
         let before = self.trace.is_some().then(|| self.facts_text(ir, results));
-        let linked = if A::LINKS && ir.op(op).kind == OpKind::FuncCall {
-            self.calls.insert(op);
-            self.linked_callee(ir, op)
-        } else {
-            None
-        };
+        let is_call = A::LINKS && ir.op(op).kind == OpKind::FuncCall;
+        let linked = if is_call { self.linked_callee(ir, op) } else { None };
         for (index, &value) in results.iter().enumerate() {
             let fact = if live && self.analysis.carries(ir, value) {
                 if let Some(callee) = linked {
