@@ -34,7 +34,7 @@ struct Root {
 
 impl Root {
     fn new(uri: Option<lsp::Uri>, editor: Arc<Config>) -> Self {
-        let path = uri.as_ref().and_then(|it| it.to_file_path()).map(std::borrow::Cow::into_owned);
+        let path = uri.as_ref().and_then(lsp::Uri::to_file_path).map(std::borrow::Cow::into_owned);
         let files = resolver(&editor, path.as_deref());
         Self { uri, path, editor, files }
     }

@@ -12,7 +12,7 @@
 //! that block and inside of it ([`Group`]). Ops that reset noise already are kept: the result is a source, the operand limited as any other. Or,
 //! to place them anew, each is a site like the others: chosen, it stays.
 //!
-//! The cost of a site is how often it is executed ([`weight`]), or 1 for each, times the price of one.
+//! The cost of a site is how often it is executed (`weight.rs`), or 1 for each, times the price of one.
 //!
 //! *Refused* are functions in which anything is wrong but noise, or in which the noise of a live value is not known.
 

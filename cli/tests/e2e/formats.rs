@@ -537,9 +537,9 @@ fn statistics_count_the_codes() {
 
 #[test]
 fn a_long_chain_says_how_much_of_it_is_left_out() {
-    let ops = (1..40)
-        .map(|n| format!("  %{n} = noisy.add %{}, %a : !noisy.i32\n", n - 1))
-        .collect::<String>();
+    let ops: Vec<String> =
+        (1..40).map(|n| format!("  %{n} = noisy.add %{}, %a : !noisy.i32\n", n - 1)).collect();
+    let ops = ops.concat();
     let text = format!(
         "func.func @f(%a: !noisy.i32) -> !noisy.i32 {{\n  %0 = noisy.add %a, %a : !noisy.i32\n{ops}  return %39 : !noisy.i32\n}}\n"
     );

@@ -42,9 +42,11 @@ pub(crate) const KINDS: [&str; 3] = ["quickfix", "refactor.rewrite.noisy", "sour
 /// The kind of an action.
 pub(crate) fn kind(it: &Action) -> &'static str {
     match it {
-        Action::Fix(..) | Action::FixAll(..) | Action::Allow(..) => KINDS[0],
         Action::Place(Placement { anew: true, .. }, _) => KINDS[1],
-        Action::Place(Placement { scope: Scope::Function(..), .. }, _) => KINDS[0],
+        Action::Fix(..)
+        | Action::FixAll(..)
+        | Action::Allow(..)
+        | Action::Place(Placement { scope: Scope::Function(..), .. }, _) => KINDS[0],
         Action::Place(Placement { scope: Scope::File, .. }, _) => KINDS[2],
     }
 }

@@ -95,6 +95,5 @@ pub(crate) fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
             let category = format!("{:?}", it.category).to_lowercase();
             json!({ "category": category, "version": view.version })
         }),
-        ..lsp::Diagnostic::default()
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
         command.title = format!("{}: {what}", command.title);
         if !matches!(solution, Some(Solution { found: Found::Nothing, .. })) {
             let place = place(view, &placement);
-            command.command = PLACE.to_owned();
+            PLACE.clone_into(&mut command.command);
             command.arguments = Some(serde_json::to_value(place).into_iter().collect());
         }
     }

@@ -52,7 +52,8 @@ pub(crate) fn function(name: &str, ops: &[&str]) -> String {
 
 /// So many ops with an error each.
 pub(crate) fn errors(n: usize) -> String {
-    (0..n).map(|n| format!("\"t.a\"(%u{n}) : (i32) -> ()\n")).collect()
+    let lines: Vec<String> = (0..n).map(|n| format!("\"t.a\"(%u{n}) : (i32) -> ()\n")).collect();
+    lines.concat()
 }
 
 /// A function with one value over the budget, on line 3.
