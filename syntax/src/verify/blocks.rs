@@ -37,11 +37,22 @@ impl Verifier<'_> {
         }
         self.successors(op);
         match self.ir.op(op).kind {
+            OpKind::FuncFunc => self.empty_body(op),
             OpKind::FuncReturn => self.returned(op),
             OpKind::AffineYield => self.affine_yield(op),
             OpKind::ScfReduce => self.reduced(op),
             OpKind::ScfReduceReturn => self.reduction(op),
             _ => {}
+        }
+    }
+
+    /// A body that has a block, for its arguments are named, and no op in it.
+    fn empty_body(&mut self, function: Op) {
+        let Some(&(_, body)) = self.ir.op(function).regions.first() else { return };
+        let has_block = !self.ir.block(self.ir.region(body).entry).args.is_empty();
+        if has_block && self.ir.items(body).next().is_none() {
+            let message = "empty block: expected at least a terminator".to_owned();
+            self.tell(function, EMPTY_BLOCK, message);
         }
     }
 
