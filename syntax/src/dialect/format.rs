@@ -87,6 +87,8 @@ pub enum E {
     ResultTypes,
     /// `-> T`, `-> (T, U)` or nothing: the types of the results.
     OptArrowTypes,
+    /// `-> T`, `-> T, U` or nothing: the types of the results.
+    OptArrowResultTypes,
     /// A function type: the types of the operands from this one on, and of the results.
     FunctionType(u8),
     /// A set of flags, or nothing.
@@ -235,6 +237,7 @@ impl E {
             | E::ResultIs(_)
             | E::ResultTypes
             | E::OptArrowTypes
+            | E::OptArrowResultTypes
             | E::FunctionType(_)
             | E::Select
             | E::Successor

@@ -25,6 +25,6 @@ macro_rules! scf {
         /// Runs its region once; the region may have several blocks.
         ScfExecuteRegion = "scf.execute_region", NONE, [("no_inline", "")], [E::OptArrowTypes, E::OptWord("no_inline", "no_inline"), E::Region, E::AttrDict];
         /// Runs the region of the case that the operand equals, else the default.
-        ScfIndexSwitch = "scf.index_switch", CHOICE|SINGLE_BLOCK, [("cases", "")], [E::Use(Type::INDEX), E::AttrDict, E::OptArrowTypes, E::IndexSwitch];
+        ScfIndexSwitch = "scf.index_switch", CHOICE|SINGLE_BLOCK, [("cases", "")], [E::Use(Type::INDEX), E::AttrDict, E::OptArrowResultTypes, E::IndexSwitch];
     } };
 }

@@ -175,14 +175,15 @@ impl Reader<'_, '_> {
                 self.out.result_types.push(ty);
                 Ok(())
             }
-            E::ResultTypes => loop {
-                let ty = self.ty()?;
-                self.out.result_types.push(ty);
-                if !self.eat(T::Comma) {
-                    return Ok(());
-                }
-            },
+            E::ResultTypes => self.result_types(),
             E::OptArrowTypes => self.opt_arrow_types(),
+            E::OptArrowResultTypes => {
+                if self.eat(T::Arrow) {
+                    self.result_types()
+                } else {
+                    Ok(())
+                }
+            }
             E::FunctionType(from) => self.function_type(from as usize),
             E::OptRounding => {
                 self.opt_rounding();
@@ -489,6 +490,14 @@ impl Printer<'_> {
                 Ok(())
             }
             E::OptArrowTypes => self.write_arrow_types(),
+            E::OptArrowResultTypes => {
+                let types = self.take_results()?;
+                if !types.is_empty() {
+                    self.word("-> ");
+                    self.text.types(&types);
+                }
+                Ok(())
+            }
             E::FunctionType(from) => self.write_function_type(from.into()),
             E::OptFlags(flags) => self.write_flags(flags),
             E::OptRounding => self.write_rounding(),

@@ -85,6 +85,17 @@ impl Reader<'_, '_> {
         if self.eat(T::Arrow) { self.arrow_types() } else { Ok(()) }
     }
 
+    /// `T, U`: one for each result.
+    pub(super) fn result_types(&mut self) -> Res {
+        loop {
+            let ty = self.ty()?;
+            self.out.result_types.push(ty);
+            if !self.eat(T::Comma) {
+                return Ok(());
+            }
+        }
+    }
+
     /// `T` or `(T, U)`, behind `->`.
     pub(super) fn arrow_types(&mut self) -> Res {
         if self.eat(T::LParen) {

@@ -22,16 +22,24 @@ impl Parser<'_, '_> {
                     && self.starts_results(at)
             }
             T::Bare if token.at_line_start => {
+                let next = self.kind(at + 1);
                 let word = self.str(at);
                 if word.contains('.') {
-                    return self.kind(at + 1) != T::Equal;
+                    return next != T::Equal;
                 }
-                if !dialect::is_unprefixed_anywhere(word) {
+                let is_listed = dialect::is_unprefixed_anywhere(word);
+                // `sink %a`, where a name without a dot may be right.
+                let is_anyones = (word == "return" || is_listed && self.is_known(name))
+                    || !continues_line(word) && next == T::Percent && self.is_known(name);
+                if !is_listed && !is_anyones {
                     return false;
                 }
                 let Some(op) = self.ops.last() else { return false };
-                let starts =
-                    op.default_dialect.is_some_and(|it| dialect::is_unprefixed_op(it, word));
+                let starts = match op.default_dialect {
+                    Some(dialect::SOME_DIALECT) => is_anyones,
+                    Some(it) => dialect::is_unprefixed_op(it, word),
+                    None => false,
+                };
                 self.asks_for_dialect();
                 starts
             }
@@ -123,6 +131,12 @@ impl Parser<'_, '_> {
         None
     }
 
+    /// `%a` with nothing behind it on its line, as an op looks while its first letters are typed.
+    fn is_name_alone(&mut self, at: usize) -> bool {
+        let next = self.token(at + 1);
+        next.at_line_start && next.kind != T::RBrace
+    }
+
     /// `^name :` or `^name ( ... ) :`
     fn starts_label(&mut self, at: usize) -> bool {
         match self.kind(at + 1) {
@@ -185,8 +199,11 @@ impl Parser<'_, '_> {
             return false;
         }
         match self.kind(next) {
-            // `{%x: i32}` is no list of results.
-            T::Percent => self.kind(next + 1) != T::Colon || self.kind(next + 2) == T::Int,
+            // `{%x: i32}` and `{%x, %y}` are no lists of results.
+            T::Percent => {
+                self.results_end(next).is_some()
+                    || self.token(next).at_line_start && self.is_name_alone(next)
+            }
             T::RBrace | T::Caret => true,
             T::Str => self.kind(next + 1) == T::LParen,
             T::Bare => {
@@ -207,6 +224,11 @@ impl Parser<'_, '_> {
             _ => false,
         }
     }
+}
+
+/// Words that stand before an operand at the start of a line in ops of the table.
+fn continues_line(word: &str) -> bool {
+    matches!(word, "to" | "step" | "from" | "into" | "max" | "min")
 }
 
 /// Whether ops of this name surely have no region, so that a `{` left open in one is a dictionary.

@@ -6,7 +6,7 @@
 //!
 //! *Cost.* What computes an index is followed over [`MAX_STEPS`] ops; what lies beyond is taken for right.
 
-use super::{Verifier, clash};
+use super::Verifier;
 use crate::{AttrData, Def, Dim, Op, OpKind, Region, Traits, Type, Value};
 
 /// How many ops are looked at behind one operand.
@@ -167,7 +167,7 @@ impl Verifier<'_> {
         let Some(&moved) = moved else { return };
         let element = self.ir.interner.element_type(memref);
         let given = if is_vector { self.ir.interner.element_type(moved) } else { moved };
-        if clash(given, element) {
+        if self.clash(given, element) {
             let message = format!(
                 "moves '{}', but the memref holds '{}'",
                 self.show(given),

@@ -1,7 +1,7 @@
 //! Blocks: how they end, who branches to them and with what.
 
+use super::Verifier;
 use super::verdicts::ends_block;
-use super::{Verifier, clash};
 use crate::{Category, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData};
 
 /// The code of a block without ops, found at its label: the real tools tell of it at the op around.
@@ -163,7 +163,7 @@ impl Verifier<'_> {
             }
             for (at, &arg) in range.zip(args) {
                 let (given, wanted) = (self.operand_type(op, at), self.value_type(arg));
-                if clash(given, wanted) {
+                if self.clash(given, wanted) {
                     let message = format!(
                         "passes '{}', but the argument of ^{} is '{}'",
                         self.show(given),
@@ -203,7 +203,7 @@ impl Verifier<'_> {
         }
         for (at, wanted) in results.into_iter().enumerate() {
             let given = self.operand_type(op, at);
-            if clash(given, wanted) {
+            if self.clash(given, wanted) {
                 let message = format!(
                     "operand #{at} has type '{}', but the result of the loop is '{}'",
                     self.show(given),
@@ -220,7 +220,7 @@ impl Verifier<'_> {
         let args = &self.ir.block(self.block_of(op)).args;
         let (Some(&first), 1) = (args.first(), self.ir.op(op).operands.len()) else { return };
         let (given, wanted) = (self.operand_type(op, 0), self.value_type(first));
-        if clash(given, wanted) {
+        if self.clash(given, wanted) {
             let message = format!(
                 "must have type '{}' (the type of the reduction inputs), not '{}'",
                 self.show(wanted),
@@ -243,7 +243,7 @@ impl Verifier<'_> {
         }
         for (at, &wanted) in wanted.iter().enumerate() {
             let given = self.operand_type(op, first + at);
-            if clash(given, wanted) {
+            if self.clash(given, wanted) {
                 let span: Span = self.ir.op(op).operands[first + at].span;
                 let message = format!(
                     "operand #{at} has type '{}', but {what} '{}'",

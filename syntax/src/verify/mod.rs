@@ -153,7 +153,7 @@ impl<'a> Verifier<'a> {
         for operand in &self.ir.op(op).operands {
             let Some(value) = operand.value else { continue };
             let ty = self.value_type(value);
-            if clash(ty, operand.ty) {
+            if self.clash(ty, operand.ty) {
                 let (expected, found) = (self.show(operand.ty), self.show(ty));
                 self.problems.push(Problem {
                     category: Category::Type,
@@ -165,6 +165,15 @@ impl<'a> Verifier<'a> {
                 });
             }
         }
+    }
+
+    /// `a` does not agree with `b`, and both are known. The bodies of types of other dialects are text, in which blanks say nothing.
+    fn clash(&self, a: Type, b: Type) -> bool {
+        if a == b || a == Type::UNKNOWN || b == Type::UNKNOWN {
+            return false;
+        }
+        let [a, b] = [a, b].map(|ty| self.ir.interner.type_text(ty));
+        !a.split_whitespace().flat_map(str::bytes).eq(b.split_whitespace().flat_map(str::bytes))
     }
 
     fn tell(&mut self, op: Op, code: &'static str, message: impl Into<String>) {
@@ -222,11 +231,6 @@ fn is_understood(ir: &Ir, op: Op) -> bool {
     let is_wrong = |it: &Problem| it.category != Category::Structure;
     matches!(ir.op(op).form, Form::Generic | Form::Custom)
         && !ir.rest(op).problems.iter().any(is_wrong)
-}
-
-/// `a` does not agree with `b`, and both are known.
-fn clash(a: Type, b: Type) -> bool {
-    a != b && a != Type::UNKNOWN && b != Type::UNKNOWN
 }
 
 #[cfg(test)]

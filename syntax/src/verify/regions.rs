@@ -2,7 +2,7 @@
 //!
 //! As in the real tools all of it is told of the op that holds the regions: at its name.
 
-use super::{Verifier, clash};
+use super::Verifier;
 use crate::{AttrData, Block, Form, Op, OpKind, Region, Traits, Type, TypeData};
 
 /// The types of what ends a region: of the operands of its terminator.
@@ -140,7 +140,7 @@ impl Verifier<'_> {
             return false;
         }
         for (n, (&a, &b)) in given.iter().zip(wanted).enumerate() {
-            if clash(a, b) {
+            if self.clash(a, b) {
                 let (a, b) = (self.show(a), self.show(b));
                 let message = format!("{from} gives '{a}' as value #{n}, but {to} takes '{b}'");
                 self.tell(op, "region-values", message);
@@ -200,7 +200,7 @@ impl Verifier<'_> {
                 inputs.len()
             );
             self.tell(op, "entry-arguments", message);
-        } else if let Some(n) = (0..inputs.len()).find(|&n| clash(given[n], inputs[n])) {
+        } else if let Some(n) = (0..inputs.len()).find(|&n| self.clash(given[n], inputs[n])) {
             let message = format!(
                 "entry block argument #{n} has type '{}', but the function takes '{}'",
                 self.show(given[n]),
@@ -355,7 +355,7 @@ impl Verifier<'_> {
             self.tell(op, "entry-arguments", message);
             return;
         }
-        if arguments.iter().any(|it| clash(*it, Type::INDEX)) {
+        if arguments.iter().any(|it| self.clash(*it, Type::INDEX)) {
             self.tell(op, "entry-arguments", "expects arguments of type 'index' for its loops");
             return;
         }
@@ -405,7 +405,7 @@ impl Verifier<'_> {
                 return;
             };
             let arguments = self.argument_types(block);
-            if arguments.len() != 2 || arguments.iter().any(|it| clash(*it, ty)) {
+            if arguments.len() != 2 || arguments.iter().any(|it| self.clash(*it, ty)) {
                 let message = format!(
                     "expected two block arguments with type '{}' in reduction region #{n}",
                     self.show(ty)

@@ -1,6 +1,6 @@
 //! Symbols: one definition each, and calls of functions that are there.
 
-use super::{Verifier, clash, is_understood};
+use super::{Verifier, is_understood};
 use crate::{Attr, AttrData, Form, Ir, Name, Op, OpKind, Region, Traits, Type, TypeData};
 
 /// What a symbol means to who calls it: its first definition in a region.
@@ -162,7 +162,7 @@ impl Verifier<'_> {
         let Some((name, ty)) = self.callee(op, "value") else { return };
         let Some(&result) = self.ir.op(op).results.first() else { return };
         let given = self.value_type(result);
-        if clash(given, ty) {
+        if self.clash(given, ty) {
             let message = format!(
                 "refers to '{}' as '{}', but it is '{}'",
                 self.ir.interner.str(name),
@@ -191,7 +191,7 @@ impl Verifier<'_> {
         }
         for (at, &wanted) in inputs.iter().enumerate() {
             let given = self.operand_type(op, first + at);
-            if clash(given, wanted) {
+            if self.clash(given, wanted) {
                 let message =
                     format!("expects '{}', but got '{}'", self.show(wanted), self.show(given));
                 self.tell_at(data.operands[first + at].span, "call-operands", message);
@@ -206,7 +206,7 @@ impl Verifier<'_> {
         }
         for (&value, &wanted) in data.results.iter().zip(results) {
             let given = self.value_type(value);
-            if clash(given, wanted) {
+            if self.clash(given, wanted) {
                 let message = format!(
                     "gives '{}', but the result of '{name}' is '{}'",
                     self.show(given),

@@ -6,6 +6,7 @@ use expect_test::{Expect, expect};
 
 use crate::Source;
 
+mod foreign;
 mod typed;
 
 fn check(text: &str, expected: &Expect) {

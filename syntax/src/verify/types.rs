@@ -1,6 +1,6 @@
 //! Operand, result and attribute types of `arith`, `noisy`, `cf` and of the operands of the others, op by op.
 
-use super::{Verifier, clash};
+use super::Verifier;
 use crate::{AttrData, Dim, Op, OpKind, Sign, Type, TypeData};
 
 /// What a type must be.
@@ -295,11 +295,11 @@ impl Verifier<'_> {
             Agree::Same | Agree::Exactly => {
                 let is_same = |it: Type| match agree {
                     Agree::Same => self.is_compatible(first, it),
-                    _ => !clash(first, it),
+                    _ => !self.clash(first, it),
                 };
                 // Results are inferred: they are exactly the first operand.
                 let other = operands.iter().find(|&&it| !is_same(it));
-                let other = other.or_else(|| results.iter().find(|&&it| clash(first, it)));
+                let other = other.or_else(|| results.iter().find(|&&it| self.clash(first, it)));
                 if let Some(&other) = other {
                     let message = format!(
                         "requires the same type for all operands and results, found '{}' and '{}'",
@@ -311,7 +311,7 @@ impl Verifier<'_> {
             }
             Agree::Compared => {
                 let second = operands.get(1).copied().unwrap_or_default();
-                if clash(first, second) {
+                if self.clash(first, second) {
                     let message = format!(
                         "requires operands of one type, found '{}' and '{}'",
                         self.show(first),
@@ -421,7 +421,7 @@ impl Verifier<'_> {
     /// Of one type, but for sizes that are not known.
     fn is_compatible(&self, a: Type, b: Type) -> bool {
         let interner = &self.ir.interner;
-        if !clash(a, b) {
+        if !self.clash(a, b) {
             return true;
         }
         let kind = |ty: Type| std::mem::discriminant(interner.type_data(ty));
@@ -435,7 +435,7 @@ impl Verifier<'_> {
             (Shape::Ranked(a), Shape::Ranked(b)) => a.len() == b.len() && a.iter().zip(b).all(fits),
             _ => true,
         };
-        fit && !clash(interner.element_type(a), interner.element_type(b))
+        fit && !self.clash(interner.element_type(a), interner.element_type(b))
             && kind(a) == kind(b)
             && encoding(a) == encoding(b)
     }
@@ -445,7 +445,7 @@ impl Verifier<'_> {
         let (operands, results) = self.all_types(op);
         let ([first, ..], [sum, carry]) = (&operands[..], &results[..]) else { return };
         let (first, sum, carry) = (*first, *sum, *carry);
-        if let Some(&other) = operands.iter().chain([&sum]).find(|it| clash(first, **it)) {
+        if let Some(&other) = operands.iter().chain([&sum]).find(|it| self.clash(first, **it)) {
             let message = format!(
                 "requires one type for both operands and the sum, found '{}' and '{}'",
                 self.show(first),
@@ -481,7 +481,7 @@ impl Verifier<'_> {
     fn select(&mut self, op: Op) {
         let (operands, results) = self.all_types(op);
         let ([condition, yes, no], [result]) = (&operands[..], &results[..]) else { return };
-        if let Some(other) = [no, result].into_iter().find(|it| clash(*yes, **it)) {
+        if let Some(other) = [no, result].into_iter().find(|it| self.clash(*yes, **it)) {
             let message = format!(
                 "requires both values and the result of one type, found '{}' and '{}'",
                 self.show(*yes),
@@ -524,7 +524,7 @@ impl Verifier<'_> {
             _ => return,
         };
         let result = self.value_type(result);
-        if clash(ty, result) {
+        if self.clash(ty, result) {
             let message = format!(
                 "the value has type '{}', the result '{}'",
                 self.show(ty),
@@ -554,7 +554,7 @@ impl Verifier<'_> {
     /// The bounds and the step of `scf.for` are of one type.
     fn bounds(&mut self, op: Op) {
         let types: Vec<Type> = (0..3).map(|at| self.operand_type(op, at)).collect();
-        if let Some(other) = types.iter().find(|it| clash(types[0], **it)) {
+        if let Some(other) = types.iter().find(|it| self.clash(types[0], **it)) {
             let message = format!(
                 "requires bounds and step of one type, found '{}' and '{}'",
                 self.show(types[0]),
