@@ -143,12 +143,59 @@ fn explain(document: &Document, value: Value, noise: Noise) -> (String, Option<V
             let (Some(function), Some(hi)) = (function, noise.hi()) else {
                 return (format!("{noise}: an argument"), None);
             };
-            let contract = contract::of(ir, function, Side::Argument, index as usize);
-            let what = if contract.is_some() { "by contract" } else { "fresh argument" };
-            (format!("{what}: {hi}"), None)
+            explain_argument(document, function, index as usize, hi)
         }
         Def::Result(op, index) => explain_result(document, op, index, noise),
     }
+}
+
+/// Why an argument of a function has its noise, and what a call passes for it.
+fn explain_argument(
+    document: &Document,
+    function: Op,
+    index: usize,
+    hi: Bits,
+) -> (String, Option<Value>) {
+    let ir = document.ir();
+    if contract::of(ir, function, Side::Argument, index).is_some() {
+        return (format!("by contract: {hi}"), None);
+    }
+    let contexts = document.contexts(function);
+    let context =
+        contexts.iter().find(|it| it.args.get(index).is_some_and(|it| it.hi() == Some(hi)));
+    let call = context
+        .filter(|it| !it.is_assumed)
+        .and_then(|it| it.calls.iter().copied().min_by_key(|&it| ir.start(it)));
+    match call {
+        Some(call) => {
+            let passed = ir.op(call).operands.get(index).and_then(|it| it.value);
+            let how = if hi == Bits::MAX {
+                ENDLESS.to_owned()
+            } else {
+                format!("passed by a call: {hi}")
+            };
+            (how, passed)
+        }
+        None => (format!("fresh argument: {hi}"), None),
+    }
+}
+
+/// The rule of a call whose callee is looked at, and the noisiest of what it passes.
+fn explain_call(document: &Document, call: Op, noise: Noise) -> Option<(String, Option<Value>)> {
+    let ir = document.ir();
+    let function = flow::callee(ir, call)?;
+    flow::body(ir, function)?;
+    let hi = noise.hi()?;
+    let values: Vec<Option<Value>> = ir.op(call).operands.iter().map(|it| it.value).collect();
+    let values: Vec<Value> =
+        values.into_iter().flatten().filter(|&it| document.is_noisy(it)).collect();
+    let noises: Vec<Noise> = values.iter().map(|&it| *document.noise(it)).collect();
+    let blamed = values.get(noisiest(&noises)).copied();
+    if hi == Bits::MAX {
+        return Some((ENDLESS.to_owned(), blamed));
+    }
+    let name = document.function_name(function);
+    Some((format!("@{name}({}) = {hi}", numbers(&noises).join(", ")), blamed))
 }
 
 fn explain_result(
@@ -158,6 +205,11 @@ fn explain_result(
     noise: Noise,
 ) -> (String, Option<Value>) {
     let (ir, model) = (document.ir(), document.model());
+    if ir.op(op).kind == OpKind::FuncCall
+        && let Some(it) = explain_call(document, op, noise)
+    {
+        return it;
+    }
     let name = ir.op_name(op);
     let rule = model.rule(name).filter(|_| ir.op(op).form != Form::Broken);
     let Some(rule) = rule else {

@@ -5,17 +5,64 @@
 
 use std::ops::Range;
 
-use noisy_syntax::{Delta, Ir, Op, Source, Value};
+use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Source, Value};
+use rustc_hash::FxHashMap;
 
 use crate::candidates::Candidates;
 use crate::checks;
+use crate::contract::{self, Contract, Side};
 use crate::derivation::{self, Derivation};
 use crate::fact::Noise;
 use crate::integer::Integers;
 use crate::model::NoiseModel;
-use crate::noise::NoiseAnalysis;
-use crate::sparse::{Scene, Sparse};
+use crate::noise::{Growing, NoiseAnalysis, Root};
+use crate::sparse::{Context, Scene, Sparse};
 use crate::{Category, Diagnostic, Fix, Severity};
+
+/// Why the noise of an argument of a function is what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// A contract on it says so.
+    Contract(Contract),
+    /// Anybody may call the function, so it is fresh; joined with what these calls pass.
+    Fresh {
+        /// The calls in the document, in textual order.
+        calls: Vec<Op>,
+    },
+    /// The function is private, and these calls pass it.
+    Passed {
+        /// The calls, in textual order.
+        calls: Vec<Op>,
+    },
+    /// The function is private, and nothing that runs calls it.
+    NeverCalled,
+}
+
+impl Assumption {
+    /// In words, for hover: `assumed fresh (12): public function`.
+    pub fn text(&self, fresh: crate::Bits) -> String {
+        let callers = |n: usize| if n == 1 { "1 call".to_owned() } else { format!("{n} calls") };
+        match self {
+            Assumption::Contract(Contract::Bound(bound)) => format!("bound by contract: {bound}"),
+            Assumption::Contract(Contract::Wrong) => {
+                "unknown: its contract is not valid".to_owned()
+            }
+            Assumption::Fresh { calls } if calls.is_empty() => {
+                format!("assumed fresh ({fresh}): public function")
+            }
+            Assumption::Fresh { calls } => {
+                format!(
+                    "assumed fresh ({fresh}): public function; and {} here",
+                    callers(calls.len())
+                )
+            }
+            Assumption::Passed { calls } => {
+                format!("passed by {}: private function", callers(calls.len()))
+            }
+            Assumption::NeverCalled => "never called: private function".to_owned(),
+        }
+    }
+}
 
 /// A document: text, IR, facts and diagnostics, always those of the current text.
 #[derive(Debug)]
@@ -115,6 +162,73 @@ impl Document {
     /// As [`Document::noise`], and unknown for values that carry none.
     pub(crate) fn carried(&self, value: Value) -> Noise {
         if self.is_noisy(value) { *self.noise(value) } else { Noise::Unknown }
+    }
+
+    /// Where noise first goes over the budget: one for each such value, in the context that comes first (see [`Document::contexts`]).
+    pub fn roots(&self) -> Vec<(Value, &Root)> {
+        let all = self.facts.analysis.roots(self.ir()).into_iter();
+        self.first_of_each(all.map(|(value, it)| (value, self.ir().definer(value), it.context, it)))
+    }
+
+    /// The loops that add noise each round without end, each in the context that comes first.
+    pub fn growing(&self) -> Vec<(Op, &Growing)> {
+        let all = self.facts.analysis.growing(self.ir()).into_iter();
+        self.first_of_each(all.map(|(op, context, it)| (op, Some(op), context, it)))
+    }
+
+    /// Keeps what was noted in the first context for each key.
+    fn first_of_each<K: Copy + Eq + std::hash::Hash, T>(
+        &self,
+        all: impl Iterator<Item = (K, Option<Op>, Option<u32>, T)>,
+    ) -> Vec<(K, T)> {
+        let mut place: FxHashMap<K, usize> = FxHashMap::default();
+        let mut out: Vec<(K, usize, T)> = Vec::new();
+        for (key, op, context, it) in all {
+            let rank = op.map_or(0, |op| self.rank(op, context));
+            match place.get(&key) {
+                Some(&at) if out[at].1 <= rank => {}
+                Some(&at) => out[at] = (key, rank, it),
+                None => {
+                    place.insert(key, out.len());
+                    out.push((key, rank, it));
+                }
+            }
+        }
+        out.into_iter().map(|(key, _, it)| (key, it)).collect()
+    }
+
+    fn rank(&self, op: Op, context: Option<u32>) -> usize {
+        let Some(function) = self.ir().function_of(op) else { return 0 };
+        let contexts = self.contexts(function);
+        contexts.iter().position(|it| Some(it.id) == context).unwrap_or(0)
+    }
+
+    /// The contexts in which a function is analyzed: the assumed one first, then in the order of their first calls in the text.
+    pub fn contexts(&self, function: Op) -> Vec<&Context<Noise>> {
+        self.facts.contexts(self.ir(), function)
+    }
+
+    /// Why the noise of an argument of a function is what it is; none for what is no such argument.
+    pub fn assumption(&self, value: Value) -> Option<Assumption> {
+        let ir = self.ir();
+        let Def::Argument(block, index) = ir.value(value).def else { return None };
+        let function = ir.region(ir.block(block).region).parent?;
+        if ir.op(function).kind != OpKind::FuncFunc || !self.is_noisy(value) {
+            return None;
+        }
+        if let Some(stated) = contract::of(ir, function, Side::Argument, index as usize) {
+            return Some(Assumption::Contract(stated));
+        }
+        let contexts = self.contexts(function);
+        let mut calls: Vec<Op> = contexts.iter().flat_map(|it| it.calls.iter().copied()).collect();
+        calls.sort_by_cached_key(|&it| ir.start(it));
+        calls.dedup();
+        let is_assumed = contexts.iter().any(|it| it.is_assumed);
+        Some(match (is_assumed, calls.is_empty()) {
+            (true, _) => Assumption::Fresh { calls },
+            (false, false) => Assumption::Passed { calls },
+            (false, true) => Assumption::NeverCalled,
+        })
     }
 
     /// How the noise of a value came about.

@@ -378,6 +378,15 @@ pub fn is_plain(ir: &Ir, ty: noisy_syntax::Type) -> bool {
     matches!(ir.interner.type_data(ty), TypeData::Int { width: 1..=5, sign: Sign::Signless })
 }
 
+/// What a loop carries into its next round at an index.
+pub fn carried_value(ir: &Ir, op: Op, index: usize) -> Option<Value> {
+    let data = ir.op(op);
+    let region =
+        if Flow::of(ir, op) == Flow::While { data.regions.get(1) } else { data.regions.first() };
+    let end = *yields(ir, region?.1).first()?;
+    ir.op(end).operands.get(index)?.value
+}
+
 /// Where the noise of a value goes when an op uses it as operand number `index`, besides the op's own results: the block
 /// arguments that a branch feeds, and the results and arguments that a yield or the inits of a loop feed.
 pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {

@@ -79,11 +79,13 @@ struct Writer {
     out: String,
     n: usize,
     flow: bool,
+    /// The functions that may be called.
+    callees: Vec<String>,
 }
 
 impl Writer {
     fn new(seed: u64, flow: bool) -> Self {
-        Writer { random: Random::new(seed), out: String::new(), n: 0, flow }
+        Writer { random: Random::new(seed), out: String::new(), n: 0, flow, callees: Vec::new() }
     }
 
     fn name(&mut self) -> String {
@@ -92,8 +94,35 @@ impl Writer {
     }
 
     fn function(&mut self, size: usize) -> String {
+        self.body("func.func @f(%x: i5, %a: !noisy.i32, %c: i1, %n: index) -> !noisy.i32", size)
+    }
+
+    /// Functions that call each other, some of them themselves.
+    fn module(&mut self, n: usize, size: usize) -> String {
+        let all: Vec<String> = (0..n).map(|at| format!("@g{at}")).collect();
+        let mut out = String::new();
+        for (at, name) in all.iter().enumerate() {
+            // Mostly those further down; now and then any.
+            let from = if self.random.one_in(5) { 0 } else { at + 1 };
+            self.callees = all[from..].to_vec();
+            let private = if at > 0 && self.random.one_in(2) { "private " } else { "" };
+            let bound = if self.random.one_in(6) { " {noisy.bound = 20 : i64}" } else { "" };
+            let given = match self.random.below(6) {
+                0 => "(!noisy.i32 {noisy.bound = 20 : i64})",
+                _ => "!noisy.i32",
+            };
+            let head = format!(
+                "func.func {private}{name}(%x: i5, %a: !noisy.i32{bound}, %c: i1, %n: index) -> {given}"
+            );
+            out += &self.body(&head, size);
+        }
+        out
+    }
+
+    fn body(&mut self, head: &str, size: usize) -> String {
+        self.out.push_str(head);
         self.out.push_str(
-            "func.func @f(%x: i5, %a: !noisy.i32, %c: i1, %n: index) -> !noisy.i32 {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %c3 = arith.constant 3 : index\n  %c40 = arith.constant 40 : index\n  %t = arith.constant true\n",
+            " {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %c3 = arith.constant 3 : index\n  %c40 = arith.constant 40 : index\n  %t = arith.constant true\n",
         );
         let mut scope = vec!["%a".to_owned()];
         self.ops(size, 1, &mut scope);
@@ -122,6 +151,12 @@ impl Writer {
             let (a, b) = (self.pick(scope), self.pick(scope));
             let name = self.name();
             let line = match choice {
+                14..=17 if !self.callees.is_empty() && self.random.one_in(2) => {
+                    let callee = self.random.pick(&self.callees);
+                    format!(
+                        "{name} = func.call {callee}(%x, {a}, %c, %n) : (i5, !noisy.i32, i1, index) -> !noisy.i32"
+                    )
+                }
                 0..=1 => format!("{name} = noisy.encode %x : i5 -> !noisy.i32"),
                 2..=4 => format!("{name} = noisy.reduce_noise {a} : !noisy.i32"),
                 5..=7 => format!("{name} = noisy.mul {a}, {b} : !noisy.i32"),
@@ -238,6 +273,23 @@ pub(crate) fn program(seed: u64) -> String {
 
 /// A random edit of a text: a range and what replaces it.
 fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
+    if text.contains("@g0") && random.one_in(6) {
+        let (from, to) = *random.pick(&[
+            ("@g1", "@g2"),
+            ("@g2", "@g1"),
+            ("func private", "func"),
+            ("func @g", "func private @g"),
+            ("func.call", "func.constant"),
+            ("= 20", "= 14"),
+            ("= 20", "= 30"),
+            ("!noisy.i32,", "!noisy.i32 {noisy.bound = 13 : i64},"),
+        ]);
+        let places: Vec<usize> = text.match_indices(from).map(|it| it.0).collect();
+        if !places.is_empty() {
+            let at = *random.pick(&places);
+            return (at..at + from.len(), to.to_owned());
+        }
+    }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let at = random.below(lines.len().max(1));
     let start: usize = lines[..at].iter().map(|it| it.len()).sum();
@@ -278,6 +330,16 @@ fn edits_equal_reading_anew() {
     let n = if cfg!(debug_assertions) { 300 } else { 1500 };
     for seed in 1..=n {
         check_edits(seed, Writer::new(seed, true).function(3 + seed as usize % 20));
+    }
+}
+
+#[test]
+fn edits_of_calls_equal_reading_anew() {
+    let n = if cfg!(debug_assertions) { 60 } else { 250 };
+    for seed in 1..=n {
+        let mut writer = Writer::new(seed, seed % 3 != 0);
+        let text = writer.module(2 + seed as usize % 5, 2 + seed as usize % 7);
+        check_edits(seed, text);
     }
 }
 

@@ -29,7 +29,7 @@ pub mod sparse;
 pub use constant::Constant;
 pub use derivation::{Derivation, Step};
 pub use diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, Tag, TextEdit};
-pub use document::Document;
+pub use document::{Assumption, Document};
 pub use extract::Objective;
 pub use fact::Noise;
 pub use fix::{
@@ -40,5 +40,7 @@ pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
 pub use placement::Limits;
 pub use range::{Bounds, Range};
 
+#[cfg(test)]
+mod call_laws;
 #[cfg(test)]
 mod laws;

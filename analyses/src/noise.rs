@@ -1,8 +1,9 @@
 //! The noise analysis: the rules of the model applied to every op, and where the noise first goes over the budget.
 //!
-//! *Facts* are [`Noise`] ranges. Arguments of functions are fresh unless a contract `{noisy.bound = N : i64}` says what they
-//! are; the results of a call are what the contract on the callee's results says, else unknown; so are the results of ops that the model does not know and
-//! of broken ones.
+//! *Facts* are [`Noise`] ranges. Arguments of functions are what the contract `{noisy.bound = N : i64}` on them says, else fresh if anybody may call
+//! the function, and what each call passes, apart ([`crate::sparse::Context`]). The results of a call are what the callee returns in
+//! that context, and at most what the contracts on its results say; without a body to look at only those count. The results of ops that the model does not know
+//! are unknown, and those of broken ones.
 //!
 //! *Roots.* A value is a root if it is over and nothing that it is computed from is over or unknown: there the error
 //! stands, once per chain, and what the chain spoils further down is counted, not reported. In a cycle every value may be
@@ -28,6 +29,10 @@ pub struct Root {
     pub noise: Bits,
     /// The rounds of the cycles around in which that happened, outermost first; empty outside of cycles.
     pub rounds: SmallVec<[Round; 1]>,
+    /// The turn of a recursion in which that happened, from 1.
+    pub turn: u64,
+    /// The context of the function (see [`crate::sparse::Context`]); none where there is only the assumed one.
+    pub context: Option<u32>,
 }
 
 /// A loop that runs an unknown number of times and adds noise each time.
@@ -53,9 +58,22 @@ pub struct NoiseAnalysis {
     roots: FxHashMap<Op, SmallVec<[(Value, Root); 1]>>,
     /// Roots found in the cycle that is being iterated.
     recent: Vec<(Op, Value)>,
-    growing: FxHashMap<Op, Growing>,
+    /// By loop and context.
+    growing: FxHashMap<Op, SmallVec<[(Option<u32>, Growing); 1]>>,
     /// Resets whose operand was, at some visit, at most at the level they reset to.
     idle_resets: FxHashSet<Op>,
+    /// The contexts that are being evaluated, innermost last.
+    entered: Vec<Entered>,
+}
+
+/// A function in one of its contexts, while it is evaluated.
+#[derive(Debug)]
+struct Entered {
+    context: u32,
+    /// The turn of its recursion.
+    turn: u64,
+    /// What was recent around.
+    recent: Vec<(Op, Value)>,
 }
 
 impl NoiseAnalysis {
@@ -67,6 +85,7 @@ impl NoiseAnalysis {
             recent: Vec::new(),
             growing: FxHashMap::default(),
             idle_resets: FxHashSet::default(),
+            entered: Vec::new(),
         }
     }
 
@@ -75,16 +94,17 @@ impl NoiseAnalysis {
         self.rules.model()
     }
 
-    /// The roots, in no particular order.
+    /// The roots in all contexts, in no particular order; see [`crate::Document::roots`].
     pub fn roots(&self, ir: &Ir) -> Vec<(Value, &Root)> {
         let roots = self.roots.iter().filter(|(op, _)| ir.is_alive(**op));
         roots.flat_map(|(_, it)| it.iter().map(|(value, root)| (*value, root))).collect()
     }
 
-    /// The loops that add noise each round without end, in no particular order.
-    pub fn growing(&self, ir: &Ir) -> Vec<(Op, &Growing)> {
-        let loops = self.growing.iter().map(|(&op, it)| (op, it));
-        loops.filter(|&(op, _)| ir.is_alive(op)).collect()
+    /// The loops that add noise each round without end, in all contexts, in no particular order; see
+    /// [`crate::Document::growing`].
+    pub fn growing(&self, ir: &Ir) -> Vec<(Op, Option<u32>, &Growing)> {
+        let loops = self.growing.iter().filter(|(op, _)| ir.is_alive(**op));
+        loops.flat_map(|(op, it)| it.iter().map(|(context, it)| (*op, *context, it))).collect()
     }
 
     /// Resets that may have nothing to reset, in no particular order; whether they have is in the facts.
@@ -92,20 +112,28 @@ impl NoiseAnalysis {
         self.idle_resets.iter().copied().filter(|&op| ir.is_alive(op)).collect()
     }
 
+    fn context(&self) -> Option<u32> {
+        self.entered.last().map(|it| it.context)
+    }
+
     fn note(&mut self, op: Op, value: Value, noise: Noise, rounds: &[Round]) {
         let Some(noise) = noise.hi() else { return };
+        let context = self.context();
+        let turn = self.entered.last().map_or(1, |it| it.turn);
         let roots = self.roots.entry(op).or_default();
-        if roots.iter().any(|it| it.0 == value) {
+        if roots.iter().any(|it| it.0 == value && it.1.context == context) {
             return;
         }
-        roots.push((value, Root { noise, rounds: SmallVec::from_slice(rounds) }));
+        roots.push((value, Root { noise, rounds: SmallVec::from_slice(rounds), turn, context }));
         if !rounds.is_empty() {
             self.recent.push((op, value));
         }
     }
 
     fn root(&self, op: Op, value: Value) -> Option<&Root> {
-        self.roots.get(&op)?.iter().find(|it| it.0 == value).map(|it| &it.1)
+        let context = self.context();
+        let mut roots = self.roots.get(&op)?.iter().filter(|it| it.0 == value).map(|it| &it.1);
+        roots.find(|it| it.context == context)
     }
 }
 
@@ -123,6 +151,7 @@ impl SparseForward for NoiseAnalysis {
 
     const REPLAYS: bool = true;
     const LINKS: bool = false;
+    const FOLLOWS: bool = true;
 
     fn carries(&self, ir: &Ir, value: Value) -> bool {
         self.model().is_noisy(&ir.interner, ir.value(value).ty)
@@ -210,6 +239,33 @@ impl SparseForward for NoiseAnalysis {
         Integers::decided_by(ir, moved, enter);
     }
 
+    fn pass(&self, ir: &Scene<'_, Integers>, function: Op, index: usize, fact: Noise) -> Noise {
+        contract::of(ir, function, Side::Argument, index).map_or(fact, by_contract)
+    }
+
+    fn give(&self, ir: &Scene<'_, Integers>, function: Op, index: usize, fact: Noise) -> Noise {
+        match contract::of(ir, function, Side::Result, index) {
+            // That the body keeps it is told at its returns.
+            Some(Contract::Bound(bound)) if fact.hi().is_none_or(|it| it > bound) => match fact {
+                Noise::Bottom => fact,
+                Noise::Range { lo, .. } => Noise::Range { lo: lo.min(bound), hi: bound },
+                Noise::Unknown => Noise::up_to(bound),
+            },
+            _ => fact,
+        }
+    }
+
+    fn enter(&mut self, _: Op, context: u32, turn: u64) {
+        let recent = std::mem::take(&mut self.recent);
+        self.entered.push(Entered { context, turn, recent });
+    }
+
+    fn leave(&mut self) {
+        if let Some(it) = self.entered.pop() {
+            self.recent = it.recent;
+        }
+    }
+
     fn is_settled(&self, fact: &Noise) -> bool {
         fact.is_over(self.model().budget)
     }
@@ -228,7 +284,10 @@ impl SparseForward for NoiseAnalysis {
         trace: &LoopTrace<'_, Noise>,
         rounds: &[Round],
     ) {
-        if trace.endless && trace.trip_count.is_none() {
+        let context = self.context();
+        let is_endless = trace.endless
+            || trace.starts.last().is_some_and(|it| it.iter().any(|it| it.hi() == Some(Bits::MAX)));
+        if is_endless && trace.trip_count.is_none() {
             let mut evidence: Vec<(u64, usize, Op, Value)> = Vec::new();
             for &(definer, value) in &self.recent {
                 let Some(root) = self.root(definer, value) else { continue };
@@ -238,15 +297,20 @@ impl SparseForward for NoiseAnalysis {
                 }
             }
             evidence.sort_unstable_by_key(|it| (it.0, it.1, ir.value(it.3).number));
-            if let Some(&(round, _, definer, root)) = evidence.first() {
+            let growing = if let Some(&(round, _, definer, root)) = evidence.first() {
                 let noise = self.root(definer, root).map_or(0, |it| it.noise);
                 for (_, _, definer, value) in evidence {
                     if let Some(roots) = self.roots.get_mut(&definer) {
-                        roots.retain(|it| it.0 != value);
+                        roots.retain(|it| it.0 != value || it.1.context != context);
                     }
                 }
                 let (index, by) = growth_in(trace.starts, round);
-                self.growing.insert(op, Growing { index, by, round, root, noise });
+                Some(Growing { index, by, round, root, noise })
+            } else {
+                self.growing_by_calls(ir, op, trace.starts)
+            };
+            if let Some(growing) = growing {
+                self.growing.entry(op).or_default().push((context, growing));
             }
         }
         if rounds.is_empty() {
@@ -266,6 +330,33 @@ impl SparseForward for NoiseAnalysis {
         self.recent.clear();
         self.growing.clear();
         self.idle_resets.clear();
+    }
+}
+
+impl NoiseAnalysis {
+    /// A carried value that goes over from one round to the next without a root in the loop: in a callee, then.
+    fn growing_by_calls(&self, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Option<Growing> {
+        let budget = self.model().budget;
+        let round = starts.windows(2).position(|it| {
+            it[0]
+                .iter()
+                .zip(&it[1])
+                .any(|(a, b)| a.hi().is_some() && !a.is_over(budget) && b.is_over(budget))
+        })?;
+        let (before, after) = (&starts[round], &starts[round + 1]);
+        let index = before
+            .iter()
+            .zip(after)
+            .position(|(a, b)| a.hi().is_some() && !a.is_over(budget) && b.is_over(budget))?;
+        let (from, to) = (before[index].hi()?, after[index].hi()?);
+        // What is endless by now went on to grow; by how much is seen in the round before.
+        let by = match (to, round.checked_sub(1).and_then(|it| starts[it].get(index)?.hi())) {
+            (Bits::MAX, Some(earlier)) => from.saturating_sub(earlier),
+            _ => to.saturating_sub(from),
+        };
+        let root = crate::flow::carried_value(ir, op, index)?;
+        let noise = if to == Bits::MAX { from.saturating_add(by) } else { to };
+        (by > 0).then_some(Growing { index, by, round: round as u64 + 1, root, noise })
     }
 }
 

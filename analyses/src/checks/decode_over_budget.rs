@@ -34,14 +34,13 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     if allowed.is_empty() {
         return;
     }
-    let analysis = &document.facts().analysis;
     let mut silent: Vec<Op> = Vec::new();
     let mut told: FxHashSet<Op> = FxHashSet::default();
-    let roots = analysis
-        .roots(ir)
+    let roots = document
+        .roots()
         .into_iter()
         .map(|(value, _)| (value, value_range(ir, value), noise_overflow::CHECK.code));
-    let growing = analysis.growing(ir).into_iter().map(|(op, growing)| {
+    let growing = document.growing().into_iter().map(|(op, growing)| {
         let range = noise_grows::carried_range(ir, op, growing.index);
         (growing.root, range, noise_grows::CHECK.code)
     });

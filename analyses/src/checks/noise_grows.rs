@@ -33,7 +33,7 @@ pub(super) const CHECK: Check = Check {
 
 fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     let (ir, budget) = (document.ir(), document.model().budget);
-    for (op, growing) in document.facts().analysis.growing(ir) {
+    for (op, growing) in document.growing() {
         let mut chain = related(document, growing.root);
         let (by, round, noise) = (growing.by, growing.round, growing.noise);
         chain.push(Related {

@@ -15,13 +15,15 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use noisy_syntax::{Def, Op, OpKind, Value};
+use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
 use super::Check;
 use crate::derivation::{core_range, value_range};
 use crate::flow::{self, Flow};
+use crate::model::Bits;
 use crate::model::GrowthKind;
+use crate::noise::Root;
 use crate::{Category, Diagnostic, Document, Related, Severity};
 
 /// The most spoilt values that are counted.
@@ -43,14 +45,18 @@ pub(super) const CHECK: Check = Check {
 
 fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     let (ir, budget) = (document.ir(), document.model().budget);
-    for (value, root) in document.facts().analysis.roots(ir) {
+    for (value, root) in document.roots() {
         let mut message = format!("noise {} exceeds the budget of {budget}", root.noise);
         if let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) {
             let what = if Flow::of(ir, round.op).is_loop() { "of the loop" } else { "of a cycle" };
             let _ = write!(message, " in round {} {what}", round.number);
         }
+        if root.turn > 1 {
+            let _ = write!(message, " in turn {} of the recursion", root.turn);
+        }
         let mut it = CHECK.at(value_range(ir, value), message);
-        it.related = related(document, value);
+        it.related = called(document, value, root).into_iter().collect();
+        it.related.extend(related(document, value));
         let spoilt = spoilt(document, value, MANY);
         it.help = Some(help(document, value, spoilt.n));
         if spoilt.n < MANY {
@@ -58,6 +64,28 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         }
         out.push(it);
     }
+}
+
+/// The call that causes it, if it does not happen with the arguments that are assumed.
+fn called(document: &Document, value: Value, root: &Root) -> Option<Related> {
+    let ir = document.ir();
+    let function = ir.function_of(ir.definer(value)?)?;
+    let contexts = document.contexts(function);
+    let context =
+        contexts.iter().find(|it| Some(it.id) == root.context).filter(|it| !it.is_assumed)?;
+    let call = context.calls.iter().copied().min_by_key(|&it| ir.start(it))?;
+    let noisy = context.args.iter().filter_map(|it| match it.hi()? {
+        Bits::MAX => Some("more than the budget".to_owned()),
+        hi => Some(hi.to_string()),
+    });
+    let noisy: Vec<String> = noisy.collect();
+    let name = document.function_name(function);
+    let message = if noisy.is_empty() {
+        format!("@{name} is called here")
+    } else {
+        format!("@{name} is called here with noise {}", noisy.join(", "))
+    };
+    Some(Related { range: core_range(ir, call), message })
 }
 
 /// The steps of the derivation of a value, its own last.
@@ -131,7 +159,8 @@ pub(super) fn spoilt(document: &Document, root: Value, limit: usize) -> Spoilt {
             if ir.op(user).kind == OpKind::NoisyDecode && document.facts().is_live(ir, user) {
                 out.decodes.push(user);
             }
-            let fed = flow::feeds(ir, user, index as usize);
+            let mut fed = flow::feeds(ir, user, index as usize);
+            fed.extend(across(ir, user, index as usize));
             for &it in ir.op(user).results.iter().chain(&fed) {
                 if document.noise(it).is_over(budget) && seen.insert(it) {
                     out.n += 1;
@@ -144,6 +173,23 @@ pub(super) fn spoilt(document: &Document, root: Value, limit: usize) -> Spoilt {
         }
     }
     out
+}
+
+/// Where a value goes that is passed to a function or returned from one.
+fn across(ir: &Ir, user: Op, index: usize) -> Vec<Value> {
+    match ir.op(user).kind {
+        OpKind::FuncCall => {
+            let body = flow::callee(ir, user).and_then(|it| flow::body(ir, it));
+            let args = body.map(|it| &ir.block(flow::entry_block(ir, it)).args);
+            args.and_then(|it| it.get(index)).copied().into_iter().collect()
+        }
+        OpKind::FuncReturn => {
+            let function = ir.function_of(user);
+            let calls = function.map_or(Vec::new(), |it| flow::calls_of(ir, it).0);
+            calls.into_iter().filter_map(|it| ir.op(it).results.get(index).copied()).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The decodes that a value spoils, the first few in the text.

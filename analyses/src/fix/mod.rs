@@ -353,7 +353,7 @@ fn broken_functions(document: &Document) -> FxHashMap<Op, String> {
 fn functions_over(document: &Document) -> FxHashSet<Op> {
     let (ir, analysis) = (document.ir(), &document.facts().analysis);
     let roots = analysis.roots(ir).into_iter().filter_map(|(value, _)| ir.definer(value));
-    let loops = analysis.growing(ir).into_iter().map(|(op, _)| op);
+    let loops = analysis.growing(ir).into_iter().map(|it| it.0);
     roots.chain(loops).filter_map(|op| ir.function_of(op)).collect()
 }
 

@@ -19,7 +19,8 @@ impl<A: SparseForward> Sparse<A> {
         self.moved = Moved::These(Vec::new());
         self.fit(ir);
         // What flows through calls is solved as a whole, and only anew.
-        if !self.family.is_empty() || self.gains_family(ir, delta) {
+        let has_family = !self.family.is_empty() || self.gains_family(ir, delta);
+        if has_family || self.loses_contexts(ir, delta) {
             return self.solve(ir);
         }
         self.clock += 1;
@@ -61,6 +62,8 @@ impl<A: SparseForward> Sparse<A> {
             if !is_start {
                 self.join_yields(ir, op, self.is_live(ir, op));
                 self.n_visits += 1;
+            } else if self.is_cycle(ir, op) && self.is_followed(ir, op) {
+                self.redo_function(ir, op);
             } else if self.is_cycle(ir, op) {
                 self.redo_cycle(ir, op);
             } else {
@@ -102,7 +105,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Queues an op; within a cycle, the outermost cycle around it.
-    fn enter(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+    pub(super) fn enter(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
         let mut target = op;
         let mut at = op;
         loop {
@@ -199,6 +202,9 @@ impl<A: SparseForward> Sparse<A> {
         self.stamp[op.index()] = self.clock;
         self.analysis.forget(op);
         let data = ir.op(op);
+        if data.kind == OpKind::FuncFunc {
+            self.assume(ir, op);
+        }
         if data.kind == OpKind::Label {
             let block = ir.label_block(op);
             let was = self.is_block_live(block);

@@ -33,16 +33,20 @@
 //!
 //! An analysis of finite height may let facts flow into functions and back ([`SparseForward::LINKS`], `calls.rs`).
 //!
+//! Or it may follow calls, each context of a callee apart ([`SparseForward::FOLLOWS`], `contexts.rs`).
+//!
 //! # Law
 //!
 //! After any edits the facts equal those from scratch (property test in `document`). *Cost.* An edit that changes `k` facts
 //! outside of cycles visits in proportion to `k` and their uses, each at O(log n) for its place in the text.
 
 mod calls;
+mod contexts;
 mod edit;
 mod sweep;
 mod visit;
 
+pub use contexts::{Context, MAX_APART, is_exposed};
 pub(crate) use sweep::values_within;
 
 use std::cmp::Reverse;
@@ -58,6 +62,7 @@ use smallvec::SmallVec;
 use crate::flow::Flow;
 use crate::lattice::Lattice;
 use calls::Port;
+use contexts::Contexts;
 
 /// What an analysis looks at: the program, and what was solved before. It reads as the [`Ir`].
 #[derive(Debug)]
@@ -113,6 +118,9 @@ pub trait SparseForward: Debug {
     /// Whether facts flow through calls: into private functions from those who call them, and back from what they return. The lattice
     /// must then be of finite height and `widen` do nothing.
     const LINKS: bool;
+
+    /// Whether calls are followed into their callees, which are then analyzed in each context apart (`contexts.rs`).
+    const FOLLOWS: bool = false;
 
     /// Whether a value has a fact; the others keep bottom.
     fn carries(&self, ir: &Ir, value: Value) -> bool;
@@ -187,6 +195,34 @@ pub trait SparseForward: Debug {
     fn is_looked_through(&self, _on: &Scene<'_, Self::Base>, _op: Op) -> bool {
         false
     }
+
+    /// What a call passes, as the callee takes it.
+    fn pass(
+        &self,
+        _on: &Scene<'_, Self::Base>,
+        _function: Op,
+        _index: usize,
+        fact: Self::Fact,
+    ) -> Self::Fact {
+        fact
+    }
+
+    /// What a function returns, as its callers take it.
+    fn give(
+        &self,
+        _on: &Scene<'_, Self::Base>,
+        _function: Op,
+        _index: usize,
+        fact: Self::Fact,
+    ) -> Self::Fact {
+        fact
+    }
+
+    /// What follows is about a function in one of its contexts, in a turn of its recursion, from 1.
+    fn enter(&mut self, _function: Op, _context: u32, _number: u64) {}
+
+    /// What was entered last is done.
+    fn leave(&mut self) {}
 
     /// Whether larger facts than this say no more; a cycle in which only such facts change is done.
     fn is_settled(&self, _fact: &Self::Fact) -> bool {
@@ -304,6 +340,7 @@ pub struct Sparse<A: SparseForward> {
     ports: FxHashMap<Op, Port<A::Fact>>,
     /// Functions that are solved together, because facts flow between them; in textual order.
     family: Vec<Op>,
+    contexts: Contexts<A::Fact>,
     /// The visits, as text, if they are recorded.
     trace: Option<String>,
 }
@@ -349,6 +386,7 @@ impl<A: SparseForward> Sparse<A> {
             moved: Moved::All,
             ports: FxHashMap::default(),
             family: Vec::new(),
+            contexts: Contexts::default(),
             trace: None,
         }
     }
@@ -394,6 +432,7 @@ impl<A: SparseForward> Sparse<A> {
         self.queue.clear();
         self.queued.clear();
         self.dirty.clear();
+        self.clear_contexts(ir);
         self.n_visits = 0;
         self.checks_order = false;
         self.clock += 1;

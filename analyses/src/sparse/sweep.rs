@@ -25,6 +25,12 @@ const KEPT_ROUNDS: usize = 64;
 impl<A: SparseForward> Sparse<A> {
     /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
     pub(super) fn sweep_region(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) {
+        self.contexts.depth += 1;
+        self.sweep_items(ir, region, live);
+        self.contexts.depth -= 1;
+    }
+
+    fn sweep_items(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) {
         let holder = ir.region(region).parent;
         if !self.cyclic.contains(&region) {
             self.clock += 1;
@@ -122,6 +128,7 @@ impl<A: SparseForward> Sparse<A> {
         match Flow::of(ir, op) {
             Flow::For { first } if self.is_loop(ir, op) => self.run_for(ir, op, first, live),
             Flow::While => self.run_while(ir, op, live),
+            Flow::Function if self.run_function(ir, op, live) => {}
             _ => {
                 for index in 0..data.regions.len() {
                     self.open(ir, op, index, live);

@@ -50,7 +50,7 @@ impl<A: SparseForward> Sparse<A> {
             return self.analysis.unknown();
         }
         let fact = &self.facts[value.index()];
-        if A::REPLAYS && *fact == A::Fact::bottom() {
+        if A::REPLAYS && *fact == A::Fact::bottom() && !self.is_computed(ir, value) {
             return self.analysis.unknown();
         }
         fact.clone()
@@ -98,8 +98,15 @@ impl<A: SparseForward> Sparse<A> {
         let before = self.trace.is_some().then(|| self.facts_text(ir, results));
         let is_call = A::LINKS && ir.op(op).kind == OpKind::FuncCall;
         let linked = if is_call { self.linked_callee(ir, op) } else { None };
+        let given = self.run_call(ir, op, live);
         for (index, &value) in results.iter().enumerate() {
             let fact = if live && self.analysis.carries(ir, value) {
+                if let Some(given) = &given {
+                    let fact = given.get(index).cloned();
+                    let fact = fact.unwrap_or_else(|| self.analysis.unknown());
+                    changed = changed.or(self.set(ir, value, fact));
+                    continue;
+                }
                 if let Some(callee) = linked {
                     let fact = self.returned(callee, index);
                     changed = changed.or(self.set(ir, value, fact));
@@ -175,7 +182,7 @@ impl<A: SparseForward> Sparse<A> {
                     let operands = |at| self.read(ir, op, at);
                     self.analysis.trips(ir, op, &operands).most != Some(0)
                 }
-                Flow::Function => !A::LINKS || self.is_entered(op),
+                Flow::Function => (!A::LINKS || self.is_entered(op)) && self.is_called(ir, op),
                 _ => true,
             };
         let entry = flow::entry_block(ir, region);

@@ -143,7 +143,7 @@ fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
         });
     }
     let mut over: Vec<Op> = Vec::new();
-    for (value, _) in document.facts().analysis.roots(ir) {
+    for (value, _) in document.roots() {
         over.extend(ir.definer(value).and_then(|it| ir.function_of(it)));
     }
     let first = functions.iter().find(|it| over.contains(it)).or_else(|| functions.first());
@@ -152,8 +152,7 @@ fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
 
 fn graph(document: &Document, function: Op, what: &str) -> Graph {
     let ir = document.ir();
-    let roots: FxHashSet<Value> =
-        document.facts().analysis.roots(ir).into_iter().map(|it| it.0).collect();
+    let roots: FxHashSet<Value> = document.roots().into_iter().map(|it| it.0).collect();
     let mut out = Graph {
         title: format!("@{}{what}", document.function_name(function)),
         nodes: Vec::new(),

@@ -1,0 +1,138 @@
+//! Calls equal their inlining, and no shape of calls or blocks is too much.
+
+use std::fmt::Write as _;
+
+use crate::laws::Random;
+use crate::{Document, Noise};
+
+const TY: &str = "!noisy.i32";
+
+/// What a step of a straight-line function does, and on which values before it (the two arguments come first).
+type Step = (&'static str, usize, usize);
+
+fn line(name: &str, (op, x, y): Step, names: &[String], callee: usize) -> String {
+    let (x, y) = (&names[x], &names[y]);
+    match op {
+        "reduce_noise" => format!("{name} = noisy.reduce_noise {x} : {TY}\n"),
+        "call" => format!("{name} = call @f{callee}({x}, {y}) : ({TY}, {TY}) -> {TY}\n"),
+        _ => format!("{name} = noisy.{op} {x}, {y} : {TY}\n"),
+    }
+}
+
+/// Writes the body of a function in place, and those that it calls; the name of what it returns.
+fn inline(
+    functions: &[Vec<Step>],
+    at: usize,
+    args: [String; 2],
+    out: &mut String,
+    n: &mut usize,
+) -> String {
+    let mut names = args.to_vec();
+    for &(op, x, y) in &functions[at] {
+        if op == "call" {
+            let args = [names[x].clone(), names[y].clone()];
+            names.push(inline(functions, at - 1, args, out, n));
+            continue;
+        }
+        *n += 1;
+        let name = format!("%v{n}");
+        *out += &line(&name, (op, x, y), &names, 0);
+        names.push(name);
+    }
+    names.pop().unwrap_or_default()
+}
+
+fn n_errors(document: &Document) -> usize {
+    document.diagnostics().iter().filter(|it| it.code.starts_with("noise")).count()
+}
+
+/// What `@f4` returns, and whether there is no noise error.
+fn end(text: &str) -> (Option<Noise>, bool) {
+    let document = Document::new(text);
+    let ir = document.ir();
+    let main = ir.functions().into_iter().find(|&it| document.function_name(it) == "f4");
+    let end = main.and_then(|it| ir.last_op(ir.region(ir.op(it).regions[0].1).entry));
+    let value = end.and_then(|it| ir.op(it).operands[0].value);
+    (value.map(|it| *document.noise(it)), n_errors(&document) == 0)
+}
+
+#[test]
+fn calls_equal_inlining() {
+    let n = if cfg!(debug_assertions) { 400 } else { 3_000 };
+    let mut n_legal = 0;
+    for seed in 1..=n {
+        let mut random = Random::new(seed * 6151 + 3);
+        // Each function calls the one before it, at most twice: at most 16 contexts.
+        let mut functions: Vec<Vec<Step>> = Vec::new();
+        for at in 0..5 {
+            let (mut steps, mut n_calls) = (Vec::new(), 0);
+            for step in 0..2 + random.below(4) {
+                let op = *random.pick(&["add", "sub", "mul", "reduce_noise", "call", "call"]);
+                let is_call = op == "call" && at > 0 && n_calls < 2;
+                n_calls += usize::from(is_call);
+                let op = if op == "call" && !is_call { "reduce_noise" } else { op };
+                steps.push((op, random.below(step + 2), random.below(step + 2)));
+            }
+            functions.push(steps);
+        }
+        let mut called = String::new();
+        for (at, steps) in functions.iter().enumerate() {
+            let private = if at == 4 { "" } else { "private " };
+            let _ = writeln!(called, "func.func {private}@f{at}(%a: {TY}, %b: {TY}) -> {TY} {{");
+            let mut names = vec!["%a".to_owned(), "%b".to_owned()];
+            for (n, step) in steps.iter().enumerate() {
+                called += &line(&format!("%{n}"), *step, &names, at.saturating_sub(1));
+                names.push(format!("%{n}"));
+            }
+            let _ = writeln!(called, "return %{} : {TY}\n}}", steps.len() - 1);
+        }
+        let mut inlined = format!("func.func @f4(%a: {TY}, %b: {TY}) -> {TY} {{\n");
+        let args = ["%a".to_owned(), "%b".to_owned()];
+        let last = inline(&functions, 4, args, &mut inlined, &mut 0);
+        let _ = writeln!(inlined, "return {last} : {TY}\n}}");
+        let (found, expected) = (end(&called), end(&inlined));
+        assert_eq!(found, expected, "{called}\n{inlined}");
+        n_legal += usize::from(found.1);
+    }
+    assert!(n_legal > n as usize / 20 && n_legal < n as usize, "{n_legal} of {n}");
+}
+
+#[test]
+fn chains_rings_and_fans_of_calls_end() {
+    let function = |name: usize, callee: usize, op: &str| {
+        format!(
+            "func.func private @f{name}(%a: {TY}) -> {TY} {{\n%0 = call @f{callee}(%a) : ({TY}) -> {TY}\n%1 = noisy.{op}\nreturn %1 : {TY}\n}}\n"
+        )
+    };
+    let last = |name: usize| {
+        format!("func.func private @f{name}(%a: {TY}) -> {TY} {{\nreturn %a : {TY}\n}}\n")
+    };
+    let main = format!(
+        "func.func @main(%a: {TY}) -> {TY} {{\n%0 = call @f0(%a) : ({TY}) -> {TY}\nreturn %0 : {TY}\n}}\n"
+    );
+    // A chain deeper than calls are followed.
+    let mut chain = main.clone();
+    for at in 0..5_000 {
+        chain += &function(at, at + 1, &format!("reduce_noise %0 : {TY}"));
+    }
+    assert_eq!(n_errors(&Document::new(&(chain + &last(5_000)))), 0);
+    // A ring that never returns.
+    let mut ring = main.clone();
+    for at in 0..100 {
+        ring += &function(at, (at + 1) % 100, &format!("add %0, %a : {TY}"));
+    }
+    assert_eq!(n_errors(&Document::new(&ring)), 0);
+    // Each function calls the next one twice, with more noise the second time.
+    let mut fan = main;
+    for at in 0..60 {
+        let call = |of: &str| format!("call @f{}({of}) : ({TY}) -> {TY}", at + 1);
+        let _ = writeln!(
+            fan,
+            "func.func private @f{at}(%a: {TY}) -> {TY} {{\n%0 = {}\n%1 = noisy.add %a, %0 : {TY}\n%2 = {}\nreturn %2 : {TY}\n}}",
+            call("%a"),
+            call("%1")
+        );
+    }
+    let document = Document::new(&(fan + &last(60)));
+    assert!(document.facts().n_visits() < 200_000, "{}", document.facts().n_visits());
+}

@@ -1,0 +1,585 @@
+//! Calls, followed into their callees and kept apart by what they pass.
+//!
+//! # Notation
+//!
+//! A *context* of a function is a vector of argument facts with the results that its body gives for them. A function has the context
+//! that is *assumed* when anybody may call it, and one for each vector that a live call passes; the facts of the values in its body
+//! are the join over its contexts. Private functions that no live call reaches have none and are dead.
+//!
+//! # From scratch
+//!
+//! A call asks for the results of its callee in the context of its operands; a context that is not known is evaluated then and there, by
+//! a sweep over the body. A call that asks for a context that is being evaluated is *recursion*: it gets what is known so
+//! far, at first bottom, and the outermost context of the recursion is evaluated again until no result in it changes. Facts that
+//! are settled stop counting there, so this ends.
+//!
+//! At most [`MAX_APART`] vectors per function are kept apart; the others are joined in one more context, in which settled facts are
+//! endless. A call in a cycle passes settled facts as endless ones: only so many rounds differ.
+//!
+//! # From an edit
+//!
+//! Which calls came first decides which vectors are kept apart, and what a recursion has found so far depends on the order of calls. So
+//! if there is any `func.call` in the document before an edit or after it, whether or not it is understood, everything
+//! is solved from scratch. *Cost.* In a document with calls each edit sweeps the whole program, each function once per
+//! context; in one without, it costs what it changes. Ops that name a symbol otherwise are treated as calls are when they come,
+//! change or leave, because a function that they name may be called by anybody; so is a function that becomes private or changes its kind.
+
+use noisy_syntax::{Def, Delta, Op, OpKind, Region, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::{Pass, Round, Scene, Sparse, SparseForward, values_within};
+use crate::flow::{self, Flow};
+use crate::lattice::Lattice;
+
+/// The most argument vectors of a function that are kept apart.
+pub const MAX_APART: usize = 16;
+/// How deep calls and regions may nest; the results of calls beyond that are unknown.
+const MAX_DEPTH: usize = 400;
+
+/// Where the solution of a context stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// To be evaluated.
+    New,
+    /// Being evaluated, in this frame.
+    Running(usize),
+    /// Evaluated in this turn of a recursion whose outermost frame is the second number.
+    Open(u32, usize),
+    /// Solved.
+    Done,
+}
+
+/// A function in a context.
+#[derive(Clone, Debug)]
+pub struct Context<F> {
+    /// Names it within its function.
+    pub id: u32,
+    /// What is passed, by argument.
+    pub args: Vec<F>,
+    /// What is returned, by result.
+    pub results: Vec<F>,
+    /// Whether it is assumed, because callers may not be in sight.
+    pub is_assumed: bool,
+    /// The calls in this context, in no particular order.
+    pub calls: SmallVec<[Op; 2]>,
+    is_joined: bool,
+    state: State,
+}
+
+#[derive(Debug)]
+struct Frame {
+    /// The outermost frame that was asked for from within.
+    low: usize,
+    is_head: bool,
+}
+
+/// The contexts of all functions.
+#[derive(Debug)]
+pub(super) struct Contexts<F> {
+    of: FxHashMap<Op, Vec<Context<F>>>,
+    /// All calls in the document.
+    calls: FxHashSet<Op>,
+    /// Ops besides calls that name a symbol.
+    mentions: FxHashSet<Op>,
+    stack: Vec<Frame>,
+    /// Functions whose body was swept since everything was cleared.
+    swept: FxHashSet<Op>,
+    /// Contexts that are open.
+    open: Vec<(Op, u32)>,
+    /// The turn of a recursion.
+    turn: u32,
+    /// Whether a result of a recursion changed in this turn.
+    has_moved: bool,
+    /// How deep regions and calls are nested now.
+    pub(super) depth: usize,
+    next: u32,
+}
+
+impl<F> Default for Contexts<F> {
+    fn default() -> Self {
+        Self {
+            of: FxHashMap::default(),
+            calls: FxHashSet::default(),
+            mentions: FxHashSet::default(),
+            stack: Vec::new(),
+            swept: FxHashSet::default(),
+            open: Vec::new(),
+            turn: 0,
+            has_moved: false,
+            depth: 0,
+            next: 0,
+        }
+    }
+}
+
+/// What the sweep around a call keeps for itself.
+struct Outer {
+    rounds: SmallVec<[Round; 2]>,
+    passes: SmallVec<[Pass; 2]>,
+    fuel: u64,
+    cycle_start: u32,
+}
+
+/// Whether a function stands where calls find it: in modules only, with a body that is understood.
+fn is_callable(ir: &noisy_syntax::Ir, function: Op) -> bool {
+    let mut at = function;
+    while let Some(parent) = ir.parent_op(at) {
+        if Flow::of(ir, parent) != Flow::Group {
+            return false;
+        }
+        at = parent;
+    }
+    flow::body(ir, function).is_some() && ir.op(function).regions.len() == 1
+}
+
+/// Whether somebody may call a function that no call shows.
+pub fn is_exposed(ir: &noisy_syntax::Ir, function: Op) -> bool {
+    let Some((name, _)) = ir.rest(function).symbol else { return true };
+    !flow::is_private(ir, function)
+        || ir.symbol_users(name).iter().any(|&it| ir.op(it).kind != OpKind::FuncCall)
+}
+
+/// The function whose body a call runs.
+fn followed(ir: &noisy_syntax::Ir, call: Op) -> Option<Op> {
+    let data = ir.op(call);
+    if data.kind != OpKind::FuncCall
+        || matches!(data.form, noisy_syntax::Form::Broken | noisy_syntax::Form::Opaque)
+    {
+        return None;
+    }
+    let function = flow::callee(ir, call).filter(|&it| is_callable(ir, it))?;
+    let args = ir.block(flow::entry_block(ir, flow::body(ir, function)?)).args.len();
+    (args == data.operands.len() && flow::n_results(ir, function) == data.results.len())
+        .then_some(function)
+}
+
+impl<A: SparseForward> Sparse<A> {
+    /// The contexts of a function, the assumed one first, then in the order of their first calls in the text.
+    pub fn contexts(&self, ir: &noisy_syntax::Ir, function: Op) -> Vec<&Context<A::Fact>> {
+        let mut out: Vec<_> = self.contexts.of.get(&function).into_iter().flatten().collect();
+        if out.len() > 1 {
+            let first = |it: &Context<A::Fact>| it.calls.iter().map(|&it| ir.start(it)).min();
+            out.sort_by_cached_key(|it| {
+                (!it.is_assumed, first(it), it.is_joined, format!("{:?}", it.args))
+            });
+        }
+        out
+    }
+
+    /// Forgets all contexts, and finds the calls and what else names symbols.
+    pub(super) fn clear_contexts(&mut self, ir: &Scene<'_, A::Base>) {
+        self.contexts = Contexts::default();
+        if A::FOLLOWS {
+            let Contexts { calls, mentions, .. } = &mut self.contexts;
+            ir.walk(ir.root(), &mut |op| {
+                if ir.op(op).kind == OpKind::FuncCall {
+                    calls.insert(op);
+                } else if is_mention(ir, op) {
+                    mentions.insert(op);
+                }
+            });
+        }
+    }
+
+    /// Whether an op is a function that is analyzed in contexts.
+    pub(super) fn is_followed(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+        A::FOLLOWS && ir.op(op).kind == OpKind::FuncFunc && is_callable(ir, op)
+    }
+
+    /// Whether a function is entered at all.
+    pub(super) fn is_called(&self, ir: &Scene<'_, A::Base>, function: Op) -> bool {
+        !A::FOLLOWS || !is_callable(ir, function) || self.contexts.of.contains_key(&function)
+    }
+
+    /// Whether everything is to be solved from scratch after an edit: there are calls, or who may call a function has changed.
+    pub(super) fn loses_contexts(&mut self, ir: &Scene<'_, A::Base>, delta: &Delta) -> bool {
+        if !A::FOLLOWS {
+            return false;
+        }
+        let mut lost = !self.contexts.calls.is_empty();
+        for op in delta.removed.iter().chain(&delta.changed) {
+            lost |= self.contexts.mentions.contains(op);
+        }
+        for op in &delta.removed {
+            self.contexts.of.remove(op);
+        }
+        for &op in &delta.changed {
+            lost |= ir.op(op).kind == OpKind::FuncCall || is_mention(ir, op);
+            let is_analyzed = self.contexts.of.contains_key(&op);
+            let is_function = ir.op(op).kind == OpKind::FuncFunc && is_callable(ir, op);
+            lost |= is_analyzed && !(is_function && is_exposed(ir, op));
+            // What holds functions decides whether calls find them.
+            lost |= ir.function_of(op).is_none() && holds_private(ir, op);
+        }
+        lost
+    }
+
+    /// A function that nobody calls was read again: its assumed context is entered.
+    pub(super) fn assume(&mut self, ir: &Scene<'_, A::Base>, function: Op) {
+        if !A::FOLLOWS || !is_callable(ir, function) || !is_exposed(ir, function) {
+            return;
+        }
+        let args = self.assumed(ir, function);
+        let contexts = self.contexts.of.entry(function).or_default();
+        match contexts.first_mut() {
+            Some(first) => first.args = args,
+            None => contexts.push(Context {
+                id: 0,
+                args,
+                results: Vec::new(),
+                is_assumed: true,
+                calls: SmallVec::new(),
+                is_joined: false,
+                state: State::New,
+            }),
+        }
+    }
+
+    fn assumed(&mut self, ir: &Scene<'_, A::Base>, function: Op) -> Vec<A::Fact> {
+        let Some(body) = flow::body(ir, function) else { return Vec::new() };
+        let args = ir.block(flow::entry_block(ir, body)).args.clone();
+        let facts = args.iter().enumerate().map(|(index, &value)| {
+            if self.analysis.carries(ir, value) {
+                self.analysis.entry(ir, function, index, value)
+            } else {
+                self.analysis.unknown()
+            }
+        });
+        facts.collect()
+    }
+
+    /// Runs a function in a sweep, if calls are followed: in the context that is assumed for it. Whether that was it.
+    pub(super) fn run_function(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) -> bool {
+        if !A::FOLLOWS || !is_callable(ir, op) {
+            return false;
+        }
+        if live && is_exposed(ir, op) {
+            let args = self.assumed(ir, op);
+            let _ = self.demand(ir, op, args, None);
+        }
+        true
+    }
+
+    /// Runs a call, if it is followed. The results.
+    pub(super) fn run_call(
+        &mut self,
+        ir: &Scene<'_, A::Base>,
+        call: Op,
+        live: bool,
+    ) -> Option<Vec<A::Fact>> {
+        if !A::FOLLOWS || !live {
+            return None;
+        }
+        let function = followed(ir, call)?;
+        let body = flow::body(ir, function)?;
+        let in_cycle = !self.rounds.is_empty() || !self.passes.is_empty();
+        let mut args = Vec::new();
+        for (at, &value) in ir.block(flow::entry_block(ir, body)).args.iter().enumerate() {
+            if !self.analysis.carries(ir, value) {
+                args.push(self.analysis.unknown());
+                continue;
+            }
+            let fact = self.read(ir, call, at);
+            if fact == A::Fact::bottom() {
+                return Some(vec![A::Fact::bottom(); ir.op(call).results.len()]);
+            }
+            let fact = self.analysis.pass(ir, function, at, fact);
+            let is_endless = in_cycle && self.analysis.is_settled(&fact);
+            args.push(if is_endless { self.analysis.endless(&fact) } else { fact });
+        }
+        Some(self.demand(ir, function, args, Some(call)))
+    }
+
+    /// The results of a function in a context.
+    fn demand(
+        &mut self,
+        ir: &Scene<'_, A::Base>,
+        function: Op,
+        args: Vec<A::Fact>,
+        call: Option<Op>,
+    ) -> Vec<A::Fact> {
+        let at = self.context_for(function, args);
+        let Some(context) = self.context(function, at) else { return Vec::new() };
+        match call {
+            Some(call) => {
+                if !context.calls.contains(&call) {
+                    context.calls.push(call);
+                }
+            }
+            None => context.is_assumed = true,
+        }
+        let turn = self.contexts.turn;
+        let state = self.context(function, at).map_or(State::Done, |it| it.state);
+        let low = match state {
+            State::Done => None,
+            State::Running(frame) => {
+                self.contexts.stack[frame].is_head = true;
+                Some(frame)
+            }
+            State::Open(then, low) if then == turn => Some(low),
+            State::New | State::Open(..) => self.solve_context(ir, function, at),
+        };
+        if let (Some(low), Some(frame)) = (low, self.contexts.stack.last_mut()) {
+            frame.low = frame.low.min(low);
+        }
+        self.context(function, at).map_or(Vec::new(), |it| it.results.clone())
+    }
+
+    fn context(&mut self, function: Op, at: usize) -> Option<&mut Context<A::Fact>> {
+        self.contexts.of.get_mut(&function)?.get_mut(at)
+    }
+
+    /// Finds or makes the context for what is passed.
+    fn context_for(&mut self, function: Op, args: Vec<A::Fact>) -> usize {
+        let contexts = self.contexts.of.entry(function).or_default();
+        if let Some(at) = contexts.iter().position(|it| !it.is_joined && it.args == args) {
+            return at;
+        }
+        let is_joined = contexts.iter().filter(|it| !it.is_joined).count() >= MAX_APART;
+        let endless = |fact: A::Fact| {
+            if self.analysis.is_settled(&fact) { self.analysis.endless(&fact) } else { fact }
+        };
+        if is_joined && let Some(at) = contexts.iter().position(|it| it.is_joined) {
+            let joined = &mut contexts[at];
+            let mut has_moved = false;
+            for (old, new) in joined.args.iter_mut().zip(args) {
+                has_moved |= old.join(&endless(new)).is_yes();
+            }
+            if has_moved {
+                self.contexts.has_moved = true;
+                if !matches!(joined.state, State::Running(_)) {
+                    joined.state = State::New;
+                }
+            }
+            return at;
+        }
+        self.contexts.next += 1;
+        contexts.push(Context {
+            id: self.contexts.next,
+            args: if is_joined { args.into_iter().map(endless).collect() } else { args },
+            results: Vec::new(),
+            is_assumed: false,
+            calls: SmallVec::new(),
+            is_joined,
+            state: State::New,
+        });
+        contexts.len() - 1
+    }
+
+    /// Solves a context. The outermost frame that it asks for, if it is part of a recursion that is not solved yet.
+    fn solve_context(&mut self, ir: &Scene<'_, A::Base>, function: Op, at: usize) -> Option<usize> {
+        let n_results = flow::n_results(ir, function);
+        let frame = self.contexts.stack.len();
+        if self.contexts.depth > MAX_DEPTH {
+            let unknown = self.analysis.unknown();
+            let context = self.context(function, at)?;
+            context.results = vec![unknown; n_results];
+            context.state = State::Done;
+            return None;
+        }
+        self.contexts.stack.push(Frame { low: frame, is_head: false });
+        let n_open = self.contexts.open.len();
+        if let Some(context) = self.context(function, at)
+            && context.results.len() != n_results
+        {
+            context.results = vec![A::Fact::bottom(); n_results];
+        }
+        let mut number = 1;
+        loop {
+            if let Some(context) = self.context(function, at) {
+                context.state = State::Running(frame);
+            }
+            self.contexts.has_moved = false;
+            let results = self.evaluate(ir, function, at, number);
+            let (low, is_head) = match self.contexts.stack.get(frame) {
+                Some(it) => (it.low, it.is_head),
+                None => (frame, false),
+            };
+            let is_recursive = is_head || low < frame;
+            self.note_results(function, at, results, is_recursive);
+            let turn = self.contexts.turn;
+            if low < frame {
+                let has_moved = self.contexts.has_moved;
+                let context = self.context(function, at)?;
+                context.state = State::Open(turn, low);
+                let id = context.id;
+                self.contexts.open.push((function, id));
+                self.contexts.has_moved = has_moved;
+                self.contexts.stack.truncate(frame);
+                return Some(low);
+            }
+            if is_head && self.contexts.has_moved {
+                self.contexts.turn += 1;
+                number += 1;
+                continue;
+            }
+            break;
+        }
+        self.contexts.stack.truncate(frame);
+        for (of, id) in self.contexts.open.split_off(n_open) {
+            let contexts = self.contexts.of.get_mut(&of).into_iter().flatten();
+            for context in contexts.filter(|it| it.id == id) {
+                context.state = State::Done;
+            }
+        }
+        self.context(function, at)?.state = State::Done;
+        None
+    }
+
+    fn note_results(&mut self, function: Op, at: usize, results: Vec<A::Fact>, joins: bool) {
+        let mut has_moved = false;
+        let analysis = &self.analysis;
+        let contexts = self.contexts.of.get_mut(&function);
+        let Some(context) = contexts.and_then(|it| it.get_mut(at)) else { return };
+        for (old, new) in context.results.iter_mut().zip(results) {
+            if !joins {
+                *old = new;
+            } else if !(analysis.is_settled(old) && analysis.is_settled(&new)) {
+                has_moved |= old.join(&new).is_yes();
+            }
+        }
+        self.contexts.has_moved |= has_moved;
+    }
+
+    /// Sweeps the body of a function in a context; what it returns. The facts of its values are joined with what they were.
+    fn evaluate(
+        &mut self,
+        ir: &Scene<'_, A::Base>,
+        function: Op,
+        at: usize,
+        number: u64,
+    ) -> Vec<A::Fact> {
+        let n_results = flow::n_results(ir, function);
+        let Some(region) = flow::body(ir, function) else { return Vec::new() };
+        let Some(context) = self.context(function, at) else { return Vec::new() };
+        let (id, args) = (context.id, context.args.clone());
+        let outer = Outer {
+            rounds: std::mem::take(&mut self.rounds),
+            passes: std::mem::take(&mut self.passes),
+            fuel: self.fuel,
+            cycle_start: self.cycle_start,
+        };
+        self.contexts.depth += 1;
+        self.analysis.enter(function, id, number);
+        let mut values: Vec<Value> = Vec::new();
+        let is_first = !self.checks_order && self.contexts.swept.insert(function);
+        if !is_first {
+            values_within(ir, function, &mut values);
+            self.unreach(ir, region);
+        }
+        let before: Vec<A::Fact> = values
+            .iter()
+            .map(|it| std::mem::replace(&mut self.facts[it.index()], A::Fact::bottom()))
+            .collect();
+        let n_dirty = self.dirty.len();
+        self.clock += 1;
+        if self.checks_order {
+            self.cycle_start = self.clock;
+        }
+        self.reached[function.index()] = true;
+        self.stamp[function.index()] = self.clock;
+        let entry = flow::entry_block(ir, region);
+        let header = ir.region(region).entry;
+        if header != entry {
+            self.live[header.index()] = true;
+            self.set_unknown(ir, header, true);
+        }
+        self.live[entry.index()] = true;
+        for (&value, fact) in ir.block(entry).args.iter().zip(args) {
+            if self.analysis.carries(ir, value) {
+                let _ = self.set(ir, value, fact);
+            }
+        }
+        self.sweep_region(ir, region, true);
+        let mut results = self.returned_by(ir, region, n_results);
+        for (index, fact) in results.iter_mut().enumerate() {
+            *fact = self.analysis.give(ir, function, index, fact.clone());
+        }
+        for (value, before) in values.iter().zip(before) {
+            let _ = self.facts[value.index()].join(&before);
+        }
+        self.dirty.truncate(n_dirty);
+        self.analysis.leave();
+        self.contexts.depth -= 1;
+        self.rounds = outer.rounds;
+        self.passes = outer.passes;
+        self.fuel = outer.fuel;
+        self.cycle_start = outer.cycle_start;
+        results
+    }
+
+    /// Forgets that ops of a region were reached.
+    fn unreach(&mut self, ir: &Scene<'_, A::Base>, region: Region) {
+        for op in ir.items(region) {
+            self.reached[op.index()] = false;
+            if ir.op(op).kind == OpKind::Label {
+                self.live[ir.label_block(op).index()] = false;
+            }
+            for &(_, inner) in &ir.op(op).regions {
+                self.live[ir.region(inner).entry.index()] = false;
+                self.unreach(ir, inner);
+            }
+        }
+    }
+
+    /// What the live returns of a body give, joined; unknown if a live block ends otherwise.
+    fn returned_by(&self, ir: &Scene<'_, A::Base>, region: Region, n: usize) -> Vec<A::Fact> {
+        let mut out = vec![A::Fact::bottom(); n];
+        let unknown = || vec![self.analysis.unknown(); n];
+        if n == 0 {
+            return out;
+        }
+        if !self.is_block_live(flow::entry_block(ir, region)) {
+            return unknown();
+        }
+        for block in ir.blocks(region) {
+            if !self.is_block_live(block) {
+                continue;
+            }
+            let Some(end) = ir.last_op(block) else { return unknown() };
+            if ir.op(end).kind == OpKind::FuncReturn && ir.op(end).operands.len() == n {
+                for (index, fact) in out.iter_mut().enumerate() {
+                    let _ = fact.join(&self.read_passed(ir, end, index));
+                }
+            } else if ir.rest(end).successors.is_empty() {
+                return unknown();
+            }
+        }
+        out
+    }
+
+    /// Whether what a value is computed from was reached: then bottom says that it is never computed.
+    pub(super) fn is_computed(&self, ir: &Scene<'_, A::Base>, value: Value) -> bool {
+        match ir.value(value).def {
+            Def::Result(op, _) => self.reached[op.index()],
+            Def::Argument(block, _) => self.live[block.index()],
+        }
+    }
+
+    /// Evaluates a function that nobody calls anew, as a whole.
+    pub(super) fn redo_function(&mut self, ir: &Scene<'_, A::Base>, function: Op) {
+        self.assume(ir, function);
+        self.reset_within(ir, function);
+        let n = self.contexts.of.get(&function).map_or(0, Vec::len);
+        for at in 0..n {
+            let Some(context) = self.context(function, at) else { continue };
+            context.state = State::New;
+            let _ = self.solve_context(ir, function, at);
+        }
+    }
+}
+
+fn holds_private(ir: &noisy_syntax::Ir, op: Op) -> bool {
+    let mut found = false;
+    for &(_, region) in &ir.op(op).regions {
+        ir.walk(region, &mut |it| {
+            found |= ir.op(it).kind == OpKind::FuncFunc && flow::is_private(ir, it);
+        });
+    }
+    found
+}
+
+fn is_mention(ir: &noisy_syntax::Ir, op: Op) -> bool {
+    ir.op(op).kind != OpKind::FuncCall && !ir.rest(op).symbol_uses.is_empty()
+}

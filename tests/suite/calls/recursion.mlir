@@ -1,0 +1,63 @@
+// Each turn adds one: over in the end.
+func.func @adds(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  %0 = scf.if %c -> (!noisy.i32) {  // noise: over 28
+    %1 = func.call @adds(%a, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: over 27
+    %2 = noisy.add %1, %a : !noisy.i32  // noise: over 28
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26 in turn 16 of the recursion
+    scf.yield %2 : !noisy.i32
+  } else {
+    scf.yield %a : !noisy.i32
+  }
+  return %0 : !noisy.i32
+}
+
+// Each turn reduces: legal.
+func.func @reduces(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  %0 = scf.if %c -> (!noisy.i32) {  // noise: 12
+    %1 = func.call @reduces(%a, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
+    %2 = noisy.mul %1, %a : !noisy.i32  // noise: 24
+    %3 = noisy.reduce_noise %2 : !noisy.i32  // noise: 12
+    scf.yield %3 : !noisy.i32
+  } else {
+    scf.yield %a : !noisy.i32
+  }
+  return %0 : !noisy.i32
+}
+
+// On the way down: each call is a context of its own.
+func.func @down(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: over
+  %0 = scf.if %c -> (!noisy.i32) {  // noise: over
+    %1 = noisy.add %a, %a : !noisy.i32  // noise: over
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26
+    %2 = func.call @down(%1, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
+    scf.yield %2 : !noisy.i32
+  } else {
+    scf.yield %a : !noisy.i32
+  }
+  return %0 : !noisy.i32
+}
+
+// Two that call each other and stay in bounds.
+func.func @even(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  %0 = scf.if %c -> (!noisy.i32) {  // noise: 12
+    %1 = func.call @odd(%a, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: 24
+    %2 = noisy.reduce_noise %1 : !noisy.i32  // noise: 12
+    scf.yield %2 : !noisy.i32
+  } else {
+    scf.yield %a : !noisy.i32
+  }
+  return %0 : !noisy.i32
+}
+
+func.func private @odd(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  %0 = call @even(%a, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
+  %1 = noisy.mul %0, %a : !noisy.i32  // noise: 24
+  return %1 : !noisy.i32
+}
+
+// Never returns: what follows is never computed.
+func.func @forever(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
+  %0 = call @forever(%a) : (!noisy.i32) -> !noisy.i32  // noise: unreached
+  %1 = noisy.mul %0, %0 : !noisy.i32  // noise: unreached
+  return %1 : !noisy.i32
+}
