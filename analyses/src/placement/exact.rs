@@ -30,7 +30,7 @@ use super::sweep::{self, Swept, Terms};
 /// How much may be spent, and what was.
 pub(super) struct Budget<'a> {
     /// Asked often; true ends everything.
-    pub stop: &'a dyn Fn() -> bool,
+    pub stop: &'a (dyn Fn() -> bool + Sync),
     /// Steps of work left; a step is about a node visit.
     pub left: u64,
     /// Which steps are on.

@@ -17,6 +17,8 @@
 //! and their optimal bases together are an optimal basis of all their rows, from which larger clusters, and at last the whole, go on.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::board::{Board, Proof};
 use super::cluster::{self, Cluster};
@@ -62,15 +64,14 @@ pub(super) fn relax(
         let n_levels = SIZES.iter().take_while(|&&size| n >= 3 * size).count();
         for clusters in cluster::levels(graph, &SIZES[..n_levels]) {
             start.level(graph, clusters, cores, board, budget)?;
-            if budget.is_spent() || board.is_proven() {
-                return None;
-            }
         }
     }
     let pieces: Vec<usize> = (0..start.solved.len()).collect();
-    let mut whole = start.program(graph, all, &pieces)?;
+    let before = start.take(&pieces);
+    let ledger = Ledger { sum: Mutex::new(before.bound), board };
+    let mut whole = Program::begin(graph, all, before, &start.statuses)?;
     drop(start);
-    let done = whole.rounds(graph, cores, board, budget, 0);
+    let done = whole.rounds(graph, cores, &ledger, budget);
     board.certify(Proof { cores: whole.proven().collect(), bound: ceiling(whole.bound) });
     done?;
     Some(Relaxed {
@@ -105,25 +106,50 @@ struct Solved {
     bound: i128,
     /// The cores that prove the bound.
     proof: Vec<(Core, i128)>,
+    /// The sites with the statuses of their columns.
+    columns: Vec<(u32, std::ffi::c_int)>,
+}
+
+/// A cluster of a level, before it is solved and after.
+struct Job {
+    /// Taken by whoever solves it.
+    cluster: Option<Cluster>,
+    /// What its pieces left, and then what it leaves.
+    solved: Solved,
+    /// It was solved as far as is wanted.
+    is_done: bool,
+}
+
+/// The sum of the bounds of all clusters, posted as it grows.
+struct Ledger<'a> {
+    sum: Mutex<i128>,
+    board: &'a Board,
+}
+
+impl Ledger<'_> {
+    fn raise(&self, by: i128) {
+        let mut sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner);
+        *sum += by;
+        self.board.prove(ceiling(*sum));
+    }
 }
 
 impl Start {
-    /// The program of a cluster, beginning where its pieces ended.
-    fn program(&mut self, graph: &Graph, cluster: Cluster, pieces: &[usize]) -> Option<Program> {
-        let mut program = Program::new(graph, cluster.sites, cluster.nodes)?;
-        let (mut rows, mut statuses) = (Vec::new(), Vec::new());
+    /// What some pieces left, together.
+    fn take(&mut self, pieces: &[usize]) -> Solved {
+        let mut out = Solved::default();
         for &piece in pieces {
-            rows.append(&mut self.solved[piece].rows);
-            statuses.append(&mut self.solved[piece].statuses);
+            let mut piece = std::mem::take(&mut self.solved[piece]);
+            out.rows.append(&mut piece.rows);
+            out.statuses.append(&mut piece.statuses);
+            out.bound += piece.bound;
+            out.proof.append(&mut piece.proof);
         }
-        if !rows.is_empty() {
-            let columns = program.sites.iter().map(|&s| self.statuses[s as usize]).collect();
-            program.start(rows, &Basis { columns, rows: statuses })?;
-        }
-        Some(program)
+        out
     }
 
-    /// Solves the clusters of a level one by one. The bounds of clusters add up.
+    /// Solves the clusters of a level, some at a time unless work is counted. Their bounds add up. `None` when something is left
+    /// undone.
     fn level(
         &mut self,
         graph: &Graph,
@@ -132,51 +158,95 @@ impl Start {
         board: &Board,
         budget: &mut Budget,
     ) -> Option<()> {
-        let mut solved: Vec<Solved> = Vec::with_capacity(clusters.len());
-        for cluster in clusters {
-            let pieces = cluster.pieces.clone();
-            let own: i128 = pieces.iter().map(|&piece| self.solved[piece].bound).sum();
-            let mut program = self.program(graph, cluster, &pieces)?;
-            let others: i128 = self.solved.iter().chain(&solved).map(|it| it.bound).sum();
-            let done = program.rounds(graph, cores, board, budget, others - own);
-            let mut now = Solved { bound: program.bound, ..Solved::default() };
-            now.proof = program.proven().collect();
-            if now.bound < own {
-                now.bound = own;
-                now.proof = pieces
-                    .iter()
-                    .flat_map(|&it| std::mem::take(&mut self.solved[it].proof))
-                    .collect();
-            }
-            for &piece in &pieces {
-                (self.solved[piece].bound, self.solved[piece].proof) = (0, Vec::new());
-            }
-            if done.is_some() && !budget.is_spent() {
-                let basis = program.basis()?;
-                for (&s, &status) in program.sites.iter().zip(&basis.columns) {
-                    self.statuses[s as usize] = status;
+        let jobs: Vec<Mutex<Job>> = clusters
+            .into_iter()
+            .map(|it| {
+                let solved = self.take(&it.pieces);
+                Mutex::new(Job { cluster: Some(it), solved, is_done: false })
+            })
+            .collect();
+        let sum = jobs.iter().map(|job| locked(job).solved.bound).sum();
+        let ledger = Ledger { sum: Mutex::new(sum), board };
+        let next = AtomicUsize::new(0);
+        let statuses = &self.statuses;
+        let work = |cores: &mut Cores, budget: &mut Budget| {
+            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if budget.is_spent() || board.is_proven() {
+                    break;
                 }
-                // A row that does not bind is basic: without both the basis is one still.
-                let binding = program.rows.into_iter().zip(basis.rows);
-                (now.rows, now.statuses) = binding.filter(|it| it.1 != BASIC).unzip();
+                locked(job).solve(graph, statuses, cores, &ledger, budget);
             }
-            solved.push(now);
-            if done.is_none() || budget.is_spent() || board.is_proven() {
-                self.certify(&solved, board);
-                return done;
-            }
+        };
+        let n_workers = if budget.left == u64::MAX { workers().min(jobs.len()) } else { 1 };
+        if n_workers == 1 {
+            work(cores, budget);
+        } else {
+            let (stop, steps) = (budget.stop, budget.steps);
+            std::thread::scope(|scope| {
+                for _ in 0..n_workers {
+                    let (work, mut cores) = (&work, cores.clone());
+                    scope.spawn(move || {
+                        work(&mut cores, &mut Budget { stop, left: u64::MAX, steps });
+                    });
+                }
+            });
         }
-        self.certify(&solved, board);
-        self.solved = solved;
+        let jobs: Vec<Job> = (jobs.into_iter())
+            .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        let proofs = jobs.iter().flat_map(|it| it.solved.proof.iter().cloned()).collect();
+        let bound = jobs.iter().map(|it| it.solved.bound).sum();
+        board.certify(Proof { cores: proofs, bound: ceiling(bound) });
+        if board.is_proven() || jobs.iter().any(|it| !it.is_done) {
+            return None;
+        }
+        for job in jobs {
+            for &(s, status) in &job.solved.columns {
+                self.statuses[s as usize] = status;
+            }
+            self.solved.push(job.solved);
+        }
         Some(())
     }
+}
 
-    /// Posts the bound of all clusters together with its cores.
-    fn certify(&self, solved: &[Solved], board: &Board) {
-        let all = || self.solved.iter().chain(solved);
-        let bound = all().map(|it| it.bound).sum();
-        let cores = all().flat_map(|it| it.proof.iter().cloned()).collect();
-        board.certify(Proof { cores, bound: ceiling(bound) });
+/// How many clusters are solved at a time.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(8)
+}
+
+fn locked(job: &Mutex<Job>) -> MutexGuard<'_, Job> {
+    job.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Job {
+    fn solve(
+        &mut self,
+        graph: &Graph,
+        statuses: &[std::ffi::c_int],
+        cores: &mut Cores,
+        ledger: &Ledger,
+        budget: &mut Budget,
+    ) {
+        let Some(cluster) = self.cluster.take() else { return };
+        let mut before = std::mem::take(&mut self.solved);
+        let (bound, proof) = (before.bound, std::mem::take(&mut before.proof));
+        (self.solved.bound, self.solved.proof) = (bound, proof);
+        let Some(mut program) = Program::begin(graph, cluster, before, statuses) else { return };
+        let done = program.rounds(graph, cores, ledger, budget);
+        if program.bound > bound {
+            self.solved.bound = program.bound;
+            self.solved.proof = program.proven().collect();
+        }
+        if done.is_none() || budget.is_spent() {
+            return;
+        }
+        let Some(basis) = program.basis() else { return };
+        self.solved.columns = program.sites.iter().copied().zip(basis.columns).collect();
+        // A row that does not bind is basic: without both the basis is one still.
+        let binding = program.rows.into_iter().zip(basis.rows);
+        (self.solved.rows, self.solved.statuses) = binding.filter(|it| it.1 != BASIC).unzip();
+        self.is_done = true;
     }
 }
 
@@ -194,6 +264,8 @@ struct Program {
     /// The point, per site of the graph; 1 outside, so that no core with such a site is violated.
     x: Vec<f32>,
     bound: i128,
+    /// What the ledger counts of it.
+    posted: i128,
     proof: Vec<Core>,
     multipliers: Vec<i128>,
     reduced: Vec<i128>,
@@ -201,6 +273,22 @@ struct Program {
 }
 
 impl Program {
+    /// The program of a cluster, beginning where its pieces ended.
+    fn begin(
+        graph: &Graph,
+        cluster: Cluster,
+        before: Solved,
+        statuses: &[std::ffi::c_int],
+    ) -> Option<Program> {
+        let mut program = Program::new(graph, cluster.sites, cluster.nodes)?;
+        program.posted = before.bound;
+        if !before.rows.is_empty() {
+            let columns = program.sites.iter().map(|&s| statuses[s as usize]).collect();
+            program.start(before.rows, &Basis { columns, rows: before.statuses })?;
+        }
+        Some(program)
+    }
+
     fn new(graph: &Graph, sites: Vec<u32>, nodes: Vec<u32>) -> Option<Program> {
         let columns: Vec<Column> = sites
             .iter()
@@ -226,6 +314,7 @@ impl Program {
             known: HashSet::new(),
             x,
             bound: 0,
+            posted: 0,
             proof: Vec::new(),
             multipliers: Vec::new(),
             reduced: graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect(),
@@ -250,15 +339,14 @@ impl Program {
         self.lp.add(&columns, 1.0)
     }
 
-    /// Solves and separates until nothing is violated. Bounds are posted on top of `base`. What was reached stays
-    /// when the budget ends; `None` when the solver fails.
+    /// Solves and separates until nothing is violated, and enters bounds in the ledger. What was reached stays when the budget
+    /// ends; `None` when the solver fails.
     fn rounds(
         &mut self,
         graph: &Graph,
         cores: &mut Cores,
-        board: &Board,
+        ledger: &Ledger,
         budget: &mut Budget,
-        base: i128,
     ) -> Option<()> {
         let mut round = 0_u32;
         let mut earlier = 0;
@@ -288,8 +376,11 @@ impl Program {
                 self.x[s as usize] = *value as f32;
             }
             self.certify(graph, &answer);
-            board.prove(ceiling(base + self.bound));
-            if board.is_proven() {
+            if self.bound > self.posted {
+                ledger.raise(self.bound - self.posted);
+                self.posted = self.bound;
+            }
+            if ledger.board.is_proven() {
                 return Some(());
             }
             // A cluster is only a beginning: its last hundredths are left to the whole.
