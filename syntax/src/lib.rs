@@ -20,6 +20,7 @@ mod link;
 pub mod print;
 mod problem;
 pub mod rewrite;
+mod room;
 mod seq;
 mod skeleton;
 mod source;
@@ -36,6 +37,7 @@ pub use ir::{
     BlockData, Def, Ir, OpData, Operand, RegionData, Rest, ResultName, Successor, ValueData,
 };
 pub use problem::{Category, Problem};
+pub use room::make_room;
 pub use seq::Iter as Items;
 pub use skeleton::MAX_REGION_DEPTH;
 pub use source::{Delta, Source};

@@ -19,6 +19,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::grammar::Aliases;
+use crate::room::{keep_room, keep_room_in_map, make_room};
 use crate::{Block, Def, Ir, Name, Op, Region, Value};
 
 /// The name tables of a document.
@@ -52,6 +53,17 @@ pub(crate) struct Names {
     pub(crate) suspects: FxHashSet<Op>,
     /// What the edit at hand touched so far.
     pub(crate) touched: Touched,
+}
+
+impl Names {
+    /// Spares some room for what edits add.
+    pub(crate) fn keep_room(&mut self) {
+        keep_room(&mut self.defs);
+        keep_room_in_map(&mut self.labels);
+        keep_room_in_map(&mut self.label_blocks);
+        keep_room_in_map(&mut self.symbols);
+        keep_room_in_map(&mut self.symbol_uses);
+    }
 }
 
 /// What an edit touched that ops elsewhere may depend on; with repetitions, and what is named may be gone.
@@ -227,6 +239,7 @@ impl Ir {
             retry.extend(moved);
         }
         if self.names.defs.len() <= name.index() {
+            make_room(&mut self.names.defs, self.interner.n_names());
             self.names.defs.resize_with(self.interner.n_names(), Defs::default);
         }
         // In textual order an outer definition never comes before one that is already known further in.

@@ -9,7 +9,7 @@ mod spec;
 #[cfg(test)]
 mod tests;
 
-use noisy_syntax::{AttrData, Interner, Ir, Op, Type, Value};
+use noisy_syntax::{AttrData, Interner, Ir, Name, Op, Type, Value};
 use rustc_hash::FxHashMap;
 
 pub use self::spec::{GrowthKind, InsertSpec, ModelError, ModelSpec, OpSpec};
@@ -217,21 +217,14 @@ impl NoiseModel {
 #[derive(Debug)]
 pub struct Rules {
     model: NoiseModel,
-    /// By interned op name, in the order of their index; grown as names are seen.
-    by_name: Vec<Entry>,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Entry {
-    Unseen,
-    None,
-    Rule(Rule),
+    /// The names that were seen, each with its rule if it has one. They are few.
+    by_name: FxHashMap<Name, Option<Rule>>,
 }
 
 impl Rules {
     /// The rules of a model, for one document.
     pub fn new(model: NoiseModel) -> Self {
-        Self { model, by_name: Vec::new() }
+        Self { model, by_name: FxHashMap::default() }
     }
 
     /// The model.
@@ -250,18 +243,6 @@ impl Rules {
         if !data.kind.is_op() {
             return None;
         }
-        let index = data.name.index();
-        if index >= self.by_name.len() {
-            self.by_name.resize(index + 1, Entry::Unseen);
-        }
-        match self.by_name[index] {
-            Entry::Rule(rule) => Some(rule),
-            Entry::None => None,
-            Entry::Unseen => {
-                let rule = self.model.rule(ir.op_name(op));
-                self.by_name[index] = rule.map_or(Entry::None, Entry::Rule);
-                rule
-            }
-        }
+        *self.by_name.entry(data.name).or_insert_with(|| self.model.rule(ir.op_name(op)))
     }
 }

@@ -54,7 +54,7 @@ use std::collections::BinaryHeap;
 use std::fmt::{Debug, Display};
 use std::ops::Deref;
 
-use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value, make_room};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -446,11 +446,16 @@ impl<A: SparseForward> Sparse<A> {
     /// Makes the tables as large as the arenas.
     fn fit(&mut self, ir: &Scene<'_, A::Base>) {
         let (n_ops, n_values, n_blocks, _) = ir.bounds();
-        self.facts.resize(n_values, A::Fact::bottom());
-        self.live.resize(n_blocks, false);
-        self.reached.resize(n_ops, false);
-        self.stamp.resize(n_ops, 0);
+        fit(&mut self.facts, n_values, A::Fact::bottom());
+        fit(&mut self.live, n_blocks, false);
+        fit(&mut self.reached, n_ops, false);
+        fit(&mut self.stamp, n_ops, 0);
     }
+}
+
+fn fit<T: Clone>(table: &mut Vec<T>, n: usize, new: T) {
+    make_room(table, n);
+    table.resize(n, new);
 }
 
 /// The op itself or the op around it that stands in a region.

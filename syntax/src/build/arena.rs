@@ -3,9 +3,20 @@
 use smallvec::SmallVec;
 
 use crate::ir::{BlockData, OpData, RegionData, ValueData};
+use crate::room::keep_room;
 use crate::{Block, Form, Ir, Name, Op, OpKind, Region, Span, Value, seq};
 
 impl Ir {
+    /// Spares some room in each table for what edits add.
+    pub(crate) fn keep_room(&mut self) {
+        keep_room(&mut self.ops);
+        keep_room(&mut self.values);
+        keep_room(&mut self.blocks);
+        keep_room(&mut self.regions);
+        self.names.keep_room();
+        self.interner.keep_room();
+    }
+
     pub(crate) fn new_op(&mut self, data: OpData) -> Op {
         if let Some(op) = self.free_ops.pop() {
             self.ops[op.index()] = data;

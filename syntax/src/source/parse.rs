@@ -4,7 +4,7 @@ use crate::build::{Run, Work};
 use crate::feed::Feed;
 use crate::link::Touched;
 use crate::skeleton::{Context, End, Skeleton, Stop, Take, skeleton};
-use crate::{Ir, dialect, seq};
+use crate::{Ir, dialect, make_room, seq};
 
 /// The top level of a file.
 pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TOP, inside: false };
@@ -21,8 +21,9 @@ pub(super) fn parse(text: &str) -> Ir {
         let mut read = Skeleton::default();
         let end = skeleton(&mut feed, head.token, head.end, TOP, &mut read, &mut |_| Take::Read);
         let n_items = read.items.len();
-        ir.ops.reserve(n_items + 1);
-        ir.values.reserve(n_items);
+        let (n_ops, n_values) = (ir.ops.len() + n_items + 1, ir.values.len() + n_items);
+        make_room(&mut ir.ops, n_ops);
+        make_room(&mut ir.values, n_values);
         work.fresh.reserve(n_items);
         let chunk = ir.new_chunk(head.own_len);
         let region = ir.op(chunk).regions[0].1;
@@ -49,6 +50,7 @@ pub(super) fn parse(text: &str) -> Ir {
         ir.link(work.fresh[n]);
     }
     ir.names.touched = Touched::default();
+    ir.keep_room();
     ir
 }
 

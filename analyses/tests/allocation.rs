@@ -1,0 +1,65 @@
+//! What an edit allocates is in proportion to the edit: no table of the size of the file moves for it.
+
+use noisy_analyses::Document;
+
+/// A function of so many ops, by what they are like. Each uses the one before: the uses of one value are a list, which moves when its
+/// length doubles.
+fn program(shape: &str, n: usize) -> String {
+    let line = |k: usize| {
+        let m = k + 1;
+        match shape {
+            "noisy" => format!("  %v{m} = noisy.add %v{k}, %v{k} : !noisy.i32\n"),
+            "constants" => format!("  %v{m} = arith.constant {k} : i64\n"),
+            "loops" => format!(
+                "  %v{m} = arith.constant true\n  scf.if %v{m} {{\n    %w{k} = arith.constant 1 : i8\n  }}\n"
+            ),
+            "blocks" => {
+                format!("  cf.br ^bb{k}(%v{k} : !noisy.i32)\n^bb{k}(%v{m}: !noisy.i32):\n")
+            }
+            _ => format!("  %v{m} = \"t.op{k}\"() {{a{k} = #t.a<{k}>}} : () -> !t.b<{k}>\n"),
+        }
+    };
+    let body: String = (0..n).map(line).collect();
+    format!("{HEAD}{body}  return\n}}\n")
+}
+
+const HEAD: &str = "func.func @f(%a: !noisy.i32, %v0: !noisy.i32, %c: i1) {\n";
+
+/// A line with a new name behind the first op, and what else is typed: the most bytes that one edit allocates.
+fn most_allocated(shape: &str, n: usize) -> u64 {
+    let mut text = program(shape, n);
+    let mut document = Document::new(&text);
+    let mut most = 0;
+    let mut edit = |at: usize, old: &str, new: &str| {
+        assert_eq!(&text[at..at + old.len()], old);
+        text.replace_range(at..at + old.len(), new);
+        let count = allocation_counter::measure(|| {
+            document.edit(at..at + old.len(), new);
+        });
+        most = most.max(count.bytes_total);
+    };
+    let body = HEAD.len();
+    for k in 0..8 {
+        let line = format!("  %new{k} = noisy.add %a, %a : !noisy.i32\n");
+        edit(body, "", &line);
+        let at = body + line.find("add").unwrap_or_default();
+        edit(at, "add", &format!("addx{k}"));
+        edit(at, &format!("addx{k}"), "mul");
+        edit(body, "", &format!("  %one{k} = arith.constant {k} : i{}\n", 9 + k));
+        edit(body, "", &format!("  scf.if %c {{\n    \"t.new{k}\"() : () -> !t.new<{k}>\n  }}\n"));
+    }
+    most
+}
+
+#[test]
+fn does_not_grow_with_the_file() {
+    // The tables of 12,000 entries of even one byte each would show.
+    let slack = 8_000;
+    for shape in ["noisy", "constants", "loops", "blocks", "unknown"] {
+        let few = most_allocated(shape, 1_000);
+        for n in [12_000, 16_384] {
+            let many = most_allocated(shape, n);
+            assert!(many < few + slack, "{shape}: {few} bytes with 1000 ops, {many} with {n}");
+        }
+    }
+}
