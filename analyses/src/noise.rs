@@ -50,6 +50,9 @@ pub struct Growing {
     pub noise: Bits,
 }
 
+/// How a loop grows in each context of its function.
+type InContexts = SmallVec<[(Option<u32>, Growing); 1]>;
+
 /// The analysis and what it noted on the side.
 #[derive(Debug)]
 pub struct NoiseAnalysis {
@@ -58,8 +61,8 @@ pub struct NoiseAnalysis {
     roots: FxHashMap<Op, SmallVec<[(Value, Root); 1]>>,
     /// Roots found in the cycle that is being iterated.
     recent: Vec<(Op, Value)>,
-    /// By loop and context.
-    growing: FxHashMap<Op, SmallVec<[(Option<u32>, Growing); 1]>>,
+    /// By loop.
+    growing: FxHashMap<Op, InContexts>,
     /// Resets whose operand was, at some visit, at most at the level they reset to.
     idle_resets: FxHashSet<Op>,
     /// The contexts that are being evaluated, innermost last.

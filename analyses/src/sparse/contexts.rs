@@ -183,7 +183,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Whether an op is a function that is analyzed in contexts.
-    pub(super) fn is_followed(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn is_followed(ir: &Scene<'_, A::Base>, op: Op) -> bool {
         A::FOLLOWS && ir.op(op).kind == OpKind::FuncFunc && is_callable(ir, op)
     }
 

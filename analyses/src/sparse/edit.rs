@@ -62,7 +62,7 @@ impl<A: SparseForward> Sparse<A> {
             if !is_start {
                 self.join_yields(ir, op, self.is_live(ir, op));
                 self.n_visits += 1;
-            } else if self.is_cycle(ir, op) && self.is_followed(ir, op) {
+            } else if self.is_cycle(ir, op) && Self::is_followed(ir, op) {
                 self.redo_function(ir, op);
             } else if self.is_cycle(ir, op) {
                 self.redo_cycle(ir, op);
