@@ -424,3 +424,12 @@ fn results_without_names_are_values_and_stay_the_same_values() {
     edit(&mut source, at, 5, "");
     assert_eq!(before, results(&source));
 }
+
+#[test]
+fn names_in_a_broken_generic_op_are_read_anew_where_their_dialect_is_another() {
+    let mut source = Source::new(
+        "x.y %c\n\"foo.bar\"() ({\n  %0 = \"x.z\"() : () -> i32\n  cf.br ^n module\n}) : () ->\n",
+    );
+    edit(&mut source, "x.y %c".len(), 0, " {");
+    edit(&mut source, "x.y %c".len(), 2, "");
+}
