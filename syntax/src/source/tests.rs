@@ -76,7 +76,8 @@ fn what_moves_is_not_parsed() {
     assert_eq!(row("  weird", "}  weird"), "3 parsed");
     // A split line more or less.
     assert_eq!(row("// -----\n", ""), "1 parsed");
-    assert_eq!(row("// more", "// -----"), "1 parsed");
+    assert_eq!(row("// more", "// -----x"), "1 parsed");
+    assert_eq!(row("// more", "// -----"), "3 parsed");
     assert_eq!(row("// more\n", "\n// -----\n"), "3 parsed");
 }
 

@@ -34,9 +34,10 @@ fn what_is_legal_has_no_problem() {
         // Names in dictionaries.
         "\"a.b\"() {i32, func = 1, \"a b\" = 2} : () -> ()",
         "\"a.b\"() {a, b = 1} : () -> ()",
-        // Only whole lines split.
+        // Only the ends of lines split, and no more dashes than five.
         "\"a.b\"() : () -> () // --------\n// --------\n\"a.b\"() : () -> ()",
         "!t = i32\n// -----\n!t = i64\n",
+        "!t = i32 // -----\n!t = i64\n  // ----- \r\n!t = i64 // // -----\n!t = i1",
         "// -----// IR Dump After X //----- //\nmodule {\n}\n",
         // Several modules, values at the top, ops without a dialect, escapes.
         "module {\n}\nmodule {\n}\n",
