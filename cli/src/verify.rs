@@ -11,8 +11,8 @@
 //! compared by itself: no expectation reaches into another one.
 //!
 //! What is reported, in these words and in this order, and with which exit code, is that of `mlir-opt` 19, which a test compares
-//! (`cli/tests/e2e/expectations.rs`). In two things this differs: remarks and notes need not be expected, for they are hints and chains that `mlir-opt` does
-//! not have; and places are those of the file, not of a part of it.
+//! (`cli/tests/e2e/expectations.rs`). What differs is listed in `docs/checker.md`: remarks and notes need not be expected, for they are hints and chains that
+//! `mlir-opt` does not have; places are those of the file, not of a part of it; and so on.
 
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -49,7 +49,6 @@ fn programs() -> Vec<String> {
         "USE // expected-errors {{use of und}}",
         "USE // expected-fatal {{use of und}}",
         "USE // expected-error 1 {{use of und}}",
-        "USE // expected-error@unknown {{use of und}} ",
         "USE // unexpected-error {{use of und}}",
         "// expected-error\n// @below {{use of und}}\nUSE",
         "// expected-error@below {{use of und}}\n\nUSE",
@@ -85,7 +84,7 @@ fn programs() -> Vec<String> {
         "USE\n// -----\n// expected-error@-2 {{use of und}}\n// -----\r\nUSE // expected-error {{use}}\r\n// -----",
         "func.func @a() { return }\n// -----\nfunc.func @a() { return } // -----\nfunc.func @a() { return }\n// // -----\nfunc.func @a() { return }",
         "!t = i32\n// -----\n!t = i64\n// CHECK: // -----\n!t = i1\n",
-        "// -----\n// -----\nUSE\n// -----\n",
+        "\n// -----\n// -----\nUSE\n// -----\n",
         "TWICE // expected-error {{redefinition of symbol named 'a'}}\n// -----\nTWICE // expected-warning {{redefinition}}",
     ] {
         out.push(
