@@ -136,3 +136,61 @@ fn chains_rings_and_fans_of_calls_end() {
     let document = Document::new(&(fan + &last(60)));
     assert!(document.facts().n_visits() < 200_000, "{}", document.facts().n_visits());
 }
+
+/// Trees of calls that have nothing to do with each other, some with integers that flow through the calls.
+fn grove(n: usize) -> String {
+    let mut text = String::new();
+    for at in 0..n {
+        let _ = writeln!(
+            text,
+            "func.func @top{at}(%a: {TY}) -> {TY} {{
+  %k = arith.constant 3 : i8
+  %0 = call @left{at}(%a, %k) : ({TY}, i8) -> {TY}
+  %1 = call @right{at}(%0) : ({TY}) -> {TY}
+  %2 = noisy.reduce_noise %1 : {TY}
+  return %2 : {TY}
+}}
+func.func private @left{at}(%a: {TY}, %k: i8) -> {TY} {{
+  %0 = noisy.add %a, %a : {TY}
+  %1 = arith.addi %k, %k : i8
+  return %0 : {TY}
+}}
+func.func private @right{at}(%a: {TY}) -> {TY} {{
+  %0 = noisy.add %a, %a : {TY}
+  return %0 : {TY}
+}}"
+        );
+    }
+    text
+}
+
+#[test]
+fn an_edit_visits_only_what_its_function_is_tied_to() {
+    let visits = |n: usize| -> Vec<(usize, usize)> {
+        let text = grove(n);
+        let mut document = Document::new(&text);
+        let mut out = Vec::new();
+        let middle = format!("@left{}(%a: {TY}, %k", n / 2);
+        let function = text.find(&middle).unwrap_or(0);
+        let call = text.find(&format!("@top{}(", n / 2)).unwrap_or(0);
+        for (from, what, new) in [
+            (function, "add", "mul"),
+            (function, "addi", "muli"),
+            (call, "constant 3", "constant 4"),
+            (call, "@right", "@left"),
+            (call, "reduce_noise %1", "add %1, %1"),
+        ] {
+            let at = from + text[from..].find(what).unwrap_or(0);
+            document.edit(at..at + what.len(), new);
+            out.push((document.integers().n_visits(), document.facts().n_visits()));
+            document.edit(at..at + new.len(), what);
+            out.push((document.integers().n_visits(), document.facts().n_visits()));
+        }
+        out
+    };
+    let (few, many) = (visits(20), visits(500));
+    assert_eq!(few, many);
+    // A tree has 17 ops; each layer may go over them, and once more for what its calls bring.
+    assert!(many.iter().all(|it| it.0 <= 100 && it.1 <= 40), "{many:?}");
+    assert!(many.iter().any(|it| it.1 > 0));
+}

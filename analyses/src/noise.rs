@@ -322,6 +322,16 @@ impl SparseForward for NoiseAnalysis {
     }
 
     fn forget(&mut self, op: Op) {
+        if let Some(context) = self.context() {
+            // In the midst of one context what was noted in the others stands.
+            if let Some(roots) = self.roots.get_mut(&op) {
+                roots.retain(|it| it.1.context != Some(context));
+            }
+            if let Some(growing) = self.growing.get_mut(&op) {
+                growing.retain(|it| it.0 != Some(context));
+            }
+            return;
+        }
         self.roots.remove(&op);
         self.growing.remove(&op);
         self.idle_resets.remove(&op);

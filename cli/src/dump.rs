@@ -1,8 +1,10 @@
 //! `--dump STAGE`: every arrow is a function, and every value has a printer.
 
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 use noisy_analyses::{Document, NoiseModel, dump};
+use noisy_settings::Resolver;
 use noisy_syntax::print::{self, Tool};
 use noisy_syntax::{Source, dump as syntax};
 
@@ -13,6 +15,7 @@ use crate::{FAILED, complain};
 /// Prints what a stage made of each input; the exit code.
 pub(crate) fn run(
     stage: Stage,
+    resolver: &Resolver,
     inputs: &[Input],
     unreadable: &[Unreadable],
     stdin: &str,
@@ -32,15 +35,18 @@ pub(crate) fn run(
                 (stdin.to_owned(), read.map(|_| text))
             }
         };
-        match text {
-            Ok(text) => {
+        let text = text.map_err(|it| reason(&it));
+        let printed =
+            text.and_then(|text| printed(stage, &text, &|| model(resolver, Path::new(&name))));
+        match printed {
+            Ok(printed) => {
                 if inputs.len() > 1 {
                     writeln!(out, "// {name}")?;
                 }
-                write!(out, "{}", printed(stage, &text))?;
+                write!(out, "{printed}")?;
             }
-            Err(error) => {
-                complain(&format!("noisy-check: {name}: {}", reason(&error)));
+            Err(why) => {
+                complain(&format!("noisy-check: {name}: {why}"));
                 code = FAILED;
             }
         }
@@ -49,16 +55,29 @@ pub(crate) fn run(
     Ok(code)
 }
 
-fn printed(stage: Stage, text: &str) -> String {
-    match stage {
+/// The noise model that counts for a file.
+fn model(resolver: &Resolver, file: &Path) -> Result<NoiseModel, String> {
+    let config = resolver.config(file).map_err(|it| it.to_string())?;
+    let settings = config.for_path(file);
+    let settings = settings.map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
+    Ok(settings.model.noise().clone())
+}
+
+/// What a stage made of a text; the model is asked for if it matters.
+fn printed(
+    stage: Stage,
+    text: &str,
+    model: &dyn Fn() -> Result<NoiseModel, String>,
+) -> Result<String, String> {
+    Ok(match stage {
         Stage::Tokens => syntax::tokens(text),
         Stage::Tree => syntax::tree(&Source::new(text)),
         Stage::Ir => syntax::ir(&Source::new(text)),
         Stage::Generic => print::generic_as(Source::new(text).ir(), Tool::Mlir19),
         Stage::Generic24 => print::generic_as(Source::new(text).ir(), Tool::Heir24),
         Stage::Custom => print::custom(Source::new(text).ir()),
-        Stage::Facts => dump::facts(&Document::new(text)),
-        Stage::Cfg => dump::cfg(&Document::new(text)),
-        Stage::Trace => dump::trace(Source::new(text).ir(), NoiseModel::tutorial()),
-    }
+        Stage::Facts => dump::facts(&Document::with_model(text, model()?)),
+        Stage::Cfg => dump::cfg(&Document::with_model(text, model()?)),
+        Stage::Trace => dump::trace(Source::new(text).ir(), model()?),
+    })
 }

@@ -104,7 +104,8 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
     };
     let traced = args.show.trace_solver.then_some(Stage::Trace);
     if let Some(stage) = args.show.dump.or(traced) {
-        return dump::run(stage, &inputs, &unreadable, &args.files.stdin_filename, &mut out);
+        let stdin = &args.files.stdin_filename;
+        return dump::run(stage, &resolver, &inputs, &unreadable, stdin, &mut out);
     }
     check_all(args, format, color, &resolver, &inputs, &unreadable, &mut out)
 }

@@ -280,12 +280,13 @@ impl Ir {
         if first.is_none_or(|op| self.op(op).kind != OpKind::Label) {
             out.push(self.region(region).entry);
         }
-        let mut label = seq::first_label(self, region);
-        while let Some(op) = label {
-            out.push(self.label_block(op));
-            label = seq::next_label(self, op);
-        }
+        out.extend(self.labels(region).map(|it| self.label_block(it)));
         out
+    }
+
+    /// The labels of a region in order.
+    pub fn labels(&self, region: Region) -> impl Iterator<Item = Op> + '_ {
+        std::iter::successors(seq::first_label(self, region), |&it| seq::next_label(self, it))
     }
 
     /// The ops of a block in order.

@@ -5,13 +5,14 @@
 //! kept in a [`Port`] of the function. A private function that no live call reaches is analyzed as if anybody might call
 //! it, so that an editor has something to say about it, and what it calls in turn does not count.
 //!
-//! The functions between which facts flow are a *family*. It is solved as a whole: every function is swept, the ports are
-//! joined anew, and the functions whose ports changed are swept again. Ports only rise and the lattice is of finite height, so
-//! this ends at the least solution, recursion included. *Cost.* Every edit of a document that has a family solves
-//! all of it anew: an edit may end what flowed through a call in ways that no queue of ops sees.
+//! Every function is swept once; then the ports are joined from it, and a function whose port rises, or that calls one whose
+//! results rise, is swept again, in textual order. Ports only rise and the lattice is of finite height, so this ends at the least
+//! solution, recursion included, whatever the order.
 
-use noisy_syntax::{Delta, Op, OpKind, Value};
-use rustc_hash::FxHashSet;
+use std::collections::BTreeSet;
+
+use noisy_syntax::{Op, Value};
+use rustc_hash::FxHashMap;
 
 use super::{Scene, Sparse, SparseForward};
 use crate::flow;
@@ -80,132 +81,93 @@ impl<A: SparseForward> Sparse<A> {
         })
     }
 
-    /// Finds the functions between which facts flow, and gives them their ports.
-    pub(super) fn find_family(&mut self, ir: &Scene<'_, A::Base>) {
-        self.ports.clear();
-        self.family.clear();
-        if !A::LINKS {
+    /// Gives the functions among these units through which facts flow their ports, as they are before anything is known.
+    pub(super) fn find_ports(&mut self, ir: &Scene<'_, A::Base>, units: &[Op]) {
+        for &unit in units {
+            match self.port(ir, unit) {
+                Some(port) => self.ports.insert(unit, port),
+                None => self.ports.remove(&unit),
+            };
+        }
+    }
+
+    /// Whether facts flow into a function or out of it, or did.
+    pub(super) fn flows(&self, ir: &Scene<'_, A::Base>, function: Op) -> bool {
+        self.ports.contains_key(&function) || self.port(ir, function).is_some()
+    }
+
+    /// After functions were swept, all that are tied to each other: joins their ports and sweeps again what these concern, until nothing
+    /// changes.
+    pub(super) fn settle_calls(&mut self, ir: &Scene<'_, A::Base>, functions: &[Op]) {
+        let places: FxHashMap<Op, usize> =
+            functions.iter().enumerate().map(|(at, &it)| (it, at)).collect();
+        if !functions.iter().any(|it| self.ports.contains_key(it)) {
             return;
         }
-        let functions = flow::functions(ir);
-        let mut family: FxHashSet<Op> = FxHashSet::default();
-        for &function in &functions {
-            if let Some(port) = self.port(ir, function) {
-                self.ports.insert(function, port);
-                family.insert(function);
-                let calls = flow::calls_of(ir, function).0;
-                family.extend(calls.into_iter().filter_map(|it| flow::caller(ir, it)));
-            }
-        }
-        self.family.extend(functions.into_iter().filter(|it| family.contains(it)));
-    }
-
-    /// Whether an edit to a document without a family may give it one.
-    pub(super) fn gains_family(&self, ir: &Scene<'_, A::Base>, delta: &Delta) -> bool {
-        A::LINKS
-            && delta.changed.iter().any(|&op| {
-                let data = ir.op(op);
-                data.kind == OpKind::FuncFunc
-                    || data
-                        .rest
-                        .as_ref()
-                        .is_some_and(|it| it.symbol.is_some() || !it.symbol_uses.is_empty())
-            })
-            && flow::functions(ir).iter().any(|&it| self.port(ir, it).is_some())
-    }
-
-    fn sweep_functions(&mut self, ir: &Scene<'_, A::Base>, functions: &[Op]) {
+        let mut again: BTreeSet<usize> = BTreeSet::new();
         for &function in functions {
-            self.reset_within(ir, function);
+            self.publish(ir, function, &places, &mut again);
         }
-        for &function in functions {
-            self.clock += 1;
-            self.cycle_start = self.clock;
-            let live = self.is_live(ir, function);
-            let _ = self.run(ir, function, live);
-            self.cycle_start = 0;
-        }
-    }
-
-    /// After the functions of the family were swept: joins their ports and sweeps again what these concern, until nothing changes.
-    pub(super) fn settle_calls(&mut self, ir: &Scene<'_, A::Base>) {
-        if self.family.is_empty() {
-            return;
-        }
-        let family = self.family.clone();
-        let linked: Vec<(Op, Vec<Op>)> = family
-            .iter()
-            .filter(|it| self.ports.contains_key(it))
-            .map(|&it| (it, flow::calls_of(ir, it).0))
-            .collect();
         loop {
-            let mut again: FxHashSet<Op> = FxHashSet::default();
-            for (function, calls) in &linked {
-                self.join_port(ir, *function, calls, &mut again);
+            while let Some(at) = again.pop_first() {
+                let function = functions[at];
+                self.reset_within(ir, function);
+                self.run_whole(ir, function);
+                self.publish(ir, function, &places, &mut again);
             }
-            if again.is_empty() {
-                for (function, _) in &linked {
-                    if let Some(port) = self.ports.get_mut(function)
-                        && !port.is_entered
-                        && !port.is_alone
-                    {
-                        port.is_alone = true;
-                        again.insert(*function);
-                    }
+            for (at, function) in functions.iter().enumerate() {
+                if let Some(port) = self.ports.get_mut(function)
+                    && !port.is_entered
+                    && !port.is_alone
+                {
+                    port.is_alone = true;
+                    again.insert(at);
                 }
             }
             if again.is_empty() {
                 return;
             }
-            let functions: Vec<Op> =
-                family.iter().copied().filter(|it| again.contains(it)).collect();
-            self.sweep_functions(ir, &functions);
         }
     }
 
-    /// Joins the port of a function from its calls and returns, and says which functions that concerns.
-    fn join_port(
+    /// Joins what a function passes and returns into the ports, and says which functions that concerns.
+    fn publish(
         &mut self,
         ir: &Scene<'_, A::Base>,
         function: Op,
-        calls: &[Op],
-        again: &mut FxHashSet<Op>,
+        places: &FxHashMap<Op, usize>,
+        again: &mut BTreeSet<usize>,
     ) {
-        let Some(mut port) = self.ports.remove(&function) else { return };
-        if let Some(args) = &mut port.args {
-            let mut changed = false;
-            for &call in calls {
-                let caller = flow::caller(ir, call);
-                let counts = caller.is_none_or(|it| {
-                    it == function && !port.is_alone
-                        || self.ports.get(&it).is_none_or(|it| !it.is_alone)
-                });
-                if !self.reached[call.index()] || !counts || port.is_alone {
-                    continue;
-                }
-                changed |= !port.is_entered;
+        let is_alone = self.ports.get(&function).is_some_and(|it| it.is_alone);
+        let calls = if is_alone { Vec::new() } else { self.ties.calls_in(function).to_vec() };
+        for call in calls.into_iter().filter(|it| self.reached[it.index()]) {
+            let Some(callee) = self.linked_callee(ir, call) else { continue };
+            let Some(mut port) = self.ports.remove(&callee) else { continue };
+            if let Some(args) = port.args.as_mut().filter(|_| !port.is_alone) {
+                let mut changed = !port.is_entered;
                 port.is_entered = true;
                 for (at, fact) in args.iter_mut().enumerate() {
                     changed |= fact.join(&self.read_passed(ir, call, at)).is_yes();
                 }
+                if changed {
+                    again.extend(places.get(&callee));
+                }
             }
-            if changed {
-                again.insert(function);
-            }
+            self.ports.insert(callee, port);
         }
+        let Some(mut port) = self.ports.remove(&function) else { return };
         let returns = flow::body(ir, function).map(|it| flow::yields(ir, it)).unwrap_or_default();
         let mut changed = false;
-        for end in returns {
-            if !self.reached[end.index()] {
-                continue;
-            }
+        for end in returns.into_iter().filter(|it| self.reached[it.index()]) {
             for (at, fact) in port.results.iter_mut().enumerate() {
                 changed |= fact.join(&self.read_passed(ir, end, at)).is_yes();
             }
         }
-        if changed {
-            again.extend(calls.iter().filter_map(|it| flow::caller(ir, *it)));
-        }
         self.ports.insert(function, port);
+        if changed {
+            let calls = flow::calls_of(ir, function).0;
+            let callers = calls.into_iter().filter_map(|it| flow::caller(ir, it));
+            again.extend(callers.filter_map(|it| places.get(&it)));
+        }
     }
 }

@@ -19,12 +19,11 @@
 //! # From an edit
 //!
 //! Which calls came first decides which vectors are kept apart, and what a recursion has found so far depends on the order of calls. So
-//! if there is any `func.call` in the document before an edit or after it, whether or not it is understood, everything
-//! is solved from scratch. *Cost.* In a document with calls each edit sweeps the whole program, each function once per
-//! context; in one without, it costs what it changes. Ops that name a symbol otherwise are treated as calls are when they come,
-//! change or leave, because a function that they name may be called by anybody; so is a function that becomes private or changes its kind.
+//! the units that are tied to each other (`ties.rs`) are solved as a whole, in textual order, and only they. One exception: in a function
+//! that nothing calls, values have the facts of its one context, so an edit is followed op by op until it comes to a call
+//! whose operands change. *Cost.* What it changes; or what calls and is called around it, each function once per context.
 
-use noisy_syntax::{Def, Delta, Op, OpKind, Region, Value};
+use noisy_syntax::{Block, Def, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -58,7 +57,7 @@ pub struct Context<F> {
     /// What is passed, by argument.
     pub args: Vec<F>,
     /// What is returned, by result.
-    pub results: Vec<F>,
+    results: Vec<F>,
     /// Whether it is assumed, because callers may not be in sight.
     pub is_assumed: bool,
     /// The calls in this context, in no particular order.
@@ -78,13 +77,11 @@ struct Frame {
 #[derive(Debug)]
 pub(super) struct Contexts<F> {
     of: FxHashMap<Op, Vec<Context<F>>>,
-    /// All calls in the document.
-    calls: FxHashSet<Op>,
-    /// Ops besides calls that name a symbol.
-    mentions: FxHashSet<Op>,
     stack: Vec<Frame>,
-    /// Functions whose body was swept since everything was cleared.
+    /// Functions whose body was swept since it was reset.
     swept: FxHashSet<Op>,
+    /// Functions that are being evaluated, in some context; and what their values had in other contexts meanwhile.
+    running: FxHashMap<Op, Vec<F>>,
     /// Contexts that are open.
     open: Vec<(Op, u32)>,
     /// The turn of a recursion.
@@ -100,10 +97,9 @@ impl<F> Default for Contexts<F> {
     fn default() -> Self {
         Self {
             of: FxHashMap::default(),
-            calls: FxHashSet::default(),
-            mentions: FxHashSet::default(),
             stack: Vec::new(),
             swept: FxHashSet::default(),
+            running: FxHashMap::default(),
             open: Vec::new(),
             turn: 0,
             has_moved: false,
@@ -119,6 +115,13 @@ struct Outer {
     passes: SmallVec<[Pass; 2]>,
     fuel: u64,
     cycle_start: u32,
+}
+
+/// What an evaluation noted about ops and blocks.
+#[derive(Default)]
+struct Place {
+    ops: Vec<(Op, bool, u32)>,
+    blocks: Vec<(Block, bool)>,
 }
 
 /// Whether a function stands where calls find it: in modules only, with a body that is understood.
@@ -167,19 +170,28 @@ impl<A: SparseForward> Sparse<A> {
         out
     }
 
-    /// Forgets all contexts, and finds the calls and what else names symbols.
-    pub(super) fn clear_contexts(&mut self, ir: &Scene<'_, A::Base>) {
+    /// Forgets all contexts.
+    pub(super) fn clear_contexts(&mut self) {
         self.contexts = Contexts::default();
+    }
+
+    /// Forgets the contexts of what is to be solved anew or is gone.
+    pub(super) fn forget_contexts(&mut self, function: Op) {
         if A::FOLLOWS {
-            let Contexts { calls, mentions, .. } = &mut self.contexts;
-            ir.walk(ir.root(), &mut |op| {
-                if ir.op(op).kind == OpKind::FuncCall {
-                    calls.insert(op);
-                } else if is_mention(ir, op) {
-                    mentions.insert(op);
-                }
-            });
+            self.contexts.of.remove(&function);
+            self.contexts.swept.remove(&function);
         }
+    }
+
+    /// Whether the facts of the values in a unit that is tied to others are those of its one context.
+    pub(super) fn has_one_context(&self, unit: Op) -> bool {
+        let contexts = self.contexts.of.get(&unit).map(Vec::as_slice);
+        matches!(contexts, Some([it]) if it.is_assumed && it.calls.is_empty())
+    }
+
+    /// Whether a call runs the body of a function.
+    pub(super) fn is_call_followed(&self, ir: &Scene<'_, A::Base>, call: Op) -> bool {
+        A::FOLLOWS && followed(ir, call).is_some()
     }
 
     /// Whether an op is a function that is analyzed in contexts.
@@ -192,32 +204,13 @@ impl<A: SparseForward> Sparse<A> {
         !A::FOLLOWS || !is_callable(ir, function) || self.contexts.of.contains_key(&function)
     }
 
-    /// Whether everything is to be solved from scratch after an edit: there are calls, or who may call a function has changed.
-    pub(super) fn loses_contexts(&mut self, ir: &Scene<'_, A::Base>, delta: &Delta) -> bool {
-        if !A::FOLLOWS {
-            return false;
-        }
-        let mut lost = !self.contexts.calls.is_empty();
-        for op in delta.removed.iter().chain(&delta.changed) {
-            lost |= self.contexts.mentions.contains(op);
-        }
-        for op in &delta.removed {
-            self.contexts.of.remove(op);
-        }
-        for &op in &delta.changed {
-            lost |= ir.op(op).kind == OpKind::FuncCall || is_mention(ir, op);
-            let is_analyzed = self.contexts.of.contains_key(&op);
-            let is_function = ir.op(op).kind == OpKind::FuncFunc && is_callable(ir, op);
-            lost |= is_analyzed && !(is_function && is_exposed(ir, op));
-            // What holds functions decides whether calls find them.
-            lost |= ir.function_of(op).is_none() && holds_private(ir, op);
-        }
-        lost
-    }
-
-    /// A function that nobody calls was read again: its assumed context is entered.
+    /// A function that is not tied to others was read again: its assumed context is entered, or left.
     pub(super) fn assume(&mut self, ir: &Scene<'_, A::Base>, function: Op) {
-        if !A::FOLLOWS || !is_callable(ir, function) || !is_exposed(ir, function) {
+        if !A::FOLLOWS {
+            return;
+        }
+        if !is_callable(ir, function) || !is_exposed(ir, function) {
+            self.forget_contexts(function);
             return;
         }
         let args = self.assumed(ir, function);
@@ -462,13 +455,22 @@ impl<A: SparseForward> Sparse<A> {
         };
         self.contexts.depth += 1;
         self.analysis.enter(function, id, number);
+        let is_outermost = !self.contexts.running.contains_key(&function);
         let mut values: Vec<Value> = Vec::new();
-        let is_first = !self.checks_order && self.contexts.swept.insert(function);
-        if !is_first {
+        let mut place = None;
+        if !self.contexts.swept.insert(function) {
             values_within(ir, function, &mut values);
+            place = (!is_outermost).then(|| {
+                let mut place = Place::default();
+                self.place(ir, region, &mut place);
+                place
+            });
             self.unreach(ir, region);
         }
-        let before: Vec<A::Fact> = values
+        if is_outermost {
+            self.contexts.running.insert(function, Vec::new());
+        }
+        let mut before: Vec<A::Fact> = values
             .iter()
             .map(|it| std::mem::replace(&mut self.facts[it.index()], A::Fact::bottom()))
             .collect();
@@ -496,9 +498,7 @@ impl<A: SparseForward> Sparse<A> {
         for (index, fact) in results.iter_mut().enumerate() {
             *fact = self.analysis.give(ir, function, index, fact.clone());
         }
-        for (value, before) in values.iter().zip(before) {
-            let _ = self.facts[value.index()].join(&before);
-        }
+        self.join_contexts(ir, function, &values, &mut before, place);
         self.dirty.truncate(n_dirty);
         self.analysis.leave();
         self.contexts.depth -= 1;
@@ -507,6 +507,66 @@ impl<A: SparseForward> Sparse<A> {
         self.fuel = outer.fuel;
         self.cycle_start = outer.cycle_start;
         results
+    }
+
+    /// Joins what the values of a function have in a context with what they have in others; in the midst of the evaluation of another context,
+    /// everything is left as that one had it.
+    fn join_contexts(
+        &mut self,
+        ir: &Scene<'_, A::Base>,
+        function: Op,
+        values: &[Value],
+        before: &mut [A::Fact],
+        place: Option<Place>,
+    ) {
+        let Some(place) = place else {
+            let meanwhile = self.contexts.running.remove(&function).unwrap_or_default();
+            for (value, before) in values.iter().zip(before) {
+                let _ = self.facts[value.index()].join(before);
+            }
+            if !meanwhile.is_empty() {
+                let mut values = Vec::new();
+                values_within(ir, function, &mut values);
+                for (value, other) in values.iter().zip(&meanwhile) {
+                    let _ = self.facts[value.index()].join(other);
+                }
+            }
+            return;
+        };
+        let meanwhile = self.contexts.running.entry(function).or_default();
+        meanwhile.resize(values.len(), A::Fact::bottom());
+        for ((value, before), other) in values.iter().zip(before).zip(meanwhile) {
+            let fact = &mut self.facts[value.index()];
+            let _ = other.join(fact);
+            std::mem::swap(fact, before);
+        }
+        self.restore(place);
+    }
+
+    /// How far the evaluation of a body has come.
+    fn place(&self, ir: &Scene<'_, A::Base>, region: Region, out: &mut Place) {
+        let entry = ir.region(region).entry;
+        out.blocks.push((entry, self.live[entry.index()]));
+        for op in ir.items(region) {
+            out.ops.push((op, self.reached[op.index()], self.stamp[op.index()]));
+            if ir.op(op).kind == OpKind::Label {
+                let block = ir.label_block(op);
+                out.blocks.push((block, self.live[block.index()]));
+            }
+            for &(_, inner) in &ir.op(op).regions {
+                self.place(ir, inner, out);
+            }
+        }
+    }
+
+    fn restore(&mut self, place: Place) {
+        for (op, reached, stamp) in place.ops {
+            self.reached[op.index()] = reached;
+            self.stamp[op.index()] = stamp;
+        }
+        for (block, live) in place.blocks {
+            self.live[block.index()] = live;
+        }
     }
 
     /// Forgets that ops of a region were reached.
@@ -556,30 +616,4 @@ impl<A: SparseForward> Sparse<A> {
             Def::Argument(block, _) => self.live[block.index()],
         }
     }
-
-    /// Evaluates a function that nobody calls anew, as a whole.
-    pub(super) fn redo_function(&mut self, ir: &Scene<'_, A::Base>, function: Op) {
-        self.assume(ir, function);
-        self.reset_within(ir, function);
-        let n = self.contexts.of.get(&function).map_or(0, Vec::len);
-        for at in 0..n {
-            let Some(context) = self.context(function, at) else { continue };
-            context.state = State::New;
-            let _ = self.solve_context(ir, function, at);
-        }
-    }
-}
-
-fn holds_private(ir: &noisy_syntax::Ir, op: Op) -> bool {
-    let mut found = false;
-    for &(_, region) in &ir.op(op).regions {
-        ir.walk(region, &mut |it| {
-            found |= ir.op(it).kind == OpKind::FuncFunc && flow::is_private(ir, it);
-        });
-    }
-    found
-}
-
-fn is_mention(ir: &noisy_syntax::Ir, op: Op) -> bool {
-    ir.op(op).kind != OpKind::FuncCall && !ir.rest(op).symbol_uses.is_empty()
 }

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use noisy_syntax::{Block, Delta, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
+use super::ties::unit_of;
 use super::{Moved, Scene, Sparse, SparseForward, values_within};
 use crate::flow::{self, Flow};
 
@@ -18,13 +19,12 @@ impl<A: SparseForward> Sparse<A> {
         self.n_visits = 0;
         self.moved = Moved::These(Vec::new());
         self.fit(ir);
-        // What flows through calls is solved as a whole, and only anew.
-        let has_family = !self.family.is_empty() || self.gains_family(ir, delta);
-        if has_family || self.loses_contexts(ir, delta) {
+        if self.is_regrouped(ir, delta) {
             return self.solve(ir);
         }
         self.clock += 1;
         self.checks_order = true;
+        self.update_ties(ir, delta);
         for &op in &delta.removed {
             self.analysis.forget(op);
             self.reached[op.index()] = false;
@@ -50,7 +50,7 @@ impl<A: SparseForward> Sparse<A> {
             }
         }
         // Most of the program: a sweep is cheaper than a queue.
-        let many = 1000 + ir.bounds().0 / 16;
+        let mut many = 1000 + ir.bounds().0 / 16;
         while let Some(Reverse(((_, is_start, _), op))) = self.queue.pop() {
             self.queued.remove(&(op, is_start));
             if !ir.is_alive(op) {
@@ -62,8 +62,11 @@ impl<A: SparseForward> Sparse<A> {
             if !is_start {
                 self.join_yields(ir, op, self.is_live(ir, op));
                 self.n_visits += 1;
-            } else if self.is_cycle(ir, op) && Self::is_followed(ir, op) {
-                self.redo_function(ir, op);
+            } else if self.whole.remove(&op) {
+                // What calls each other is not part of what a sweep would save.
+                many += self.redo_tied(ir, op);
+            } else if self.reaches_calls(ir, op) {
+                self.enter_whole(ir, op);
             } else if self.is_cycle(ir, op) {
                 self.redo_cycle(ir, op);
             } else {
@@ -95,6 +98,12 @@ impl<A: SparseForward> Sparse<A> {
         if !ir.is_alive(parent) {
             return;
         }
+        if !self.ties.is_empty() {
+            let unit = unit_of(ir, parent);
+            if self.is_whole(unit) {
+                return self.enter_whole(ir, unit);
+            }
+        }
         match Flow::of(ir, parent) {
             Flow::Choice => self.enter_end(ir, parent),
             Flow::For { .. } | Flow::While => self.enter(ir, parent),
@@ -104,19 +113,19 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    /// Queues an op; within a cycle, the outermost cycle around it.
+    /// Queues an op; within a cycle, the outermost cycle around it; in a unit that is solved as a whole, the unit.
     pub(super) fn enter(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
-        let mut target = op;
-        let mut at = op;
-        loop {
-            if self.is_cycle(ir, at) {
-                target = at;
-            }
-            match ir.parent_op(at) {
-                Some(parent) => at = parent,
-                None => break,
+        if !self.ties.is_empty() {
+            let unit = unit_of(ir, op);
+            if self.is_whole(unit) {
+                return self.enter_whole(ir, unit);
             }
         }
+        let target = self.outermost_cycle(ir, op).unwrap_or(op);
+        self.enter_exactly(ir, target);
+    }
+
+    pub(super) fn enter_exactly(&mut self, ir: &Scene<'_, A::Base>, target: Op) {
         if self.queued.insert((target, true)) {
             let place = (ir.start(target), true, Reverse(0));
             self.queue.push(Reverse((place, target)));
@@ -146,7 +155,7 @@ impl<A: SparseForward> Sparse<A> {
         found
     }
 
-    fn is_cycle(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn is_cycle(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
         let data = ir.op(op);
         !data.regions.is_empty()
             && (self.is_loop(ir, op)

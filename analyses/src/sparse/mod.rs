@@ -32,8 +32,8 @@
 //! # Calls
 //!
 //! An analysis of finite height may let facts flow into functions and back ([`SparseForward::LINKS`], `calls.rs`).
-//!
-//! Or it may follow calls, each context of a callee apart ([`SparseForward::FOLLOWS`], `contexts.rs`).
+//! Or it may follow calls, each context of a callee apart ([`SparseForward::FOLLOWS`], `contexts.rs`). After an edit, functions
+//! that call each other, directly or through others, are solved as a whole where it comes to a call (`ties.rs`).
 //!
 //! # Law
 //!
@@ -44,6 +44,8 @@ mod calls;
 mod contexts;
 mod edit;
 mod sweep;
+mod tied;
+mod ties;
 mod visit;
 
 pub use contexts::{Context, MAX_APART, is_exposed};
@@ -58,11 +60,13 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value, make_room};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
+use crate::flow;
 #[cfg(doc)]
 use crate::flow::Flow;
 use crate::lattice::Lattice;
 use calls::Port;
 use contexts::Contexts;
+use ties::Ties;
 
 /// What an analysis looks at: the program, and what was solved before. It reads as the [`Ir`].
 #[derive(Debug)]
@@ -338,9 +342,11 @@ pub struct Sparse<A: SparseForward> {
     moved: Moved,
     /// What functions are called with and return.
     ports: FxHashMap<Op, Port<A::Fact>>,
-    /// Functions that are solved together, because facts flow between them; in textual order.
-    family: Vec<Op>,
     contexts: Contexts<A::Fact>,
+    /// Who calls whom, if that matters.
+    ties: Ties,
+    /// Units in the queue that are to be solved with all that they are tied to.
+    whole: FxHashSet<Op>,
     /// The visits, as text, if they are recorded.
     trace: Option<String>,
 }
@@ -385,8 +391,9 @@ impl<A: SparseForward> Sparse<A> {
             n_visits: 0,
             moved: Moved::All,
             ports: FxHashMap::default(),
-            family: Vec::new(),
             contexts: Contexts::default(),
+            ties: Ties::default(),
+            whole: FxHashSet::default(),
             trace: None,
         }
     }
@@ -432,15 +439,26 @@ impl<A: SparseForward> Sparse<A> {
         self.queue.clear();
         self.queued.clear();
         self.dirty.clear();
-        self.clear_contexts(ir);
+        self.whole.clear();
+        self.ports.clear();
+        self.clear_contexts();
+        if A::LINKS || A::FOLLOWS {
+            self.ties = Ties::new(ir);
+        }
         self.n_visits = 0;
         self.checks_order = false;
         self.clock += 1;
         self.solve_start = self.clock;
         self.fit(ir);
-        self.find_family(ir);
+        let functions = if self.has_links() { flow::functions(ir) } else { Vec::new() };
+        self.find_ports(ir, &functions);
         self.sweep_region(ir, ir.root(), true);
-        self.settle_calls(ir);
+        self.settle_calls(ir, &functions);
+    }
+
+    /// Whether facts may flow through some call.
+    fn has_links(&self) -> bool {
+        A::LINKS && !self.ties.is_empty()
     }
 
     /// Makes the tables as large as the arenas.

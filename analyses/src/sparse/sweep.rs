@@ -31,18 +31,14 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     fn sweep_items(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) {
-        let holder = ir.region(region).parent;
-        if !self.cyclic.contains(&region) {
+        let Some(holder) = ir.region(region).parent.filter(|_| has_backward_branch(ir, region))
+        else {
+            self.cyclic.remove(&region);
             self.clock += 1;
-            let pass = self.pass(ir, region, live);
-            if !pass.has_backward || holder.is_none() {
-                return;
-            }
-            // Once more, with the care that a cycle takes.
-            self.cyclic.insert(region);
-            self.reset_items(ir, region);
-        }
-        let Some(holder) = holder else { return };
+            let _ = self.pass(ir, region, live);
+            return;
+        };
+        self.cyclic.insert(region);
         let owner = self.refuel(ir, holder);
         for number in 1.. {
             self.clock += 1;
@@ -50,16 +46,12 @@ impl<A: SparseForward> Sparse<A> {
             if number > 1 {
                 self.rounds.push(Round { op: holder, number });
             }
-            let pass = self.pass(ir, region, live);
+            let changed = self.pass(ir, region, live);
             self.passes.pop();
             if number > 1 {
                 self.rounds.pop();
             }
-            if !pass.has_backward {
-                self.cyclic.remove(&region);
-                break;
-            }
-            if pass.changed == Changed::No || self.fuel == 0 {
+            if changed == Changed::No || self.fuel == 0 {
                 break;
             }
         }
@@ -68,11 +60,10 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    fn pass(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) -> Swept {
-        let mut out = Swept { has_backward: false, changed: Changed::No };
+    fn pass(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) -> Changed {
+        let mut out = Changed::No;
         let mut live = live;
         let mut labels_seen = false;
-        let start = self.clock;
         if !self.rounds.is_empty() || !self.passes.is_empty() {
             // Again, perhaps: a use before its definition must not take it for visited.
             for op in ir.items(region) {
@@ -88,23 +79,17 @@ impl<A: SparseForward> Sparse<A> {
                 if n == 0 {
                     self.labels.insert(op, region);
                 } else {
-                    out.changed = out.changed.or(self.visit_label(ir, op));
+                    out = out.or(self.visit_label(ir, op));
                 }
                 live = self.live[block.index()];
                 continue;
             }
-            out.changed = out.changed.or(self.run(ir, op, live));
+            out = out.or(self.run(ir, op, live));
             if labels_seen || data.rest.is_some() {
                 let successors = &ir.rest(op).successors;
                 if !successors.is_empty() {
                     let blocks: SmallVec<[_; 2]> =
                         successors.iter().filter_map(|it| it.block).collect();
-                    out.has_backward |= blocks.iter().any(|&it| {
-                        let label = ir.block(it).label;
-                        label.is_some_and(|it| {
-                            ir.op(it).parent == region && self.stamp[it.index()] >= start
-                        })
-                    });
                     self.targets.insert(op, blocks);
                 }
             }
@@ -502,16 +487,19 @@ impl<A: SparseForward> Sparse<A> {
 /// Sweeps one round of a loop from the carried facts at its start, and returns what it yields.
 type Body<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
 
-struct Swept {
-    /// A branch goes to a label that stands before it.
-    has_backward: bool,
-    changed: Changed,
-}
-
 struct Trace<F> {
     starts: Vec<Vec<F>>,
     endless: bool,
     result: Vec<F>,
+}
+
+/// Whether a branch in a region goes to a label that stands before it.
+fn has_backward_branch(ir: &Ir, region: Region) -> bool {
+    let goes_back = |label: Op, op: Op| ir.op(op).parent == region && !ir.is_before(op, label);
+    ir.labels(region).any(|label| {
+        let preds = &ir.block(ir.label_block(label)).preds;
+        preds.iter().any(|&(op, _)| goes_back(label, op))
+    })
 }
 
 /// All values defined inside an op: arguments of its regions, results and arguments of what stands in them.

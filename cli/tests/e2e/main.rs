@@ -1,6 +1,5 @@
 //! The real `noisy-check` as a process.
 
-mod expectations;
 mod fix;
 mod formats;
 mod inputs;

@@ -342,3 +342,25 @@ fn the_sample_repository() {
         ]
     );
 }
+
+#[test]
+fn dumps_are_under_the_model_of_the_file() {
+    let program = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {\n  %0 = noisy.add %a, %a : !noisy.i32\n  return %0 : !noisy.i32\n}\n";
+    let folder = Folder::with(&[
+        ("a.mlir", program),
+        ("sub/a.mlir", program),
+        ("sub/noisy.toml", "[model]\nfresh = 3\n"),
+        ("bad/a.mlir", program),
+        ("bad/noisy.toml", "[model]\nfrsh = 3\n"),
+    ]);
+    for stage in ["facts", "trace"] {
+        let dump = |file: &str| folder.run(&[file, "--dump", stage]).out;
+        assert!(dump("a.mlir").contains("[0, 13]"), "{}", dump("a.mlir"));
+        assert!(dump("sub/a.mlir").contains("[0, 4]"), "{}", dump("sub/a.mlir"));
+    }
+    let run = folder.run(&["bad/a.mlir", "--dump", "facts"]);
+    assert_eq!((run.code, run.out.as_str()), (2, ""));
+    assert!(run.err.contains("frsh"), "{}", run.err);
+    // What does not depend on the model is shown all the same.
+    assert_eq!(folder.run(&["bad/a.mlir", "--dump", "ir"]).code, 0);
+}

@@ -73,6 +73,13 @@ impl Ir {
         self.names.symbols.keys().copied()
     }
 
+    /// Every op that defines or mentions a symbol, in no particular order, perhaps repeatedly.
+    #[allow(clippy::iter_over_hash_type, reason = "the caller fills a table")]
+    pub fn symbol_ops(&self) -> impl Iterator<Item = Op> + '_ {
+        let uses = self.names.symbol_uses.values();
+        uses.flatten().chain(self.names.symbols.values().flatten()).copied()
+    }
+
     /// Whether any region defines a symbol of that name.
     pub(crate) fn is_symbol_anywhere(&self, name: Name) -> bool {
         self.names.symbols.keys().any(|it| it.1 == name)

@@ -61,3 +61,38 @@ func.func @forever(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   %1 = noisy.mul %0, %0 : !noisy.i32  // noise: unreached
   return %1 : !noisy.i32
 }
+
+// A function in the midst of one of its contexts is entered in the other: (12, 14) and (14, 12) stay apart.
+func.func private @swaps(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 14, 14
+  %0 = scf.if %c -> (!noisy.i32) {  // noise: 14
+    %1 = func.call @swaps(%b, %a, %c) : (!noisy.i32, !noisy.i32, i1) -> !noisy.i32  // noise: 12
+    scf.yield %1 : !noisy.i32
+  } else {
+    scf.yield %a : !noisy.i32
+  }
+  %2 = noisy.mul %a, %b : !noisy.i32  // noise: 26
+  %3 = noisy.reduce_noise %2 : !noisy.i32  // noise: 12
+  return %3 : !noisy.i32
+}
+
+func.func @swapped(%a: !noisy.i32, %n: !noisy.i32 {noisy.bound = 14 : i64}, %c: i1) -> !noisy.i32 {  // noise: 12, 14
+  %0 = call @swaps(%a, %n, %c) : (!noisy.i32, !noisy.i32, i1) -> !noisy.i32  // noise: 12
+  return %0 : !noisy.i32
+}
+
+// The same in a cycle of blocks, in which the function calls itself with another noise.
+func.func private @rounds(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 14, 14
+  cf.br ^bb1(%a : !noisy.i32)
+^bb1(%0: !noisy.i32):  // noise: 14
+  %1 = func.call @rounds(%b, %a, %c) : (!noisy.i32, !noisy.i32, i1) -> !noisy.i32  // noise: 14
+  %2 = noisy.mul %a, %b : !noisy.i32  // noise: 26
+  %3 = noisy.reduce_noise %2 : !noisy.i32  // noise: 12
+  cf.cond_br %c, ^bb1(%3 : !noisy.i32), ^bb2
+^bb2:
+  return %0 : !noisy.i32
+}
+
+func.func @rounded(%a: !noisy.i32, %n: !noisy.i32 {noisy.bound = 14 : i64}, %c: i1) -> !noisy.i32 {  // noise: 12, 14
+  %0 = call @rounds(%a, %n, %c) : (!noisy.i32, !noisy.i32, i1) -> !noisy.i32  // noise: 12
+  return %0 : !noisy.i32
+}

@@ -1,0 +1,220 @@
+//! Who calls whom: what must be solved together after an edit, found from the edit outward.
+//!
+//! # Notation
+//!
+//! A *unit* is what stands in a module or at the top of the file: a function, or anything else. Facts flow from one unit into another through
+//! calls and through nothing else. A unit is *tied* to those that it calls, to those that call it, and to what these are tied to. Names
+//! decide, so that a call which is not understood ties as well as one that is.
+//!
+//! # Law
+//!
+//! After any edits the tables equal those made from scratch. *Cost.* They hold what defines or mentions a symbol, so a document without
+//! symbols that are mentioned costs nothing; an edit costs what it changes of them, and finding what a unit is tied to, what is found.
+
+use noisy_syntax::{Delta, Ir, Name, Op, OpKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::flow::Flow;
+
+/// What an op has to do with symbols.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tie {
+    unit: Op,
+    defines: Option<Name>,
+    /// What it refers to; a call calls it.
+    mentions: SmallVec<[Name; 1]>,
+    is_call: bool,
+}
+
+impl Tie {
+    fn of(ir: &Ir, op: Op) -> Option<Self> {
+        let rest = ir.op(op).rest.as_ref()?;
+        let defines = rest.symbol.map(|it| it.0);
+        if defines.is_none() && rest.symbol_uses.is_empty() {
+            return None;
+        }
+        let mut mentions = SmallVec::new();
+        for &(last, first, _) in &rest.symbol_uses {
+            for name in [last, first] {
+                if !mentions.contains(&name) {
+                    mentions.push(name);
+                }
+            }
+        }
+        let is_call = ir.op(op).kind == OpKind::FuncCall;
+        Some(Self { unit: unit_of(ir, op), defines, mentions, is_call })
+    }
+}
+
+/// The op itself or the outermost op around it that does more than to group.
+pub(super) fn unit_of(ir: &Ir, op: Op) -> Op {
+    let (mut unit, mut at) = (op, op);
+    while let Some(parent) = ir.parent_op(at) {
+        if Flow::of(ir, parent) != Flow::Group {
+            unit = parent;
+        }
+        at = parent;
+    }
+    unit
+}
+
+/// The calls in a document and what they may call.
+#[derive(Debug, Default)]
+pub(super) struct Ties {
+    of: FxHashMap<Op, Tie>,
+    /// The calls in each unit that has any.
+    calls: FxHashMap<Op, Vec<Op>>,
+    /// The calls of each name.
+    callers: FxHashMap<Name, Vec<Op>>,
+    /// What defines each name.
+    definitions: FxHashMap<Name, Vec<Op>>,
+}
+
+fn push<K: std::hash::Hash + Eq>(table: &mut FxHashMap<K, Vec<Op>>, key: K, op: Op) {
+    table.entry(key).or_default().push(op);
+}
+
+fn remove<K: std::hash::Hash + Eq>(table: &mut FxHashMap<K, Vec<Op>>, key: &K, op: Op) {
+    if let Some(ops) = table.get_mut(key) {
+        ops.retain(|it| *it != op);
+        if ops.is_empty() {
+            table.remove(key);
+        }
+    }
+}
+
+impl Ties {
+    /// Those of a whole document.
+    pub(super) fn new(ir: &Ir) -> Self {
+        let mut it = Self::default();
+        for op in ir.symbol_ops() {
+            if !it.of.contains_key(&op) {
+                let _ = it.insert(ir, op);
+            }
+        }
+        it
+    }
+
+    /// Whether nothing calls anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// Takes in an edit. The units with calls or callers, before or after it, that define or call what the edit defines, calls or mentions in
+    /// another way.
+    pub(super) fn update(&mut self, ir: &Ir, delta: &Delta) -> Vec<Op> {
+        let touched = delta.removed.iter().chain(&delta.changed);
+        let mut names: FxHashSet<Name> = FxHashSet::default();
+        let mut out: FxHashSet<Op> = FxHashSet::default();
+        let olds: Vec<Op> = touched.copied().filter(|it| self.of.contains_key(it)).collect();
+        for op in &olds {
+            self.concerned(*op, &mut names, &mut out);
+        }
+        for op in olds {
+            self.take(op);
+        }
+        let news: Vec<Op> =
+            delta.changed.iter().copied().filter(|&it| self.insert(ir, it)).collect();
+        for op in news {
+            self.concerned(op, &mut names, &mut out);
+        }
+        let mut out: Vec<Op> = out.into_iter().filter(|&it| ir.is_alive(it)).collect();
+        out.sort_unstable();
+        out
+    }
+
+    /// Adds the tied units that name what an op names, and its own; `seen` are names that were asked for.
+    fn concerned(&self, op: Op, seen: &mut FxHashSet<Name>, out: &mut FxHashSet<Op>) {
+        let Some(tie) = self.of.get(&op) else { return };
+        out.extend(Some(tie.unit).filter(|&it| self.is_tied(it)));
+        for name in tie.defines.iter().chain(&tie.mentions) {
+            // A mention that is no call says that anybody may call what it names.
+            let always = !tie.is_call && tie.mentions.contains(name);
+            let define = self.definitions.get(name).into_iter().flatten();
+            let define = define.filter_map(|it| Some(self.of.get(it)?.unit));
+            out.extend(define.filter(|&it| always || self.is_tied(it)));
+            if seen.insert(*name) {
+                let callers = self.callers.get(name).into_iter().flatten();
+                out.extend(callers.filter_map(|it| Some(self.of.get(it)?.unit)));
+            }
+        }
+    }
+
+    /// Enters an op. Whether it names a symbol.
+    fn insert(&mut self, ir: &Ir, op: Op) -> bool {
+        let Some(tie) = Tie::of(ir, op) else { return false };
+        if tie.is_call {
+            push(&mut self.calls, tie.unit, op);
+            for &name in &tie.mentions {
+                push(&mut self.callers, name, op);
+            }
+        }
+        if let Some(name) = tie.defines {
+            push(&mut self.definitions, name, op);
+        }
+        self.of.insert(op, tie);
+        true
+    }
+
+    fn take(&mut self, op: Op) {
+        let Some(tie) = self.of.remove(&op) else { return };
+        if tie.is_call {
+            remove(&mut self.calls, &tie.unit, op);
+            for name in &tie.mentions {
+                remove(&mut self.callers, name, op);
+            }
+        }
+        if let Some(name) = &tie.defines {
+            remove(&mut self.definitions, name, op);
+        }
+    }
+
+    /// The calls in a unit, in no particular order.
+    pub(super) fn calls_in(&self, unit: Op) -> &[Op] {
+        self.calls.get(&unit).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an op names a symbol or is one.
+    pub(super) fn contains(&self, op: Op) -> bool {
+        self.of.contains_key(&op)
+    }
+
+    /// Whether a unit calls anything, or something in the document calls it.
+    pub(super) fn is_tied(&self, unit: Op) -> bool {
+        let name = self.of.get(&unit).and_then(|it| it.defines);
+        self.calls.contains_key(&unit) || name.is_some_and(|it| self.callers.contains_key(&it))
+    }
+
+    /// A unit and those that it is tied to, in textual order.
+    pub(super) fn tied(&self, ir: &Ir, unit: Op) -> Vec<Op> {
+        let mut seen: FxHashSet<Op> = FxHashSet::default();
+        seen.insert(unit);
+        let mut out = vec![unit];
+        let mut next = 0;
+        while let Some(&unit) = out.get(next) {
+            next += 1;
+            let mut reach = |unit: Op| {
+                if seen.insert(unit) {
+                    out.push(unit);
+                }
+            };
+            let own = self.of.get(&unit).and_then(|it| it.defines);
+            for call in own.and_then(|it| self.callers.get(&it)).into_iter().flatten() {
+                self.of.get(call).into_iter().for_each(|it| reach(it.unit));
+            }
+            for call in self.calls_in(unit) {
+                for name in self.of.get(call).map_or(&[][..], |it| &it.mentions) {
+                    // What is defined further inside is not followed.
+                    let found = self.definitions.get(name).into_iter().flatten();
+                    found
+                        .filter(|it| self.of.get(it).is_some_and(|tie| tie.unit == **it))
+                        .for_each(|it| reach(*it));
+                }
+            }
+        }
+        out.retain(|&it| ir.is_alive(it) && Flow::of(ir, it) != Flow::Group);
+        out.sort_by_cached_key(|&it| ir.start(it));
+        out
+    }
+}
