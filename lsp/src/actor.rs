@@ -249,9 +249,7 @@ impl Actor {
         match message {
             Message::Change(version, changes) => {
                 self.n_changes -= 1;
-                for mut job in self.jobs.drain(..) {
-                    job.end();
-                }
+                self.end_jobs();
                 for change in &changes {
                     self.change(change);
                 }
@@ -269,6 +267,17 @@ impl Actor {
             }
             Message::Job(job) => self.jobs.push_back(job),
             Message::Close => {}
+        }
+    }
+
+    /// Ends all jobs. What they found so far may be much, and goes away elsewhere.
+    fn end_jobs(&mut self) {
+        let mut jobs = std::mem::take(&mut self.jobs);
+        for job in &mut jobs {
+            job.end();
+        }
+        if !jobs.is_empty() {
+            self.session.discard(jobs);
         }
     }
 

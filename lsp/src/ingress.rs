@@ -27,17 +27,18 @@ use tower_lsp::ls_types as lsp;
 use tower_lsp::{ExitedError, LspService};
 
 use crate::actor::Document;
+use crate::json::Pieces;
 use crate::server::Server;
 use crate::session::Session;
 use crate::{ask, log, watch};
 
 tokio::task_local! {
     /// The text of the answer to the request that is being handled, if its handler leaves one.
-    static RAW: RefCell<Option<Vec<u8>>>;
+    static RAW: RefCell<Option<Pieces>>;
 }
 
 /// Answers the request that is being handled with a JSON text; the handler's own result is then not looked at.
-pub(crate) fn leave_raw(json: Vec<u8>) {
+pub(crate) fn leave_raw(json: Pieces) {
     // Outside of a request, in a test of a handler, there is no place for it.
     let _ = RAW.try_with(|raw| *raw.borrow_mut() = Some(json));
 }
@@ -57,7 +58,7 @@ pub(crate) enum Reply {
     /// As `tower_lsp` makes it.
     Plain(Response),
     /// The JSON text of a whole message.
-    Raw(Vec<u8>),
+    Raw(Pieces),
 }
 
 /// See the module.
@@ -250,7 +251,7 @@ impl Service<Request> for Ingress {
             let raw = RAW.with(RefCell::take);
             Ok(match (response, raw) {
                 (Some(response), Some(raw)) if response.is_ok() => {
-                    Some(Reply::Raw(with_result(response.id(), &raw)))
+                    Some(Reply::Raw(with_result(response.id(), raw)))
                 }
                 (response, _) => response.map(Reply::Plain),
             })
@@ -265,7 +266,8 @@ impl Service<Request> for Ingress {
 }
 
 /// The text of a response.
-fn with_result(id: &Id, result: &[u8]) -> Vec<u8> {
+fn with_result(id: &Id, result: Pieces) -> Pieces {
     let id = serde_json::to_vec(id).unwrap_or_else(|_| b"null".to_vec());
-    [br#"{"jsonrpc":"2.0","id":"#, &*id, br#","result":"#, result, b"}"].concat()
+    let before = [br#"{"jsonrpc":"2.0","id":"#, &*id, br#","result":"#].concat();
+    result.within(before, b"}")
 }

@@ -15,6 +15,7 @@ mod features;
 mod from_proto;
 mod ingress;
 mod job;
+mod json;
 mod log;
 mod outbox;
 mod parent;

@@ -13,6 +13,8 @@ use rustc_hash::FxHashMap;
 use serde::Serialize;
 use tower_lsp::ls_types as lsp;
 
+use crate::json::Pieces;
+
 /// Which opening of a document something belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Epoch(u64);
@@ -42,7 +44,7 @@ struct State {
 
 #[derive(Debug)]
 enum Item {
-    Body(Vec<u8>),
+    Body(Pieces),
     Diagnostics(Arc<str>),
 }
 
@@ -70,12 +72,12 @@ impl Outbox {
     /// Sends a message: an answer, a request or a notification.
     pub(crate) fn send(&self, message: &impl Serialize) {
         if let Ok(body) = serde_json::to_vec(message) {
-            self.send_body(body);
+            self.send_body(body.into());
         }
     }
 
     /// Sends the JSON text of a message.
-    pub(crate) fn send_body(&self, body: Vec<u8>) {
+    pub(crate) fn send_body(&self, body: Pieces) {
         let mut state = self.state();
         if !state.broken {
             state.queue.push_back(Item::Body(body));
@@ -145,9 +147,8 @@ impl Outbox {
     pub(crate) fn run(&self, mut out: impl Write) {
         loop {
             let body = self.next();
-            let mut message = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
-            message.extend_from_slice(&body);
-            if out.write_all(&message).and_then(|()| out.flush()).is_err() {
+            let header = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
+            if body.within(header, b"").write_to(&mut out).and_then(|()| out.flush()).is_err() {
                 // The client is gone; its end of stdin tells when to end.
                 self.state().give_up();
             }
@@ -155,7 +156,7 @@ impl Outbox {
     }
 
     /// Waits for the next body to write.
-    fn next(&self) -> Vec<u8> {
+    fn next(&self) -> Pieces {
         let mut state = self.state();
         loop {
             state.writing = true;
@@ -163,7 +164,7 @@ impl Outbox {
                 Some(Item::Body(body)) => return body,
                 Some(Item::Diagnostics(uri)) => {
                     if let Some(body) = state.diagnostics.remove(&uri) {
-                        return body;
+                        return body.into();
                     }
                 }
                 None => {
@@ -203,7 +204,11 @@ mod tests {
     fn waiting(outbox: &Outbox) -> Vec<String> {
         let state = outbox.state();
         let text = |item: &Item| match item {
-            Item::Body(body) => String::from_utf8_lossy(body).into_owned(),
+            Item::Body(body) => {
+                let mut out = Vec::new();
+                assert!(body.write_to(&mut out).is_ok());
+                String::from_utf8_lossy(&out).into_owned()
+            }
             Item::Diagnostics(uri) => String::from_utf8_lossy(&state.diagnostics[uri]).into_owned(),
         };
         state.queue.iter().map(text).collect()

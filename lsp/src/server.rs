@@ -11,7 +11,9 @@ use tower_lsp::ls_types as lsp;
 use tower_lsp::{Client, LanguageServer};
 
 use crate::actor::{Document, NoAnswer};
+use crate::ingress::leave_raw;
 use crate::job::Job;
+use crate::json::{JsonArray, Pieces};
 use crate::request::{
     action, command, diagnostic, hierarchy, lifecycle, navigation, outline, overlay, token, writing,
 };
@@ -46,6 +48,16 @@ impl Server {
     pub(crate) async fn run<J: Job>(&self, uri: &lsp::Uri, job: J) -> Result<Option<J::Output>> {
         let Some(document) = self.session.document(uri) else { return Ok(None) };
         answer(document.run(job).await)
+    }
+
+    /// As [`Server::run`], for a list that is written by the job; there is nothing in that of a document that is not open. The text is left
+    /// to be sent as it is, which the answer of a handler's type would say item by item.
+    pub(crate) async fn list<J, T>(&self, uri: &lsp::Uri, job: J) -> Result<Option<T>>
+    where
+        J: Job<Output = Pieces>,
+    {
+        leave_raw(self.run(uri, job).await?.unwrap_or_else(|| JsonArray::new().take()));
+        Ok(None)
     }
 
     /// An open document.

@@ -62,6 +62,11 @@ impl Session {
         self.runtime.spawn(task);
     }
 
+    /// Drops something where that holds up nobody.
+    pub(crate) fn discard(&self, it: impl Send + 'static) {
+        self.runtime.spawn_blocking(move || drop(it));
+    }
+
     /// What the client can do; before it said so: nothing.
     pub(crate) fn abilities(&self) -> &Abilities {
         static NONE: OnceLock<Abilities> = OnceLock::new();

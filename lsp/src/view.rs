@@ -7,6 +7,7 @@ use noisy_analyses::{self as analyses, Category, Diagnostic};
 use ropey::Rope;
 use tower_lsp::ls_types as lsp;
 
+use crate::features::token::Numbers;
 use crate::position;
 use crate::session::Session;
 use crate::settings::Effective;
@@ -33,7 +34,7 @@ pub(crate) struct View<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Cache {
     /// The semantic tokens sent last, with their number.
-    pub tokens: Option<(u64, Arc<Vec<u32>>)>,
+    pub tokens: Option<(u64, Arc<Numbers>)>,
     /// The number of the semantic tokens sent last.
     pub last_tokens: u64,
     /// What the optimizer found.

@@ -53,9 +53,9 @@ pub fn error_message(text: &str) -> &'static str {
     }
 }
 
-/// Where lexing stands in a text.
+/// Where lexing stands in a text, for who takes the tokens one by one.
 #[derive(Debug, Default)]
-pub(crate) struct Lexer {
+pub struct Lexer {
     /// The next byte.
     at: usize,
     /// The text starts where its file does.
@@ -96,7 +96,8 @@ fn is(byte: u8, class: u8) -> bool {
 }
 
 impl Lexer {
-    pub(crate) fn new(at_file_start: bool) -> Self {
+    /// At the start of a text, which is that of its file or stands right behind a token.
+    pub fn new(at_file_start: bool) -> Self {
         Self { at_file_start, at_line_start: at_file_start, ..Self::default() }
     }
 
@@ -111,8 +112,8 @@ impl Lexer {
         self.bodies.forget();
     }
 
-    /// The next token, and the byte behind the last that its end depends on.
-    pub(crate) fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
+    /// The next token of the text, which is the same each time, and the byte behind the last that its end depends on. At the end: [`T::Eof`].
+    pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
         let at_line_start = self.skip_trivia(bytes);
         let start = self.at;
         let mut reach = 0;

@@ -19,3 +19,76 @@ pub(crate) mod signature;
 pub(crate) mod symbol;
 pub(crate) mod token;
 pub(crate) mod walk;
+
+#[cfg(test)]
+mod tests {
+    //! What a step of a job does is bounded, whatever the size of the file.
+
+    use noisy_analyses::Document;
+
+    use super::{fold, lens, link, symbol, token, walk};
+    use crate::json::JsonArray;
+    use crate::position::Encoding;
+
+    /// The most that one step does: bytes allocated, items walked over.
+    fn most(mut step: impl FnMut() -> bool) -> (u64, usize) {
+        let mut most = (0, 0);
+        let mut more = true;
+        while more {
+            let before = walk::n_steps();
+            let count = allocation_counter::measure(|| more = step());
+            most = (most.0.max(count.bytes_total), most.1.max(walk::n_steps() - before));
+        }
+        most
+    }
+
+    /// The jobs, each with its most, with what they find written as the requests write it.
+    fn all(text: &str) -> Vec<(&'static str, (u64, usize))> {
+        let document = Document::new(text);
+        let source = document.source();
+        let mut out = Vec::new();
+        let mut tokens = token::Tokens::new(source, 0..text.len(), Encoding::Utf16);
+        out.push(("tokens", most(|| tokens.step(source))));
+        let mut json = JsonArray::new();
+        let mut outline = symbol::Outline::new(source);
+        out.push(("symbols", most(|| outline.step(source, &mut |it| json.push(&it.name)))));
+        let mut json = JsonArray::new();
+        let mut folds = fold::Folds::new(source);
+        out.push(("folds", most(|| folds.step(source, &mut |it| json.push(&it.lines)))));
+        let mut json = JsonArray::new();
+        let mut lenses = lens::Lenses::new(&document);
+        out.push(("lenses", most(|| lenses.step(&document, &mut |it| json.push(&it.title())))));
+        let mut json = JsonArray::new();
+        let mut links = link::Links::default();
+        out.push(("links", most(|| links.step(source, &mut |it| json.push(&it.range.start)))));
+        out
+    }
+
+    #[test]
+    fn no_step_grows_with_the_file() {
+        let line =
+            |n: usize| format!("  %v{n} = noisy.add %a, %a : !noisy.i32 loc(\"a.mlir\":1:2)\n");
+        let straight = |n: usize| {
+            let ops: String = (0..n).map(line).collect();
+            format!("func.func @f(%a: !noisy.i32) {{\n{ops}  return\n}}\n")
+        };
+        let function =
+            |n: usize| format!("// Two\n// lines.\nfunc.func @f{n}() {{\n  return\n}}\n");
+        let functions = |n: usize| (0..n).map(function).collect::<String>();
+        // Ten times as much and more. A list that moves as it grows, or a walk over all, would show.
+        let slack = 100_000;
+        for (few, many) in
+            [(straight(2000), straight(50_000)), (functions(2000), functions(30_000))]
+        {
+            for (few, many) in all(&few).into_iter().zip(all(&many)) {
+                let (name, (bytes, items)) = many;
+                assert!(bytes < few.1.0 + slack, "{name}: {bytes} bytes, {} before", few.1.0);
+                assert!(
+                    items <= few.1.1.max(4 * walk::BATCH),
+                    "{name}: {items} items, {} before",
+                    few.1.1
+                );
+            }
+        }
+    }
+}

@@ -4,7 +4,8 @@
 
 use std::ops::Range;
 
-use noisy_syntax::{OpKind, Source, T, Token, lex};
+use noisy_syntax::lex::Lexer;
+use noisy_syntax::{OpKind, Source, T, Token};
 
 use super::walk::Walk;
 use crate::position::{self, Encoding};
@@ -59,6 +60,8 @@ const NOISY: u32 = 2;
 
 /// A piece to lex is at least so long, but for the last.
 const PIECE: usize = 4096;
+/// So many tokens at most are one step; a single item may have a million.
+const BATCH: usize = 1024;
 
 /// The tokens of a range of a document, found bit by bit.
 #[derive(Debug)]
@@ -66,9 +69,62 @@ pub(crate) struct Tokens {
     range: Range<usize>,
     encoding: Encoding,
     at: usize,
+    piece: Option<Piece>,
     /// The line and column of the last token.
     last: (u32, u32),
-    data: Vec<u32>,
+    data: Numbers,
+}
+
+/// Some items that are being lexed.
+#[derive(Debug)]
+struct Piece {
+    /// Where they start in the document.
+    start: usize,
+    text: String,
+    lexer: Lexer,
+    /// The last token that was looked at, and the one behind it.
+    before: Option<Token>,
+    token: Token,
+    cursor: Cursor,
+}
+
+/// Many numbers, five for each token, in blocks that stay where they are when others come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Numbers {
+    blocks: Vec<Vec<u32>>,
+}
+
+/// The numbers of a block, but for the last one.
+const BLOCK: usize = 5 * 4096;
+
+impl Numbers {
+    fn push(&mut self, token: [u32; 5]) {
+        match self.blocks.last_mut().filter(|it| it.len() < BLOCK) {
+            Some(last) => last.extend_from_slice(&token),
+            None => self.blocks.push(token.to_vec()),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.blocks.last().map_or(0, |it| (self.blocks.len() - 1) * BLOCK + it.len())
+    }
+
+    /// Those in a range of their indices, in slices.
+    pub(crate) fn slices(&self, range: Range<usize>) -> impl Iterator<Item = &[u32]> {
+        let range = range.start..range.end.max(range.start).min(self.len());
+        let n_blocks = range.end.div_ceil(BLOCK);
+        (range.start / BLOCK..n_blocks).map(move |n| {
+            let at = n * BLOCK;
+            let end = (range.end - at).min(BLOCK);
+            &self.blocks[n][range.start.saturating_sub(at).min(end)..end]
+        })
+    }
+
+    fn token(&self, n: usize) -> &[u32] {
+        let at = 5 * n;
+        &self.blocks[at / BLOCK][at % BLOCK..][..5]
+    }
 }
 
 impl Tokens {
@@ -76,54 +132,56 @@ impl Tokens {
     pub(crate) fn new(source: &Source, range: Range<usize>, encoding: Encoding) -> Self {
         let ir = source.ir();
         let start = ir.item_at(range.start).map_or(0, |op| ir.start(op)).min(range.start);
-        Self { range, encoding, at: start, last: (0, 0), data: Vec::new() }
+        Self { range, encoding, at: start, piece: None, last: (0, 0), data: Numbers::default() }
     }
 
-    /// Goes on by a piece; whether there is more.
+    /// Goes on a little; whether there is more.
     pub(crate) fn step(&mut self, source: &Source) -> bool {
-        if self.at < self.range.end {
-            let end = boundary(source, self.at);
-            self.piece(source, self.at..end);
-            self.at = end;
+        let mut piece = match self.piece.take() {
+            Some(piece) => piece,
+            None if self.at < self.range.end => {
+                let start = self.at;
+                self.at = boundary(source, start);
+                Piece::new(source, start..self.at, self.encoding)
+            }
+            None => return false,
+        };
+        if self.lex(&mut piece) {
+            self.piece = Some(piece);
         }
-        self.at < self.range.end
+        self.piece.is_some() || self.at < self.range.end
     }
 
     /// What was found, five numbers for each token, as the protocol wants them; nothing is left here.
-    pub(crate) fn take(&mut self) -> Vec<u32> {
+    pub(crate) fn take(&mut self) -> Numbers {
         std::mem::take(&mut self.data)
     }
 
-    fn piece(&mut self, source: &Source, piece: Range<usize>) {
-        let text = source.slice(piece.clone());
-        let start = position::position(source.text(), piece.start, self.encoding);
-        let mut cursor = Cursor {
-            text: &text,
-            encoding: self.encoding,
-            is_ascii: text.is_ascii(),
-            at: 0,
-            line: start.line,
-            column: start.character,
-        };
-        let tokens = lex::lex(&text).tokens;
-        let mut end = 0;
-        for (n, token) in tokens.iter().enumerate() {
-            for comment in comments(&text, end..token.start as usize) {
-                self.push(&mut cursor, piece.start, comment, Kind::Comment, 0);
+    /// Lexes on in a piece; whether there is more of it.
+    fn lex(&mut self, piece: &mut Piece) -> bool {
+        let Piece { start, text, lexer, before, token, cursor } = piece;
+        for _ in 0..BATCH {
+            let gap = before.map_or(0, |it| it.end as usize)..token.start as usize;
+            for comment in comments(text, gap) {
+                self.push(cursor, text, *start, comment, Kind::Comment, 0);
             }
-            end = token.end as usize;
-            let before = n.checked_sub(1).map(|it| tokens[it]);
-            let after = tokens.get(n + 1).copied();
-            if let Some((kind, modifiers)) = classify(&text, before, *token, after) {
-                self.push(&mut cursor, piece.start, token.range(), kind, modifiers);
+            if token.kind == T::Eof {
+                return false;
             }
+            let after = lexer.next(text.as_bytes()).0;
+            if let Some((kind, modifiers)) = classify(text, *before, *token, after) {
+                self.push(cursor, text, *start, token.range(), kind, modifiers);
+            }
+            *before = Some(std::mem::replace(token, after));
         }
+        true
     }
 
     /// Adds a token, line by line: the protocol's tokens end with their line.
     fn push(
         &mut self,
-        cursor: &mut Cursor<'_>,
+        cursor: &mut Cursor,
+        text: &str,
         base: usize,
         range: Range<usize>,
         kind: Kind,
@@ -131,22 +189,34 @@ impl Tokens {
     ) {
         let mut start = range.start;
         while start < range.end {
-            let rest = &cursor.text[start..range.end];
+            let rest = &text[start..range.end];
             let len = rest.find(['\n', '\r']).unwrap_or(rest.len());
             let inside = self.range.start <= base + start && base + start + len <= self.range.end;
             if len > 0 && inside {
-                let (line, column) = cursor.go(start);
-                let width = cursor.width(start..start + len);
+                let (line, column) = cursor.go(text, start);
+                let width = cursor.width(text, start..start + len);
                 let same = line == self.last.0;
                 let delta = if same { column - self.last.1 } else { column };
-                self.data.extend([line - self.last.0, delta, width, kind as u32, modifiers]);
+                self.data.push([line - self.last.0, delta, width, kind as u32, modifiers]);
                 self.last = (line, column);
             }
             start += len.max(1);
-            while !cursor.text.is_char_boundary(start) {
+            while !text.is_char_boundary(start) {
                 start += 1;
             }
         }
+    }
+}
+
+impl Piece {
+    fn new(source: &Source, range: Range<usize>, encoding: Encoding) -> Self {
+        let text = source.slice(range.clone());
+        let at = position::position(source.text(), range.start, encoding);
+        let is_ascii = text.is_ascii();
+        let cursor = Cursor { encoding, is_ascii, at: 0, line: at.line, column: at.character };
+        let mut lexer = Lexer::new(true);
+        let token = lexer.next(text.as_bytes()).0;
+        Self { start: range.start, text, lexer, before: None, token, cursor }
     }
 }
 
@@ -167,8 +237,8 @@ fn boundary(source: &Source, offset: usize) -> usize {
 }
 
 /// Counts lines and columns while going forward through a text.
-struct Cursor<'a> {
-    text: &'a str,
+#[derive(Debug)]
+struct Cursor {
     encoding: Encoding,
     is_ascii: bool,
     at: usize,
@@ -176,18 +246,14 @@ struct Cursor<'a> {
     column: u32,
 }
 
-impl Cursor<'_> {
-    fn width(&self, range: Range<usize>) -> u32 {
-        if self.is_ascii {
-            range.len() as u32
-        } else {
-            self.encoding.width(&self.text[range]) as u32
-        }
+impl Cursor {
+    fn width(&self, text: &str, range: Range<usize>) -> u32 {
+        if self.is_ascii { range.len() as u32 } else { self.encoding.width(&text[range]) as u32 }
     }
 
     /// Line and column of an offset not before the last one.
-    fn go(&mut self, to: usize) -> (u32, u32) {
-        let bytes = self.text.as_bytes();
+    fn go(&mut self, text: &str, to: usize) -> (u32, u32) {
+        let bytes = text.as_bytes();
         let mut from = self.at;
         for at in self.at..to {
             // The LF of a CRLF ends the line, its CR does not.
@@ -197,7 +263,7 @@ impl Cursor<'_> {
                 from = at + 1;
             }
         }
-        self.column += self.width(from..to);
+        self.column += self.width(text, from..to);
         self.at = to;
         (self.line, self.column)
     }
@@ -215,19 +281,14 @@ fn comments(text: &str, trivia: Range<usize>) -> impl Iterator<Item = Range<usiz
     })
 }
 
-fn classify(
-    text: &str,
-    before: Option<Token>,
-    token: Token,
-    after: Option<Token>,
-) -> Option<(Kind, u32)> {
+fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Option<(Kind, u32)> {
     let is = |token: Option<Token>, kind: T| token.is_some_and(|it| it.kind == kind);
     let starts_line = token.at_line_start || before.is_none();
     let word = &text[token.range()];
     let defined = |it: bool| if it { DEFINITION } else { 0 };
     let dialect = |it: &str| if it.starts_with("noisy.") { NOISY } else { 0 };
     Some(match token.kind {
-        T::Percent => (Kind::Value, defined(starts_line && !is(after, T::RParen))),
+        T::Percent => (Kind::Value, defined(starts_line && !is(Some(after), T::RParen))),
         T::At => {
             let word_before = before.map_or("", |it| &text[it.range()]);
             let defines = matches!(
@@ -237,13 +298,15 @@ fn classify(
             (Kind::Symbol, defined(defines))
         }
         T::Caret => (Kind::Block, defined(starts_line)),
-        T::Hash | T::HashBody => (Kind::Attribute, defined(starts_line && is(after, T::Equal))),
+        T::Hash | T::HashBody => {
+            (Kind::Attribute, defined(starts_line && is(Some(after), T::Equal)))
+        }
         T::Bang | T::BangBody => {
             let noisy = if word.starts_with("!noisy.") { NOISY } else { 0 };
-            (Kind::Type, noisy | defined(starts_line && is(after, T::Equal)))
+            (Kind::Type, noisy | defined(starts_line && is(Some(after), T::Equal)))
         }
         T::Int | T::Float => (Kind::Number, 0),
-        T::Str if (starts_line || is(before, T::Equal)) && is(after, T::LParen) => {
+        T::Str if (starts_line || is(before, T::Equal)) && is(Some(after), T::LParen) => {
             let name = word.trim_matches('"');
             (op_kind(name), dialect(name))
         }
@@ -251,11 +314,11 @@ fn classify(
         T::Split => (Kind::Comment, 0),
         T::Bare if starts_line || is(before, T::Equal) => match op_kind(word) {
             Kind::Keyword if is_type(word) => (Kind::Type, 0),
-            Kind::Keyword if starts_line && is(after, T::Equal) => (Kind::Property, 0),
+            Kind::Keyword if starts_line && is(Some(after), T::Equal) => (Kind::Property, 0),
             kind => (kind, dialect(word)),
         },
         T::Bare if is_type(word) => (Kind::Type, 0),
-        T::Bare if is(after, T::Equal) => (Kind::Property, 0),
+        T::Bare if is(Some(after), T::Equal) => (Kind::Property, 0),
         T::Bare => (Kind::Keyword, 0),
         _ => return None,
     })
@@ -289,13 +352,14 @@ fn is_type(word: &str) -> bool {
         || word.starts_with("f8E")
 }
 
-/// The one edit that makes new data of old: where it starts, how much goes, what comes. Both count numbers.
-pub(crate) fn difference<'a>(old: &[u32], new: &'a [u32]) -> (usize, usize, &'a [u32]) {
-    let same = |(a, b): &(&[u32], &[u32])| a == b;
-    let prefix = old.chunks(5).zip(new.chunks(5)).take_while(same).count() * 5;
-    let (old, new) = (&old[prefix.min(old.len())..], &new[prefix.min(new.len())..]);
-    let suffix = old.rchunks(5).zip(new.rchunks(5)).take_while(same).count() * 5;
-    (prefix, old.len() - suffix.min(old.len()), &new[..new.len() - suffix.min(new.len())])
+/// The one edit that makes new data of old: which numbers go, and which of the new ones come in their place.
+pub(crate) fn difference(old: &Numbers, new: &Numbers) -> (Range<usize>, Range<usize>) {
+    let (n_old, n_new) = (old.len() / 5, new.len() / 5);
+    let n = n_old.min(n_new);
+    let prefix = (0..n).take_while(|&it| old.token(it) == new.token(it)).count();
+    let is_same = |it: &usize| old.token(n_old - 1 - it) == new.token(n_new - 1 - it);
+    let suffix = (0..n - prefix).take_while(is_same).count();
+    (5 * prefix..5 * (n_old - suffix), 5 * prefix..5 * (n_new - suffix))
 }
 
 #[cfg(test)]
@@ -320,6 +384,7 @@ mod tests {
         let mut tokens = Tokens::new(&source, 0..text.len(), Encoding::Utf16);
         while tokens.step(&source) {}
         let data = tokens.take();
+        let data = data.slices(0..data.len()).collect::<Vec<_>>().concat();
         let (mut line, mut column) = (0, 0);
         data.chunks(5)
             .map(|it| {
@@ -359,15 +424,45 @@ mod tests {
     }
 
     #[test]
+    fn a_long_item_is_lexed_in_steps() {
+        let text = format!("\"t.a\"() {{a = [{}0]}} : () -> ()\n", "1, ".repeat(20_000));
+        let source = Source::new(&text);
+        let mut found = Tokens::new(&source, 0..text.len(), Encoding::Utf16);
+        let mut n = 1;
+        while found.step(&source) {
+            n += 1;
+        }
+        assert!(n > 20 && tokens(&text).len() > 20_000, "{n}");
+    }
+
+    fn numbers(all: impl Iterator<Item = u32>) -> Numbers {
+        let mut out = Numbers::default();
+        all.for_each(|n| out.push([n; 5]));
+        out
+    }
+
+    #[test]
     fn difference_is_one_edit() {
-        let old: Vec<u32> = (0..50).collect();
-        let mut new = old.clone();
-        new.splice(10..20, [1, 2, 3, 4, 5]);
-        let (start, n, data) = difference(&old, &new);
-        let mut out = old.clone();
-        out.splice(start..start + n, data.iter().copied());
-        assert_eq!(out, new);
-        assert_eq!((start, n, data.len()), (10, 10, 5));
-        assert_eq!(difference(&old, &old), (50, 0, &[][..]));
+        // More than a block.
+        let n = 10_000;
+        let old = numbers(0..n);
+        assert_eq!(old.slices(0..old.len()).map(<[u32]>::len).sum::<usize>(), old.len());
+        for (from, to, come) in [(0, 0, 2), (10, 20, 1), (4090, 4100, 7), (0, n, 0), (5, n, 3)] {
+            let new = numbers((0..from).chain((0..come).map(|it| n + it)).chain(to..n));
+            let (gone, came) = difference(&old, &new);
+            assert_eq!(gone, 5 * from as usize..5 * to as usize);
+            assert_eq!(came.len(), 5 * come as usize);
+            let slices = [
+                old.slices(0..gone.start).collect::<Vec<_>>(),
+                new.slices(came).collect(),
+                old.slices(gone.end..old.len()).collect(),
+            ];
+            let whole: Vec<_> = new.slices(0..new.len()).collect();
+            assert_eq!(slices.concat().concat(), whole.concat());
+        }
+        assert_eq!(
+            difference(&old, &old),
+            (5 * n as usize..5 * n as usize, 5 * n as usize..5 * n as usize)
+        );
     }
 }

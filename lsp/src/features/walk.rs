@@ -58,6 +58,8 @@ impl Walk {
     /// The next item.
     pub(crate) fn next(&mut self, ir: &Ir) -> Option<Item> {
         let item = self.next?;
+        #[cfg(test)]
+        N_STEPS.with(|it| it.set(it.get() + 1));
         self.next = self.enter(ir, item, 0).or_else(|| self.leave(ir, item));
         Some(item)
     }
@@ -99,6 +101,17 @@ impl Walk {
             item = around;
         }
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    static N_STEPS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// How many items were walked over so far on this thread.
+#[cfg(test)]
+pub(crate) fn n_steps() -> usize {
+    N_STEPS.with(std::cell::Cell::get)
 }
 
 /// The items that a range of bytes meets, and those around the first, in textual order.

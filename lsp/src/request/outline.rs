@@ -4,8 +4,7 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
 use crate::features::{fold, link, selection, symbol};
-use crate::ingress::leave_raw;
-use crate::job::{JsonArray, JsonTree};
+use crate::json::{JsonArray, JsonTree};
 use crate::server::Server;
 use crate::to_proto;
 use crate::view::View;
@@ -33,8 +32,7 @@ pub(crate) async fn symbols(
         });
         (!more).then(|| if is_tree { tree.take() } else { flat.take() })
     };
-    leave_raw(server.run(&uri, job).await?.unwrap_or_else(|| JsonArray::new().take()));
-    Ok(None)
+    server.list(&uri, job).await
 }
 
 /// The symbols of all open documents that match a query.
@@ -87,9 +85,7 @@ pub(crate) async fn folds(
         });
         (!more).then(|| out.take())
     };
-    let found = server.run(&params.text_document.uri, job).await?;
-    leave_raw(found.unwrap_or_else(|| JsonArray::new().take()));
-    Ok(None)
+    server.list(&params.text_document.uri, job).await
 }
 
 /// What a selection grows to.
@@ -121,7 +117,5 @@ pub(crate) async fn links(
         });
         (!more).then(|| out.take())
     };
-    let found = server.run(&params.text_document.uri, job).await?;
-    leave_raw(found.unwrap_or_else(|| JsonArray::new().take()));
-    Ok(None)
+    server.list(&params.text_document.uri, job).await
 }

@@ -4,8 +4,7 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
 use crate::features::{hint, hover, lens};
-use crate::ingress::leave_raw;
-use crate::job::JsonArray;
+use crate::json::JsonArray;
 use crate::server::Server;
 use crate::to_proto;
 use crate::view::View;
@@ -68,7 +67,5 @@ pub(crate) async fn lenses(
         });
         (!more).then(|| out.take())
     };
-    let found = server.run(&params.text_document.uri, job).await?;
-    leave_raw(found.unwrap_or_else(|| JsonArray::new().take()));
-    Ok(None)
+    server.list(&params.text_document.uri, job).await
 }

@@ -1,46 +1,21 @@
 //! Semantic tokens: of a document, by difference from what was sent last, and of a range.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use serde::Serialize;
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
-use crate::features::token::{self, Tokens};
+use crate::features::token::{self, Numbers, Tokens};
 use crate::ingress::leave_raw;
+use crate::json::Pieces;
 use crate::server::Server;
 use crate::view::View;
 
-/// Semantic tokens; the protocol's type would be built number by number.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Data<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result_id: Option<String>,
-    data: &'a [u32],
-}
-
-/// The edits from earlier semantic tokens.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Edits<'a> {
-    result_id: String,
-    edits: &'a [Edit<'a>],
-}
-
-/// One of them: where, how much goes, what comes.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Edit<'a> {
-    start: usize,
-    delete_count: usize,
-    data: &'a [u32],
-}
-
 /// The tokens of a document, and those that were sent before, each with its number.
 struct Sent {
-    new: (u64, Arc<Vec<u32>>),
-    old: Option<(u64, Arc<Vec<u32>>)>,
+    new: (u64, Arc<Numbers>),
+    old: Option<(u64, Arc<Numbers>)>,
 }
 
 async fn all(server: &Server, uri: &lsp::Uri) -> Result<Option<Sent>> {
@@ -67,10 +42,29 @@ async fn all(server: &Server, uri: &lsp::Uri) -> Result<Option<Sent>> {
 }
 
 /// Writes an answer where that holds up nobody; it may be megabytes long.
-async fn write(json: impl FnOnce() -> serde_json::Result<Vec<u8>> + Send + 'static) {
-    if let Ok(Ok(json)) = tokio::task::spawn_blocking(json).await {
+async fn write(json: impl FnOnce() -> Pieces + Send + 'static) {
+    if let Ok(json) = tokio::task::spawn_blocking(json).await {
         leave_raw(json);
     }
+}
+
+/// Some of the numbers, as a JSON array.
+fn add(out: &mut Pieces, data: &Numbers, range: Range<usize>) {
+    out.push(b"[");
+    for (n, slice) in data.slices(range).filter(|it| !it.is_empty()).enumerate() {
+        let json = serde_json::to_vec(slice).unwrap_or_else(|_| b"[]".to_vec());
+        out.push(if n > 0 { b"," } else { b"" });
+        out.push(json.get(1..json.len() - 1).unwrap_or_default());
+    }
+    out.push(b"]");
+}
+
+fn whole(number: Option<u64>, data: &Numbers) -> Pieces {
+    let id = number.map_or(String::new(), |it| format!("\"resultId\":\"{it}\","));
+    let mut out = Pieces::from(format!("{{{id}\"data\":").into_bytes());
+    add(&mut out, data, 0..data.len());
+    out.push(b"}");
+    out
 }
 
 /// All tokens.
@@ -79,10 +73,7 @@ pub(crate) async fn full(
     params: lsp::SemanticTokensParams,
 ) -> Result<Option<lsp::SemanticTokensResult>> {
     if let Some(Sent { new: (number, data), .. }) = all(server, &params.text_document.uri).await? {
-        write(move || {
-            serde_json::to_vec(&Data { result_id: Some(number.to_string()), data: &data })
-        })
-        .await;
+        write(move || whole(Some(number), &data)).await;
     }
     Ok(None)
 }
@@ -93,21 +84,27 @@ pub(crate) async fn delta(
     params: lsp::SemanticTokensDeltaParams,
 ) -> Result<Option<lsp::SemanticTokensFullDeltaResult>> {
     let previous = params.previous_result_id;
-    if let Some(Sent { new, old }) = all(server, &params.text_document.uri).await? {
+    if let Some(Sent { new: (number, data), old }) = all(server, &params.text_document.uri).await? {
+        let old = old.filter(|it| it.0.to_string() == previous);
         write(move || {
-            let (number, data) = new;
-            let result_id = number.to_string();
-            let Some((_, old)) = old.filter(|it| it.0.to_string() == previous) else {
-                return serde_json::to_vec(&Data { result_id: Some(result_id), data: &data });
-            };
-            let (start, delete_count, new) = token::difference(&old, &data);
-            let edit = [Edit { start, delete_count, data: new }];
-            let n = usize::from(delete_count > 0 || !new.is_empty());
-            serde_json::to_vec(&Edits { result_id, edits: &edit[..n] })
+            old.map_or_else(|| whole(Some(number), &data), |old| edits(number, &old.1, &data))
         })
         .await;
     }
     Ok(None)
+}
+
+fn edits(number: u64, old: &Numbers, new: &Numbers) -> Pieces {
+    let mut out = Pieces::from(format!("{{\"resultId\":\"{number}\",\"edits\":[").into_bytes());
+    let (gone, came) = token::difference(old, new);
+    if !gone.is_empty() || !came.is_empty() {
+        let (start, n) = (gone.start, gone.len());
+        out.push(format!("{{\"start\":{start},\"deleteCount\":{n},\"data\":").as_bytes());
+        add(&mut out, new, came);
+        out.push(b"}");
+    }
+    out.push(b"]}");
+    out
 }
 
 /// The tokens of a range.
@@ -124,10 +121,8 @@ pub(crate) async fn range(
         });
         (!tokens.step(source)).then(|| tokens.take())
     };
-    if let Some(data) = server.run(&params.text_document.uri, job).await?
-        && let Ok(json) = serde_json::to_vec(&Data { result_id: None, data: &data })
-    {
-        leave_raw(json);
+    if let Some(data) = server.run(&params.text_document.uri, job).await? {
+        leave_raw(whole(None, &data));
     }
     Ok(None)
 }
