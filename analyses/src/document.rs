@@ -176,6 +176,12 @@ impl Document {
         self.first_of_each(all.map(|(op, context, it)| (op, Some(op), context, it)))
     }
 
+    /// How a loop adds noise each round without end, if it does: in the context that comes first.
+    pub fn growth_of(&self, op: Op) -> Option<&Growing> {
+        let all = self.facts.analysis.growth_of(op);
+        all.min_by_key(|it| self.rank(op, it.0)).map(|it| it.1)
+    }
+
     /// Keeps what was noted in the first context for each key.
     fn first_of_each<K: Copy + Eq + std::hash::Hash, T>(
         &self,

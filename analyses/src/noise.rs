@@ -110,6 +110,11 @@ impl NoiseAnalysis {
         loops.flat_map(|(op, it)| it.iter().map(|(context, it)| (*op, *context, it))).collect()
     }
 
+    /// How a loop adds noise each round without end, in each context in which it does; see [`crate::Document::growth_of`].
+    pub fn growth_of(&self, op: Op) -> impl Iterator<Item = (Option<u32>, &Growing)> {
+        self.growing.get(&op).into_iter().flatten().map(|(context, it)| (*context, it))
+    }
+
     /// Resets that may have nothing to reset, in no particular order; whether they have is in the facts.
     pub fn idle_resets(&self, ir: &Ir) -> Vec<Op> {
         self.idle_resets.iter().copied().filter(|&op| ir.is_alive(op)).collect()

@@ -109,11 +109,22 @@ pub struct Hints {
     pub ranges: bool,
     /// How often a loop runs.
     pub trip_counts: bool,
+    /// What the rounds of a loop do to the noise that it carries, such as `noise 12 to 20`.
+    pub loop_growth: bool,
+    /// What is assumed of arguments that state no contract, such as `[0, 12] assumed`.
+    pub contracts: bool,
 }
 
 impl Default for Hints {
     fn default() -> Self {
-        Self { noise: true, budget: false, ranges: false, trip_counts: true }
+        Self {
+            noise: true,
+            budget: false,
+            ranges: false,
+            trip_counts: true,
+            loop_growth: true,
+            contracts: true,
+        }
     }
 }
 

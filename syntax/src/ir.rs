@@ -273,6 +273,11 @@ impl Ir {
         seq::next(self, op)
     }
 
+    /// Whether a region has blocks with labels.
+    pub fn has_labels(&self, region: Region) -> bool {
+        seq::first_label(self, region).is_some()
+    }
+
     /// The blocks of a region in order. The implicit entry block is left out if it is empty and a label follows.
     pub fn blocks(&self, region: Region) -> Vec<Block> {
         let mut out = Vec::new();

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use noisy_analyses::flow::Flow;
-use noisy_analyses::{Document, Noise, range};
+use noisy_analyses::flow::{self, Flow};
+use noisy_analyses::{Assumption, Document, Noise, range};
 use noisy_settings::Hints;
 use noisy_syntax::{Op, OpKind, Value};
 
@@ -31,7 +31,8 @@ enum About {
 pub(crate) fn hints(document: &Document, range: &Range<usize>, wanted: &Hints) -> Vec<Hint> {
     let ir = document.ir();
     let mut out = Vec::new();
-    if !(wanted.noise || wanted.ranges || wanted.trip_counts) {
+    let loops = wanted.trip_counts || wanted.loop_growth;
+    if !(wanted.noise || wanted.contracts || wanted.ranges || loops) {
         return out;
     }
     for item in items_in(ir, range) {
@@ -41,9 +42,7 @@ pub(crate) fn hints(document: &Document, range: &Range<usize>, wanted: &Hints) -
         for value in cursor::arguments_in(ir, item.op) {
             add(document, value, range, wanted, &mut out);
         }
-        if wanted.trip_counts
-            && let Some(label) = rounds(document, item.op)
-        {
+        if let Some(label) = loop_label(document, item.op, wanted) {
             let name = ir.absolute_at(item.op, item.start, ir.op(item.op).name_span);
             if range.start <= name.end && name.end <= range.end {
                 out.push(Hint { offset: name.end, label, about: About::Loop(item.op) });
@@ -83,18 +82,28 @@ fn label(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
     }
 }
 
-/// `[0, 24]`, and how much is left if that is wanted.
+/// `[0, 24]`, what is assumed, and how much is left if that is wanted.
 fn noise(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
     let noise = *document.noise(value);
     let budget = document.model().budget;
+    let assumed = if wanted.contracts && is_assumed(document, value) { " assumed" } else { "" };
+    if !wanted.noise {
+        return (!assumed.is_empty()).then(|| format!("{noise}{assumed}"));
+    }
     match noise {
-        _ if !wanted.noise => None,
         Noise::Range { hi, .. } if hi > budget => Some(format!("{noise} > {budget}")),
-        Noise::Range { hi, .. } if wanted.budget => Some(format!("{noise}, {} left", budget - hi)),
-        Noise::Range { .. } => Some(noise.to_string()),
+        Noise::Range { hi, .. } if wanted.budget => {
+            Some(format!("{noise}{assumed}, {} left", budget - hi))
+        }
+        Noise::Range { .. } => Some(format!("{noise}{assumed}")),
         Noise::Unknown => Some("[?]".to_owned()),
         Noise::Bottom => None,
     }
+}
+
+/// Whether a value is an argument that is taken to be fresh because anybody may call its function and no contract says what is passed.
+fn is_assumed(document: &Document, value: Value) -> bool {
+    matches!(document.assumption(value), Some(Assumption::Fresh { .. }))
 }
 
 /// `in [0, 7]` or `= 7`, of what is not written as a constant anyway.
@@ -118,19 +127,63 @@ pub(crate) fn in_words(document: &Document, value: Value) -> Option<String> {
     }
 }
 
-/// How often a loop runs, if that is known.
+/// What a loop does: how often it runs, and what that does to the noise it carries.
+fn loop_label(document: &Document, op: Op, wanted: &Hints) -> Option<String> {
+    let rounds = wanted.trip_counts.then(|| rounds(document, op)).flatten();
+    let growth = wanted.loop_growth.then(|| growth(document, op)).flatten();
+    match (rounds, growth) {
+        (Some(rounds), Some(growth)) => Some(format!("{rounds}, {growth}")),
+        (rounds, growth) => rounds.or(growth),
+    }
+}
+
+/// How often a loop runs, if that is known. A bound of which nothing is known says no more than how wide its type is.
 pub(crate) fn rounds(document: &Document, op: Op) -> Option<String> {
     let ir = document.ir();
     if !Flow::of(ir, op).is_loop() {
         return None;
     }
-    let trips = document.integers().trips(ir, op);
-    Some(match (trips.least, trips.most) {
+    let integers = document.integers();
+    let is_known = |value: Value| {
+        let is_constant = integers.constant(ir, value).int().is_some();
+        is_constant || matches!(integers.range(value), range::Range::Within(_))
+    };
+    let operands = &ir.op(op).operands;
+    let carried = ir.op(op).results.len();
+    let bounds = &operands[..operands.len().saturating_sub(carried)];
+    let are_known = bounds.iter().filter_map(|it| it.value).all(is_known);
+    let trips = integers.trips(ir, op);
+    Some(match (trips.least, trips.most.filter(|_| are_known)) {
         (0, None) => return None,
         (1, Some(1)) => "1 round".to_owned(),
         (a, Some(b)) if a == b => format!("{a} rounds"),
         (0, Some(b)) => format!("at most {b} rounds"),
         (a, Some(b)) => format!("{a} to {b} rounds"),
+        (1, None) => "at least 1 round".to_owned(),
         (a, None) => format!("at least {a} rounds"),
     })
+}
+
+/// What the rounds of a loop do to the noise that it carries: with a known number of rounds, from where to where it rises; with any number, by
+/// how much in each round.
+pub(crate) fn growth(document: &Document, op: Op) -> Option<String> {
+    let ir = document.ir();
+    if !Flow::of(ir, op).is_loop() {
+        return None;
+    }
+    if let Some(it) = document.growth_of(op) {
+        return Some(format!("noise +{} each round", it.by));
+    }
+    document.integers().trip_count(ir, op).filter(|&it| it > 1)?;
+    let &(_, region) = ir.op(op).regions.first()?;
+    let args = &ir.block(flow::entry_block(ir, region)).args;
+    let risen = args.iter().filter_map(|&arg| {
+        let (init, yielded): (Vec<_>, Vec<_>) =
+            flow::feeders(ir, arg).into_iter().partition(|it| it.0 == op);
+        let from = document.noise(init.first()?.1).hi()?;
+        let to = document.noise(yielded.first()?.1).hi()?;
+        (from < to && to < u32::MAX).then_some((to, from))
+    });
+    let (to, from) = risen.max()?;
+    Some(format!("noise {from} to {to}"))
 }

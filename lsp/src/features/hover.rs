@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use noisy_analyses::{Document, Growth, Noise};
-use noisy_syntax::{Ir, Op, OpKind, Type, Value};
+use noisy_analyses::liveness::Liveness;
+use noisy_analyses::{Bits, Document, Growth, Noise};
+use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value};
 
 use super::cursor::{self, Thing};
 use super::definition::defining;
@@ -33,7 +34,11 @@ pub(crate) fn hover(document: &Document, offset: usize) -> Option<Hover> {
             let n = ir.block(block).preds.len();
             let from = if n == 1 { "1 place".to_owned() } else { format!("{n} places") };
             let label = ir.block(block).label.map_or(String::new(), |it| head(document, it));
-            format!("{}\nReached from {from}.", code(&label))
+            let mut out = format!("{}\nReached from {from}.\n", code(&label));
+            if let Some(live) = live_in(document, block) {
+                let _ = writeln!(out, "\n{live}");
+            }
+            out
         }
         Thing::Symbol(op) => about_symbol(document, op),
         Thing::Alias(..) => {
@@ -82,23 +87,95 @@ fn about_value(document: &Document, value: Value) -> String {
     {
         out.push_str("never reached: control does not come here\n\n");
     }
+    out.truncate(out.trim_end().len());
+    out.push_str("\n\n");
     match (data.def, ir.definer(value)) {
-        (noisy_syntax::Def::Argument(..), Some(op)) if ir.op(op).kind == OpKind::FuncFunc => {
-            let _ = writeln!(out, "\nParameter of `@{}`.", document.function_name(op));
+        (Def::Argument(..), Some(op)) if ir.op(op).kind == OpKind::FuncFunc => {
+            let why = document.assumption(value).map(|it| it.text(document.model().fresh));
+            let why = why.map_or(String::new(), |it| format!(", {it}"));
+            let _ = writeln!(out, "Parameter of `@{}`{why}.", document.function_name(op));
         }
-        (noisy_syntax::Def::Argument(..), Some(_)) => out.push_str("\nBlock argument.\n"),
-        (noisy_syntax::Def::Result(..), Some(op)) => {
-            let _ = writeln!(out, "\nResult of `{}`.", ir.op_name(op));
+        (Def::Argument(..), Some(_)) => out.push_str("Block argument.\n"),
+        (Def::Result(..), Some(op)) => {
+            let _ = writeln!(out, "Result of `{}`.", ir.op_name(op));
         }
         (_, None) => {}
     }
-    let n = data.uses.len();
-    let _ = writeln!(
-        out,
-        "{}",
-        if n == 1 { "Used once.".to_owned() } else { format!("Used {n} times.") }
-    );
+    let lines = last_uses(document, value);
+    out.push_str(&match (data.uses.len(), &*lines) {
+        (0, _) => "Not used.".to_owned(),
+        (1, [line]) => format!("Used once, on line {line}."),
+        (1, _) => "Used once.".to_owned(),
+        (n, []) => format!("Used {n} times."),
+        (n, [line]) => format!("Used {n} times, last on line {line}."),
+        (n, [first @ .., line]) => {
+            let first: Vec<String> = first.iter().map(ToString::to_string).collect();
+            format!("Used {n} times, last on line {} or {line}.", first.join(", "))
+        }
+    });
+    out.push('\n');
     out
+}
+
+/// Last uses are looked for among at most so many.
+const MAX_USES: usize = 4096;
+/// Liveness is solved in regions of at most so many bytes.
+const MAX_REGION: usize = 1 << 18;
+/// No more lines or names than this are listed.
+const MAX_LIST: usize = 8;
+
+/// The liveness of a region with labels, if the region is not too long for the moment that a hover has.
+fn liveness(ir: &Ir, region: Region) -> Option<Liveness> {
+    (ir.region_len(region) <= MAX_REGION).then(|| Liveness::new(ir, region))
+}
+
+/// The lines, from 1, of the uses behind which a value is no longer live, one on each way that control takes; none if that would take long to find or
+/// long to read.
+fn last_uses(document: &Document, value: Value) -> Vec<usize> {
+    let ir = document.ir();
+    let uses = &ir.value(value).uses;
+    let region = match ir.value(value).def {
+        Def::Result(op, _) => ir.op(op).parent,
+        Def::Argument(block, _) => ir.block(block).region,
+    };
+    if uses.len() > MAX_USES {
+        return Vec::new();
+    }
+    let mut starts: Vec<usize> = uses.iter().map(|it| ir.name_range(it.0).start).collect();
+    starts.sort_unstable();
+    if ir.has_labels(region) {
+        let Some(liveness) = liveness(ir, region) else { return Vec::new() };
+        // Ops of the region; the uses may stand in regions of theirs.
+        let ops = liveness.last_uses(ir, region, value).into_iter().map(|it| ir.range(it));
+        let last = ops.filter_map(|it| starts[..starts.partition_point(|&at| at < it.end)].last());
+        let mut last: Vec<usize> = last.copied().collect();
+        last.sort_unstable();
+        starts = last;
+    } else {
+        starts.drain(..starts.len().saturating_sub(1));
+    }
+    if starts.len() > MAX_LIST {
+        return Vec::new();
+    }
+    let mut lines: Vec<usize> =
+        starts.into_iter().map(|it| document.source().text().byte_to_line(it) + 1).collect();
+    lines.dedup();
+    lines
+}
+
+/// The values that are live where a block starts, besides its arguments, in words.
+fn live_in(document: &Document, block: Block) -> Option<String> {
+    let ir = document.ir();
+    let liveness = liveness(ir, ir.block(block).region)?;
+    let live = liveness.live_in(block)?.as_slice();
+    let mut names: Vec<String> = live.iter().map(|&it| ir.value_text(it)).collect();
+    names.sort_unstable();
+    if names.len() > MAX_LIST {
+        let more = names.len() - MAX_LIST;
+        names.truncate(MAX_LIST);
+        names.push(format!("and {more} more"));
+    }
+    (!names.is_empty()).then(|| format!("Live where it starts: {}.", names.join(", ")))
 }
 
 /// The noise of a value and how it came about.
@@ -107,7 +184,9 @@ fn noise(document: &Document, value: Value, out: &mut String) {
     let is_noisy = document.is_noisy(value);
     match *document.noise(value) {
         noise @ Noise::Range { hi, .. } => {
-            let left = if hi > budget {
+            let left = if hi == Bits::MAX {
+                format!("**grows from round to round, over the budget of {budget}**")
+            } else if hi > budget {
                 format!("**{} over the budget of {budget}**", hi - budget)
             } else {
                 format!("{} left of {budget}", budget - hi)
@@ -127,7 +206,10 @@ fn noise(document: &Document, value: Value, out: &mut String) {
             out.push_str("...\n");
         }
         for step in &derivation.steps {
-            let op = step.op.map_or("", |op| ir.op_name(op));
+            let op = step.op.map_or(String::new(), |op| match ir.op(op).kind {
+                OpKind::Label => format!("^{}", ir.interner.str(ir.op(op).name)),
+                _ => ir.op_name(op).to_owned(),
+            });
             let _ = writeln!(
                 out,
                 "{:width$}  {:<7}  {op}: {}",
@@ -154,6 +236,9 @@ fn about_op(document: &Document, op: Op) -> String {
     }
     if let Some(rounds) = hint::rounds(document, op) {
         let _ = writeln!(out, "\nRuns {rounds}.");
+    }
+    if let Some(growth) = hint::growth(document, op) {
+        let _ = writeln!(out, "\nOver its rounds: {growth}.");
     }
     if ir.op(op).kind.is_op() && !document.integers().is_live(ir, op) {
         out.push_str("\nNever reached: control does not come here.\n");

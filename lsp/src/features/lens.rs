@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use noisy_analyses::Document;
+use noisy_analyses::{Bits, Document};
 use noisy_syntax::{Op, OpKind};
 
 use super::walk::{BATCH, Item, Walk};
@@ -89,6 +89,9 @@ impl Lens {
             1 => ", 1 reduction".to_owned(),
             n => format!(", {n} reductions"),
         };
-        format!("max noise {max}/{budget}{reduces}")
+        match *max {
+            Bits::MAX => format!("noise grows from round to round{reduces}"),
+            max => format!("max noise {max}/{budget}{reduces}"),
+        }
     }
 }

@@ -47,3 +47,51 @@ fn resolve_to_the_derivation() {
         "{hint}"
     );
 }
+
+/// A function with a loop that adds noise in each round, up to a bound.
+fn counted(bound: &str) -> String {
+    format!(
+        "func.func @f(%n: index, %p: !noisy.i32) -> !noisy.i32 {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %s = scf.for %i = %c0 to {bound} step %c1 iter_args(%a = %p) -> (!noisy.i32) {{
+    %t = noisy.add %a, %p : !noisy.i32
+    scf.yield %t : !noisy.i32
+  }}
+  return %s : !noisy.i32
+}}
+"
+    )
+}
+
+#[test]
+fn what_loops_do_and_what_is_assumed() {
+    let mut client = Client::new();
+    let (head, loop_) = (|| range(0, 0, 60), || range(4, 0, 80));
+    client.open(URI, &counted("%c8"));
+    assert_eq!(hints(&mut client, head()), ["0:26 [0, 12] assumed"]);
+    let found = ["4:4 [0, 20]", "4:14 8 rounds, noise 12 to 20", "4:52 [0, 19]"];
+    assert_eq!(hints(&mut client, loop_()), found);
+    // Of a bound that may be anything there is nothing to say, though its type has a largest value.
+    client.change(URI, 2, None, &counted("%n"));
+    let found = ["4:4 [0, ...] > 26", "4:14 noise +1 each round", "4:51 [0, ...] > 26"];
+    assert_eq!(hints(&mut client, loop_()), found);
+    client.change(
+        URI,
+        3,
+        None,
+        &counted("%n").replace("!noisy.i32) ->", "!noisy.i32 {noisy.bound = 12 : i64}) ->"),
+    );
+    assert_eq!(hints(&mut client, head()), ["0:26 [0, 12]"]);
+}
+
+#[test]
+fn kinds_are_switched_off_one_by_one() {
+    let off = json!({ "inlayHints": { "noise": false, "loopGrowth": false, "contracts": false } });
+    let (mut client, _) = Client::with(crate::client::capabilities(), off);
+    client.open(URI, &counted("%c8"));
+    let all =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    assert_eq!(hints(&mut client, all), ["4:14 8 rounds"]);
+}

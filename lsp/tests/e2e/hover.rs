@@ -5,8 +5,12 @@ use expect_test::expect;
 use crate::client::{Client, URI, illegal, short};
 
 fn hover(line: u32, column: u32) -> String {
+    hover_in(&format!("// Squares twice.\n{}", illegal()), line, column)
+}
+
+fn hover_in(text: &str, line: u32, column: u32) -> String {
     let mut client = Client::new();
-    client.open(URI, &format!("// Squares twice.\n{}", illegal()));
+    client.open(URI, text);
     let hover = client.at("hover", URI, line, column);
     format!(
         "{}\n{}",
@@ -31,7 +35,7 @@ fn of_a_value_says_where_its_noise_comes_from() {
         ```
 
         Result of `noisy.mul`.
-        Used once.
+        Used once, on line 6.
     "#]]
     .assert_eq(&hover(4, 3));
 }
@@ -67,6 +71,136 @@ fn of_a_symbol_shows_its_signature_and_comment() {
         Squares twice.  
     "#]]
     .assert_eq(&hover(1, 11));
+}
+
+/// Blocks, a loop, an integer of a known range, a contract, and a private function.
+const FLOW: &str =
+    "func.func @f(%p: !noisy.i32, %q: !noisy.i32 {noisy.bound = 14 : i64}, %c: i1) -> !noisy.i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %s = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %p) -> (!noisy.i32) {
+    %t = noisy.add %a, %p : !noisy.i32
+    scf.yield %t : !noisy.i32
+  }
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  %0 = noisy.add %s, %q : !noisy.i32
+  return %0 : !noisy.i32
+^bb2:
+  %1 = func.call @g(%q) : (!noisy.i32) -> !noisy.i32
+  return %1 : !noisy.i32
+}
+func.func private @g(%p: !noisy.i32) -> !noisy.i32 {
+  return %p : !noisy.i32
+}
+";
+
+#[test]
+fn of_a_loop_says_how_often_it_runs_and_what_that_does() {
+    expect![[r#"
+        4:7-4:14
+        **scf.for**
+
+        Counts from the lower bound to below the upper bound by the step. `iter_args` are carried from one iteration to the next; the last ones are the results.
+
+        Runs 8 rounds.
+
+        Over its rounds: noise 12 to 20.
+    "#]].assert_eq(&hover_in(FLOW, 4, 9));
+    expect![[r#"
+        4:15-4:17
+        ```mlir
+        %i : index
+        ```
+        value in [0, 7]
+
+        Block argument.
+        Not used.
+    "#]]
+    .assert_eq(&hover_in(FLOW, 4, 16));
+}
+
+#[test]
+fn of_a_value_says_where_it_is_used_last_on_each_way() {
+    expect![[r#"
+        10:21-10:23
+        ```mlir
+        %q : !noisy.i32
+        ```
+        noise **[0, 14]**, 12 left of 26
+
+        by contract: 14
+
+        Parameter of `@f`, bound by contract: 14.
+        Used 2 times, last on line 11 or 14.
+    "#]]
+    .assert_eq(&hover_in(FLOW, 10, 21));
+    expect![[r#"
+        4:2-4:4
+        ```mlir
+        %s : !noisy.i32
+        ```
+        noise **[0, 20]**, 6 left of 26
+
+        ```text
+        %a  [0, 19]  scf.for: at most 19 in a loop
+        %t  [0, 20]  noisy.add: max(19, 12) + 1 = 20
+        %s  [0, 20]  scf.for: max(12, 20) = 20
+        ```
+
+        Result of `scf.for`.
+        Used once, on line 11.
+    "#]]
+    .assert_eq(&hover_in(FLOW, 4, 3));
+}
+
+#[test]
+fn of_a_block_says_what_is_live() {
+    expect![[r#"
+        9:0-9:4
+        ```mlir
+        ^bb1:
+        ```
+
+        Reached from 1 place.
+
+        Live where it starts: %q, %s.
+    "#]]
+    .assert_eq(&hover_in(FLOW, 9, 1));
+}
+
+#[test]
+fn of_an_argument_says_what_is_assumed() {
+    expect![[r#"
+        0:13-0:15
+        ```mlir
+        %p : !noisy.i32
+        ```
+        noise **[0, 12]**, 14 left of 26
+
+        fresh argument: 12
+
+        Parameter of `@f`, assumed fresh (12): public function.
+        Used 2 times, last on line 6.
+    "#]]
+    .assert_eq(&hover_in(FLOW, 0, 14));
+    expect![[r#"
+        16:21-16:23
+        ```mlir
+        %p : !noisy.i32
+        ```
+        noise **[0, 14]**, 12 left of 26
+
+        ```text
+        %q  [0, 14]  func.func: by contract: 14
+        %p  [0, 14]  func.func: passed by a call: 14
+        ```
+
+        Parameter of `@g`, passed by 1 call: private function.
+        Used once, on line 18.
+    "#]]
+    .assert_eq(&hover_in(FLOW, 16, 22));
 }
 
 #[test]
