@@ -30,10 +30,6 @@ impl Candidates {
 
     /// Takes in an edit.
     pub(crate) fn update(&mut self, ir: &Ir, delta: &Delta) {
-        if delta.all {
-            *self = Self::new(ir);
-            return;
-        }
         for &op in &delta.removed {
             self.remove(op);
         }

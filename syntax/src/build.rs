@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::feed::Feed;
-use crate::grammar::{Env, Form, Parsed, ParsedArgument, parse_item};
+use crate::grammar::{AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, parse_item};
 use crate::ir::{OpData, Operand, Rest, ResultName, Successor, ValueData};
 use crate::link::Use;
 use crate::seq::{self, Piece};
@@ -47,6 +47,8 @@ pub(crate) struct Run<'a> {
     pub(crate) skeleton: &'a Skeleton,
     /// The region of the chunk that holds the run: its aliases.
     pub(crate) chunk: Region,
+    /// What aliases stand for, where that is known better than from the chunk.
+    pub(crate) aliases: Option<&'a Aliases>,
     /// The text starts where the file does.
     pub(crate) at_file_start: bool,
 }
@@ -148,8 +150,9 @@ impl Ir {
             self.parse(run, item, &mut parsed);
         }
         self.fill(op, item, &mut parsed, &[]);
-        if matches!(parsed.kind, OpKind::TypeAlias | OpKind::AttrAlias) && parent == run.chunk {
-            self.define_alias(run, op, &parsed);
+        if self.names.in_order {
+            // What is read next means it.
+            self.define_alias(op);
         }
         work.fresh.push(op);
         if parsed.kind == OpKind::Label {
@@ -223,7 +226,7 @@ impl Ir {
         } else {
             &run.skeleton.own[from..to]
         };
-        let aliases = self.names.aliases.entry(run.chunk).or_default();
+        let aliases = run.aliases.unwrap_or_else(|| self.names.aliases.of(run.chunk));
         let default_dialect = item.default_dialect;
         let mut env = Env { interner: &mut self.interner, aliases, default_dialect };
         parse_item(run.feed.text(), tokens, &mut env, out);
@@ -238,32 +241,6 @@ impl Ir {
                 span: Span::new(end, end),
                 message: "expected '}' to close the region".into(),
             });
-        }
-    }
-
-    fn define_alias(&mut self, run: Run<'_>, op: Op, parsed: &Parsed) {
-        let Some(name) = parsed.name else { return };
-        let aliases = self.names.aliases.entry(run.chunk).or_default();
-        let redefined = match parsed.kind {
-            OpKind::TypeAlias => {
-                let known = aliases.types.contains_key(&name);
-                aliases.types.entry(name).or_insert(parsed.defined_type);
-                known
-            }
-            _ => {
-                let known = aliases.attrs.contains_key(&name);
-                aliases.attrs.entry(name).or_insert(parsed.defined_attr);
-                known
-            }
-        };
-        if redefined {
-            let data = &mut self.ops[op.index()];
-            let message = format!("redefinition of alias {}", self.interner.str(name));
-            let span = data.name_span;
-            let problem =
-                Problem { category: Category::Name, code: "redefined-alias", span, message };
-            data.rest.get_or_insert_default().problems.push(problem);
-            self.names.suspects.insert(op);
         }
     }
 
@@ -322,9 +299,13 @@ impl Ir {
             && parsed.symbol.is_none()
             && parsed.symbol_uses.is_empty()
             && parsed.alias_uses.is_empty()
+            && parsed.alias_reads.is_empty()
+            && parsed.alias.is_none()
             && parsed.problems.is_empty()
             && (parsed.arguments.is_empty() || parsed.kind == OpKind::Label);
         let rest = (!plain).then(|| {
+            parsed.alias_reads.sort_unstable_by_key(|it| it.0);
+            parsed.alias_reads.dedup();
             let successors = parsed.successors.iter().map(|it| Successor {
                 name: it.name,
                 span: own.span(it.span),
@@ -343,8 +324,10 @@ impl Ir {
                 alias_uses: parsed
                     .alias_uses
                     .iter()
-                    .map(|&(it, span)| (it, own.span(span)))
+                    .map(|&it| AliasUse { span: own.span(it.span), ..it })
                     .collect(),
+                alias_reads: parsed.alias_reads.clone(),
+                alias: parsed.alias,
                 problems: parsed
                     .problems
                     .drain(..)
@@ -466,8 +449,13 @@ impl Ir {
     pub(crate) fn is_alike(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
         let item = run.item(index);
         let data = self.op(op);
-        if item.shape != Shape::Op || !data.kind.is_op() || item.regions.len() != data.regions.len()
-        {
+        let is_op = match item.shape {
+            Shape::Op => data.kind.is_op(),
+            Shape::TypeAlias => data.kind == OpKind::TypeAlias,
+            Shape::AttrAlias => data.kind == OpKind::AttrAlias,
+            Shape::Label | Shape::Resources | Shape::Junk => false,
+        };
+        if !is_op || item.regions.len() != data.regions.len() {
             return false;
         }
         if item.regions.is_empty() {

@@ -14,7 +14,8 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use crate::{
-    Attr, Block, Form, Interner, Name, Op, OpKind, Problem, Region, Span, Type, Value, dialect, seq,
+    Alias, AliasUse, Attr, Block, Form, Interner, Name, Op, OpKind, Problem, Region, Span, Type,
+    Value, dialect, seq,
 };
 
 /// An item of a region and, if it is an op, everything the IR knows of it.
@@ -66,8 +67,12 @@ pub struct Rest {
     pub symbol: Option<(Name, Span)>,
     /// The symbols it refers to: last name of the path, first name, span.
     pub symbol_uses: Vec<(Name, Name, Span)>,
-    /// The aliases it uses, with sigil; for an alias definition also what it defines.
-    pub alias_uses: Vec<(Name, Span)>,
+    /// The aliases it uses.
+    pub alias_uses: Vec<AliasUse>,
+    /// The aliases that were looked up when it was read, with what was found.
+    pub(crate) alias_reads: Vec<(Name, Option<Alias>)>,
+    /// What it stands for, if it is an alias.
+    pub alias: Option<Alias>,
     /// What is wrong with it by itself (names are judged in context: [`Ir::problems_of`]).
     pub problems: Vec<Problem>,
     /// Argument attributes of the entry block's arguments (functions): one per argument.
@@ -241,6 +246,8 @@ impl Ir {
             symbol: None,
             symbol_uses: Vec::new(),
             alias_uses: Vec::new(),
+            alias_reads: Vec::new(),
+            alias: None,
             problems: Vec::new(),
             argument_attrs: Vec::new(),
         };

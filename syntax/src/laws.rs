@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::{Def, Ir, Op, Region, Source, Value};
+use crate::{Alias, Def, Ir, Op, Region, Source, Value};
 
 /// The whole IR as text, by positions and structure, free of ids: equal for equal documents.
 pub fn fingerprint(source: &Source) -> String {
@@ -56,7 +56,8 @@ fn region(source: &Source, at: Region, out: &mut String) {
         for operand in &data.operands {
             let to = operand.value.map(|it| value_id(ir, it));
             let text = source.slice(ir.absolute(op, operand.span));
-            let _ = writeln!(out, "  operand {text} -> {to:?}");
+            let ty = ir.interner.type_text(operand.ty);
+            let _ = writeln!(out, "  operand {text} : {ty} -> {to:?}");
         }
         for successor in &ir.rest(op).successors {
             let to = successor.block.map(|it| ir.block(it).label.map(|it| ir.start(it)));
@@ -65,9 +66,38 @@ fn region(source: &Source, at: Region, out: &mut String) {
         if let Some((name, span)) = ir.rest(op).symbol {
             let _ = writeln!(out, "  symbol {} {:?}", ir.interner.str(name), ir.absolute(op, span));
         }
+        let rest = ir.rest(op);
+        for &(name, attr) in &rest.attrs {
+            let (name, attr) = (ir.interner.str(name), ir.interner.attr_text(attr));
+            let _ = writeln!(out, "  {name} = {attr}");
+        }
+        for attr in rest.argument_attrs.iter().flatten() {
+            let _ = writeln!(out, "  argument {}", ir.interner.attr_text(*attr));
+        }
+        for &(last, first, span) in &rest.symbol_uses {
+            let names = [last, first].map(|it| ir.interner.str(it));
+            let _ = writeln!(out, "  names {names:?} {:?}", ir.absolute(op, span));
+        }
+        for it in &rest.alias_uses {
+            let name = ir.interner.str(it.name);
+            let at = ir.absolute(op, it.span);
+            let _ = writeln!(out, "  names {name} {at:?} {} {:?}", it.is_location, {
+                ir.alias(op, it.name).map(|it| alias(ir, it))
+            });
+        }
+        if let Some(it) = rest.alias {
+            let _ = writeln!(out, "  stands for {}", alias(ir, it));
+        }
         for &(_, inner) in &data.regions {
             region(source, inner, out);
         }
+    }
+}
+
+fn alias(ir: &Ir, it: Alias) -> String {
+    match it {
+        Alias::Type(ty) => ir.interner.type_text(ty),
+        Alias::Attr(attr) => ir.interner.attr_text(attr),
     }
 }
 
@@ -91,7 +121,8 @@ fn value_id(ir: &Ir, value: Value) -> String {
 fn value(ir: &Ir, it: Value) -> String {
     let data = ir.value(it);
     let uses = preds(ir, &data.uses);
-    format!("{} {} uses {uses:?}", value_id(ir, it), ir.interner.type_text(data.ty))
+    let guess = if data.guessed { "perhaps " } else { "" };
+    format!("{} {guess}{} uses {uses:?}", value_id(ir, it), ir.interner.type_text(data.ty))
 }
 
 /// Checks that the parts of a document add up to its text and that all names stand where they should.

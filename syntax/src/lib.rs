@@ -30,7 +30,8 @@ mod verify;
 pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
 pub use grammar::{
-    Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol,
+    Alias, AliasUse, Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor,
+    ParsedSymbol,
 };
 pub use intern::{AttrData, Dim, Interner, Sign, TypeData};
 pub use ir::{

@@ -11,6 +11,7 @@
 //! *Law.* After every edit the tables and all resolved operands equal those made from scratch. *Cost.* An edit re-resolves only uses
 //! of names that gained or lost a definition.
 
+mod aliases;
 mod labels;
 mod problems;
 mod symbols;
@@ -18,9 +19,11 @@ mod symbols;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::grammar::Aliases;
 use crate::room::{keep_room, keep_room_in_map, make_room};
 use crate::{Block, Def, Ir, Name, Op, Region, Value};
+use aliases::AliasTable;
+pub use aliases::Aliases;
+pub(crate) use aliases::Stale;
 
 /// The name tables of a document.
 #[derive(Debug, Default)]
@@ -47,8 +50,8 @@ pub(crate) struct Names {
     dubious: FxHashSet<Name>,
     /// Definitions are being entered in textual order, all of them: a whole text is read.
     pub(crate) in_order: bool,
-    /// Aliases per chunk region.
-    pub(crate) aliases: FxHashMap<Region, Aliases>,
+    /// Aliases.
+    pub(crate) aliases: AliasTable,
     /// Ops that have something wrong with them or with what they use.
     pub(crate) suspects: FxHashSet<Op>,
     /// What the edit at hand touched so far.
@@ -75,6 +78,8 @@ pub(crate) struct Touched {
     pub(crate) symbols: Vec<(Region, Name)>,
     /// Ops whose regions stayed while their own text was read again and says something else about them.
     pub(crate) resigned: Vec<Op>,
+    /// Aliases, by the region of their chunk, whose definition came, went or was read again.
+    pub(crate) aliases: Vec<(Region, Name)>,
     /// Values that lost their last use.
     pub(crate) idle: Vec<Value>,
     /// Where items were replaced.
@@ -172,12 +177,6 @@ impl Defs {
 pub(crate) type Use = (Op, u32);
 
 impl Names {
-    /// Whether any chunk defines an alias.
-    pub(crate) fn has_aliases(&self) -> bool {
-        let mut all = self.aliases.values();
-        all.any(|it| !it.types.is_empty() || !it.attrs.is_empty())
-    }
-
     /// Forgets what only a text has: the names of values and labels, aliases, problems.
     pub(crate) fn forget_text(&mut self) {
         *self = Names {
@@ -477,12 +476,6 @@ impl Ir {
             at = parent;
         }
         at
-    }
-
-    /// The aliases of the chunk that an op stands in.
-    pub fn aliases_at(&self, op: Op) -> Option<&Aliases> {
-        let (_, region) = self.op(self.chunk_of(op)).regions.first()?;
-        self.names.aliases.get(region)
     }
 
     /// Names defined in a region may be visible around it.

@@ -13,7 +13,9 @@ mod replace;
 use std::ops::Range;
 
 use ropey::Rope;
+use rustc_hash::FxHashSet;
 
+use crate::link::Stale;
 use crate::verify::Verdicts;
 use crate::{Ir, Op, Span, Value};
 use reparse::Change;
@@ -29,13 +31,13 @@ pub struct Source {
 /// What an edit changed, for whoever keeps facts beside the IR.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Delta {
-    /// Everything was parsed anew: no id means what it meant.
-    pub all: bool,
     /// Ops (and labels) that are new, were written anew, or whose operands or successors now mean something else; in no
     /// particular order, each once, all alive.
     pub changed: Vec<Op>,
     /// Ops that left. Their ids are used again by later edits.
     pub removed: Vec<Op>,
+    /// Ids to be used again.
+    freed: Vec<Op>,
     /// Values that lost a use and had, at that moment, no other; some may have one now, or have left.
     pub idle: Vec<Value>,
     /// Items that were parsed.
@@ -104,20 +106,36 @@ impl Source {
         self.rope.insert(from, text);
         let change =
             Change { start: range.start, old_end: range.end, new_end: range.start + text.len() };
-        if let Some(mut delta) = reparse::reparse(&mut self.ir, &old, &self.rope, change) {
-            let mut touched = std::mem::take(&mut self.ir.names.touched);
-            delta.idle = std::mem::take(&mut touched.idle);
-            delta.n_verified = self.verdicts.update(&self.ir, &delta, &touched);
-            return delta;
+        let mut delta = reparse::reparse(&mut self.ir, &old, &self.rope, change);
+        self.freshen(&mut delta);
+        self.ir.free_ops.append(&mut delta.freed);
+        let mut touched = std::mem::take(&mut self.ir.names.touched);
+        delta.idle = std::mem::take(&mut touched.idle);
+        delta.n_verified = self.verdicts.update(&self.ir, &delta, &touched);
+        delta
+    }
+
+    /// Reads again whatever was read with other meanings of aliases than it has.
+    fn freshen(&mut self, delta: &mut Delta) {
+        let mut stale = Stale::new();
+        self.ir.note_stale(&delta.changed, &mut stale);
+        if stale.is_empty() {
+            return;
         }
-        let text = self.rope.to_string();
-        self.ir = parse::parse(&text);
-        self.verdicts = Verdicts::new(&self.ir);
-        let mut changed = Vec::new();
-        self.ir.walk(self.ir.root, &mut |op| changed.push(op));
-        let n = self.ir.ops.len();
-        let n_read = text.len();
-        Delta { all: true, changed, n_parsed: n, n_verified: n, n_read, ..Delta::default() }
+        while let Some((_, op)) = stale.pop_first() {
+            if self.ir.is_alive(op) && self.ir.is_stale(op) {
+                let mut again = reparse::reread(&mut self.ir, &self.rope, op);
+                self.ir.note_stale(&again.changed, &mut stale);
+                delta.changed.append(&mut again.changed);
+                delta.removed.append(&mut again.removed);
+                delta.freed.append(&mut again.freed);
+                delta.n_parsed += again.n_parsed;
+                delta.n_linked += again.n_linked;
+                delta.n_read += again.n_read;
+            }
+        }
+        let mut seen = FxHashSet::default();
+        delta.changed.retain(|&op| self.ir.is_alive(op) && seen.insert(op));
     }
 }
 

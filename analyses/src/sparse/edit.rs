@@ -12,10 +12,7 @@ use crate::flow::{self, Flow};
 impl<A: SparseForward> Sparse<A> {
     /// Takes in an edit, and what it moved in the base.
     pub fn update(&mut self, ir: &Scene<'_, A::Base>, delta: &Delta, below: &Moved) {
-        let below = match below {
-            Moved::These(values) if !delta.all => values,
-            _ => return self.solve(ir),
-        };
+        let Moved::These(below) = below else { return self.solve(ir) };
         self.n_visits = 0;
         self.moved = Moved::These(Vec::new());
         self.fit(ir);

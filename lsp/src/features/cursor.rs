@@ -83,9 +83,9 @@ fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
             return found(Thing::Symbol(target), range);
         }
     }
-    for &(name, span) in &rest.alias_uses {
-        if let Some(range) = at(span) {
-            return found(Thing::Alias(op, name), range);
+    for it in &rest.alias_uses {
+        if let Some(range) = at(it.span) {
+            return found(Thing::Alias(op, it.name), range);
         }
     }
     let range = at(data.name_span)?;

@@ -72,9 +72,9 @@ fn uses(ir: &Ir, thing: Thing) -> Vec<Range<usize>> {
 }
 
 fn alias_uses(ir: &Ir, op: Op, name: noisy_syntax::Name, out: &mut Vec<Range<usize>>) {
-    for &(used, span) in &ir.rest(op).alias_uses {
-        if used == name {
-            out.push(ir.absolute(op, span));
+    for it in &ir.rest(op).alias_uses {
+        if it.name == name {
+            out.push(ir.absolute(op, it.span));
         }
     }
 }

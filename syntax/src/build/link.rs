@@ -60,7 +60,23 @@ impl Ir {
                 }
             }
         }
+        self.add_mentions(op);
+    }
+
+    /// Enters the symbols and aliases that an item defines and names. It stands in its sequence already.
+    pub(crate) fn add_mentions(&mut self, op: Op) {
         self.add_symbols(op);
+        // In textual order what defines an alias has entered it before the next item was read.
+        if !self.names.in_order {
+            self.define_alias(op);
+        }
+        self.add_alias_reads(op);
+    }
+
+    /// Takes the symbols and aliases that an item defines and names out of the tables.
+    fn remove_mentions(&mut self, op: Op) {
+        self.remove_symbols(op);
+        self.remove_aliases(op);
     }
 
     /// Links what a new op uses.
@@ -81,7 +97,7 @@ impl Ir {
         for index in 0..self.rest(op).successors.len() {
             self.unlink_successor((op, index as u32));
         }
-        self.remove_symbols(op);
+        self.remove_mentions(op);
     }
 
     pub(super) fn drop_value(&mut self, value: Value, retry: &mut Vec<Use>) {
@@ -111,26 +127,31 @@ impl Ir {
         out
     }
 
+    /// Takes the names that an item gives to a block and to values out of the tables.
+    fn remove_names(&mut self, op: Op, work: &mut Work) {
+        if self.op(op).kind != OpKind::Label {
+            self.remove_result_defs(op, &mut work.retry);
+            return;
+        }
+        for use_ in self.remove_label(op) {
+            self.unlink_successor(use_);
+            work.retry_successors.push(use_);
+        }
+        for value in self.op(op).results.clone() {
+            if self.value(value).name != Name::EMPTY {
+                self.remove_def(value, &mut work.retry);
+            }
+        }
+    }
+
     /// Takes an item that goes to another region, with all that it holds, out of the tables of names.
     pub(crate) fn unplace(&mut self, op: Op, work: &mut Work) {
-        if self.op(op).kind == OpKind::Label {
-            for use_ in self.remove_label(op) {
-                self.unlink_successor(use_);
-                work.retry_successors.push(use_);
-            }
-            for value in self.op(op).results.clone() {
-                if self.value(value).name != Name::EMPTY {
-                    self.remove_def(value, &mut work.retry);
-                }
-            }
-        } else {
-            self.remove_result_defs(op, &mut work.retry);
-        }
+        self.remove_names(op, work);
         for index in 0..self.rest(op).successors.len() {
             self.unlink_successor((op, index as u32));
             work.retry_successors.push((op, index as u32));
         }
-        self.remove_symbols(op);
+        self.remove_mentions(op);
     }
 
     /// Enters an item that came from another region in the tables of names; its uses are to be resolved again.
@@ -147,7 +168,7 @@ impl Ir {
         } else {
             self.add_result_defs(op, &mut work.retry);
         }
-        self.add_symbols(op);
+        self.add_mentions(op);
     }
 
     /// Takes an op and all that it holds out of the IR, but for its place in its sequence.
@@ -167,27 +188,17 @@ impl Ir {
                 }
                 self.drop_value(value, &mut work.retry);
             }
-            self.names.aliases.remove(&region);
+            self.names.aliases.forget(region);
             self.free_blocks.push(entry);
             self.free_regions.push(region);
         }
         self.unlink(op);
         self.names.suspects.remove(&op);
+        self.remove_names(op, work);
         if self.op(op).kind == OpKind::Label {
-            for use_ in self.remove_label(op) {
-                self.unlink_successor(use_);
-                work.retry_successors.push(use_);
-            }
             let block = self.label_block(op);
             self.set_label_block(op, None);
             self.free_blocks.push(block);
-            for value in self.op(op).results.clone() {
-                if self.value(value).name != Name::EMPTY {
-                    self.remove_def(value, &mut work.retry);
-                }
-            }
-        } else {
-            self.remove_result_defs(op, &mut work.retry);
         }
         for value in std::mem::take(&mut self.ops[op.index()].results) {
             self.drop_value(value, &mut work.retry);

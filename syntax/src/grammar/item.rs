@@ -2,7 +2,7 @@
 
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
-use super::{Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
+use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
 use crate::{Attr, AttrData, Name, OpKind, Span, T, Type, TypeData, dialect};
 
 impl Reader<'_, '_> {
@@ -133,10 +133,15 @@ impl Reader<'_, '_> {
             return Err(self.expected("'=' in alias definition"));
         }
         self.bump();
+        // Known even if what it stands for cannot be read.
+        self.out.alias = Some(match kind {
+            OpKind::TypeAlias => Alias::Type(Type::UNKNOWN),
+            _ => Alias::Attr(Attr::UNKNOWN),
+        });
         if kind == OpKind::TypeAlias {
-            self.out.defined_type = self.ty()?;
+            self.out.alias = Some(Alias::Type(self.ty()?));
         } else {
-            self.out.defined_attr = self.attr()?;
+            self.out.alias = Some(Alias::Attr(self.attr()?));
         }
         self.end()
     }

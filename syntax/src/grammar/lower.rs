@@ -14,6 +14,7 @@ use super::tree::{AttrTree, ExprTree, Literal, LocTree, TypeTree};
 use super::values::{GRAMMAR, Grammar, Words, int_type};
 use super::words::{self, MAX_DEPTH, Until, Word};
 use super::wrong::Wrong;
+use super::{Alias, AliasUse};
 use crate::affine::{Affine, Body, Expr};
 use crate::{Attr, AttrData, Sign, Span, T, Type, TypeData};
 
@@ -67,11 +68,11 @@ impl Reader<'_, '_> {
         let name = &text[1..];
         if !name.contains(['.', '<']) {
             let alias = self.name(text);
-            self.out.alias_uses.push((alias, span));
-            return match self.env.aliases.types.get(&alias) {
-                Some(ty) => Ok(*ty),
-                // Names are judged by who knows the order of the file.
-                None => Ok(Type::UNKNOWN),
+            self.use_alias(alias, span);
+            return match self.look_up(alias) {
+                Some(Alias::Type(ty)) => Ok(ty),
+                // That there is none is told by who knows all names.
+                _ => Ok(Type::UNKNOWN),
             };
         }
         let (dialect, rest) = split_dialect(name);
@@ -322,7 +323,8 @@ impl Reader<'_, '_> {
                 // An alias directly in `loc(#x)` may be defined later: names are judged by who knows the whole file.
                 Raw::Location(LocTree::Alias(word)) => {
                     let alias = it.name(word.text);
-                    it.out.alias_uses.push((alias, word.span()));
+                    let span = word.span();
+                    it.out.alias_uses.push(AliasUse { name: alias, span, is_location: true });
                     Ok(())
                 }
                 Raw::Location(tree) => it.location_text(&tree, &mut String::new()),

@@ -3,6 +3,7 @@
 //! This is where numbers are held against their types, aliases are looked up and affine expressions are simplified. Recursion is
 //! bounded by the nesting of the text, which `words.rs` has bounded.
 
+use super::Alias;
 use super::elements;
 use super::reader::{Broken, Reader, Res};
 use super::spelling::{MAX_WIDTH, split_dialect, type_word};
@@ -298,8 +299,11 @@ impl Reader<'_, '_> {
         let name = &word.text[1..];
         if !name.contains(['.', '<']) {
             let alias = self.name(word.text);
-            self.out.alias_uses.push((alias, word.span()));
-            return Ok(self.env.aliases.attrs.get(&alias).copied().unwrap_or(Attr::UNKNOWN));
+            self.use_alias(alias, word.span());
+            return match self.look_up(alias) {
+                Some(Alias::Attr(attr)) => Ok(attr),
+                _ => Ok(Attr::UNKNOWN),
+            };
         }
         let (dialect, _) = split_dialect(name);
         if matches!(dialect, "noisy" | "func" | "cf") {

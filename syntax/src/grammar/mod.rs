@@ -38,24 +38,24 @@ mod values;
 mod words;
 mod wrong;
 
-use rustc_hash::FxHashMap;
-
 pub(crate) use elements::round_to;
 pub use parsed::{
-    Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol,
+    AliasUse, Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor,
+    ParsedSymbol,
 };
 pub(crate) use spelling::{prefixed_len, string_len, unescape};
 pub use words::MAX_DEPTH;
 
-use crate::{Attr, Interner, Name, Token, Type};
+pub use crate::link::Aliases;
+use crate::{Attr, Interner, Token, Type};
 
-/// The aliases that a chunk defines, by name with sigil (`!ty`, `#map`).
-#[derive(Debug, Default)]
-pub struct Aliases {
-    /// `!name = type`
-    pub types: FxHashMap<Name, Type>,
-    /// `#name = attribute`
-    pub attrs: FxHashMap<Name, Attr>,
+/// What an alias stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alias {
+    /// `!name = type`; [`Type::UNKNOWN`] if the type has a problem.
+    Type(Type),
+    /// `#name = attribute`; [`Attr::UNKNOWN`] if the attribute has a problem.
+    Attr(Attr),
 }
 
 /// What the grammar of an item may look at besides its tokens.
@@ -63,7 +63,7 @@ pub struct Aliases {
 pub struct Env<'a> {
     /// Where strings, types and attributes are interned.
     pub interner: &'a mut Interner,
-    /// The aliases in scope.
+    /// The aliases that are defined before the item.
     pub aliases: &'a Aliases,
     /// The dialect of op names without a dot, if there is one here.
     pub default_dialect: Option<&'static str>,

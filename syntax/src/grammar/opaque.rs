@@ -73,7 +73,7 @@ impl Reader<'_, '_> {
                     let is_number = text[1..].bytes().all(|it| it.is_ascii_digit());
                     if !text.contains('.') && !is_number {
                         let alias = self.name(text);
-                        self.out.alias_uses.push((alias, token.span()));
+                        self.use_alias(alias, token.span());
                     }
                 }
                 _ => {}

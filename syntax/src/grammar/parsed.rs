@@ -4,6 +4,7 @@
 
 use smallvec::SmallVec;
 
+use super::Alias;
 use crate::{Attr, Name, OpKind, Problem, Span, Type};
 
 /// How an op was written and how far it was understood.
@@ -83,6 +84,17 @@ pub struct ParsedSymbol {
     pub span: Span,
 }
 
+/// A use of an alias.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AliasUse {
+    /// The name with its sigil: `!ty`, `#map`.
+    pub name: Name,
+    /// Where it stands.
+    pub span: Span,
+    /// It stands alone in `loc(..)` and may be defined anywhere; other aliases are defined before they are used.
+    pub is_location: bool,
+}
+
 /// One op, label, alias or resource section as its tokens say it.
 #[derive(Debug, Default)]
 pub struct Parsed {
@@ -119,12 +131,12 @@ pub struct Parsed {
     pub symbol: Option<ParsedSymbol>,
     /// The symbols that it refers to.
     pub symbol_uses: Vec<ParsedSymbol>,
-    /// What a type alias stands for.
-    pub defined_type: Type,
-    /// What an attribute alias stands for.
-    pub defined_attr: Attr,
-    /// Aliases that it uses, with their sigil: `!ty`, `#map`.
-    pub alias_uses: Vec<(Name, Span)>,
+    /// What an alias stands for.
+    pub alias: Option<Alias>,
+    /// The aliases that it uses.
+    pub alias_uses: Vec<AliasUse>,
+    /// The aliases that were looked up, with what was found, even where another reading was chosen in the end; with repetitions.
+    pub(crate) alias_reads: Vec<(Name, Option<Alias>)>,
     /// What is wrong. At most one syntax problem per op.
     pub problems: Vec<Problem>,
 }
@@ -142,14 +154,14 @@ impl Parsed {
         self.guessed = false;
         self.operands.clear();
         self.symbol = None;
-        self.defined_type = Type::default();
-        self.defined_attr = Attr::default();
+        self.alias = None;
         self.successors.clear();
         self.region_arguments.clear();
         self.arguments.clear();
         self.attrs.clear();
         self.symbol_uses.clear();
         self.alias_uses.clear();
+        self.alias_reads.clear();
         self.problems.clear();
     }
 }

@@ -4,7 +4,7 @@
 //! *expected* is told behind the token before, everything else at the current token. Problems of types are pushed and
 //! reading goes on.
 
-use super::{Env, Parsed};
+use super::{Alias, AliasUse, Env, Parsed};
 use crate::{Attr, Category, Name, ParsedOperand, Problem, Span, T, Token, Type};
 
 /// The item has a syntax problem, which was told.
@@ -32,6 +32,18 @@ pub(super) struct Reader<'r, 'e> {
 }
 
 impl<'r> Reader<'r, '_> {
+    /// What an alias stands for here; another answer may make another of this item.
+    pub(super) fn look_up(&mut self, alias: Name) -> Option<Alias> {
+        let found = self.env.aliases.get(&alias).copied();
+        self.out.alias_reads.push((alias, found));
+        found
+    }
+
+    /// A use of an alias that is defined before.
+    pub(super) fn use_alias(&mut self, name: Name, span: Span) {
+        self.out.alias_uses.push(AliasUse { name, span, is_location: false });
+    }
+
     pub(super) fn peek(&self) -> T {
         self.tokens.get(self.at).map_or(T::Eof, |it| it.kind)
     }

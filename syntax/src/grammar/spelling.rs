@@ -1,5 +1,6 @@
 //! Spellings: strings and symbols without their quotes, type keywords, and one spelling for each dialect type.
 
+use super::Alias;
 use super::reader::Reader;
 use super::values::{float_keyword, int_type};
 use crate::{Name, Span, TypeData};
@@ -92,7 +93,7 @@ impl Reader<'_, '_> {
             match self.alias_text(word) {
                 Some((alias, text)) => {
                     let start = span.start + (1 + name.len() - rest.len() + at) as u32;
-                    self.out.alias_uses.push((alias, Span::new(start, start + len as u32)));
+                    self.use_alias(alias, Span::new(start, start + len as u32));
                     out.push_str(&text);
                 }
                 None => {
@@ -108,7 +109,7 @@ impl Reader<'_, '_> {
                         // The sigil of the whole is not part of the name.
                         let start = span.start + (1 + name.len() - rest.len() + at) as u32;
                         let alias = self.name(word);
-                        self.out.alias_uses.push((alias, Span::new(start, start + len as u32)));
+                        self.use_alias(alias, Span::new(start, start + len as u32));
                     }
                     out.push_str(word);
                 }
@@ -120,16 +121,14 @@ impl Reader<'_, '_> {
     }
 
     /// What an alias stands for, spelled out.
-    fn alias_text(&self, word: &str) -> Option<(Name, String)> {
+    fn alias_text(&mut self, word: &str) -> Option<(Name, String)> {
         if word.contains('.') || !word.starts_with(['#', '!']) {
             return None;
         }
-        let interner = &*self.env.interner;
-        let name = interner.find_name(word)?;
-        let aliases = self.env.aliases;
-        let text = match word.as_bytes()[0] {
-            b'!' => interner.type_text(*aliases.types.get(&name)?),
-            _ => interner.attr_text(*aliases.attrs.get(&name)?),
+        let name = self.name(word);
+        let text = match self.look_up(name)? {
+            Alias::Type(ty) => self.env.interner.type_text(ty),
+            Alias::Attr(attr) => self.env.interner.attr_text(attr),
         };
         Some((name, text))
     }

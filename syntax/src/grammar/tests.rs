@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use expect_test::{Expect, expect};
 
 use super::*;
+
 use crate::lex::lex;
 use crate::{Interner, T};
 
@@ -73,14 +74,12 @@ fn show(text: &str) -> String {
     for (name, attr) in &out.attrs {
         let _ = writeln!(shown, "  {} = {}", interner.str(*name), interner.attr_text(*attr));
     }
-    match out.kind {
-        crate::OpKind::TypeAlias => {
-            let _ = writeln!(shown, "  is {}", interner.type_text(out.defined_type));
-        }
-        crate::OpKind::AttrAlias => {
-            let _ = writeln!(shown, "  is {}", interner.attr_text(out.defined_attr));
-        }
-        _ => {}
+    if let Some(alias) = out.alias {
+        let text = match alias {
+            Alias::Type(ty) => interner.type_text(ty),
+            Alias::Attr(attr) => interner.attr_text(attr),
+        };
+        let _ = writeln!(shown, "  is {text}");
     }
     if let Some(it) = out.symbol {
         let _ = writeln!(shown, "  defines @{}", interner.str(it.name));

@@ -47,20 +47,21 @@ impl Ir {
                 out.push(named(data.name_span, "redefined-block", message));
             }
         }
-        if !self.rest(op).alias_uses.is_empty() {
-            let aliases = self.aliases_at(op);
-            for &(name, span) in &self.rest(op).alias_uses {
-                let known = aliases
-                    .is_some_and(|it| it.types.contains_key(&name) || it.attrs.contains_key(&name));
-                if !known {
-                    let text = self.interner.str(name);
-                    out.push(named(
-                        span,
-                        "undefined-alias",
-                        format!("use of undefined alias {text}"),
-                    ));
-                }
+        for it in &self.rest(op).alias_uses {
+            let is_there = self.find_alias(op, it.name).is_some();
+            if !is_there || !it.is_location && self.alias(op, it.name).is_none() {
+                let text = self.interner.str(it.name);
+                let message = if is_there {
+                    format!("use of alias {text} before its definition")
+                } else {
+                    format!("use of undefined alias {text}")
+                };
+                out.push(named(it.span, "undefined-alias", message));
             }
+        }
+        if self.is_redefinition(op) {
+            let message = format!("redefinition of alias {}", self.interner.str(data.name));
+            out.push(named(data.name_span, "redefined-alias", message));
         }
         out
     }

@@ -17,6 +17,7 @@ pub(super) fn parse(text: &str) -> Ir {
     let mut work = Work::default();
     let mut chunks = Vec::new();
     let mut head = Head::default();
+    ir.names.in_order = true;
     loop {
         let mut read = Skeleton::default();
         let end = skeleton(&mut feed, head.token, head.end, TOP, &mut read, &mut |_| Take::Read);
@@ -27,7 +28,8 @@ pub(super) fn parse(text: &str) -> Ir {
         work.fresh.reserve(n_items);
         let chunk = ir.new_chunk(head.own_len);
         let region = ir.op(chunk).regions[0].1;
-        let run = Run { feed: &feed, skeleton: &read, chunk: region, at_file_start: true };
+        let run =
+            Run { feed: &feed, skeleton: &read, chunk: region, aliases: None, at_file_start: true };
         let pieces = ir.build_parts(run, region, &read.roots, &mut work);
         seq::fill(&mut ir, region, &pieces);
         ir.regions[region.index()].tail = (end.at - end.trivia) as u32;
@@ -38,7 +40,6 @@ pub(super) fn parse(text: &str) -> Ir {
         head = Head::behind(&mut feed, end);
     }
     seq::fill(&mut ir, root, &chunks);
-    ir.names.in_order = true;
     for n in 0..work.fresh.len() {
         ir.add_defs(work.fresh[n], &mut work);
     }

@@ -33,7 +33,11 @@ impl Source {
                         self.may_be_defined(op, &range, &mentioned)
                     }
                     // Defined anywhere, even behind what is broken.
-                    "undefined-alias" => !mentioned.is_empty() && self.is_location(&range),
+                    "undefined-alias" => {
+                        let uses = &ir.rest(op).alias_uses;
+                        let mut here = uses.iter().filter(|it| it.span == problem.span);
+                        !mentioned.is_empty() && here.any(|it| it.is_location)
+                    }
                     _ => false,
                 };
                 if is_hidden {
@@ -116,15 +120,6 @@ impl Source {
                 _ => return !data.closed,
             }
         }
-    }
-
-    /// Whether an alias stands alone in `loc(..)`.
-    fn is_location(&self, alias: &Range<usize>) -> bool {
-        let start = alias.start.saturating_sub(64);
-        let start = self.rope.char_to_byte(self.rope.byte_to_char(start));
-        let before = self.slice(start..alias.start);
-        let before = before.trim_end().strip_suffix('(');
-        before.is_some_and(|it| it.trim_end().ends_with("loc"))
     }
 
     /// The `%value`s, `^label`s and `@symbol`s in the text of items with a syntax problem, and of each such item its name.

@@ -12,6 +12,9 @@
 //! *What becomes of ids.* Items that were read are held against the old ones that were not taken over (`replace.rs`): one with the same
 //! text is that one; one that stands in its place keeps its id and is parsed anew. The others enter and leave.
 //!
+//! *Aliases.* What was read may have been read with other meanings of aliases than it has once all is in its place, and what was not
+//! read may now have others: see `link/aliases.rs`. Such items are read again in the same way, by a change of nothing ([`reread`]).
+//!
 //! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* What is read, plus the logarithm of the file for each run
 //! that is taken over; what is taken over by another region than its own has its names linked again.
 
@@ -22,11 +25,12 @@ use super::parse::{Head, TOP};
 use super::replace::Graft;
 use crate::build::Run;
 use crate::feed::Feed;
+use crate::grammar::Aliases;
 use crate::skeleton::{
     Context, DIALECT, End, Here, Kept, MAX_REGION_DEPTH, PLACE, Part, Skeleton, Stop, Take,
     skeleton,
 };
-use crate::{Ir, OpKind, Region, seq};
+use crate::{Ir, Op, OpKind, Region, seq};
 
 /// A change of the text, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -43,31 +47,22 @@ impl Change {
     }
 }
 
-/// Makes the IR that of a rope that was changed; `old` is what it was. `None` if aliases are concerned: then the IR is lost.
-pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> Option<Delta> {
-    let edit = Edit { old, new, change };
-    let (mut region, mut base) = edit.region_around(ir);
-    while region != ir.root {
-        match edit.reparse_in(ir, region, base) {
-            Outcome::Done(delta) => return Some(delta),
-            Outcome::Anew => return None,
-            Outcome::Outward => {}
-        }
-        // Outward: the op that holds the region, in the region around it.
-        let Some(op) = ir.region(region).parent else { break };
-        region = ir.op(op).parent;
-        base = ir.region_start(region);
-    }
-    edit.reparse_chunks(ir)
+/// Makes the IR that of a rope that was changed; `old` is what it was. Items may be left stale ([`Ir::note_stale`]).
+pub(super) fn reparse(ir: &mut Ir, old: &Rope, new: &Rope, change: Change) -> Delta {
+    let edit = Edit { old, new, change, stale: None };
+    let (region, base) = edit.region_around(ir);
+    edit.reparse_from(ir, region, base)
 }
 
-/// What came of reading a region again.
-enum Outcome {
-    Done(Delta),
-    /// The region itself may be another.
-    Outward,
-    /// Everything may be another.
-    Anew,
+/// Reads an item of a rope again because of what aliases mean: as if its text had changed.
+pub(super) fn reread(ir: &mut Ir, rope: &Rope, op: Op) -> Delta {
+    // Nothing comes and nothing goes, in its first token.
+    let at = ir.start(op) + ir.op(op).lead as usize + 1;
+    let change = Change { start: at, old_end: at, new_end: at };
+    let known = ir.aliases_named(rope, op);
+    let edit = Edit { old: rope, new: rope, change, stale: Some((op, &known)) };
+    let region = ir.op(op).parent;
+    edit.reparse_from(ir, region, ir.region_start(region))
 }
 
 /// A change with the texts before and after it.
@@ -76,9 +71,24 @@ struct Edit<'a> {
     old: &'a Rope,
     new: &'a Rope,
     change: Change,
+    /// An item to be read again, and what the aliases mean that it may name.
+    stale: Option<(Op, &'a Aliases)>,
 }
 
 impl Edit<'_> {
+    /// Reads a region again, or the one around it, and so on outward.
+    fn reparse_from(self, ir: &mut Ir, mut region: Region, mut base: usize) -> Delta {
+        while region != ir.root {
+            if let Some(delta) = self.reparse_in(ir, region, base) {
+                return delta;
+            }
+            let Some(op) = ir.region(region).parent else { break };
+            region = ir.op(op).parent;
+            base = ir.region_start(region);
+        }
+        self.reparse_chunks(ir)
+    }
+
     /// The innermost region whose inside holds the change, and where it starts.
     fn region_around(self, ir: &Ir) -> (Region, usize) {
         let change = self.change;
@@ -110,8 +120,8 @@ impl Edit<'_> {
         }
     }
 
-    /// Reads the run of items of a region that the change meets.
-    fn reparse_in(self, ir: &mut Ir, region: Region, base: usize) -> Outcome {
+    /// Reads the run of items of a region that the change meets; `None` if the region itself may be another.
+    fn reparse_in(self, ir: &mut Ir, region: Region, base: usize) -> Option<Delta> {
         let change = self.change;
         let is_chunk = ir.is_chunk_region(region);
         let old_end = base + ir.region_len(region);
@@ -119,7 +129,7 @@ impl Edit<'_> {
         let rank = first.map_or(seq::n_items(ir, region), |op| ir.rank(op));
         // The op around looks at the start of the region.
         if rank == 0 && !is_chunk {
-            return Outcome::Outward;
+            return None;
         }
         let start = match first {
             Some(op) => base + seq::offset(ir, op),
@@ -154,22 +164,19 @@ impl Edit<'_> {
             Stop::Split | Stop::Eof => is_chunk && end.at == new_end,
         };
         if synced.is_none() && !is_at_end {
-            return Outcome::Outward;
+            return None;
         }
         let run = Run {
             feed: &feed,
             skeleton: &read,
             chunk: ir.chunk_region(region),
+            aliases: self.stale.map(|it| it.1),
             at_file_start: start == 0,
         };
-        let mut graft = Graft::new(ir, self.old, run);
+        let mut graft = Graft::new(ir, self.old, run, self.stale.map(|it| it.0));
         let olds = graft.items(first, synced);
         graft.pair(&olds, &read.roots);
-        let targets = [(Some(region), &read.roots[..])];
-        if graft.concerns_aliases(&targets) {
-            return Outcome::Anew;
-        }
-        graft.release(&targets);
+        graft.release(&[(Some(region), &read.roots[..])]);
         let n_old = match synced {
             Some(op) => graft.ir.rank(op),
             None => seq::n_items(graft.ir, region),
@@ -182,11 +189,11 @@ impl Edit<'_> {
         }
         graft.note_runs(region, rank, &read.roots);
         graft.ir.settle(region);
-        Outcome::Done(graft.finish())
+        Some(graft.finish())
     }
 
     /// Reads the chunks that the change meets.
-    fn reparse_chunks(self, ir: &mut Ir) -> Option<Delta> {
+    fn reparse_chunks(self, ir: &mut Ir) -> Delta {
         let change = self.change;
         let root = ir.root;
         let (mut first, mut at) = match seq::find(ir, root, change.start) {
@@ -229,9 +236,10 @@ impl Edit<'_> {
             feed: &feed,
             skeleton: &read,
             chunk: root,
+            aliases: self.stale.map(|it| it.1),
             at_file_start: at == 0 && own_len == 0,
         };
-        let mut graft = Graft::new(ir, self.old, run);
+        let mut graft = Graft::new(ir, self.old, run, self.stale.map(|it| it.0));
         let olds = graft.items(Some(first), synced);
         let mut targets: Vec<(Option<Region>, &[Part])> = Vec::new();
         for (n, chunk) in chunks.iter().enumerate() {
@@ -243,9 +251,6 @@ impl Edit<'_> {
             targets.push((region, &chunk.roots));
         }
         graft.leaving.extend(olds.iter().skip(chunks.len()));
-        if graft.concerns_aliases(&targets) {
-            return None;
-        }
         graft.release(&targets);
         seq::cut(graft.ir, root, rank, olds.len());
         let mut pieces = Vec::new();
@@ -270,7 +275,7 @@ impl Edit<'_> {
             pieces.push(seq::Piece::Item(op, (chunk.end.at - chunk.head.at) as u32));
         }
         seq::insert(graft.ir, root, rank, &pieces);
-        Some(graft.finish())
+        graft.finish()
     }
 
     /// The old items to take over at a place: the first starts there, and neither they nor what was looked at to find their ends are

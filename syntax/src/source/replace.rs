@@ -37,16 +37,18 @@ pub(super) struct Graft<'a> {
     n_again: usize,
     /// The ids of ops that left.
     freed: Vec<Op>,
+    /// The op that is read again though its text is the same.
+    stale: Option<Op>,
 }
 
 impl<'a> Graft<'a> {
-    pub(super) fn new(ir: &'a mut Ir, old: &'a Rope, run: Run<'a>) -> Self {
+    pub(super) fn new(ir: &'a mut Ir, old: &'a Rope, run: Run<'a>, stale: Option<Op>) -> Self {
         let kept = run.skeleton.kept.iter().map(|it| (it.first, it.n)).collect();
         let pairs = vec![None; run.skeleton.items.len()];
         let mut work = Work::default();
         (work.kept, work.pairs) = (kept, pairs);
         let (again, leaving, moving, changed, freed) = Default::default();
-        Self { ir, old, run, work, again, leaving, moving, changed, n_again: 0, freed }
+        Self { ir, old, run, work, again, leaving, moving, changed, n_again: 0, freed, stale }
     }
 
     /// The items from one on up to another that are not taken over.
@@ -95,7 +97,7 @@ impl<'a> Graft<'a> {
 
     fn is(&mut self, how: How, item: u32, op: Op) -> bool {
         match how {
-            How::Same => self.is_same(item, op),
+            How::Same => self.stale != Some(op) && self.is_same(item, op),
             How::Again => self.ir.is_alike(self.run, item, op),
         }
     }
@@ -289,7 +291,6 @@ impl<'a> Graft<'a> {
     /// With all sequences whole again: enters what came into the tables of names, and links.
     pub(super) fn finish(self) -> Delta {
         let Self { ir, mut work, moving, mut changed, n_again, freed, run, .. } = self;
-        ir.free_ops.extend(freed);
         let n_parsed = work.fresh.len();
         for value in std::mem::take(&mut work.defines) {
             ir.define(value, &mut work.retry);
@@ -297,7 +298,7 @@ impl<'a> Graft<'a> {
         for n in 0..n_parsed {
             let op = work.fresh[n];
             if n < n_again {
-                ir.add_symbols(op);
+                ir.add_mentions(op);
             } else {
                 ir.add_defs(op, &mut work);
             }
@@ -314,32 +315,7 @@ impl<'a> Graft<'a> {
         let n_linked = relink(ir, &mut work, &mut changed);
         let removed = std::mem::take(&mut work.removed);
         let n_read = run.feed.n_read();
-        Delta { changed, removed, n_parsed, n_linked, n_read, ..Delta::default() }
-    }
-
-    /// Whether an alias comes, goes or changes, or ops come to a chunk that has others.
-    pub(super) fn concerns_aliases(&self, targets: &[(Option<Region>, &[Part])]) -> bool {
-        let is_alias =
-            |op: Op| matches!(self.ir.op(op).kind, OpKind::TypeAlias | OpKind::AttrAlias);
-        let items = &self.run.skeleton.items;
-        self.leaving.iter().any(|&op| is_alias(op))
-            || self.again.iter().any(|it| is_alias(it.1))
-            || items.iter().zip(&self.work.pairs).any(|(item, pair)| {
-                pair.is_none() && matches!(item.shape, Shape::TypeAlias | Shape::AttrAlias)
-            })
-            || (self.ir.names.has_aliases()
-                && targets.iter().any(|&(to, parts)| self.comes_from_afar(to, parts)))
-    }
-
-    /// Whether any of what a region takes over comes from another chunk.
-    fn comes_from_afar(&self, to: Option<Region>, parts: &[Part]) -> bool {
-        let chunk = to.map(|it| self.ir.chunk_region(it));
-        let mut moves = Vec::new();
-        self.find_moves(parts, to, &mut moves);
-        moves.iter().any(|&(index, _)| {
-            let from = self.run.skeleton.kept[index as usize].region;
-            chunk != Some(self.ir.chunk_region(from))
-        })
+        Delta { changed, removed, freed, n_parsed, n_linked, n_read, ..Delta::default() }
     }
 }
 

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | what its operands and successors mean, and the types of those values | [`Delta::changed`] names it |
 //! | whether an item follows it in its block | the item behind it came or went |
+//! | whether a label is the first item of its region | items before it came or went |
 //! | the kind and the signature of the op around it | that op was read again with another ([`Touched::resigned`]) |
 //! | for the op around: the labels of its regions, the last ops of their blocks, the types of their operands | one of those is verified again |
 //! | how an index is computed, if it stands in an affine map | one of the ops that compute it changed |
@@ -108,8 +109,11 @@ impl Verdicts {
         again.len()
     }
 
-    /// The item before what was replaced, if it can matter to it what follows, and the op around if nothing is left there.
+    /// The items before and behind what was replaced, if it can matter to them what stands beside them, and the op around if nothing
+    /// is left there.
     fn beside(&self, ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
+        let behind = seq::nth(ir, run.region, run.rank + run.n);
+        again.extend(behind.filter(|&it| run.rank == 0 && ir.op(it).kind == OpKind::Label));
         let before = run.rank.checked_sub(1).and_then(|rank| seq::nth(ir, run.region, rank));
         let Some(before) = before else {
             if run.n == 0 {

@@ -1,0 +1,201 @@
+//! Aliases: what `!name` and `#name` stand for in a chunk, and which items were read with that in mind.
+//!
+//! *Rule.* As for the real tools an alias is defined once, at the top level, before its first use; the one exception is an alias that
+//! stands alone in the `loc(..)` behind an op or argument, which may be defined anywhere. Where a name is defined twice the first
+//! definition counts, and the second is a problem.
+//!
+//! *How an edit goes on.* An alias means what it stands for, so each item keeps which aliases were looked up when it was read, and
+//! what was found ([`crate::Rest::alias_reads`]). When definitions came or went, those who looked for their names look again; who
+//! finds something else is *stale* and is read again, the first in the text first, as it may be a definition itself.
+//!
+//! *Law.* No item is stale after an edit. *Cost.* An edit of an alias costs in proportion to the items that name it.
+
+use std::collections::BTreeMap;
+
+use ropey::Rope;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use crate::grammar::{Alias, prefixed_len};
+use crate::{Ir, Name, Op, OpKind, Region};
+
+/// What aliases stand for, by name with sigil (`!ty`, `#map`).
+pub type Aliases = FxHashMap<Name, Alias>;
+
+/// The aliases of a document.
+#[derive(Debug, Default)]
+pub(crate) struct AliasTable {
+    chunks: FxHashMap<Region, Chunk>,
+    /// The items that looked for an alias of that name when they were read.
+    readers: FxHashMap<Name, FxHashSet<Op>>,
+}
+
+/// The aliases of a chunk.
+#[derive(Debug, Default)]
+struct Chunk {
+    /// The definitions of each name, in textual order.
+    defs: FxHashMap<Name, SmallVec<[Op; 1]>>,
+    /// What the first of them says.
+    first: Aliases,
+}
+
+impl AliasTable {
+    /// What the aliases of a chunk stand for, wherever they are defined.
+    pub(crate) fn of(&mut self, chunk: Region) -> &Aliases {
+        &self.chunks.entry(chunk).or_default().first
+    }
+
+    /// Forgets a chunk that left.
+    pub(crate) fn forget(&mut self, chunk: Region) {
+        self.chunks.remove(&chunk);
+    }
+
+    fn defs(&self, chunk: Region, name: Name) -> &[Op] {
+        let defs = self.chunks.get(&chunk).and_then(|it| it.defs.get(&name));
+        defs.map_or(&[], SmallVec::as_slice)
+    }
+}
+
+/// Items that were read with other meanings of aliases than they have, by where they start.
+pub(crate) type Stale = BTreeMap<usize, Op>;
+
+impl Ir {
+    /// Enters the alias that an item defines, if it defines one. It stands in its sequence already, unless definitions are
+    /// entered in textual order.
+    pub(crate) fn define_alias(&mut self, op: Op) {
+        let Some(alias) = self.rest(op).alias else { return };
+        let data = self.op(op);
+        let (chunk, name) = (data.parent, data.name);
+        let known = self.names.aliases.defs(chunk, name);
+        let at = if self.names.in_order || known.is_empty() {
+            known.len()
+        } else {
+            let rank = self.rank(op);
+            known.partition_point(|&it| self.rank(it) < rank)
+        };
+        // All but the first are problems.
+        let later = if at == 0 { known.first().copied() } else { Some(op) };
+        self.names.suspects.extend(later);
+        let table = self.names.aliases.chunks.entry(chunk).or_default();
+        table.defs.entry(name).or_default().insert(at, op);
+        if at == 0 {
+            table.first.insert(name, alias);
+        }
+        self.names.touched.aliases.push((chunk, name));
+    }
+
+    /// Enters the names of aliases that an item looked for.
+    pub(crate) fn add_alias_reads(&mut self, op: Op) {
+        let Some(rest) = &self.ops[op.index()].rest else { return };
+        for &(name, _) in &rest.alias_reads {
+            self.names.aliases.readers.entry(name).or_default().insert(op);
+        }
+    }
+
+    /// Takes the alias that an item defines and those that it looked for out of the tables.
+    pub(crate) fn remove_aliases(&mut self, op: Op) {
+        let data = &self.ops[op.index()];
+        let Some(rest) = &data.rest else { return };
+        let table = &mut self.names.aliases;
+        for (name, _) in &rest.alias_reads {
+            if let Some(readers) = table.readers.get_mut(name) {
+                readers.remove(&op);
+                if readers.is_empty() {
+                    table.readers.remove(name);
+                }
+            }
+        }
+        if rest.alias.is_none() {
+            return;
+        }
+        let (chunk, name) = (data.parent, data.name);
+        let Some(table) = table.chunks.get_mut(&chunk) else { return };
+        let Some(defs) = table.defs.get_mut(&name) else { return };
+        defs.retain(|it| *it != op);
+        let first = defs.first().and_then(|it| self.ops[it.index()].rest.as_ref()?.alias);
+        match first {
+            Some(alias) => table.first.insert(name, alias),
+            None => table.first.remove(&name),
+        };
+        if defs.is_empty() {
+            table.defs.remove(&name);
+        }
+        self.names.touched.aliases.push((chunk, name));
+    }
+
+    /// The first definition of an alias (its name with sigil) in the chunk of an item, wherever it stands.
+    pub fn find_alias(&self, from: Op, name: Name) -> Option<Op> {
+        let chunk = self.chunk_region(self.op(from).parent);
+        self.names.aliases.defs(chunk, name).first().copied()
+    }
+
+    /// What an alias (its name with sigil) stands for where an item stands: its definition comes before.
+    pub fn alias(&self, at: Op, name: Name) -> Option<Alias> {
+        let def = self.find_alias(at, name)?;
+        let chunk = self.op(def).parent;
+        let mut outermost = at;
+        while self.op(outermost).parent != chunk {
+            outermost = self.parent_op(outermost)?;
+        }
+        if self.is_before(def, outermost) { self.rest(def).alias } else { None }
+    }
+
+    /// What those aliases stand for that the text of an item may name.
+    pub(crate) fn aliases_named(&self, rope: &Rope, op: Op) -> Aliases {
+        let mut out = Aliases::default();
+        let mut note = |text: &str| {
+            let mut rest = text;
+            while let Some(at) = rest.find(['!', '#']) {
+                let len = 1 + prefixed_len(&rest[at + 1..]);
+                if let Some(name) = self.interner.find_name(&rest[at..at + len])
+                    && let Some(alias) = self.alias(op, name)
+                {
+                    out.insert(name, alias);
+                }
+                rest = &rest[at + len..];
+            }
+        };
+        let data = self.op(op);
+        let (mut at, mut own) = (self.start(op), 0);
+        let regions = data.regions.iter().map(|&(to, region)| (to, self.region_len(region)));
+        for (to, len) in regions.chain([(data.own_len, 0)]) {
+            let n = (to - own) as usize;
+            note(&rope.byte_slice(at..at + n).to_string());
+            (at, own) = (at + n + len, to);
+        }
+        out
+    }
+
+    /// Adds the items that are stale after aliases came or went, and those of `changed` that are.
+    pub(crate) fn note_stale(&mut self, changed: &[Op], stale: &mut Stale) {
+        let touched = std::mem::take(&mut self.names.touched.aliases);
+        let mut note = |op: Op| {
+            if self.is_alive(op) && self.is_stale(op) {
+                stale.insert(self.start(op), op);
+            }
+        };
+        for &op in changed {
+            note(op);
+        }
+        for (chunk, name) in touched {
+            let readers = self.names.aliases.readers.get(&name).into_iter().flatten();
+            for &op in readers {
+                if self.chunk_region(self.op(op).parent) == chunk {
+                    note(op);
+                }
+            }
+        }
+    }
+
+    /// Whether an item was read with another meaning of an alias than it has.
+    pub(crate) fn is_stale(&self, op: Op) -> bool {
+        self.rest(op).alias_reads.iter().any(|&(name, found)| self.alias(op, name) != found)
+    }
+
+    /// Whether an item defines an alias that is defined before.
+    pub(super) fn is_redefinition(&self, op: Op) -> bool {
+        let data = self.op(op);
+        matches!(data.kind, OpKind::TypeAlias | OpKind::AttrAlias)
+            && self.names.aliases.defs(data.parent, data.name).first().is_some_and(|it| *it != op)
+    }
+}
