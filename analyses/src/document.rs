@@ -247,7 +247,7 @@ impl Document {
         let mut out = Vec::new();
         for (_, range, problem) in self.source.problems() {
             out.push(Diagnostic {
-                code: problem.code,
+                code: problem.code.name(),
                 category: category(problem.category),
                 severity: Severity::Error,
                 range,

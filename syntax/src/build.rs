@@ -10,7 +10,9 @@ use crate::ir::{OpData, Operand, Rest, ResultName, Successor, ValueData};
 use crate::link::Use;
 use crate::seq::{self, Piece};
 use crate::skeleton::{DIALECT, Inner, Item, Part, Shape, Skeleton};
-use crate::{Attr, Block, Category, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value};
+use crate::{
+    Attr, Block, Category, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value,
+};
 
 mod arena;
 mod link;
@@ -237,7 +239,7 @@ impl Ir {
             let end = tokens.last().map_or(region.open, |it| it.end).max(region.close);
             out.problems.push(Problem {
                 category: Category::Syntax,
-                code: "unclosed-region",
+                code: Code::UnclosedRegion,
                 span: Span::new(end, end),
                 message: "expected '}' to close the region".into(),
             });
@@ -533,7 +535,7 @@ fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
     let start = if is_first { first.start } else { item.start };
     out.problems.push(Problem {
         category: Category::Syntax,
-        code: "expected-operation",
+        code: Code::ExpectedOperation,
         span: Span::new(start, first.end),
         message: "expected an operation here".into(),
     });

@@ -5,6 +5,7 @@
 
 pub mod affine;
 mod build;
+mod code;
 pub mod dialect;
 pub mod dominance;
 pub mod dump;
@@ -27,6 +28,7 @@ mod source;
 mod token;
 mod verify;
 
+pub use code::Code;
 pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
 pub use grammar::{

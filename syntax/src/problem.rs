@@ -1,6 +1,6 @@
 //! What is wrong with a text, found while reading it.
 
-use crate::Span;
+use crate::{Code, Span};
 
 /// The family of a problem; each is a category of the diagnostics that users see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,8 +20,8 @@ pub enum Category {
 pub struct Problem {
     /// The family.
     pub category: Category,
-    /// A stable kebab-case code such as `expected-token`.
-    pub code: &'static str,
+    /// What is wrong, whatever it is wrong with.
+    pub code: Code,
     /// Where: in the op's own text (see [`crate::OpData`]) once stored, in the lexed text while parsing.
     pub span: Span,
     /// What is wrong and, where it helps, what to do; starts in lower case, no full stop.

@@ -6,7 +6,7 @@ use super::reader::{Reader, Res};
 use crate::affine::{Affine, Body, Expr};
 use crate::dialect::format::RMW;
 use crate::print::{Fits, Printer, Types, Unfit, fits};
-use crate::{Attr, AttrData, Dim, OpKind, T, Type, TypeData, Value};
+use crate::{Attr, AttrData, Code, Dim, OpKind, T, Type, TypeData, Value};
 
 /// Dimensions, symbols and results of a map.
 type Shape = (u32, u32, usize);
@@ -30,7 +30,7 @@ impl Reader<'_, '_> {
             AttrData::Unknown => Ok((attr, None)),
             _ => {
                 let message = format!("expected an affine {}", if is_set { "set" } else { "map" });
-                Err(self.broken("invalid-attribute", span, message))
+                Err(self.broken(Code::InvalidAttribute, span, message))
             }
         }
     }
@@ -54,9 +54,9 @@ impl Reader<'_, '_> {
             );
             if matches!(self.out.kind, OpKind::AffineApply | OpKind::AffineMax | OpKind::AffineMin)
             {
-                self.structure("operand-count", span, message);
+                self.structure(Code::OperandCount, span, message);
             } else {
-                self.mismatch("operand-count", span, message);
+                self.mismatch(Code::OperandCount, span, message);
             }
         }
         Ok(())
@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
                     let message = format!(
                         "a bound of several results needs '{many}', one of none is no bound"
                     );
-                    return Err(self.broken("invalid-bound", span, message));
+                    return Err(self.broken(Code::InvalidBound, span, message));
                 }
                 self.dims_and_symbols(shape)?;
                 Ok(attr)
@@ -147,7 +147,7 @@ impl Reader<'_, '_> {
             if step <= 0 {
                 self.at = start;
                 let message = "expected step to be representable as a positive signed integer";
-                return Err(self.wrong("invalid-step", message));
+                return Err(self.wrong(Code::InvalidStep, message));
             }
         }
         let first = self.opt_iter_args()?;
@@ -175,7 +175,7 @@ impl Reader<'_, '_> {
             let Body::Map(list) = map.body else { return Ok(()) };
             if groups.len() >= MAX_TERMS {
                 let message = format!("more than {MAX_TERMS} affine expressions");
-                return Err(it.wrong("too-many", message));
+                return Err(it.wrong(Code::TooMany, message));
             }
             groups.push(list.len() as i64);
             let (d, s) = operands.split_at(map.n_dims as usize);
@@ -206,7 +206,7 @@ impl Reader<'_, '_> {
         for groups in [&lower_groups, &upper_groups] {
             if groups.len() != n {
                 let message = format!("expected {n} bounds, found {}", groups.len());
-                self.structure("operand-count", self.span_of_name(), message);
+                self.structure(Code::OperandCount, self.span_of_name(), message);
             }
         }
         let mut steps = Vec::new();

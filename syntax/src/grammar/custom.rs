@@ -9,7 +9,7 @@ use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use crate::dialect::format::E;
 use crate::print::{Fits, Printer, Types, Unfit, fits};
-use crate::{Attr, AttrData, OpKind, Span, T, Type, dialect};
+use crate::{Attr, AttrData, Code, OpKind, Span, T, Type, dialect};
 
 impl Reader<'_, '_> {
     /// An op in custom form.
@@ -22,7 +22,7 @@ impl Reader<'_, '_> {
             let name = self.name(written);
             self.out.name = Some(name);
             let message = format!("custom op '{written}' is unknown");
-            return Err(self.broken("unknown-op", token.span(), message));
+            return Err(self.broken(Code::UnknownOp, token.span(), message));
         };
         self.out.name = Some(name);
         self.out.kind = self.env.interner.op_kind(name);
@@ -68,7 +68,7 @@ impl Reader<'_, '_> {
         if dialect::is_closed(dialect)
             || unprefixed && matches!(dialect, "" | "func" | "builtin") && !is_anyones
         {
-            let _ = self.broken("unknown-op", span, super::item::unknown_op(dialect, &full));
+            let _ = self.broken(Code::UnknownOp, span, super::item::unknown_op(dialect, &full));
             // Operands are still worth finding.
             self.is_quiet = true;
             let _ = self.opaque();
@@ -165,7 +165,7 @@ impl Reader<'_, '_> {
             E::ConstantValue => self.constant_value(),
             E::StrAttr(name) => {
                 if self.peek() != T::Str {
-                    return Err(self.wrong("expected-token", "expected a string"));
+                    return Err(self.wrong(Code::ExpectedToken, "expected a string"));
                 }
                 let attr = self.attr()?;
                 self.set_attr(name, attr);
@@ -219,7 +219,7 @@ impl Reader<'_, '_> {
                 if path.len() > 1 {
                     self.at -= 1;
                     let message = "expected the name of a symbol in reach, no path";
-                    return Err(self.wrong("invalid-attribute", message));
+                    return Err(self.wrong(Code::InvalidAttribute, message));
                 }
                 let symbol = self.env.interner.attr(AttrData::Symbol(path.into()));
                 self.set_attr(attr, symbol);
@@ -304,7 +304,7 @@ impl Reader<'_, '_> {
         if n != n_types {
             let span = self.out.operands[first].span;
             let message = format!("{n} operands present, but expected {n_types}");
-            self.mismatch("operand-count", span, message);
+            self.mismatch(Code::OperandCount, span, message);
         }
         Ok(())
     }
@@ -349,7 +349,7 @@ impl Reader<'_, '_> {
         let attr = self.attr()?;
         let Some(ty) = self.env.interner.attr_type(attr) else {
             return Err(self.broken(
-                "invalid-attribute",
+                Code::InvalidAttribute,
                 span,
                 "a constant needs a value with a type".into(),
             ));
@@ -363,7 +363,7 @@ impl Reader<'_, '_> {
     pub(super) fn integer(&mut self) -> Res<i64> {
         let is_negative = self.eat(T::Minus);
         if self.peek() != T::Int {
-            return Err(self.wrong("expected-token", "expected an integer"));
+            return Err(self.wrong(Code::ExpectedToken, "expected an integer"));
         }
         let text = self.word();
         let value = match text.strip_prefix("0x") {
@@ -371,7 +371,7 @@ impl Reader<'_, '_> {
             None => text.parse::<i64>(),
         };
         let Ok(value) = value else {
-            return Err(self.wrong("too-large", "integer value too large"));
+            return Err(self.wrong(Code::TooLarge, "integer value too large"));
         };
         self.at += 1;
         Ok(if is_negative { -value } else { value })
@@ -384,11 +384,13 @@ impl Reader<'_, '_> {
             T::Str => self.word().trim_matches('"'),
             _ => {
                 let message = format!("expected one of {}", names.join(", "));
-                return Err(self.wrong("unknown-case", message));
+                return Err(self.wrong(Code::UnknownCase, message));
             }
         };
         let Some(at) = names.iter().position(|it| *it == text) else {
-            return Err(self.wrong("unknown-case", format!("expected one of {}", names.join(", "))));
+            return Err(
+                self.wrong(Code::UnknownCase, format!("expected one of {}", names.join(", ")))
+            );
         };
         self.at += 1;
         Ok(at)

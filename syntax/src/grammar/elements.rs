@@ -4,7 +4,7 @@ use super::reader::{Reader, Res};
 use super::tree::{Literal, Number};
 use super::words::Word;
 use crate::print::{float_text, push_quoted_raw};
-use crate::{Attr, AttrData, Dim, Interner, Sign, T, Type, TypeData};
+use crate::{Attr, AttrData, Code, Dim, Interner, Sign, T, Type, TypeData};
 
 /// A number as an attribute of a type; or why it is none.
 pub(super) fn number(
@@ -176,14 +176,14 @@ pub(super) fn dense_array(
         TypeData::Float(_) => {}
         TypeData::Int { .. } => {
             reader.mismatch(
-                "literal-type",
+                Code::LiteralType,
                 span,
                 "element type bitwidth must be 1 or a multiple of 8",
             );
         }
         _ => {
             let message = "expected an integer or float type".into();
-            return Err(reader.broken("expected-token", span, message));
+            return Err(reader.broken(Code::ExpectedToken, span, message));
         }
     }
     let mut out = Vec::with_capacity(values.len());
@@ -200,14 +200,14 @@ pub(super) fn dense_array(
             }
             Literal::Word(word) | Literal::List(word, _) | Literal::Complex(word, _) => {
                 return Err(reader.broken(
-                    "expected-token",
+                    Code::ExpectedToken,
                     word.span(),
                     "expected a number".into(),
                 ));
             }
         };
         out.push(attr.unwrap_or_else(|(span, message)| {
-            reader.mismatch("literal-type", span, message);
+            reader.mismatch(Code::LiteralType, span, message);
             Attr::UNKNOWN
         }));
     }
@@ -229,7 +229,7 @@ pub(super) fn dense(
         TypeData::Unknown => (Box::default(), Type::UNKNOWN),
         _ => {
             let message = "an elements literal must have a shaped type with static shape".into();
-            return Err(reader.broken("literal-type", word.span(), message));
+            return Err(reader.broken(Code::LiteralType, word.span(), message));
         }
     };
     if ty == Type::UNKNOWN {
@@ -237,7 +237,7 @@ pub(super) fn dense(
     }
     if dims.contains(&Dim::Dynamic) {
         let message = "elements literal type must have static shape";
-        reader.mismatch("literal-type", word.span(), message);
+        reader.mismatch(Code::LiteralType, word.span(), message);
         return Ok("dense<>".to_owned());
     }
     let sizes: Vec<u64> = dims
@@ -251,7 +251,7 @@ pub(super) fn dense(
     let Some(literal) = literal else {
         if n_elements != 0 {
             reader.mismatch(
-                "literal-type",
+                Code::LiteralType,
                 word.span(),
                 "expected elements for a type that has some",
             );
@@ -266,14 +266,14 @@ pub(super) fn dense(
         let digits = it.text[3..].trim_end_matches('"');
         if digits.len() % 2 == 1 || !digits.bytes().all(|it| it.is_ascii_hexdigit()) {
             let message = "expected string containing hex digits starting with `0x`".into();
-            return Err(reader.broken("literal-type", it.span(), message));
+            return Err(reader.broken(Code::LiteralType, it.span(), message));
         }
         return Ok(blob(reader, it, digits, n_elements, &sizes, element));
     }
     let mut shape = Vec::new();
     if !infer_shape(literal, 0, &mut shape) {
         let message = "tensor literal is invalid; ranks are not consistent between elements".into();
-        return Err(reader.broken("ragged-literal", word.span(), message));
+        return Err(reader.broken(Code::RaggedLiteral, word.span(), message));
     }
     let is_list = matches!(literal, Literal::List(..));
     let mut leaves = Vec::new();
@@ -282,7 +282,7 @@ pub(super) fn dense(
         let message = format!(
             "inferred shape of elements literal ({shape:?}) does not match type ({sizes:?})"
         );
-        reader.mismatch("literal-type", word.span(), message);
+        reader.mismatch(Code::LiteralType, word.span(), message);
         return Ok("dense<>".to_owned());
     }
     let mut texts = Vec::with_capacity(leaves.len());
@@ -290,7 +290,7 @@ pub(super) fn dense(
         match element_text(reader.env.interner, leaf, element) {
             Ok(text) => texts.push(text),
             Err(message) => {
-                reader.mismatch("literal-type", word_of(leaf).span(), message);
+                reader.mismatch(Code::LiteralType, word_of(leaf).span(), message);
                 return Ok("dense<>".to_owned());
             }
         }
@@ -327,7 +327,7 @@ fn blob(
     let n_given = (digits.len() / n_digits) as u64;
     if !digits.len().is_multiple_of(n_digits) || n_given != 1 && n_given != n_elements {
         let message = "elements hex data size is invalid for the type";
-        reader.mismatch("literal-type", word.span(), message);
+        reader.mismatch(Code::LiteralType, word.span(), message);
         return "dense<>".to_owned();
     }
     let texts: Vec<String> = digits

@@ -3,7 +3,7 @@
 use super::ParsedArgument;
 use super::reader::{Reader, Res};
 use crate::print::{Fits, Printer, Unfit, fits};
-use crate::{Attr, AttrData, T, Type, TypeData};
+use crate::{Attr, AttrData, Code, T, Type, TypeData};
 
 impl Reader<'_, '_> {
     /// `(%a: i32 {..}, %b: i64) -> (i32 {..})`, or types only.
@@ -14,21 +14,21 @@ impl Reader<'_, '_> {
             let argument = if it.peek() == T::Percent {
                 if named == Some(false) {
                     return Err(
-                        it.wrong("mixed-arguments", "expected type instead of SSA identifier")
+                        it.wrong(Code::MixedArguments, "expected type instead of SSA identifier")
                     );
                 }
                 let operand = it.value(crate::Type::UNKNOWN)?;
                 if it.tokens[it.at - 1].kind == T::Hash {
                     it.at -= 1;
                     let message = "result number not allowed in argument list";
-                    return Err(it.wrong("invalid-result-number", message));
+                    return Err(it.wrong(Code::InvalidResultNumber, message));
                 }
                 it.expect(T::Colon)?;
                 let ty = it.ty()?;
                 ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None }
             } else {
                 if named == Some(true) {
-                    return Err(it.wrong("expected-token", "expected an SSA identifier"));
+                    return Err(it.wrong(Code::ExpectedToken, "expected an SSA identifier"));
                 }
                 let start = it.token().span();
                 let ty = it.ty()?;
@@ -84,7 +84,7 @@ impl Reader<'_, '_> {
         }
         // With arguments there is a block, and it is for the verifier to say that it is empty.
         if self.is_empty_region() && self.header_arguments.is_empty() {
-            return Err(self.wrong("empty-body", "expected a non-empty function body"));
+            return Err(self.wrong(Code::EmptyBody, "expected a non-empty function body"));
         }
         if self.header_arguments.first().is_some_and(|it| it.name.is_none()) {
             // The label at the start of the body names them.

@@ -3,7 +3,7 @@
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
-use crate::{Attr, AttrData, Name, OpKind, Span, T, Type, TypeData, dialect};
+use crate::{Attr, AttrData, Code, Name, OpKind, Span, T, Type, TypeData, dialect};
 
 impl Reader<'_, '_> {
     pub(super) fn item(&mut self) {
@@ -58,7 +58,7 @@ impl Reader<'_, '_> {
         let is_known = name.is_some_and(|it| self.env.interner.op_kind(it) != OpKind::Unknown);
         if !is_known {
             let message = format!("custom op '{word}' is unknown");
-            return Err(self.wrong("unknown-op", message));
+            return Err(self.wrong(Code::UnknownOp, message));
         }
         let mut second = super::Parsed::default();
         super::parse_item(self.text, &self.tokens[self.at..], self.env, &mut second);
@@ -72,7 +72,7 @@ impl Reader<'_, '_> {
         }
         if self.out.kind.has(dialect::Traits::TERMINATOR) {
             self.structure(
-                "terminator-not-last",
+                Code::TerminatorNotLast,
                 span,
                 "a terminator must be the last op of its block",
             );
@@ -95,7 +95,7 @@ impl Reader<'_, '_> {
                 if it.at > 0 && it.tokens[it.at - 1].kind == T::Hash {
                     it.at -= 1;
                     return Err(it.wrong(
-                        "invalid-result-number",
+                        Code::InvalidResultNumber,
                         "result number not allowed in argument list",
                     ));
                 }
@@ -127,7 +127,7 @@ impl Reader<'_, '_> {
         if spelled.contains('.') {
             self.at = 0;
             let message = "names with a '.' are reserved for dialects";
-            return Err(self.wrong("dotted-alias", message));
+            return Err(self.wrong(Code::DottedAlias, message));
         }
         if self.peek() != T::Equal {
             return Err(self.expected("'=' in alias definition"));
@@ -173,7 +173,7 @@ impl Reader<'_, '_> {
         let name = match token.kind {
             T::Bare => self.name(self.slice(token)),
             T::Str => self.string(token.span()),
-            _ => return Err(self.wrong("expected-token", what)),
+            _ => return Err(self.wrong(Code::ExpectedToken, what)),
         };
         self.at += 1;
         Ok(name)
@@ -217,7 +217,7 @@ impl Reader<'_, '_> {
                 self.generic()?;
             }
             T::Bare => self.custom()?,
-            T::Error => return Err(self.wrong("", "")),
+            T::Error => return Err(self.lexical(self.token())),
             _ => return Err(self.expected("an operation name")),
         }
         if self.out.form == Form::Opaque {
@@ -244,7 +244,7 @@ impl Reader<'_, '_> {
                 }
                 let Ok(n @ 1..) = self.word().parse::<u32>() else {
                     let message = "expected a named operation to have at least 1 result";
-                    return Err(self.wrong("no-results", message));
+                    return Err(self.wrong(Code::NoResults, message));
                 };
                 count = n;
                 self.bump();
@@ -276,7 +276,7 @@ impl Reader<'_, '_> {
         } else {
             format!("`{name}` defines {actual} results but was provided {named} to bind")
         };
-        self.mismatch("result-count", span, message);
+        self.mismatch(Code::ResultCount, span, message);
     }
 
     /// `"dialect.op"(%a)[^bb] <{...}> ({...}) {...} : (i32) -> i32`
@@ -289,14 +289,14 @@ impl Reader<'_, '_> {
         let full = self.env.interner.str(name);
         if full.is_empty() {
             self.at -= 1;
-            return Err(self.wrong("empty-name", "empty operation name is invalid"));
+            return Err(self.wrong(Code::EmptyName, "empty operation name is invalid"));
         }
         if self.out.kind == OpKind::Unknown
             && let Some((dialect, _)) = full.split_once('.')
             && dialect::is_closed(dialect)
         {
             let message = unknown_op(dialect, full);
-            self.structure("unknown-op", token.span(), message);
+            self.structure(Code::UnknownOp, token.span(), message);
         }
         self.expect(T::LParen)?;
         self.list(T::RParen, |it| it.operand(Type::UNKNOWN).map(|_| ()))?;
@@ -367,7 +367,7 @@ impl Reader<'_, '_> {
             }
             _ => {
                 return Err(self.broken(
-                    "expected-token",
+                    Code::ExpectedToken,
                     type_span,
                     "expected a function type".into(),
                 ));
@@ -376,7 +376,7 @@ impl Reader<'_, '_> {
         let n_operands = self.out.operands.len();
         if n_inputs != n_operands {
             let message = format!("expected {n_operands} operand types but had {n_inputs}");
-            self.mismatch("operand-count", type_span, message);
+            self.mismatch(Code::OperandCount, type_span, message);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::reader::{Reader, Res};
 use super::{ParsedArgument, ParsedOperand};
 use crate::print::{Fits, Printer, Unfit, fits};
-use crate::{Attr, AttrData, Span, T, Type, TypeData, Value};
+use crate::{Attr, AttrData, Code, Span, T, Type, TypeData, Value};
 
 /// The size that stands for a dynamic one in static arrays.
 pub(super) const DYNAMIC: i64 = i64::MIN;
@@ -15,7 +15,7 @@ impl Reader<'_, '_> {
         if self.tokens[self.at - 1].kind == T::Hash {
             self.at -= 1;
             let message = "result number not allowed in argument list";
-            return Err(self.wrong("invalid-result-number", message));
+            return Err(self.wrong(Code::InvalidResultNumber, message));
         }
         self.opt_location()?;
         Ok(ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None })
@@ -39,7 +39,7 @@ impl Reader<'_, '_> {
         let n = self.out.operands.len() - first;
         if n != types.len() {
             let message = format!("{n} {what} but {} types", types.len());
-            self.mismatch("operand-count", self.out.name_span, message);
+            self.mismatch(Code::OperandCount, self.out.name_span, message);
         }
         let n_before = self.header_arguments.len().saturating_sub(n);
         let arguments = self.header_arguments[n_before..].iter_mut();
@@ -107,7 +107,7 @@ impl Reader<'_, '_> {
                 self.out.guessed = true;
                 Ok(())
             }
-            _ => Err(self.broken("invalid-type", span, "expected a function type".into())),
+            _ => Err(self.broken(Code::InvalidType, span, "expected a function type".into())),
         }
     }
 
@@ -129,7 +129,11 @@ impl Reader<'_, '_> {
         self.list(T::RParen, |it| it.operand(Type::INDEX).map(|_| ()))?;
         let found = self.out.operands.len() - first;
         if found != n {
-            self.mismatch("operand-count", span, format!("expected {n} operands, found {found}"));
+            self.mismatch(
+                Code::OperandCount,
+                span,
+                format!("expected {n} operands, found {found}"),
+            );
         }
         Ok(())
     }
@@ -155,7 +159,7 @@ impl Reader<'_, '_> {
                 "{n_inits} initial values but {} result types",
                 self.out.result_types.len()
             );
-            self.mismatch("operand-count", self.out.name_span, message);
+            self.mismatch(Code::OperandCount, self.out.name_span, message);
         }
         for (operand, ty) in self.out.operands[first..].iter_mut().zip(&self.out.result_types) {
             operand.ty = *ty;
@@ -223,7 +227,7 @@ impl Reader<'_, '_> {
         for it in [&lower, &upper, &step] {
             if it.len() != n {
                 let message = format!("expected {n} bounds, found {}", it.len());
-                self.mismatch("operand-count", self.out.name_span, message);
+                self.mismatch(Code::OperandCount, self.out.name_span, message);
             }
         }
         let dynamic = |it: &[i64]| it.iter().filter(|it| **it == DYNAMIC).count() as i64;

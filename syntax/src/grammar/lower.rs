@@ -16,7 +16,7 @@ use super::words::{self, MAX_DEPTH, Until, Word};
 use super::wrong::Wrong;
 use super::{Alias, AliasUse};
 use crate::affine::{Affine, Body, Expr};
-use crate::{Attr, AttrData, Sign, Span, T, Type, TypeData};
+use crate::{Attr, AttrData, Code, Sign, Span, T, Type, TypeData};
 
 impl Reader<'_, '_> {
     /// A type.
@@ -50,8 +50,10 @@ impl Reader<'_, '_> {
     fn bare_type(&mut self, text: &str) -> Res<Type> {
         let Some(data) = type_word(text) else {
             return Err(match int_type(text) {
-                Some(_) => self
-                    .wrong("too-wide", format!("integer bitwidth is limited to {MAX_WIDTH} bits")),
+                Some(_) => self.wrong(
+                    Code::TooWide,
+                    format!("integer bitwidth is limited to {MAX_WIDTH} bits"),
+                ),
                 None => self.expected("a type"),
             });
         };
@@ -81,7 +83,7 @@ impl Reader<'_, '_> {
                 || rest.strip_prefix("i32<").is_some_and(|it| it.ends_with('>'));
             if !is_noisy {
                 return Err(self.broken(
-                    "unknown-type",
+                    Code::UnknownType,
                     span,
                     format!(
                         "unknown type `{text}` in dialect `noisy`; its only type is `!noisy.i32`"
@@ -93,7 +95,7 @@ impl Reader<'_, '_> {
         }
         if matches!(dialect, "func" | "arith" | "cf" | "scf" | "affine") {
             let message = format!("dialect `{dialect}` has no type `{text}`");
-            return Err(self.broken("unknown-type", span, message));
+            return Err(self.broken(Code::UnknownType, span, message));
         }
         let canonical = self.canonical_dialect(name, span);
         let name = self.name(&canonical);
@@ -119,7 +121,7 @@ impl Reader<'_, '_> {
             Err(at) => {
                 self.at = at;
                 let message = format!("brackets nest deeper than {MAX_DEPTH}");
-                Err(self.wrong("nesting-too-deep", message))
+                Err(self.wrong(Code::NestingTooDeep, message))
             }
         }
     }
@@ -163,7 +165,7 @@ impl Reader<'_, '_> {
             Some(before) => before.span().end,
             None => self.end_before(),
         };
-        self.broken("expected-token", Span::new(at, at), wrong.message())
+        self.broken(Code::ExpectedToken, Span::new(at, at), wrong.message())
     }
 
     fn long_type(&mut self) -> Res<Type> {
@@ -456,7 +458,7 @@ impl Reader<'_, '_> {
             if depth > MAX_DEPTH {
                 self.at = end;
                 let message = format!("brackets nest deeper than {MAX_DEPTH}");
-                return Err(self.wrong("nesting-too-deep", message));
+                return Err(self.wrong(Code::NestingTooDeep, message));
             }
             end += 1;
         }
@@ -490,7 +492,7 @@ impl Reader<'_, '_> {
             results.push(self.lower_expr(tree, &mut inputs)?);
             if results.len() > MAX_TERMS {
                 let message = format!("more than {MAX_TERMS} affine expressions");
-                return Err(self.wrong("too-many", message));
+                return Err(self.wrong(Code::TooMany, message));
             }
         }
         let Inputs::Values { dims, symbols } = inputs else { return Err(Broken) };

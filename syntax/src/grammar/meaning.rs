@@ -10,7 +10,7 @@ use super::spelling::{MAX_WIDTH, split_dialect, type_word};
 use super::tree::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
 use super::words::Word;
 use crate::affine::{Affine, Body, Expr, Operator};
-use crate::{Attr, AttrData, Dim, T, Type, TypeData};
+use crate::{Attr, AttrData, Code, Dim, T, Type, TypeData};
 
 /// A sum or product may have this many terms, a map this many identifiers: they are compared in pairs.
 pub(super) const MAX_TERMS: usize = 1000;
@@ -24,7 +24,7 @@ impl Reader<'_, '_> {
                 }
                 let Some(data) = type_word(word.text) else {
                     let message = format!("integer bitwidth is limited to {MAX_WIDTH} bits");
-                    return Err(self.broken("too-wide", word.span(), message));
+                    return Err(self.broken(Code::TooWide, word.span(), message));
                 };
                 data
             }
@@ -38,7 +38,7 @@ impl Reader<'_, '_> {
                 let data = self.env.interner.type_data(element);
                 if !matches!(data, TypeData::Int { .. } | TypeData::Float(_) | TypeData::Unknown) {
                     self.mismatch(
-                        "invalid-element",
+                        Code::InvalidElement,
                         word.span(),
                         "invalid element type for complex",
                     );
@@ -101,7 +101,7 @@ impl Reader<'_, '_> {
         };
         if !fits || element == Type::NOISY && word.text != "tensor" {
             self.mismatch(
-                "invalid-element",
+                Code::InvalidElement,
                 word.span(),
                 format!("invalid {} element type", word.text),
             );
@@ -110,13 +110,17 @@ impl Reader<'_, '_> {
             "vector" => {
                 let Some(dims) = dims else {
                     return Err(self.broken(
-                        "expected-token",
+                        Code::ExpectedToken,
                         word.span(),
                         "expected a dimension".into(),
                     ));
                 };
                 if !rest.is_empty() {
-                    return Err(self.broken("expected-token", word.span(), "expected '>'".into()));
+                    return Err(self.broken(
+                        Code::ExpectedToken,
+                        word.span(),
+                        "expected '>'".into(),
+                    ));
                 }
                 TypeData::Vector { dims, element }
             }
@@ -126,12 +130,12 @@ impl Reader<'_, '_> {
                     [it] => Some(self.lower_attr(it)?),
                     _ => {
                         let message = "a tensor type has one encoding at most".into();
-                        return Err(self.broken("expected-token", word.span(), message));
+                        return Err(self.broken(Code::ExpectedToken, word.span(), message));
                     }
                 };
                 if dims.is_none() && encoding.is_some() {
                     self.mismatch(
-                        "invalid-type",
+                        Code::InvalidType,
                         word.span(),
                         "cannot apply encoding to unranked tensor",
                     );
@@ -148,7 +152,7 @@ impl Reader<'_, '_> {
                             let rank = dims.as_ref().map(|it| it.len() as u32);
                             if rank.is_some_and(|it| it != map.n_dims) || map.is_set() {
                                 let message = "memref layout does not agree with the rank";
-                                self.mismatch("invalid-type", word.span(), message);
+                                self.mismatch(Code::InvalidType, word.span(), message);
                             } else if *map != Affine::identity(map.n_dims) {
                                 kept.push(attr);
                             }
@@ -169,7 +173,7 @@ impl Reader<'_, '_> {
                 }
                 if n_spaces > 1 {
                     self.mismatch(
-                        "invalid-type",
+                        Code::InvalidType,
                         word.span(),
                         "multiple memory spaces in memref type",
                     );
@@ -185,17 +189,21 @@ impl Reader<'_, '_> {
         if word.kind == T::Question {
             if is_vector {
                 let message = "expected a size; vectors have no dynamic dimension".into();
-                return Err(self.broken("expected-token", word.span(), message));
+                return Err(self.broken(Code::ExpectedToken, word.span(), message));
             }
             return Ok(Dim::Dynamic);
         }
         let Some(size) = word.text.parse::<u64>().ok().filter(|it| i64::try_from(*it).is_ok())
         else {
-            return Err(self.broken("invalid-dimension", word.span(), "invalid dimension".into()));
+            return Err(self.broken(
+                Code::InvalidDimension,
+                word.span(),
+                "invalid dimension".into(),
+            ));
         };
         if is_vector && size == 0 {
             self.mismatch(
-                "invalid-dimension",
+                Code::InvalidDimension,
                 word.span(),
                 "vector types must have positive constant sizes",
             );
@@ -203,7 +211,7 @@ impl Reader<'_, '_> {
         if dim.is_scalable {
             if !is_vector {
                 return Err(self.broken(
-                    "expected-token",
+                    Code::ExpectedToken,
                     word.span(),
                     "expected a size or '?'".into(),
                 ));
@@ -308,7 +316,7 @@ impl Reader<'_, '_> {
         let (dialect, _) = split_dialect(name);
         if matches!(dialect, "noisy" | "func" | "cf") {
             let message = format!("dialect `{dialect}` has no attribute `{}`", word.text);
-            return Err(self.broken("unknown-attribute", word.span(), message));
+            return Err(self.broken(Code::UnknownAttribute, word.span(), message));
         }
         let text = format!("#{}", self.canonical_dialect(name, word.span()));
         let text = self.name(&text);
@@ -331,7 +339,7 @@ impl Reader<'_, '_> {
         if let Some(twice) = dict.windows(2).find(|it| it[0].0 == it[1].0) {
             let (name, span) = (twice[1].0, twice[1].2);
             let message = format!("duplicate key '{}' in dictionary", self.env.interner.str(name));
-            return Err(self.broken("duplicate-key", span, message));
+            return Err(self.broken(Code::DuplicateKey, span, message));
         }
         let dict = dict.into_iter().map(|(name, value, _)| (name, value)).collect();
         Ok(self.env.interner.attr(AttrData::Dict(dict)))
@@ -349,7 +357,7 @@ impl Reader<'_, '_> {
         let default = if number.word.kind == T::Float { Type::F64 } else { Type::I64 };
         let attr = elements::number(self.env.interner, number, ty.unwrap_or(default));
         attr.or_else(|message| {
-            self.mismatch("literal-type", number.word.span(), message);
+            self.mismatch(Code::LiteralType, number.word.span(), message);
             Ok(Attr::UNKNOWN)
         })
     }
@@ -359,12 +367,12 @@ impl Reader<'_, '_> {
         if n_ids > MAX_TERMS {
             let message = format!("more than {MAX_TERMS} identifiers in an affine map");
             let span = tree.dims.iter().chain(&tree.symbols).nth(MAX_TERMS).map(Word::span);
-            return Err(self.broken("too-many", span.unwrap_or_default(), message));
+            return Err(self.broken(Code::TooMany, span.unwrap_or_default(), message));
         }
         for (at, id) in tree.dims.iter().chain(&tree.symbols).enumerate() {
             if tree.dims.iter().chain(&tree.symbols).take(at).any(|it| it.text == id.text) {
                 let message = format!("redefinition of identifier '{}'", id.text);
-                return Err(self.broken("redefined-identifier", id.span(), message));
+                return Err(self.broken(Code::RedefinedIdentifier, id.span(), message));
             }
         }
         let mut inputs = Inputs::Ids { dims: &tree.dims, symbols: &tree.symbols };
@@ -404,7 +412,7 @@ impl Reader<'_, '_> {
                     return Ok(Expr::Const(value));
                 }
                 let message = "constant too large for an index".into();
-                Err(self.broken("too-large", word.span(), message))
+                Err(self.broken(Code::TooLarge, word.span(), message))
             }
             ExprTree::Word(word) => {
                 if let Inputs::Ids { dims, symbols } = inputs {
@@ -416,7 +424,7 @@ impl Reader<'_, '_> {
                     }
                 }
                 let message = format!("use of undeclared identifier '{}'", word.text);
-                Err(self.broken("undeclared-identifier", word.span(), message))
+                Err(self.broken(Code::UndeclaredIdentifier, word.span(), message))
             }
             ExprTree::Use(word, number, is_symbol) => {
                 let Inputs::Values { dims, symbols } = inputs else { return Err(Broken) };
@@ -445,7 +453,7 @@ impl Reader<'_, '_> {
             ExprTree::Chain(first, rest) => {
                 if rest.len() > MAX_TERMS {
                     let message = format!("more than {MAX_TERMS} terms in an affine expression");
-                    return Err(self.broken("nesting-too-deep", rest[0].0.span(), message));
+                    return Err(self.broken(Code::NestingTooDeep, rest[0].0.span(), message));
                 }
                 let mut left = self.lower_expr(first, inputs)?;
                 for (op, right) in rest {
@@ -465,7 +473,7 @@ impl Reader<'_, '_> {
                     if !is_affine {
                         let message =
                             "non-affine expression: one side must be a constant or symbol".into();
-                        return Err(self.broken("non-affine", op.span(), message));
+                        return Err(self.broken(Code::NonAffine, op.span(), message));
                     }
                     let right = if op.text == "-" { right.negated() } else { right };
                     left = Expr::binary(operator, left, right);

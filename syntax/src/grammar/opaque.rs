@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::reader::{Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
-use crate::{T, Type, TypeData};
+use crate::{Code, T, Type, TypeData};
 
 /// The number of values that the names on the left stand for.
 pub(super) fn count_results(out: &Parsed) -> u64 {
@@ -85,7 +85,7 @@ impl Reader<'_, '_> {
             if self.has_no_results(from) {
                 let span = self.out.results[0].span;
                 let message = "cannot name an operation with no results";
-                self.mismatch("result-count", span, message);
+                self.mismatch(Code::ResultCount, span, message);
             }
             self.out.guessed = true;
             self.guess_types(last_operand.max(from));

@@ -5,7 +5,7 @@
 //! reading goes on.
 
 use super::{Alias, AliasUse, Env, Parsed};
-use crate::{Attr, Category, Name, ParsedOperand, Problem, Span, T, Token, Type};
+use crate::{Attr, Category, Code, Name, ParsedOperand, Problem, Span, T, Token, Type};
 
 /// The item has a syntax problem, which was told.
 #[derive(Clone, Copy, Debug)]
@@ -96,7 +96,7 @@ impl<'r> Reader<'r, '_> {
             return Ok(self.bump());
         }
         if kind == T::At {
-            return Err(self.wrong("expected-token", "expected a symbol name, such as @name"));
+            return Err(self.wrong(Code::ExpectedToken, "expected a symbol name, such as @name"));
         }
         Err(self.expected(spelling(kind)))
     }
@@ -106,7 +106,7 @@ impl<'r> Reader<'r, '_> {
             return Ok(());
         }
         // The real tools tell missing keywords at the current token.
-        Err(self.wrong("expected-token", format!("expected '{word}'")))
+        Err(self.wrong(Code::ExpectedToken, format!("expected '{word}'")))
     }
 
     /// Where the token before the current one ends.
@@ -125,12 +125,12 @@ impl<'r> Reader<'r, '_> {
             return self.lexical(self.token());
         }
         let end = self.end_before();
-        self.broken("expected-token", Span::new(end, end), format!("expected {what}"))
+        self.broken(Code::ExpectedToken, Span::new(end, end), format!("expected {what}"))
     }
 
     /// Tells what is wrong with the current token.
     #[cold]
-    pub(super) fn wrong(&mut self, code: &'static str, message: impl Into<String>) -> Broken {
+    pub(super) fn wrong(&mut self, code: Code, message: impl Into<String>) -> Broken {
         if self.peek() == T::Error {
             return self.lexical(self.token());
         }
@@ -141,7 +141,7 @@ impl<'r> Reader<'r, '_> {
     #[cold]
     pub(super) fn lexical(&mut self, token: Token) -> Broken {
         let message = crate::lex::error_message(self.slice(token));
-        self.broken("unexpected-character", token.span(), message.into())
+        self.broken(Code::UnexpectedCharacter, token.span(), message.into())
     }
 
     /// How many problems there were so far, told or not.
@@ -151,7 +151,7 @@ impl<'r> Reader<'r, '_> {
 
     /// Tells what a verifier would; reading goes on.
     #[cold]
-    pub(super) fn structure(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+    pub(super) fn structure(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if !self.is_quiet {
             let message = message.into();
             self.out.problems.push(Problem { category: Category::Structure, code, span, message });
@@ -159,7 +159,7 @@ impl<'r> Reader<'r, '_> {
     }
 
     #[cold]
-    pub(super) fn broken(&mut self, code: &'static str, span: Span, message: String) -> Broken {
+    pub(super) fn broken(&mut self, code: Code, span: Span, message: String) -> Broken {
         if !self.is_quiet && !self.is_unclosed() {
             let category = Category::Syntax;
             self.out.problems.push(Problem { category, code, span, message });
@@ -180,7 +180,7 @@ impl<'r> Reader<'r, '_> {
 
     /// Tells of types or counts that do not agree; reading goes on.
     #[cold]
-    pub(super) fn mismatch(&mut self, code: &'static str, span: Span, message: impl Into<String>) {
+    pub(super) fn mismatch(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if self.is_quiet {
             self.n_silenced += 1;
         } else {
@@ -211,7 +211,9 @@ impl<'r> Reader<'r, '_> {
         let mut number = 0;
         if self.peek() == T::Hash {
             let Ok(it) = self.word()[1..].parse() else {
-                return Err(self.wrong("invalid-result-number", "invalid SSA value result number"));
+                return Err(
+                    self.wrong(Code::InvalidResultNumber, "invalid SSA value result number")
+                );
             };
             number = it;
             span.end = self.bump().end;

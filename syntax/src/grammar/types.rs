@@ -3,7 +3,7 @@
 use super::reader::{Reader, Res};
 use crate::dialect::format::Bind;
 use crate::print::{Fits, Printer, Unfit, fits};
-use crate::{T, Type, TypeData};
+use crate::{Code, T, Type, TypeData};
 
 impl Reader<'_, '_> {
     pub(super) fn bound_type(&mut self, bind: Bind) -> Res {
@@ -70,7 +70,7 @@ impl Reader<'_, '_> {
             TypeData::Unknown => Ok(ty),
             _ => {
                 self.at -= 1;
-                Err(self.wrong("invalid-type", "expected a memref type"))
+                Err(self.wrong(Code::InvalidType, "expected a memref type"))
             }
         }
     }
@@ -129,7 +129,7 @@ impl Reader<'_, '_> {
                 if n != n_inputs {
                     let span = out.operands.get(from).map_or(span, |it| it.span);
                     let message = format!("{n} operands present, but expected {n_inputs}");
-                    self.mismatch("operand-count", span, message);
+                    self.mismatch(Code::OperandCount, span, message);
                 }
                 Ok(())
             }
@@ -137,7 +137,7 @@ impl Reader<'_, '_> {
                 out.guessed = true;
                 Ok(())
             }
-            _ => Err(self.broken("invalid-type", span, "expected a function type".into())),
+            _ => Err(self.broken(Code::InvalidType, span, "expected a function type".into())),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use crate::{Category, Form, Ir, Name, Op, OpKind, Problem, Span, Value};
+use crate::{Category, Code, Form, Ir, Name, Op, OpKind, Problem, Span, Value};
 
 impl Ir {
     /// What is wrong with an op, its own problems and those of the names that it uses. Spans are in its own text.
@@ -24,11 +24,11 @@ impl Ir {
             let name = self.interner.str(operand.name);
             if self.visible(data.parent, operand.name).is_some() {
                 let message = format!("%{name} has no result number {}", operand.number);
-                out.push(named(operand.span, "invalid-result-number", message));
+                out.push(named(operand.span, Code::InvalidResultNumber, message));
             } else {
                 out.push(named(
                     operand.span,
-                    "undefined-value",
+                    Code::UndefinedValue,
                     format!("use of undefined value %{name}"),
                 ));
             }
@@ -37,14 +37,14 @@ impl Ir {
             if successor.block.is_none() {
                 let message =
                     format!("use of undefined block ^{}", self.interner.str(successor.name));
-                out.push(named(successor.span, "undefined-block", message));
+                out.push(named(successor.span, Code::UndefinedBlock, message));
             }
         }
         if data.kind == OpKind::Label {
             let first = self.find_label(data.parent, data.name);
             if first != Some(op) {
                 let message = format!("redefinition of block ^{}", self.interner.str(data.name));
-                out.push(named(data.name_span, "redefined-block", message));
+                out.push(named(data.name_span, Code::RedefinedBlock, message));
             }
         }
         for it in &self.rest(op).alias_uses {
@@ -56,12 +56,12 @@ impl Ir {
                 } else {
                     format!("use of undefined alias {text}")
                 };
-                out.push(named(it.span, "undefined-alias", message));
+                out.push(named(it.span, Code::UndefinedAlias, message));
             }
         }
         if self.is_redefinition(op) {
             let message = format!("redefinition of alias {}", self.interner.str(data.name));
-            out.push(named(data.name_span, "redefined-alias", message));
+            out.push(named(data.name_span, Code::RedefinedAlias, message));
         }
         out
     }
@@ -99,7 +99,7 @@ impl Ir {
                     let text = self.interner.str(name);
                     let problem = Problem {
                         category: Category::Name,
-                        code: "redefined-value",
+                        code: Code::RedefinedValue,
                         span: self.value(value).span,
                         message: format!("redefinition of value %{text}"),
                     };

@@ -322,7 +322,7 @@ fn symbols_follow_their_attributes() {
     ir.set_attr(g, "sym_name", attr);
     check(&ir);
     let codes: Vec<_> = ir.verify().iter().map(|it| it.1.code).collect();
-    assert_eq!(codes, ["unknown-function"]);
+    assert_eq!(codes, [crate::Code::UnknownFunction]);
     let callee = ir.interner.attr(AttrData::Symbol([name].into()));
     let call = find(&ir, "func.call");
     ir.set_attr(call, "callee", callee);

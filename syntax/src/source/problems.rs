@@ -10,8 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::Source;
 use crate::lex::lex_part;
-use crate::verify::{EMPTY_BLOCK, UNKNOWN_FUNCTION};
-use crate::{Category, Ir, Op, Problem, Region, T, Traits};
+use crate::{Category, Code, Ir, Op, Problem, Region, T, Traits};
 
 /// How much of a broken op is searched for names that it may have been meant to define, in bytes.
 const MENTIONS_BYTES: usize = 1 << 16;
@@ -29,11 +28,11 @@ impl Source {
             for problem in ir.problems_of(op) {
                 let range = ir.absolute_at(op, start, problem.span);
                 let is_hidden = match problem.code {
-                    "undefined-value" | "undefined-block" => {
+                    Code::UndefinedValue | Code::UndefinedBlock => {
                         self.may_be_defined(op, &range, &mentioned)
                     }
                     // Defined anywhere, even behind what is broken.
-                    "undefined-alias" => {
+                    Code::UndefinedAlias => {
                         let uses = &ir.rest(op).alias_uses;
                         let mut here = uses.iter().filter(|it| it.span == problem.span);
                         !mentioned.is_empty() && here.any(|it| it.is_location)
@@ -53,7 +52,7 @@ impl Source {
         let place = |op: Op, problems: &[Problem], out: &mut Vec<Placed>| {
             for problem in problems {
                 let (op, span) = match ir.parent_op(op) {
-                    Some(around) if problem.code == EMPTY_BLOCK => {
+                    Some(around) if problem.code == Code::EmptyBlock => {
                         (around, ir.op(around).name_span)
                     }
                     _ => (op, problem.span),
@@ -69,7 +68,7 @@ impl Source {
             place(op, &verdict.placed, &mut out);
         }
         out.retain(|(op, range, problem)| {
-            let is_unknown = problem.code == UNKNOWN_FUNCTION;
+            let is_unknown = problem.code == Code::UnknownFunction;
             !is_unknown || !self.may_be_defined(*op, range, &mentioned)
         });
         self.in_order(out)
@@ -79,21 +78,21 @@ impl Source {
     /// outermost op's stays, of a name without a definition the first use in the function.
     fn in_order(&self, mut problems: Vec<Placed>) -> Vec<Placed> {
         let ir = &self.ir;
-        let key = |it: &Placed| (it.1.start, it.1.end, it.2.category, it.2.code);
+        let key = |it: &Placed| (it.1.start, it.1.end, it.2.category, it.2.code.name());
         problems.sort_by(|a, b| {
             let text = || a.2.message.cmp(&b.2.message);
             key(a).cmp(&key(b)).then_with(text).then_with(|| ir.start(a.0).cmp(&ir.start(b.0)))
         });
         problems.dedup_by(|b, a| key(a) == key(b) && a.2.message == b.2.message);
         // A label that is missing may be one of two that have one name.
-        let twins = problems.iter().filter(|it| it.2.code == "redefined-block");
+        let twins = problems.iter().filter(|it| it.2.code == Code::RedefinedBlock);
         let with_twins: FxHashSet<Region> = twins.map(|it| ir.op(it.0).parent).collect();
         let mut seen: FxHashSet<(Region, String)> = FxHashSet::default();
         problems.retain(|(op, _, problem)| {
             let region = ir.op(*op).parent;
             match problem.code {
-                "undefined-value" => seen.insert((scope(ir, *op), problem.message.clone())),
-                "undefined-block" => {
+                Code::UndefinedValue => seen.insert((scope(ir, *op), problem.message.clone())),
+                Code::UndefinedBlock => {
                     !with_twins.contains(&region) && seen.insert((region, problem.message.clone()))
                 }
                 _ => true,

@@ -3,7 +3,7 @@
 use super::Source;
 
 fn problems(text: &str) -> Vec<&'static str> {
-    Source::new(text).problems().into_iter().map(|it| it.2.code).collect()
+    Source::new(text).problems().into_iter().map(|it| it.2.code.name()).collect()
 }
 
 fn value(constant: &str) -> String {

@@ -7,7 +7,7 @@
 //! *Cost.* What computes an index is followed over [`MAX_STEPS`] ops; what lies beyond is taken for right.
 
 use super::Verifier;
-use crate::{AttrData, Def, Dim, Op, OpKind, Region, Traits, Type, Value};
+use crate::{AttrData, Code, Def, Dim, Op, OpKind, Region, Traits, Type, Value};
 
 /// How many ops are looked at behind one operand.
 pub(super) const MAX_STEPS: usize = 16;
@@ -58,7 +58,7 @@ impl Verifier<'_> {
             let is_symbol = at >= n_dims;
             if !self.is_affine(op, value, is_symbol) {
                 let what = if is_symbol { "symbol" } else { "dimension id" };
-                self.tell(op, "affine-operand", format!("operand cannot be used as a {what}"));
+                self.tell(op, Code::AffineOperand, format!("operand cannot be used as a {what}"));
                 return;
             }
         }
@@ -69,7 +69,7 @@ impl Verifier<'_> {
             let Some(value) = self.ir.op(op).operands[at].value else { continue };
             if !self.is_affine(op, value, false) {
                 let message = "index must be a valid dimension or symbol identifier";
-                self.tell(op, "affine-operand", message);
+                self.tell(op, Code::AffineOperand, message);
                 return;
             }
         }
@@ -145,7 +145,7 @@ impl Verifier<'_> {
     pub(super) fn applied(&mut self, op: Op) {
         if let Some(n) = self.n_map_results(op).filter(|n| *n != 1) {
             let message = format!("the map of `affine.apply` has one result, not {n}");
-            self.tell(op, "result-count", message);
+            self.tell(op, Code::ResultCount, message);
         }
     }
 
@@ -157,7 +157,7 @@ impl Verifier<'_> {
             && n != rank
         {
             let message = format!("gives {n} indices for a memref of rank {rank}");
-            self.tell(op, "index-count", message);
+            self.tell(op, Code::IndexCount, message);
             return;
         }
         let is_vector =
@@ -173,7 +173,7 @@ impl Verifier<'_> {
                 self.show(given),
                 self.show(element)
             );
-            self.tell(op, "element-type", message);
+            self.tell(op, Code::ElementType, message);
         }
     }
 
@@ -188,7 +188,7 @@ impl Verifier<'_> {
         let n = self.ir.op(op).results.len();
         if n != n_basis && n != n_basis + 1 {
             let message = format!("gives {n} indices for a basis of {n_basis}");
-            self.tell(op, "result-count", message);
+            self.tell(op, Code::ResultCount, message);
         }
     }
 }

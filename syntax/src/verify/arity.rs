@@ -2,7 +2,7 @@
 //! and the attributes that it needs.
 
 use super::Verifier;
-use crate::{Form, Op, OpKind};
+use crate::{Code, Form, Op, OpKind};
 
 /// How many there must be, at least and at most.
 type Count = (usize, usize);
@@ -142,13 +142,13 @@ impl Verifier<'_> {
                     (least, _) => least.to_string(),
                 };
                 let message = format!("expected {wanted} {what}, but found {n}");
-                self.tell(op, "wrong-count", message);
+                self.tell(op, Code::WrongCount, message);
                 return;
             }
         }
         for name in required(data.kind) {
             if self.ir.attr(op, name).is_none() {
-                self.tell(op, "missing-attribute", format!("requires attribute '{name}'"));
+                self.tell(op, Code::MissingAttribute, format!("requires attribute '{name}'"));
                 return;
             }
         }

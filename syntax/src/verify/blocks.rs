@@ -2,10 +2,9 @@
 
 use super::Verifier;
 use super::verdicts::ends_block;
-use crate::{Category, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData};
-
-/// The code of a block without ops, found at its label: the real tools tell of it at the op around.
-pub(crate) const EMPTY_BLOCK: &str = "empty-block";
+use crate::{
+    Category, Code, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData,
+};
 
 /// The ops that an op must stand in; none: any.
 fn homes(kind: OpKind) -> &'static [OpKind] {
@@ -52,7 +51,7 @@ impl Verifier<'_> {
         let has_block = !self.ir.block(self.ir.region(body).entry).args.is_empty();
         if has_block && self.ir.items(body).next().is_none() {
             let message = "empty block: expected at least a terminator".to_owned();
-            self.tell(function, EMPTY_BLOCK, message);
+            self.tell(function, Code::EmptyBlock, message);
         }
     }
 
@@ -64,7 +63,7 @@ impl Verifier<'_> {
         if is_named && self.ir.prev(label).is_none() {
             self.problems.push(Problem {
                 category: Category::Syntax,
-                code: "named-block",
+                code: Code::NamedBlock,
                 span: self.ir.op(label).name_span,
                 message: "invalid block name in region with named arguments".into(),
             });
@@ -76,7 +75,7 @@ impl Verifier<'_> {
         if ends_block(self.ir, label) && self.needs_terminator(self.ir.op(label).parent) {
             let name = self.ir.interner.str(self.ir.op(label).name);
             let message = format!("block ^{name} is empty: expected at least a terminator");
-            self.tell(label, EMPTY_BLOCK, message);
+            self.tell(label, Code::EmptyBlock, message);
         }
     }
 
@@ -97,10 +96,14 @@ impl Verifier<'_> {
         let is_last = ends_block(self.ir, op);
         let is_terminator = data.kind.has(Traits::TERMINATOR);
         if !is_last && is_terminator {
-            self.tell(op, "terminator-not-last", "must be the last operation in the parent block");
+            self.tell(
+                op,
+                Code::TerminatorNotLast,
+                "must be the last operation in the parent block",
+            );
         } else if !is_last && !self.ir.rest(op).successors.is_empty() {
             let message = "an operation with block successors must terminate its parent block";
-            self.tell(op, "terminator-not-last", message);
+            self.tell(op, Code::TerminatorNotLast, message);
         } else if is_last
             && !is_terminator
             && data.kind != OpKind::Unknown
@@ -108,7 +111,7 @@ impl Verifier<'_> {
             && !self.has_implicit_terminator(data.parent)
         {
             let message = format!("block with no terminator, has `{}`", self.ir.op_name(op));
-            self.tell(op, "missing-terminator", message);
+            self.tell(op, Code::MissingTerminator, message);
         }
     }
 
@@ -128,7 +131,7 @@ impl Verifier<'_> {
         if !wanted.contains(&self.ir.op(parent).kind) {
             let names: Vec<_> = wanted.iter().map(|it| format!("'{}'", it.spec().name)).collect();
             let message = format!("expects parent op {}", names.join(", "));
-            self.tell(op, "misplaced-op", message);
+            self.tell(op, Code::MisplacedOp, message);
         }
     }
 
@@ -158,7 +161,7 @@ impl Verifier<'_> {
                     args.len()
                 );
                 let span = if at_op { data.name_span } else { successor.span };
-                self.tell_at(span, "successor-operands", message);
+                self.tell_at(span, Code::SuccessorOperands, message);
                 continue;
             }
             for (at, &arg) in range.zip(args) {
@@ -171,7 +174,7 @@ impl Verifier<'_> {
                         self.show(wanted)
                     );
                     let span = if at_op { data.name_span } else { data.operands[at].span };
-                    self.tell_at(span, "successor-operands", message);
+                    self.tell_at(span, Code::SuccessorOperands, message);
                 }
             }
         }
@@ -209,7 +212,7 @@ impl Verifier<'_> {
                     self.show(given),
                     self.show(wanted)
                 );
-                self.tell(op, "operand-type", message);
+                self.tell(op, Code::OperandType, message);
                 return;
             }
         }
@@ -226,7 +229,7 @@ impl Verifier<'_> {
                 self.show(wanted),
                 self.show(given)
             );
-            self.tell(op, "operand-type", message);
+            self.tell(op, Code::OperandType, message);
         }
     }
 
@@ -236,7 +239,7 @@ impl Verifier<'_> {
         if n != wanted.len() {
             self.tell(
                 op,
-                "operand-count",
+                Code::OperandCount,
                 format!("has {n} operands, but {what} {}", wanted.len()),
             );
             return;
@@ -250,7 +253,7 @@ impl Verifier<'_> {
                     self.show(given),
                     self.show(wanted)
                 );
-                self.tell_at(span, "operand-type", message);
+                self.tell_at(span, Code::OperandType, message);
             }
         }
     }

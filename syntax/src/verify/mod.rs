@@ -23,10 +23,8 @@ use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Block, Category, Form, Ir, Op, OpKind, Problem, Region, Span, Type, Value, seq};
-pub(crate) use blocks::EMPTY_BLOCK;
+use crate::{Block, Category, Code, Form, Ir, Op, OpKind, Problem, Region, Span, Type, Value, seq};
 use flow::Flow;
-pub(crate) use symbols::UNKNOWN_FUNCTION;
 pub(crate) use verdicts::Verdicts;
 
 /// What is wrong with a program, in program order.
@@ -157,7 +155,7 @@ impl<'a> Verifier<'a> {
                 let (expected, found) = (self.show(operand.ty), self.show(ty));
                 self.problems.push(Problem {
                     category: Category::Type,
-                    code: "type-clash",
+                    code: Code::TypeClash,
                     span: operand.span,
                     message: format!(
                         "this value has type {found}, but {expected} is expected here"
@@ -176,12 +174,12 @@ impl<'a> Verifier<'a> {
         !a.split_whitespace().flat_map(str::bytes).eq(b.split_whitespace().flat_map(str::bytes))
     }
 
-    fn tell(&mut self, op: Op, code: &'static str, message: impl Into<String>) {
+    fn tell(&mut self, op: Op, code: Code, message: impl Into<String>) {
         let span = self.ir.op(op).name_span;
         self.tell_at(span, code, message);
     }
 
-    fn tell_at(&mut self, span: Span, code: &'static str, message: impl Into<String>) {
+    fn tell_at(&mut self, span: Span, code: Code, message: impl Into<String>) {
         let message = message.into();
         self.problems.push(Problem { category: Category::Structure, code, span, message });
     }

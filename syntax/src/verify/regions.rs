@@ -3,7 +3,7 @@
 //! As in the real tools all of it is told of the op that holds the regions: at its name.
 
 use super::Verifier;
-use crate::{AttrData, Block, Form, Op, OpKind, Region, Traits, Type, TypeData};
+use crate::{AttrData, Block, Code, Form, Op, OpKind, Region, Traits, Type, TypeData};
 
 /// The types of what ends a region: of the operands of its terminator.
 type Given = Vec<Type>;
@@ -22,7 +22,7 @@ impl Verifier<'_> {
             for (n, &(_, region)) in data.regions.iter().enumerate() {
                 if self.flows.contains_key(&region) {
                     let message = format!("expects region #{n} to have 0 or 1 blocks");
-                    self.tell(op, "several-blocks", message);
+                    self.tell(op, Code::SeveralBlocks, message);
                     return;
                 }
             }
@@ -79,7 +79,7 @@ impl Verifier<'_> {
             let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else { continue };
             if !self.ir.block(block).preds.is_empty() {
                 let message = "the entry block of a region may not have predecessors";
-                self.tell(op, "branch-to-entry", message);
+                self.tell(op, Code::BranchToEntry, message);
                 return;
             }
         }
@@ -97,7 +97,7 @@ impl Verifier<'_> {
             };
             let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else {
                 if needs_block {
-                    self.tell(op, "no-block", format!("region #{n} needs a block"));
+                    self.tell(op, Code::NoBlock, format!("region #{n} needs a block"));
                     return true;
                 }
                 continue;
@@ -109,7 +109,7 @@ impl Verifier<'_> {
                     end.spec().name,
                     self.ir.op_name(last)
                 );
-                self.tell(op, "wrong-terminator", message);
+                self.tell(op, Code::WrongTerminator, message);
                 return true;
             }
         }
@@ -136,14 +136,14 @@ impl Verifier<'_> {
         if given.len() != wanted.len() {
             let message =
                 format!("{from} gives {} values, but {to} takes {}", given.len(), wanted.len());
-            self.tell(op, "region-values", message);
+            self.tell(op, Code::RegionValues, message);
             return false;
         }
         for (n, (&a, &b)) in given.iter().zip(wanted).enumerate() {
             if self.clash(a, b) {
                 let (a, b) = (self.show(a), self.show(b));
                 let message = format!("{from} gives '{a}' as value #{n}, but {to} takes '{b}'");
-                self.tell(op, "region-values", message);
+                self.tell(op, Code::RegionValues, message);
                 return false;
             }
         }
@@ -166,9 +166,9 @@ impl Verifier<'_> {
         let Some(region) = self.region(op, 0) else { return };
         let block = self.entry(region);
         if block.is_some_and(|it| !self.ir.block(it).args.is_empty()) {
-            self.tell(op, "region-arguments", "region should have no arguments");
+            self.tell(op, Code::RegionArguments, "region should have no arguments");
         } else if self.ir.op(op).form == Form::Generic && block.is_none() {
-            self.tell(op, "no-block", "region #0 ('bodyRegion') needs a block");
+            self.tell(op, Code::NoBlock, "region #0 ('bodyRegion') needs a block");
         } else {
             self.dialect_attributes(op);
         }
@@ -181,7 +181,7 @@ impl Verifier<'_> {
                 let message = format!(
                     "can only contain attributes with dialect-prefixed names, found: '{name}'"
                 );
-                self.tell(op, "attribute-name", message);
+                self.tell(op, Code::AttributeName, message);
                 return;
             }
         }
@@ -199,14 +199,14 @@ impl Verifier<'_> {
                 "entry block must have {} arguments to match function signature",
                 inputs.len()
             );
-            self.tell(op, "entry-arguments", message);
+            self.tell(op, Code::EntryArguments, message);
         } else if let Some(n) = (0..inputs.len()).find(|&n| self.clash(given[n], inputs[n])) {
             let message = format!(
                 "entry block argument #{n} has type '{}', but the function takes '{}'",
                 self.show(given[n]),
                 self.show(inputs[n])
             );
-            self.tell(op, "entry-arguments", message);
+            self.tell(op, Code::EntryArguments, message);
         }
     }
 
@@ -216,7 +216,7 @@ impl Verifier<'_> {
             // `else {}` has a block with an implicit terminator.
             || self.ir.op(op).form == Form::Custom && self.ir.op(op).regions.len() > 1;
         if !results.is_empty() && !has_else {
-            self.tell(op, "missing-else", "must have an else block if defining values");
+            self.tell(op, Code::MissingElse, "must have an else block if defining values");
             return;
         }
         for n in 0..self.ir.op(op).regions.len() {
@@ -298,7 +298,7 @@ impl Verifier<'_> {
     fn scf_while(&mut self, op: Op) {
         let (Some(before), Some(after)) = (self.region(op, 0), self.region(op, 1)) else { return };
         let (Some(before), Some(after)) = (self.entry(before), self.entry(after)) else {
-            self.tell(op, "no-block", "both regions need a block");
+            self.tell(op, Code::NoBlock, "both regions need a block");
             return;
         };
         for (block, kind, text) in [
@@ -311,7 +311,7 @@ impl Verifier<'_> {
         ] {
             let last = self.ir.last_op(block).map(|it| self.ir.op(it));
             if last.is_none_or(|it| it.kind != kind && it.form != Form::Broken) {
-                self.tell(op, "wrong-terminator", text);
+                self.tell(op, Code::WrongTerminator, text);
                 return;
             }
         }
@@ -338,11 +338,11 @@ impl Verifier<'_> {
         let [lower, upper, step, inits] = sizes[..] else { return };
         let results = self.result_types(op);
         if lower == 0 {
-            self.tell(op, "no-bounds", "needs at least one loop: bounds and a step");
+            self.tell(op, Code::NoBounds, "needs at least one loop: bounds and a step");
             return;
         }
         if lower != upper || lower != step {
-            self.tell(op, "bound-count", "needs as many lower bounds as upper bounds and steps");
+            self.tell(op, Code::BoundCount, "needs as many lower bounds as upper bounds and steps");
             return;
         }
         let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
@@ -352,11 +352,11 @@ impl Verifier<'_> {
                 "expects the same number of induction variables: {} as bound and step values: {lower}",
                 arguments.len()
             );
-            self.tell(op, "entry-arguments", message);
+            self.tell(op, Code::EntryArguments, message);
             return;
         }
         if arguments.iter().any(|it| self.clash(*it, Type::INDEX)) {
-            self.tell(op, "entry-arguments", "expects arguments of type 'index' for its loops");
+            self.tell(op, Code::EntryArguments, "expects arguments of type 'index' for its loops");
             return;
         }
         let last = self.ir.last_op(block).filter(|&it| {
@@ -367,7 +367,7 @@ impl Verifier<'_> {
             Some((_, it)) if it.form == Form::Broken => return,
             Some((_, it)) if it.kind == OpKind::ScfReduce => it.operands.len(),
             Some(_) => {
-                self.tell(op, "wrong-terminator", "expects body to terminate with 'scf.reduce'");
+                self.tell(op, Code::WrongTerminator, "expects body to terminate with 'scf.reduce'");
                 return;
             }
             None => 0,
@@ -377,13 +377,13 @@ impl Verifier<'_> {
                 "expects number of results: {} to be the same as number of reductions: {n_reduced}",
                 results.len()
             );
-            self.tell(op, "region-values", message);
+            self.tell(op, Code::RegionValues, message);
         } else if results.len() != inits {
             let message = format!(
                 "expects number of results: {} to be the same as number of initial values: {inits}",
                 results.len()
             );
-            self.tell(op, "region-values", message);
+            self.tell(op, Code::RegionValues, message);
         }
     }
 
@@ -396,12 +396,12 @@ impl Verifier<'_> {
                 operands.len(),
                 self.ir.op(op).regions.len()
             );
-            self.tell(op, "region-values", message);
+            self.tell(op, Code::RegionValues, message);
             return;
         }
         for (n, &ty) in operands.iter().enumerate() {
             let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else {
-                self.tell(op, "no-block", "the block inside reduce should not be empty");
+                self.tell(op, Code::NoBlock, "the block inside reduce should not be empty");
                 return;
             };
             let arguments = self.argument_types(block);
@@ -410,14 +410,14 @@ impl Verifier<'_> {
                     "expected two block arguments with type '{}' in reduction region #{n}",
                     self.show(ty)
                 );
-                self.tell(op, "entry-arguments", message);
+                self.tell(op, Code::EntryArguments, message);
                 return;
             }
             let last = self.ir.last_op(block).map(|it| self.ir.op(it));
             if last.is_none_or(|it| it.kind != OpKind::ScfReduceReturn && it.form != Form::Broken) {
                 let message =
                     format!("the block of region #{n} should end with 'scf.reduce.return'");
-                self.tell(op, "wrong-terminator", message);
+                self.tell(op, Code::WrongTerminator, message);
                 return;
             }
         }
@@ -459,14 +459,14 @@ impl Verifier<'_> {
             if values.len() + 1 != n_regions {
                 let message =
                     format!("has {} case regions but {} case values", n_regions - 1, values.len());
-                self.tell(op, "case-count", message);
+                self.tell(op, Code::CaseCount, message);
                 return;
             }
             let twice = (1..values.len()).find(|&n| values[..n].contains(&values[n]));
             if let Some(n) = twice {
                 let value = self.ir.interner.attr_text(values[n]);
                 let value = value.split(' ').next().unwrap_or_default();
-                self.tell(op, "duplicate-case", format!("has duplicate case value: {value}"));
+                self.tell(op, Code::DuplicateCase, format!("has duplicate case value: {value}"));
                 return;
             }
         }
@@ -477,7 +477,7 @@ impl Verifier<'_> {
                     self.yields_or_empty(op, n, &results);
                     return;
                 }
-                self.tell(op, "no-block", format!("region #{n} needs a block"));
+                self.tell(op, Code::NoBlock, format!("region #{n} needs a block"));
                 return;
             }
             if !self.yields(op, n, &results) {
@@ -490,11 +490,11 @@ impl Verifier<'_> {
         let results = self.result_types(op);
         let Some(region) = self.region(op, 0) else { return };
         let Some(entry) = self.entry(region) else {
-            self.tell(op, "no-block", "region needs to have at least one block");
+            self.tell(op, Code::NoBlock, "region needs to have at least one block");
             return;
         };
         if !self.ir.block(entry).args.is_empty() {
-            self.tell(op, "region-arguments", "region cannot have any arguments");
+            self.tell(op, Code::RegionArguments, "region cannot have any arguments");
             return;
         }
         for block in self.ir.blocks(region) {
@@ -517,7 +517,7 @@ impl Verifier<'_> {
         {
             let message =
                 format!("gives {} results, but names {} reductions", results.len(), list.len());
-            self.tell(op, "region-values", message);
+            self.tell(op, Code::RegionValues, message);
             return;
         }
         self.yields_or_empty(op, 0, &results);

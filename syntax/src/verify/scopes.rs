@@ -1,7 +1,7 @@
 //! Dominance and isolation: whether each operand is there when the op runs, and from where it comes.
 
 use super::Verifier;
-use crate::{Block, Def, Op, OpKind, Region, Traits, Value};
+use crate::{Block, Code, Def, Op, OpKind, Region, Traits, Value};
 
 impl Verifier<'_> {
     pub(super) fn scopes(&mut self, op: Op) {
@@ -16,7 +16,7 @@ impl Verifier<'_> {
                 Reach::Isolated => {
                     self.tell_at(
                         operand.span,
-                        "isolated",
+                        Code::Isolated,
                         "uses a value defined outside of the isolated region",
                     );
                 }
@@ -27,7 +27,7 @@ impl Verifier<'_> {
                         n => format!("#{n}"),
                     };
                     let message = format!("operand %{name}{number} does not dominate this use");
-                    self.tell_at(operand.span, "dominance", message);
+                    self.tell_at(operand.span, Code::Dominance, message);
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! Symbols: one definition each, and calls of functions that are there.
 
 use super::{Verifier, is_understood};
-use crate::{Attr, AttrData, Form, Ir, Name, Op, OpKind, Region, Traits, Type, TypeData};
+use crate::{Attr, AttrData, Code, Form, Ir, Name, Op, OpKind, Region, Traits, Type, TypeData};
 
 /// What a symbol means to who calls it: its first definition in a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,14 +75,14 @@ impl Verifier<'_> {
         if !self.is_table(parent) {
             if self.ir.op(parent).kind != OpKind::Unknown {
                 let message = "symbol's parent must have the SymbolTable trait";
-                self.tell(op, "misplaced-symbol", message);
+                self.tell(op, Code::MisplacedSymbol, message);
             }
             return;
         }
         let first = self.ir.symbol_defs(data.parent, name).first();
         if first.is_some_and(|&it| it != op && self.ir.op(it).kind.has(Traits::SYMBOL)) {
             let message = format!("redefinition of symbol named '{}'", self.ir.interner.str(name));
-            self.tell_at(span, "redefined-symbol", message);
+            self.tell_at(span, Code::RedefinedSymbol, message);
         }
     }
 
@@ -104,7 +104,7 @@ impl Verifier<'_> {
             };
             if list.iter().any(plain) {
                 let message = format!("{what} may only have dialect attributes");
-                self.tell(op, "attribute-name", message);
+                self.tell(op, Code::AttributeName, message);
                 return;
             }
             let n = self.function_type(op).and_then(|it| match self.ir.interner.type_data(it) {
@@ -116,7 +116,7 @@ impl Verifier<'_> {
                 && n != list.len()
             {
                 let message = format!("has attributes of {} {what}, but {n} {what}", list.len());
-                self.tell(op, "attribute-count", message);
+                self.tell(op, Code::AttributeCount, message);
                 return;
             }
         }
@@ -130,7 +130,11 @@ impl Verifier<'_> {
             _ => false,
         });
         if is_declaration && is_public {
-            self.tell(op, "public-declaration", "symbol declaration cannot have public visibility");
+            self.tell(
+                op,
+                Code::PublicDeclaration,
+                "symbol declaration cannot have public visibility",
+            );
         }
     }
 
@@ -151,7 +155,7 @@ impl Verifier<'_> {
                 let span = uses.first().map_or(self.ir.op(op).name_span, |it| it.2);
                 let message =
                     format!("'{}' does not reference a valid function", self.ir.interner.str(name));
-                self.tell_at(span, UNKNOWN_FUNCTION, message);
+                self.tell_at(span, Code::UnknownFunction, message);
                 None
             }
         }
@@ -169,7 +173,7 @@ impl Verifier<'_> {
                 self.show(given),
                 self.show(ty)
             );
-            self.tell(op, "function-type", message);
+            self.tell(op, Code::FunctionType, message);
         }
     }
 
@@ -186,7 +190,7 @@ impl Verifier<'_> {
         let name = self.ir.interner.str(name);
         if n != inputs.len() {
             let message = format!("passes {n} operands, but '{name}' takes {}", inputs.len());
-            self.tell(op, "call-operands", message);
+            self.tell(op, Code::CallOperands, message);
             return;
         }
         for (at, &wanted) in inputs.iter().enumerate() {
@@ -194,14 +198,14 @@ impl Verifier<'_> {
             if self.clash(given, wanted) {
                 let message =
                     format!("expects '{}', but got '{}'", self.show(wanted), self.show(given));
-                self.tell_at(data.operands[first + at].span, "call-operands", message);
+                self.tell_at(data.operands[first + at].span, Code::CallOperands, message);
                 return;
             }
         }
         if data.results.len() != results.len() {
             let message =
                 format!("has {} results, but '{name}' gives {}", data.results.len(), results.len());
-            self.tell(op, "call-results", message);
+            self.tell(op, Code::CallResults, message);
             return;
         }
         for (&value, &wanted) in data.results.iter().zip(results) {
@@ -212,12 +216,9 @@ impl Verifier<'_> {
                     self.show(given),
                     self.show(wanted)
                 );
-                self.tell(op, "call-results", message);
+                self.tell(op, Code::CallResults, message);
                 return;
             }
         }
     }
 }
-
-/// The code of a call of a function that is not there; a broken function may hide it.
-pub(crate) const UNKNOWN_FUNCTION: &str = "unknown-function";

@@ -1,7 +1,7 @@
 //! Operand, result and attribute types of `arith`, `noisy`, `cf` and of the operands of the others, op by op.
 
 use super::Verifier;
-use crate::{AttrData, Dim, Op, OpKind, Sign, Type, TypeData};
+use crate::{AttrData, Code, Dim, Op, OpKind, Sign, Type, TypeData};
 
 /// What a type must be.
 #[derive(Clone, Copy, PartialEq)]
@@ -262,7 +262,7 @@ impl Verifier<'_> {
             if !self.is(ty, class) {
                 let message =
                     format!("operand #{at} must be {}, but got '{}'", class.text(), self.show(ty));
-                self.tell_at(data.operands[at].span, "operand-type", message);
+                self.tell_at(data.operands[at].span, Code::OperandType, message);
                 return;
             }
         }
@@ -271,7 +271,7 @@ impl Verifier<'_> {
             if !self.is(ty, class) {
                 let message =
                     format!("result #{at} must be {}, but got '{}'", class.text(), self.show(ty));
-                self.tell(op, "result-type", message);
+                self.tell(op, Code::ResultType, message);
                 return;
             }
         }
@@ -306,7 +306,7 @@ impl Verifier<'_> {
                         self.show(first),
                         self.show(other)
                     );
-                    self.tell(op, "types-differ", message);
+                    self.tell(op, Code::TypesDiffer, message);
                 }
             }
             Agree::Compared => {
@@ -317,7 +317,7 @@ impl Verifier<'_> {
                         self.show(first),
                         self.show(second)
                     );
-                    self.tell(op, "types-differ", message);
+                    self.tell(op, Code::TypesDiffer, message);
                 } else if let Some(&result) = results.first()
                     && !self.is_same_shape(first, result)
                 {
@@ -326,7 +326,7 @@ impl Verifier<'_> {
                         self.show(first),
                         self.show(result)
                     );
-                    self.tell(op, "result-type", message);
+                    self.tell(op, Code::ResultType, message);
                 }
             }
             Agree::Cast(width) => {
@@ -344,7 +344,7 @@ impl Verifier<'_> {
                 self.show(from),
                 self.show(to)
             );
-            self.tell(op, "shapes-differ", message);
+            self.tell(op, Code::ShapesDiffer, message);
             return;
         }
         let (Some(from_width), Some(to_width)) = (self.width(from), self.width(to)) else {
@@ -362,7 +362,7 @@ impl Verifier<'_> {
                 self.show(from),
                 self.show(to)
             );
-            self.tell(op, "cast-width", message);
+            self.tell(op, Code::CastWidth, message);
         }
     }
 
@@ -451,14 +451,14 @@ impl Verifier<'_> {
                 self.show(first),
                 self.show(other)
             );
-            self.tell(op, "types-differ", message);
+            self.tell(op, Code::TypesDiffer, message);
         } else if !self.is_same_shape(sum, carry) {
             let message = format!(
                 "the carry must be `i1`, shaped as '{}', but is '{}'",
                 self.show(sum),
                 self.show(carry)
             );
-            self.tell(op, "result-type", message);
+            self.tell(op, Code::ResultType, message);
         }
     }
 
@@ -474,7 +474,7 @@ impl Verifier<'_> {
         {
             let message =
                 format!("one of '{}' and '{}' must be of index", self.show(*from), self.show(*to));
-            self.tell(op, "cast-types", message);
+            self.tell(op, Code::CastTypes, message);
         }
     }
 
@@ -487,7 +487,7 @@ impl Verifier<'_> {
                 self.show(*yes),
                 self.show(*other)
             );
-            self.tell(op, "types-differ", message);
+            self.tell(op, Code::TypesDiffer, message);
         } else if *condition != Type::I1 && *condition != Type::UNKNOWN && *yes != Type::UNKNOWN {
             let is_shaped = self.ir.interner.element_type(*condition) == Type::I1
                 && self.shape(*yes) != Shape::Scalar
@@ -506,7 +506,7 @@ impl Verifier<'_> {
                     self.show(*yes),
                     self.show(*condition)
                 );
-                self.tell_at(self.ir.op(op).operands[0].span, "operand-type", message);
+                self.tell_at(self.ir.op(op).operands[0].span, Code::OperandType, message);
             }
         }
     }
@@ -530,12 +530,12 @@ impl Verifier<'_> {
                 self.show(ty),
                 self.show(result)
             );
-            self.tell(op, "types-differ", message);
+            self.tell(op, Code::TypesDiffer, message);
             return;
         }
         match interner.type_data(ty) {
             TypeData::Int { sign: Sign::Signed | Sign::Unsigned, .. } => {
-                self.tell(op, "result-type", "integer return type must be signless");
+                self.tell(op, Code::ResultType, "integer return type must be signless");
             }
             TypeData::Vector { dims, .. }
                 if dims.iter().any(|it| matches!(it, Dim::Scalable(_))) =>
@@ -544,7 +544,7 @@ impl Verifier<'_> {
                 if interner.str(*text).contains(',') {
                     let message =
                         "the elements of a scalable vector must all be the same (`dense<0>`)";
-                    self.tell(op, "scalable-elements", message);
+                    self.tell(op, Code::ScalableElements, message);
                 }
             }
             _ => {}
@@ -560,7 +560,7 @@ impl Verifier<'_> {
                 self.show(types[0]),
                 self.show(*other)
             );
-            self.tell(op, "types-differ", message);
+            self.tell(op, Code::TypesDiffer, message);
         }
     }
 
@@ -571,7 +571,7 @@ impl Verifier<'_> {
             && !(0..end).contains(value)
         {
             let message = format!("'{attr}' must be below {end}, but is {value}");
-            self.tell(op, "attribute-value", message);
+            self.tell(op, Code::AttributeValue, message);
         }
     }
 
@@ -585,7 +585,7 @@ impl Verifier<'_> {
             let message = format!(
                 "number of case values ({n}) should match number of case destinations ({n_cases})"
             );
-            self.tell(op, "case-count", message);
+            self.tell(op, Code::CaseCount, message);
         }
     }
 }
