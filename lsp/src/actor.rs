@@ -8,7 +8,7 @@
 //! - Edits are applied in order, each exactly once. What has arrived is applied before anything is published, so nothing is
 //!   published that is older than the newest edit read, and every version published is published once.
 //! - A query sees exactly the edits sent before it.
-//! - A query that takes longer is a [`Job`]: it runs in slices of half a millisecond between other messages and ends with
+//! - A query that takes longer is a [`Job`]: it runs in steps between other messages and ends with
 //!   "content modified" when an edit comes.
 //! - A panic loses what caused it: the query, or what was derived from the text, which is then derived anew. The text survives.
 
@@ -22,7 +22,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
 
 use crate::content::{Content, difference};
-use crate::job::{Job, Slices, Waiting};
+use crate::job::{Job, Steps, Waiting};
 use crate::outbox::Epoch;
 use crate::position;
 use crate::session::Session;
@@ -39,7 +39,7 @@ enum Message {
     /// Settings may have changed.
     Refresh,
     Query(Box<dyn FnOnce(&mut View<'_>) + Send>),
-    Job(Box<dyn Slices>),
+    Job(Box<dyn Steps>),
     Close,
 }
 
@@ -198,7 +198,7 @@ struct Actor {
     /// Messages that came, and how many of them are changes.
     inbox: VecDeque<Message>,
     n_changes: usize,
-    jobs: VecDeque<Box<dyn Slices>>,
+    jobs: VecDeque<Box<dyn Steps>>,
     receiver: Receiver<Message>,
     cache: Cache,
 }
@@ -284,7 +284,7 @@ impl Actor {
     fn step(&mut self) {
         let Some(mut job) = self.jobs.pop_front() else { return };
         if let Some(mut view) = self.view()
-            && !job.slice(&mut view)
+            && !job.step(&mut view)
         {
             self.jobs.push_front(job);
         }
@@ -340,5 +340,128 @@ impl Actor {
             solve::later(&self.session, &self.settings, &self.uri, version);
         }
         self.session.outbox.publish(&self.name, self.epoch, version, &found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::features::{fold, hint, lens, reference, symbol, token, walk};
+    use crate::position::Encoding;
+
+    /// A step of a job about a whole file, made at the first step.
+    type Step = Box<dyn FnMut(&mut View<'_>) -> bool + Send>;
+
+    /// The jobs, each finding so much in so many steps that an edit comes in the middle.
+    fn jobs() -> Vec<(&'static str, Step)> {
+        let mut tokens = None;
+        let mut folds = None;
+        let mut symbols = None;
+        let mut lenses = None;
+        let mut hints = None;
+        let mut search = None;
+        vec![
+            (
+                "tokens",
+                Box::new(move |view| {
+                    let source = view.document.source();
+                    let all = 0..view.text().len_bytes();
+                    let new = || token::Tokens::new(source, all, Encoding::Utf16);
+                    tokens.get_or_insert_with(new).step(source)
+                }),
+            ),
+            (
+                "folds",
+                Box::new(move |view| {
+                    let source = view.document.source();
+                    let new = || fold::Folds::new(source);
+                    folds.get_or_insert_with(new).step(source, &mut |_| {})
+                }),
+            ),
+            (
+                "symbols",
+                Box::new(move |view| {
+                    let source = view.document.source();
+                    let new = || symbol::Outline::new(source);
+                    symbols.get_or_insert_with(new).step(source, &mut |_| {})
+                }),
+            ),
+            (
+                "lenses",
+                Box::new(move |view| {
+                    let new = || lens::Lenses::new(view.document);
+                    lenses.get_or_insert_with(new).step(view.document, &mut |_| {})
+                }),
+            ),
+            (
+                "hints",
+                Box::new(move |view| {
+                    let wanted = &view.settings.file.hints;
+                    let all = 0..view.text().len_bytes();
+                    let new = || hint::Search::new(view.document, all, wanted);
+                    hints.get_or_insert_with(new).step(view.document, wanted, &mut |_| {})
+                }),
+            ),
+            (
+                "references",
+                Box::new(move |view| {
+                    let source = view.document.source();
+                    let search = search.get_or_insert_with(|| {
+                        let at = source.slice(0..200).find("%x").unwrap_or_default();
+                        let mention = crate::features::cursor::mention_at(source, at);
+                        reference::Search::new(source.ir(), mention.expect("a name").thing)
+                    });
+                    search.step(source.ir(), &mut |_| {})
+                }),
+            ),
+        ]
+    }
+
+    /// 50,000 ops in one function that all use one value, and 50,000 in functions of two.
+    fn text() -> String {
+        let op = |n: usize| format!("  %{n} = noisy.add %x, %x : !noisy.i32\n");
+        let straight: String = (0..50_000).map(op).collect();
+        let function = |n: usize| {
+            format!(
+                "func.func @f{n}(%x: !noisy.i32) {{\n  %0 = noisy.add %x, %x : !noisy.i32\n  return\n}}\n"
+            )
+        };
+        let functions: String = (0..25_000).map(function).collect();
+        format!("func.func @f(%x: !noisy.i32) {{\n{straight}  return\n}}\n{functions}")
+    }
+
+    #[test]
+    fn an_edit_waits_for_at_most_one_step() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let session = Arc::new(Session::new(runtime.handle().clone()));
+        let uri: lsp::Uri = "file:///a.mlir".parse().expect("a name");
+        let document = Document::open(&session, uri, 1, text()).expect("a thread");
+        for (version, (name, mut step)) in (2..).zip(jobs()) {
+            let n_steps = Arc::new(AtomicUsize::new(0));
+            let (steps, editor) = (n_steps.clone(), document.clone());
+            // The edit arrives while the third step is at work.
+            let job = move |view: &mut View<'_>| {
+                let before = walk::n_steps();
+                let more = step(view);
+                assert!(walk::n_steps() - before <= 2 * walk::BATCH, "{name}: a long step");
+                if steps.fetch_add(1, Ordering::SeqCst) + 1 == 3 {
+                    let position = lsp::Position::new(0, 0);
+                    let change = lsp::TextDocumentContentChangeEvent {
+                        range: Some(lsp::Range::new(position, position)),
+                        range_length: None,
+                        text: "\n".to_owned(),
+                    };
+                    editor.change(version, vec![change]);
+                }
+                (!more).then_some(())
+            };
+            let answer = runtime.block_on(document.run(job));
+            assert_eq!(answer, Err(NoAnswer::Modified), "{name}");
+            assert_eq!(n_steps.load(Ordering::SeqCst), 3, "{name}: steps while an edit waited");
+            assert_eq!(runtime.block_on(document.query(|view| view.version)), Ok(version));
+        }
+        document.close();
     }
 }

@@ -1,20 +1,16 @@
-//! Answers that may take longer than a slice: computed between other messages, in steps, and written as JSON on the way
+//! Answers that may take longer than a moment: computed between other messages, in steps, and written as JSON on the way
 //! ([`crate::json`]).
 //!
-//! *Law.* A step is small: it looks at a bounded number of items or bytes, whatever the size of the file. So a slice ends soon after
-//! [`SLICE`], and an edit never waits longer than that for a job. What is found is converted and written in the
+//! *Law.* A step is small: it looks at a bounded number of items, whatever the size of the file, in tens of microseconds. The actor looks at its
+//! messages between any two steps, so an edit waits for at most one. What is found is converted and written in the
 //! step that finds it; nothing is left to do for all of it at the end.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
 use crate::actor::NoAnswer;
 use crate::view::View;
-
-/// How long a job may run before messages are looked at.
-pub(crate) const SLICE: Duration = Duration::from_micros(500);
 
 /// A computation over a document, in steps.
 pub(crate) trait Job: Send + 'static {
@@ -38,14 +34,14 @@ where
 }
 
 /// A job with the way to who waits for it.
-pub(crate) trait Slices: Send {
-    /// Goes on for a slice; whether it is done with.
-    fn slice(&mut self, view: &mut View<'_>) -> bool;
+pub(crate) trait Steps: Send {
+    /// Goes on by a step; whether it is done with.
+    fn step(&mut self, view: &mut View<'_>) -> bool;
     /// Ends it because the document changed.
     fn end(&mut self);
 }
 
-/// See [`Slices`].
+/// See [`Steps`].
 pub(crate) struct Waiting<J: Job> {
     job: J,
     answer: Option<oneshot::Sender<Result<J::Output, NoAnswer>>>,
@@ -58,19 +54,15 @@ impl<J: Job> Waiting<J> {
     }
 }
 
-impl<J: Job> Slices for Waiting<J> {
-    fn slice(&mut self, view: &mut View<'_>) -> bool {
+impl<J: Job> Steps for Waiting<J> {
+    fn step(&mut self, view: &mut View<'_>) -> bool {
         if self.answer.as_ref().is_none_or(oneshot::Sender::is_closed) {
             return true;
         }
-        let until = Instant::now() + SLICE;
-        let out = loop {
-            match catch_unwind(AssertUnwindSafe(|| self.job.step(view))) {
-                Ok(None) if Instant::now() < until => {}
-                Ok(None) => return false,
-                Ok(Some(out)) => break Ok(out),
-                Err(_) => break Err(NoAnswer::Panicked),
-            }
+        let out = match catch_unwind(AssertUnwindSafe(|| self.job.step(view))) {
+            Ok(None) => return false,
+            Ok(Some(out)) => Ok(out),
+            Err(_) => Err(NoAnswer::Panicked),
         };
         if let Some(answer) = self.answer.take() {
             let _ = answer.send(out);

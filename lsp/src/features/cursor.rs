@@ -140,12 +140,3 @@ pub(crate) fn pack(ir: &Ir, value: Value) -> Vec<Value> {
     }
     vec![value]
 }
-
-/// Where a value is used, in textual order.
-pub(crate) fn uses(ir: &Ir, value: Value) -> Vec<Range<usize>> {
-    let uses = ir.value(value).uses.iter();
-    let mut out: Vec<_> =
-        uses.map(|&(op, index)| ir.absolute(op, ir.op(op).operands[index as usize].span)).collect();
-    out.sort_unstable_by_key(|it| it.start);
-    out
-}

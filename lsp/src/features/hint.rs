@@ -8,7 +8,7 @@ use noisy_settings::Hints;
 use noisy_syntax::{Op, OpKind, Value};
 
 use super::cursor;
-use super::walk::items_in;
+use super::walk::{BATCH, Item, Walk};
 
 /// Something shown between the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,40 +17,66 @@ pub(crate) struct Hint {
     pub offset: usize,
     /// What is shown.
     pub label: String,
-    /// What it is about.
-    about: About,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum About {
-    Value(Value),
-    Loop(Op),
+/// The hints whose place is in a range of bytes, its end included, found bit by bit in textual order of the ops.
+#[derive(Debug)]
+pub(crate) struct Search {
+    range: Range<usize>,
+    /// The items around the first one of the walk.
+    around: Vec<Item>,
+    walk: Walk,
 }
 
-/// The hints whose place is in a range of bytes, its end included.
-pub(crate) fn hints(document: &Document, range: &Range<usize>, wanted: &Hints) -> Vec<Hint> {
+impl Search {
+    /// Of a range of a document.
+    pub(crate) fn new(document: &Document, range: Range<usize>, wanted: &Hints) -> Self {
+        let is_any = wanted.noise
+            || wanted.contracts
+            || wanted.ranges
+            || wanted.trip_counts
+            || wanted.loop_growth;
+        let (around, walk) =
+            if is_any { Walk::from(document.ir(), range.start) } else { Default::default() };
+        Self { range, around, walk }
+    }
+
+    /// Goes on a little; whether there is more.
+    pub(crate) fn step(
+        &mut self,
+        document: &Document,
+        wanted: &Hints,
+        found: &mut impl FnMut(Hint),
+    ) -> bool {
+        for item in std::mem::take(&mut self.around) {
+            of_item(document, item, &self.range, wanted).into_iter().for_each(&mut *found);
+        }
+        for _ in 0..BATCH {
+            let next = self.walk.next(document.ir()).filter(|it| it.start <= self.range.end);
+            let Some(item) = next else { return false };
+            of_item(document, item, &self.range, wanted).into_iter().for_each(&mut *found);
+        }
+        true
+    }
+}
+
+/// The hints at the names that an item defines, and at its own.
+fn of_item(document: &Document, item: Item, range: &Range<usize>, wanted: &Hints) -> Vec<Hint> {
     let ir = document.ir();
     let mut out = Vec::new();
-    let loops = wanted.trip_counts || wanted.loop_growth;
-    if !(wanted.noise || wanted.contracts || wanted.ranges || loops) {
-        return out;
+    for &value in &ir.op(item.op).results {
+        add(document, value, range, wanted, &mut out);
     }
-    for item in items_in(ir, range) {
-        for &value in &ir.op(item.op).results {
-            add(document, value, range, wanted, &mut out);
-        }
-        for value in cursor::arguments_in(ir, item.op) {
-            add(document, value, range, wanted, &mut out);
-        }
-        if let Some(label) = loop_label(document, item.op, wanted) {
-            let name = ir.absolute_at(item.op, item.start, ir.op(item.op).name_span);
-            if range.start <= name.end && name.end <= range.end {
-                out.push(Hint { offset: name.end, label, about: About::Loop(item.op) });
-            }
+    for value in cursor::arguments_in(ir, item.op) {
+        add(document, value, range, wanted, &mut out);
+    }
+    if let Some(label) = loop_label(document, item.op, wanted) {
+        let name = ir.absolute_at(item.op, item.start, ir.op(item.op).name_span);
+        if range.start <= name.end && name.end <= range.end {
+            out.push(Hint { offset: name.end, label });
         }
     }
     out.sort_by_key(|it| it.offset);
-    out.dedup();
     out
 }
 
@@ -64,12 +90,10 @@ fn add(
     let Some(label) = label(document, value, wanted) else { return };
     let Some(name) = cursor::definition(document.ir(), value) else { return };
     if range.start <= name.end && name.end <= range.end {
-        let about = About::Value(value);
         // The values of a pack share a name, and so a place.
-        if let Some(last) = out.iter_mut().find(|it| it.offset == name.end && it.about != about) {
-            last.label = format!("{} {label}", last.label);
-        } else {
-            out.push(Hint { offset: name.end, label, about });
+        match out.last_mut().filter(|it| it.offset == name.end) {
+            Some(last) => last.label = format!("{} {label}", last.label),
+            None => out.push(Hint { offset: name.end, label }),
         }
     }
 }

@@ -16,8 +16,8 @@ pub(crate) fn linked(source: &Source, offset: usize) -> Vec<Range<usize>> {
     if matches!(mention.thing, Thing::OpName(_)) {
         return Vec::new();
     }
-    let all = reference::named(source.ir(), mention.thing);
-    if all.len() > MAX || !all.iter().any(|it| it.defines) {
+    let all = reference::named(source.ir(), mention.thing, MAX).unwrap_or_default();
+    if !all.iter().any(|it| it.defines) {
         return Vec::new();
     }
     let bare = |range: Range<usize>| {

@@ -26,7 +26,9 @@ mod tests {
 
     use noisy_analyses::Document;
 
-    use super::{fold, lens, link, symbol, token, walk};
+    use noisy_settings::Hints;
+
+    use super::{cursor, fold, hint, lens, link, reference, symbol, token, walk};
     use crate::json::JsonArray;
     use crate::position::Encoding;
 
@@ -61,6 +63,18 @@ mod tests {
         let mut json = JsonArray::new();
         let mut links = link::Links::default();
         out.push(("links", most(|| links.step(source, &mut |it| json.push(&it.range.start)))));
+        let (mut json, wanted) = (JsonArray::new(), Hints::default());
+        let mut hints = hint::Search::new(&document, 0..text.len(), &wanted);
+        let mut step = || hints.step(&document, &wanted, &mut |it| json.push(&it.label));
+        out.push(("hints", most(&mut step)));
+        // The first argument has as many uses as there are ops.
+        let argument = text.find("%a").and_then(|at| cursor::mention_at(source, at));
+        if let Some(mention) = argument {
+            let mut json = JsonArray::new();
+            let mut search = reference::Search::new(source.ir(), mention.thing);
+            let mut step = || search.step(source.ir(), &mut |it| json.push(&it.range.start));
+            out.push(("references", most(&mut step)));
+        }
         out
     }
 

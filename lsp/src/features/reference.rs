@@ -1,11 +1,12 @@
-//! Find all references, and highlight them: one search for both.
+//! Find all references, highlight them, rename: one search for all.
 
 use std::ops::Range;
 
-use noisy_syntax::{Ir, Op, Source};
+use noisy_syntax::{Ir, Op};
 
 use super::cursor::{self, Thing};
 use super::definition::defining;
+use super::walk::{BATCH, Walk};
 
 /// A place that names a thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,85 +17,149 @@ pub(crate) struct Reference {
     pub defines: bool,
 }
 
-/// Everywhere that what stands at an offset is named, in textual order.
-pub(crate) fn references(source: &Source, offset: usize) -> Vec<Reference> {
-    cursor::mention_at(source, offset).map_or_else(Vec::new, |it| all(source.ir(), it.thing))
+/// Everywhere that a thing is named, found bit by bit in no particular order; a place may be found twice.
+#[derive(Debug)]
+pub(crate) struct Search {
+    thing: Thing,
+    candidates: Candidates,
 }
 
-/// Everywhere that a thing is named, in textual order.
-pub(crate) fn all(ir: &Ir, thing: Thing) -> Vec<Reference> {
-    let mut out: Vec<_> =
-        uses(ir, thing).into_iter().map(|range| Reference { range, defines: false }).collect();
-    if let Some((_, range)) = defining(ir, thing) {
-        out.push(Reference { range, defines: true });
-    }
-    out.sort_unstable_by_key(|it| (it.range.start, !it.defines));
-    out.dedup_by_key(|it| it.range.start);
-    out
+/// What is still to be looked at.
+#[derive(Debug)]
+enum Candidates {
+    /// So many of the uses of a value or a block, which know their places.
+    Uses(usize),
+    /// Ops that may name a symbol.
+    Ops(Vec<Op>),
+    /// The items of a chunk, which ends there; an alias may be named in any of them.
+    Items(Walk, usize),
 }
 
-/// As [`all`], with all that shares the name: a pack has one, `%a#0` and `%a#1` change together.
-pub(crate) fn named(ir: &Ir, thing: Thing) -> Vec<Reference> {
-    let mut out = all(ir, thing);
-    if let Thing::Value(value) = thing {
-        for other in cursor::pack(ir, value).into_iter().filter(|it| *it != value) {
-            let uses = cursor::uses(ir, other).into_iter();
-            out.extend(uses.map(|range| Reference { range, defines: false }));
-        }
-        out.sort_unstable_by_key(|it| it.range.start);
-    }
-    out
-}
-
-fn uses(ir: &Ir, thing: Thing) -> Vec<Range<usize>> {
-    match thing {
-        Thing::Value(value) => cursor::uses(ir, value),
-        Thing::Block(block) => {
-            let preds = ir.block(block).preds.iter();
-            preds
-                .map(|&(op, index)| ir.absolute(op, ir.rest(op).successors[index as usize].span))
-                .collect()
-        }
-        Thing::Symbol(target) => symbol_uses(ir, target).into_iter().map(|it| it.1).collect(),
-        Thing::Alias(from, name) => {
-            let mut out = Vec::new();
-            for &(_, region) in &ir.op(ir.chunk_of(from)).regions {
-                ir.walk(region, &mut |op| alias_uses(ir, op, name, &mut out));
-                // Aliases use aliases.
-                ir.items(region).filter(|&op| !ir.op(op).kind.is_op()).for_each(|op| {
-                    alias_uses(ir, op, name, &mut out);
-                });
+impl Search {
+    /// For a thing.
+    pub(crate) fn new(ir: &Ir, thing: Thing) -> Self {
+        let candidates = match thing {
+            Thing::Value(value) => Candidates::Uses(ir.value(value).uses.len()),
+            Thing::Block(block) => Candidates::Uses(ir.block(block).preds.len()),
+            Thing::Symbol(target) => Candidates::Ops(symbol_users(ir, target)),
+            Thing::Alias(from, _) => {
+                let chunk = ir.chunk_of(from);
+                let start = ir.start(chunk);
+                let (_, walk) = Walk::from(ir, start);
+                Candidates::Items(walk, start + ir.len(chunk))
             }
-            out
+            Thing::OpName(_) => Candidates::Uses(0),
+        };
+        Self { thing, candidates }
+    }
+
+    /// Goes on a little; whether there is more. The definition is found last.
+    pub(crate) fn step(&mut self, ir: &Ir, found: &mut impl FnMut(Reference)) -> bool {
+        let mut used = |range| found(Reference { range, defines: false });
+        match (self.thing, &mut self.candidates) {
+            (Thing::Value(value), Candidates::Uses(n)) => {
+                for &(op, index) in batch(&ir.value(value).uses, n) {
+                    used(ir.absolute(op, ir.op(op).operands[index as usize].span));
+                }
+            }
+            (Thing::Block(block), Candidates::Uses(n)) => {
+                for &(op, index) in batch(&ir.block(block).preds, n) {
+                    used(ir.absolute(op, ir.rest(op).successors[index as usize].span));
+                }
+            }
+            (Thing::Symbol(target), Candidates::Ops(ops)) => {
+                let from = ops.len().saturating_sub(BATCH);
+                for op in ops.drain(from..) {
+                    symbol_uses_in(ir, op, target).for_each(&mut used);
+                }
+            }
+            (Thing::Alias(_, name), Candidates::Items(walk, end)) => {
+                for _ in 0..BATCH {
+                    let Some(item) = walk.next(ir).filter(|it| it.start < *end) else {
+                        *walk = Walk::default();
+                        break;
+                    };
+                    let uses = ir.rest(item.op).alias_uses.iter().filter(|it| it.name == name);
+                    for it in uses {
+                        used(ir.absolute_at(item.op, item.start, it.span));
+                    }
+                }
+            }
+            _ => {}
         }
-        Thing::OpName(_) => Vec::new(),
+        let more = match &self.candidates {
+            Candidates::Uses(n) => *n > 0,
+            Candidates::Ops(ops) => !ops.is_empty(),
+            Candidates::Items(walk, _) => !walk.is_over(),
+        };
+        if !more && let Some((_, range)) = defining(ir, self.thing) {
+            found(Reference { range, defines: true });
+        }
+        more
     }
 }
 
-fn alias_uses(ir: &Ir, op: Op, name: noisy_syntax::Name, out: &mut Vec<Range<usize>>) {
-    for it in &ir.rest(op).alias_uses {
-        if it.name == name {
-            out.push(ir.absolute(op, it.span));
-        }
-    }
+/// The last few of the first `n`, which are then no longer among them.
+fn batch<'a, T>(all: &'a [T], n: &mut usize) -> &'a [T] {
+    let end = *n;
+    *n = end.saturating_sub(BATCH);
+    all.get(*n..end).unwrap_or_default()
 }
 
-/// The ops that refer to a symbol, with the reference, in textual order.
-pub(crate) fn symbol_uses(ir: &Ir, target: Op) -> Vec<(Op, Range<usize>)> {
+/// In textual order, each place once: of a definition that counts as a use, too, the definition.
+pub(crate) fn in_order<T, K: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> (K, bool)) {
+    all.sort_unstable_by_key(|it| {
+        let (start, defines) = place(it);
+        (start, !defines)
+    });
+    all.dedup_by(|a, b| place(a).0 == place(b).0);
+}
+
+/// Everywhere that a thing is named, and what shares its name: a pack has one, `%a#0` and `%a#1` change together. In textual order; nothing if
+/// that is more than so many places.
+pub(crate) fn named(ir: &Ir, thing: Thing, most: usize) -> Option<Vec<Reference>> {
+    let others = match thing {
+        Thing::Value(value) => cursor::pack(ir, value),
+        _ => Vec::new(),
+    };
+    let others = others.into_iter().map(Thing::Value).filter(|it| *it != thing);
+    let mut out = Vec::new();
+    for thing in std::iter::once(thing).chain(others) {
+        let mut search = Search::new(ir, thing);
+        while search.step(ir, &mut |it| out.push(it)) {
+            if out.len() > most {
+                return None;
+            }
+        }
+    }
+    in_order(&mut out, |it| (it.range.start, it.defines));
+    (out.len() <= most).then_some(out)
+}
+
+/// The ops that may refer to a symbol, each once.
+fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
     let Some((name, _)) = ir.rest(target).symbol else { return Vec::new() };
     let mut users = ir.symbol_users(name).to_vec();
     users.sort_unstable();
     users.dedup();
-    let mut out = Vec::new();
-    for op in users {
-        for &(last, first, span) in &ir.rest(op).symbol_uses {
-            let is_it = cursor::symbol(ir, op, first, last) == Some(target)
-                || (first == name && ir.resolve_symbol(op, first) == Some(target));
-            if is_it {
-                out.push((op, ir.absolute(op, span)));
-            }
-        }
-    }
+    users
+}
+
+/// Where an op refers to a symbol.
+fn symbol_uses_in(ir: &Ir, op: Op, target: Op) -> impl Iterator<Item = Range<usize>> + '_ {
+    let name = ir.rest(target).symbol.map(|it| it.0);
+    ir.rest(op).symbol_uses.iter().filter_map(move |&(last, first, span)| {
+        let is_it = cursor::symbol(ir, op, first, last) == Some(target)
+            || (Some(first) == name && ir.resolve_symbol(op, first) == Some(target));
+        is_it.then(|| ir.absolute(op, span))
+    })
+}
+
+/// The ops that refer to a symbol, with the reference, in textual order.
+pub(crate) fn symbol_uses(ir: &Ir, target: Op) -> Vec<(Op, Range<usize>)> {
+    let users = symbol_users(ir, target).into_iter();
+    let mut out: Vec<_> =
+        users.flat_map(|op| symbol_uses_in(ir, op, target).map(move |it| (op, it))).collect();
     out.sort_unstable_by_key(|it| it.1.start);
     out
 }

@@ -6,6 +6,7 @@ use noisy_analyses::TextEdit;
 use noisy_syntax::{Ir, Op, OpKind, Region, Source, Value};
 
 use super::cursor::{self, Thing};
+use super::definition::defining;
 use super::reference;
 
 /// What would be renamed: the name without its sigil and `#number`.
@@ -20,7 +21,7 @@ pub(crate) struct Target {
 /// What a rename at an offset would rename.
 pub(crate) fn prepare(source: &Source, offset: usize) -> Option<Target> {
     let mention = cursor::mention_at(source, offset)?;
-    reference::all(source.ir(), mention.thing).iter().find(|it| it.defines)?;
+    defining(source.ir(), mention.thing)?;
     let range = name_in(source, mention.thing, mention.range);
     Some(Target { text: source.slice(range.clone()), range })
 }
@@ -75,7 +76,7 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     if let Some(why) = conflict(ir, mention.thing, bare) {
         return Err(why);
     }
-    let references = reference::named(ir, mention.thing);
+    let references = reference::named(ir, mention.thing, usize::MAX).unwrap_or_default();
     if !references.iter().any(|it| it.defines) {
         return Err("its definition is not in this file".to_owned());
     }

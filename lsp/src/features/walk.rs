@@ -64,6 +64,11 @@ impl Walk {
         Some(item)
     }
 
+    /// Whether there is no next item.
+    pub(crate) fn is_over(&self) -> bool {
+        self.next.is_none()
+    }
+
     /// The next item, none of those inside the last one.
     pub(crate) fn skip(&mut self, ir: &Ir, last: Item) {
         while self.next.is_some_and(|it| it.depth > last.depth) {
@@ -112,18 +117,6 @@ thread_local! {
 #[cfg(test)]
 pub(crate) fn n_steps() -> usize {
     N_STEPS.with(std::cell::Cell::get)
-}
-
-/// The items that a range of bytes meets, and those around the first, in textual order.
-pub(crate) fn items_in(ir: &Ir, range: &Range<usize>) -> Vec<Item> {
-    let (mut items, mut walk) = Walk::from(ir, range.start);
-    while let Some(item) = walk.next(ir) {
-        if item.start > range.end {
-            break;
-        }
-        items.push(item);
-    }
-    items
 }
 
 /// The inside of each region of an item, in bytes.

@@ -3,7 +3,7 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
-use crate::features::{definition, linked, reference, rename};
+use crate::features::{cursor, definition, linked, reference, rename};
 use crate::server::Server;
 use crate::view::View;
 use crate::{from_proto, to_proto};
@@ -22,18 +22,39 @@ pub(crate) async fn definition(
     Ok(Some(found.unwrap_or(lsp::GotoDefinitionResponse::Array(Vec::new()))))
 }
 
+/// Where something is named, in textual order, and whether it is defined there.
+async fn named(
+    server: &Server,
+    at: lsp::TextDocumentPositionParams,
+) -> Result<Vec<(lsp::Range, bool)>> {
+    let (mut search, mut found) = (None, Vec::new());
+    let job = move |view: &mut View<'_>| {
+        let source = view.document.source();
+        if search.is_none() {
+            let mention = cursor::mention_at(source, view.offset(at.position));
+            search = mention.map(|it| reference::Search::new(source.ir(), it.thing));
+        }
+        let more = search.as_mut().is_some_and(|it| {
+            it.step(source.ir(), &mut |it| found.push((view.range(&it.range), it.defines)))
+        });
+        (!more).then(|| std::mem::take(&mut found))
+    };
+    let found = server.run(&at.text_document.uri, job).await?;
+    let mut found = found.unwrap_or_default();
+    reference::in_order(&mut found, |it| ((it.0.start.line, it.0.start.character), it.1));
+    Ok(found)
+}
+
 /// Where something is named.
 pub(crate) async fn references(
     server: &Server,
     params: lsp::ReferenceParams,
 ) -> Result<Option<Vec<lsp::Location>>> {
-    let at = params.text_document_position;
+    let uri = params.text_document_position.text_document.uri.clone();
     let with_definition = params.context.include_declaration;
-    let ask = move |view: &mut View<'_>| {
-        let found = reference::references(view.document.source(), view.offset(at.position));
-        to_proto::navigation::locations(view, &found, with_definition)
-    };
-    Ok(Some(server.ask(&at.text_document.uri, ask).await?.unwrap_or_default()))
+    let found = named(server, params.text_document_position).await?.into_iter();
+    let found = found.filter(|it| with_definition || !it.1);
+    Ok(Some(found.map(|(range, _)| lsp::Location { uri: uri.clone(), range }).collect()))
 }
 
 /// The same, to be highlighted.
@@ -41,12 +62,16 @@ pub(crate) async fn highlights(
     server: &Server,
     params: lsp::DocumentHighlightParams,
 ) -> Result<Option<Vec<lsp::DocumentHighlight>>> {
-    let at = params.text_document_position_params;
-    let ask = move |view: &mut View<'_>| {
-        let found = reference::references(view.document.source(), view.offset(at.position));
-        to_proto::navigation::highlights(view, &found)
+    let found = named(server, params.text_document_position_params).await?.into_iter();
+    let highlight = |(range, defines)| {
+        let kind = if defines {
+            lsp::DocumentHighlightKind::WRITE
+        } else {
+            lsp::DocumentHighlightKind::READ
+        };
+        lsp::DocumentHighlight { range, kind: Some(kind) }
     };
-    Ok(Some(server.ask(&at.text_document.uri, ask).await?.unwrap_or_default()))
+    Ok(Some(found.map(highlight).collect()))
 }
 
 /// What a rename would rename.

@@ -24,12 +24,18 @@ pub(crate) async fn hints(
     server: &Server,
     params: lsp::InlayHintParams,
 ) -> Result<Option<Vec<lsp::InlayHint>>> {
-    let ask = move |view: &mut View<'_>| {
+    let (mut hints, mut out) = (None, JsonArray::new());
+    let job = move |view: &mut View<'_>| {
         let wanted = &view.settings.file.hints;
-        let hints = hint::hints(view.document, &view.offsets(params.range), wanted);
-        hints.into_iter().map(|it| to_proto::overlay::hint(view, it)).collect()
+        let hints = hints.get_or_insert_with(|| {
+            hint::Search::new(view.document, view.offsets(params.range), wanted)
+        });
+        let more = hints.step(view.document, wanted, &mut |it| {
+            out.push(&to_proto::overlay::hint(view, it));
+        });
+        (!more).then(|| out.take())
     };
-    Ok(Some(server.ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
+    server.list(&params.text_document.uri, job).await
 }
 
 /// A hint with its tooltip, if the document is still the one it was made for.

@@ -5,7 +5,6 @@ use tower_lsp::ls_types as lsp;
 use crate::docs;
 use crate::features::definition::Definition;
 use crate::features::link::{Link, Target};
-use crate::features::reference::Reference;
 use crate::view::View;
 
 /// Definitions, as links where the client takes them.
@@ -20,34 +19,6 @@ pub(crate) fn definition(view: &View<'_>, it: &Definition) -> lsp::GotoDefinitio
         }]);
     }
     lsp::GotoDefinitionResponse::Array(vec![lsp::Location { uri: view.uri.clone(), range: name }])
-}
-
-/// References, with or without the definition.
-pub(crate) fn locations(
-    view: &View<'_>,
-    all: &[Reference],
-    with_definition: bool,
-) -> Vec<lsp::Location> {
-    all.iter()
-        .filter(|it| with_definition || !it.defines)
-        .map(|it| lsp::Location { uri: view.uri.clone(), range: view.range(&it.range) })
-        .collect()
-}
-
-/// Highlights.
-pub(crate) fn highlights(view: &View<'_>, all: &[Reference]) -> Vec<lsp::DocumentHighlight> {
-    let kind = |it: &Reference| {
-        if it.defines {
-            lsp::DocumentHighlightKind::WRITE
-        } else {
-            lsp::DocumentHighlightKind::READ
-        }
-    };
-    let highlight = |it: &Reference| lsp::DocumentHighlight {
-        range: view.range(&it.range),
-        kind: Some(kind(it)),
-    };
-    all.iter().map(highlight).collect()
 }
 
 /// A link; nothing if it leads nowhere.
