@@ -32,6 +32,43 @@ pub enum Category {
     Lint,
 }
 
+impl Severity {
+    /// As it is written: `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Info => "info",
+            Severity::Hint => "hint",
+        }
+    }
+}
+
+impl Category {
+    /// As it is written: `syntax`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::Syntax => "syntax",
+            Category::Name => "name",
+            Category::Type => "type",
+            Category::Structure => "structure",
+            Category::Noise => "noise",
+            Category::Lint => "lint",
+        }
+    }
+}
+
+impl From<noisy_syntax::Category> for Category {
+    fn from(it: noisy_syntax::Category) -> Category {
+        match it {
+            noisy_syntax::Category::Syntax => Category::Syntax,
+            noisy_syntax::Category::Name => Category::Name,
+            noisy_syntax::Category::Type => Category::Type,
+            noisy_syntax::Category::Structure => Category::Structure,
+        }
+    }
+}
+
 /// How an editor may show the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tag {

@@ -17,7 +17,7 @@ use crate::integer::Integers;
 use crate::model::NoiseModel;
 use crate::noise::{Growing, NoiseAnalysis, Root};
 use crate::sparse::{Context, Scene, Sparse};
-use crate::{Category, Diagnostic, Fix, Severity};
+use crate::{Diagnostic, Fix, Severity};
 
 /// Why the noise of an argument of a function is what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -248,7 +248,7 @@ impl Document {
         for (_, range, problem) in self.source.problems() {
             out.push(Diagnostic {
                 code: problem.code.name(),
-                category: category(problem.category),
+                category: problem.category.into(),
                 severity: Severity::Error,
                 range,
                 message: problem.message,
@@ -274,15 +274,6 @@ impl Document {
     pub fn function_name(&self, function: Op) -> String {
         let ir = self.ir();
         ir.rest(function).symbol.map_or(String::new(), |(name, _)| ir.interner.str(name).to_owned())
-    }
-}
-
-fn category(of: noisy_syntax::Category) -> Category {
-    match of {
-        noisy_syntax::Category::Syntax => Category::Syntax,
-        noisy_syntax::Category::Name => Category::Name,
-        noisy_syntax::Category::Type => Category::Type,
-        noisy_syntax::Category::Structure => Category::Structure,
     }
 }
 

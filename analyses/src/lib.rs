@@ -24,6 +24,7 @@ pub mod model;
 pub mod noise;
 pub mod placement;
 pub mod range;
+pub mod rule;
 pub mod sparse;
 
 pub use constant::Constant;
@@ -39,6 +40,7 @@ pub use integer::Integers;
 pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
 pub use placement::Limits;
 pub use range::{Bounds, Range};
+pub use rule::Rule;
 
 #[cfg(test)]
 mod call_laws;

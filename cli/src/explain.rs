@@ -2,37 +2,29 @@
 
 use std::io::{self, Write};
 
-use noisy_analyses::checks::{self, Check};
+use noisy_analyses::Rule;
 
 use crate::{CLEAN, FAILED, complain};
 
-/// Prints the documentation of a code, or of all.
+/// Prints the page of a code, or of all.
 pub(crate) fn run(code: Option<&str>, out: &mut dyn Write) -> io::Result<i32> {
     let Some(code) = code else {
-        for (n, it) in checks::ALL.iter().enumerate() {
+        for (n, it) in Rule::all().enumerate() {
             let separator = if n == 0 { "" } else { "\n" };
-            write!(out, "{separator}{}", page(it))?;
+            write!(out, "{separator}{}", it.page())?;
         }
         out.flush()?;
         return Ok(CLEAN);
     };
-    let Some(check) = checks::find(code) else {
-        let codes: Vec<_> = checks::ALL.iter().map(|it| it.code).collect();
-        let near = noisy_settings::nearest(code, codes.iter().copied());
+    let Some(rule) = Rule::find(code) else {
+        let near = noisy_settings::nearest(code, Rule::all().map(Rule::code));
         let near = near.map_or(String::new(), |it| format!("; did you mean {it}?"));
         complain(&format!(
-            "noisy-check: there is no rule {code}{near}\nThere are: {}",
-            codes.join(", ")
+            "noisy-check: there is no rule {code}{near}\n`noisy-check explain --all` tells of all"
         ));
         return Ok(FAILED);
     };
-    write!(out, "{}", page(check))?;
+    write!(out, "{}", rule.page())?;
     out.flush()?;
     Ok(CLEAN)
-}
-
-fn page(check: &Check) -> String {
-    let (severity, category) =
-        (crate::format::severity(check.severity), crate::format::category(check.category));
-    format!("# {}: {}\n\n{severity}, {category}\n\n{}", check.code, check.title(), check.docs())
 }

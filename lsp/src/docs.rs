@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use noisy_analyses::checks;
+use noisy_analyses::Rule;
 use tower_lsp::ls_types as lsp;
 
 use crate::log;
@@ -23,7 +23,7 @@ pub(crate) fn write(session: &Session) {
 /// Where the documentation of a code is.
 pub(crate) fn link(session: &Session, code: &str) -> Option<lsp::Uri> {
     let folder = session.docs()?;
-    checks::find(code)?;
+    Rule::find(code)?;
     lsp::Uri::from_file_path(folder.join(format!("{code}.md")))
 }
 
@@ -42,16 +42,14 @@ fn folder() -> Option<PathBuf> {
 
 fn write_all(folder: &Path) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
-    for check in checks::ALL {
-        let severity = format!("{:?}", check.severity).to_lowercase();
-        let text =
-            format!("# {}: {}\n\n*{severity}*\n\n{}", check.code, check.title(), check.docs());
-        let path = folder.join(format!("{}.md", check.code));
+    for rule in Rule::all() {
+        let (code, text) = (rule.code(), rule.page());
+        let path = folder.join(format!("{code}.md"));
         if fs::read_to_string(&path).is_ok_and(|it| it == text) {
             continue;
         }
         // Other servers may read and write the same; each sees a whole file.
-        let new = folder.join(format!("{}.{}", check.code, std::process::id()));
+        let new = folder.join(format!("{code}.{}", std::process::id()));
         fs::write(&new, text)?;
         fs::rename(&new, &path)?;
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use noisy_analyses::{Category, Diagnostic, Severity, checks};
+use noisy_analyses::{Category, Diagnostic, Rule, Severity};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
@@ -96,7 +96,7 @@ fn names() -> impl Iterator<Item = (&'static str, Option<Category>, String)> {
     let categories = CATEGORIES
         .iter()
         .map(|(name, _)| (*name, None, format!("Every rule of the category {name}.")));
-    let codes = checks::ALL.iter().map(|it| (it.code, Some(it.category), it.code.to_owned()));
+    let codes = Rule::all().map(|it| (it.code(), Some(it.category()), format!("{}.", it.title())));
     std::iter::once(all).chain(categories).chain(codes)
 }
 

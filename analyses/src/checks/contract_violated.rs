@@ -4,12 +4,27 @@
 //! than it states for its result. The place of the contract comes along, and the chain that fed the noise.
 //!
 //! ```mlir
-//! func.func private @f(!noisy.i32 {noisy.bound = 12 : i64})
-//! %1 = noisy.mul %0, %0 : !noisy.i32                 // noise 24
-//! call @f(%1) : (!noisy.i32) -> ()                   // at most 12
+//! func.func private @g(!noisy.i32 {noisy.bound = 12 : i64})
+//! func.func @f(%x: i5) {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // noise 24
+//!   call @g(%1) : (!noisy.i32) -> ()        // at most 12
+//!   return
+//! }
 //! ```
 //!
 //! Reduce the value first, or allow more.
+//!
+//! ```mlir
+//! func.func private @g(!noisy.i32 {noisy.bound = 12 : i64})
+//! func.func @f(%x: i5) {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // 24
+//!   %2 = noisy.reduce_noise %1 : !noisy.i32 // 12
+//!   call @g(%2) : (!noisy.i32) -> ()
+//!   return
+//! }
+//! ```
 
 use noisy_syntax::{Op, OpKind};
 

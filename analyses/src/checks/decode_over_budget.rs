@@ -5,8 +5,25 @@
 //! are allowed.
 //!
 //! ```mlir
-//! %2 = noisy.mul %1, %1 : !noisy.i32      // noisy: allow(noise-overflow)
-//! %3 = noisy.decode %2 : !noisy.i32 -> i5 // noise 48 exceeds the budget of 26
+//! func.func @f(%x: i5) -> i5 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32
+//!   %2 = noisy.mul %1, %1 : !noisy.i32      // noisy: allow(noise-overflow)
+//!   %3 = noisy.decode %2 : !noisy.i32 -> i5 // noise 48 exceeds the budget of 26
+//!   return %3 : i5
+//! }
+//! ```
+//!
+//! Reduce the value before it goes over, or allow this, too: then the plaintext is nobody's promise.
+//!
+//! ```mlir
+//! func.func @f(%x: i5) -> i5 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32
+//!   %2 = noisy.mul %1, %1 : !noisy.i32      // noisy: allow(noise-overflow)
+//!   %3 = noisy.decode %2 : !noisy.i32 -> i5 // noisy: allow(decode-over-budget)
+//!   return %3 : i5
+//! }
 //! ```
 
 use noisy_syntax::Op;

@@ -4,7 +4,19 @@
 //! taken as unknown; a larger number is taken at its word. Nothing further down is told because of either.
 //!
 //! ```mlir
-//! func.func @f(%a: !noisy.i32 {noisy.bound = 40 : i64})   // more than the budget of 26
+//! func.func @f(%a: !noisy.i32 {noisy.bound = 40 : i64}) -> i5 { // more than the budget of 26
+//!   %0 = noisy.decode %a : !noisy.i32 -> i5
+//!   return %0 : i5
+//! }
+//! ```
+//!
+//! State what callers keep.
+//!
+//! ```mlir
+//! func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}) -> i5 {
+//!   %0 = noisy.decode %a : !noisy.i32 -> i5
+//!   return %0 : i5
+//! }
 //! ```
 
 use super::Check;

@@ -7,7 +7,11 @@
 //! func.func private @rotate(!noisy.i32) -> !noisy.i32
 //! ```
 //!
-//! State a bound: `-> (!noisy.i32 {noisy.bound = 20 : i64})`.
+//! State a bound.
+//!
+//! ```mlir
+//! func.func private @rotate(!noisy.i32) -> (!noisy.i32 {noisy.bound = 20 : i64})
+//! ```
 
 use super::Check;
 use crate::contract::{self, Side};

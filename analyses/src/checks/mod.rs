@@ -1,5 +1,5 @@
 //! What is reported beyond the grammar, one file per code. Each file opens with its code and title, its documentation and an example;
-//! [`Check::docs`] and `docs/diagnostics.md` are made from those comments.
+//! [`Check::docs`] is made from those comments.
 
 mod contract_violated;
 mod decode_over_budget;
@@ -15,7 +15,6 @@ mod unused_op;
 
 pub(crate) use suppression::MARK;
 
-use std::fmt::Write as _;
 use std::ops::Range;
 
 use crate::{Category, Diagnostic, Document, Fix, Severity, Tag};
@@ -105,45 +104,15 @@ impl Check {
     }
 }
 
-/// The catalogue of all checks in Markdown: `docs/diagnostics.md`.
-pub fn book() -> String {
-    let mut out = "# Diagnostics\n\nWhat is reported beyond syntax, names and types. Made from the comments at the top of the files \
-                   in `analyses/src/checks/`.\n"
-        .to_owned();
-    for check in ALL {
-        let severity = format!("{:?}", check.severity).to_lowercase();
-        let _ = write!(
-            out,
-            "\n## {}\n\n*{}: {}*\n\n{}",
-            check.code,
-            severity,
-            check.title(),
-            check.docs()
-        );
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn every_check_has_a_title_and_an_example() {
+    fn every_check_has_a_title() {
         for check in ALL {
             assert!(check.source.starts_with(&format!("//! {}: ", check.code)), "{}", check.code);
-            assert!(check.docs().contains("```mlir\n"), "{}", check.code);
             assert!(find(check.code).is_some_and(|it| it.title() == check.title()));
         }
-    }
-
-    #[test]
-    fn the_book_is_current() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/diagnostics.md");
-        if std::env::var_os("BLESS").is_some() {
-            std::fs::write(path, book()).unwrap_or_else(|it| panic!("{path}: {it}"));
-        }
-        let found = std::fs::read_to_string(path).unwrap_or_default();
-        assert!(found == book(), "write it anew: BLESS=1 cargo test -p noisy-analyses book");
     }
 }

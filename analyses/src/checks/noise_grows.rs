@@ -5,13 +5,31 @@
 //! happens, found by replaying. A loop that is known to run fewer times than that is legal and not reported.
 //!
 //! ```mlir
-//! %r = scf.for %i = %lo to %hi step %c1 iter_args(%acc = %0) -> !noisy.i32 {
-//!   %1 = noisy.add %acc, %0 : !noisy.i32
-//!   scf.yield %1 : !noisy.i32             // noise grows by 1 in each round
+//! func.func @f(%x: i5, %from: index, %to: index, %step: index) -> i5 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = scf.for %i = %from to %to step %step iter_args(%sum = %0) -> !noisy.i32 {
+//!     %2 = noisy.add %sum, %0 : !noisy.i32
+//!     scf.yield %2 : !noisy.i32             // noise grows by 1 in each round
+//!   }
+//!   %3 = noisy.decode %1 : !noisy.i32 -> i5
+//!   return %3 : i5
 //! }
 //! ```
 //!
 //! Reduce the carried value in the loop, or give the loop constant bounds.
+//!
+//! ```mlir
+//! func.func @f(%x: i5, %from: index, %to: index, %step: index) -> i5 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = scf.for %i = %from to %to step %step iter_args(%sum = %0) -> !noisy.i32 {
+//!     %2 = noisy.add %sum, %0 : !noisy.i32
+//!     %3 = noisy.reduce_noise %2 : !noisy.i32
+//!     scf.yield %3 : !noisy.i32
+//!   }
+//!   %4 = noisy.decode %1 : !noisy.i32 -> i5
+//!   return %4 : i5
+//! }
+//! ```
 
 use noisy_syntax::{Ir, Op};
 

@@ -5,12 +5,27 @@
 //! fed the noise comes along.
 //!
 //! ```mlir
-//! %0 = noisy.encode %x : i5 -> !noisy.i32
-//! %1 = noisy.mul %0, %0 : !noisy.i32      // 12 + 12 = 24
-//! %2 = noisy.mul %1, %1 : !noisy.i32      // noise 48 exceeds the budget of 26
+//! func.func @f(%x: i5) -> i5 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // 12 + 12 = 24
+//!   %2 = noisy.mul %1, %1 : !noisy.i32      // noise 48 exceeds the budget of 26
+//!   %3 = noisy.decode %2 : !noisy.i32 -> i5
+//!   return %3 : i5
+//! }
 //! ```
 //!
-//! Reduce an operand first: `%r1 = noisy.reduce_noise %1 : !noisy.i32`.
+//! Reduce an operand first.
+//!
+//! ```mlir
+//! func.func @f(%x: i5) -> i5 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // 24
+//!   %2 = noisy.reduce_noise %1 : !noisy.i32 // 12
+//!   %3 = noisy.mul %2, %2 : !noisy.i32      // 24
+//!   %4 = noisy.decode %3 : !noisy.i32 -> i5
+//!   return %4 : i5
+//! }
+//! ```
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;

@@ -3,11 +3,21 @@
 //! A `reduce_noise` whose operand has no more noise than the op leaves. It costs a bootstrapping and changes nothing.
 //!
 //! ```mlir
-//! %0 = noisy.encode %x : i5 -> !noisy.i32       // noise 12
-//! %1 = noisy.reduce_noise %0 : !noisy.i32       // noise 12
+//! func.func @f(%x: i5) -> !noisy.i32 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32       // noise 12
+//!   %1 = noisy.reduce_noise %0 : !noisy.i32       // noise 12
+//!   return %1 : !noisy.i32
+//! }
 //! ```
 //!
 //! The fix uses the operand instead and removes the op: no noise anywhere gets larger by that.
+//!
+//! ```mlir
+//! func.func @f(%x: i5) -> !noisy.i32 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32       // noise 12
+//!   return %0 : !noisy.i32
+//! }
+//! ```
 
 use super::Check;
 use super::removal::removal;

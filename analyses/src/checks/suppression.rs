@@ -4,11 +4,24 @@
 //! separated by commas. One that keeps nothing quiet, or names a code that does not exist, is told.
 //!
 //! ```mlir
-//! %2 = noisy.mul %1, %1 : !noisy.i32      // noisy: allow(noise-overflow)
-//! %3 = noisy.add %0, %0 : !noisy.i32      // noisy: allow(noise-overfow): no such code
+//! func.func @f(%x: i5) -> !noisy.i32 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // noisy: allow(noise-overflow): 24 is within the budget of 26
+//!   %2 = noisy.add %1, %1 : !noisy.i32      // noisy: allow(noise-overfow): no such code
+//!   return %2 : !noisy.i32
+//! }
 //! ```
 //!
-//! Only what is listed here can be allowed; errors of syntax, names and types cannot.
+//! Take the comment out. What the noise analysis and the lints find can be allowed; errors of syntax, names, types and structure cannot.
+//!
+//! ```mlir
+//! func.func @f(%x: i5) -> !noisy.i32 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32
+//!   %2 = noisy.add %1, %1 : !noisy.i32
+//!   return %2 : !noisy.i32
+//! }
+//! ```
 
 use std::cell::Cell;
 use std::ops::Range;

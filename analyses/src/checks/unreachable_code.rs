@@ -3,13 +3,23 @@
 //! A block that nothing live branches to, or a region that its op never runs because a condition or a trip count is known.
 //!
 //! ```mlir
-//! %false = arith.constant false
-//! cf.cond_br %false, ^bb1, ^bb2
+//! func.func @f(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {
+//!   %false = arith.constant false
+//!   cf.cond_br %false, ^bb1, ^bb2
 //! ^bb1:                                // never runs
 //!   return %a : !noisy.i32
+//! ^bb2:
+//!   return %b : !noisy.i32
+//! }
 //! ```
 //!
-//! Nothing is computed there, so it has no noise and no noise errors.
+//! Nothing is computed there, so it has no noise and no noise errors. Take it out, with the branch.
+//!
+//! ```mlir
+//! func.func @f(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {
+//!   return %b : !noisy.i32
+//! }
+//! ```
 
 use noisy_syntax::{Ir, Op, OpKind, Region};
 

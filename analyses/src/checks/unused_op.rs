@@ -3,12 +3,21 @@
 //! An op that does nothing but give results, and none of them is used. If it is a `reduce_noise` or a `mul`, that is time spent for nothing.
 //!
 //! ```mlir
-//! %0 = noisy.encode %x : i5 -> !noisy.i32
-//! %1 = noisy.mul %0, %0 : !noisy.i32      // %1 is not used
-//! return %0 : !noisy.i32
+//! func.func @f(%x: i5) -> !noisy.i32 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // %1 is not used
+//!   return %0 : !noisy.i32
+//! }
 //! ```
 //!
 //! The fix removes the op.
+//!
+//! ```mlir
+//! func.func @f(%x: i5) -> !noisy.i32 {
+//!   %0 = noisy.encode %x : i5 -> !noisy.i32
+//!   return %0 : !noisy.i32
+//! }
+//! ```
 
 use super::Check;
 use super::removal::removal;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::severity;
 use crate::check::Checked;
 use crate::place::Place;
 
@@ -10,7 +9,7 @@ pub(super) fn file(checked: &Checked) -> String {
     let mut out = String::new();
     for it in &checked.diagnostics {
         let Place { row, column } = Place::of(&checked.text, it.range.start);
-        let severity = severity(it.severity);
+        let severity = it.severity.name();
         let _ = writeln!(
             out,
             "{}:{row}:{column}: {severity}[{}] {}",

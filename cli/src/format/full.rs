@@ -80,7 +80,7 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     });
     if !marks.iter().any(|it| it.is_primary) {
         let Place { row, column } = Place::of(&checked.text, it.range.start);
-        let kind = super::severity(it.severity);
+        let kind = it.severity.name();
         return format!("{}:{row}:{column}: {kind}[{}] {}\n", checked.name, it.code, it.message);
     }
     marks.sort_by_key(|it| it.row);

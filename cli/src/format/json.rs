@@ -3,7 +3,7 @@
 use noisy_analyses::Applicability;
 use serde::Serialize;
 
-use super::{Finding, findings, severity};
+use super::{Finding, findings};
 use crate::check::Checked;
 use crate::place::Place;
 
@@ -92,7 +92,7 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
         serde_json::to_string(&Object {
             filename: &checked.name,
             category,
-            severity: severity(it.severity),
+            severity: it.severity.name(),
             code,
             message,
             help,

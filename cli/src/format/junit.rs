@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use noisy_analyses::Severity;
 
-use super::{findings, severity, xml};
+use super::{findings, xml};
 use crate::check::Checked;
 
 pub(super) fn file(checked: &Checked) -> String {
@@ -29,7 +29,7 @@ pub(super) fn file(checked: &Checked) -> String {
         let _ = writeln!(
             out,
             "      <failure type=\"{}\" message=\"{message}\">{name}:{row}:{column}: {code}: {message}</failure>",
-            severity(it.severity)
+            it.severity.name()
         );
         out.push_str("    </testcase>\n");
     }

@@ -14,7 +14,7 @@ mod sarif;
 
 use std::collections::BTreeMap;
 
-use noisy_analyses::{Category, Severity};
+use noisy_analyses::Severity;
 
 use crate::args::Format;
 use crate::check::Checked;
@@ -132,7 +132,7 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
     });
     let diagnostics = checked.diagnostics.iter().map(|it| Finding {
         code: it.code,
-        category: category(it.category),
+        category: it.category.name(),
         severity: it.severity,
         message: &it.message,
         help: it.help.as_deref(),
@@ -140,28 +140,6 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
         end: Place::of(&checked.text, it.range.end),
     });
     failure.chain(diagnostics).collect()
-}
-
-/// A family, as it is written.
-pub(crate) fn category(category: Category) -> &'static str {
-    match category {
-        Category::Syntax => "syntax",
-        Category::Name => "name",
-        Category::Type => "type",
-        Category::Structure => "structure",
-        Category::Noise => "noise",
-        Category::Lint => "lint",
-    }
-}
-
-/// A severity, as it is written.
-pub(crate) fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "info",
-        Severity::Hint => "hint",
-    }
 }
 
 /// Text in XML, in an attribute or not.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use noisy_analyses::{Fix, Severity, checks};
+use noisy_analyses::{Fix, Rule, Severity};
 use serde_json::{Value, json};
 
 use super::{Finding, Frame, findings, fingerprint};
@@ -19,17 +19,18 @@ pub(super) fn frame() -> Frame {
 
 /// The tool, with the rules: those of the catalogue, in its order, and what else was found; only at the end is that known.
 pub(super) fn close(codes: &BTreeMap<&'static str, usize>) -> String {
-    let known = checks::ALL.iter().map(|it| {
+    let known = Rule::all().map(|it| {
+        let docs = it.docs();
         json!({
-            "id": it.code,
+            "id": it.code(),
             "shortDescription": { "text": it.title() },
-            "fullDescription": { "text": first_paragraph(&it.docs()) },
-            "help": { "text": it.docs(), "markdown": it.docs() },
-            "defaultConfiguration": { "level": level(it.severity) },
-            "properties": { "tags": [super::category(it.category)] },
+            "fullDescription": { "text": first_paragraph(&docs) },
+            "help": { "text": docs, "markdown": docs },
+            "defaultConfiguration": { "level": level(it.severity()) },
+            "properties": { "tags": [it.category().name()] },
         })
     });
-    let others = codes.keys().filter(|code| checks::find(code).is_none());
+    let others = codes.keys().filter(|code| Rule::find(code).is_none());
     let others = others
         .map(|code| json!({ "id": code, "shortDescription": { "text": code.replace('-', " ") } }));
     let tool = json!({
@@ -61,7 +62,7 @@ pub(super) fn file(checked: &Checked) -> String {
             "locations": [location(&checked.name, it.start, it.end)],
             "partialFingerprints": { "noisy/v1": fingerprint },
         });
-        if let Some(index) = checks::ALL.iter().position(|one| one.code == it.code) {
+        if let Some(index) = Rule::all().position(|one| one.code() == it.code) {
             result["ruleIndex"] = index.into();
         }
         let Some(n) = n.checked_sub(n_failures) else { return result.to_string() };

@@ -104,17 +104,12 @@ fn sarif() {
     // The catalogue has texts of its own, and tests of them.
     let rules = run["tool"]["driver"]["rules"].as_array_mut().expect("rules");
     for rule in rules.iter() {
-        let is_known = !rule["help"].is_null();
-        assert!(
-            !is_known || rule["help"]["markdown"].as_str().is_some_and(|it| it.contains("```mlir")),
-            "{rule}"
-        );
+        assert!(rule["help"]["markdown"].as_str().is_some_and(|it| it.len() > 50), "{rule}");
     }
     let ids: Vec<_> = rules.iter().map(|it| it["id"].clone()).collect();
     for result in run["results"].as_array_mut().expect("results") {
-        if let Some(index) = result["ruleIndex"].as_u64() {
-            assert_eq!(ids[index as usize], result["ruleId"]);
-        }
+        let index = result["ruleIndex"].as_u64().expect("an index");
+        assert_eq!(ids[index as usize], result["ruleId"]);
         result["ruleIndex"].take();
     }
     assert!(ids.contains(&"undefined-value".into()));

@@ -246,6 +246,7 @@ fn explanations() {
         all.code == 0
             && all.out.contains("# noise-overflow: ")
             && all.out.contains("# redundant-reduce: ")
+            && all.out.contains("\n# dominance: ")
     );
     let run = folder.run(&["explain", "noise-overfow"]);
     assert_eq!(run.code, 2);

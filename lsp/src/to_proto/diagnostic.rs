@@ -91,9 +91,8 @@ pub(crate) fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
         tags: (!tags.is_empty()).then_some(tags),
         code_description: docs::link(view.session, it.code)
             .map(|href| lsp::CodeDescription { href }),
-        data: abilities.diagnostic_data.then(|| {
-            let category = format!("{:?}", it.category).to_lowercase();
-            json!({ "category": category, "version": view.version })
-        }),
+        data: abilities
+            .diagnostic_data
+            .then(|| json!({ "category": it.category.name(), "version": view.version })),
     }
 }
