@@ -505,7 +505,7 @@ fn placements_stand_up_to_re_analysis() {
         let limits = Limits { time: None, work: Some(200_000), ..Limits::default() };
         let replace = seed % 3 == 0;
         let objective = if seed % 5 == 0 { Objective::Count } else { Objective::Executed };
-        let options = Options { limits, objective, replace, cache: None };
+        let options = Options { limits, objective, replace, ..Options::default() };
         match insert_reduces(&document, &functions, &options) {
             Ok(outcome) => {
                 n_mended += usize::from(outcome.fix.is_some());

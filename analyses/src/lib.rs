@@ -34,7 +34,8 @@ pub use document::{Assumption, Document};
 pub use extract::Objective;
 pub use fact::Noise;
 pub use fix::{
-    FixError, FunctionOutcome, Mended, Options, Outcome, Price, Verdict, insert_reduces,
+    FixError, FunctionOutcome, Mended, Options, Outcome, Price, Standing, Verdict, Watch,
+    insert_reduces,
 };
 pub use integer::Integers;
 pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};

@@ -111,7 +111,7 @@ pub(crate) fn options(settings: &Settings, time: Duration) -> Options {
     };
     let limits = Limits { time: Some(time), ..Limits::default() };
     let cache = Some(KNOWN.clone());
-    Options { limits, objective, replace: settings.placement.replace, cache }
+    Options { limits, objective, replace: settings.placement.replace, cache, watch: None }
 }
 
 /// The edits of the fixes that may be applied together, in order, and how many fixes they are.

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use noisy_analyses::placement::Phase;
+use noisy_analyses::{Standing, Watch};
 use rustc_hash::FxHashMap;
 use serde_json::json;
 use std::sync::{Mutex, PoisonError};
+use tokio::sync::watch as cell;
 use tower_lsp::ls_types as lsp;
 
 use crate::ask::PATIENCE;
@@ -24,13 +27,15 @@ pub(crate) struct Cancellable {
     flags: Mutex<FxHashMap<String, Arc<Flags>>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Flags {
     /// Tells who works to stop.
     stop: Arc<AtomicBool>,
     /// It was the user who said so.
-    cancelled: AtomicBool,
+    cancelled: cell::Sender<bool>,
     done: AtomicBool,
+    /// Where it stands, for the next report.
+    standing: Arc<Mutex<Option<Standing>>>,
 }
 
 impl Cancellable {
@@ -42,8 +47,8 @@ impl Cancellable {
     pub(crate) fn cancel(&self, token: &lsp::NumberOrString) {
         let lsp::NumberOrString::String(token) = token else { return };
         if let Some(flags) = self.flags().get(token) {
-            flags.cancelled.store(true, Ordering::SeqCst);
             flags.stop.store(true, Ordering::SeqCst);
+            flags.cancelled.send_replace(true);
         }
     }
 }
@@ -67,7 +72,12 @@ impl Progress {
     ) -> Self {
         let n = session.progress.last.fetch_add(1, Ordering::Relaxed);
         let token = format!("noisy/{n}");
-        let flags = Arc::new(Flags { stop, ..Flags::default() });
+        let flags = Arc::new(Flags {
+            stop,
+            cancelled: cell::Sender::new(false),
+            done: AtomicBool::new(false),
+            standing: Arc::default(),
+        });
         session.progress.flags().insert(token.clone(), flags.clone());
         let it = Self { session: session.clone(), token: token.clone(), flags: flags.clone() };
         if session.abilities().progress {
@@ -79,9 +89,18 @@ impl Progress {
         it
     }
 
-    /// Whether the user ended it.
-    pub(crate) fn is_cancelled(&self) -> bool {
-        self.flags.cancelled.load(Ordering::SeqCst)
+    /// Waits until the user ends it.
+    pub(crate) async fn cancelled(&self) {
+        // The sender lives as long as this does.
+        let _ = self.flags.cancelled.subscribe().wait_for(|it| *it).await;
+    }
+
+    /// What keeps where it stands up to date.
+    pub(crate) fn watch(&self) -> Watch {
+        let standing = self.flags.standing.clone();
+        Watch::new(move |it| {
+            *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(it);
+        })
     }
 }
 
@@ -113,16 +132,27 @@ async fn show(
     say(json!({ "kind": "begin", "title": title, "cancellable": true, "percentage": 0 }));
     while !is_done() {
         tokio::time::sleep(TICK).await;
-        let passed = start.elapsed();
+        let passed = start.elapsed().as_secs_f64();
         let mut report = json!({ "kind": "report", "cancellable": true });
+        let standing = flags.standing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut words: Vec<String> = standing.iter().map(in_words).collect();
         if let Some(limit) = limit {
-            let share = passed.as_secs_f64() / limit.as_secs_f64().max(1e-3);
-            report["percentage"] = ((share * 100.0).min(100.0) as u32).into();
-            report["message"] =
-                format!("{:.0} s of at most {:.0} s", passed.as_secs_f64(), limit.as_secs_f64())
-                    .into();
+            let limit = limit.as_secs_f64();
+            report["percentage"] = ((passed / limit.max(1e-3) * 100.0).min(100.0) as u32).into();
+            words.push(format!("{passed:.0} s of at most {limit:.0} s"));
         }
+        report["message"] = words.join("; ").into();
         say(report);
     }
     say(json!({ "kind": "end" }));
+}
+
+/// `@f: searching, cost 12, at least 10`.
+fn in_words(it: &Standing) -> String {
+    let phase = match it.phase {
+        Phase::Greedy => "a first answer",
+        Phase::Search => "searching",
+        Phase::Done => "checking",
+    };
+    format!("@{}: {phase}, cost {}, at least {}", it.function, it.price, it.least_price)
 }

@@ -114,13 +114,15 @@ pub(crate) async fn solve(
                 Scope::Function(_, name) => format!("Placing reduce_noise in @{name}"),
                 Scope::File => "Placing reduce_noise".to_owned(),
             };
-            let options = options(&settings, &stop);
+            let mut options = options(&settings, &stop);
             let progress = Progress::begin(&session, &what, stop.0.clone(), options.limits.time);
-            let solved =
-                run(&session, &settings, text.clone(), vec![placement], options).await?.pop();
-            if progress.is_cancelled() {
-                return Err(Error::request_cancelled());
-            }
+            options.watch = Some(progress.watch());
+            // Who cancels need not wait for the solver to see it.
+            let mut solved = tokio::select! {
+                solved = run(&session, &settings, text.clone(), vec![placement], options) => solved?,
+                () = progress.cancelled() => return Err(Error::request_cancelled()),
+            };
+            let solved = solved.pop();
             solved.ok_or_else(Error::internal_error)?
         }
     };
@@ -147,6 +149,7 @@ fn options(settings: &Effective, stop: &StopOnDrop) -> Options {
         },
         replace: placement.replace,
         cache: Some(KNOWN.clone()),
+        watch: None,
     }
 }
 

@@ -17,7 +17,9 @@ use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::extract::{Extraction, Objective, Spot, extract, gcd};
-use crate::placement::{Cache, Infeasible, Limits, Site, Why, evaluate, place};
+use crate::placement::{
+    Cache, Infeasible, Limits, Phase, Progress, Site, Why, evaluate, place_with,
+};
 use crate::{Applicability, Document, Fix, Severity, TextEdit};
 
 /// What is wanted of [`insert_reduces`].
@@ -32,6 +34,39 @@ pub struct Options {
     /// Take the reduces that are there already for a proposal: keep, remove, add, so that the whole is cheapest. A legal function is then
     /// looked at, too.
     pub replace: bool,
+    /// Who is told how far it is.
+    pub watch: Option<Watch>,
+}
+
+/// Where the optimizer stands with a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The name of the function, without `@`.
+    pub function: String,
+    /// What the optimizer is doing.
+    pub phase: Phase,
+    /// The cost of the best legal answer so far.
+    pub price: Price,
+    /// No legal answer costs less.
+    pub least_price: Price,
+}
+
+/// Is told where the optimizer stands, on the optimizer's thread and at most some twenty times a second for each part of a problem: it must be quick. What
+/// was known already is not told.
+#[derive(Clone)]
+pub struct Watch(Arc<dyn Fn(Standing) + Send + Sync>);
+
+impl Watch {
+    /// Tells a function.
+    pub fn new(tell: impl Fn(Standing) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(tell))
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Watch")
+    }
 }
 
 /// What becomes of a function that is changed. Costs are in units of `1 / unit` of an execution.
@@ -272,9 +307,20 @@ fn mend(
     if is_legal && !is_existing.contains(&true) {
         return Ok(None);
     }
+    let unit = extraction.unit;
+    let mut tell = |it: &Progress| {
+        if let Some(Watch(tell)) = &options.watch {
+            tell(Standing {
+                function: document.function_name(function),
+                phase: it.phase,
+                price: Price { units: it.cost, unit },
+                least_price: Price { units: it.lower_bound, unit },
+            });
+        }
+    };
     let placed = match &options.cache {
-        Some(cache) => cache.place_with(instance, limits, &mut |_| ()),
-        None => place(instance, limits),
+        Some(cache) => cache.place_with(instance, limits, &mut tell),
+        None => place_with(instance, limits, &mut tell),
     };
     let placement = placed.map_err(|it| infeasible(document, &extraction.nodes, it))?;
     let cost_of = |chosen: &[bool]| {

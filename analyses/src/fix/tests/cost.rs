@@ -198,3 +198,29 @@ fn infeasible_programs_are_said_to_be_so() {
         "no placement makes it legal: the noise of %a on line 1 is at least 30, and 26 is borne",
     );
 }
+
+#[test]
+fn who_watches_is_told_the_price_in_executions() {
+    use std::sync::Mutex;
+    // Half of an execution, which is one unit of cost.
+    let text = "func.func @f(%a: !noisy.i32, %c: i1) {
+  %m = noisy.mul %a, %a : !noisy.i32
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  %q = noisy.mul %m, %m : !noisy.i32
+  cf.br ^bb2
+^bb2:
+  return
+}
+";
+    let told: Arc<Mutex<Vec<Standing>>> = Arc::default();
+    let heard = Arc::clone(&told);
+    let watch = Watch::new(move |it| heard.lock().unwrap().push(it));
+    let (outcome, _) = mended_with(text, &Options { watch: Some(watch), ..Options::default() });
+    let Verdict::Mended(mended) = &outcome.functions[0].verdict else { panic!("{outcome:?}") };
+    assert_eq!(mended.price().to_string(), "0.5");
+    let told = told.lock().unwrap();
+    let last = told.last().map(|it| (&*it.function, it.phase, it.price, it.least_price));
+    assert_eq!(last, Some(("f", Phase::Done, mended.price(), mended.least_price())));
+    assert_eq!(told[0].phase, Phase::Greedy);
+}
