@@ -169,8 +169,8 @@ pub enum E {
     RmwTypes,
     /// An integer attribute of this name, with the type `i32`.
     Int32(&'static str),
-    /// An affine map attribute of this name.
-    MapAttr(&'static str),
+    /// `(i, j) -> (j, i)`, an affine map attribute of this name.
+    Permutation(&'static str),
 }
 
 impl E {
@@ -189,7 +189,7 @@ impl E {
             | E::AffineApply(attr)
             | E::OptInt(attr)
             | E::Int32(attr)
-            | E::MapAttr(attr) => std::slice::from_ref(attr),
+            | E::Permutation(attr) => std::slice::from_ref(attr),
             E::ConstantValue => &["value"],
             E::OptRounding => &["roundingmode"],
             E::Predicate(_) => &["predicate"],

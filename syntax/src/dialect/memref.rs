@@ -45,7 +45,7 @@ macro_rules! memref {
         /// States the alignment of a buffer.
         MemrefAssumeAlignment = "memref.assume_alignment", NONE, [("alignment", "")], [E::Uses(1), COMMA, E::Int32("alignment"), E::AttrDict, COLON, E::Type(Bind::Assumed)];
         /// Permutes dimensions.
-        MemrefTranspose = "memref.transpose", PURE, [("permutation", "")], [E::Uses(1), E::MapAttr("permutation"), E::AttrDict, COLON, E::Type(Bind::Operands), E::Word("to"), E::Type(Bind::Result)];
+        MemrefTranspose = "memref.transpose", PURE, [("permutation", "")], [E::Uses(1), E::Permutation("permutation"), E::AttrDict, COLON, E::Type(Bind::Operands), E::Word("to"), E::Type(Bind::Result)];
         /// A buffer of rank 1 with other element type and shape.
         MemrefView = "memref.view", PURE, [], [E::Uses(1), E::Punct(T::LSquare), E::Use(Type::INDEX), E::Punct(T::RSquare), E::Indices(T::LSquare), E::AttrDict, COLON, E::Type(Bind::Operand(0)), E::Word("to"), E::Type(Bind::Result)];
         /// The rank of a memref.

@@ -8,7 +8,7 @@ use super::Form;
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use crate::dialect::format::E;
-use crate::print::{Fits, Printer, Types, Unfit, fits};
+use crate::print::{Fits, Printer, Tool, Types, Unfit, fits};
 use crate::{Attr, AttrData, Code, OpKind, Span, T, Type, dialect};
 
 impl Reader<'_, '_> {
@@ -109,43 +109,39 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn walk(&mut self, format: &'static [E]) -> Res {
-        for element in format {
-            match *element {
-                E::Punct(kind) => {
-                    self.expect(kind)?;
-                }
-                E::Uses(n) => {
-                    self.operand(Type::UNKNOWN)?;
-                    for _ in 1..n {
-                        self.expect(T::Comma)?;
-                        self.operand(Type::UNKNOWN)?;
-                    }
-                }
-                E::AttrDict => self.attr_dict()?,
-                E::Type(bind) => self.bound_type(bind)?,
-                E::Use(ty) => {
-                    self.operand(ty)?;
-                }
-                E::Word(word) => self.expect_word(word)?,
-                E::EitherWord(one, other) => {
-                    if !self.eat_word(one) {
-                        self.expect_word(other)?;
-                    }
-                }
-                E::OptWord(word, attr) => {
-                    if self.eat_word(word) {
-                        self.set_attr(attr, Attr::UNIT);
-                    }
-                }
-                E::OptFlags(flags) => self.opt_flags(flags)?,
-                _ => self.rare(*element)?,
-            }
-        }
-        Ok(())
+        format.iter().try_for_each(|it| self.element(*it))
     }
 
-    fn rare(&mut self, element: E) -> Res {
+    /// One element: an arm for each, so that one that nobody reads does not compile.
+    #[expect(clippy::too_many_lines, reason = "one arm for each element")]
+    fn element(&mut self, element: E) -> Res {
         match element {
+            E::Punct(kind) => self.expect(kind).map(|_| ()),
+            E::Uses(n) => {
+                self.operand(Type::UNKNOWN)?;
+                for _ in 1..n {
+                    self.expect(T::Comma)?;
+                    self.operand(Type::UNKNOWN)?;
+                }
+                Ok(())
+            }
+            E::AttrDict => self.attr_dict(),
+            E::Type(bind) => self.bound_type(bind),
+            E::Use(ty) => self.operand(ty).map(|_| ()),
+            E::Word(word) => self.expect_word(word).map(|_| ()),
+            E::EitherWord(one, other) => {
+                if !self.eat_word(one) {
+                    self.expect_word(other)?;
+                }
+                Ok(())
+            }
+            E::OptWord(word, attr) => {
+                if self.eat_word(word) {
+                    self.set_attr(attr, Attr::UNIT);
+                }
+                Ok(())
+            }
+            E::OptFlags(flags) => self.opt_flags(flags),
             E::ParenUses(ty) => self.paren_uses(ty),
             E::Indices(open) => self.indices(open),
             E::OptUsesTypes => {
@@ -265,7 +261,32 @@ impl Reader<'_, '_> {
             E::PrefetchKind => self.prefetch_kind(),
             E::Delinearize => self.delinearize(),
             E::Linearize => self.linearize(),
-            other => self.memref_element(other),
+            E::OptNontemporal => self.opt_nontemporal(),
+            E::OptInt(name) => self.opt_int(name),
+            E::Int32(name) => {
+                let value = self.integer()?;
+                let ty = self.i32_type();
+                let attr = self.int_attr(value, ty);
+                self.set_attr(name, attr);
+                Ok(())
+            }
+            E::Permutation(name) => self.permutation(name),
+            E::Subview => self.subview(),
+            E::ReinterpretCast => self.reinterpret_cast(),
+            E::Reassociation => {
+                let attr = self.attr()?;
+                self.set_attr("reassociation", attr);
+                Ok(())
+            }
+            E::OutputShape => self.output_shape(),
+            E::Global => self.global(),
+            E::RmwKind => {
+                let kind = self.rmw_kind()?;
+                let attr = self.int_attr(kind as i64, Type::I64);
+                self.set_attr("kind", attr);
+                Ok(())
+            }
+            E::RmwTypes => self.rmw_types(),
         }
     }
 
@@ -566,17 +587,48 @@ impl Printer<'_> {
             E::PrefetchKind => self.write_prefetch_kind(),
             E::Delinearize => self.write_delinearize(),
             E::Linearize => self.write_linearize(),
-            E::OptNontemporal
-            | E::OptInt(_)
-            | E::Int32(_)
-            | E::MapAttr(_)
-            | E::Subview
-            | E::ReinterpretCast
-            | E::Reassociation
-            | E::OutputShape
-            | E::Global
-            | E::RmwKind
-            | E::RmwTypes => self.write_memref_element(element),
+            E::OptNontemporal => {
+                if self.tool != Tool::Mlir19
+                    && let Some(value) = self.op_attr("nontemporal")
+                {
+                    self.word("nontemporal(");
+                    self.text.attr(value);
+                    self.text.push(")");
+                }
+                Ok(())
+            }
+            E::OptInt(name) => {
+                if self.tool != Tool::Mlir19 && self.op_attr(name).is_some() {
+                    let text = format!("{name} = {}", self.int(name)?);
+                    self.word(&text);
+                }
+                Ok(())
+            }
+            E::Int32(name) => {
+                let value = self.int(name)?;
+                self.word(&value.to_string());
+                Ok(())
+            }
+            E::Permutation(name) => self.write_permutation(name),
+            E::Subview => self.write_static_lists(["[", "[", "["]),
+            E::ReinterpretCast => {
+                self.word("to");
+                self.write_static_lists([" offset: [", ", sizes: [", ", strides: ["])
+            }
+            E::Reassociation => {
+                let attr = self.op_attr("reassociation").ok_or(Unfit)?;
+                fits(matches!(self.ir.interner.attr_data(attr), AttrData::Array(_)))?;
+                self.attr_word(attr, Types::All);
+                Ok(())
+            }
+            E::OutputShape => {
+                self.word("output_shape ");
+                let sizes = self.ints("static_output_shape")?;
+                self.write_mixed("[", &sizes, "]")
+            }
+            E::Global => self.write_global(),
+            E::RmwKind => self.write_rmw_kind(),
+            E::RmwTypes => self.write_rmw_types(),
         }
     }
 }

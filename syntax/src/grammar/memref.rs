@@ -2,103 +2,106 @@
 
 use super::loops::DYNAMIC;
 use super::reader::{Reader, Res};
-use crate::dialect::format::{E, RMW};
-use crate::print::{Fits, Printer, Tool, Types, Unfit, fits};
+use crate::affine::{Affine, Body, Expr};
+use crate::dialect::format::RMW;
+use crate::print::{Fits, Printer, Types, Unfit, fits};
 use crate::{Attr, AttrData, OpKind, T, Type, TypeData};
 
 impl Reader<'_, '_> {
-    pub(super) fn memref_element(&mut self, element: E) -> Res {
-        match element {
-            E::OptNontemporal => {
-                if self.eat_word("nontemporal") {
-                    self.expect(T::LParen)?;
-                    let value = self.attr()?;
-                    self.set_attr("nontemporal", value);
-                    self.expect(T::RParen)?;
-                }
-                Ok(())
-            }
-            E::OptInt(name) => {
-                if self.eat_word(name) {
-                    self.expect(T::Equal)?;
-                    let value = self.integer()?;
-                    let attr = self.int_attr(value, Type::I64);
-                    self.set_attr(name, attr);
-                }
-                Ok(())
-            }
-            E::Int32(name) => {
-                let value = self.integer()?;
-                let ty = self.i32_type();
-                let attr = self.int_attr(value, ty);
-                self.set_attr(name, attr);
-                Ok(())
-            }
-            E::MapAttr(name) => {
-                // The form writes the map without `affine_map`; what it looks like is left to the generic form.
-                let _ = name;
-                Err(super::reader::Broken)
-            }
-            E::Subview => {
-                let source = self.out.operands.len() as i64;
-                self.static_lists(
-                    source,
-                    &["static_offsets", "static_sizes", "static_strides"],
-                    |it, _| it.expect(T::LSquare).map(|_| ()),
-                )
-            }
-            E::ReinterpretCast => {
-                self.expect_word("to")?;
-                let names = ["offset", "sizes", "strides"];
-                let source = self.out.operands.len() as i64;
-                self.static_lists(
-                    source,
-                    &["static_offsets", "static_sizes", "static_strides"],
-                    |it, at| {
-                        if at > 0 {
-                            it.expect(T::Comma)?;
-                        }
-                        it.expect_word(names[at])?;
-                        it.expect(T::Colon)?;
-                        it.expect(T::LSquare).map(|_| ())
-                    },
-                )
-            }
-            E::Reassociation => {
-                let attr = self.attr()?;
-                self.set_attr("reassociation", attr);
-                Ok(())
-            }
-            E::OutputShape => {
-                self.expect_word("output_shape")?;
-                self.expect(T::LSquare)?;
-                let sizes = self.mixed_list(T::RSquare)?;
-                let attr = self.dense_array(Type::I64, &sizes);
-                self.set_attr("static_output_shape", attr);
-                Ok(())
-            }
-            E::Global => self.global(),
-            E::RmwKind => {
-                let kind = self.rmw_kind()?;
-                let attr = self.int_attr(kind as i64, Type::I64);
-                self.set_attr("kind", attr);
-                Ok(())
-            }
-            E::RmwTypes => {
-                let ty = self.ty()?;
-                let TypeData::Function { inputs, results } =
-                    self.env.interner.type_data(ty).clone()
-                else {
-                    return Err(self.expected("a function type"));
-                };
-                for (operand, ty) in self.out.operands.iter_mut().zip(&inputs) {
-                    operand.ty = *ty;
-                }
-                self.out.result_types.extend_from_slice(&results);
-                Ok(())
-            }
-            _ => Err(super::reader::Broken),
+    pub(super) fn opt_nontemporal(&mut self) -> Res {
+        if self.eat_word("nontemporal") {
+            self.expect(T::LParen)?;
+            let value = self.attr()?;
+            self.set_attr("nontemporal", value);
+            self.expect(T::RParen)?;
         }
+        Ok(())
+    }
+
+    pub(super) fn opt_int(&mut self, name: &str) -> Res {
+        if self.eat_word(name) {
+            self.expect(T::Equal)?;
+            let value = self.integer()?;
+            let attr = self.int_attr(value, Type::I64);
+            self.set_attr(name, attr);
+        }
+        Ok(())
+    }
+
+    /// `(i, j) -> (j, i)`: a map that permutes its dimensions, without `affine_map`.
+    pub(super) fn permutation(&mut self, attr: &str) -> Res {
+        let mut dims = Vec::new();
+        self.expect(T::LParen)?;
+        self.list(T::RParen, |it| {
+            let dim = it.bare_word()?;
+            dims.push(dim);
+            Ok(())
+        })?;
+        self.expect(T::Arrow)?;
+        let mut results = Vec::new();
+        self.expect(T::LParen)?;
+        self.list(T::RParen, |it| {
+            let dim = it.bare_word()?;
+            let at = dims.iter().position(|it| *it == dim);
+            let at = at.ok_or_else(|| it.expected("a dimension of the map"))?;
+            results.push(Expr::Dim(at as u32));
+            Ok(())
+        })?;
+        let map = Affine { n_dims: dims.len() as u32, n_symbols: 0, body: Body::Map(results) };
+        let map = self.env.interner.attr(AttrData::Affine(map));
+        self.set_attr(attr, map);
+        Ok(())
+    }
+
+    fn bare_word(&mut self) -> Res<String> {
+        if self.peek() != T::Bare {
+            return Err(self.expected("an identifier"));
+        }
+        let word = self.word().to_owned();
+        self.at += 1;
+        Ok(word)
+    }
+
+    pub(super) fn subview(&mut self) -> Res {
+        let source = self.out.operands.len() as i64;
+        let names = ["static_offsets", "static_sizes", "static_strides"];
+        self.static_lists(source, &names, |it, _| it.expect(T::LSquare).map(|_| ()))
+    }
+
+    pub(super) fn reinterpret_cast(&mut self) -> Res {
+        self.expect_word("to")?;
+        let words = ["offset", "sizes", "strides"];
+        let source = self.out.operands.len() as i64;
+        let names = ["static_offsets", "static_sizes", "static_strides"];
+        self.static_lists(source, &names, |it, at| {
+            if at > 0 {
+                it.expect(T::Comma)?;
+            }
+            it.expect_word(words[at])?;
+            it.expect(T::Colon)?;
+            it.expect(T::LSquare).map(|_| ())
+        })
+    }
+
+    pub(super) fn output_shape(&mut self) -> Res {
+        self.expect_word("output_shape")?;
+        self.expect(T::LSquare)?;
+        let sizes = self.mixed_list(T::RSquare)?;
+        let attr = self.dense_array(Type::I64, &sizes);
+        self.set_attr("static_output_shape", attr);
+        Ok(())
+    }
+
+    pub(super) fn rmw_types(&mut self) -> Res {
+        let ty = self.ty()?;
+        let TypeData::Function { inputs, results } = self.env.interner.type_data(ty).clone() else {
+            return Err(self.expected("a function type"));
+        };
+        for (operand, ty) in self.out.operands.iter_mut().zip(&inputs) {
+            operand.ty = *ty;
+        }
+        self.out.result_types.extend_from_slice(&results);
+        Ok(())
     }
 
     /// Index operands in brackets or parentheses; of `alloc` the symbols in brackets may be missing.
@@ -140,7 +143,7 @@ impl Reader<'_, '_> {
     }
 
     /// `"private" constant @name : T = dense<..>`
-    fn global(&mut self) -> Res {
+    pub(super) fn global(&mut self) -> Res {
         if self.peek() == T::Str {
             let attr = self.attr()?;
             self.set_attr("sym_visibility", attr);
@@ -162,7 +165,7 @@ impl Reader<'_, '_> {
                 if self.eat_word("uninitialized") { Attr::UNIT } else { self.initial_value(ty)? };
             self.set_attr("initial_value", value);
         }
-        self.memref_element(E::OptInt("alignment"))
+        self.opt_int("alignment")
     }
 
     /// `dense<..>` without its type, which is that of the global as a tensor.
@@ -177,62 +180,28 @@ impl Reader<'_, '_> {
 }
 
 impl Printer<'_> {
-    pub(super) fn write_memref_element(&mut self, element: E) -> Fits {
+    pub(super) fn write_permutation(&mut self, name: &str) -> Fits {
+        let attr = self.op_attr(name).ok_or(Unfit)?;
         let ir = self.ir;
-        match element {
-            E::OptNontemporal => {
-                if self.tool != Tool::Mlir19
-                    && let Some(value) = self.op_attr("nontemporal")
-                {
-                    self.word("nontemporal(");
-                    self.text.attr(value);
-                    self.text.push(")");
-                }
-                Ok(())
-            }
-            E::OptInt(name) => {
-                if self.tool != Tool::Mlir19 && self.op_attr(name).is_some() {
-                    let text = format!("{name} = {}", self.int(name)?);
-                    self.word(&text);
-                }
-                Ok(())
-            }
-            E::Int32(name) => {
-                let value = self.int(name)?;
-                self.word(&value.to_string());
-                Ok(())
-            }
-            E::Subview => self.write_static_lists(["[", "[", "["]),
-            E::ReinterpretCast => {
-                self.word("to");
-                self.write_static_lists([" offset: [", ", sizes: [", ", strides: ["])
-            }
-            E::Reassociation => {
-                let attr = self.op_attr("reassociation").ok_or(Unfit)?;
-                fits(matches!(ir.interner.attr_data(attr), AttrData::Array(_)))?;
-                self.attr_word(attr, Types::All);
-                Ok(())
-            }
-            E::OutputShape => {
-                self.word("output_shape ");
-                let sizes = self.ints("static_output_shape")?;
-                self.write_mixed("[", &sizes, "]")
-            }
-            E::Global => self.write_global(),
-            E::RmwKind => {
-                let kind = usize::try_from(self.int("kind")?).map_err(|_| Unfit)?;
-                self.word(RMW.get(kind).ok_or(Unfit)?);
-                Ok(())
-            }
-            E::RmwTypes => {
-                let inputs = [self.operand_type(0)?, self.operand_type(1)?];
-                let results = self.take_results()?;
-                self.blank();
-                self.text.function_type(&inputs, &results);
-                Ok(())
-            }
-            _ => Err(Unfit),
-        }
+        let AttrData::Affine(map) = ir.interner.attr_data(attr) else { return Err(Unfit) };
+        let Body::Map(results) = &map.body else { return Err(Unfit) };
+        fits(map.n_symbols == 0 && results.iter().all(|it| matches!(it, Expr::Dim(_))))?;
+        self.word(&map.to_string());
+        Ok(())
+    }
+
+    pub(super) fn write_rmw_kind(&mut self) -> Fits {
+        let kind = usize::try_from(self.int("kind")?).map_err(|_| Unfit)?;
+        self.word(RMW.get(kind).ok_or(Unfit)?);
+        Ok(())
+    }
+
+    pub(super) fn write_rmw_types(&mut self) -> Fits {
+        let inputs = [self.operand_type(0)?, self.operand_type(1)?];
+        let results = self.take_results()?;
+        self.blank();
+        self.text.function_type(&inputs, &results);
+        Ok(())
     }
 
     pub(super) fn write_indices(&mut self, open: T) -> Fits {
@@ -250,7 +219,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn write_static_lists(&mut self, open: [&str; 3]) -> Fits {
+    pub(super) fn write_static_lists(&mut self, open: [&str; 3]) -> Fits {
         for (open, name) in
             open.into_iter().zip(["static_offsets", "static_sizes", "static_strides"])
         {
@@ -260,7 +229,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn write_global(&mut self) -> Fits {
+    pub(super) fn write_global(&mut self) -> Fits {
         let ir = self.ir;
         if let Some(visibility) = self.op_attr("sym_visibility") {
             self.attr_word(visibility, Types::All);

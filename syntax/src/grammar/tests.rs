@@ -392,6 +392,27 @@ fn accesses_collect_an_affine_map() {
 }
 
 #[test]
+fn a_transposition_is_a_map_without_its_keyword() {
+    check(
+        "%v = memref.transpose %m (i, j) -> (j, i) : memref<4x8xf32> to memref<8x4xf32, strided<[1, 8]>>",
+        &expect![[r#"
+            MemrefTranspose Custom memref.transpose
+              results: memref<8x4xf32, strided<[1, 8]>>
+              %m#0: memref<4x8xf32>
+              permutation = affine_map<(d0, d1) -> (d1, d0)>
+        "#]],
+    );
+    check(
+        "%v = memref.transpose %m (i, j) -> (k, i) : memref<4x8xf32> to memref<8x4xf32>",
+        &expect![[r#"
+            MemrefTranspose Opaque memref.transpose
+              results: memref<8x4xf32> (guessed)
+              %m#0: ?
+        "#]],
+    );
+}
+
+#[test]
 fn the_generic_form_gives_the_same_shape() {
     check(
         "%1 = \"arith.addi\"(%a, %a) <{overflowFlags = #arith.overflow<none>}> {tag} : (i32, i32) -> i32",
