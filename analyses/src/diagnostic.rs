@@ -15,6 +15,22 @@ pub enum Severity {
     Hint,
 }
 
+/// So many diagnostics of a file are told unless something else is asked for; the others are counted.
+pub const MAX_DIAGNOSTICS: usize = 1000;
+
+/// The worst of the diagnostics of a file, at most `most`, in the order they came in, and how many were left out.
+pub fn worst(found: Vec<Diagnostic>, most: usize) -> (Vec<Diagnostic>, usize) {
+    let n_left = found.len().saturating_sub(most);
+    if n_left == 0 {
+        return (found, 0);
+    }
+    let mut numbered: Vec<_> = found.into_iter().enumerate().collect();
+    numbered.sort_by_key(|(_, it)| it.severity);
+    numbered.truncate(most);
+    numbered.sort_by_key(|it| it.0);
+    (numbered.into_iter().map(|it| it.1).collect(), n_left)
+}
+
 /// The family of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
@@ -147,5 +163,36 @@ impl Fix {
         }
         out.push_str(&text[at..]);
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_stay_in_the_order_they_came_in() {
+        use Severity::{Error, Hint, Warning};
+        let found: Vec<_> = [Warning, Hint, Error, Error, Hint, Warning]
+            .into_iter()
+            .enumerate()
+            .map(|(at, severity)| Diagnostic {
+                code: "a",
+                category: Category::Lint,
+                severity,
+                range: at..at,
+                message: String::new(),
+                related: Vec::new(),
+                help: None,
+                tags: Vec::new(),
+            })
+            .collect();
+        let kept = |most| {
+            let (kept, n_left) = worst(found.clone(), most);
+            (kept.iter().map(|it| it.range.start).collect::<Vec<_>>(), n_left)
+        };
+        assert_eq!(kept(6), (vec![0, 1, 2, 3, 4, 5], 0));
+        assert_eq!(kept(3), (vec![0, 2, 3], 3));
+        assert_eq!(kept(0), (vec![], 6));
     }
 }

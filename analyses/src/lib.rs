@@ -29,7 +29,10 @@ pub mod sparse;
 
 pub use constant::Constant;
 pub use derivation::{Derivation, Step};
-pub use diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, Tag, TextEdit};
+pub use diagnostic::{
+    Applicability, Category, Diagnostic, Fix, MAX_DIAGNOSTICS, Related, Severity, Tag, TextEdit,
+    worst,
+};
 pub use document::{Assumption, Document};
 pub use extract::Objective;
 pub use fact::Noise;

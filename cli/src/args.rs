@@ -143,9 +143,9 @@ pub(crate) struct Check {
     #[arg(long)]
     pub error_on_warning: bool,
 
-    /// Print at most so many diagnostics of a file; the others are counted
-    #[arg(long, value_name = "N")]
-    pub max_diagnostics: Option<usize>,
+    /// Print at most so many diagnostics of a file, the worst; the others are counted
+    #[arg(long, value_name = "N", default_value_t = noisy_analyses::MAX_DIAGNOSTICS)]
+    pub max_diagnostics: usize,
 
     /// Count the diagnostics of each code
     #[arg(long)]

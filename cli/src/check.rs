@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noisy_analyses::{Diagnostic, Document, Fix, Severity, TextEdit};
+use noisy_analyses::{Diagnostic, Document, Fix, Severity, TextEdit, worst};
 use noisy_settings::Settings;
 use ropey::Rope;
 
@@ -216,8 +216,7 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
         found = verify::verify(rope, &found, which);
     }
     checked.counts = Counts::of(&found);
-    checked.n_left_out = found.len().saturating_sub(task.most);
-    found.truncate(task.most);
+    (found, checked.n_left_out) = worst(found, task.most);
     if task.wants_fixes {
         checked.fixes = found.iter().map(|it| document.fixes(it)).collect();
     }

@@ -251,11 +251,7 @@ fn one(
         stdin: args.files.stdin_filename.clone(),
         verify: show.verify_diagnostics,
         wants_fixes: matches!(format, Format::Sarif | Format::Json | Format::JsonLines),
-        most: if show.verify_diagnostics.is_some() {
-            usize::MAX
-        } else {
-            args.max_diagnostics.unwrap_or(usize::MAX)
-        },
+        most: if show.verify_diagnostics.is_some() { usize::MAX } else { args.max_diagnostics },
     };
     if task.fixing.fix || task.fixing.fix_only || task.fixing.diff {
         progress.say(name);

@@ -117,6 +117,10 @@ fn only_so_many_and_the_rest_is_counted() {
     assert_eq!(run.err, "a.mlir: 3 more not shown\n");
     assert!(run.out.ends_with("6 errors in 2 files. 3 not shown.\n"), "{}", run.out);
     assert_eq!(folder.run(&["--max-diagnostics", "0"]).code, 1, "they count all the same");
+    let flood: String = (0..1500).map(|n| UNDEFINED.replace("%u", &format!("%u{n}"))).collect();
+    let run = Folder::with(&[("a.mlir", &flood)]).run(&["--output-format", "concise"]);
+    assert_eq!((run.code, run.out.lines().count()), (1, 1001));
+    assert_eq!(run.err, "a.mlir: 500 more not shown\n");
 }
 
 #[test]

@@ -1,24 +1,15 @@
 //! Diagnostics.
 
-use noisy_analyses::{Diagnostic, Severity, Tag};
+use noisy_analyses::{Diagnostic, MAX_DIAGNOSTICS, Severity, Tag, worst};
 use serde_json::json;
 use tower_lsp::ls_types as lsp;
 
 use crate::docs;
 use crate::view::View;
 
-/// Not more diagnostics than this are sent for a document.
-const MAX_DIAGNOSTICS: usize = 1000;
-
 /// The diagnostics of a document: all, or the worst and a note that counts the others.
 pub(crate) fn all(view: &View<'_>) -> Vec<lsp::Diagnostic> {
-    let mut found = view.diagnostics();
-    let n_left = found.len().saturating_sub(MAX_DIAGNOSTICS);
-    if n_left > 0 {
-        found.sort_by_key(|it| it.severity);
-        found.truncate(MAX_DIAGNOSTICS);
-        found.sort_by_key(|it| it.range.start);
-    }
+    let (found, n_left) = worst(view.diagnostics(), MAX_DIAGNOSTICS);
     let mut out: Vec<_> = found.iter().map(|it| diagnostic(view, it)).collect();
     if n_left > 0 {
         out.push(lsp::Diagnostic {
