@@ -127,6 +127,8 @@ pub(crate) fn range(text: &Rope, bytes: &Range<usize>, encoding: Encoding) -> ls
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const ALL: [Encoding; 3] = [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32];
@@ -147,6 +149,60 @@ mod tests {
                 }
                 let found = position(&rope, byte, encoding);
                 assert_eq!(offset(&rope, found, encoding), byte, "{encoding:?} {found:?}");
+            }
+        }
+    }
+
+    /// The law read off the text, character by character.
+    fn scanned(text: &str, line: u32, character: u32, encoding: Encoding) -> usize {
+        let (mut at_line, mut column) = (0, 0);
+        let mut chars = text.char_indices().peekable();
+        while let Some((at, it)) = chars.next() {
+            let is_break = matches!(it, '\n' | '\r');
+            let width = match encoding {
+                Encoding::Utf8 => it.len_utf8(),
+                Encoding::Utf16 => it.len_utf16(),
+                Encoding::Utf32 => 1,
+            } as u32;
+            if at_line == line && (is_break || column + width > character) {
+                return at;
+            }
+            column += width;
+            if is_break {
+                if it == '\r' {
+                    let _ = chars.next_if(|it| it.1 == '\n');
+                }
+                (at_line, column) = (at_line + 1, 0);
+            }
+        }
+        text.len()
+    }
+
+    proptest! {
+        #[test]
+        fn positions_are_what_a_scan_finds(
+            pieces in prop::collection::vec(
+                prop::sample::select(vec![
+                    "a", "%x", "\u{e9}", "\u{4e2d}", "\u{1F600}", "\n", "\r\n", "\r", "\u{2028}", "\u{85}", "\t", "\0", "\u{FEFF}",
+                ]),
+                0..400,
+            ),
+            places in prop::collection::vec((0..60u32, 0..40u32), 1..40),
+        ) {
+            let text = pieces.concat();
+            let rope = Rope::from_str(&text);
+            for encoding in ALL {
+                for &(line, character) in &places {
+                    let found = offset(&rope, lsp::Position::new(line, character), encoding);
+                    prop_assert_eq!(found, scanned(&text, line, character, encoding));
+                }
+                for (at, _) in text.char_indices() {
+                    let is_within_break = text[..at].ends_with('\r') && text[at..].starts_with('\n');
+                    if !is_within_break {
+                        let found = position(&rope, at, encoding);
+                        prop_assert_eq!(scanned(&text, found.line, found.character, encoding), at);
+                    }
+                }
             }
         }
     }
