@@ -302,7 +302,7 @@ pub(crate) enum Stage {
 /// Which diagnostics must be expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Verify {
-    /// All but notes
+    /// Errors and warnings
     All,
     /// None: those that are expected must be there, and there may be others
     OnlyExpected,

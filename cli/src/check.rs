@@ -213,7 +213,7 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     let mut found = document.diagnostics();
     task.settings.rules.apply(&mut found);
     if let Some(which) = task.verify {
-        found = verify::verify(rope, &found, which);
+        found = verify::verify(&document, &found, which);
     }
     checked.counts = Counts::of(&found);
     (found, checked.n_left_out) = worst(found, task.most);

@@ -7,14 +7,18 @@
 //!
 //! The grammar is that of MLIR's `SourceMgrDiagnosticVerifierHandler`: `expected-(error|warning|remark|note)`, `-re` for a text with regular expressions in
 //! `{{}}`, then `@+1`, `@-1`, `@above`, `@below` or `@unknown`, then `{{text}}` at the end of the line. A text may be any part of the message. An expectation may be met
-//! more than once, and every error, warning and remark must be expected. Infos and hints are remarks, the steps of a chain are notes. In one thing this
-//! differs: notes need not be expected, for every error comes with its chain. A file is always
-//! several programs if it has lines `// -----`, as with `--split-input-file` there.
+//! more than once, and every error and warning must be expected. Infos and hints are remarks, the steps of a chain are notes. Each program between `// -----` is
+//! compared by itself: no expectation reaches into another one.
+//!
+//! What is reported, in these words and in this order, and with which exit code, is that of `mlir-opt` 19, which a test compares
+//! (`cli/tests/e2e/expectations.rs`). What differs is listed in `docs/checker.md`: remarks and notes need not be expected, for they are hints and chains that
+//! `mlir-opt` does not have; places are those of the file, not of a part of it; and so on.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use noisy_analyses::{Category, Diagnostic, Severity};
+use noisy_analyses::{Category, Diagnostic, Document, Severity};
+use noisy_syntax::Op;
 use regex::Regex;
 use ropey::Rope;
 
@@ -46,7 +50,7 @@ enum Text {
 
 struct Expected {
     kind: Kind,
-    /// From 0; nothing for a diagnostic without a place, which there are none of here.
+    /// The line in the file, from 0; nothing for a diagnostic without a place, which there are none of here.
     row: Option<usize>,
     text: Text,
     written: String,
@@ -64,31 +68,22 @@ impl Expected {
     }
 }
 
-/// What differs, as errors at their places.
-pub(crate) fn verify(text: &Rope, found: &[Diagnostic], which: Verify) -> Vec<Diagnostic> {
+/// What differs, as errors at their places, program by program.
+pub(crate) fn verify(document: &Document, found: &[Diagnostic], which: Verify) -> Vec<Diagnostic> {
+    let (ir, text) = (document.ir(), document.source().text());
+    let mut found = found;
     let mut wrong = Vec::new();
-    let mut expected = expectations(text, &mut wrong);
-    for it in found {
-        let kind = match it.severity {
-            Severity::Error => Kind::Error,
-            Severity::Warning => Kind::Warning,
-            Severity::Info | Severity::Hint => Kind::Remark,
-        };
-        if let Err(why) = meet(&mut expected, text, &it.range, kind, &it.message)
-            && which == Verify::All
-        {
-            wrong.push((it.range.clone(), why));
-        }
-        for it in &it.related {
-            // NB notes need not be expected.
-            let _ = meet(&mut expected, text, &it.range, Kind::Note, &it.message);
-        }
+    let mut end = 0;
+    let programs: Vec<Op> = ir.items(ir.root()).collect();
+    for (n, &program) in programs.iter().enumerate() {
+        let start = end + ir.op(program).own_len as usize;
+        end += ir.len(program);
+        let is_last = n + 1 == programs.len();
+        let n_found = found.partition_point(|it| is_last || it.range.start < end);
+        let (here, rest) = found.split_at(n_found);
+        found = rest;
+        compare(text, start..end, here, which, &mut wrong);
     }
-    for it in expected.iter().filter(|it| !it.is_met) {
-        let why = format!("expected {} \"{}\" was not produced", it.kind.name(), it.written);
-        wrong.push((it.range.clone(), why));
-    }
-    wrong.sort_by_key(|it| it.0.start);
     let error = |(range, message)| Diagnostic {
         code: "verify-diagnostics",
         category: Category::Structure,
@@ -102,6 +97,41 @@ pub(crate) fn verify(text: &Rope, found: &[Diagnostic], which: Verify) -> Vec<Di
     wrong.into_iter().map(error).collect()
 }
 
+/// Compares one program: its bytes and its diagnostics.
+fn compare(
+    text: &Rope,
+    program: Range<usize>,
+    found: &[Diagnostic],
+    which: Verify,
+    wrong: &mut Vec<Wrong>,
+) {
+    let mut expected = expectations(text, program, wrong);
+    for it in found {
+        let kind = match it.severity {
+            Severity::Error => Kind::Error,
+            Severity::Warning => Kind::Warning,
+            Severity::Info | Severity::Hint => Kind::Remark,
+        };
+        if let Err(why) = meet(&mut expected, text, &it.range, kind, &it.message)
+            && which == Verify::All
+            && kind != Kind::Remark
+        {
+            wrong.push(why);
+        }
+        for it in &it.related {
+            // NB these need not be expected.
+            let _ = meet(&mut expected, text, &it.range, Kind::Note, &it.message);
+        }
+    }
+    for it in expected.iter().filter(|it| !it.is_met) {
+        let why = format!("expected {} \"{}\" was not produced", it.kind.name(), it.written);
+        wrong.push((it.range.clone(), why));
+    }
+}
+
+/// Where something differs, and how.
+type Wrong = (Range<usize>, String);
+
 /// Marks what a diagnostic meets; otherwise what to say of it.
 fn meet(
     expected: &mut [Expected],
@@ -109,7 +139,7 @@ fn meet(
     range: &Range<usize>,
     kind: Kind,
     message: &str,
-) -> Result<(), String> {
+) -> Result<(), Wrong> {
     let row = text.byte_to_line(range.start.min(text.len_bytes()));
     let mut near = None;
     for it in expected.iter_mut().filter(|it| it.row == Some(row) && it.fits(message)) {
@@ -117,32 +147,34 @@ fn meet(
             it.is_met = true;
             return Ok(());
         }
-        near = Some(it.kind);
+        near = Some((it.kind, it.range.clone()));
     }
+    let kind = kind.name();
     Err(match near {
-        Some(near) => {
-            let article = if near == Kind::Error { "an" } else { "a" };
-            format!(
-                "'{}' diagnostic emitted when expecting {article} '{}': {message}",
-                kind.name(),
-                near.name()
-            )
+        Some((near, place)) => {
+            let near = near.name();
+            (place, format!("'{kind}' diagnostic emitted when expecting a '{near}'"))
         }
-        None => format!("unexpected {}: {message}", kind.name()),
+        None => (range.clone(), format!("unexpected {kind}: {message}")),
     })
 }
 
-fn expectations(text: &Rope, wrong: &mut Vec<(Range<usize>, String)>) -> Vec<Expected> {
+/// What the comments of a program expect.
+fn expectations(text: &Rope, program: Range<usize>, wrong: &mut Vec<Wrong>) -> Vec<Expected> {
     // The pattern is a constant that a test compiles.
     static GRAMMAR: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r"expected-(error|note|remark|warning)(-re)? *(@([+-][0-9]+|above|below|unknown))? *\{\{(.*)\}\}$").ok()
     });
     let mut out: Vec<Expected> = Vec::new();
+    let first = text.byte_to_line(program.start);
     // What waits for the next line without an expectation, and the last such line.
-    let (mut below, mut last_other) = (Vec::new(), 0);
-    for (row, line) in text.lines().enumerate() {
+    let (mut below, mut last_other) = (Vec::new(), first);
+    let mut start = program.start;
+    for (line, row) in text.byte_slice(program).lines().zip(first..) {
         let line = line.to_string();
         let found = GRAMMAR.as_ref().and_then(|it| it.captures(line.trim_end()));
+        let at = start;
+        start += line.len();
         let Some(found) = found else {
             for it in below.drain(..) {
                 let it: &mut Expected = &mut out[it];
@@ -151,8 +183,7 @@ fn expectations(text: &Rope, wrong: &mut Vec<(Range<usize>, String)>) -> Vec<Exp
             last_other = row;
             continue;
         };
-        let start = text.line_to_byte(row);
-        let range = found.get(0).map_or(start..start, |it| start + it.start()..start + it.end());
+        let range = found.get(0).map_or(at..at, |it| at + it.start()..at + it.end());
         let kind = match &found[1] {
             "error" => Kind::Error,
             "warning" => Kind::Warning,
@@ -176,8 +207,8 @@ fn expectations(text: &Rope, wrong: &mut Vec<(Range<usize>, String)>) -> Vec<Exp
             Some("above") => Some(last_other),
             Some("below") => {
                 below.push(out.len());
-                // The last line, should no other come.
-                Some(text.len_lines())
+                // Nowhere, should no such line come.
+                None
             }
             Some("unknown") => None,
             Some(offset) => offset.parse().ok().and_then(|it| row.checked_add_signed(it)),
@@ -208,11 +239,11 @@ fn pattern(text: &str) -> Result<Regex, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use noisy_analyses::{Document, Related};
+    use noisy_analyses::Related;
 
     fn check(text: &str, which: Verify) -> Vec<String> {
         let document = Document::new(text);
-        let out = verify(document.source().text(), &document.diagnostics(), which);
+        let out = verify(&document, &document.diagnostics(), which);
         let rope = document.source().text();
         out.iter()
             .map(|it| format!("{}: {}", rope.byte_to_line(it.range.start) + 1, it.message))
@@ -250,7 +281,7 @@ mod tests {
         assert_eq!(
             all("USE // expected-warning {{undefined}}"),
             [
-                "1: 'error' diagnostic emitted when expecting a 'warning': use of undefined value %u",
+                "1: 'error' diagnostic emitted when expecting a 'warning'",
                 "1: expected warning \"undefined\" was not produced"
             ]
         );
@@ -273,8 +304,36 @@ mod tests {
     }
 
     #[test]
+    fn no_expectation_reaches_into_another_program() {
+        let wanted = |row| {
+            [
+                format!("{row}: expected error \"\" was not produced"),
+                format!("{}: unexpected error: use of undefined value %u", row + 2),
+            ]
+        };
+        for text in [
+            "// expected-error@+2 {{}}\n// -----\nUSE",
+            "// expected-error@below {{}}\n// -----\nUSE",
+        ] {
+            assert_eq!(all(text), wanted(1), "{text}");
+        }
+        assert_eq!(
+            all("USE // -----\n// expected-error@above {{}}"),
+            [
+                "1: unexpected error: use of undefined value %u",
+                "2: expected error \"\" was not produced"
+            ]
+        );
+        assert_eq!(all("USE // expected-error {{}} // -----\nUSE // expected-error {{}}"), [""; 0]);
+        assert_eq!(
+            all("// -----\nUSE\n// -----\nUSE // expected-error {{}}\n"),
+            ["2: unexpected error: use of undefined value %u"]
+        );
+    }
+
+    #[test]
     fn notes_may_be_expected() {
-        let rope = Rope::from_str("a // expected-note {{step}}\nb // expected-error {{bad}}\n");
+        let document = Document::new("a // expected-note {{step}}\nb // expected-error {{bad}}\n");
         let related = vec![Related { range: 0..1, message: "a step".to_owned() }];
         let it = Diagnostic {
             code: "x",
@@ -286,8 +345,8 @@ mod tests {
             help: None,
             tags: Vec::new(),
         };
-        assert_eq!(verify(&rope, std::slice::from_ref(&it), Verify::All), []);
+        assert_eq!(verify(&document, std::slice::from_ref(&it), Verify::All), []);
         let without = Diagnostic { related: Vec::new(), ..it };
-        assert_eq!(verify(&rope, &[without], Verify::All).len(), 1);
+        assert_eq!(verify(&document, &[without], Verify::All).len(), 1);
     }
 }

@@ -6,11 +6,19 @@
 //! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets, in which `//` is no
 //!   comment and `->` is skipped as a unit. The whole is one token. A body that does not close before a line that
 //!   starts an op is not taken for one: the name is a token and `<` another, so that one unclosed `<` costs a line.
-//! - A line `// -----` splits the file wherever it stands, and is a token.
+//! - A comment that ends in `// -----` splits the file there, wherever in its line it stands, and is a token from there on.
 //!
 //! *Cost.* Linear. A body that does not close is looked through once: what that look says of the `<` inside is remembered.
 
+use std::ops::Range;
+
 use crate::{OpKind, T, Token};
+
+/// What splits a file.
+const SPLIT: &[u8] = b"// -----";
+
+/// What follows it where a pass has printed the program.
+const IR_DUMP: &[u8] = b"// IR Dump";
 
 /// How many bytes behind a token the lexer may look at to tell where it ends.
 pub(crate) const LOOK_AHEAD: usize = 3;
@@ -149,10 +157,12 @@ impl Lexer {
                     self.at = 3;
                 }
                 b'/' if bytes.get(self.at + 1) == Some(&b'/') => {
-                    if at_line_start && is_split(bytes, self.at) {
+                    let end = line_end(bytes, self.at);
+                    if let Some(split) = split(bytes, self.at..end) {
+                        self.at = split;
                         break;
                     }
-                    self.at = line_end(bytes, self.at);
+                    self.at = end;
                 }
                 _ => break,
             }
@@ -323,15 +333,20 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
     rest.iter().position(|&b| b == b'\n' || b == b'\r').map_or(bytes.len(), |n| at + n)
 }
 
-/// Whether the comment at `at` (the first thing in its line) is a split marker.
-fn is_split(bytes: &[u8], at: usize) -> bool {
-    let line_start = at == 0 || matches!(bytes[at - 1], b'\n' | b'\r' | 0xBF);
-    let line = &bytes[at..];
-    line_start
-        && line.starts_with(b"// -----")
-        && (line.len() == 8
-            || matches!(line[8], b'\n' | b'\r')
-            || line[8..].starts_with(b"// IR Dump"))
+/// Where a comment, all of its line, splits the file, if it does: at a `// -----` at its end, blanks aside, or if it is the headline
+/// `// -----// IR Dump` of what a pass has printed.
+///
+/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on behind them, in the same line. Where it would read anything
+/// but an error there, this is the same; and comments of more dashes stay comments for whoever does not split at all.
+fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
+    let text = &bytes[comment.clone()];
+    if text.strip_prefix(SPLIT).is_some_and(|it| it.starts_with(IR_DUMP)) {
+        return Some(comment.start);
+    }
+    let blanks = text.iter().rev().take_while(|it| matches!(it, b' ' | b'\t')).count();
+    let before = text[..text.len() - blanks].strip_suffix(SPLIT)?;
+    // What MLIR would read before it is a slash.
+    (before.last() != Some(&b'/')).then_some(comment.start + before.len())
 }
 
 /// What looking for the ends of dialect bodies has found.
@@ -434,11 +449,17 @@ impl Bodies {
 /// Whether the line from `at` on surely starts an op (`%a, %b:2 = dialect.op`, or the name of a known op) or splits the
 /// file; if so, how far that had to be looked at.
 fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
-    if bytes[at..].starts_with(b"// -----") && is_split(bytes, at) {
-        return Some(at + 19);
-    }
     while matches!(bytes.get(at), Some(b' ' | b'\t')) {
         at += 1;
+    }
+    if let Some(behind) = bytes[at..].strip_prefix(SPLIT) {
+        // NB no byte is looked at behind one that is not as it must be: it may be the last of the body.
+        let blanks = behind.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
+        let is_split = match behind.get(blanks) {
+            None | Some(b'\n' | b'\r') => true,
+            Some(_) => behind.starts_with(IR_DUMP),
+        };
+        return is_split.then_some(at + SPLIT.len() + blanks.max(IR_DUMP.len()) + 1);
     }
     let start = at;
     if bytes.get(at) == Some(&b'%') {
@@ -545,15 +566,26 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_lines_split() {
+    fn comments_that_end_in_the_mark_split() {
         check(
-            "a // -----\n// -----\nb\n // -----\n// --------\n// -----// IR Dump x\r// -----",
-            expect![[r"
+            "a // -----\n// -----\nb\n // -----\n// --------\n// -----// IR Dump x\r// // -----\r\nc /// -----\n// ----- x\n// CHECK: // -----// IR Dump\n\
+             d \"// -----\" !e.f<// ----- > !e.f<\n  // -----\n //-----\n// -----",
+            expect![[r##"
                 Bare a
                 Split // -----
+                Split // -----
                 Bare b
+                Split // -----
                 Split // -----// IR Dump x
-                Split // -----"]],
+                Split // -----
+                Bare c
+                Bare d
+                Str "// -----"
+                BangBody !e.f<// ----- >
+                Bang !e.f
+                Less <
+                Split // -----
+                Split // -----"##]],
         );
     }
 

@@ -11,7 +11,7 @@
 //! *Cost.* Building is linear; everything else is O(log n).
 
 use crate::skeleton::DIALECT;
-use crate::{Form, Ir, Op, OpKind, Region};
+use crate::{Ir, Op, OpKind, Region};
 
 const NONE: Op = Op(u32::MAX);
 
@@ -98,8 +98,8 @@ fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
         sum.height = sum.height.max(inner.height.saturating_add(1));
         // What was looked at behind the region is at most this far behind the item.
         sum.far = sum.far.max(inner.far.saturating_sub(ir.region(region).tail));
-        // Names inside generic ops mean what they mean around them.
-        if data.form == Form::Generic {
+        // Names inside generic ops, broken or not, mean what they mean around them.
+        if data.quoted {
             sum.has |= inner.has & DIALECT;
         }
     }

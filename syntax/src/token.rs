@@ -72,7 +72,7 @@ pub enum T {
     FileMetaClose,
     /// A whole region `{ ... }` of an op, as the op's own grammar sees it.
     Region,
-    /// A `// -----` line: the file is split here.
+    /// A `// -----` at the end of a line: the file is split here.
     Split,
     /// Bytes that are no token: an unexpected character, an unterminated or ill-formed string, `#` or `!` without a name.
     Error,

@@ -1,5 +1,6 @@
 //! The real `noisy-check` as a process.
 
+mod expectations;
 mod fix;
 mod formats;
 mod inputs;

@@ -188,6 +188,61 @@ pub fn is_closed(dialect: &str) -> bool {
     matches!(dialect, "noisy" | "func" | "arith" | "cf" | "builtin")
 }
 
+/// Whether `mlir-opt` has the dialect, and so reads what stands in its types and attributes (`mlir-opt --show-dialects` of LLVM 19).
+pub(crate) fn is_read_by_mlir(dialect: &str) -> bool {
+    matches!(
+        dialect,
+        "acc"
+            | "affine"
+            | "amdgpu"
+            | "amx"
+            | "arith"
+            | "arm_neon"
+            | "arm_sme"
+            | "arm_sve"
+            | "async"
+            | "bufferization"
+            | "builtin"
+            | "cf"
+            | "complex"
+            | "dlti"
+            | "emitc"
+            | "func"
+            | "gpu"
+            | "index"
+            | "irdl"
+            | "linalg"
+            | "llvm"
+            | "math"
+            | "memref"
+            | "mesh"
+            | "ml_program"
+            | "mpi"
+            | "nvgpu"
+            | "nvvm"
+            | "omp"
+            | "pdl"
+            | "pdl_interp"
+            | "polynomial"
+            | "ptr"
+            | "quant"
+            | "rocdl"
+            | "scf"
+            | "shape"
+            | "sparse_tensor"
+            | "spirv"
+            | "tensor"
+            | "test"
+            | "test_dyn"
+            | "tosa"
+            | "transform"
+            | "ub"
+            | "vector"
+            | "x86vector"
+            | "xegpu"
+    )
+}
+
 /// Whether `name` (no dot) is an op of that default dialect; such a name at the start of a line starts an op.
 pub fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
     match dialect {

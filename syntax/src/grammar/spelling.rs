@@ -3,6 +3,7 @@
 use super::Alias;
 use super::reader::Reader;
 use super::values::{float_keyword, int_type};
+use crate::dialect::is_read_by_mlir;
 use crate::{Name, Span, TypeData};
 
 /// Integer types may be this wide.
@@ -97,10 +98,11 @@ impl Reader<'_, '_> {
                     out.push_str(&text);
                 }
                 None => {
-                    // What stands alone between commas or brackets; other signs may mean anything.
+                    // What stands alone between commas or brackets, where somebody reads the body; otherwise it may mean anything.
                     let stands_alone =
                         |it: char| it.is_ascii_whitespace() || "<>()[]{},=".contains(it);
-                    let is_alias = word[1..].starts_with(|it: char| it.is_ascii_alphabetic())
+                    let is_alias = is_read_by_mlir(split_dialect(name).0)
+                        && word[1..].starts_with(|it: char| it.is_ascii_alphabetic())
                         && !word.contains('.')
                         && !word.starts_with('"')
                         && rest[..at].ends_with(stands_alone)

@@ -46,9 +46,23 @@ impl Parser<'_, '_> {
             // Within a line only behind an op whose syntax has no such thing.
             T::Bare if !after_name => {
                 let word = self.str(at);
-                let is_op =
-                    word == "return" || word.contains('.') && OpKind::of(word) != OpKind::Unknown;
-                is_op && self.kind(at + 1) != T::Equal && self.is_known(name)
+                let is_short = !word.contains('.');
+                if is_short && !dialect::is_unprefixed_anywhere(word)
+                    || !is_short && OpKind::of(word) == OpKind::Unknown
+                    || self.kind(at + 1) == T::Equal
+                    || !self.is_known(name)
+                {
+                    return false;
+                }
+                if !is_short || self.str(at) == "return" {
+                    return true;
+                }
+                self.asks_for_dialect();
+                // The other dialects have words for ops that stand within ops, too (`max`, `to`).
+                let dialect = self.ops.last().and_then(|it| it.default_dialect);
+                dialect.is_some_and(|it| {
+                    matches!(it, "builtin" | "func") && dialect::is_unprefixed_op(it, self.str(at))
+                })
             }
             T::Str if self.kind(at + 1) == T::LParen => {
                 token.at_line_start || (!after_name && self.is_known(name))
@@ -66,12 +80,20 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Whether the op with this name token is in generic form or in the table.
+    /// Whether the open op, which has this name token, is in generic form or in the table. An op with a name without a dot always asks for
+    /// the default dialect.
     fn is_known(&self, name: Option<u32>) -> bool {
         let Some(name) = name else { return false };
-        let (name, is_quoted) =
-            (self.str(name as usize), self.feed.tokens()[name as usize].kind == T::Str);
-        is_quoted || OpKind::of(name) != OpKind::Unknown
+        if self.feed.tokens()[name as usize].kind == T::Str {
+            return true;
+        }
+        let name = self.str(name as usize);
+        let dialect = self.ops.last().and_then(|it| it.default_dialect);
+        let kind = match dialect {
+            Some(dialect) if !name.contains('.') => OpKind::of(&format!("{dialect}.{name}")),
+            _ => OpKind::of(name),
+        };
+        kind != OpKind::Unknown
     }
 
     /// At the start of a line with a bracket open: whether this can only be another item.

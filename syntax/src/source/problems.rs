@@ -249,7 +249,7 @@ func.func @g() -> i32 {
     #[test]
     fn locations_may_be_defined_anywhere_other_aliases_must_be_known() {
         check(
-            "func.func @f(%a: !x, %b: !foo.bar<!y, \"!z\">) {
+            "func.func @f(%a: !x, %b: !llvm.bar<!y, \"!z\">) {
   return loc(#late)
 } loc(#never)
 #late = loc(unknown)",

@@ -76,8 +76,26 @@ fn what_moves_is_not_parsed() {
     assert_eq!(row("  weird", "}  weird"), "3 parsed");
     // A split line more or less.
     assert_eq!(row("// -----\n", ""), "1 parsed");
-    assert_eq!(row("// more", "// -----"), "1 parsed");
+    assert_eq!(row("// more", "// -----x"), "1 parsed");
+    assert_eq!(row("// more", "// -----"), "3 parsed");
     assert_eq!(row("// more\n", "\n// -----\n"), "3 parsed");
+}
+
+#[test]
+fn where_an_op_ends_in_its_line_may_depend_on_the_op_around() {
+    let n_ops = |source: &Source| {
+        let mut n = 0;
+        source.ir().walk(source.ir().root(), &mut |_| n += 1);
+        n
+    };
+    let (function, module) = ("func.func @f() {", "module @f {");
+    let mut source =
+        Source::new(&format!("{function}\n\"a.b\"() : () -> () call @g() : () -> () return\n}}"));
+    assert_eq!(n_ops(&source), 4);
+    edit(&mut source, 0, function.len(), module);
+    assert_eq!(n_ops(&source), 3);
+    edit(&mut source, 0, module.len(), function);
+    assert_eq!(n_ops(&source), 4);
 }
 
 /// One function of `n` ops in a line.
@@ -360,6 +378,7 @@ const LINES: &[&str] = &[
     "func.func @g(%a: i32) -> i64 {",
     "func.func @h() {",
     "func.func private @h()",
+    "func.func @l() { call @h() : () -> () \"a.b\"() : () -> () call @h() : () -> () return }",
     "func.func @h()",
     "module {",
     "func.func @k(%a: i32, %c: i1) -> i32 {\n  cf.br ^bb1\n^bb1:\n  return %a : i32\n}",
@@ -381,6 +400,8 @@ const WORDS: &[(&str, &str)] = &[
     ("%0", "%1"),
     ("%3 =", "%5 ="),
     ("%a: i32", "%a: i64"),
+    ("func.call", "call"),
+    ("func.func @l() {", "module @l {"),
     ("scf.if", "scf.for"),
     ("scf.for", "affine.for"),
     ("%n, %n", "%i, %n"),
@@ -607,4 +628,13 @@ fn results_without_names_are_values_and_stay_the_same_values() {
     assert_eq!(before[1..], after[1..]);
     edit(&mut source, at, 5, "");
     assert_eq!(before, results(&source));
+}
+
+#[test]
+fn names_in_a_broken_generic_op_are_read_anew_where_their_dialect_is_another() {
+    let mut source = Source::new(
+        "x.y %c\n\"foo.bar\"() ({\n  %0 = \"x.z\"() : () -> i32\n  cf.br ^n module\n}) : () ->\n",
+    );
+    edit(&mut source, "x.y %c".len(), 0, " {");
+    edit(&mut source, "x.y %c".len(), 2, "");
 }

@@ -34,10 +34,18 @@ fn what_is_legal_has_no_problem() {
         // Names in dictionaries.
         "\"a.b\"() {i32, func = 1, \"a b\" = 2} : () -> ()",
         "\"a.b\"() {a, b = 1} : () -> ()",
-        // Only whole lines split.
+        // Only the ends of lines split, and no more dashes than five.
         "\"a.b\"() : () -> () // --------\n// --------\n\"a.b\"() : () -> ()",
         "!t = i32\n// -----\n!t = i64\n",
+        "!t = i32 // -----\n!t = i64\n  // ----- \r\n!t = i64 // // -----\n!t = i1",
         "// -----// IR Dump After X //----- //\nmodule {\n}\n",
+        // Ops behind each other in a line, with and without their dialect.
+        "func.func private @h(i32) -> i32\nfunc.func @f(%a: i32) { %0 = call @h(%a) : (i32) -> i32 %1 = arith.addi %0, %0 : i32 return }",
+        "func.func private @g(i32)\nfunc.func @f(%a: i32) { call @g(%a) : (i32) -> () call @g(%a) : (i32) -> () return }",
+        "func.func private @g()\nfunc.func @f() { call @g() : () -> () \"a.b\"() : () -> () func.return }",
+        "module { func.func @x() { return } module { } module @b {} func.func @y() { return } }",
+        // Nobody reads what stands in types and attributes of a dialect that nobody knows.
+        "\"a.b\"() {a = #foo.b<#a>, b = !foo.x<!u>, c = tensor<4x!foo.b<[!u, {a = #u}]>>} : () -> !foo<x<!u>>",
         // Several modules, values at the top, ops without a dialect, escapes.
         "module {\n}\nmodule {\n}\n",
         "%0 = \"foo\"() : () -> i32\n\"bar\"(%0) : (i32) -> ()",
@@ -67,6 +75,7 @@ fn what_is_not_is_told() {
         &value("dense<1> : tensor<f32>"),
         &value("1e5 : f32"),
         "\"\"() : () -> ()",
+        "\"a.b\"() {a = #dlti.dl_entry<i32, #a>} : () -> ()",
         "\"a.b\"() {a = true : i1} : () -> ()",
         "func.func @f() {\n  \"a.b\"(%0 #map) : () -> ()\n  return\n}",
         "func.func @f() {\n",
