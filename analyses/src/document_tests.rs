@@ -92,3 +92,62 @@ fn loops_are_exact() {
         ],
     );
 }
+
+#[test]
+fn shared_outputs_have_what_was_there_and_what_is_inserted() {
+    let model: crate::ModelSpec = serde_json::from_value(serde_json::json!({
+        "types": ["!noisy.i32", "tensor<*x!noisy.i32>"],
+        "ops": {"tensor.extract_slice": {"growth": "max"}},
+    }))
+    .unwrap();
+    let model = NoiseModel::new(&model).unwrap();
+    let text = "func.func @f(%t: tensor<4x!noisy.i32>, %u: tensor<4x!noisy.i32> {noisy.bound = 20 : i64}) -> tensor<4x!noisy.i32> {
+  %0:2 = scf.forall (%i) in (4) shared_outs(%o = %t, %p = %u) -> (tensor<4x!noisy.i32>, tensor<4x!noisy.i32>) {
+    %1 = tensor.extract_slice %o[%i] [1] [1] : tensor<4x!noisy.i32> to tensor<1x!noisy.i32>
+    %2 = noisy.add %1, %1 : tensor<1x!noisy.i32>
+    scf.forall.in_parallel {
+      tensor.parallel_insert_slice %2 into %o[%i] [1] [1] : tensor<1x!noisy.i32> into tensor<4x!noisy.i32>
+      tensor.parallel_insert_slice %1 into %p[%i] [1] [1] : tensor<1x!noisy.i32> into tensor<4x!noisy.i32>
+    }
+  }
+  return %0#0 : tensor<4x!noisy.i32>
+}
+";
+    let noises = |document: &Document| -> Vec<String> {
+        let ir = document.ir();
+        let mut out = Vec::new();
+        ir.walk(ir.root(), &mut |op| {
+            for &value in ir.op(op).results.iter().filter(|&&it| document.is_noisy(it)) {
+                out.push(format!("{}={}", ir.value_text(value), document.noise(value)));
+            }
+        });
+        out
+    };
+    let mut document = Document::with_model(text, model.clone());
+    // Each run starts from what was there before the first.
+    let all = ["%0#0=[0, 13]", "%0#1=[0, 20]", "%1=[0, 12]", "%2=[0, 13]"];
+    assert_eq!(noises(&document), all);
+    let mut changed = text.to_owned();
+    for (from, to) in [
+        ("noisy.add", "noisy.mul"),
+        ("slice %2 into %o", "slice %2 into %p"),
+        // Something else than an insertion: nothing is known.
+        ("      tensor.parallel_insert_slice %1", "      other.insert %1"),
+        ("      other.insert %1", "      tensor.parallel_insert_slice %1"),
+        ("%o = %t", "%o = %u"),
+        ("in (4) shared", "in (4, 2) shared"),
+    ] {
+        let at = changed.find(from).unwrap();
+        document.edit(at..at + from.len(), to);
+        changed.replace_range(at..at + from.len(), to);
+        let anew = Document::with_model(&changed, model.clone());
+        assert_eq!(noises(&document), noises(&anew), "{changed}");
+        let expected: &[&str] = match to {
+            "noisy.mul" => &["%0#0=[0, 24]", "%0#1=[0, 20]", "%1=[0, 12]", "%2=[0, 24]"],
+            "slice %2 into %p" => &["%0#0=[0, 12]", "%0#1=[0, 24]", "%1=[0, 12]", "%2=[0, 24]"],
+            "      other.insert %1" => &["%0#0=unknown", "%0#1=unknown"],
+            _ => continue,
+        };
+        assert_eq!(noises(&document)[..expected.len()], *expected, "{changed}");
+    }
+}

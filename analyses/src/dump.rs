@@ -48,7 +48,7 @@ fn region_facts(document: &Document, region: Region, depth: usize, out: &mut Str
             if let Some((name, _)) = ir.rest(op).symbol {
                 let _ = write!(out, " @{}", ir.interner.str(name));
             }
-            if matches!(Flow::of(ir, op), Flow::For { .. }) {
+            if matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
                 let trips = integers.trips(ir, op);
                 let _ = match (trips.count(), trips.most) {
                     (Some(n), _) => write!(out, " runs {n}"),

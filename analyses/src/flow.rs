@@ -28,6 +28,20 @@ pub enum Flow {
     },
     /// `scf.while`: all operands are carried.
     While,
+    /// `scf.parallel`: it runs its region for each point of a space, and what the [`Flow::Reduce`] at its end is given in each run is combined,
+    /// in any order, with the operands from this index on; that gives the results.
+    Parallel {
+        /// Index of the first initial value.
+        first: usize,
+    },
+    /// `scf.reduce` at the end of a [`Flow::Parallel`]: each region combines two of the values for the result of its number.
+    Reduce,
+    /// `scf.forall`: it runs its region for each point of a space. Operands from this index on are the region's last arguments in each run;
+    /// they are the results, with what the runs insert into them.
+    Forall {
+        /// Index of the first shared output.
+        first: usize,
+    },
     /// It runs its regions somehow.
     Opaque,
 }
@@ -56,14 +70,89 @@ impl Flow {
                 Flow::For { first: data.operands.len() - data.results.len() }
             }
             OpKind::ScfWhile if n_regions == 2 => Flow::While,
+            OpKind::ScfParallel if data.operands.len() >= data.results.len() => {
+                let first = data.operands.len() - data.results.len();
+                match reduction(ir, op) {
+                    Some(_) => Flow::Parallel { first },
+                    None if data.results.is_empty() => Flow::Parallel { first },
+                    None => Flow::Opaque,
+                }
+            }
+            OpKind::ScfReduce => match ir.parent_op(op) {
+                Some(it) if reduction(ir, it) == Some(op) => Flow::Reduce,
+                _ => Flow::Opaque,
+            },
+            OpKind::ScfForall => match insertions(ir, op) {
+                Some(_) => Flow::Forall { first: data.operands.len() - data.results.len() },
+                None => Flow::Opaque,
+            },
             _ => Flow::Opaque,
         }
     }
 
     /// Whether it may run its regions more than once, knowingly.
     pub fn is_loop(self) -> bool {
-        matches!(self, Flow::For { .. } | Flow::While)
+        matches!(
+            self,
+            Flow::For { .. }
+                | Flow::While
+                | Flow::Parallel { .. }
+                | Flow::Reduce
+                | Flow::Forall { .. }
+        )
     }
+}
+
+/// The op that combines what the runs of an `scf.parallel` give, if it has a region of two arguments for each result.
+pub fn reduction(ir: &Ir, parallel: Op) -> Option<Op> {
+    let data = ir.op(parallel);
+    let &[(_, region)] = data.regions.as_slice() else { return None };
+    let end = ir.last_op(entry_block(ir, region)).filter(|&it| ir.next(it).is_none())?;
+    let reduce = ir.op(end);
+    let n = data.results.len();
+    let is_whole = data.kind == OpKind::ScfParallel
+        && !matches!(data.form, Form::Broken | Form::Opaque)
+        && reduce.kind == OpKind::ScfReduce
+        && !matches!(reduce.form, Form::Broken | Form::Opaque)
+        && n > 0
+        && data.operands.len() >= n
+        && [reduce.operands.len(), reduce.regions.len()] == [n, n];
+    let takes_two = |region: Region| ir.block(entry_block(ir, region)).args.len() == 2;
+    (is_whole && reduce.regions.iter().all(|it| takes_two(it.1))).then_some(end)
+}
+
+/// What the runs of an `scf.forall` insert: each op that does, with the result that its first operand goes into. `None` if that is not all that
+/// happens to the results.
+pub fn insertions(ir: &Ir, forall: Op) -> Option<SmallVec<[(Op, usize); 2]>> {
+    let data = ir.op(forall);
+    let &[(_, region)] = data.regions.as_slice() else { return None };
+    let entry = entry_block(ir, region);
+    let n_points = ir.block(entry).args.len().checked_sub(data.results.len())?;
+    if data.operands.len() < data.results.len() {
+        return None;
+    }
+    let mut out = SmallVec::new();
+    if data.results.is_empty() {
+        return Some(out);
+    }
+    let end = ir.last_op(entry).filter(|&it| ir.op(it).kind == OpKind::ScfForallInParallel)?;
+    for op in ir.op(end).regions.iter().flat_map(|it| ir.items(it.1)) {
+        if ir.op(op).kind == OpKind::Label {
+            continue;
+        }
+        let dest = ir.op(op).operands.get(1).filter(|_| is_insertion(ir, op))?.value?;
+        let Def::Argument(block, index) = ir.value(dest).def else { return None };
+        let at = (index as usize).checked_sub(n_points).filter(|_| block == entry)?;
+        out.push((op, at));
+    }
+    Some(out)
+}
+
+/// Whether an op inserts its first operand into its second one when the runs of an `scf.forall` end.
+pub fn is_insertion(ir: &Ir, op: Op) -> bool {
+    ir.op_name(op) == "tensor.parallel_insert_slice"
+        && !matches!(ir.op(op).form, Form::Broken)
+        && ir.parent_op(op).is_some_and(|it| ir.op(it).kind == OpKind::ScfForallInParallel)
 }
 
 /// The block where a region is entered: that of its first label if it starts with one.
@@ -101,6 +190,7 @@ pub fn is_yield(ir: &Ir, op: Op) -> bool {
             | OpKind::ScfCondition
             | OpKind::FuncReturn
             | OpKind::MemrefAllocaScopeReturn
+            | OpKind::ScfReduceReturn
     )
 }
 
@@ -326,19 +416,40 @@ pub fn may_skip(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::ScfIf | OpKind::AffineIf) && ir.op(op).regions.len() < 2
 }
 
-/// How often a [`Flow::For`] runs its region, by the least and the greatest value of each of its operands, where they are known.
+/// How often a [`Flow::For`] or [`Flow::Parallel`] runs its region, by the least and the greatest value of each of its operands, where they are known.
 pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -> Trips {
-    bounds(ir, op, operand).map_or(Trips::ANY, |[lower, upper, step]| {
-        if step.0 <= 0 {
-            return Trips::ANY;
+    match Flow::of(ir, op) {
+        Flow::Parallel { first } => {
+            let n = first / 3;
+            (0..n).fold(Trips::exactly(1), |all, at| {
+                let dimension = [operand(at), operand(n + at), operand(2 * n + at)];
+                let it = match dimension {
+                    [Some(lower), Some(upper), Some(step)] => counted([lower, upper, step]),
+                    _ => Trips::ANY,
+                };
+                let most = match (all.most, it.most) {
+                    (Some(0), _) | (_, Some(0)) => Some(0),
+                    (Some(a), Some(b)) => a.checked_mul(b),
+                    _ => None,
+                };
+                Trips { least: all.least.saturating_mul(it.least), most }
+            })
         }
-        let rounds = |from: i128, to: i128, step: i128| {
-            let n = if to > from { (to - from + step - 1) / step } else { 0 };
-            u64::try_from(n).unwrap_or(u64::MAX)
-        };
-        let most = rounds(lower.0, upper.1, step.0);
-        Trips { least: rounds(lower.1, upper.0, step.1), most: (most < u64::MAX).then_some(most) }
-    })
+        _ => bounds(ir, op, operand).map_or(Trips::ANY, counted),
+    }
+}
+
+/// How often a loop runs from a lower bound up to an upper one, by a step.
+fn counted([lower, upper, step]: [(i128, i128); 3]) -> Trips {
+    if step.0 <= 0 {
+        return Trips::ANY;
+    }
+    let rounds = |from: i128, to: i128, step: i128| {
+        let n = if to > from { (to - from + step - 1) / step } else { 0 };
+        u64::try_from(n).unwrap_or(u64::MAX)
+    };
+    let most = rounds(lower.0, upper.1, step.0);
+    Trips { least: rounds(lower.1, upper.0, step.1), most: (most < u64::MAX).then_some(most) }
 }
 
 /// The lower bound, the upper bound and the step of a [`Flow::For`], each with its least and greatest value.
@@ -380,11 +491,20 @@ pub fn is_plain(ir: &Ir, ty: noisy_syntax::Type) -> bool {
 
 /// What a loop carries into its next round at an index.
 pub fn carried_value(ir: &Ir, op: Op, index: usize) -> Option<Value> {
+    let (end, at) = carried_operand(ir, op, index)?;
+    ir.op(end).operands.get(at)?.value
+}
+
+/// The operand of a yield that a loop carries into its next round at an index.
+pub fn carried_operand(ir: &Ir, op: Op, index: usize) -> Option<(Op, usize)> {
     let data = ir.op(op);
-    let region =
-        if Flow::of(ir, op) == Flow::While { data.regions.get(1) } else { data.regions.first() };
+    let (region, at) = match Flow::of(ir, op) {
+        Flow::While => (data.regions.get(1), index),
+        Flow::Reduce => (data.regions.get(index), 0),
+        _ => (data.regions.first(), index),
+    };
     let end = *yields(ir, region?.1).first()?;
-    ir.op(end).operands.get(index)?.value
+    Some((end, at))
 }
 
 /// Where the noise of a value goes when an op uses it as operand number `index`, besides the op's own results: the block
@@ -407,7 +527,27 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
             let n = ir.op(op).operands.len();
             out.extend(carried_args(ir, ir.op(op).regions[0].1, n).get(index).copied());
         }
+        Flow::Parallel { first } if index >= first => {
+            out.extend(ir.op(op).results.get(index - first).copied());
+            out.extend(
+                reduction(ir, op).into_iter().flat_map(|it| combined(ir, it, index - first)),
+            );
+        }
+        Flow::Reduce => out.extend(combined(ir, op, index)),
+        Flow::Forall { first } if index >= first => {
+            let n = ir.op(op).operands.len() - first;
+            out.extend(carried_args(ir, ir.op(op).regions[0].1, n).get(index - first).copied());
+            out.extend(ir.op(op).results.get(index - first).copied());
+        }
         _ => {}
+    }
+    if index == 0 && is_insertion(ir, op) {
+        let forall = ir.parent_op(op).and_then(|it| ir.parent_op(it));
+        let into = forall.and_then(|it| Some((it, insertions(ir, it)?)));
+        if let Some((forall, all)) = into {
+            let into = all.iter().filter(|it| it.0 == op);
+            out.extend(into.filter_map(|it| ir.op(forall).results.get(it.1).copied()));
+        }
     }
     if is_yield(ir, op) && yielded(ir, op).contains(&index) {
         let at = index - yielded(ir, op).start;
@@ -429,11 +569,24 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
                     let n = data.operands.len();
                     out.extend(carried_args(ir, data.regions[0].1, n).get(at).copied());
                 }
+                Flow::Reduce => {
+                    let which = data.regions.iter().position(|it| it.1 == ir.op(op).parent);
+                    let which = which.filter(|_| at == 0).unwrap_or(usize::MAX);
+                    let results = ir.parent_op(parent).map(|it| &ir.op(it).results);
+                    out.extend(results.and_then(|it| it.get(which)).copied());
+                    out.extend(combined(ir, parent, which));
+                }
                 _ => {}
             }
         }
     }
     out
+}
+
+/// The arguments of a region of a [`Flow::Reduce`].
+fn combined(ir: &Ir, reduce: Op, index: usize) -> SmallVec<[Value; 2]> {
+    let region = ir.op(reduce).regions.get(index);
+    region.map_or(SmallVec::new(), |it| carried_args(ir, it.1, 2).into_iter().collect())
 }
 
 /// The values that flow into a value without an op that computes it, with the op that passes each: see
@@ -471,6 +624,16 @@ pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
                     yielded_at(data.regions[0].1, index, &mut push);
                 }
                 Flow::While => yielded_at(data.regions[0].1, index, &mut push),
+                Flow::Parallel { first } => {
+                    push(op, first + index);
+                    let region = reduction(ir, op).map(|it| ir.op(it).regions[index].1);
+                    region.into_iter().for_each(|it| yielded_at(it, 0, &mut push));
+                }
+                Flow::Forall { first } => {
+                    push(op, first + index);
+                    let all = insertions(ir, op).unwrap_or_default();
+                    all.iter().filter(|it| it.1 == index).for_each(|it| push(it.0, 0));
+                }
                 _ => {}
             }
         }
@@ -506,6 +669,20 @@ pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
                     yielded_at(holder.regions[1].1, index, &mut push);
                 }
                 Flow::While => yielded_at(holder.regions[0].1, index, &mut push),
+                Flow::Reduce => {
+                    let which = holder.regions.iter().position(|it| it.1 == data.region);
+                    let around = ir.parent_op(parent);
+                    let (Some(which), Some(around)) = (which, around) else { return out };
+                    push(around, ir.op(around).operands.len() - holder.regions.len() + which);
+                    push(parent, which);
+                    yielded_at(data.region, 0, &mut push);
+                }
+                Flow::Forall { first } => {
+                    let n = holder.operands.len() - first;
+                    if let Some(at) = index.checked_sub(data.args.len().saturating_sub(n)) {
+                        push(parent, first + at);
+                    }
+                }
                 _ => {}
             }
         }

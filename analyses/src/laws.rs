@@ -143,7 +143,7 @@ impl Writer {
     fn ops(&mut self, size: usize, depth: usize, scope: &mut Vec<String>) {
         let indent = "  ".repeat(depth);
         for _ in 0..size {
-            let choice = self.random.below(if self.flow && depth < 4 { 26 } else { 20 });
+            let choice = self.random.below(if self.flow && depth < 4 { 27 } else { 20 });
             if choice >= 20 {
                 self.nested(choice, depth, scope);
                 continue;
@@ -208,6 +208,38 @@ impl Writer {
                     self.out,
                     "{indent}  scf.yield {last}, {also} : !noisy.i32, !noisy.i32\n{indent}}}"
                 );
+                scope.push(format!("{name}#1"));
+            }
+            26 => {
+                let (i, other, second) = (self.name(), self.name(), self.pick(scope));
+                let upper = *self.random.pick(&["%n", "%c3", "%c3", "%c1", "%c0", "%c40"]);
+                let _ = writeln!(
+                    self.out,
+                    "{indent}{name}:2 = scf.parallel ({i}, {other}) = (%c0, %c0) to ({upper}, %c3) step (%c1, %c1) init ({init}, {second}) -> (!noisy.i32, !noisy.i32) {{"
+                );
+                self.ops(size, depth + 1, &mut inner);
+                let (a, b) = (self.pick(&inner), self.pick(&inner));
+                let _ = writeln!(
+                    self.out,
+                    "{indent}  scf.reduce({a}, {b} : !noisy.i32, !noisy.i32) {{"
+                );
+                for half in 0..2 {
+                    let (left, right) = (self.name(), self.name());
+                    let _ = writeln!(
+                        self.out,
+                        "{indent}  ^bb0({left}: !noisy.i32, {right}: !noisy.i32):"
+                    );
+                    let mut combined = inner.clone();
+                    combined.extend([left, right]);
+                    self.ops(1 + size / 2, depth + 2, &mut combined);
+                    let last = self.pick(&combined);
+                    let end = if half == 0 { "}, {" } else { "}" };
+                    let _ = writeln!(
+                        self.out,
+                        "{indent}    scf.reduce.return {last} : !noisy.i32\n{indent}  {end}"
+                    );
+                }
+                let _ = writeln!(self.out, "{indent}}}");
                 scope.push(format!("{name}#1"));
             }
             _ => {
@@ -495,6 +527,88 @@ return %r#0, %r#1 : !noisy.i32, !noisy.i32
 }
 
 #[test]
+fn reductions_equal_loops_that_combine_either_way() {
+    let n = if cfg!(debug_assertions) { 300 } else { 2_000 };
+    let mut n_legal = 0;
+    for seed in 1..=n {
+        let mut random = Random(seed * 5077 + 1);
+        let (lines, out, _) = body(&mut random);
+        let trips = random.below(7);
+        let upper = if random.one_in(5) { "%n" } else { "%hi" };
+        let combine = |prefix: &str, a: &str, b: &str| {
+            let mut names = vec![a.to_owned(), b.to_owned(), "%k".to_owned()];
+            let mut text = String::new();
+            for (name, op, x, y) in &lines {
+                let name = format!("%{prefix}{name}");
+                let (x, y) = (&names[*x], &names[*y]);
+                let _ = match *op {
+                    "reduce_noise" => writeln!(text, "{name} = noisy.{op} {x} : !noisy.i32"),
+                    _ => writeln!(text, "{name} = noisy.{op} {x}, {y} : !noisy.i32"),
+                };
+                names.push(name);
+            }
+            (text, names[out].clone())
+        };
+        let head = format!(
+            "func.func @f(%k: !noisy.i32, %i: !noisy.i32 {{noisy.bound = {} : i64}}, %c: i1, %n: index) -> !noisy.i32 {{
+%lo = arith.constant 0 : index
+%hi = arith.constant {trips} : index
+%st = arith.constant 1 : index
+",
+            8 + random.below(10)
+        );
+        let (text, last) = combine("", "%l", "%r");
+        let parallel = format!(
+            "{head}%0 = scf.parallel (%x) = (%lo) to ({upper}) step (%st) init (%i) -> !noisy.i32 {{
+%v = noisy.add %k, %k : !noisy.i32
+scf.reduce(%v : !noisy.i32) {{
+^bb0(%l: !noisy.i32, %r: !noisy.i32):
+{text}scf.reduce.return {last} : !noisy.i32
+}}
+}}
+return %0 : !noisy.i32
+}}
+"
+        );
+        let (one, first) = combine("a", "%l", "%v");
+        let (other, second) = combine("b", "%v", "%l");
+        let looped = format!(
+            "{head}%v = noisy.add %k, %k : !noisy.i32
+%0 = scf.for %x = %lo to {upper} step %st iter_args(%l = %i) -> (!noisy.i32) {{
+%1 = scf.if %c -> (!noisy.i32) {{
+{one}scf.yield {first} : !noisy.i32
+}} else {{
+{other}scf.yield {second} : !noisy.i32
+}}
+scf.yield %1 : !noisy.i32
+}}
+return %0 : !noisy.i32
+}}
+"
+        );
+        let end = |text: &str| {
+            let document = Document::new(text);
+            let errors = document.diagnostics();
+            assert!(
+                errors.iter().all(|it| it.severity != crate::Severity::Error
+                    || it.code.starts_with("noise")),
+                "{text}\n{errors:?}"
+            );
+            let ir = document.ir();
+            let body = ir.op(ir.functions()[0]).regions[0].1;
+            let last = ir.last_op(ir.region(body).entry);
+            let value = last.and_then(|it| ir.op(it).operands[0].value);
+            let noise = value.map(|it| *document.noise(it));
+            (noise_errors(&document) > 0, noise.filter(|_| noise_errors(&document) == 0))
+        };
+        let (found, expected) = (end(&parallel), end(&looped));
+        assert_eq!(found, expected, "{parallel}\n{looped}");
+        n_legal += usize::from(!found.0);
+    }
+    assert!(n_legal > n as usize / 5 && n_legal < n as usize, "{n_legal} of {n}");
+}
+
+#[test]
 fn placements_stand_up_to_re_analysis() {
     let n = if cfg!(debug_assertions) { 150 } else { 400 };
     let (mut n_mended, mut n_removed) = (0, 0);
@@ -586,4 +700,36 @@ fn wild_loops_end() {
     let document = Document::new(&text);
     assert_eq!(noise_errors(&document), 0, "{:?}", document.diagnostics());
     assert!(document.facts().n_visits() < 3_000_000);
+}
+
+#[test]
+fn labels_that_come_at_any_place_equal_reading_anew() {
+    let text = "func.func @f(%a: !noisy.i32, %c: i1) -> !noisy.i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.parallel (%i) = (%c0) to (%c1) step (%c1) init (%a) -> !noisy.i32 {
+    scf.reduce(%a : !noisy.i32) {
+    ^bb0(%l: !noisy.i32, %r: !noisy.i32):
+      %q = noisy.add %l, %r : !noisy.i32
+      scf.reduce.return %q : !noisy.i32
+    }
+  }
+  %1 = \"scf.execute_region\"() ({
+  ^bb0:
+    scf.yield %0 : !noisy.i32
+  }) : () -> !noisy.i32
+  return %1 : !noisy.i32
+}
+";
+    let lines: Vec<usize> = text.match_indices('\n').map(|it| it.0 + 1).collect();
+    for new in ["cf.br ^l1\n^l1:\n", "cf.cond_br %c, ^l1, ^l1\n^l1:\n", "^l1:\n", "cf.br ^l1\n"] {
+        for &at in &lines {
+            let mut document = Document::new(text);
+            document.edit(at..at, new);
+            let changed = format!("{}{new}{}", &text[..at], &text[at..]);
+            assert_eq!(facts(&document), facts(&Document::new(&changed)), "{changed}");
+            document.edit(at..at + new.len(), "");
+            assert_eq!(facts(&document), facts(&Document::new(text)), "{changed}, and back");
+        }
+    }
 }

@@ -36,7 +36,7 @@ use noisy_syntax::{Ir, Op};
 use super::Check;
 use super::noise_overflow::related;
 use crate::derivation::{core_range, value_range};
-use crate::flow::{self, Flow};
+use crate::flow;
 use crate::{Category, Diagnostic, Document, Related, Severity};
 
 pub(super) const CHECK: Check = Check {
@@ -71,12 +71,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
 
 /// The operand of the yield that carries a value into the next round.
 pub(super) fn carried_range(ir: &Ir, op: Op, index: usize) -> std::ops::Range<usize> {
-    let data = ir.op(op);
-    let region = match Flow::of(ir, op) {
-        Flow::While => data.regions.get(1),
-        _ => data.regions.first(),
-    };
-    let end = region.and_then(|&(_, region)| flow::yields(ir, region).first().copied());
-    let operand = end.and_then(|end| Some((end, ir.op(end).operands.get(index)?.span)));
+    let operand = flow::carried_operand(ir, op, index);
+    let operand = operand.and_then(|(end, at)| Some((end, ir.op(end).operands.get(at)?.span)));
     operand.map_or_else(|| core_range(ir, op), |(end, span)| ir.absolute(end, span))
 }

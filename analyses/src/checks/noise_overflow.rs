@@ -63,7 +63,11 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     for (value, root) in document.roots() {
         let mut message = format!("noise {} exceeds the budget of {budget}", root.noise);
         if let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) {
-            let what = if Flow::of(ir, round.op).is_loop() { "of the loop" } else { "of a cycle" };
+            let what = match Flow::of(ir, round.op) {
+                Flow::Reduce => "of the reduction",
+                flow if flow.is_loop() => "of the loop",
+                _ => "of a cycle",
+            };
             let _ = write!(message, " in round {} {what}", round.number);
         }
         if root.turn > 1 {

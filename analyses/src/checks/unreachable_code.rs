@@ -56,7 +56,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
             }
             if let Some(range) = inside(ir, region) {
                 let why = match Flow::of(ir, op) {
-                    Flow::For { .. } => "the loop has no rounds",
+                    Flow::For { .. } | Flow::Parallel { .. } => "the loop has no rounds",
                     _ => "its condition is known",
                 };
                 out.push(CHECK.at(range, format!("this region never runs: {why}")));

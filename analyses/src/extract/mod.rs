@@ -442,6 +442,19 @@ impl Builder<'_> {
             }
             Flow::For { first } => self.loop_(op, first),
             Flow::While => self.while_(op),
+            // Any number of values combined in any order, which is more than happens: never too little.
+            Flow::Parallel { .. } | Flow::Reduce | Flow::Forall { .. } => {
+                for &(_, region) in &data.regions {
+                    for &arg in &ir.block(flow::entry_block(ir, region)).args {
+                        self.define_meet(arg)?;
+                    }
+                    self.region(region)?;
+                }
+                for &result in &data.results {
+                    self.define_meet(result)?;
+                }
+                Ok(())
+            }
             Flow::Function => Err("a function stands inside it".into()),
             Flow::Group | Flow::Opaque => {
                 let regions = data.regions.iter().map(|it| it.1);

@@ -58,17 +58,17 @@ impl Weights {
             return weight;
         }
         let weight = match Flow::of(ir, op) {
-            Flow::For { .. } => {
+            Flow::For { .. } | Flow::Parallel { .. } => {
                 weight.saturating_mul(integers.trip_count(ir, op).unwrap_or(UNKNOWN_TRIPS))
             }
-            Flow::While => weight.saturating_mul(UNKNOWN_TRIPS),
+            Flow::While | Flow::Forall { .. } => weight.saturating_mul(UNKNOWN_TRIPS),
             Flow::Choice => {
                 let n = ir.op(op).regions.len();
                 let ways = (0..n).filter(|&it| integers.may_take(ir, op, it)).count();
                 let skips = usize::from(flow::may_skip(ir, op) && integers.may_take(ir, op, n));
                 weight / (ways + skips).max(1) as u64
             }
-            Flow::Plain | Flow::Function | Flow::Group | Flow::Opaque => weight,
+            Flow::Plain | Flow::Function | Flow::Group | Flow::Reduce | Flow::Opaque => weight,
         };
         weight.max(1)
     }

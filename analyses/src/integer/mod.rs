@@ -115,7 +115,7 @@ impl Integers {
 
     /// How often a loop runs its region; [`Trips::ANY`] for what is no counted loop.
     pub fn trips(&self, ir: &Ir, op: Op) -> Trips {
-        if !matches!(Flow::of(ir, op), Flow::For { .. }) {
+        if !matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
             return Trips::ANY;
         }
         flow::trips(ir, op, &|at| {

@@ -569,10 +569,11 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    /// Forgets that ops of a region were reached.
+    /// Forgets that ops of a region were reached and visited.
     fn unreach(&mut self, ir: &Scene<'_, A::Base>, region: Region) {
         for op in ir.items(region) {
             self.reached[op.index()] = false;
+            self.stamp[op.index()] = 0;
             if ir.op(op).kind == OpKind::Label {
                 self.live[ir.label_block(op).index()] = false;
             }

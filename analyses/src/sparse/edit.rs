@@ -64,13 +64,14 @@ impl<A: SparseForward> Sparse<A> {
                 many += self.redo_tied(ir, op);
             } else if self.reaches_calls(ir, op) {
                 self.enter_whole(ir, op);
-            } else if self.is_cycle(ir, op) {
+            } else if self.is_cycle(ir, op) || self.anew.remove(&op) {
                 self.redo_cycle(ir, op);
             } else {
                 self.visit(ir, op);
             }
             self.enter_users(ir);
         }
+        self.anew.clear();
     }
 
     /// An op left or changed: whatever its former self fed is entered.
@@ -95,11 +96,24 @@ impl<A: SparseForward> Sparse<A> {
         if !ir.is_alive(parent) {
             return;
         }
+        self.check_entry(ir, ir.op(op).parent);
         if !self.ties.is_empty() {
             let unit = unit_of(ir, parent);
             if self.is_whole(unit) {
                 return self.enter_whole(ir, unit);
             }
+        }
+        match ir.op(parent).kind {
+            // What the op around gives is said by the op at its end.
+            OpKind::ScfParallel | OpKind::ScfForall => return self.enter(ir, parent),
+            OpKind::ScfReduce | OpKind::ScfForallInParallel => {
+                self.enter(ir, parent);
+                if let Some(around) = ir.parent_op(parent) {
+                    self.enter(ir, around);
+                }
+                return;
+            }
+            _ => {}
         }
         match Flow::of(ir, parent) {
             Flow::Choice => self.enter_end(ir, parent),
@@ -107,6 +121,27 @@ impl<A: SparseForward> Sparse<A> {
             // A label may have come or gone at the very start.
             _ if ir.op(op).kind == OpKind::Label => self.enter(ir, parent),
             _ => {}
+        }
+    }
+
+    /// Another block may be the entry of a region now; what was the entry is fed by branches then.
+    fn check_entry(&mut self, ir: &Scene<'_, A::Base>, region: Region) {
+        let first = ir.items(region).next().filter(|&it| ir.op(it).kind == OpKind::Label);
+        let former = match first {
+            Some(label) => self.first_labels.insert(region, label),
+            None => self.first_labels.remove(&region),
+        };
+        if former == first {
+            return;
+        }
+        for label in former.into_iter().chain(first) {
+            if ir.is_alive(label) && ir.op(label).kind == OpKind::Label {
+                self.enter(ir, label);
+                self.enter_block(ir, ir.label_block(label));
+            }
+        }
+        if let Some(parent) = ir.region(region).parent {
+            self.enter(ir, parent);
         }
     }
 
@@ -163,8 +198,10 @@ impl<A: SparseForward> Sparse<A> {
     /// Whether an op must be iterated: something is carried from round to round.
     pub(super) fn is_loop(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
         match Flow::of(ir, op) {
-            Flow::For { .. } => ir.op(op).results.iter().any(|&it| self.analysis.carries(ir, it)),
-            flow => flow.is_loop(),
+            Flow::For { .. } | Flow::Parallel { .. } => {
+                ir.op(op).results.iter().any(|&it| self.analysis.carries(ir, it))
+            }
+            flow => flow == Flow::While,
         }
     }
 
@@ -265,6 +302,17 @@ impl<A: SparseForward> Sparse<A> {
         ) && let Some(parent) = ir.parent_op(op)
         {
             self.enter_end(ir, parent);
+        }
+        if let Some(parent) = ir.parent_op(op)
+            && ir.op(parent).kind == OpKind::ScfForallInParallel
+            && let Some(around) = ir.parent_op(parent)
+        {
+            self.enter_end(ir, around);
+        }
+        if let Some(reduce) = self.reductions.remove(&op).filter(|&it| ir.is_alive(it)) {
+            // It is none any more: what its rounds left is to go.
+            self.anew.insert(reduce);
+            self.enter(ir, reduce);
         }
     }
 

@@ -321,6 +321,8 @@ pub struct Sparse<A: SparseForward> {
     targets: FxHashMap<Op, SmallVec<[Block; 2]>>,
     /// The labels that were visited, with the regions they stood in.
     labels: FxHashMap<Op, Region>,
+    /// The labels that regions started with when these were last visited.
+    first_labels: FxHashMap<Region, Op>,
     /// Ops and ends of ops to visit, in program order.
     queue: BinaryHeap<Reverse<(Place, Op)>>,
     queued: FxHashSet<(Op, bool)>,
@@ -347,6 +349,10 @@ pub struct Sparse<A: SparseForward> {
     ties: Ties,
     /// Units in the queue that are to be solved with all that they are tied to.
     whole: FxHashSet<Op>,
+    /// What ends an `scf.parallel` that was last run as a loop.
+    reductions: FxHashMap<Op, Op>,
+    /// Ops in the queue that are to be swept anew with all inside.
+    anew: FxHashSet<Op>,
     /// The visits, as text, if they are recorded.
     trace: Option<String>,
 }
@@ -379,6 +385,7 @@ impl<A: SparseForward> Sparse<A> {
             cyclic: FxHashSet::default(),
             targets: FxHashMap::default(),
             labels: FxHashMap::default(),
+            first_labels: FxHashMap::default(),
             queue: BinaryHeap::new(),
             queued: FxHashSet::default(),
             dirty: Vec::new(),
@@ -394,6 +401,8 @@ impl<A: SparseForward> Sparse<A> {
             contexts: Contexts::default(),
             ties: Ties::default(),
             whole: FxHashSet::default(),
+            reductions: FxHashMap::default(),
+            anew: FxHashSet::default(),
             trace: None,
         }
     }
@@ -436,6 +445,9 @@ impl<A: SparseForward> Sparse<A> {
         self.cyclic.clear();
         self.targets.clear();
         self.labels.clear();
+        self.first_labels.clear();
+        self.reductions.clear();
+        self.anew.clear();
         self.queue.clear();
         self.queued.clear();
         self.dirty.clear();

@@ -15,7 +15,7 @@ use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
 use super::visit::EXACT_ROUNDS;
-use super::{LoopTrace, Pass, Round, Scene, Sparse, SparseForward};
+use super::{LoopTrace, Pass, Round, Scene, Sparse, SparseForward, Trips};
 use crate::flow::{self, Flow};
 use crate::lattice::{Changed, Lattice};
 
@@ -78,6 +78,7 @@ impl<A: SparseForward> Sparse<A> {
                 self.stamp[op.index()] = self.clock;
                 if n == 0 {
                     self.labels.insert(op, region);
+                    self.first_labels.insert(region, op);
                 } else {
                     out = out.or(self.visit_label(ir, op));
                 }
@@ -113,6 +114,11 @@ impl<A: SparseForward> Sparse<A> {
         match Flow::of(ir, op) {
             Flow::For { first } if self.is_loop(ir, op) => self.run_for(ir, op, first, live),
             Flow::While => self.run_while(ir, op, live),
+            Flow::Parallel { first } if self.is_loop(ir, op) => {
+                self.run_parallel(ir, op, first, live);
+            }
+            // When all runs are done.
+            Flow::Reduce if live && ir.parent_op(op).is_some_and(|it| self.is_loop(ir, it)) => {}
             Flow::Function if self.run_function(ir, op, live) => {}
             _ => {
                 for index in 0..data.regions.len() {
@@ -206,7 +212,7 @@ impl<A: SparseForward> Sparse<A> {
             return;
         }
         if let Some(parent) = ir.region(region).parent
-            && let Flow::For { .. } = Flow::of(ir, parent)
+            && let Flow::For { .. } | Flow::Parallel { .. } = Flow::of(ir, parent)
         {
             let args = &ir.block(entry).args;
             for (at, &value) in args[..args.len().saturating_sub(carried.len())].iter().enumerate()
@@ -264,23 +270,7 @@ impl<A: SparseForward> Sparse<A> {
                 it.sweep_region(ir, region, true);
                 it.yield_facts(ir, region, n, 0)
             };
-            if A::REPLAYS {
-                let trip_count = trips.count();
-                let trace = self.iterate(ir, op, inits, trip_count, &mut body);
-                results = trace.result;
-                let info = LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count };
-                self.analysis.looped(ir, op, &info, &self.rounds);
-            } else {
-                let once = trips.most == Some(1);
-                let yielded = self.climb(op, inits, once, &mut body);
-                if trips.least > 0 {
-                    results = yielded;
-                } else {
-                    for (result, yielded) in results.iter_mut().zip(&yielded) {
-                        let _ = result.join(yielded);
-                    }
-                }
-            }
+            results = self.run_counted(ir, op, inits, trips, &mut body);
             if owner {
                 self.set_results(ir, op, results, live);
                 self.account(ir, op);
@@ -291,6 +281,103 @@ impl<A: SparseForward> Sparse<A> {
             self.sweep_region(ir, region, false);
         }
         self.set_results(ir, op, results, live);
+    }
+
+    /// Iterates a loop that runs at least once; what its last round yields.
+    fn run_counted(
+        &mut self,
+        ir: &Scene<'_, A::Base>,
+        op: Op,
+        inits: Vec<A::Fact>,
+        trips: Trips,
+        body: Body<'_, Self, A::Fact>,
+    ) -> Vec<A::Fact> {
+        if A::REPLAYS {
+            let trip_count = trips.count();
+            let trace = self.iterate(ir, op, inits, trip_count, body);
+            let info = LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count };
+            self.analysis.looped(ir, op, &info, &self.rounds);
+            return trace.result;
+        }
+        let mut results = inits.clone();
+        let yielded = self.climb(op, inits, trips.most == Some(1), body);
+        if trips.least > 0 {
+            return yielded;
+        }
+        for (result, yielded) in results.iter_mut().zip(&yielded) {
+            let _ = result.join(yielded);
+        }
+        results
+    }
+
+    /// Sweeps the region once, for all runs are alike, and then the reduction as a loop over what they give.
+    fn run_parallel(&mut self, ir: &Scene<'_, A::Base>, op: Op, first: usize, live: bool) {
+        let data = ir.op(op);
+        let region = data.regions[0].1;
+        let inits: Vec<A::Fact> =
+            (first..data.operands.len()).map(|it| self.read(ir, op, it)).collect();
+        let trips = self.analysis.trips(ir, op, &|at| self.read(ir, op, at));
+        let enters = live && trips.most != Some(0);
+        self.bind(ir, region, &[], enters);
+        self.sweep_region(ir, region, enters);
+        let end = flow::reduction(ir, op).filter(|_| enters);
+        let Some(end) = end.filter(|it| self.reached[it.index()]) else {
+            // Without a run that ends, the initial values are all there is.
+            let results = if enters { vec![A::Fact::bottom(); inits.len()] } else { inits };
+            return self.set_results(ir, op, results, live);
+        };
+        self.reductions.insert(op, end);
+        let values: Vec<A::Fact> =
+            (0..inits.len()).map(|it| self.read_passed(ir, end, it)).collect();
+        let owner = self.refuel(ir, end);
+        let mut results = self.run_counted(ir, end, inits, trips, &mut |it, so_far| {
+            let pairs = so_far.iter().zip(&values).enumerate();
+            pairs.map(|(at, (a, b))| it.combine(ir, end, at, a, b)).collect()
+        });
+        if owner && self.fuel == 0 {
+            self.account(ir, end);
+            results.fill(self.analysis.unknown());
+        }
+        self.set_results(ir, op, results, live);
+    }
+
+    /// What a region of a reduction gives for two values, whichever comes first.
+    fn combine(
+        &mut self,
+        ir: &Scene<'_, A::Base>,
+        reduce: Op,
+        index: usize,
+        a: &A::Fact,
+        b: &A::Fact,
+    ) -> A::Fact {
+        let region = ir.op(reduce).regions[index].1;
+        let mut given = self.combine_once(ir, region, a, b);
+        if a == b {
+            return given;
+        }
+        let mut values = Vec::new();
+        values_in(ir, region, &mut values);
+        let before: Vec<A::Fact> = values
+            .iter()
+            .map(|it| std::mem::replace(&mut self.facts[it.index()], A::Fact::bottom()))
+            .collect();
+        let _ = given.join(&self.combine_once(ir, region, b, a));
+        for (value, before) in values.iter().zip(&before) {
+            let _ = self.facts[value.index()].join(before);
+        }
+        given
+    }
+
+    fn combine_once(
+        &mut self,
+        ir: &Scene<'_, A::Base>,
+        region: Region,
+        a: &A::Fact,
+        b: &A::Fact,
+    ) -> A::Fact {
+        self.bind(ir, region, &[a.clone(), b.clone()], true);
+        self.sweep_region(ir, region, true);
+        self.yield_facts(ir, region, 1, 0).pop().unwrap_or_else(|| self.analysis.unknown())
     }
 
     fn run_while(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) {
@@ -505,10 +592,14 @@ fn has_backward_branch(ir: &Ir, region: Region) -> bool {
 /// All values defined inside an op: arguments of its regions, results and arguments of what stands in them.
 pub(crate) fn values_within(ir: &Ir, op: Op, out: &mut Vec<Value>) {
     for &(_, region) in &ir.op(op).regions {
-        out.extend(ir.block(ir.region(region).entry).args.iter().copied());
-        for inner in ir.items(region) {
-            out.extend(ir.op(inner).results.iter().copied());
-            values_within(ir, inner, out);
-        }
+        values_in(ir, region, out);
+    }
+}
+
+fn values_in(ir: &Ir, region: Region, out: &mut Vec<Value>) {
+    out.extend(ir.block(ir.region(region).entry).args.iter().copied());
+    for inner in ir.items(region) {
+        out.extend(ir.op(inner).results.iter().copied());
+        values_within(ir, inner, out);
     }
 }

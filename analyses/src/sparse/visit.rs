@@ -178,7 +178,7 @@ impl<A: SparseForward> Sparse<A> {
         let live = live
             && match flow {
                 Flow::Choice => self.may_take(ir, op, index),
-                Flow::For { .. } => {
+                Flow::For { .. } | Flow::Parallel { .. } => {
                     let operands = |at| self.read(ir, op, at);
                     self.analysis.trips(ir, op, &operands).most != Some(0)
                 }
@@ -187,13 +187,21 @@ impl<A: SparseForward> Sparse<A> {
             };
         let entry = flow::entry_block(ir, region);
         self.live[entry.index()] = live;
-        for (index, &value) in ir.block(entry).args.iter().enumerate() {
+        let args = &ir.block(entry).args;
+        for (index, &value) in args.iter().enumerate() {
             let fact = match flow {
                 _ if !live || !self.analysis.carries(ir, value) => A::Fact::bottom(),
                 Flow::Function => match self.passed_in(op, index) {
                     Some(fact) if A::LINKS => fact,
                     _ => self.analysis.entry(ir, op, index, value),
                 },
+                Flow::Forall { first } => {
+                    let n_points = args.len() - (ir.op(op).operands.len() - first);
+                    match index.checked_sub(n_points) {
+                        Some(at) => self.read(ir, op, first + at),
+                        None => self.induction(ir, op, index),
+                    }
+                }
                 _ => self.induction(ir, op, index),
             };
             let _ = self.set(ir, value, fact);
@@ -224,7 +232,23 @@ impl<A: SparseForward> Sparse<A> {
         if data.results.is_empty() {
             return;
         }
-        let is_choice = Flow::of(ir, op) == Flow::Choice;
+        let flow = Flow::of(ir, op);
+        if let Flow::Forall { first } = flow {
+            let insertions = flow::insertions(ir, op).unwrap_or_default();
+            for (index, &value) in data.results.iter().enumerate() {
+                let mut fact = A::Fact::bottom();
+                if live && self.analysis.carries(ir, value) {
+                    fact = self.read(ir, op, first + index);
+                    let reached = insertions.iter().filter(|it| self.reached[it.0.index()]);
+                    for &(insertion, _) in reached.filter(|it| it.1 == index) {
+                        let _ = fact.join(&self.read_passed(ir, insertion, 0));
+                    }
+                }
+                let _ = self.set(ir, value, fact);
+            }
+            return;
+        }
+        let is_choice = flow == Flow::Choice;
         let mut ends: SmallVec<[Op; 2]> = SmallVec::new();
         let mut lacking = !is_choice || flow::may_skip(ir, op);
         if is_choice {
