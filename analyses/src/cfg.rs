@@ -5,7 +5,7 @@
 //! found already. *Cost.* Near linear in blocks and branches; nothing recurs.
 
 use noisy_syntax::dominance::DominatorTree;
-use noisy_syntax::{Block, Ir, Region};
+use noisy_syntax::{Block, Ir, Op, Region};
 use rustc_hash::FxHashMap;
 
 /// The blocks of a region and the branches between them. Nodes are numbers in textual order; the entry is 0.
@@ -23,14 +23,21 @@ pub struct Cfg {
 impl Cfg {
     /// The graph of a region. In O(n log n) for n ops that branch.
     pub fn new(ir: &Ir, region: Region) -> Self {
+        Self::taken(ir, region, |_, _| true)
+    }
+
+    /// The graph of a region with the branches that are taken, told by op and index of the successor.
+    pub fn taken(ir: &Ir, region: Region, is_taken: impl Fn(Op, usize) -> bool) -> Self {
         let blocks = ir.blocks(region);
         let numbers: FxHashMap<Block, u32> =
             blocks.iter().enumerate().map(|(at, &it)| (it, at as u32)).collect();
         let mut successors = vec![Vec::new(); blocks.len()];
         let mut predecessors = vec![Vec::new(); blocks.len()];
         for (to, &block) in blocks.iter().enumerate() {
-            for &(op, _) in &ir.block(block).preds {
-                if let Some(&from) = numbers.get(&ir.block_of(op)) {
+            for &(op, index) in &ir.block(block).preds {
+                if let Some(&from) = numbers.get(&ir.block_of(op))
+                    && is_taken(op, index as usize)
+                {
                     successors[from as usize].push(to as u32);
                     predecessors[to].push(from);
                 }

@@ -154,9 +154,16 @@ pub struct Fix {
 impl Fix {
     /// The text after the fix.
     pub fn apply(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len() + 64 * self.edits.len());
+        TextEdit::apply_all(&self.edits, text)
+    }
+}
+
+impl TextEdit {
+    /// The text after some edits, which are in order.
+    pub fn apply_all(edits: &[TextEdit], text: &str) -> String {
+        let mut out = String::with_capacity(text.len() + 64 * edits.len());
         let mut at = 0;
-        for edit in &self.edits {
+        for edit in edits {
             out.push_str(&text[at..edit.range.start]);
             out.push_str(&edit.text);
             at = edit.range.end;

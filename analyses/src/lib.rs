@@ -37,7 +37,7 @@ pub use document::{Assumption, Document};
 pub use extract::Objective;
 pub use fact::Noise;
 pub use fix::{
-    FixError, FunctionOutcome, Mended, Options, Outcome, Price, Standing, Verdict, Watch,
+    FixError, FunctionOutcome, Group, Mended, Options, Outcome, Price, Standing, Verdict, Watch,
     insert_reduces,
 };
 pub use integer::Integers;

@@ -91,7 +91,7 @@ pub(crate) fn mend(
     let functions = document.ir().functions();
     let outcome = analyses::insert_reduces(document, &functions, &options(settings, time))
         .map_err(|error| Failure::internal(&error.to_string()))?;
-    mended.notes = outcome.functions.iter().filter_map(note).collect();
+    mended.notes = outcome.functions.iter().filter_map(|it| note(document, &outcome, it)).collect();
     if let Some(fix) = outcome.fix.filter(|it| !it.edits.is_empty()) {
         let after = edited(document, &fix.edits);
         pieces.apply(&fix.edits);
@@ -165,7 +165,12 @@ fn is_over(it: &Diagnostic) -> bool {
     it.category == Category::Noise && it.severity == Severity::Error
 }
 
-fn note(it: &analyses::FunctionOutcome) -> Option<Note> {
+fn note(
+    document: &Document,
+    outcome: &analyses::Outcome,
+    it: &analyses::FunctionOutcome,
+) -> Option<Note> {
+    let op = document.model().reset_name();
     let (inserted, text) = match &it.verdict {
         Verdict::Legal => return None,
         Verdict::Mended(mended) => {
@@ -173,13 +178,8 @@ fn note(it: &analyses::FunctionOutcome) -> Option<Note> {
                 0 => String::new(),
                 n => format!(", removed {n}"),
             };
-            let proof = if it.verdict.is_optimal() {
-                "optimal".to_owned()
-            } else {
-                let (cost, least) = (mended.price(), mended.least_price());
-                format!("cost {cost}; no placement costs less than {least}")
-            };
-            let text = format!("inserted {} reduce_noise{removed} ({proof})", mended.inserted);
+            let proof = outcome.proof(mended);
+            let text = format!("inserted {} {op}{removed} ({proof})", mended.inserted);
             (Some(mended.inserted), text)
         }
         Verdict::Refused(why) => (None, format!("left as it is: {why}")),

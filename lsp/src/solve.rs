@@ -110,9 +110,10 @@ pub(crate) async fn solve(
         Some(solution) => solution,
         None => {
             let stop = StopOnDrop(Arc::default());
+            let op = settings.file.model.noise().reset_name();
             let what = match &placement.scope {
-                Scope::Function(_, name) => format!("Placing reduce_noise in @{name}"),
-                Scope::File => "Placing reduce_noise".to_owned(),
+                Scope::Function(_, name) => format!("Placing {op} in @{name}"),
+                Scope::File => format!("Placing {op}"),
             };
             let mut options = options(&settings, &stop);
             let progress = Progress::begin(&session, &what, stop.0.clone(), options.limits.time);
@@ -206,28 +207,22 @@ fn place(
     options.replace |= placement.anew;
     let outcome =
         analyses::insert_reduces(document, &functions, &options).map_err(|it| it.to_string())?;
-    let report = report(&outcome);
+    let report = report(document, &outcome);
     let found = outcome.fix.map_or(Found::Nothing, Found::Fix);
     Ok(Solution { placement: placement.clone(), found, report })
 }
 
 /// What happened, in a sentence or a few.
-fn report(outcome: &analyses::Outcome) -> String {
+fn report(document: &analyses::Document, outcome: &analyses::Outcome) -> String {
+    let op = document.model().reset_name();
     let mut lines = Vec::new();
     for it in &outcome.functions {
         let name = &it.name;
         match &it.verdict {
             Verdict::Legal => {}
-            Verdict::Mended(mended) if it.verdict.is_optimal() => {
-                lines.push(format!("@{name}: {} reduce_noise inserted (optimal)", mended.inserted));
-            }
             Verdict::Mended(mended) => {
-                lines.push(format!(
-                    "@{name}: {} reduce_noise inserted (cost {}, at least {} needed)",
-                    mended.inserted,
-                    mended.price(),
-                    mended.least_price()
-                ));
+                let proof = outcome.proof(mended);
+                lines.push(format!("@{name}: {} {op} inserted ({proof})", mended.inserted));
             }
             Verdict::Refused(why) => lines.push(format!("@{name} is left as it is: {why}")),
         }

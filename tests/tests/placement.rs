@@ -1,10 +1,11 @@
 //! Placements and what proves them, before a judge of its own (`noisy_tests::certificate`).
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use noisy_analyses::Document;
-use noisy_analyses::extract::{Objective, extract};
+use noisy_analyses::extract::{Calls, Objective, Request, extract};
 use noisy_analyses::placement::{
     Instance, Limits, Node, PartCertificate, Placement, Proof, Rule, Site, WeighedCore, place,
 };
@@ -35,15 +36,16 @@ fn every_program_of_the_suite_is_placed_and_proven() {
     let (mut n_placed, mut n_reduced) = (0, 0);
     for path in paths {
         let document = Document::new(&fs::read_to_string(&path).unwrap());
+        let calls = Calls::new(&document);
         for function in document.ir().functions() {
             for (objective, replace) in [
                 (Objective::Executed, false),
                 (Objective::Count, false),
                 (Objective::Executed, true),
             ] {
-                let Ok(question) = extract(&document, function, objective, replace) else {
-                    continue;
-                };
+                let (functions, closed) = (&[function][..], &HashSet::default());
+                let request = Request { functions, closed, objective, replace };
+                let Ok(question) = extract(&document, &calls, &request) else { continue };
                 let Ok(placement) = place(&question.instance, &limits(5_000_000)) else { continue };
                 let name = document.function_name(function);
                 if let Err(why) = check(&question.instance, &placement) {

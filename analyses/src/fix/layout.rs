@@ -13,11 +13,22 @@ use std::ops::Range;
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::group::Answer;
 use crate::extract::{Extraction, Spot};
 use crate::{Document, TextEdit};
 
+/// The edits of some answers, in order.
+pub(super) fn edits(document: &Document, answers: &[&Answer]) -> Vec<TextEdit> {
+    let mut names = value_names(document.ir());
+    let mut edits: Vec<TextEdit> = Vec::new();
+    for it in answers {
+        write(document, &it.extraction, &it.chosen, &mut names, &mut edits);
+    }
+    merge(edits)
+}
+
 /// All value names of a document, those of uses included.
-pub(super) fn value_names(ir: &Ir) -> FxHashSet<String> {
+fn value_names(ir: &Ir) -> FxHashSet<String> {
     let mut out = FxHashSet::default();
     let mut add = |name: &str| {
         if !name.is_empty() && !out.contains(name) {
@@ -44,7 +55,7 @@ pub(super) fn value_names(ir: &Ir) -> FxHashSet<String> {
 }
 
 /// Writes a choice of sites: new ops, ops that go, and what their values are called from then on.
-pub(super) fn write(
+fn write(
     document: &Document,
     extraction: &Extraction,
     chosen: &[bool],
@@ -202,7 +213,7 @@ fn definition_is_generic(ir: &Ir, value: Value) -> bool {
 }
 
 /// Sorts edits and joins insertions at the same place.
-pub(super) fn merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
+fn merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
     edits.sort_by_key(|it| (it.range.start, it.range.end));
     let mut out: Vec<TextEdit> = Vec::with_capacity(edits.len());
     for edit in edits {

@@ -1,26 +1,25 @@
 //! Inserting `reduce_noise`: the solver proposes, the analysis disposes.
 //!
-//! [`insert_reduces`] takes the placement problem out of each function ([`crate::extract`]), has it solved
-//! ([`crate::placement`]), writes the answer as minimal edits (`layout.rs`), applies them to a copy and analyzes that.
+//! [`insert_reduces`] takes the placement problem out of functions that call each other ([`crate::extract`]), has it solved
+//! ([`crate::placement`]) for all of them together (`group.rs`), writes the answer as minimal edits (`layout.rs`), applies them to a
+//! copy and analyzes that, calls and all (`verify.rs`).
 //!
-//! *Law.* What is offered was analyzed: the edited text has no noise error in the functions that were mended, no other problem than
-//! before, and exactly as many more ops as were promised. A function with any error besides noise, or with noise that is
-//! not known, is left byte for byte as it is. With [`Options::replace`] a function costs at most what it did before.
+//! *Law.* What is offered was analyzed: the edited text has no noise error in the functions that were mended, no error more in any
+//! other, no other problem than before, and exactly as many more ops as were promised. A function with any error besides noise, or with noise
+//! that is not known, is left byte for byte as it is. With [`Options::replace`] a group costs at most what it did before.
 
+mod group;
 mod layout;
+mod verify;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
 
-use noisy_syntax::{Ir, Op, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use noisy_syntax::Op;
 
-use crate::extract::{Extraction, Objective, Spot, extract, gcd};
-use crate::placement::{
-    Cache, Infeasible, Limits, Phase, Progress, Site, Why, evaluate, place_with,
-};
-use crate::{Applicability, Document, Fix, Severity, TextEdit};
+use crate::extract::{Objective, gcd};
+use crate::placement::{Cache, Limits, Phase};
+use crate::{Applicability, Document, Fix};
 
 /// What is wanted of [`insert_reduces`].
 #[derive(Clone, Debug, Default)]
@@ -38,10 +37,10 @@ pub struct Options {
     pub watch: Option<Watch>,
 }
 
-/// Where the optimizer stands with a function.
+/// Where the optimizer stands with the functions of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// The name of the function, without `@`.
+    /// The name of the function, without `@`; of several, that of the first.
     pub function: String,
     /// What the optimizer is doing.
     pub phase: Phase,
@@ -78,7 +77,23 @@ pub struct Mended {
     pub removed: usize,
     /// The cost of all inserted ops, and, when placed anew, of those that stay.
     pub cost: u64,
-    /// No placement costs less than this.
+    /// With the other functions of its group as they will be, no placement costs less than this.
+    pub lower_bound: u64,
+    /// How many units of cost are one op executed once.
+    pub unit: u64,
+    /// Its group, by index into [`Outcome::groups`].
+    pub group: usize,
+}
+
+/// Functions that were placed together, because they call each other. Costs are in units of `1 / unit` of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The functions that might be changed. All others are as they were.
+    pub functions: Vec<Op>,
+    /// The cost of all inserted ops, and, when placed anew, of those that stay.
+    pub cost: u64,
+    /// No placement in these functions costs less than this. Nothing is claimed (0) where the question was stricter than the analysis: see
+    /// [`crate::extract::Extraction::is_exact`].
     pub lower_bound: u64,
     /// How many units of cost are one op executed once.
     pub unit: u64,
@@ -87,6 +102,28 @@ pub struct Mended {
     pub disjoint_cores: usize,
     /// How much of the lower bound such sets prove without a solver (see [`crate::placement::Certificate`]).
     pub certified: u64,
+}
+
+impl Group {
+    /// Whether no cheaper placement exists.
+    pub fn is_optimal(&self) -> bool {
+        self.lower_bound >= self.cost
+    }
+
+    /// The cost in executions.
+    pub fn price(&self) -> Price {
+        Price { units: self.cost, unit: self.unit }
+    }
+
+    /// The lower bound in executions.
+    pub fn least_price(&self) -> Price {
+        Price { units: self.lower_bound, unit: self.unit }
+    }
+
+    /// How much of the lower bound is proven without a solver, in executions.
+    pub fn certified_price(&self) -> Price {
+        Price { units: self.certified, unit: self.unit }
+    }
 }
 
 impl Mended {
@@ -158,6 +195,8 @@ pub struct FunctionOutcome {
 pub struct Outcome {
     /// One per function that was asked for, in that order.
     pub functions: Vec<FunctionOutcome>,
+    /// What was placed together.
+    pub groups: Vec<Group>,
     /// The edits of all functions together, re-analyzed and found clean; `None` if there is nothing to insert.
     pub fix: Option<Fix>,
 }
@@ -180,23 +219,52 @@ impl Outcome {
         self.mended().map(|it| it.removed).sum()
     }
 
+    /// What is known about the cost of a function, and which others were placed with it.
+    pub fn proof(&self, mended: &Mended) -> String {
+        let Some(group) = self.groups.get(mended.group) else { return String::new() };
+        let (cost, least) = (mended.price(), mended.least_price());
+        let proof = if group.is_optimal() {
+            "optimal".to_owned()
+        } else if group.lower_bound == 0 {
+            format!("cost {cost}; not known to be the least")
+        } else {
+            format!("cost {cost}; no placement costs less than {least}")
+        };
+        let mut with = self.functions.iter().filter(|it| match it.verdict {
+            Verdict::Mended(of) => of.group == mended.group,
+            Verdict::Legal | Verdict::Refused(_) => false,
+        });
+        match with.clone().count() {
+            0 | 1 => proof,
+            2..=4 => {
+                let names: Vec<String> = with.map(|it| format!("@{}", it.name)).collect();
+                format!("{proof}; {} together", names.join(", "))
+            }
+            n => {
+                let first = with.next().map_or("", |it| &it.name);
+                format!("{proof}; @{first} and {} others together", n - 1)
+            }
+        }
+    }
+
     /// What the fix does, in a line.
     fn title(&self, op: &str) -> String {
-        let op = op.rsplit('.').next().unwrap_or_default();
         let what = match (self.inserted(), self.removed()) {
             (n, 0) => format!("Insert {n} {op}"),
             (0, n) => format!("Remove {n} {op}"),
             (new, old) => format!("Replace {old} {op} by {new}"),
         };
-        // Units differ from function to function, but each is a divisor of the same.
-        let whole = self.mended().map(|it| it.unit).fold(1, |all, it| all / gcd(all, it) * it);
-        let sum = |of: fn(&Mended) -> u64| {
-            let units = self.mended().map(|it| of(it).saturating_mul(whole / it.unit));
+        // Units differ from group to group, but each is a divisor of the same.
+        let whole = self.groups.iter().map(|it| it.unit).fold(1, |all, it| all / gcd(all, it) * it);
+        let sum = |of: fn(&Group) -> u64| {
+            let units = self.groups.iter().map(|it| of(it).saturating_mul(whole / it.unit));
             Price { units: units.fold(0, u64::saturating_add), unit: whole }
         };
         let (cost, bound) = (sum(|it| it.cost), sum(|it| it.lower_bound));
-        if self.mended().all(|it| it.lower_bound >= it.cost) {
+        if self.groups.iter().all(Group::is_optimal) {
             format!("{what} (optimal)")
+        } else if bound.units == 0 {
+            what
         } else if self.removed() == 0 && cost.to_string() == self.inserted().to_string() {
             format!("{what} (at least {bound} are needed)")
         } else {
@@ -224,234 +292,65 @@ impl fmt::Display for FixError {
 
 impl std::error::Error for FixError {}
 
-/// Finds the cheapest places for `reduce_noise` in some functions and writes them as edits.
+/// Finds the cheapest places for `reduce_noise` in some functions and writes them as edits. Functions that call each other are placed together;
+/// those that are not among them stay as they are.
 ///
 /// # Errors
 ///
-/// When the edited text does not stand up to re-analysis: a defect of this crate, and nothing is offered.
+/// When the edited text of a group without calls does not stand up to re-analysis: a defect of this crate, and nothing is offered.
 pub fn insert_reduces(
     document: &Document,
     functions: &[Op],
     options: &Options,
 ) -> Result<Outcome, FixError> {
-    let ir = document.ir();
-    let start = Instant::now();
-    let broken = broken_functions(document);
-    let over = functions_over(document);
-    let mut answers: Vec<(usize, Extraction, Vec<bool>)> = Vec::new();
-    let mut outcome = Outcome { functions: Vec::new(), fix: None };
-    for &function in functions {
-        let verdict = if let Some(reason) = broken.get(&function) {
-            Verdict::Refused(reason.clone())
-        } else {
-            let mut limits = options.limits.clone();
-            limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-            match mend(document, function, over.contains(&function), options, &limits) {
-                Ok(None) => Verdict::Legal,
-                Ok(Some((mended, extraction, chosen))) => {
-                    answers.push((outcome.functions.len(), extraction, chosen));
-                    Verdict::Mended(mended)
-                }
-                Err(reason) => Verdict::Refused(reason),
+    let mut answers = group::solve(document, functions, options);
+    let mut fix = None;
+    if !answers.mended.is_empty() {
+        let all: Vec<&group::Answer> = answers.mended.iter().collect();
+        let mut edits = layout::edits(document, &all);
+        if let Err(unverified) = verify::verify(document, &all, &edits) {
+            // Calls with many different noises are taken together by the analysis: more is asked than was known.
+            let is_sound = |it: &group::Answer| {
+                let edits = layout::edits(document, &[it]);
+                verify::verify(document, &[it], &edits)
+            };
+            let (sound, refused): (Vec<_>, Vec<_>) = std::mem::take(&mut answers.mended)
+                .into_iter()
+                .partition(|it| is_sound(it).is_ok());
+            if refused.is_empty() || refused.iter().any(|it| !it.has_calls) {
+                return Err(unverified);
             }
+            for it in refused {
+                let why = is_sound(&it).err().map_or(String::new(), |it| it.to_string());
+                for &function in it.group.functions.iter().filter(|of| it.is_mended(**of)) {
+                    answers.refused.insert(function, why.clone());
+                }
+            }
+            answers.mended = sound;
+            let all: Vec<&group::Answer> = answers.mended.iter().collect();
+            edits = layout::edits(document, &all);
+            verify::verify(document, &all, &edits)?;
+        }
+        if !answers.mended.is_empty() {
+            fix = Some(edits);
+        }
+    }
+    let mut outcome = Outcome { functions: Vec::new(), groups: Vec::new(), fix: None };
+    for &function in functions {
+        let verdict = match answers.refused.get(&function) {
+            Some(why) => Verdict::Refused(why.clone()),
+            None => answers.verdict(function),
         };
         let name = document.function_name(function);
         outcome.functions.push(FunctionOutcome { function, name, verdict });
     }
-    // What a function presumes of another must come true.
-    loop {
-        let is_left = |it: &Op| {
-            let known = outcome.functions.iter().find(|known| known.function == *it);
-            known.is_none_or(|known| matches!(known.verdict, Verdict::Refused(_)))
-        };
-        if !over.iter().any(is_left) {
-            break;
-        }
-        let Some(at) = answers.iter().position(|it| it.1.presumed.is_some()) else { break };
-        let (index, extraction, _) = answers.remove(at);
-        let name = extraction.presumed.map_or(String::new(), |it| ir.value_text(it));
-        outcome.functions[index].verdict =
-            Verdict::Refused(format!("{name} comes from another function with too much noise"));
-    }
-    if !answers.is_empty() {
-        let mut names = layout::value_names(ir);
-        let mut edits: Vec<TextEdit> = Vec::new();
-        for (_, extraction, chosen) in &answers {
-            layout::write(document, extraction, chosen, &mut names, &mut edits);
-        }
-        let edits = layout::merge(edits);
-        let title = outcome.title(&document.model().reset_op);
-        let fix = Fix { title, applicability: Applicability::Safe, edits };
-        verify(document, &outcome, &fix)?;
-        outcome.fix = Some(fix);
-    }
+    outcome.groups = answers.mended.into_iter().map(|it| it.group).collect();
+    outcome.fix = fix.map(|edits| Fix {
+        title: outcome.title(document.model().reset_name()),
+        applicability: Applicability::Safe,
+        edits,
+    });
     Ok(outcome)
-}
-
-fn mend(
-    document: &Document,
-    function: Op,
-    is_over: bool,
-    options: &Options,
-    limits: &Limits,
-) -> Result<Option<(Mended, Extraction, Vec<bool>)>, String> {
-    if document.ir().op(function).regions.is_empty() {
-        return Ok(None);
-    }
-    let extraction = extract(document, function, options.objective, options.replace)?;
-    let instance = &extraction.instance;
-    let is_existing: Vec<bool> =
-        extraction.spots.iter().map(|it| matches!(it, Spot::Existing(_))).collect();
-    // Not only noise over the budget: a contract may not be kept.
-    let is_legal = !is_over && evaluate::legal(instance, &is_existing);
-    if is_legal && !is_existing.contains(&true) {
-        return Ok(None);
-    }
-    let unit = extraction.unit;
-    let mut tell = |it: &Progress| {
-        if let Some(Watch(tell)) = &options.watch {
-            tell(Standing {
-                function: document.function_name(function),
-                phase: it.phase,
-                price: Price { units: it.cost, unit },
-                least_price: Price { units: it.lower_bound, unit },
-            });
-        }
-    };
-    let placed = match &options.cache {
-        Some(cache) => cache.place_with(instance, limits, &mut tell),
-        None => place_with(instance, limits, &mut tell),
-    };
-    let placement = placed.map_err(|it| infeasible(document, &extraction.nodes, it))?;
-    let cost_of = |chosen: &[bool]| {
-        let costs = instance.sites.iter().zip(chosen).filter(|it| *it.1);
-        costs.fold(0_u64, |sum, (site, _)| sum.saturating_add(site.cost))
-    };
-    if is_legal && placement.cost >= cost_of(&is_existing) {
-        return Ok(None);
-    }
-    let mut chosen = vec![false; instance.sites.len()];
-    for &Site(site) in &placement.sites {
-        chosen[site as usize] = true;
-    }
-    let n = |of: bool, to: bool| {
-        is_existing.iter().zip(&chosen).filter(|&(&is, &will)| is == of && will == to).count()
-    };
-    let mended = Mended {
-        inserted: n(false, true),
-        removed: n(true, false),
-        cost: placement.cost,
-        lower_bound: placement.lower_bound,
-        unit: extraction.unit,
-        disjoint_cores: placement.certificate.disjoint(),
-        certified: placement.certificate.bound().min(placement.lower_bound),
-    };
-    Ok(Some((mended, extraction, chosen)))
-}
-
-/// Why there is no placement, with the place.
-fn infeasible(document: &Document, nodes: &[Value], it: Infeasible) -> String {
-    let ir = document.ir();
-    let name = nodes.get(it.node.0 as usize).map_or_else(
-        || "a value".to_owned(),
-        |&value| {
-            let name = ir.value_text(value);
-            let at = ir.definer(value).map(|op| ir.absolute(op, ir.value(value).span).start);
-            let line = at.map(|at| document.source().text().byte_to_line(at) + 1);
-            line.map_or(name.clone(), |line| format!("{name} on line {line}"))
-        },
-    );
-    match it.why {
-        Why::Over { least, limit } => {
-            format!(
-                "no placement makes it legal: the noise of {name} is at least {least}, and {limit} is borne"
-            )
-        }
-        Why::Reset { reset, .. } => {
-            format!(
-                "no placement makes it legal: {name} must be reduced, and {reset} is still too much"
-            )
-        }
-        Why::Contradiction => format!("no placement makes it legal, because of {name}"),
-        Why::NotFound => "no placement was found within the limits".to_owned(),
-        Why::Malformed => "its placement problem is malformed".to_owned(),
-    }
-}
-
-/// The functions with anything wrong but noise, and what.
-fn broken_functions(document: &Document) -> FxHashMap<Op, String> {
-    let ir = document.ir();
-    let mut out = FxHashMap::default();
-    let text = document.source().text();
-    for (op, range, problem) in document.source().problems() {
-        let line = text.byte_to_line(range.start) + 1;
-        let mut at = Some(op);
-        while let Some(it) = at {
-            out.entry(it)
-                .or_insert_with(|| format!("it has an error on line {line}: {}", problem.message));
-            at = ir.parent_op(it);
-        }
-    }
-    out
-}
-
-/// The functions in which noise goes over the budget.
-fn functions_over(document: &Document) -> FxHashSet<Op> {
-    let (ir, analysis) = (document.ir(), &document.facts().analysis);
-    let roots = analysis.roots(ir).into_iter().filter_map(|(value, _)| ir.definer(value));
-    let loops = analysis.growing(ir).into_iter().map(|it| it.0);
-    roots.chain(loops).filter_map(|op| ir.function_of(op)).collect()
-}
-
-/// Analyzes the text after the fix.
-fn verify(document: &Document, outcome: &Outcome, fix: &Fix) -> Result<(), FixError> {
-    let unverified = |how: String| Err(FixError::Unverified(how));
-    let text = fix.apply(&document.source().text().to_string());
-    let after = Document::with_model(&text, document.model().clone());
-    let (n_before, n_after) = (document.source().problems().len(), after.source().problems().len());
-    if n_before != n_after {
-        return unverified(format!("{n_before} other problems became {n_after}"));
-    }
-    let count = |document: &Document| count_resets(document.ir(), &document.model().reset_op);
-    let (n_promised, n_found) =
-        (count(document) + outcome.inserted() - outcome.removed(), count(&after));
-    if n_promised != n_found {
-        return unverified(format!("{n_promised} ops were promised, {n_found} found"));
-    }
-    // Functions keep their order.
-    let (old, new) = (document.ir().functions(), after.ir().functions());
-    if old.len() != new.len() {
-        return unverified("functions came or went".to_owned());
-    }
-    let mended: FxHashSet<Op> = outcome
-        .functions
-        .iter()
-        .filter(|it| matches!(it.verdict, Verdict::Mended(_)))
-        .map(|it| it.function)
-        .collect();
-    let over = functions_over(&after);
-    for (old, new) in old.iter().zip(&new) {
-        if mended.contains(old) && over.contains(new) {
-            return unverified(format!("@{} is still over the budget", after.function_name(*new)));
-        }
-    }
-    let errors = |document: &Document| {
-        document.diagnostics().iter().filter(|it| it.severity == Severity::Error).count()
-    };
-    let (n_before, n_after) = (errors(document), errors(&after));
-    let was_over = functions_over(document);
-    let n_over = mended.iter().filter(|it| was_over.contains(it)).count();
-    // One error at least is gone with each; but several may come of one chain, or of one contract.
-    if n_after + n_over > n_before {
-        return unverified(format!("{n_before} errors became {n_after}"));
-    }
-    Ok(())
-}
-
-fn count_resets(ir: &Ir, name: &str) -> usize {
-    let mut n = 0;
-    ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == name));
-    n
 }
 
 #[cfg(test)]

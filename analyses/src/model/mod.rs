@@ -191,6 +191,11 @@ impl NoiseModel {
         !self.types.is_empty() && pattern::any(&self.types, interner, ty)
     }
 
+    /// The name of [`NoiseModel::reset_op`] without that of its dialect, for people.
+    pub fn reset_name(&self) -> &str {
+        self.reset_op.rsplit('.').next().unwrap_or_default()
+    }
+
     /// The level that [`NoiseModel::reset_op`] brings noise down to, in bits.
     pub fn reset_level(&self) -> Bits {
         self.reset_level

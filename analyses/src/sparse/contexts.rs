@@ -125,7 +125,7 @@ struct Place {
 }
 
 /// Whether a function stands where calls find it: in modules only, with a body that is understood.
-fn is_callable(ir: &noisy_syntax::Ir, function: Op) -> bool {
+pub(crate) fn is_callable(ir: &noisy_syntax::Ir, function: Op) -> bool {
     let mut at = function;
     while let Some(parent) = ir.parent_op(at) {
         if Flow::of(ir, parent) != Flow::Group {
@@ -144,7 +144,7 @@ pub fn is_exposed(ir: &noisy_syntax::Ir, function: Op) -> bool {
 }
 
 /// The function whose body a call runs.
-fn followed(ir: &noisy_syntax::Ir, call: Op) -> Option<Op> {
+pub(crate) fn followed(ir: &noisy_syntax::Ir, call: Op) -> Option<Op> {
     let data = ir.op(call);
     if data.kind != OpKind::FuncCall
         || matches!(data.form, noisy_syntax::Form::Broken | noisy_syntax::Form::Opaque)

@@ -49,6 +49,7 @@ mod ties;
 mod visit;
 
 pub use contexts::{Context, MAX_APART, is_exposed};
+pub(crate) use contexts::{followed, is_callable};
 pub(crate) use sweep::values_within;
 
 use std::cmp::Reverse;

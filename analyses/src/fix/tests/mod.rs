@@ -1,5 +1,6 @@
 //! Placements written back, byte for byte.
 
+mod calls;
 mod cost;
 mod layout;
 mod replace;
@@ -7,6 +8,7 @@ mod replace;
 use std::fmt::Write as _;
 
 use super::*;
+use crate::{Document, Severity};
 
 fn mended(text: &str) -> (Outcome, String) {
     mended_with(text, &Options::default())

@@ -1,0 +1,279 @@
+//! Functions that call each other, placed together.
+//!
+//! A *group* is what calls connect among the functions that were asked for; functions between them that were not asked for take part as
+//! they are. If one cannot be mended (its noise is not known, or no placement makes it legal) it is refused and left as it
+//! is, and the others are asked for again without it.
+
+use std::time::Instant;
+
+use noisy_syntax::{Op, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::verify::functions_over;
+use super::{Group, Mended, Options, Price, Standing, Verdict, Watch};
+use crate::Document;
+use crate::extract::{Calls, Extraction, Refusal, Request, Spot, extract};
+use crate::placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
+
+/// What is to be written for a group.
+pub(super) struct Answer {
+    /// What it costs.
+    pub group: Group,
+    /// What the sites are.
+    pub extraction: Extraction,
+    /// Which of them are chosen.
+    pub chosen: Vec<bool>,
+    /// Whether calls connect it with anything.
+    pub has_calls: bool,
+    /// By function that is changed, or over the budget as it is.
+    mended: FxHashMap<Op, Share>,
+}
+
+/// What one function of a group has.
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    inserted: usize,
+    removed: usize,
+    cost: u64,
+}
+
+impl Answer {
+    /// Whether a function is changed by it, or legal because of it.
+    pub(super) fn is_mended(&self, function: Op) -> bool {
+        self.mended.contains_key(&function)
+    }
+
+    pub(super) fn inserted(&self) -> usize {
+        self.mended.values().map(|it| it.inserted).sum()
+    }
+
+    pub(super) fn removed(&self) -> usize {
+        self.mended.values().map(|it| it.removed).sum()
+    }
+}
+
+/// What became of all groups.
+#[derive(Default)]
+pub(super) struct Answers {
+    /// Those that are changed.
+    pub mended: Vec<Answer>,
+    /// The functions that are left as they are, and why.
+    pub refused: FxHashMap<Op, String>,
+}
+
+impl Answers {
+    /// What became of a function that is not refused.
+    pub(super) fn verdict(&self, function: Op) -> Verdict {
+        let at = self.mended.iter().position(|it| it.is_mended(function));
+        let Some((group, it)) = at.map(|at| (at, &self.mended[at])) else { return Verdict::Legal };
+        let share = it.mended[&function];
+        let gap = it.group.cost.saturating_sub(it.group.lower_bound);
+        Verdict::Mended(Mended {
+            inserted: share.inserted,
+            removed: share.removed,
+            cost: share.cost,
+            lower_bound: share.cost.saturating_sub(gap),
+            unit: it.group.unit,
+            group,
+        })
+    }
+}
+
+/// Finds the cheapest placements, group by group.
+pub(super) fn solve(document: &Document, functions: &[Op], options: &Options) -> Answers {
+    let start = Instant::now();
+    let ir = document.ir();
+    let mut answers = Answers::default();
+    let broken = broken_functions(document);
+    let mut closed: FxHashSet<Op> = broken.keys().copied().collect();
+    let over = functions_over(document);
+    let calls = Calls::new(document);
+    let mut is_wanted: FxHashSet<Op> = FxHashSet::default();
+    for &function in functions {
+        if let Some(why) = broken.get(&function) {
+            answers.refused.insert(function, why.clone());
+        } else if !ir.op(function).regions.is_empty() {
+            is_wanted.insert(function);
+        }
+    }
+    for &function in functions {
+        // One is taken out at a time, until what is left of a group has an answer.
+        while is_wanted.contains(&function) {
+            let members = calls.connected(ir, &[function], &closed);
+            let open: Vec<Op> =
+                members.iter().copied().filter(|it| is_wanted.contains(it)).collect();
+            let request = Request {
+                functions: &open,
+                closed: &closed,
+                objective: options.objective,
+                replace: options.replace,
+            };
+            let mut limits = options.limits.clone();
+            limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
+            let refusal = match mend(document, &calls, &request, &over, options, &limits) {
+                Ok(answer) => {
+                    answers.mended.extend(answer.map(|mut it| {
+                        it.has_calls = members.len() > 1 || calls.is_called(function);
+                        it
+                    }));
+                    is_wanted.retain(|it| !open.contains(it));
+                    continue;
+                }
+                Err(refusal) => refusal,
+            };
+            // Whatever is at fault, there is one less to ask.
+            let is_known =
+                members.contains(&refusal.function) && !closed.contains(&refusal.function);
+            let at_fault = if is_known { refusal.function } else { function };
+            closed.insert(at_fault);
+            if is_wanted.remove(&at_fault) {
+                answers.refused.insert(at_fault, refusal.why);
+            }
+        }
+    }
+    answers
+}
+
+fn mend(
+    document: &Document,
+    calls: &Calls,
+    request: &Request,
+    over: &FxHashSet<Op>,
+    options: &Options,
+    limits: &Limits,
+) -> Result<Option<Answer>, Refusal> {
+    let extraction = extract(document, calls, request)?;
+    let instance = &extraction.instance;
+    let is_existing: Vec<bool> =
+        extraction.spots.iter().map(|it| matches!(it, Spot::Existing(_))).collect();
+    // Not only noise over the budget: a contract may not be kept.
+    let is_over = request.functions.iter().any(|it| over.contains(it));
+    let is_legal = !is_over && evaluate::legal(instance, &is_existing);
+    if is_legal && !is_existing.contains(&true) {
+        return Ok(None);
+    }
+    let (asked, unit) = (request.functions[0], extraction.unit);
+    let mut tell = |it: &Progress| {
+        if let Some(Watch(tell)) = &options.watch {
+            let bound = if extraction.is_exact { it.lower_bound } else { 0 };
+            tell(Standing {
+                function: document.function_name(asked),
+                phase: it.phase,
+                price: Price { units: it.cost, unit },
+                least_price: Price { units: bound, unit },
+            });
+        }
+    };
+    let placed = match &options.cache {
+        Some(cache) => cache.place_with(instance, limits, &mut tell),
+        None => place_with(instance, limits, &mut tell),
+    };
+    let placement = placed.map_err(|it| infeasible(document, asked, &extraction.nodes, it))?;
+    let cost_of = |chosen: &[bool]| {
+        let costs = instance.sites.iter().zip(chosen).filter(|it| *it.1);
+        costs.fold(0_u64, |sum, (site, _)| sum.saturating_add(site.cost))
+    };
+    if is_legal && placement.cost >= cost_of(&is_existing) {
+        return Ok(None);
+    }
+    Ok(Some(answer(document, request.functions, over, extraction, &placement)))
+}
+
+fn answer(
+    document: &Document,
+    functions: &[Op],
+    over: &FxHashSet<Op>,
+    extraction: Extraction,
+    placement: &Placement,
+) -> Answer {
+    let ir = document.ir();
+    let mut chosen = vec![false; extraction.instance.sites.len()];
+    for &Site(site) in &placement.sites {
+        chosen[site as usize] = true;
+    }
+    let mut mended: FxHashMap<Op, Share> = FxHashMap::default();
+    for &function in functions.iter().filter(|it| over.contains(it)) {
+        mended.insert(function, Share::default());
+    }
+    for ((&spot, &chosen), site) in
+        extraction.spots.iter().zip(&chosen).zip(&extraction.instance.sites)
+    {
+        let (op, is_existing) = match spot {
+            Spot::After(value) => (ir.definer(value), false),
+            Spot::Before(group) => (Some(extraction.groups[group].anchor), false),
+            Spot::Existing(op) => (Some(op), true),
+        };
+        if !chosen && !is_existing {
+            continue;
+        }
+        let Some(function) = op.and_then(|it| ir.function_of(it)) else { continue };
+        let share = mended.entry(function).or_default();
+        share.inserted += usize::from(chosen && !is_existing);
+        share.removed += usize::from(is_existing && !chosen);
+        share.cost = share.cost.saturating_add(if chosen { site.cost } else { 0 });
+    }
+    mended.retain(|it, share| share.inserted + share.removed > 0 || over.contains(it));
+    let (lower_bound, certificate) = match extraction.is_exact {
+        true => (placement.lower_bound, Some(&placement.certificate)),
+        false => (0, None),
+    };
+    let group = Group {
+        functions: functions.to_vec(),
+        cost: placement.cost,
+        lower_bound,
+        unit: extraction.unit,
+        disjoint_cores: certificate.map_or(0, |it| it.disjoint()),
+        certified: certificate.map_or(0, |it| it.bound().min(lower_bound)),
+    };
+    Answer { group, extraction, chosen, has_calls: false, mended }
+}
+
+/// Why there is no placement, and in which function.
+fn infeasible(document: &Document, asked: Op, nodes: &[Value], it: Infeasible) -> Refusal {
+    let ir = document.ir();
+    let value = nodes.get(it.node.0 as usize).copied();
+    let definer = value.and_then(|it| ir.definer(it));
+    let name = value.map_or_else(
+        || "a value".to_owned(),
+        |value| {
+            let name = ir.value_text(value);
+            let at = definer.map(|op| ir.absolute(op, ir.value(value).span).start);
+            let line = at.map(|at| document.source().text().byte_to_line(at) + 1);
+            line.map_or(name.clone(), |line| format!("{name} on line {line}"))
+        },
+    );
+    let why = match it.why {
+        Why::Over { least, limit } => {
+            format!(
+                "no placement makes it legal: the noise of {name} is at least {least}, and {limit} is borne"
+            )
+        }
+        Why::Reset { reset, .. } => {
+            format!(
+                "no placement makes it legal: {name} must be reduced, and {reset} is still too much"
+            )
+        }
+        Why::Contradiction => format!("no placement makes it legal, because of {name}"),
+        Why::NotFound => "no placement was found within the limits".to_owned(),
+        Why::Malformed => "its placement problem is malformed".to_owned(),
+    };
+    let function = definer.and_then(|it| ir.function_of(it)).unwrap_or(asked);
+    Refusal { function, why }
+}
+
+/// The functions with anything wrong but noise, and what.
+fn broken_functions(document: &Document) -> FxHashMap<Op, String> {
+    let ir = document.ir();
+    let mut out = FxHashMap::default();
+    let text = document.source().text();
+    for (op, range, problem) in document.source().problems() {
+        let line = text.byte_to_line(range.start) + 1;
+        let mut at = Some(op);
+        while let Some(it) = at {
+            out.entry(it)
+                .or_insert_with(|| format!("it has an error on line {line}: {}", problem.message));
+            at = ir.parent_op(it);
+        }
+    }
+    out
+}
