@@ -55,6 +55,8 @@ pub(crate) struct Counts {
 /// What mending did to a file.
 #[derive(Debug, Default)]
 pub(crate) struct Mended {
+    /// The name of the op that is inserted.
+    pub op: String,
     /// Function by function, where there is something to say.
     pub notes: Vec<Note>,
     /// How many diagnostics were mended by their own fixes.
@@ -251,6 +253,7 @@ fn mend(
         checked.mended.is_changed = true;
         checked.mended.change = Some((text.to_owned(), pieces.edits()));
     }
+    document.model().reset_name().clone_into(&mut checked.mended.op);
     checked.mended.n_fixed = mended.n_fixed;
     checked.mended.notes = mended.notes;
     Ok(mended.document)

@@ -24,7 +24,8 @@ struct Outcome {
     totals: Totals,
     codes: BTreeMap<&'static str, usize>,
     n_changed: usize,
-    n_inserted: usize,
+    /// By name of the op.
+    inserted: BTreeMap<String, usize>,
     n_fixed: usize,
     n_left_out: usize,
     failed: bool,
@@ -364,8 +365,10 @@ impl Outcome {
         if checked.mended.is_changed {
             self.n_changed += 1;
             self.n_fixed += checked.mended.n_fixed;
-            self.n_inserted +=
-                checked.mended.notes.iter().filter_map(|it| it.inserted).sum::<usize>();
+            let n = checked.mended.notes.iter().filter_map(|it| it.inserted).sum::<usize>();
+            if n > 0 {
+                *self.inserted.entry(checked.mended.op.clone()).or_default() += n;
+            }
         }
     }
 }
@@ -381,9 +384,9 @@ fn summary(outcome: &Outcome, fixing: Fixing) -> String {
     if outcome.n_fixed > 0 {
         done.push(format!("Fixed {}", count(outcome.n_fixed, "problem")));
     }
-    if outcome.n_inserted > 0 {
+    for (op, n) in &outcome.inserted {
         let verb = if done.is_empty() { "Inserted" } else { "inserted" };
-        done.push(format!("{verb} {} reduce_noise", outcome.n_inserted));
+        done.push(format!("{verb} {n} {op}"));
     }
     if !done.is_empty() {
         out = format!("{} in {}. ", done.join(", "), count(outcome.n_changed, "file"));

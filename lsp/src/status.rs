@@ -46,7 +46,7 @@ pub(crate) fn say(session: &Session) {
     let params = json!({
         "health": if problem.is_some() { "warning" } else { "ok" },
         "quiescent": !is_busy,
-        "message": problem.or_else(|| is_busy.then(|| "placing reduce_noise".to_owned())),
+        "message": problem.or_else(|| is_busy.then(|| "looking for the optimal placement".to_owned())),
     });
     session.outbox.notify("experimental/serverStatus", params);
 }

@@ -57,5 +57,6 @@ fn fix(document: &Document, diagnostic: &Diagnostic) -> Option<Fix> {
         return None;
     };
     let instead = document.source().span_text(op, operand.span);
-    removal(document, op, "Remove this reduce_noise", Some(&instead))
+    let name = ir.op_name(op).rsplit('.').next().unwrap_or_default();
+    removal(document, op, &format!("Remove this {name}"), Some(&instead))
 }

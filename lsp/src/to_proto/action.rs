@@ -14,7 +14,7 @@ use crate::view::View;
 pub(crate) const PLACE: &str = "noisy.insertReduceNoise";
 
 /// What a placement is called, before and after it was solved.
-pub(crate) fn title(placement: &Placement, solution: Option<&Solution>) -> String {
+pub(crate) fn title(op: &str, placement: &Placement, solution: Option<&Solution>) -> String {
     let Placement { scope, anew } = placement;
     let place = match scope {
         Scope::Function(_, name) => format!("in @{name}"),
@@ -22,8 +22,8 @@ pub(crate) fn title(placement: &Placement, solution: Option<&Solution>) -> Strin
     };
     match solution.map(|it| &it.found) {
         Some(Found::Fix(fix)) => format!("{} {place}", fix.title),
-        _ if *anew => format!("Place all reduce_noise anew {place}"),
-        _ => format!("Insert optimal reduce_noise {place}"),
+        _ if *anew => format!("Place all {op} anew {place}"),
+        _ => format!("Insert optimal {op} {place}"),
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn action(
     match it {
         Action::Place(placement, mended) => {
             let solution = view.solution(placement);
-            action.title = title(placement, solution);
+            action.title = title(view.document.model().reset_name(), placement, solution);
             action.diagnostics = Some(mended.iter().map(|it| diagnostic(view, it)).collect());
             let is_preferred = !placement.anew && placement.scope != Scope::File;
             action.is_preferred = is_preferred.then_some(true);

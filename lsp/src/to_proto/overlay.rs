@@ -42,9 +42,9 @@ pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
     let mut command = lsp::Command { title: it.title(), command: String::new(), arguments: None };
     if it.max > it.budget {
         let what = match solution.map(|it| &it.found) {
-            Some(Found::Fix(fix)) => &fix.title,
-            Some(Found::Nothing) => "no placement helps",
-            None => "Insert optimal reduce_noise",
+            Some(Found::Fix(fix)) => fix.title.clone(),
+            Some(Found::Nothing) => "no placement helps".to_owned(),
+            None => format!("Insert optimal {}", view.document.model().reset_name()),
         };
         command.title = format!("{}: {what}", command.title);
         if !matches!(solution, Some(Solution { found: Found::Nothing, .. })) {
