@@ -190,6 +190,17 @@ impl Lattice for Range {
     }
 }
 
+impl Range {
+    /// Where a value lies, if that is more than its type says: `= 7`, `in [0, 7]`.
+    pub fn in_words(self) -> Option<String> {
+        let Range::Within(it) = self else { return None };
+        Some(match it.single() {
+            Some(one) => format!("= {one}"),
+            None => format!("in {it}"),
+        })
+    }
+}
+
 impl fmt::Display for Range {
     /// As [`Bounds`], `unknown`, or `unreached`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noisy_analyses::{Diagnostic, Document, Fix, Severity, TextEdit, worst};
+use noisy_analyses::{Diagnostic, Document, Fix, Options, Severity, TextEdit, Watch, worst};
 use noisy_settings::Settings;
 use ropey::Rope;
 
@@ -23,6 +23,8 @@ use crate::write;
 pub(crate) struct Checked {
     /// Its name as reported.
     pub name: String,
+    /// Whether it could be checked.
+    pub is_checked: bool,
     /// Its text, after mending.
     pub text: Rope,
     /// What is wrong with it, after mending.
@@ -87,6 +89,8 @@ pub(crate) struct Task {
     pub fixing: Fixing,
     /// Time for the optimizer, for this file.
     pub time: Duration,
+    /// Who is told how far the optimizer is.
+    pub watch: Watch,
     /// The name of standard input.
     pub stdin: String,
     /// Compare with what is expected instead.
@@ -110,7 +114,7 @@ impl Task {
 impl Checked {
     /// A file of which nothing is known but that it could not be checked.
     pub(crate) fn failed(name: String, failure: Failure) -> Self {
-        Self { failure: Some(failure), ..Self::empty(name) }
+        Self { is_checked: false, failure: Some(failure), ..Self::empty(name) }
     }
 
     /// Lets go of all that is as large as the file.
@@ -125,6 +129,7 @@ impl Checked {
     pub(crate) fn empty(name: String) -> Self {
         Self {
             name,
+            is_checked: true,
             text: Rope::new(),
             diagnostics: Vec::new(),
             fixes: Vec::new(),
@@ -242,7 +247,9 @@ fn mend(
         return Err(Failure::io("not written: the file is read-only".to_owned()));
     }
     let mut pieces = Pieces::new(text);
-    let mended = mend::mend(document, &mut pieces, &task.settings, unsafe_too, task.time)?;
+    let options =
+        Options { watch: Some(task.watch.clone()), ..mend::options(&task.settings, task.time) };
+    let mended = mend::mend(document, &mut pieces, &task.settings, unsafe_too, &options)?;
     if mended.document.is_some() {
         if task.writes()
             && let Input::File(path) = input

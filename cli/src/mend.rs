@@ -60,7 +60,7 @@ pub(crate) fn mend(
     pieces: &mut Pieces<'_>,
     settings: &Settings,
     unsafe_too: bool,
-    time: Duration,
+    options: &Options,
 ) -> Result<Mended, Failure> {
     let mut mended = Mended { notes: Vec::new(), n_fixed: 0, document: None };
     let mut found = document.diagnostics();
@@ -89,7 +89,7 @@ pub(crate) fn mend(
         return Ok(mended);
     }
     let functions = document.ir().functions();
-    let outcome = analyses::insert_reduces(document, &functions, &options(settings, time))
+    let outcome = analyses::insert_reduces(document, &functions, options)
         .map_err(|error| Failure::internal(&error.to_string()))?;
     mended.notes = outcome.functions.iter().filter_map(|it| note(document, &outcome, it)).collect();
     if let Some(fix) = outcome.fix.filter(|it| !it.edits.is_empty()) {

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use noisy_analyses::Watch;
 
 /// What is done in this time needs no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -19,7 +20,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(n_files as u64), ProgressDrawTarget::hidden());
         if std::io::stderr().is_terminal() {
             let style = ProgressStyle::with_template(
-                "{spinner} {elapsed} [{bar:30}] {pos} of {len} files {msg}",
+                "{spinner} {elapsed} [{bar:30}] {pos} of {len} files {wide_msg}",
             );
             bar.set_style(
                 style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "),
@@ -42,6 +43,12 @@ impl Progress {
         self.0.set_message(what);
     }
 
+    /// Says where the optimizer stands with a file.
+    pub(crate) fn watch(&self, file: String) -> Watch {
+        let bar = self.0.clone();
+        Watch::new(move |it| bar.set_message(format!("{file} {it}")))
+    }
+
     /// Does what prints, with the bar out of the way, and counts a file.
     pub(crate) fn step<T>(&self, print: impl FnOnce() -> T) -> T {
         let done = self.0.suspend(print);
@@ -53,5 +60,27 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use noisy_analyses::{Document, Options, insert_reduces};
+
+    #[test]
+    fn it_says_where_the_optimizer_stands() {
+        let text = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %0 = noisy.mul %a, %a : !noisy.i32
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  return %1 : !noisy.i32
+}";
+        let progress = Progress::new(1);
+        let document = Document::new(text);
+        let options =
+            Options { watch: Some(progress.watch("a.mlir".into())), ..Options::default() };
+        let outcome = insert_reduces(&document, &document.ir().functions(), &options);
+        assert!(outcome.is_ok_and(|it| it.fix.is_some()));
+        assert_eq!(progress.0.message(), "a.mlir @f: checking, cost 1, at least 1");
     }
 }

@@ -16,6 +16,7 @@ use crate::check::{self, Checked, Failure, Task};
 use crate::format::{self, Totals};
 use crate::progress::Progress;
 use crate::walk::{self, Input, Unreadable};
+use crate::write::Output;
 use crate::{CLEAN, FAILED, FOUND, INTERNAL, complain, diff, dump, parallel, ranges, setup, shard};
 
 /// What is known when all is done.
@@ -28,6 +29,8 @@ struct Outcome {
     inserted: BTreeMap<String, usize>,
     n_fixed: usize,
     n_left_out: usize,
+    /// Files that could not be checked.
+    n_unchecked: usize,
     failed: bool,
     internal: bool,
 }
@@ -95,20 +98,23 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
     // A program mended on its way through goes where it would have gone; the findings go beside it.
     let is_filter = (args.fixing.fix || args.fixing.fix_only) && reads_stdin;
     let color = use_color(args, is_filter);
-    let mut out: Box<dyn Write> = match &args.output_file {
-        Some(path) => match std::fs::File::create(path) {
-            Ok(file) => Box::new(BufWriter::new(file)),
+    let mut out = match &args.output_file {
+        Some(path) => match Output::to_file(path) {
+            Ok(file) => file,
             Err(error) => return usage(format!("{}: {}", path.display(), walk::reason(&error))),
         },
-        None if is_filter => Box::new(io::stderr()),
-        None => Box::new(BufWriter::new(io::stdout())),
+        None if is_filter => Output::Stream(Box::new(io::stderr())),
+        None => Output::Stream(Box::new(BufWriter::new(io::stdout()))),
     };
     let traced = args.show.trace_solver.then_some(Stage::Trace);
-    if let Some(stage) = args.show.dump.or(traced) {
+    let code = if let Some(stage) = args.show.dump.or(traced) {
         let stdin = &args.files.stdin_filename;
-        return dump::run(stage, &resolver, &inputs, &unreadable, stdin, &mut out);
-    }
-    check_all(args, format, color, &resolver, &inputs, &unreadable, &mut out)
+        dump::run(stage, &resolver, &inputs, &unreadable, stdin, &mut out)?
+    } else {
+        check_all(args, format, color, &resolver, &inputs, &unreadable, &mut out)?
+    };
+    out.finish()?;
+    Ok(code)
 }
 
 fn check_all(
@@ -160,6 +166,7 @@ fn check_all(
             Done::Invalid(invalid) => {
                 // Said once, for all the files it counts for.
                 if !broken.insert(invalid.path.clone()) {
+                    outcome.n_unchecked += 1;
                     progress.step(|| ());
                     return error.is_none();
                 }
@@ -248,6 +255,7 @@ fn one(
     let task = Task {
         fixing: args.fixing,
         time: time.share(settings.placement.time_limit.duration()),
+        watch: progress.watch(name.clone()),
         settings,
         stdin: args.files.stdin_filename.clone(),
         verify: show.verify_diagnostics,
@@ -349,7 +357,8 @@ fn say_failure(checked: &Checked) {
 impl Outcome {
     fn note(&mut self, checked: &Checked) {
         let (totals, counts) = (&mut self.totals, &checked.counts);
-        totals.files += 1;
+        totals.files += usize::from(checked.is_checked);
+        self.n_unchecked += usize::from(!checked.is_checked);
         totals.files_with += usize::from(!counts.codes.is_empty());
         totals.errors += counts.errors;
         totals.warnings += counts.warnings;
@@ -397,7 +406,9 @@ fn summary(outcome: &Outcome, fixing: Fixing) -> String {
         .filter(|it| it.0 > 0)
         .map(|&(n, what)| count(n, what))
         .collect();
-    if parts.is_empty() {
+    if files == 0 && outcome.n_unchecked > 0 {
+        // Nothing can be said.
+    } else if parts.is_empty() {
         out.push_str(&format!("No problems {left}in {}.", count(files, "file")));
     } else {
         let files = match (files_with, files) {
@@ -408,6 +419,11 @@ fn summary(outcome: &Outcome, fixing: Fixing) -> String {
     }
     if outcome.n_left_out > 0 {
         out.push_str(&format!(" {} not shown.", outcome.n_left_out));
+    }
+    if outcome.n_unchecked > 0 {
+        let separator = if out.is_empty() { "" } else { " " };
+        let files = count(outcome.n_unchecked, "file");
+        out.push_str(&format!("{separator}{files} could not be checked."));
     }
     out
 }

@@ -46,7 +46,13 @@ pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
     if args.replace {
         overrides.set("placement.replace=true")?;
     }
-    Ok(Resolver::new(origin, overrides))
+    let is_named = matches!(origin, Origin::File(_));
+    let resolver = Resolver::new(origin, overrides);
+    if is_named {
+        // It counts for every file: if it cannot be used, none is checked.
+        resolver.config(Path::new("")).map_err(|it| it.to_string())?;
+    }
+    Ok(resolver)
 }
 
 /// `--show-settings`: what counts for a file, as a configuration that sets everything.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use noisy_analyses::placement::Phase;
 use noisy_analyses::{Standing, Watch};
 use rustc_hash::FxHashMap;
 use serde_json::json;
@@ -135,7 +134,7 @@ async fn show(
         let passed = start.elapsed().as_secs_f64();
         let mut report = json!({ "kind": "report", "cancellable": true });
         let standing = flags.standing.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut words: Vec<String> = standing.iter().map(in_words).collect();
+        let mut words: Vec<String> = standing.iter().map(ToString::to_string).collect();
         if let Some(limit) = limit {
             let limit = limit.as_secs_f64();
             report["percentage"] = ((passed / limit.max(1e-3) * 100.0).min(100.0) as u32).into();
@@ -145,14 +144,4 @@ async fn show(
         say(report);
     }
     say(json!({ "kind": "end" }));
-}
-
-/// `@f: searching, cost 12, at least 10`.
-fn in_words(it: &Standing) -> String {
-    let phase = match it.phase {
-        Phase::Greedy => "a first answer",
-        Phase::Search => "searching",
-        Phase::Done => "checking",
-    };
-    format!("@{}: {phase}, cost {}, at least {}", it.function, it.price, it.least_price)
 }

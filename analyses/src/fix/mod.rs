@@ -50,6 +50,19 @@ pub struct Standing {
     pub least_price: Price,
 }
 
+/// `@f: searching, cost 12, at least 10`
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let phase = match self.phase {
+            Phase::Greedy => "a first answer",
+            Phase::Search => "searching",
+            Phase::Done => "checking",
+        };
+        let Self { function, price, least_price, .. } = self;
+        write!(f, "@{function}: {phase}, cost {price}, at least {least_price}")
+    }
+}
+
 /// Is told where the optimizer stands, on the optimizer's thread and at most some twenty times a second for each part of a problem: it must be quick. What
 /// was known already is not told.
 #[derive(Clone)]

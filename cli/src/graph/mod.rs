@@ -6,7 +6,6 @@
 mod dot;
 mod svg;
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -16,6 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{self, Picture};
 use crate::walk::Input;
+use crate::write::Output;
 use crate::{CLEAN, FAILED, check, complain, mend, setup};
 
 /// A drawn function.
@@ -72,7 +72,11 @@ pub(crate) fn run(args: &args::Graph) -> io::Result<i32> {
     match draw(args) {
         Ok(text) => {
             match &args.output_file {
-                Some(path) => File::create(path)?.write_all(text.as_bytes())?,
+                Some(path) => {
+                    let mut out = Output::to_file(path)?;
+                    out.write_all(text.as_bytes())?;
+                    out.finish()?;
+                }
                 None => io::stdout().write_all(text.as_bytes())?,
             }
             Ok(CLEAN)

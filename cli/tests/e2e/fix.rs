@@ -181,6 +181,9 @@ fn a_full_disk_leaves_every_file_whole() {
 fn output_that_cannot_be_written_is_an_error() {
     let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
     let run = folder.run(&["--output-file", "/dev/full", "--output-format", "json", "a.mlir"]);
-    assert_eq!((run.code, run.err.as_str()), (2, "noisy-check: No space left on device\n"));
+    assert_eq!(
+        (run.code, run.err.as_str()),
+        (2, "noisy-check: /dev/full: No space left on device\n")
+    );
     assert_eq!(folder.run(&["--output-file", "no/such/folder", "a.mlir"]).code, 2);
 }

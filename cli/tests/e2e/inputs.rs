@@ -118,6 +118,53 @@ fn output_to_a_file() {
     let run = folder.run(&["--output-format", "json-lines", "--output-file", "out.json"]);
     assert_eq!((run.code, run.out.as_str()), (1, ""));
     assert!(folder.read("out.json").contains("noise-overflow"));
+    let n = std::fs::read_dir(folder.path(".")).expect("there").count();
+    assert_eq!(n, 2, "nothing is left behind");
+    // An old report may be among what is read: it is there until the new one is whole.
+    folder.write("report.mlir", UNDEFINED);
+    let run = folder.run(&["--output-format", "concise", "--output-file", "report.mlir"]);
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    assert!(folder.read("report.mlir").contains("report.mlir:"), "{}", folder.read("report.mlir"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_file_is_replaced_where_it_is() {
+    use std::fs::{Permissions, set_permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = Folder::with(&[("a.mlir", UNDEFINED), ("real/out.txt", "old")]);
+    symlink("real/out.txt", folder.path("out.txt")).expect("a link");
+    set_permissions(folder.path("real/out.txt"), Permissions::from_mode(0o640)).expect("ours");
+    assert_eq!(folder.run(&["--output-file", "out.txt", "a.mlir"]).code, 1);
+    assert!(folder.path("out.txt").is_symlink());
+    assert!(folder.read("real/out.txt").contains("undefined"));
+    let mode = folder.path("real/out.txt").metadata().expect("there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_fails_leaves_the_old_output_file() {
+    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("out.txt", "old")]);
+    // A file may not grow beyond 1024 bytes here.
+    let script = format!(
+        "trap '' XFSZ; ulimit -f 1; exec {} --isolated a.mlir --output-format sarif --output-file out.txt",
+        env!("CARGO_BIN_EXE_noisy-check")
+    );
+    let run = std::process::Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(folder.path("."))
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("noisy-check: out.txt: "), "{said}");
+    assert_eq!(folder.read("out.txt"), "old");
+    // Nothing is known of it yet when the arguments are wrong.
+    assert_eq!(folder.run(&["--output-file", "out.txt", "--config", "none.toml"]).code, 2);
+    assert_eq!(folder.read("out.txt"), "old");
+    let n = std::fs::read_dir(folder.path(".")).expect("there").count();
+    assert_eq!(n, 2, "nothing is left behind");
 }
 
 #[cfg(unix)]

@@ -137,18 +137,7 @@ fn integer(document: &Document, value: Value, wanted: &Hints) -> Option<String> 
     if !wanted.ranges || is_written {
         return None;
     }
-    in_words(document, value)
-}
-
-/// Where an integer lies, if that is more than its type says: `= 7`, `in [0, 7]`.
-pub(crate) fn in_words(document: &Document, value: Value) -> Option<String> {
-    match document.integers().range(value) {
-        range::Range::Within(it) => Some(match it.single() {
-            Some(one) => format!("= {one}"),
-            None => format!("in {it}"),
-        }),
-        range::Range::Bottom | range::Range::Unknown => None,
-    }
+    document.integers().range(value).in_words()
 }
 
 /// What a loop does: how often it runs, and what that does to the noise it carries.

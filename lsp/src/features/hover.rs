@@ -79,7 +79,7 @@ fn about_value(document: &Document, value: Value) -> String {
     let name = ir.value_text(value);
     let mut out = code(&format!("{name} : {}", type_text(ir, data.ty)));
     noise(document, value, &mut out);
-    if let Some(range) = hint::in_words(document, value) {
+    if let Some(range) = document.integers().range(value).in_words() {
         let _ = writeln!(out, "value {range}\n");
     }
     if let Some(op) = ir.definer(value)
