@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::Source;
 use crate::lex::lex_part;
-use crate::{Category, Code, Ir, Op, Problem, Region, T, Traits};
+use crate::{Category, Code, Ir, Op, OpKind, Problem, Region, T, Traits};
 
 /// How much of a broken op is searched for names that it may have been meant to define, in bytes.
 const MENTIONS_BYTES: usize = 1 << 16;
@@ -51,8 +51,10 @@ impl Source {
         let judged = || self.verdicts.iter().filter(|it| ir.is_judged(it.0));
         let place = |op: Op, problems: &[Problem], out: &mut Vec<Placed>| {
             for problem in problems {
+                // A block without ops is told of at the op that it is in.
+                let is_label = ir.op(op).kind == OpKind::Label;
                 let (op, span) = match ir.parent_op(op) {
-                    Some(around) if problem.code == Code::EmptyBlock => {
+                    Some(around) if is_label && problem.code == Code::EmptyBlock => {
                         (around, ir.op(around).name_span)
                     }
                     _ => (op, problem.span),

@@ -235,6 +235,20 @@ func.func @f(%x: i1) {
     );
 }
 
+/// A body that is being begun, behind another function.
+#[test]
+fn an_empty_body_is_told_of_at_its_function() {
+    check(
+        "func.func @e() {
+  return
+}
+func.func @f(%a: i32) {}",
+        &expect![[r#"
+            4 func.func: empty block: expected at least a terminator (empty-block)
+        "#]],
+    );
+}
+
 /// Results, loop-carried values and the edges of `scf.while`.
 #[test]
 fn regions_hand_over_what_their_ops_take() {
