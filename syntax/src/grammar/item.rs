@@ -47,6 +47,11 @@ impl Reader<'_, '_> {
                 self.at += 1;
                 Err(self.expected("'=' in alias definition"))
             }
+            // As the real tools do, from the end of what stands before; but to the end of what cannot be one, lines below.
+            kind if kind != T::Error && self.token().at_line_start => {
+                let span = Span::new(self.end_before(), self.token().end);
+                Err(self.broken(Code::ExpectedToken, span, "expected an operation".into()))
+            }
             _ => Err(self.expected("an operation")),
         }
     }

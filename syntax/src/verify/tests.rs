@@ -235,6 +235,24 @@ func.func @f(%x: i1) {
     );
 }
 
+/// A comment that is being begun.
+#[test]
+fn what_starts_no_op_is_told_of_up_to_its_end() {
+    check(
+        "func.func @e() {
+  return
+}
+
+/
+",
+        &expect![[r#"
+            3 
+
+            /: expected an operation (expected-token)
+        "#]],
+    );
+}
+
 /// A body that is being begun, behind another function.
 #[test]
 fn an_empty_body_is_told_of_at_its_function() {
