@@ -9,4 +9,8 @@ return {
   flags = { debounce_text_changes = 10 },
   -- An empty table is a list in JSON; what is not set here is decided by noisy.toml or the default.
   settings = { noisy = vim.empty_dict() },
+  -- What the server offers is decided before Neovim sends settings.
+  before_init = function(params, config)
+    params.initializationOptions = config.settings.noisy
+  end,
 }

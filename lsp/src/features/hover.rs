@@ -18,6 +18,8 @@ pub(crate) struct Hover {
     pub range: Range<usize>,
     /// Markdown.
     pub text: String,
+    /// Whether it is about something noisy.
+    pub is_of_noise: bool,
 }
 
 /// A signature longer than this is cut.
@@ -46,7 +48,16 @@ pub(crate) fn hover(document: &Document, offset: usize) -> Option<Hover> {
             code(&head(document, op))
         }
     };
-    Some(Hover { range: mention.range, text })
+    let is_of_noise = match mention.thing {
+        Thing::Value(value) => document.is_noisy(value),
+        Thing::OpName(op) => {
+            let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
+            let mut all = ir.op(op).results.iter().copied().chain(operands);
+            all.any(|it| document.is_noisy(it))
+        }
+        _ => false,
+    };
+    Some(Hover { range: mention.range, text, is_of_noise })
 }
 
 fn code(text: &str) -> String {

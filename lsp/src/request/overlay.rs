@@ -14,6 +14,7 @@ pub(crate) async fn hover(server: &Server, params: lsp::HoverParams) -> Result<O
     let at = params.text_document_position_params;
     let ask = move |view: &mut View<'_>| {
         hover::hover(view.document, view.offset(at.position))
+            .filter(|it| it.is_of_noise || !view.settings.editor.only_noise)
             .map(|it| to_proto::overlay::hover(view, it))
     };
     Ok(server.ask(&at.text_document.uri, ask).await?.flatten())

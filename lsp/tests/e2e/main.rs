@@ -5,6 +5,7 @@
 mod action;
 mod broken;
 mod client;
+mod coexist;
 mod completion;
 mod config;
 mod diagnostic;

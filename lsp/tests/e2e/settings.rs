@@ -43,12 +43,3 @@ fn wrong_ones_are_said_and_ignored() {
     client.open(URI, &function("f", &[]));
     assert_eq!(label(&mut client), "[0, 12]");
 }
-
-#[test]
-fn only_what_is_about_noise() {
-    let (mut client, server) =
-        Client::with(capabilities(), json!({ "features": { "onlyNoise": true } }));
-    assert!(server.get("definitionProvider").is_none() && server.get("hoverProvider").is_some());
-    client.open(URI, "\"t.a\"(%u) : (i32) -> ()\n");
-    assert!(client.diagnostics(URI, 1).is_empty());
-}

@@ -1,0 +1,69 @@
+//! Beside another server for MLIR: what that one gives is not given twice.
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, URI, capabilities, illegal, range};
+
+/// What `mlir-lsp-server` says that it can do, as of LLVM 19, but for what both add to: hover, diagnostics and code actions.
+const OF_THE_OTHER: [&str; 4] =
+    ["completionProvider", "definitionProvider", "documentSymbolProvider", "referencesProvider"];
+
+/// What another server for MLIR may give besides.
+const OF_OTHERS: [&str; 9] = [
+    "callHierarchyProvider",
+    "documentHighlightProvider",
+    "foldingRangeProvider",
+    "linkedEditingRangeProvider",
+    "renameProvider",
+    "selectionRangeProvider",
+    "semanticTokensProvider",
+    "signatureHelpProvider",
+    "workspaceSymbolProvider",
+];
+
+fn only_noise() -> (Client, Value) {
+    let mut capabilities = capabilities();
+    capabilities["textDocument"]["publishDiagnostics"]["tagSupport"] = json!({ "valueSet": [1] });
+    Client::with(capabilities, json!({ "features": { "onlyNoise": true } }))
+}
+
+#[test]
+fn what_another_server_gives_is_not_offered() {
+    let (_, everything) = Client::with(capabilities(), Value::Null);
+    let (_, server) = only_noise();
+    for provider in OF_THE_OTHER.iter().chain(&OF_OTHERS) {
+        assert!(everything.get(*provider).is_some_and(|it| *it != false), "{provider} by default");
+        assert!(server.get(*provider).is_none(), "{provider} beside another server");
+    }
+    let mut left: Vec<&str> =
+        server.as_object().expect("capabilities").keys().map(|it| &**it).collect();
+    left.sort_unstable();
+    let wanted = [
+        "codeActionProvider",
+        "codeLensProvider",
+        "documentLinkProvider",
+        "executeCommandProvider",
+        "hoverProvider",
+        "inlayHintProvider",
+        "positionEncoding",
+        "textDocumentSync",
+        "workspace",
+    ];
+    assert_eq!(left, wanted);
+}
+
+#[test]
+fn only_noise_is_told() {
+    let (mut client, _) = only_noise();
+    // A name that is not defined, and noise over the budget.
+    client.open(URI, &format!("{}\"t.a\"(%u) : (i32) -> ()\n", illegal()));
+    let codes: Vec<_> = client.diagnostics(URI, 1).iter().map(|it| it["code"].clone()).collect();
+    assert_eq!(codes, ["noise-overflow"]);
+    // Of noise hovers tell; of the rest the other server does.
+    let hover = client.at("hover", URI, 3, 3);
+    assert!(hover["contents"]["value"].as_str().is_some_and(|it| it.contains("noise")), "{hover}");
+    assert!(client.at("hover", URI, 0, 14).is_null(), "an argument that is not noisy");
+    assert!(client.at("hover", URI, 0, 11).is_null(), "a symbol");
+    let hints = client.about("inlayHint", URI, json!({ "range": range(3, 0, 80) }));
+    assert!(hints.as_array().is_some_and(|it| !it.is_empty()));
+}
