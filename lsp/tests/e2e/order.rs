@@ -81,6 +81,35 @@ fn slow_requests_hold_up_nobody() {
 }
 
 #[test]
+fn hundreds_of_requests_in_flight_hold_up_nobody() {
+    let mut client = Client::new();
+    client.open(URI, &large(30_000));
+    client.open("file:///small.mlir", &function("f", &[]));
+    assert!(client.diagnostics(URI, 1).is_empty());
+    // More than any limit of a transport on how many are handled at once.
+    let about = json!({ "textDocument": { "uri": URI } });
+    let slow: Vec<_> =
+        (0..500).map(|_| client.ask("textDocument/foldingRange", about.clone())).collect();
+    assert!(client.at("hover", "file:///small.mlir", 1, 3)["contents"].is_object());
+    let answered = client.seen.iter().filter(|it| it.get("id").is_some()).count();
+    assert!(answered < slow.len(), "the hover waited for all of them");
+    // An edit ends those that are left.
+    client.change(URI, 2, Some(range(0, 0, 0)), " ");
+    let mut n_ended = 0;
+    for id in slow {
+        match client.answer(id) {
+            Ok(folds) => assert!(folds.is_array()),
+            Err(error) => {
+                assert_eq!(error["code"], -32801);
+                n_ended += 1;
+            }
+        }
+    }
+    assert!(client.diagnostics(URI, 2).is_empty());
+    assert!(n_ended > 0, "the file was folded faster than 500 messages");
+}
+
+#[test]
 fn a_slow_request_ends_when_the_document_changes() {
     let mut client = Client::new();
     client.open(URI, &large(50_000));
