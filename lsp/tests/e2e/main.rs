@@ -20,3 +20,4 @@ mod settings;
 mod soak;
 mod solve;
 mod token;
+mod typing;

@@ -1,0 +1,154 @@
+//! A program typed key by key between two others, with an editor that closes brackets: what is told is about what is being typed, and what
+//! stands around it is as if nothing were typed.
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, PATIENCE, URI, capabilities, function};
+
+const PROGRAM: &str = "\
+// A program.
+func.func @typed(%a: !noisy.i32, %c: i1, %n: index) -> !noisy.i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = noisy.mul %a, %a {note = \"\u{1F600}\"} : !noisy.i32
+  %s = scf.for %i = %c0 to %n step %c1 iter_args(%acc = %0) -> (!noisy.i32) {
+    %t = noisy.add %acc, %a : !noisy.i32
+    %u = noisy.reduce_noise %t : !noisy.i32
+    scf.yield %u : !noisy.i32
+  }
+  cf.cond_br %c, ^bb1(%s : !noisy.i32), ^bb2
+^bb1(%x: !noisy.i32):
+  return %x : !noisy.i32
+^bb2:
+  %1 = \"noisy.add\"(%s, %a) : (!noisy.i32, !noisy.i32) -> !noisy.i32
+  return %1 : !noisy.i32
+}
+";
+
+/// What closes what is opened.
+fn closing(open: char) -> Option<char> {
+    match open {
+        '(' => Some(')'),
+        '{' => Some('}'),
+        '[' => Some(']'),
+        '"' => Some('"'),
+        _ => None,
+    }
+}
+
+/// An editor with a document, and a cursor at the end of what is typed.
+struct Editor {
+    client: Client,
+    version: i32,
+    /// What is typed, and what the editor put behind the cursor.
+    typed: String,
+    ahead: String,
+    /// Lines before what is typed.
+    first_line: u32,
+}
+
+impl Editor {
+    fn position(&self, behind: &str) -> Value {
+        let text = format!("{}{behind}", self.typed);
+        let line = text.rsplit('\n').next().unwrap_or_default();
+        let n = text.matches('\n').count() as u32;
+        json!({ "line": self.first_line + n, "character": line.encode_utf16().count() })
+    }
+
+    /// Takes a key: types it over what the editor closed, or closes it.
+    fn press(&mut self, key: char) {
+        let (start, mut end) = (self.position(""), self.position(""));
+        let mut text = key.to_string();
+        let is_over = matches!(key, ')' | '}' | ']' | '"')
+            && self.ahead.trim_start().starts_with(key)
+            && (key == '}' || self.ahead.starts_with(key));
+        if is_over {
+            let n = self.ahead.find(key).unwrap_or_default() + key.len_utf8();
+            let over: String = self.ahead.drain(..n).collect();
+            end = self.position(&over);
+        } else if let Some(close) = closing(key) {
+            text.push(close);
+            self.ahead.insert(0, close);
+        } else if key == '\n' && self.ahead.starts_with('}') {
+            text.push('\n');
+            self.ahead.insert(0, '\n');
+        }
+        self.version += 1;
+        let range = json!({ "start": start, "end": end });
+        self.client.change(URI, self.version, Some(range), &text);
+        self.typed.push(key);
+    }
+
+    /// The first and the last line of each error, and its code.
+    fn errors(&mut self) -> Vec<(u32, u32, String)> {
+        let found = self.client.diagnostics(URI, self.version);
+        let line = |it: &Value| it["line"].as_u64().unwrap_or_default() as u32;
+        let place = |it: &Value| {
+            let code = it["code"].as_str().unwrap_or_default().to_owned();
+            (line(&it["range"]["start"]), line(&it["range"]["end"]), code)
+        };
+        found.iter().filter(|it| it["severity"] == 1).map(place).collect()
+    }
+}
+
+/// What is true of a program of which the end is not written, wherever that is told: ops to end blocks with, blocks, functions.
+const UNFINISHED: [&str; 4] =
+    ["empty-block", "missing-terminator", "undefined-block", "empty-body"];
+
+#[test]
+fn what_is_told_is_about_what_is_typed() {
+    let (before, after) = (function("before", &[]), function("after", &[]));
+    let first_line = before.matches('\n').count() as u32;
+    let (mut client, _) = Client::with(capabilities(), Value::Null);
+    client.open(URI, &format!("{before}\n{after}"));
+    assert!(client.diagnostics(URI, 1).is_empty());
+    let all =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 999, "character": 0 } });
+    let hints = client.about("inlayHint", URI, json!({ "range": all }));
+    let n_around = hints.as_array().map_or(0, Vec::len);
+    assert!(n_around > 0);
+    let mut editor =
+        Editor { client, version: 1, typed: String::new(), ahead: String::new(), first_line };
+    let start = std::time::Instant::now();
+    for key in PROGRAM.chars() {
+        let line_before = editor.first_line + editor.typed.matches('\n').count() as u32;
+        editor.press(key);
+        let lines = line_before..=editor.first_line + editor.typed.matches('\n').count() as u32;
+        let typed = editor.typed.clone();
+        let head = editor.first_line + 1;
+        for (first, last, code) in editor.errors() {
+            // What cannot go on is told of from the end of what stands before on, as the real tools do.
+            let is_here = first <= *lines.end() && last >= *lines.start();
+            let is_unfinished =
+                UNFINISHED.contains(&code.as_str()) && (head..=*lines.end()).contains(&first);
+            assert!(is_here || is_unfinished, "{code} on line {first} behind:\n{typed}");
+        }
+        // Everything that an editor asks while one types.
+        let position = editor.position("");
+        for method in ["completion", "signatureHelp", "documentHighlight"] {
+            editor.client.about(method, URI, json!({ "position": position }));
+        }
+        let here = json!({ "start": position, "end": position });
+        let context = json!({ "diagnostics": [] });
+        let params = json!({ "range": here, "context": context });
+        editor.client.about("codeAction", URI, params);
+        let hints = editor.client.about("inlayHint", URI, json!({ "range": all }));
+        let is_around = |it: &&Value| {
+            let line = it["position"]["line"].as_u64().unwrap_or_default() as u32;
+            let rest = editor.ahead.matches('\n').count() as u32;
+            line < first_line || line > *lines.end() + rest
+        };
+        let around = hints.as_array().into_iter().flatten().filter(is_around).count();
+        assert_eq!(around, n_around, "hints of the functions around, behind:\n{typed}");
+    }
+    assert!(editor.errors_are_gone(), "a legal program");
+    assert!(start.elapsed() < PATIENCE);
+}
+
+impl Editor {
+    /// Whether nothing is wrong any more.
+    fn errors_are_gone(&mut self) -> bool {
+        self.press('\n');
+        self.ahead.is_empty() && self.errors().is_empty()
+    }
+}
