@@ -71,8 +71,8 @@ pub struct Document {
     integers: Integers,
     facts: Sparse<NoiseAnalysis>,
     candidates: Candidates,
-    /// Occurrences of [`checks::MARK`] in the text.
-    n_allows: usize,
+    /// Where [`checks::MARK`] occurs in the text, in bytes, in order.
+    allows: Vec<usize>,
 }
 
 impl Document {
@@ -88,16 +88,14 @@ impl Document {
         let scene = Scene { ir: source.ir(), base: &integers };
         let facts = Sparse::new(&scene, NoiseAnalysis::new(model));
         let candidates = Candidates::new(source.ir());
-        let n_allows = text.matches(checks::MARK).count();
-        Self { source, integers, facts, candidates, n_allows }
+        let allows = text.match_indices(checks::MARK).map(|it| it.0).collect();
+        Self { source, integers, facts, candidates, allows }
     }
 
     /// Replaces a range of bytes, which must lie on character boundaries within the text.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
-        let after = range.start..range.start + text.len();
-        let n_before = self.n_allows_near(&range);
-        let delta = self.source.edit(range, text);
-        self.n_allows = self.n_allows + self.n_allows_near(&after) - n_before;
+        let delta = self.source.edit(range.clone(), text);
+        self.move_allows(&range, text.len());
         self.integers.update(self.source.ir(), &delta);
         let scene = Scene { ir: self.source.ir(), base: &self.integers };
         self.facts.update(&scene, &delta, self.integers.moved());
@@ -105,18 +103,25 @@ impl Document {
         delta
     }
 
-    /// Occurrences of [`checks::MARK`] that meet a range.
-    fn n_allows_near(&self, range: &Range<usize>) -> usize {
+    /// Keeps up with an edit that put so many bytes in the place of a range: takes the time of the edit, and of what follows in the list.
+    fn move_allows(&mut self, range: &Range<usize>, len: usize) {
         let text = self.source.text();
         let reach = checks::MARK.len() - 1;
         let from = text.byte_to_char(range.start.saturating_sub(reach));
-        let to = text.byte_to_char((range.end + reach).min(text.len_bytes()));
-        text.slice(from..to).to_string().matches(checks::MARK).count()
+        let to = text.byte_to_char((range.start + len + reach).min(text.len_bytes()));
+        let (near, start) = (text.slice(from..to).to_string(), text.char_to_byte(from));
+        let first = self.allows.partition_point(|it| it + reach < range.start);
+        let last = self.allows.partition_point(|&it| it < range.end).max(first);
+        for it in &mut self.allows[last..] {
+            *it = *it - range.len() + len;
+        }
+        let found = near.match_indices(checks::MARK).map(|it| start + it.0);
+        self.allows.splice(first..last, found);
     }
 
-    /// How many comments there may be that allow something.
-    pub(crate) fn n_allows(&self) -> usize {
-        self.n_allows
+    /// Where comments may stand that allow something: the bytes of [`checks::MARK`], in order.
+    pub(crate) fn allows(&self) -> &[usize] {
+        &self.allows
     }
 
     /// The ops that checks look at.

@@ -151,3 +151,71 @@ fn shared_outputs_have_what_was_there_and_what_is_inserted() {
         assert_eq!(noises(&document)[..expected.len()], *expected, "{changed}");
     }
 }
+
+#[test]
+fn comments_that_allow_are_found_after_edits_as_in_a_text_read_anew() {
+    let pieces = [
+        "// noisy: allow(noise-overflow)",
+        " // noisy: allow(unused-op, noise-overflow)",
+        "noisy: ",
+        "allow(",
+        "unused-op",
+        ")",
+        "\n",
+        "// \u{e9}\n",
+        "\"",
+        "  %1 = noisy.mul %0, %0 : !noisy.i32\n",
+        "  %2 = noisy.mul %1, %1 : !noisy.i32\n",
+        "",
+    ];
+    let text = "func.func @f(%x: i5) {\n  %0 = noisy.encode %x : i5 -> !noisy.i32\n  return\n}\n";
+    let mut n_marks = 0;
+    for seed in 0..60_u64 {
+        let mut state = seed * 2 + 1;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % below
+        };
+        let mut document = Document::new(text);
+        for _ in 0..25 {
+            let now = document.source().text().to_string();
+            let mut from = random(now.len() + 1);
+            let mut to = (from + random(3) * random(20)).min(now.len());
+            while !now.is_char_boundary(from) {
+                from -= 1;
+            }
+            while !now.is_char_boundary(to) {
+                to += 1;
+            }
+            document.edit(from..to, pieces[random(pieces.len())]);
+            let now = document.source().text().to_string();
+            let anew = Document::new(&now);
+            assert_eq!(document.allows(), anew.allows(), "{now}");
+            assert_eq!(document.diagnostics(), anew.diagnostics(), "{now}");
+            n_marks += anew.allows().len();
+        }
+    }
+    assert!(n_marks > 500, "{n_marks}");
+}
+
+#[test]
+fn of_several_comments_above_an_op_each_is_about_it() {
+    check(
+        "func.func @f(%x: !noisy.i32) {
+  // noisy: allow(unused-op)
+  // Why that is.
+  // noisy: allow(noise-overflow)
+  // noisy: allow(dominance)
+  %0 = noisy.mul %x, %x : !noisy.i32
+  // noisy: allow(unused-op)
+
+  return
+}
+",
+        &[
+            "unused-suppression \"noise-overflow\": nothing here is told as noise-overflow",
+            "unused-suppression \"dominance\": dominance cannot be allowed: it is an error of structure",
+            "unused-suppression \"unused-op\": no op follows that this could be about",
+        ],
+    );
+}

@@ -26,8 +26,10 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use rustc_hash::FxHashMap;
+
 use super::{ALL, Check, find};
-use crate::{Category, Diagnostic, Document, Severity};
+use crate::{Category, Diagnostic, Document, Rule, Severity};
 
 pub(super) const CHECK: Check = Check {
     code: "unused-suppression",
@@ -55,35 +57,45 @@ struct Entry {
 }
 
 /// The comments of a document.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Allowed {
     entries: Vec<Entry>,
+    /// The entries that are about each line.
+    by_line: FxHashMap<usize, Vec<usize>>,
 }
 
 impl Allowed {
-    /// Finds them; nothing is looked at in a text that has none.
+    /// Reads them: their lines, and those between them and their ops; no others.
     pub(super) fn of(document: &Document) -> Self {
-        let mut entries = Vec::new();
-        if document.n_allows() == 0 {
-            return Self { entries };
-        }
+        let mut out = Self::default();
         let text = document.source().text();
-        let mut start = 0;
-        for (number, line) in text.lines().enumerate() {
-            let line = line.to_string();
-            if line.contains(MARK)
-                && let Some(at) = comment(&line)
-            {
-                let is_alone = line[..at].trim().is_empty();
-                let target = if is_alone { next_op(document, number + 1) } else { Some(number) };
-                for (range, code) in codes(&line[at..]) {
-                    let range = start + at + range.start..start + at + range.end;
-                    entries.push(Entry { code, range, line: target, used: Cell::new(false) });
-                }
+        let mut numbers: Vec<usize> =
+            document.allows().iter().map(|&it| text.byte_to_line(it)).collect();
+        numbers.dedup();
+        // From below, so that of several comments above an op each looks to the next one only.
+        let mut below = None;
+        for number in numbers.into_iter().rev() {
+            let (start, line) = (text.line_to_byte(number), text.line(number).to_string());
+            let Some(at) = comment(&line) else { continue };
+            let target = if line[..at].trim().is_empty() {
+                let target = next_op(document, number + 1, below);
+                below = Some((number, target));
+                target
+            } else {
+                Some(number)
+            };
+            for (range, code) in codes(&line[at..]).into_iter().rev() {
+                let range = start + at + range.start..start + at + range.end;
+                out.entries.push(Entry { code, range, line: target, used: Cell::new(false) });
             }
-            start += line.len();
         }
-        Self { entries }
+        out.entries.reverse();
+        for (n, it) in out.entries.iter().enumerate() {
+            if let Some(line) = it.line {
+                out.by_line.entry(line).or_default().push(n);
+            }
+        }
+        out
     }
 
     /// Whether there is none.
@@ -98,13 +110,13 @@ impl Allowed {
         }
         let (ir, text) = (document.ir(), document.source().text());
         let op = ir.item_at(range.start);
-        let lines = [Some(range.start), op.map(|it| ir.range(it).start)]
-            .map(|it| it.map(|at| text.byte_to_line(at)));
         let mut found = false;
-        for it in self.entries.iter().filter(|it| it.line.is_some() && it.code == code) {
-            if lines.contains(&it.line) {
-                it.used.set(true);
-                found = true;
+        for at in [Some(range.start), op.map(|it| ir.range(it).start)].into_iter().flatten() {
+            for &n in self.by_line.get(&text.byte_to_line(at)).into_iter().flatten() {
+                if self.entries[n].code == code {
+                    self.entries[n].used.set(true);
+                    found = true;
+                }
             }
         }
         found
@@ -122,7 +134,10 @@ pub(super) fn apply(document: &Document, out: &mut Vec<Diagnostic>) {
         if entry.used.get() {
             continue;
         }
-        let message = if find(&entry.code).is_none() {
+        let message = if let Some(Rule::Problem(code)) = Rule::find(&entry.code) {
+            let category = Category::from(code.category()).name();
+            format!("{code} cannot be allowed: it is an error of {category}")
+        } else if find(&entry.code).is_none() {
             format!("there is no code {:?}", entry.code)
         } else if entry.line.is_none() {
             "no op follows that this could be about".to_owned()
@@ -132,7 +147,7 @@ pub(super) fn apply(document: &Document, out: &mut Vec<Diagnostic>) {
         let mut it = CHECK.at(entry.range.clone(), message);
         if find(&entry.code).is_none() {
             let all: Vec<&str> = ALL.iter().map(|it| it.code).collect();
-            it.help = Some(format!("the codes are {}", all.join(", ")));
+            it.help = Some(format!("these can be allowed: {}", all.join(", ")));
         }
         out.push(it);
     }
@@ -174,10 +189,20 @@ fn codes(comment: &str) -> Vec<(Range<usize>, String)> {
     out
 }
 
-/// The line of the op that a comment in the line before is about: comments of their own may stand between.
-fn next_op(document: &Document, from: usize) -> Option<usize> {
+/// The line of the op that a comment in the line before is about: comments of their own may stand between; of the one in the line that `below`
+/// begins with it is known.
+fn next_op(
+    document: &Document,
+    from: usize,
+    below: Option<(usize, Option<usize>)>,
+) -> Option<usize> {
     let text = document.source().text();
     for number in from..text.len_lines() {
+        if let Some((known, target)) = below
+            && known == number
+        {
+            return target;
+        }
         let line = text.line(number).to_string();
         let line = line.trim();
         if !line.starts_with("//") {
