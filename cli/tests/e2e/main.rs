@@ -1,5 +1,7 @@
 //! The real `noisy-check` as a process.
 
+#[cfg(unix)]
+mod action;
 mod expectations;
 mod fix;
 mod formats;

@@ -1,0 +1,165 @@
+//! The steps of the composite action, taken out of `action.yml` and run by the shell as GitHub runs them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::tool::{CLEAN, Folder, Run, TUTORIAL};
+
+/// A step: its variables with the inputs they come from, and its script.
+#[derive(Debug, Default)]
+struct Step {
+    name: String,
+    env: Vec<(String, String)>,
+    script: String,
+}
+
+/// Inputs with their defaults, and the steps. Reads no more of YAML than the file uses.
+fn action() -> (BTreeMap<String, String>, Vec<Step>) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../action.yml");
+    let text = fs::read_to_string(path).expect("the action");
+    let (mut inputs, mut steps) = (BTreeMap::new(), Vec::new());
+    let (mut section, mut input, mut part) = ("", "", "");
+    for line in text.lines() {
+        let indent = line.len() - line.trim_start().len();
+        let word = line.trim();
+        if part == "run" && (indent >= 8 || word.is_empty()) {
+            let step: &mut Step = steps.last_mut().expect("a step");
+            step.script += line.get(8..).unwrap_or_default();
+            step.script += "\n";
+            continue;
+        }
+        match indent {
+            0 => section = word,
+            2 if section == "inputs:" => input = word.trim_end_matches(':'),
+            4 if section == "inputs:" => {
+                if let Some(default) = word.strip_prefix("default: ") {
+                    inputs.insert(input.to_owned(), default.trim_matches('"').to_owned());
+                }
+            }
+            4 if word.starts_with("- name: ") => {
+                steps.push(Step { name: word["- name: ".len()..].to_owned(), ..Step::default() });
+            }
+            6 => {
+                part = word.trim_end_matches(['|', ' ', ':']);
+                assert!(!word.starts_with("shell") || word == "shell: bash", "{word}");
+            }
+            8 if part == "env" => {
+                let (name, value) = word.split_once(": ").expect(word);
+                let step = steps.last_mut().expect("a step");
+                step.env.push((name.to_owned(), value.to_owned()));
+            }
+            _ => {}
+        }
+    }
+    (inputs, steps)
+}
+
+/// Runs a step in a folder, with inputs and a `PATH`.
+fn run(folder: &Folder, name: &str, given: &[(&str, &str)], path: &str) -> Run {
+    let (mut inputs, steps) = action();
+    for (name, value) in given {
+        assert!(inputs.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name}");
+    }
+    let step = steps.iter().find(|it| it.name == name).expect(name);
+    folder.write("step.sh", &step.script);
+    folder.write("output", "");
+    let mut command = Command::new("bash");
+    // As GitHub runs `shell: bash`.
+    command.args(["--noprofile", "--norc", "-eo", "pipefail", "step.sh"]);
+    command.current_dir(folder.path(".")).env("PATH", path).env("GITHUB_OUTPUT", "output");
+    for (name, value) in &step.env {
+        let inside = value.strip_prefix("${{ ").and_then(|it| it.strip_suffix(" }}")).expect(value);
+        let value = match inside.strip_prefix("inputs.") {
+            Some(input) => inputs[input].clone(),
+            None if inside == "github.action_path" => "the action".to_owned(),
+            None => panic!("{inside}"),
+        };
+        command.env(name, value);
+    }
+    let output = command.output().expect("a shell");
+    Run {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// A `PATH` with the tool.
+fn with_tool() -> String {
+    let tool = Path::new(env!("CARGO_BIN_EXE_noisy-check")).parent().expect("a folder");
+    format!("{}:{}", tool.display(), std::env::var("PATH").unwrap_or_default())
+}
+
+fn check(folder: &Folder, given: &[(&str, &str)]) -> Run {
+    run(folder, "Check", given, &with_tool())
+}
+
+#[test]
+fn a_repository_is_checked() {
+    let folder = Folder::with(&[("good.mlir", CLEAN), ("a b/bad.mlir", TUTORIAL)]);
+    let it = check(&folder, &[]);
+    assert_eq!((it.code, folder.read("output").as_str()), (1, "exit-code=1\n"), "{it:?}");
+    assert!(
+        it.out.starts_with("::error title=noisy (noise-overflow),file=a b/bad.mlir,"),
+        "{it:?}"
+    );
+    assert_eq!(check(&folder, &[("args", "good.mlir")]).code, 0);
+    assert_eq!(folder.read("output"), "exit-code=0\n");
+    // Nothing given is everything here.
+    assert_eq!(check(&folder, &[("args", "")]).code, 1);
+}
+
+#[test]
+fn arguments_are_words_and_nothing_else() {
+    let folder = Folder::with(&[("good.mlir", CLEAN), ("a b/bad.mlir", TUTORIAL)]);
+    let it = check(&folder, &[("args", "--error-on-warning 'a b' \"good.mlir\"")]);
+    assert!(it.code == 1 && it.err.is_empty(), "{it:?}");
+    let it = check(&folder, &[("args", "$(touch evaluated) `touch evaluated` ;touch evaluated *")]);
+    assert_eq!(it.code, 2, "there are no such files: {it:?}");
+    assert!(!folder.path("evaluated").exists());
+    let it = check(&folder, &[("args", "good.mlir 'a b")]);
+    assert!(it.code != 0 && it.out.is_empty(), "a quote is open, nothing is checked: {it:?}");
+}
+
+#[test]
+fn sarif_is_written_beside() {
+    let folder = Folder::with(&[("good.mlir", CLEAN), ("bad.mlir", TUTORIAL)]);
+    let it = check(&folder, &[("sarif-file", "out dir.sarif")]);
+    assert_eq!((it.code, folder.read("output").as_str()), (1, "exit-code=1\n"), "{it:?}");
+    let sarif: serde_json::Value =
+        serde_json::from_str(&folder.read("out dir.sarif")).expect("JSON");
+    assert!(!sarif["runs"][0]["results"].as_array().expect("results").is_empty());
+    let it = check(&folder, &[("sarif-file", "no/such/folder"), ("args", "good.mlir")]);
+    assert_eq!((it.code, folder.read("output").as_str()), (2, "exit-code=2\n"), "{it:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_tool_is_installed_unless_it_is_there() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new();
+    let said = |given: &[(&str, &str)], path: &str| {
+        folder.write("log", "");
+        let it = run(&folder, "Install noisy-check", given, path);
+        (it.code, folder.read("log"))
+    };
+    for name in ["cargo", "git"] {
+        let script =
+            format!("#!/bin/sh\necho {name} \"$@\" >>log\ncase \"$*\" in *gone*) exit 7;; esac\n");
+        folder.write(&format!("bin/{name}"), script);
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(folder.path(&format!("bin/{name}")), executable).expect("ours");
+    }
+    let fakes = format!("{}:/usr/bin:/bin", folder.path("bin").display());
+    let tool = Path::new(env!("CARGO_BIN_EXE_noisy-check")).parent().expect("a folder");
+    let with_tool = format!("{fakes}:{}", tool.display());
+    let install = "cargo install --locked --path the action/cli\n";
+    assert_eq!(said(&[], &with_tool), (0, String::new()));
+    assert_eq!(said(&[], &fakes), (0, install.to_owned()));
+    let fetch = "git -C the action fetch --depth 1 origin";
+    let wanted = format!("{fetch} v1\ngit -C the action checkout --quiet FETCH_HEAD\n{install}");
+    assert_eq!(said(&[("version", "v1")], &with_tool), (0, wanted));
+    assert_eq!(said(&[("version", "gone")], &fakes), (7, format!("{fetch} gone\n")));
+}
