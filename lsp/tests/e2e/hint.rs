@@ -87,11 +87,51 @@ fn what_loops_do_and_what_is_assumed() {
 }
 
 #[test]
-fn kinds_are_switched_off_one_by_one() {
-    let off = json!({ "inlayHints": { "noise": false, "loopGrowth": false, "contracts": false } });
-    let (mut client, _) = Client::with(crate::client::capabilities(), off);
+fn each_kind_has_a_switch_and_hints_are_asked_for_anew() {
+    let mut capabilities = crate::client::capabilities();
+    capabilities["workspace"]["inlayHint"] = json!({ "refreshSupport": true });
+    let (mut client, _) = Client::with(capabilities, Value::Null);
     client.open(URI, &counted("%c8"));
     let all =
         json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
-    assert_eq!(hints(&mut client, all), ["4:14 8 rounds"]);
+    let noise = ["0:26 [0, 12]", "4:4 [0, 20]", "4:52 [0, 19]", "5:6 [0, 20]"];
+    let budget = [
+        "0:26 [0, 12], 14 left",
+        "4:4 [0, 20], 6 left",
+        "4:52 [0, 19], 7 left",
+        "5:6 [0, 20], 6 left",
+    ];
+    let kinds: [(&[&str], &[&str]); 6] = [
+        (&["noise"], &noise),
+        (&["noise", "budget"], &budget),
+        (&["ranges"], &["4:17 in [0, 7]"]),
+        (&["tripCounts"], &["4:14 8 rounds"]),
+        (&["loopGrowth"], &["4:14 noise 12 to 20"]),
+        (&["contracts"], &["0:26 [0, 12] assumed"]),
+    ];
+    let names = ["noise", "budget", "ranges", "tripCounts", "loopGrowth", "contracts"];
+    for (on, wanted) in kinds {
+        let switches = names.map(|it| (it.to_owned(), Value::from(on.contains(&it))));
+        let section = json!({ "inlayHints": Value::Object(switches.into_iter().collect()) });
+        let params = json!({ "settings": { "noisy": section } });
+        client.notify("workspace/didChangeConfiguration", params);
+        let refresh = client.wait("a refresh", |it| it["method"] == "workspace/inlayHint/refresh");
+        client.reply(&refresh, Value::Null);
+        assert_eq!(hints(&mut client, all.clone()), wanted, "{on:?}");
+    }
+}
+
+#[test]
+fn those_of_loops_resolve_to_what_the_loop_does() {
+    let mut client = Client::new();
+    client.open(URI, &counted("%c8"));
+    let hints = client.about("inlayHint", URI, json!({ "range": range(4, 10, 16) }));
+    assert_eq!(hints[0]["label"], "8 rounds, noise 12 to 20");
+    let hint = client.request("inlayHint/resolve", hints[0].clone()).expect("resolved");
+    let tooltip = hint["tooltip"]["value"].as_str().unwrap_or_default();
+    assert!(tooltip.contains("Runs 8 rounds.") && tooltip.contains("noise 12 to 20"), "{hint}");
+    // An old one stays as it is: its place may be another one now.
+    client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
+    let old = client.request("inlayHint/resolve", hints[0].clone()).expect("resolved");
+    assert!(old.get("tooltip").is_none(), "{old}");
 }

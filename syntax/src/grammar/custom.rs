@@ -128,7 +128,7 @@ impl Reader<'_, '_> {
             E::AttrDict => self.attr_dict(),
             E::Type(bind) => self.bound_type(bind),
             E::Use(ty) => self.operand(ty).map(|_| ()),
-            E::Word(word) => self.expect_word(word).map(|_| ()),
+            E::Word(word) => self.expect_word(word),
             E::EitherWord(one, other) => {
                 if !self.eat_word(one) {
                     self.expect_word(other)?;
