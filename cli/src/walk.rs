@@ -45,7 +45,11 @@ pub(crate) fn inputs(
             continue;
         }
         match path.metadata() {
-            Err(error) => errors.push(Unreadable { path: path.clone(), why: reason(&error) }),
+            Err(error) => {
+                if is_new(path) {
+                    errors.push(Unreadable { path: path.clone(), why: reason(&error) });
+                }
+            }
             Ok(it) if it.is_dir() => {
                 let (mut found, mut failed) = directory(path);
                 if found.is_empty() && failed.is_empty() {
@@ -55,6 +59,7 @@ pub(crate) fn inputs(
                     });
                 }
                 found.retain(|it| !is_excluded(it) && is_new(it));
+                failed.retain(|it| is_new(&it.path));
                 out.extend(found.into_iter().map(Input::File));
                 errors.append(&mut failed);
             }
@@ -84,7 +89,12 @@ fn directory(root: &Path) -> (Vec<PathBuf>, Vec<Unreadable>) {
             match entry {
                 Ok(it) => {
                     let is_mlir = it.path().extension().is_some_and(|it| it == "mlir");
-                    if is_mlir && it.file_type().is_some_and(|it| !it.is_dir()) {
+                    // What a link leads to is looked at; one that leads nowhere is told of when it is read. Nothing waits for a pipe.
+                    let kind = it.file_type();
+                    let is_file = kind.is_some_and(|it| it.is_file())
+                        || kind.is_some_and(|it| it.is_symlink())
+                            && it.path().metadata().map_or(true, |it| it.is_file());
+                    if is_mlir && is_file {
                         found.0.push(it.into_path());
                     }
                 }

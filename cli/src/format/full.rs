@@ -96,12 +96,13 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     // The finding itself first, then the chain from its source on.
     groups.sort_by_key(|group| !group.iter().any(|it| it.is_primary));
 
-    let (kind, paint) = match it.severity {
-        Severity::Error => (ReportKind::Error, Color::Red),
-        Severity::Warning => (ReportKind::Warning, Color::Yellow),
-        Severity::Info => (ReportKind::Custom("Info", Color::Blue), Color::Blue),
-        Severity::Hint => (ReportKind::Custom("Hint", Color::Cyan), Color::Cyan),
+    let paint = match it.severity {
+        Severity::Error => Color::Red,
+        Severity::Warning => Color::Yellow,
+        Severity::Info => Color::Blue,
+        Severity::Hint => Color::Cyan,
     };
+    let headline = format!("{}[{}]", it.severity.name(), it.code);
     let chars = |range: &Range<usize>| {
         let (from, to) =
             (checked.text.byte_to_char(range.start), checked.text.byte_to_char(range.end));
@@ -120,9 +121,8 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
             labels.push(label.with_color(if mark.is_primary { paint } else { Color::Blue }));
         }
     }
-    let mut report = Report::build(kind, primary)
+    let mut report = Report::build(ReportKind::Custom(&headline, paint), primary)
         .with_config(Config::new().with_color(color))
-        .with_code(it.code)
         .with_message(&it.message)
         .with_labels(labels);
     if let Some(help) = &it.help {

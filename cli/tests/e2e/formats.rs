@@ -20,7 +20,7 @@ fn full() {
     check(
         "full",
         &expect![[r#"
-            [noise-overflow] Error: noise 48 exceeds the budget of 26
+            error[noise-overflow]: noise 48 exceeds the budget of 26
                 ╭─[ a/tutorial.mlir:7:8 ]
                 │
               4 │   %2 = noisy.encode %0 : i5 -> !noisy.i32
@@ -41,7 +41,7 @@ fn full() {
                 │ Help: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it
             ────╯
 
-            [undefined-value] Error: use of undefined value %u
+            error[undefined-value]: use of undefined value %u
                ╭─[ b & c.mlir:1:7 ]
                │
              1 │ "t.😀"(%u) : (i32) -> ()

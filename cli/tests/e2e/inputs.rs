@@ -169,6 +169,26 @@ fn a_run_that_fails_leaves_the_old_output_file() {
 
 #[cfg(unix)]
 #[test]
+fn what_is_no_file_is_not_waited_for() {
+    let folder = Folder::with(&[("bad.mlir", UNDEFINED), ("dir.mlir/in.mlir", UNDEFINED)]);
+    let made = std::process::Command::new("mkfifo").arg(folder.path("pipe.mlir")).status();
+    assert!(made.is_ok_and(|it| it.success()));
+    std::os::unix::fs::symlink("dir.mlir", folder.path("link.mlir")).expect("a link");
+    let run = folder.run(&["--output-format", "concise"]);
+    assert_eq!((run.code, run.err.as_str()), (1, ""));
+    assert_eq!(names(&run), ["bad", "dir.mlir/in"]);
+}
+
+#[test]
+fn what_is_not_there_is_said_once() {
+    let folder = Folder::with(&[("good.mlir", CLEAN)]);
+    let run = folder.run(&["gone.mlir", "./gone.mlir", "good.mlir", "gone.mlir"]);
+    assert_eq!((run.code, run.err.matches("gone.mlir").count()), (2, 1), "{}", run.err);
+    assert_eq!(run.out, "No problems in 1 file. 1 file could not be checked.\n");
+}
+
+#[cfg(unix)]
+#[test]
 fn links_that_lead_nowhere_or_in_a_circle() {
     use std::os::unix::fs::symlink;
     let folder = Folder::with(&[("tree/good.mlir", UNDEFINED)]);
