@@ -11,6 +11,6 @@ return {
   settings = { noisy = vim.empty_dict() },
   -- What the server offers is decided before Neovim sends settings.
   before_init = function(params, config)
-    params.initializationOptions = config.settings.noisy
+    params.initializationOptions = (config.settings or {}).noisy
   end,
 }

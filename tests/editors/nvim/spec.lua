@@ -206,6 +206,19 @@ step('the server stops when asked, by itself', function()
   same(0, exit_code)
 end)
 
+step('beside another server, by the settings, it offers only what is about noise', function()
+  vim.lsp.config('noisy_lsp', { settings = { noisy = { features = { onlyNoise = true } } } })
+  local id = assert(vim.lsp.start(vim.lsp.config.noisy_lsp, { reuse_client = function() end }))
+  local beside = assert(vim.lsp.get_client_by_id(id))
+  eventually('the server', function()
+    return beside.initialized
+  end)
+  assert(beside.server_capabilities.inlayHintProvider)
+  for _, name in ipairs({ 'completionProvider', 'definitionProvider', 'documentSymbolProvider' }) do
+    same(nil, beside.server_capabilities[name])
+  end
+end)
+
 for _, remaining in ipairs(vim.lsp.get_clients()) do
   remaining:stop(true)
 end
