@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod action;
+mod documentation;
 mod expectations;
 mod fix;
 mod formats;

@@ -1,0 +1,70 @@
+//! The commands that the documentation shows: each runs, and says what it is said to say.
+
+use std::fs;
+
+use crate::tool::{Folder, TUTORIAL};
+
+/// The commands in the shell blocks and in the text between backquotes, with something in the place of what a reader fills in.
+fn commands() -> Vec<String> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let mut files = vec![format!("{root}/README.md"), format!("{root}/CHANGELOG.md")];
+    for it in fs::read_dir(format!("{root}/docs")).expect("the documentation") {
+        let path = it.expect("a file").path();
+        if path.extension().is_some_and(|it| it == "md") {
+            files.push(path.display().to_string());
+        }
+    }
+    files.sort();
+    let mut out: Vec<String> = Vec::new();
+    for file in files {
+        let text = fs::read_to_string(&file).expect("a text");
+        let in_blocks = text.split("```sh\n").skip(1).flat_map(|it| {
+            let block = it.split("```").next().unwrap_or_default();
+            block.lines().map(|it| it.split(" #").next().unwrap_or_default().trim())
+        });
+        let in_prose = text.split('`').filter(|it| !it.contains('\n'));
+        for command in in_blocks.chain(in_prose) {
+            let Some(args) = command.strip_prefix("noisy-check") else { continue };
+            let Some(args) = args.strip_prefix(' ').or(args.is_empty().then_some("")) else {
+                continue;
+            };
+            let args = args.replace("CODE", "dominance").replace("SHELL", "bash");
+            // One of several words.
+            let args: Vec<_> = args
+                .replace("FILE", "program.mlir")
+                .split_whitespace()
+                .map(|it| it.split('|').next().unwrap_or_default().to_owned())
+                .collect();
+            out.push(args.join(" "));
+        }
+    }
+    out.sort();
+    out.dedup();
+    out
+}
+
+#[test]
+fn every_command_runs() {
+    let commands = commands();
+    assert!(commands.len() > 12, "{commands:?}");
+    for command in commands {
+        let folder = Folder::with(&[
+            ("src/a.mlir", TUTORIAL),
+            ("circuits/a.mlir", TUTORIAL),
+            ("program.mlir", TUTORIAL),
+            ("a.mlir", TUTORIAL),
+        ]);
+        let args: Vec<&str> = command.split(' ').filter(|it| !it.is_empty()).collect();
+        // Alone it stands for the command, not for a call of it.
+        let run = match args[..] {
+            ["explain"] => continue,
+            _ => folder.run_with(&args, TUTORIAL, &[]),
+        };
+        let finds = args.is_empty() || args[0].ends_with('/') || args[0] == "--output-format";
+        let wanted = i32::from(finds || args[0] == "--diff");
+        assert_eq!(run.code, wanted, "noisy-check {command}\n{run:?}");
+        let told = if args == ["--fix", "-"] { &run.err } else { &run.out };
+        let is_told = folder.path("noise.html").exists() || folder.path("a.html").exists();
+        assert!(is_told || !told.is_empty(), "noisy-check {command}");
+    }
+}
