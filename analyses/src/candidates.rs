@@ -7,7 +7,7 @@ use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Traits};
 use rustc_hash::FxHashSet;
 
 use crate::contract;
-use crate::flow::Flow;
+use crate::flow::{self, Flow};
 
 /// The candidates of a document.
 #[derive(Debug, Default)]
@@ -18,6 +18,8 @@ pub(crate) struct Candidates {
     pub(crate) bound: FxHashSet<Op>,
     /// Where control may stop short: labels, and ops that choose whether to run a region.
     pub(crate) forks: FxHashSet<Op>,
+    /// Ops that an operand tells where control goes.
+    pub(crate) decided: FxHashSet<Op>,
 }
 
 impl Candidates {
@@ -47,7 +49,7 @@ impl Candidates {
     }
 
     fn remove(&mut self, op: Op) {
-        for set in [&mut self.idle, &mut self.bound, &mut self.forks] {
+        for set in [&mut self.idle, &mut self.bound, &mut self.forks, &mut self.decided] {
             if !set.is_empty() {
                 set.remove(&op);
             }
@@ -67,6 +69,9 @@ impl Candidates {
         let data = ir.op(op);
         if is_idle(ir, op) {
             self.idle.insert(op);
+        }
+        if flow::decider(ir, op).is_some() {
+            self.decided.insert(op);
         }
         match data.kind {
             OpKind::Label => {

@@ -278,10 +278,20 @@ pub fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
             cases(ir, op, "case_values").is_none_or(|it| taken(&it, decider) == index)
         }
         OpKind::ScfIndexSwitch => {
-            cases(ir, op, "cases").is_none_or(|it| taken(&it, decider) == index)
+            cases(ir, op, "cases").is_none_or(|it| taken(&it, decider) == way(ir, op, index))
         }
         _ => true,
     }
+}
+
+/// Which way of a switch its successor or region number `index` is: 0 the default, then the cases. The custom form of `scf.index_switch`
+/// writes the default last, and regions are numbered as they are written.
+pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
+    let data = ir.op(op);
+    if data.kind != OpKind::ScfIndexSwitch || data.form == Form::Generic {
+        return index;
+    }
+    if index + 1 == data.regions.len() { 0 } else { index + 1 }
 }
 
 /// Where a switch goes: 0 is the default, then the cases.
@@ -495,8 +505,11 @@ pub fn carried_value(ir: &Ir, op: Op, index: usize) -> Option<Value> {
     ir.op(end).operands.get(at)?.value
 }
 
-/// The operand of a yield that a loop carries into its next round at an index.
+/// The operand of a yield that a loop carries into its next round at an index, or of a branch back to a label.
 pub fn carried_operand(ir: &Ir, op: Op, index: usize) -> Option<(Op, usize)> {
+    if ir.op(op).kind == OpKind::Label {
+        return back_edge(ir, op, index);
+    }
     let data = ir.op(op);
     let (region, at) = match Flow::of(ir, op) {
         Flow::While => (data.regions.get(1), index),
@@ -505,6 +518,18 @@ pub fn carried_operand(ir: &Ir, op: Op, index: usize) -> Option<(Op, usize)> {
     };
     let end = *yields(ir, region?.1).first()?;
     Some((end, at))
+}
+
+/// The operand that a branch from further down passes to a block for its argument number `index`: that of the first such branch in the text.
+pub fn back_edge(ir: &Ir, label: Op, index: usize) -> Option<(Op, usize)> {
+    let preds = ir.block(ir.label_block(label)).preds.iter();
+    let backward = preds.filter(|it| ir.op(it.0).parent == ir.op(label).parent);
+    let backward = backward.filter(|it| !ir.is_before(it.0, label));
+    let passed = backward.filter_map(|&(op, successor)| {
+        let range = passed(ir, op, successor as usize)?;
+        (range.start + index < range.end).then_some((op, range.start + index))
+    });
+    passed.min_by_key(|it| ir.start(it.0))
 }
 
 /// Where the noise of a value goes when an op uses it as operand number `index`, besides the op's own results: the block

@@ -20,7 +20,7 @@ use crate::fact::Noise;
 use crate::flow;
 use crate::integer::Integers;
 use crate::model::{Bits, Growth, NoiseModel, Rules};
-use crate::sparse::{LoopTrace, Round, Scene, SparseForward, Trips};
+use crate::sparse::{Climb, LoopTrace, Round, Scene, SparseForward, Trips};
 
 /// Where noise first goes over the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,10 +35,10 @@ pub struct Root {
     pub context: Option<u32>,
 }
 
-/// A loop that runs an unknown number of times and adds noise each time.
+/// A loop that runs an unknown number of times and adds noise each time, or a cycle of blocks, by the label of a block that it goes back to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growing {
-    /// Which carried value grows.
+    /// Which carried value, or argument of the block, grows.
     pub index: usize,
     /// By how much in the round in which the budget was exceeded, in bits.
     pub by: Bits,
@@ -61,7 +61,7 @@ pub struct NoiseAnalysis {
     roots: FxHashMap<Op, SmallVec<[(Value, Root); 1]>>,
     /// Roots found in the cycle that is being iterated.
     recent: Vec<(Op, Value)>,
-    /// By loop.
+    /// By loop or label.
     growing: FxHashMap<Op, InContexts>,
     /// Resets whose operand was, at some visit, at most at the level they reset to.
     idle_resets: FxHashSet<Op>,
@@ -326,6 +326,56 @@ impl SparseForward for NoiseAnalysis {
         }
     }
 
+    fn circled(
+        &mut self,
+        ir: &Scene<'_, Integers>,
+        op: Op,
+        climbs: &[Climb<Noise>],
+        rounds: &[Round],
+    ) {
+        let context = self.context();
+        // The roots that the cycles brought about, each with the innermost cycle around it.
+        let mut heads: Vec<Head> = climbs.iter().filter_map(|it| Head::of(ir, it.label)).collect();
+        heads.dedup_by_key(|it| it.label);
+        let mut evidence: Vec<(Op, u64, usize, Op, Value)> = Vec::new();
+        for &(definer, value) in &self.recent {
+            let Some(root) = self.root(definer, value) else { continue };
+            let here = root.rounds.iter().find(|it| it.op == op && it.number > 1);
+            let start = ir.start(definer);
+            let around = heads.iter().filter(|it| it.start <= start && start <= it.end);
+            if let (Some(round), Some(head)) = (here, around.max_by_key(|it| it.start)) {
+                evidence.push((head.label, round.number, start, definer, value));
+            }
+        }
+        evidence.sort_unstable_by_key(|it| (it.1, it.2, ir.value(it.4).number));
+        for head in heads.iter().map(|it| it.label) {
+            let of_head = || climbs.iter().filter(|it| it.label == head);
+            let mut roots = evidence.iter().filter(|it| it.0 == head);
+            let growing = if let Some(&(_, round, _, definer, root)) = roots.next() {
+                let noise = self.root(definer, root).map_or(0, |it| it.noise);
+                // The first of those that grew most.
+                let grew = of_head().map(|it| (it.index, grown(&it.moves, round)));
+                let most = grew.fold((0, 0), |best, it| if it.1 > best.1 { it } else { best });
+                Some(Growing { index: most.0, by: most.1, round, root, noise })
+            } else if evidence.is_empty() && climbs.first().is_some_and(|it| it.label == head) {
+                of_head().find_map(|it| self.circling_by_calls(ir, it))
+            } else {
+                None
+            };
+            if let Some(growing) = growing {
+                self.growing.entry(head).or_default().push((context, growing));
+            }
+        }
+        for (.., definer, value) in evidence {
+            if let Some(roots) = self.roots.get_mut(&definer) {
+                roots.retain(|it| it.0 != value || it.1.context != context);
+            }
+        }
+        if rounds.is_empty() {
+            self.recent.clear();
+        }
+    }
+
     fn forget(&mut self, op: Op) {
         if let Some(context) = self.context() {
             // In the midst of one context what was noted in the others stands.
@@ -352,6 +402,23 @@ impl SparseForward for NoiseAnalysis {
 }
 
 impl NoiseAnalysis {
+    /// An argument of a block that goes over without a root in the cycle: in a callee, then.
+    fn circling_by_calls(&self, ir: &Ir, climb: &Climb<Noise>) -> Option<Growing> {
+        let budget = self.model().budget;
+        let at = climb.moves.iter().position(|it| it.1.is_over(budget)).filter(|&it| it > 0)?;
+        let (before, after) = (climb.moves[at - 1].1.hi()?, climb.moves[at].1.hi()?);
+        let earlier = at.checked_sub(2).and_then(|it| climb.moves[it].1.hi());
+        let by = match (after, earlier) {
+            (Bits::MAX, Some(earlier)) => before.saturating_sub(earlier),
+            _ => after.saturating_sub(before),
+        };
+        let (end, operand) = flow::back_edge(ir, climb.label, climb.index)?;
+        let root = ir.op(end).operands.get(operand)?.value?;
+        let noise = if after == Bits::MAX { before.saturating_add(by) } else { after };
+        let round = climb.moves[at].0.saturating_sub(1);
+        (by > 0).then_some(Growing { index: climb.index, by, round, root, noise })
+    }
+
     /// A carried value that goes over from one round to the next without a root in the loop: in a callee, then.
     fn growing_by_calls(&self, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Option<Growing> {
         let budget = self.model().budget;
@@ -376,6 +443,29 @@ impl NoiseAnalysis {
         let noise = if to == Bits::MAX { from.saturating_add(by) } else { to };
         (by > 0).then_some(Growing { index, by, round: round as u64 + 1, root, noise })
     }
+}
+
+/// A label that a backward branch goes to, and how far the cycle reaches in the text.
+struct Head {
+    label: Op,
+    start: usize,
+    end: usize,
+}
+
+impl Head {
+    fn of(ir: &Ir, label: Op) -> Option<Self> {
+        let preds = &ir.block(ir.label_block(label)).preds;
+        let start = ir.start(label);
+        let end = preds.iter().map(|it| ir.start(it.0)).max().filter(|&it| it >= start)?;
+        Some(Self { label, start, end })
+    }
+}
+
+/// By how much an argument of a block grew into a pass, by its moves.
+fn grown(moves: &[(u64, Noise)], pass: u64) -> Bits {
+    let Some(at) = moves.iter().rposition(|it| it.0 <= pass) else { return 0 };
+    let hi = |at: usize| moves[at].1.hi().unwrap_or(0);
+    if at == 0 { 0 } else { hi(at).saturating_sub(hi(at - 1)) }
 }
 
 /// Which carried fact grew most into a round, and by how much.

@@ -1,6 +1,7 @@
 //! What is reported beyond the grammar, one file per code. Each file opens with its code and title, its documentation and an example;
 //! [`Check::docs`] is made from those comments.
 
+mod constant_condition;
 mod contract_violated;
 mod decode_over_budget;
 mod invalid_contract;
@@ -49,6 +50,7 @@ pub const ALL: &[Check] = &[
     redundant_reduce::CHECK,
     unused_op::CHECK,
     unreachable_code::CHECK,
+    constant_condition::CHECK,
     suppression::CHECK,
 ];
 

@@ -1,8 +1,8 @@
 //! noise-grows: noise grows in each round of a loop
 //!
 //! A loop that may run any number of times adds noise to a carried value in each round, so that after enough rounds the budget
-//! is exceeded. Reported at what the loop carries into the next round, with the round in which it first
-//! happens, found by replaying. A loop that is known to run fewer times than that is legal and not reported.
+//! is exceeded. Reported at what the loop carries into the next round, or at what a branch passes back to a block further up, with the round in which
+//! it first happens, found by replaying. A loop that is known to run fewer times than that is legal and not reported.
 //!
 //! ```mlir
 //! func.func @f(%x: i5, %from: index, %to: index, %step: index) -> i5 {
@@ -31,7 +31,7 @@
 //! }
 //! ```
 
-use noisy_syntax::{Ir, Op};
+use noisy_syntax::{Ir, Op, OpKind};
 
 use super::Check;
 use super::noise_overflow::related;
@@ -63,13 +63,16 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         );
         let mut it = CHECK.at(carried_range(ir, op, growing.index), message);
         it.related = chain;
-        it.help =
-            Some("reduce the carried value in the loop, or give the loop constant bounds".into());
+        it.help = Some(if ir.op(op).kind == OpKind::Label {
+            "reduce what is passed back before the branch".into()
+        } else {
+            "reduce the carried value in the loop, or give the loop constant bounds".into()
+        });
         out.push(it);
     }
 }
 
-/// The operand of the yield that carries a value into the next round.
+/// The operand of the yield or branch that carries a value into the next round.
 pub(super) fn carried_range(ir: &Ir, op: Op, index: usize) -> std::ops::Range<usize> {
     let operand = flow::carried_operand(ir, op, index);
     let operand = operand.and_then(|(end, at)| Some((end, ir.op(end).operands.get(at)?.span)));

@@ -344,7 +344,7 @@ pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Bounds) -> bool {
         OpKind::ScfIndexSwitch => "cases",
         _ => return true,
     };
-    let Some(at) = index.checked_sub(1) else { return true };
+    let Some(at) = flow::way(ir, op, index).checked_sub(1) else { return true };
     let case = flow::cases(ir, op, name).and_then(|it| it.get(at).copied());
     case.is_none_or(|it| {
         let it = sign_extended(it, decider.width);

@@ -106,6 +106,17 @@ pub struct LoopTrace<'a, F> {
     pub trip_count: Option<u64>,
 }
 
+/// An argument of a block that went on to change, in facts that no longer count, when the passes over its cycle were ended.
+#[derive(Debug)]
+pub struct Climb<F> {
+    /// The label of the block.
+    pub label: Op,
+    /// Which argument.
+    pub index: usize,
+    /// The passes in which its fact changed, from 1, with what it became.
+    pub moves: Vec<(u64, F)>,
+}
+
 /// A forward analysis with a fact per value.
 ///
 /// *Law.* `transfer` is monotone in the facts of the operands.
@@ -249,6 +260,17 @@ pub trait SparseForward: Debug {
     ) {
     }
 
+    /// A region with cycles of blocks was swept until only these arguments of blocks that a backward branch goes to changed, in textual order; in a
+    /// round of the cycles around its op.
+    fn circled(
+        &mut self,
+        _on: &Scene<'_, Self::Base>,
+        _op: Op,
+        _climbs: &[Climb<Self::Fact>],
+        _rounds: &[Round],
+    ) {
+    }
+
     /// What was noted about an op (or label) on the side is to be forgotten: it is visited anew, it left, or it is dead.
     fn forget(&mut self, _op: Op) {}
 
@@ -300,6 +322,28 @@ struct Pass {
     number: u64,
 }
 
+/// What becomes of facts in a cycle of blocks that no longer count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Settled {
+    /// They stay as they are.
+    Stays,
+    /// They go on, to see whether they have an end.
+    GoesOn,
+    /// They have none.
+    IsEndless,
+}
+
+/// Passes over a cyclic region.
+#[derive(Debug)]
+struct Circuit<F> {
+    region: Region,
+    settled: Settled,
+    /// How the arguments of heads changed, in order.
+    moves: Vec<(Op, usize, u64, F)>,
+    /// The arguments that would change in this pass although they no longer count.
+    open: Vec<(Op, usize)>,
+}
+
 /// Where a task stands in program order: the place in the text, ends before starts there, inner ends before outer ones.
 type Place = (usize, bool, Reverse<usize>);
 
@@ -339,6 +383,8 @@ pub struct Sparse<A: SparseForward> {
     rounds: SmallVec<[Round; 2]>,
     /// Cyclic regions that are being swept.
     passes: SmallVec<[Pass; 2]>,
+    /// What these passes were like, innermost last.
+    circuits: Vec<Circuit<A::Fact>>,
     /// Visits that the outermost cycle may still take.
     fuel: u64,
     n_visits: usize,
@@ -395,6 +441,7 @@ impl<A: SparseForward> Sparse<A> {
             cycle_start: 0,
             rounds: SmallVec::new(),
             passes: SmallVec::new(),
+            circuits: Vec::new(),
             fuel: 0,
             n_visits: 0,
             moved: Moved::All,

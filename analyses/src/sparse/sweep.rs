@@ -12,15 +12,18 @@
 //! no error, and no hang.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::visit::EXACT_ROUNDS;
-use super::{LoopTrace, Pass, Round, Scene, Sparse, SparseForward, Trips};
+use super::{Circuit, Climb, LoopTrace, Pass, Round, Scene, Settled, Sparse, SparseForward, Trips};
 use crate::flow::{self, Flow};
 use crate::lattice::{Changed, Lattice};
 
 /// Starts of rounds that are kept for [`SparseForward::looped`].
 const KEPT_ROUNDS: usize = 64;
+/// Passes in which facts that no longer count may go on to change before they are taken to have no end.
+const MOST_FREE_PASSES: u64 = 16;
 
 impl<A: SparseForward> Sparse<A> {
     /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
@@ -40,24 +43,90 @@ impl<A: SparseForward> Sparse<A> {
         };
         self.cyclic.insert(region);
         let owner = self.refuel(ir, holder);
+        let (moves, open) = (Vec::new(), Vec::new());
+        self.circuits.push(Circuit { region, settled: Settled::Stays, moves, open });
+        let mut endless = Vec::new();
+        let mut left = MOST_FREE_PASSES;
         for number in 1.. {
             self.clock += 1;
             self.passes.push(Pass { region, start: self.clock, number });
             if number > 1 {
                 self.rounds.push(Round { op: holder, number });
             }
+            let fuel = self.fuel;
             let changed = self.pass(ir, region, live);
             self.passes.pop();
             if number > 1 {
                 self.rounds.pop();
             }
-            if changed == Changed::No || self.fuel == 0 {
-                break;
+            let cost = fuel - self.fuel;
+            let Some(it) = self.circuits.last_mut() else { break };
+            let open = std::mem::take(&mut it.open);
+            match it.settled {
+                _ if self.fuel == 0 => break,
+                Settled::Stays if changed == Changed::Yes => {}
+                Settled::Stays if open.is_empty() => break,
+                Settled::Stays => {
+                    left = left.min(open.len() as u64 + 2);
+                    if self.fuel <= cost.saturating_mul(left + 4) {
+                        break;
+                    }
+                    it.settled = Settled::GoesOn;
+                }
+                Settled::GoesOn if open.is_empty() && changed == Changed::No => break,
+                Settled::GoesOn if left == 0 && !open.is_empty() => {
+                    endless = open;
+                    it.settled = Settled::IsEndless;
+                    self.raise(ir, &endless);
+                }
+                Settled::GoesOn => left = left.saturating_sub(1),
+                Settled::IsEndless if open.is_empty() && changed == Changed::No => break,
+                Settled::IsEndless => {}
             }
         }
+        self.tell_climbs(ir, holder, &endless);
         if owner {
             self.account(ir, holder);
         }
+    }
+
+    /// Sets arguments of blocks to facts without end.
+    fn raise(&mut self, ir: &Scene<'_, A::Base>, open: &[(Op, usize)]) {
+        for &(label, index) in open {
+            let value = ir.block(ir.label_block(label)).args[index];
+            let fact = self.analysis.endless(&self.facts[value.index()]);
+            let _ = self.set(ir, value, fact);
+        }
+    }
+
+    /// Ends the passes over a cyclic region.
+    fn tell_climbs(&mut self, ir: &Scene<'_, A::Base>, holder: Op, endless: &[(Op, usize)]) {
+        let Some(circuit) = self.circuits.pop() else { return };
+        let mut endless: FxHashSet<(Op, usize)> = endless.iter().copied().collect();
+        for (label, index, _, fact) in &circuit.moves {
+            // What comes out of a callee is without end at once.
+            if self.analysis.is_settled(fact) && self.analysis.endless(fact) == *fact {
+                endless.insert((*label, *index));
+            }
+        }
+        if endless.is_empty() {
+            return;
+        }
+        let mut climbs: Vec<Climb<A::Fact>> = Vec::new();
+        let mut place: FxHashMap<(Op, usize), usize> = FxHashMap::default();
+        for (label, index, number, fact) in circuit.moves {
+            if endless.contains(&(label, index)) {
+                let at = *place.entry((label, index)).or_insert(climbs.len());
+                if at == climbs.len() {
+                    climbs.push(Climb { label, index, moves: Vec::new() });
+                }
+                climbs[at].moves.push((number, fact));
+            }
+        }
+        climbs.sort_by_cached_key(|it| (ir.start(it.label), it.index));
+        let rounds = std::mem::take(&mut self.rounds);
+        self.analysis.circled(ir, holder, &climbs, &rounds);
+        self.rounds = rounds;
     }
 
     fn pass(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) -> Changed {

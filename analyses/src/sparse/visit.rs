@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Value};
 use smallvec::SmallVec;
 
-use super::{Moved, Pass, Scene, Sparse, SparseForward, ancestor_in};
+use super::{Moved, Pass, Scene, Settled, Sparse, SparseForward, ancestor_in};
 use crate::flow::{self, Flow};
 use crate::lattice::{Changed, Lattice};
 
@@ -308,12 +308,26 @@ impl<A: SparseForward> Sparse<A> {
                 }
                 if let Some(number) = pass {
                     let old = &self.facts[value.index()];
-                    if self.analysis.is_settled(old) && self.analysis.is_settled(&fact) {
-                        continue;
-                    }
+                    let is_settled =
+                        self.analysis.is_settled(old) && self.analysis.is_settled(&fact);
                     let _ = fact.join(old);
-                    if number > EXACT_ROUNDS && fact != *old && is_head(ir, label, &live_edges) {
-                        fact = self.analysis.widen(old, fact);
+                    let circuits = self.circuits.iter_mut();
+                    let circuit = circuits.rev().find(|it| it.region == data.region);
+                    if let Some(circuit) = circuit.filter(|_| fact != *old) {
+                        if is_settled {
+                            circuit.open.push((label, at));
+                            match circuit.settled {
+                                Settled::Stays => continue,
+                                Settled::GoesOn => {}
+                                Settled::IsEndless => fact = self.analysis.endless(&fact),
+                            }
+                        }
+                        if is_head(ir, label, &live_edges) {
+                            if number > EXACT_ROUNDS && !is_settled {
+                                fact = self.analysis.widen(old, fact);
+                            }
+                            circuit.moves.push((label, at, number, fact.clone()));
+                        }
                     }
                 }
             }

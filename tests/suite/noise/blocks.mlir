@@ -75,10 +75,10 @@ func.func @cycle(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
 
 func.func @growing_cycle(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
   cf.br ^bb1(%a : !noisy.i32)
-^bb1(%0: !noisy.i32):  // noise: over 27
-  %1 = noisy.add %0, %a : !noisy.i32  // noise: over 28
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26 in round 15 of a cycle
+^bb1(%0: !noisy.i32):  // noise: over
+  %1 = noisy.add %0, %a : !noisy.i32  // noise: over
   cf.cond_br %c, ^bb1(%1 : !noisy.i32), ^bb2
+  //                  ^^ error[noise-grows]: noise grows by 1 in each round and exceeds the budget of 26 in round 15
 ^bb2:
   return %1 : !noisy.i32
 }
@@ -95,4 +95,82 @@ func.func @irreducible(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
   cf.cond_br %c, ^bb1(%3 : !noisy.i32), ^bb3
 ^bb3:
   return %3 : !noisy.i32
+}
+
+// By more than one, and first over in the middle of a round.
+func.func @growing_by_three(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  cf.br ^bb1(%a : !noisy.i32)
+^bb1(%0: !noisy.i32):  // noise: over
+  %1 = noisy.add %0, %a : !noisy.i32  // noise: over
+  cf.cond_br %c, ^bb2, ^bb3(%1 : !noisy.i32)
+^bb2:
+  %2 = noisy.add %1, %a : !noisy.i32  // noise: over
+  cf.br ^bb3(%2 : !noisy.i32)
+^bb3(%3: !noisy.i32):  // noise: over
+  %4 = noisy.add %3, %a : !noisy.i32  // noise: over
+  cf.cond_br %c, ^bb1(%4 : !noisy.i32), ^bb4
+  //                  ^^ error[noise-grows]: noise grows by 3 in each round and exceeds the budget of 26 in round 5
+^bb4:
+  return %4 : !noisy.i32
+}
+
+// Values change places: over in the third round, but there is an end to it.
+func.func @places(%a: !noisy.i32, %b: !noisy.i32 {noisy.bound = 20 : i64}, %d: !noisy.i32 {noisy.bound = 25 : i64}, %c: i1) -> !noisy.i32 {  // noise: 12, 20, 25
+  cf.br ^bb1(%a, %b, %d : !noisy.i32, !noisy.i32, !noisy.i32)
+^bb1(%0: !noisy.i32, %1: !noisy.i32, %2: !noisy.i32):  // noise: 25, 25, 25
+  %3 = noisy.add %0, %a : !noisy.i32  // noise: 26
+  %4 = noisy.add %3, %a : !noisy.i32  // noise: over 27
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26 in round 3 of a cycle
+  cf.cond_br %c, ^bb1(%1, %2, %2 : !noisy.i32, !noisy.i32, !noisy.i32), ^bb2
+^bb2:
+  return %4 : !noisy.i32
+}
+
+// A cycle in a cycle: each is told at its own branch.
+func.func @nested_cycles(%a: !noisy.i32, %c: i1) -> (!noisy.i32, !noisy.i32) {  // noise: 12
+  cf.br ^outer(%a : !noisy.i32)
+^outer(%0: !noisy.i32):  // noise: over
+  %1 = noisy.add %0, %a : !noisy.i32  // noise: over
+  cf.br ^inner(%a : !noisy.i32)
+^inner(%2: !noisy.i32):  // noise: over
+  %3 = noisy.add %2, %a : !noisy.i32  // noise: over
+  %4 = noisy.add %3, %a : !noisy.i32  // noise: over
+  cf.cond_br %c, ^inner(%4 : !noisy.i32), ^next
+  //                    ^^ error[noise-grows]: noise grows by 2 in each round and exceeds the budget of 26 in round 8
+^next:
+  cf.cond_br %c, ^outer(%1 : !noisy.i32), ^end
+  //                    ^^ error[noise-grows]: noise grows by 1 in each round and exceeds the budget of 26 in round 15
+^end:
+  return %1, %4 : !noisy.i32, !noisy.i32
+}
+
+// A loop with a known number of rounds in a cycle of blocks.
+func.func @loop_in_cycle(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  cf.br ^bb1(%a : !noisy.i32)
+^bb1(%0: !noisy.i32):  // noise: over
+  %1 = affine.for %i = 0 to 3 iter_args(%x = %0) -> (!noisy.i32) {  // noise: over, over
+    %2 = noisy.add %x, %a : !noisy.i32  // noise: over
+    affine.yield %2 : !noisy.i32
+  }
+  cf.cond_br %c, ^bb1(%1 : !noisy.i32), ^bb2
+  //                  ^^ error[noise-grows]: noise grows by 3 in each round and exceeds the budget of 26 in round 5
+^bb2:
+  return %1 : !noisy.i32
+}
+
+func.func private @one_more(%a: !noisy.i32) -> !noisy.i32 {  // noise: over
+  %0 = noisy.add %a, %a : !noisy.i32  // noise: over
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26
+  return %0 : !noisy.i32
+}
+
+// What is added is added in a callee.
+func.func @cycle_of_calls(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
+  cf.br ^bb1(%a : !noisy.i32)
+^bb1(%0: !noisy.i32):  // noise: over
+  %1 = func.call @one_more(%0) : (!noisy.i32) -> !noisy.i32  // noise: over
+  cf.cond_br %c, ^bb1(%1 : !noisy.i32), ^bb2
+  //                  ^^ error[noise-grows]: noise grows by 1 in each round and exceeds the budget of 26 in round 15
+^bb2:
+  return %1 : !noisy.i32
 }

@@ -1,0 +1,91 @@
+//! constant-condition: a condition that is always the same
+//!
+//! What is known of integers decides where control goes, although the condition is computed: one way is never taken, or a switch has but one. A
+//! condition that is a constant as it is written is not told of.
+//!
+//! ```mlir
+//! func.func @f(%a: i8, %m: memref<i8>) {
+//!   %c15 = arith.constant 15 : i8
+//!   %c16 = arith.constant 16 : i8
+//!   %0 = arith.andi %a, %c15 : i8             // 0 to 15
+//!   %1 = arith.cmpi ult, %0, %c16 : i8
+//!   scf.if %1 {                               // always true
+//!     memref.store %0, %m[] : memref<i8>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! Mend the condition, or leave it out.
+//!
+//! ```mlir
+//! func.func @f(%a: i8, %m: memref<i8>) {
+//!   %c15 = arith.constant 15 : i8
+//!   %c8 = arith.constant 8 : i8
+//!   %0 = arith.andi %a, %c15 : i8
+//!   %1 = arith.cmpi ult, %0, %c8 : i8
+//!   scf.if %1 {
+//!     memref.store %0, %m[] : memref<i8>
+//!   }
+//!   return
+//! }
+//! ```
+
+use noisy_syntax::{Def, Ir, Op, OpKind, Value};
+
+use super::Check;
+use crate::derivation::value_range;
+use crate::flow;
+use crate::{Category, Diagnostic, Document, Related, Severity};
+
+pub(super) const CHECK: Check = Check {
+    code: "constant-condition",
+    category: Category::Lint,
+    severity: Severity::Hint,
+    tag: None,
+    source: include_str!("constant_condition.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(document: &Document, out: &mut Vec<Diagnostic>) {
+    let (ir, integers) = (document.ir(), document.integers());
+    #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
+    for &op in &document.candidates().decided {
+        let Some(decision) = integers.decision(ir, op) else { continue };
+        let operand = flow::decider(ir, op).and_then(|it| ir.op(op).operands.get(it));
+        let Some((operand, value)) = operand.and_then(|it| Some((it, it.value?))) else { continue };
+        if is_written(ir, value) || !integers.is_live(ir, op) {
+            continue;
+        }
+        let message = match ir.op(op).kind {
+            OpKind::CfSwitch | OpKind::ScfIndexSwitch => format!("this is always {decision}"),
+            _ => format!("this condition is always {}", decision != 0),
+        };
+        let mut it = CHECK.at(ir.absolute(op, operand.span), message);
+        it.related = reasons(document, value);
+        out.push(it);
+    }
+}
+
+/// Whether a value is a constant as it is written.
+fn is_written(ir: &Ir, value: Value) -> bool {
+    matches!(ir.value(value).def, Def::Result(op, _) if is_constant(ir, op))
+}
+
+fn is_constant(ir: &Ir, op: Op) -> bool {
+    ir.op(op).kind == OpKind::ArithConstant
+}
+
+/// What is known of that from which a condition is computed.
+fn reasons(document: &Document, value: Value) -> Vec<Related> {
+    let ir = document.ir();
+    let Def::Result(op, _) = ir.value(value).def else { return Vec::new() };
+    let values = ir.op(op).operands.iter().filter_map(|it| it.value);
+    let known = values.filter(|&it| !is_written(ir, it)).filter_map(|it| {
+        let said = document.integers().range(it).in_words()?;
+        let message = format!("{} is {}", ir.value_text(it), said.trim_start_matches("= "));
+        Some(Related { range: value_range(ir, it), message })
+    });
+    known.collect()
+}
