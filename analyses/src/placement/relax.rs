@@ -56,13 +56,27 @@ pub(super) fn relax(
     board: &Board,
     budget: &mut Budget,
 ) -> Option<Relaxed> {
+    let sizes: &[usize] = if budget.steps.cluster { &SIZES } else { &[] };
+    let n_workers = if budget.left == u64::MAX { workers() } else { 1 };
+    relax_with(graph, cores, board, budget, sizes, n_workers)
+}
+
+/// [`relax`] with clusters of some sizes, so many at a time.
+fn relax_with(
+    graph: &Graph,
+    cores: &mut Cores,
+    board: &Board,
+    budget: &mut Budget,
+    sizes: &[usize],
+    n_workers: usize,
+) -> Option<Relaxed> {
     let n = graph.n_sites();
     let all =
         Cluster { sites: (0..n as u32).collect(), nodes: graph.order.clone(), pieces: Vec::new() };
-    let mut start = Start { statuses: vec![0; n], solved: Vec::new() };
-    if budget.steps.cluster && n >= 3 * SIZES[0] {
-        let n_levels = SIZES.iter().take_while(|&&size| n >= 3 * size).count();
-        for clusters in cluster::levels(graph, &SIZES[..n_levels]) {
+    let mut start = Start { statuses: vec![0; n], solved: Vec::new(), n_workers };
+    let n_levels = sizes.iter().take_while(|&&size| n >= 3 * size).count();
+    if n_levels > 0 {
+        for clusters in cluster::levels(graph, &sizes[..n_levels]) {
             start.level(graph, clusters, cores, board, budget)?;
         }
     }
@@ -95,6 +109,8 @@ struct Start {
     /// Of the columns, by site, in the solver's numbers.
     statuses: Vec<std::ffi::c_int>,
     solved: Vec<Solved>,
+    /// How many clusters are solved at a time.
+    n_workers: usize,
 }
 
 /// What one cluster leaves.
@@ -148,7 +164,7 @@ impl Start {
         out
     }
 
-    /// Solves the clusters of a level, some at a time unless work is counted. Their bounds add up. `None` when something is left
+    /// Solves the clusters of a level, some at a time; one after the other if work is counted. Their bounds add up. `None` when something is left
     /// undone.
     fn level(
         &mut self,
@@ -177,8 +193,8 @@ impl Start {
                 locked(job).solve(graph, statuses, cores, &ledger, budget);
             }
         };
-        let n_workers = if budget.left == u64::MAX { workers().min(jobs.len()) } else { 1 };
-        if n_workers == 1 {
+        let n_workers = self.n_workers.min(jobs.len());
+        if n_workers <= 1 {
             work(cores, budget);
         } else {
             let (stop, steps) = (budget.stop, budget.steps);
@@ -485,4 +501,35 @@ fn scaled(y: f64) -> i128 {
 pub(super) fn ceiling(bound: i128) -> u64 {
     let unit = 1_i128 << SCALE;
     u64::try_from((bound.max(0) + unit - 1) >> SCALE).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::anneal::Random;
+    use super::super::limits::Steps;
+    use super::super::tests::window_program;
+    use super::*;
+
+    #[test]
+    fn the_bound_does_not_depend_on_how_many_clusters_are_solved_at_a_time() {
+        let graph = Graph::new(&window_program(&mut Random::new(21), 700));
+        let (n, stop) = (graph.n_sites(), || false);
+        let run = |sizes: &[usize], n_workers| {
+            let board = Board::new(graph.cost_of(&vec![true; n]), vec![true; n]);
+            let mut cores = Cores::new(&graph).unwrap();
+            let mut budget = Budget { stop: &stop, left: u64::MAX, steps: Steps::default() };
+            let it = relax_with(&graph, &mut cores, &board, &mut budget, sizes, n_workers).unwrap();
+            assert!(it.complete);
+            // What the clusters posted on the way is not above it.
+            assert_eq!(board.lower(), ceiling(it.bound));
+            (it.bound, it.proof, it.multipliers)
+        };
+        let one = run(&[50, 200], 1);
+        assert!(ceiling(one.0) > 50);
+        for n_workers in [2, 3, 8] {
+            assert!(run(&[50, 200], n_workers) == one, "{n_workers} at a time");
+        }
+        // The same program as a whole: equal but for rounding.
+        assert_eq!(ceiling(run(&[], 1).0), ceiling(one.0));
+    }
 }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use super::anneal::Random;
 use super::*;
 
+mod families;
+
 const FRESH: Bits = 12;
 const BUDGET: Bits = 26;
 
@@ -321,7 +323,7 @@ fn costs_saturate() {
 }
 
 /// A program of the family of the measurements: random operands from the last fifty values.
-fn window_program(random: &mut Random, ops: usize) -> Instance {
+pub(super) fn window_program(random: &mut Random, ops: usize) -> Instance {
     let mut program = Program::default();
     let mut values: Vec<Node> = (0..4).map(|_| program.encode()).collect();
     for _ in 0..ops {
@@ -363,12 +365,17 @@ fn interrupted_at_any_moment_the_answer_is_legal() {
 fn interrupted_at_any_step_the_answer_is_legal() {
     let mut random = Random::new(18);
     for _ in 0..60 {
-        let n = 20 + random.below(150);
+        let n = 20 + random.below(100);
         let instance = window_program(&mut random, n);
-        let work = 1 << random.below(22);
-        let limits =
-            Limits { time: None, work: Some(work + random.below(work as usize) as u64), ..quick() };
-        check_laws(&instance, &place(&instance, &limits).unwrap());
+        let best = place(&instance, &quick()).unwrap();
+        // Seventeen times at random: a thousand in all.
+        for _ in 0..17 {
+            let work = 1 << random.below(18);
+            let work = Some(work + random.below(work as usize) as u64);
+            let placement = place(&instance, &Limits { work, ..quick() }).unwrap();
+            check_laws(&instance, &placement);
+            assert!(placement.lower_bound <= best.cost && best.lower_bound <= placement.cost);
+        }
     }
     // And by the n-th word of its progress.
     let instance = window_program(&mut random, 400);
@@ -451,6 +458,22 @@ fn a_large_part_gets_a_bound_in_clusters() {
     let [with, without] = [true, false].map(|on| place(&instance, &limits(on)).unwrap());
     check_laws_of_large(&instance, &with);
     assert!(with.lower_bound > 500 && without.lower_bound <= with.cost);
+}
+
+#[test]
+fn clusters_that_are_solved_several_at_a_time_end_when_told() {
+    // Without a limit in work: threads. By the n-th word of its progress.
+    let instance = window_program(&mut Random::new(19), 3500);
+    for n in [1, 4] {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let limits = Limits { time: None, cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
+        let mut heard = 0;
+        let placement = place_with(&instance, &limits, &mut |_| {
+            heard += 1;
+            cancel.fetch_or(heard > n, Ordering::Relaxed);
+        });
+        check_laws_of_large(&instance, &placement.unwrap());
+    }
 }
 
 /// [`check_laws`] but for uselessness, which takes an evaluation per site.
