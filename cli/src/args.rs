@@ -147,7 +147,7 @@ pub(crate) struct Check {
     #[arg(long, value_name = "N", default_value_t = noisy_analyses::MAX_DIAGNOSTICS)]
     pub max_diagnostics: usize,
 
-    /// Count the diagnostics of each code
+    /// Count the diagnostics of each code, and say what proves the cost of each placement
     #[arg(long)]
     pub statistics: bool,
 

@@ -12,7 +12,7 @@ use noisy_settings::Settings;
 use ropey::Rope;
 
 use crate::args::{Fixing, Verify};
-use crate::mend::{self, Note};
+use crate::mend::{self, Note, Placed};
 use crate::pieces::Pieces;
 use crate::verify;
 use crate::walk::{Input, reason};
@@ -61,6 +61,8 @@ pub(crate) struct Mended {
     pub op: String,
     /// Function by function, where there is something to say.
     pub notes: Vec<Note>,
+    /// What was placed together, and what proves that it is cheap, where that was asked for.
+    pub placed: Vec<Placed>,
     /// How many diagnostics were mended by their own fixes.
     pub n_fixed: usize,
     /// Whether there is any change.
@@ -97,6 +99,8 @@ pub(crate) struct Task {
     pub verify: Option<Verify>,
     /// Whether fixes are to be told of.
     pub wants_fixes: bool,
+    /// Whether what proves a placement is to be told of.
+    pub wants_proofs: bool,
     /// The most diagnostics that are wanted.
     pub most: usize,
 }
@@ -263,6 +267,9 @@ fn mend(
     document.model().reset_name().clone_into(&mut checked.mended.op);
     checked.mended.n_fixed = mended.n_fixed;
     checked.mended.notes = mended.notes;
+    if task.wants_proofs {
+        checked.mended.placed = mended.placed;
+    }
     Ok(mended.document)
 }
 

@@ -3,6 +3,7 @@
 //! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No round makes more errors than there were; one that would
 //! is not taken.
 
+use std::fmt;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use noisy_analyses::{
     Severity, TextEdit, Verdict,
 };
 use noisy_settings::Settings;
+use serde::Serialize;
 
 use crate::check::Failure;
 use crate::pieces::Pieces;
@@ -24,6 +26,8 @@ const ROUNDS: usize = 20;
 pub(crate) struct Mended {
     /// Function by function, where there is something to say.
     pub notes: Vec<Note>,
+    /// What was placed together.
+    pub placed: Vec<Placed>,
     /// How many diagnostics were mended by their own fixes.
     pub n_fixed: usize,
     /// The program after it; nothing if it is as it was.
@@ -39,6 +43,63 @@ pub(crate) struct Note {
     pub inserted: Option<usize>,
     /// In words.
     pub text: String,
+}
+
+/// Functions that were placed together, and what proves that it is cheap. Costs are in units of `1 / unit` of an execution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Placed {
+    /// The names of those that are changed.
+    pub functions: Vec<String>,
+    /// How many ops are inserted.
+    pub inserted: usize,
+    /// How many ops are removed.
+    pub removed: usize,
+    /// The cost.
+    pub cost: u64,
+    /// No placement costs less; 0 if nothing is known.
+    pub lower_bound: u64,
+    /// What conflict cores prove of the bound, without a solver.
+    pub certified: u64,
+    /// The parts of an execution that costs count.
+    pub unit: u64,
+    /// So many sets of places, none of which shares a place with another, must each have an op.
+    pub disjoint_cores: usize,
+    /// In words.
+    #[serde(skip)]
+    prices: [String; 3],
+}
+
+impl fmt::Display for Placed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = self.functions.iter().map(|it| format!("@{it}")).collect();
+        let [cost, bound, certified] = &self.prices;
+        write!(f, "{}: cost {cost}, at least {bound}; ", names.join(", "))?;
+        write!(f, "conflict cores prove {certified}, and {} are disjoint", self.disjoint_cores)
+    }
+}
+
+/// What was placed together.
+fn placed(outcome: &analyses::Outcome) -> Vec<Placed> {
+    let groups = outcome.groups.iter().enumerate();
+    let placed = groups.map(|(index, group)| {
+        let mended = outcome.functions.iter().filter_map(|it| match &it.verdict {
+            Verdict::Mended(of) if of.group == index => Some((it.name.clone(), of)),
+            _ => None,
+        });
+        Placed {
+            functions: mended.clone().map(|it| it.0).collect(),
+            inserted: mended.clone().map(|it| it.1.inserted).sum(),
+            removed: mended.map(|it| it.1.removed).sum(),
+            cost: group.cost,
+            lower_bound: group.lower_bound,
+            certified: group.certified,
+            unit: group.unit,
+            disjoint_cores: group.disjoint_cores,
+            prices: [group.price(), group.least_price(), group.certified_price()]
+                .map(|it| it.to_string()),
+        }
+    });
+    placed.collect()
 }
 
 /// Whether there is anything that mending would try.
@@ -62,7 +123,7 @@ pub(crate) fn mend(
     unsafe_too: bool,
     options: &Options,
 ) -> Result<Mended, Failure> {
-    let mut mended = Mended { notes: Vec::new(), n_fixed: 0, document: None };
+    let mut mended = Mended { notes: Vec::new(), placed: Vec::new(), n_fixed: 0, document: None };
     let mut found = document.diagnostics();
     for _ in 0..ROUNDS {
         let document = mended.document.as_ref().unwrap_or(document);
@@ -91,6 +152,7 @@ pub(crate) fn mend(
     let functions = document.ir().functions();
     let outcome = analyses::insert_reduces(document, &functions, options)
         .map_err(|error| Failure::internal(&error.to_string()))?;
+    mended.placed = placed(&outcome);
     mended.notes = outcome.functions.iter().filter_map(|it| note(document, &outcome, it)).collect();
     if let Some(fix) = outcome.fix.filter(|it| !it.edits.is_empty()) {
         let after = edited(document, &fix.edits);

@@ -186,6 +186,9 @@ fn check_all(
                     complain(&format!("{name}: @{}: {}", it.function, it.text));
                 }
             }
+            for it in &report.checked.mended.placed {
+                complain(&format!("{name}: {it}"));
+            }
             if report.checked.n_left_out > 0 && !quiet && !args.fixing.diff {
                 complain(&format!("{name}: {} more not shown", report.checked.n_left_out));
             }
@@ -259,6 +262,7 @@ fn one(
         settings,
         stdin: args.files.stdin_filename.clone(),
         verify: show.verify_diagnostics,
+        wants_proofs: args.statistics,
         wants_fixes: matches!(format, Format::Sarif | Format::Json | Format::JsonLines),
         most: if show.verify_diagnostics.is_some() { usize::MAX } else { args.max_diagnostics },
     };

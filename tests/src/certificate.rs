@@ -82,6 +82,15 @@ pub fn check(instance: &Instance, placement: &Placement) -> Result<(), String> {
         return Err(format!("{:?} of {} to {cost}", placement.proof, placement.lower_bound));
     }
     check_certificate(instance, &placement.certificate)?;
+    let mut seen = std::collections::BTreeSet::new();
+    for core in placement.certificate.disjoint() {
+        if noise(instance, &|site| !core.contains(&site)).is_some() {
+            return Err(format!("{core:?} is no core: all other sites suffice"));
+        }
+        if let Some(site) = core.iter().find(|it| !seen.insert(**it)) {
+            return Err(format!("{site:?} is in two of the disjoint cores"));
+        }
+    }
     let bound = placement.certificate.bound();
     if bound > placement.lower_bound {
         return Err(format!("the cores prove {bound}, the bound is {}", placement.lower_bound));

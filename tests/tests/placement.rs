@@ -121,7 +121,7 @@ fn random_placements_stand_before_the_judge() {
         }
         n_placed += 1;
         by_cores += usize::from(placement.certificate.bound() == placement.cost);
-        assert!(placement.certificate.disjoint() as u64 <= placement.cost);
+        assert!(placement.certificate.disjoint().len() as u64 <= placement.cost);
     }
     assert!(n_placed > 300 && by_cores > n_placed / 2, "{n_placed}, {by_cores}");
 }
@@ -142,7 +142,7 @@ fn squarings() -> (Instance, Placement) {
 fn the_judge_is_not_deceived() {
     let (instance, placement) = squarings();
     assert_eq!(check(&instance, &placement), Ok(()));
-    assert_eq!((placement.cost, placement.certificate.disjoint()), (3, 3));
+    assert_eq!((placement.cost, placement.certificate.disjoint().len()), (3, 3));
     let deceive = |with: &dyn Fn(&mut Placement)| {
         let mut placement = placement.clone();
         with(&mut placement);

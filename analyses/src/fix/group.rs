@@ -222,7 +222,7 @@ fn answer(
         cost: placement.cost,
         lower_bound,
         unit: extraction.unit,
-        disjoint_cores: certificate.map_or(0, |it| it.disjoint()),
+        disjoint_cores: certificate.map_or(0, |it| it.disjoint().len()),
         certified: certificate.map_or(0, |it| it.bound().min(lower_bound)),
     };
     Answer { group, extraction, chosen, has_calls: false, mended }

@@ -46,19 +46,19 @@ impl Certificate {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bound))
     }
 
-    /// How many of the cores, taken greedily by size, share no site with one another: so many sites at least are in every legal choice.
-    pub fn disjoint(&self) -> usize {
+    /// Cores, taken greedily by size, that share no site with one another: so many sites at least are in every legal choice.
+    pub fn disjoint(&self) -> Vec<&[Site]> {
         let mut cores: Vec<&[Site]> =
             self.parts.iter().flat_map(|it| &it.cores).map(|it| &*it.sites).collect();
         cores.sort_by_key(|it| it.len());
         let mut taken = rustc_hash::FxHashSet::default();
-        let mut n = 0;
-        for core in cores {
-            if core.iter().all(|site| !taken.contains(site)) {
+        cores.retain(|core| {
+            let is_free = core.iter().all(|site| !taken.contains(site));
+            if is_free {
                 taken.extend(core.iter().copied());
-                n += 1;
             }
-        }
-        n
+            is_free
+        });
+        cores
     }
 }

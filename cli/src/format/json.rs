@@ -1,10 +1,12 @@
-//! JSON: an array of objects, or an object on each line. Both have the same objects.
+//! JSON: an array of objects, or an object on each line. Both have the same objects: one for each finding, and with `--fix --statistics` one for
+//! what was placed together.
 
 use noisy_analyses::Applicability;
 use serde::Serialize;
 
 use super::{Finding, findings};
 use crate::check::Checked;
+use crate::mend::Placed;
 use crate::place::Place;
 
 #[derive(Serialize)]
@@ -57,6 +59,31 @@ impl From<Place> for Location {
     }
 }
 
+/// What was placed together, told of only where that is asked for.
+#[derive(Serialize)]
+struct PlacedObject<'a> {
+    filename: &'a str,
+    category: &'static str,
+    severity: &'static str,
+    code: &'static str,
+    message: String,
+    placement: &'a Placed,
+}
+
+fn placed(checked: &Checked) -> impl Iterator<Item = String> + '_ {
+    checked.mended.placed.iter().filter_map(|it| {
+        serde_json::to_string(&PlacedObject {
+            filename: &checked.name,
+            category: "placement",
+            severity: "info",
+            code: "placement",
+            message: it.to_string(),
+            placement: it,
+        })
+        .ok()
+    })
+}
+
 fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
     let n_failures = usize::from(checked.failure.is_some());
     findings(checked).into_iter().enumerate().filter_map(move |(n, it)| {
@@ -106,9 +133,9 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
 }
 
 pub(super) fn lines(checked: &Checked) -> String {
-    objects(checked).map(|it| it + "\n").collect()
+    objects(checked).chain(placed(checked)).map(|it| it + "\n").collect()
 }
 
 pub(super) fn array(checked: &Checked) -> String {
-    objects(checked).collect::<Vec<_>>().join(",\n")
+    objects(checked).chain(placed(checked)).collect::<Vec<_>>().join(",\n")
 }

@@ -531,6 +531,25 @@ fn statistics_count_the_codes() {
 }
 
 #[test]
+fn statistics_say_what_proves_a_placement() {
+    let folder = Folder::with(&[("c.mlir", TUTORIAL)]);
+    let run = folder.run(&["--fix", "--statistics", "--output-format", "json-lines"]);
+    let proof =
+        "c.mlir: @tutorial: cost 3, at least 3; conflict cores prove 3, and 3 are disjoint\n";
+    assert!(run.err.contains(proof), "{run:?}");
+    let line = run.out.lines().find(|it| it.contains("\"placement\"")).expect("an object");
+    let object: serde_json::Value = serde_json::from_str(line).expect("JSON");
+    let expected = serde_json::json!({
+        "functions": ["tutorial"], "inserted": 3, "removed": 0, "cost": 3, "lower_bound": 3,
+        "certified": 3, "unit": 1, "disjoint_cores": 3,
+    });
+    assert_eq!(object["placement"], expected);
+    // Without being asked nothing is said.
+    let folder = Folder::with(&[("c.mlir", TUTORIAL)]);
+    assert!(!folder.run(&["--fix", "--output-format", "json-lines"]).out.contains("placement"));
+}
+
+#[test]
 fn a_long_chain_says_how_much_of_it_is_left_out() {
     let ops: Vec<String> =
         (1..40).map(|n| format!("  %{n} = noisy.add %{}, %a : !noisy.i32\n", n - 1)).collect();
