@@ -23,8 +23,8 @@ use crate::write;
 pub(crate) struct Checked {
     /// Its name as reported.
     pub name: String,
-    /// Whether it could be checked.
-    pub is_checked: bool,
+    /// Whether it could be read, and so was checked.
+    pub is_read: bool,
     /// Its text, after mending.
     pub text: Rope,
     /// What is wrong with it, after mending.
@@ -118,7 +118,7 @@ impl Task {
 impl Checked {
     /// A file of which nothing is known but that it could not be checked.
     pub(crate) fn failed(name: String, failure: Failure) -> Self {
-        Self { is_checked: false, failure: Some(failure), ..Self::empty(name) }
+        Self { is_read: false, failure: Some(failure), ..Self::empty(name) }
     }
 
     /// Lets go of all that is as large as the file.
@@ -133,7 +133,7 @@ impl Checked {
     pub(crate) fn empty(name: String) -> Self {
         Self {
             name,
-            is_checked: true,
+            is_read: true,
             text: Rope::new(),
             diagnostics: Vec::new(),
             fixes: Vec::new(),

@@ -361,8 +361,8 @@ fn say_failure(checked: &Checked) {
 impl Outcome {
     fn note(&mut self, checked: &Checked) {
         let (totals, counts) = (&mut self.totals, &checked.counts);
-        totals.files += usize::from(checked.is_checked);
-        self.n_unchecked += usize::from(!checked.is_checked);
+        totals.files += usize::from(checked.is_read);
+        self.n_unchecked += usize::from(!checked.is_read);
         totals.files_with += usize::from(!counts.codes.is_empty());
         totals.errors += counts.errors;
         totals.warnings += counts.warnings;
