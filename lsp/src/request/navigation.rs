@@ -4,6 +4,8 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
 use crate::features::{cursor, definition, linked, reference, rename};
+use crate::ingress::leave_raw;
+use crate::json::JsonArray;
 use crate::server::Server;
 use crate::view::View;
 use crate::{from_proto, to_proto};
@@ -54,7 +56,10 @@ pub(crate) async fn references(
     let with_definition = params.context.include_declaration;
     let found = named(server, params.text_document_position).await?.into_iter();
     let found = found.filter(|it| with_definition || !it.1);
-    Ok(Some(found.map(|(range, _)| lsp::Location { uri: uri.clone(), range }).collect()))
+    let mut out = JsonArray::new();
+    found.for_each(|(range, _)| out.push(&lsp::Location { uri: uri.clone(), range }));
+    leave_raw(out.take());
+    Ok(None)
 }
 
 /// The same, to be highlighted.
@@ -63,15 +68,17 @@ pub(crate) async fn highlights(
     params: lsp::DocumentHighlightParams,
 ) -> Result<Option<Vec<lsp::DocumentHighlight>>> {
     let found = named(server, params.text_document_position_params).await?.into_iter();
-    let highlight = |(range, defines)| {
+    let mut out = JsonArray::new();
+    for (range, defines) in found {
         let kind = if defines {
             lsp::DocumentHighlightKind::WRITE
         } else {
             lsp::DocumentHighlightKind::READ
         };
-        lsp::DocumentHighlight { range, kind: Some(kind) }
-    };
-    Ok(Some(found.map(highlight).collect()))
+        out.push(&lsp::DocumentHighlight { range, kind: Some(kind) });
+    }
+    leave_raw(out.take());
+    Ok(None)
 }
 
 /// What a rename would rename.
