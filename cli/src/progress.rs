@@ -20,7 +20,7 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(n_files as u64), ProgressDrawTarget::hidden());
         if std::io::stderr().is_terminal() {
             let style = ProgressStyle::with_template(
-                "{spinner} {elapsed} [{bar:30}] {pos} of {len} files {wide_msg}",
+                "{spinner} {elapsed} [{bar:12}] {pos}/{len} files {wide_msg}",
             );
             bar.set_style(
                 style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("=> "),
