@@ -194,3 +194,23 @@ fn an_edit_visits_only_what_its_function_is_tied_to() {
     assert!(many.iter().all(|it| it.0 <= 100 && it.1 <= 40), "{many:?}");
     assert!(many.iter().any(|it| it.1 > 0));
 }
+
+#[test]
+fn many_blocks_end() {
+    const N: usize = 100_000;
+    let mut text = format!("func.func @f(%a: {TY}) -> {TY} {{\n  cf.br ^b0(%a : {TY})\n");
+    for at in 0..N {
+        let _ = writeln!(text, "^b{at}(%v{at}: {TY}):\n  cf.br ^b{}(%v{at} : {TY})", at + 1);
+    }
+    let _ = writeln!(text, "^b{N}(%r: {TY}):\n  return %r : {TY}\n}}");
+    let mut document = Document::new(&text);
+    assert_eq!(n_errors(&document), 0);
+    assert!(document.facts().n_visits() < 3 * N, "{}", document.facts().n_visits());
+    assert!(document.integers().n_visits() < 6 * N, "{}", document.integers().n_visits());
+    // An op that changes no fact, in the middle.
+    let at = text.find("  cf.br ^b50001(").unwrap_or(0);
+    document.edit(at..at, &format!("  %x = noisy.reduce_noise %v50000 : {TY}\n"));
+    let visits = (document.integers().n_visits(), document.facts().n_visits());
+    assert!(visits.0 < 20 && visits.1 < 20, "{visits:?}");
+    assert_eq!(n_errors(&document), 0);
+}

@@ -543,7 +543,7 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
         }
     }
     match Flow::of(ir, op) {
-        Flow::For { first } if index >= first => {
+        Flow::For { first } | Flow::Forall { first } if index >= first => {
             let n = ir.op(op).operands.len() - first;
             out.extend(carried_args(ir, ir.op(op).regions[0].1, n).get(index - first).copied());
             out.extend(ir.op(op).results.get(index - first).copied());
@@ -559,11 +559,6 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
             );
         }
         Flow::Reduce => out.extend(combined(ir, op, index)),
-        Flow::Forall { first } if index >= first => {
-            let n = ir.op(op).operands.len() - first;
-            out.extend(carried_args(ir, ir.op(op).regions[0].1, n).get(index - first).copied());
-            out.extend(ir.op(op).results.get(index - first).copied());
-        }
         _ => {}
     }
     if index == 0 && is_insertion(ir, op) {
@@ -652,7 +647,9 @@ pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
                 Flow::Parallel { first } => {
                     push(op, first + index);
                     let region = reduction(ir, op).map(|it| ir.op(it).regions[index].1);
-                    region.into_iter().for_each(|it| yielded_at(it, 0, &mut push));
+                    if let Some(region) = region {
+                        yielded_at(region, 0, &mut push);
+                    }
                 }
                 Flow::Forall { first } => {
                     push(op, first + index);

@@ -190,7 +190,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Whether a call runs the body of a function.
-    pub(super) fn is_call_followed(&self, ir: &Scene<'_, A::Base>, call: Op) -> bool {
+    pub(super) fn is_call_followed(ir: &Scene<'_, A::Base>, call: Op) -> bool {
         A::FOLLOWS && followed(ir, call).is_some()
     }
 

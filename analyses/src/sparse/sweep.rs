@@ -73,14 +73,17 @@ impl<A: SparseForward> Sparse<A> {
                     }
                     it.settled = Settled::GoesOn;
                 }
-                Settled::GoesOn if open.is_empty() && changed == Changed::No => break,
+                Settled::GoesOn | Settled::IsEndless
+                    if open.is_empty() && changed == Changed::No =>
+                {
+                    break;
+                }
                 Settled::GoesOn if left == 0 && !open.is_empty() => {
                     endless = open;
                     it.settled = Settled::IsEndless;
                     self.raise(ir, &endless);
                 }
                 Settled::GoesOn => left = left.saturating_sub(1),
-                Settled::IsEndless if open.is_empty() && changed == Changed::No => break,
                 Settled::IsEndless => {}
             }
         }

@@ -68,7 +68,7 @@ impl<A: SparseForward> Sparse<A> {
             return A::FOLLOWS && Self::is_followed(ir, op) && self.is_cycle(ir, op);
         }
         let flows = |call: Op| {
-            self.is_call_followed(ir, call) || A::LINKS && self.linked_callee(ir, call).is_some()
+            Self::is_call_followed(ir, call) || A::LINKS && self.linked_callee(ir, call).is_some()
         };
         match ir.op(op).kind {
             OpKind::FuncCall => flows(op),
