@@ -213,9 +213,10 @@ fn answer(
         share.cost = share.cost.saturating_add(if chosen { site.cost } else { 0 });
     }
     mended.retain(|it, share| share.inserted + share.removed > 0 || over.contains(it));
-    let (lower_bound, certificate) = match extraction.is_exact {
-        true => (placement.lower_bound, Some(&placement.certificate)),
-        false => (0, None),
+    let (lower_bound, certificate) = if extraction.is_exact {
+        (placement.lower_bound, Some(&placement.certificate))
+    } else {
+        (0, None)
     };
     let group = Group {
         functions: functions.to_vec(),

@@ -119,7 +119,7 @@ impl Maker<'_> {
 }
 
 fn make(random: &mut Random, shape: &Shape) -> Vec<Function> {
-    let arities: Vec<usize> = (0..1 + random.below(3)).map(|_| 1 + random.below(2)).collect();
+    let arities: Vec<usize> = (0..=random.below(3)).map(|_| 1 + random.below(2)).collect();
     let mut out: Vec<Function> = Vec::new();
     for at in 0..arities.len() {
         let next = arities[at];
@@ -199,9 +199,8 @@ impl Writer<'_> {
     fn write(program: &[Function], is_chosen: &dyn Fn(Slot) -> bool) -> (String, Vec<(Slot, u64)>) {
         let (slots, text, names) = (Vec::new(), String::new(), Vec::new());
         let mut it = Writer { program, is_chosen, slots, text, at: 0, names };
-        let entries = entries(program);
-        for at in 0..program.len() {
-            it.function(at, entries[at]);
+        for (at, entries) in entries(program).into_iter().enumerate() {
+            it.function(at, entries);
         }
         (it.text, it.slots)
     }
@@ -255,12 +254,12 @@ impl Writer<'_> {
                     let _ = writeln!(self.text, "%v{result} = noisy.reduce_noise {x} : {TY}");
                 }
                 Step::Call(result, callee, args) => {
-                    let names: String =
-                        args.iter().map(|it| format!(", {}", self.names[*it])).collect();
+                    let names: Vec<&str> = args.iter().map(|it| &*self.names[*it]).collect();
+                    let names = names.join(", ");
                     let types = format!(", {TY}").repeat(args.len());
                     let _ = writeln!(
                         self.text,
-                        "%v{result} = func.call @f{callee}(%c, %n{names}) : (i1, index{types}) -> {TY}"
+                        "%v{result} = func.call @f{callee}(%c, %n, {names}) : (i1, index{types}) -> {TY}"
                     );
                     self.after(*result, weight);
                 }

@@ -57,7 +57,7 @@ fn chain(it: &mut Family, n: usize) {
 
 /// Pairs of pairs of pairs.
 fn tree(it: &mut Family, n: usize) {
-    let mut row: Vec<Node> = (0..n.div_ceil(2) + 1).map(|_| it.fresh()).collect();
+    let mut row: Vec<Node> = (0..=n.div_ceil(2)).map(|_| it.fresh()).collect();
     while row.len() > 1 {
         let pairs: Vec<(Node, Node)> =
             row.chunks(2).map(|of| (of[0], *of.last().unwrap_or(&of[0]))).collect();
