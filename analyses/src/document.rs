@@ -270,9 +270,14 @@ impl Document {
         out
     }
 
-    /// What would mend a diagnostic of the current text at once; made when asked for. Placement is asked for separately.
-    pub fn fixes(&self, diagnostic: &Diagnostic) -> Vec<Fix> {
-        checks::find(diagnostic.code).and_then(|it| it.fix(self, diagnostic)).into_iter().collect()
+    /// What would mend each of some diagnostics of the current text at once, proven by analyzing the text after it; made when asked for,
+    /// at best for the price of one analysis. Placement is asked for separately.
+    pub fn fixes(&self, diagnostics: &[Diagnostic]) -> Vec<Option<Fix>> {
+        let fixes: Vec<_> = diagnostics
+            .iter()
+            .map(|it| checks::find(it.code).and_then(|check| check.fix(self, it)))
+            .collect();
+        if fixes.iter().all(Option::is_none) { fixes } else { checks::proven(self, fixes) }
     }
 
     /// The symbol name of a function without `@`, or an empty string.

@@ -60,7 +60,7 @@ pub struct NoiseAnalysis {
     /// By the op that defines the values: a result's own, the function of an argument.
     roots: FxHashMap<Op, SmallVec<[(Value, Root); 1]>>,
     /// Roots found in the cycle that is being iterated.
-    recent: Vec<(Op, Value)>,
+    recent: FxHashSet<(Op, Value)>,
     /// By loop or label.
     growing: FxHashMap<Op, InContexts>,
     /// Resets whose operand was, at some visit, at most at the level they reset to.
@@ -76,7 +76,7 @@ struct Entered {
     /// The turn of its recursion.
     turn: u64,
     /// What was recent around.
-    recent: Vec<(Op, Value)>,
+    recent: FxHashSet<(Op, Value)>,
 }
 
 impl NoiseAnalysis {
@@ -85,7 +85,7 @@ impl NoiseAnalysis {
         Self {
             rules: Rules::new(model),
             roots: FxHashMap::default(),
-            recent: Vec::new(),
+            recent: FxHashSet::default(),
             growing: FxHashMap::default(),
             idle_resets: FxHashSet::default(),
             entered: Vec::new(),
@@ -134,7 +134,7 @@ impl NoiseAnalysis {
         }
         roots.push((value, Root { noise, rounds: SmallVec::from_slice(rounds), turn, context }));
         if !rounds.is_empty() {
-            self.recent.push((op, value));
+            self.recent.insert((op, value));
         }
     }
 
@@ -297,6 +297,7 @@ impl SparseForward for NoiseAnalysis {
             || trace.starts.last().is_some_and(|it| it.iter().any(|it| it.hi() == Some(Bits::MAX)));
         if is_endless && trace.trip_count.is_none() {
             let mut evidence: Vec<(u64, usize, Op, Value)> = Vec::new();
+            #[allow(clippy::iter_over_hash_type, reason = "sorted below")]
             for &(definer, value) in &self.recent {
                 let Some(root) = self.root(definer, value) else { continue };
                 let here = root.rounds.iter().find(|it| it.op == op);

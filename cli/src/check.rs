@@ -30,7 +30,7 @@ pub(crate) struct Checked {
     /// What is wrong with it, after mending.
     pub diagnostics: Vec<Diagnostic>,
     /// What would mend each of them, where that was asked for.
-    pub fixes: Vec<Vec<Fix>>,
+    pub fixes: Vec<Option<Fix>>,
     /// How many more there are than are wanted.
     pub n_left_out: usize,
     /// All that there are, also those left out.
@@ -229,7 +229,7 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     checked.counts = Counts::of(&found);
     (found, checked.n_left_out) = worst(found, task.most);
     if task.wants_fixes {
-        checked.fixes = found.iter().map(|it| document.fixes(it)).collect();
+        checked.fixes = document.fixes(&found);
     }
     checked.diagnostics = found;
     checked.text = rope.clone();

@@ -189,14 +189,12 @@ fn fixes(document: &Document, found: &[Diagnostic], unsafe_too: bool) -> (Vec<Te
     let mut out: Vec<TextEdit> = Vec::new();
     let mut n = 0;
     // A hint is no problem: nothing is changed for it unless a rule makes it one.
-    for it in found.iter().filter(|it| it.severity <= Severity::Warning) {
-        let Some(fix) = document
-            .fixes(it)
-            .into_iter()
-            .find(|it| unsafe_too || it.applicability == Applicability::Safe)
-        else {
+    let found: Vec<_> =
+        found.iter().filter(|it| it.severity <= Severity::Warning).cloned().collect();
+    for fix in document.fixes(&found).into_iter().flatten() {
+        if !unsafe_too && fix.applicability != Applicability::Safe {
             continue;
-        };
+        }
         let meets = |edit: &TextEdit, range: &std::ops::Range<usize>| {
             edit.range.start <= range.end && range.start <= edit.range.end
         };

@@ -313,6 +313,19 @@ impl Ir {
         }
     }
 
+    /// The value with this number of the pack whose first is given.
+    fn pack_value(&self, first: Value, number: usize) -> Option<Value> {
+        let data = self.value(first);
+        let value = match data.def {
+            Def::Result(op, index) => *self.op(op).results.get(index as usize + number)?,
+            Def::Argument(..) if number == 0 => first,
+            Def::Argument(..) => return None,
+        };
+        // Numbers go up from 0 within a pack: what has this name and this number here belongs to it.
+        let it = self.value(value);
+        (it.name == data.name && it.number as usize == number).then_some(value)
+    }
+
     /// Whether an op stands inside a region, however deep.
     pub fn encloses(&self, region: Region, op: Op) -> bool {
         self.region_encloses(region, self.op(op).parent)
@@ -377,7 +390,7 @@ impl Ir {
         if operand.number == 0 {
             return Some(first);
         }
-        self.value_pack(first).get(operand.number as usize).copied()
+        self.pack_value(first, operand.number as usize)
     }
 
     /// Resolves a use that is not linked.

@@ -14,6 +14,7 @@ mod suppression;
 mod unreachable_code;
 mod unused_op;
 
+pub(crate) use removal::proven;
 pub(crate) use suppression::MARK;
 
 use std::ops::Range;

@@ -1,11 +1,16 @@
 //! Taking an op out of the text.
 
 use noisy_syntax::{Form, Op, OpKind};
+use rustc_hash::FxHashSet;
 
 use crate::{Applicability, Document, Fix, Severity, TextEdit};
 
-/// Takes an op out, with its line if nothing else stands there, and puts a text in place of the uses of its result. `None` if that
-/// cannot be told or if the program would have more errors than before: what is offered was applied to a copy and analyzed.
+/// So many analyses prove the fixes of one request at most; what is not proven by then is not offered. One is enough unless
+/// fixes get in each other's way.
+const MAX_ANALYSES: usize = 64;
+
+/// Takes an op out, with its line if nothing else stands there, and puts a text in place of the uses of its result; `None` if that
+/// cannot be told. To be [`proven`].
 pub(super) fn removal(
     document: &Document,
     op: Op,
@@ -38,9 +43,62 @@ pub(super) fn removal(
     }
     edits.push(TextEdit { range, text: String::new() });
     edits.sort_by_key(|it| it.range.start);
-    let fix = Fix { title: title.to_owned(), applicability: Applicability::Safe, edits };
-    let after = Document::with_model(&fix.apply(&text.to_string()), document.model().clone());
-    (n_errors(&after) <= n_errors(document)).then_some(fix)
+    Some(Fix { title: title.to_owned(), applicability: Applicability::Safe, edits })
+}
+
+/// Those of some fixes that leave the program with no more errors than it has: each was applied to a copy, with all others that hold
+/// and do not edit the same places, and the copy was analyzed.
+pub(crate) fn proven(document: &Document, fixes: Vec<Option<Fix>>) -> Vec<Option<Fix>> {
+    let text = document.source().text().to_string();
+    let before = n_errors(document);
+    let mut holds = vec![false; fixes.len()];
+    let mut groups: Vec<Vec<usize>> =
+        vec![(0..fixes.len()).filter(|&it| fixes[it].is_some()).collect()];
+    for _ in 0..MAX_ANALYSES {
+        let Some(group) = groups.pop() else { break };
+        let (edits, together, apart) = disjoint(&fixes, &group);
+        if !apart.is_empty() {
+            groups.push(apart);
+        }
+        if together.is_empty() {
+            continue;
+        }
+        let after = TextEdit::apply_all(&edits, &text);
+        let after = Document::with_model(&after, document.model().clone());
+        if n_errors(&after) <= before {
+            together.iter().for_each(|&it| holds[it] = true);
+        } else if let (left, right @ [_, ..]) = together.split_at(together.len() / 2) {
+            groups.extend(
+                [right, left].into_iter().filter(|it| it.len() < together.len()).map(<[_]>::to_vec),
+            );
+        }
+    }
+    fixes.into_iter().zip(holds).map(|(fix, holds)| fix.filter(|_| holds)).collect()
+}
+
+/// The edits of those fixes that can be applied at once, in order, these fixes, and the others.
+fn disjoint(fixes: &[Option<Fix>], group: &[usize]) -> (Vec<TextEdit>, Vec<usize>, Vec<usize>) {
+    let mut edits: Vec<(usize, &TextEdit)> = Vec::new();
+    for &at in group {
+        edits.extend(fixes[at].iter().flat_map(|it| &it.edits).map(|it| (at, it)));
+    }
+    edits.sort_by_key(|it| (it.1.range.start, it.1.range.end, it.0));
+    let mut is_apart = FxHashSet::default();
+    let mut end = 0;
+    for (at, edit) in &edits {
+        if edit.range.start < end {
+            is_apart.insert(*at);
+        }
+        end = end.max(edit.range.end);
+    }
+    // Where each is in the way of another, one goes first.
+    if is_apart.len() == group.len() {
+        is_apart.remove(&group[0]);
+    }
+    let (apart, together): (Vec<usize>, Vec<usize>) =
+        group.iter().partition(|it| is_apart.contains(it));
+    edits.retain(|it| !is_apart.contains(&it.0));
+    (edits.into_iter().map(|it| it.1.clone()).collect(), together, apart)
 }
 
 fn n_errors(document: &Document) -> usize {

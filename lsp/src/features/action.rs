@@ -49,13 +49,13 @@ pub(crate) fn actions(
         diagnostics.iter().filter(|it| touches(&it.range, range)).collect();
     let mut out = Vec::new();
     let mut codes = Vec::new();
-    for it in &here {
-        let fixes = document.fixes(it);
-        let is_safe = fixes.iter().any(|it| it.applicability == Applicability::Safe);
-        if is_safe && !codes.contains(&it.code) {
+    let wanted: Vec<Diagnostic> = here.iter().map(|it| (*it).clone()).collect();
+    for (fix, it) in document.fixes(&wanted).into_iter().zip(wanted) {
+        let Some(fix) = fix else { continue };
+        if fix.applicability == Applicability::Safe && !codes.contains(&it.code) {
             codes.push(it.code);
         }
-        out.extend(fixes.into_iter().map(|fix| Action::Fix(fix, (*it).clone())));
+        out.push(Action::Fix(fix, it));
     }
     codes.retain(|code| diagnostics.iter().filter(|it| it.code == *code).nth(1).is_some());
     out.extend(codes.into_iter().map(Action::FixAll));
@@ -119,14 +119,9 @@ fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
 
 /// The first safe fixes of all diagnostics of a code together; of fixes that overlap only the first.
 pub(crate) fn fix_all(document: &Document, code: &str, diagnostics: &[Diagnostic]) -> Fix {
-    let mut fixes: Vec<Fix> = diagnostics
-        .iter()
-        .filter(|it| it.code == code)
-        .filter_map(|it| {
-            let mut fixes = document.fixes(it).into_iter();
-            fixes.find(|it| it.applicability == Applicability::Safe)
-        })
-        .collect();
+    let wanted: Vec<_> = diagnostics.iter().filter(|it| it.code == code).cloned().collect();
+    let mut fixes: Vec<Fix> = document.fixes(&wanted).into_iter().flatten().collect();
+    fixes.retain(|it| it.applicability == Applicability::Safe);
     fixes.sort_by_key(|it| it.edits.first().map_or(0, |it| it.range.start));
     let mut edits: Vec<TextEdit> = Vec::new();
     for fix in fixes {
