@@ -339,6 +339,7 @@ impl SparseForward for NoiseAnalysis {
         let mut heads: Vec<Head> = climbs.iter().filter_map(|it| Head::of(ir, it.label)).collect();
         heads.dedup_by_key(|it| it.label);
         let mut evidence: Vec<(Op, u64, usize, Op, Value)> = Vec::new();
+        #[allow(clippy::iter_over_hash_type, reason = "sorted below")]
         for &(definer, value) in &self.recent {
             let Some(root) = self.root(definer, value) else { continue };
             let here = root.rounds.iter().find(|it| it.op == op && it.number > 1);
