@@ -47,7 +47,8 @@ pub(super) fn removal(
 }
 
 /// Those of some fixes that leave the program with no more errors than it has: each was applied to a copy, with all others that hold
-/// and do not edit the same places, and the copy was analyzed.
+/// and do not edit the same places, and the copy was analyzed. What is proven so is proven of each alone, as a removal needs no other:
+/// an op that is not used, or a reset that only raises noise, takes nothing from what stays.
 pub(crate) fn proven(document: &Document, fixes: Vec<Option<Fix>>) -> Vec<Option<Fix>> {
     let text = document.source().text().to_string();
     let before = n_errors(document);
@@ -60,17 +61,13 @@ pub(crate) fn proven(document: &Document, fixes: Vec<Option<Fix>>) -> Vec<Option
         if !apart.is_empty() {
             groups.push(apart);
         }
-        if together.is_empty() {
-            continue;
-        }
         let after = TextEdit::apply_all(&edits, &text);
         let after = Document::with_model(&after, document.model().clone());
         if n_errors(&after) <= before {
             together.iter().for_each(|&it| holds[it] = true);
-        } else if let (left, right @ [_, ..]) = together.split_at(together.len() / 2) {
-            groups.extend(
-                [right, left].into_iter().filter(|it| it.len() < together.len()).map(<[_]>::to_vec),
-            );
+        } else if together.len() > 1 {
+            let (left, right) = together.split_at(together.len() / 2);
+            groups.extend([right.to_vec(), left.to_vec()]);
         }
     }
     fixes.into_iter().zip(holds).map(|(fix, holds)| fix.filter(|_| holds)).collect()
@@ -92,8 +89,8 @@ fn disjoint(fixes: &[Option<Fix>], group: &[usize]) -> (Vec<TextEdit>, Vec<usize
         end = end.max(edit.range.end);
     }
     // Where each is in the way of another, one goes first.
-    if is_apart.len() == group.len() {
-        is_apart.remove(&group[0]);
+    if let Some(first) = group.first().filter(|_| is_apart.len() == group.len()) {
+        is_apart.remove(first);
     }
     let (apart, together): (Vec<usize>, Vec<usize>) =
         group.iter().partition(|it| is_apart.contains(it));
@@ -103,4 +100,36 @@ fn disjoint(fixes: &[Option<Fix>], group: &[usize]) -> (Vec<TextEdit>, Vec<usize
 
 fn n_errors(document: &Document) -> usize {
     document.diagnostics().iter().filter(|it| it.severity == Severity::Error).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Replaces the first place of a text that reads so.
+    fn replacing(text: &str, this: &str, that: &str) -> Option<Fix> {
+        let start = text.find(this).expect("the text has it");
+        let edits = vec![TextEdit { range: start..start + this.len(), text: that.to_owned() }];
+        Some(Fix { title: String::new(), applicability: Applicability::Safe, edits })
+    }
+
+    #[test]
+    fn what_makes_an_error_is_told_from_what_does_not() {
+        let text = "func.func @f(%a: i32) -> i32 {\n  %b = arith.addi %a, %a : i32\n  %c = arith.addi %b, %b : i32\n  return %b : i32\n}\n";
+        let document = Document::new(text);
+        let no_c = "  %c = arith.addi %b, %b : i32\n";
+        let fixes = vec![
+            replacing(text, no_c, ""),
+            None,
+            replacing(text, "  %b = arith.addi %a, %a : i32\n", ""),
+            // Meets the first one, and holds.
+            replacing(text, "%b, %b", "%a, %a"),
+            // Meets both, and does not hold.
+            replacing(text, "%b, %b", "%z, %a"),
+        ];
+        let holds: Vec<bool> = proven(&document, fixes).iter().map(Option::is_some).collect();
+        assert_eq!(holds, [true, false, false, true, false]);
+        assert_eq!(proven(&document, Vec::new()), []);
+        assert_eq!(proven(&document, vec![None]), [None]);
+    }
 }

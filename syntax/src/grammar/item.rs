@@ -71,6 +71,8 @@ impl Reader<'_, '_> {
         let span = self.token().span();
         self.at = self.tokens.len();
         self.out.operands.extend(second.operands);
+        self.out.alias_uses.extend(second.alias_uses);
+        self.out.alias_reads.extend(second.alias_reads);
         if let Some(problem) = second.problems.into_iter().next() {
             self.out.problems.push(problem);
             return Err(super::reader::Broken);

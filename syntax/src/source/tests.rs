@@ -638,3 +638,10 @@ fn names_in_a_broken_generic_op_are_read_anew_where_their_dialect_is_another() {
     edit(&mut source, "x.y %c".len(), 0, " {");
     edit(&mut source, "x.y %c".len(), 2, "");
 }
+
+#[test]
+fn what_a_second_op_of_a_line_looks_up_is_looked_up_again() {
+    let mut source = Source::new("func.func @f(%a: i32) {\n  return return %a : !t\n}\n");
+    edit(&mut source, 0, 0, "!t = i32\n");
+    edit(&mut source, 0, "!t = i32\n".len(), "");
+}

@@ -1,0 +1,121 @@
+//! The laws on the same inputs each time: those of the kept corpus, and so many made from them and from `words` by a generator with a
+//! fixed seed. What libFuzzer tries depends on where the code of a build lies; what this tries does not.
+//!
+//!     fixed CORPUS WORDS [INPUTS]     for each target as many inputs (20,000)
+use std::path::Path;
+use std::{fs, io};
+
+/// SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut it = self.0;
+        it = (it ^ (it >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        it = (it ^ (it >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        it ^ (it >> 31)
+    }
+
+    /// A number below `n`, which is not 0.
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+/// The kept inputs of a target, by name.
+fn corpus(folder: &Path) -> io::Result<Vec<Vec<u8>>> {
+    let mut files =
+        fs::read_dir(folder)?.map(|it| Ok(it?.path())).collect::<io::Result<Vec<_>>>()?;
+    files.sort();
+    files.iter().map(fs::read).collect()
+}
+
+/// The quoted words of a dictionary of libFuzzer, which escapes `\\`, `\"` and `\xAB`.
+fn words(text: &str) -> Vec<Vec<u8>> {
+    let quoted = text.lines().filter(|it| !it.starts_with('#'));
+    let quoted = quoted.filter_map(|it| it.split_once('"')?.1.strip_suffix('"'));
+    quoted.map(unescaped).collect()
+}
+
+fn unescaped(word: &str) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut rest = word;
+    while let Some(first) = rest.chars().next() {
+        rest = &rest[first.len_utf8()..];
+        if first != '\\' {
+            out.extend(first.encode_utf8(&mut [0; 4]).as_bytes());
+        } else if let Some(code) = rest.strip_prefix('x') {
+            let (digits, behind) = code.split_at(2);
+            out.push(u8::from_str_radix(digits, 16).expect("two hexadecimal digits"));
+            rest = behind;
+        } else {
+            let (escaped, behind) = rest.split_at(1);
+            out.extend(escaped.as_bytes());
+            rest = behind;
+        }
+    }
+    out
+}
+
+/// One input made from others: up to eight times a byte changed, a span removed, doubled or taken from another input, or a word put in.
+fn made(random: &mut Random, inputs: &[Vec<u8>], words: &[Vec<u8>]) -> Vec<u8> {
+    let mut out = inputs[random.below(inputs.len())].clone();
+    for _ in 0..=random.below(8) {
+        let at = random.below(out.len() + 1);
+        let to = (at + random.below(24)).min(out.len());
+        match random.below(5) {
+            0 if at < out.len() => out[at] = random.next() as u8,
+            1 => drop(out.drain(at..to)),
+            2 => out.extend_from_within(at..to),
+            3 => {
+                let other = &inputs[random.below(inputs.len())];
+                let from = random.below(other.len() + 1);
+                let end = (from + random.below(64)).min(other.len());
+                out.splice(at..to, other[from..end].iter().copied());
+            }
+            _ => {
+                let word = &words[random.below(words.len())];
+                out.splice(at..at, word.iter().copied());
+            }
+        }
+    }
+    out
+}
+
+fn main() -> io::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [folder, dictionary, rest @ ..] = arguments.as_slice() else {
+        return Err(io::Error::other("usage: fixed CORPUS WORDS [INPUTS]"));
+    };
+    let n = rest.first().map_or(Ok(20_000), |it| it.parse::<usize>()).map_err(io::Error::other)?;
+    let words = words(&fs::read_to_string(dictionary)?);
+    let targets: [(&str, fn(&[u8])); 3] =
+        [("read", noisy_fuzz::read), ("edit", noisy_fuzz::edit), ("print", noisy_fuzz::print)];
+    for (name, law) in targets {
+        let inputs = corpus(&Path::new(folder).join(name))?;
+        inputs.iter().for_each(|it| law(it));
+        let mut random = Random(1);
+        for _ in 0..n {
+            let input = made(&mut random, &inputs, &words);
+            // A law that breaks panics: the input is kept for a look.
+            let kept = KeptIfPanicking(&input);
+            law(&input);
+            drop(kept);
+        }
+        println!("{name}: {} kept inputs and {n} made from them", inputs.len());
+    }
+    Ok(())
+}
+
+/// Writes an input to `broken/fixed` if dropped by a panic.
+struct KeptIfPanicking<'a>(&'a [u8]);
+
+impl Drop for KeptIfPanicking<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let written = fs::create_dir_all("broken").and_then(|()| fs::write("broken/fixed", self.0));
+            eprintln!("the input: broken/fixed ({written:?})");
+        }
+    }
+}
