@@ -64,7 +64,9 @@ pub(crate) fn proven(document: &Document, fixes: Vec<Option<Fix>>) -> Vec<Option
         let after = TextEdit::apply_all(&edits, &text);
         let after = Document::with_model(&after, document.model().clone());
         if n_errors(&after) <= before {
-            together.iter().for_each(|&it| holds[it] = true);
+            for at in together {
+                holds[at] = true;
+            }
         } else if together.len() > 1 {
             let (left, right) = together.split_at(together.len() / 2);
             groups.extend([right.to_vec(), left.to_vec()]);

@@ -94,7 +94,9 @@ fn main() -> io::Result<()> {
         [("read", noisy_fuzz::read), ("edit", noisy_fuzz::edit), ("print", noisy_fuzz::print)];
     for (name, law) in targets {
         let inputs = corpus(&Path::new(folder).join(name))?;
-        inputs.iter().for_each(|it| law(it));
+        for it in &inputs {
+            law(it);
+        }
         let mut random = Random(1);
         for _ in 0..n {
             let input = made(&mut random, &inputs, &words);
