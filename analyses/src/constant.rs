@@ -11,7 +11,7 @@
 
 use std::fmt;
 
-use noisy_syntax::{Attr, AttrData, Form, Ir, Op, OpKind, Sign, Type, TypeData, Value};
+use noisy_syntax::{Attr, AttrData, Def, Form, Ir, Op, OpKind, Sign, Type, TypeData, Value};
 
 use crate::flow;
 use crate::integer::fold;
@@ -219,6 +219,11 @@ impl SparseForward for Constants {
     fn trips(&self, ir: &Scene<'_, ()>, op: Op, operands: &dyn Fn(usize) -> Constant) -> Trips {
         flow::trips(ir, op, &|at| operands(at).int().map(|it| (it, it)))
     }
+}
+
+/// Whether a value is a constant as it is written.
+pub(crate) fn is_written(ir: &Ir, value: Value) -> bool {
+    matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).kind == OpKind::ArithConstant)
 }
 
 #[cfg(test)]

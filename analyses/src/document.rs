@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::candidates::Candidates;
 use crate::checks;
+use crate::constant::is_written;
 use crate::contract::{self, Contract, Side};
 use crate::derivation::{self, Derivation};
 use crate::fact::Noise;
@@ -270,11 +271,25 @@ impl Document {
         out
     }
 
+    /// How many diagnostics are errors.
+    pub(crate) fn n_errors(&self) -> usize {
+        self.diagnostics().iter().filter(|it| it.severity == Severity::Error).count()
+    }
+
+    /// Where an integer lies, in words, if that is more than its type says and it is no constant as it is written.
+    pub fn integer_in_words(&self, value: Value) -> Option<String> {
+        let is_written = is_written(self.ir(), value);
+        (!is_written).then(|| self.integers().range(value).in_words()).flatten()
+    }
+
     /// What would mend each of some diagnostics of the current text at once, proven by analyzing the text after it; made when asked for,
     /// at best for the price of one analysis. Placement is asked for separately.
-    pub fn fixes(&self, diagnostics: &[Diagnostic]) -> Vec<Option<Fix>> {
+    pub fn fixes<'a>(
+        &self,
+        diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+    ) -> Vec<Option<Fix>> {
         let fixes: Vec<_> = diagnostics
-            .iter()
+            .into_iter()
             .map(|it| checks::find(it.code).and_then(|check| check.fix(self, it)))
             .collect();
         if fixes.iter().all(Option::is_none) { fixes } else { checks::proven(self, fixes) }

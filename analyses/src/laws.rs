@@ -465,6 +465,21 @@ fn body(random: &mut Random) -> (Lines, usize, usize) {
     (lines, random.below(n + 3), random.below(n + 3))
 }
 
+/// The ops of a loop body as text, their names with a prefix; their operands are names before them, which theirs join.
+fn written(lines: &Lines, prefix: &str, names: &mut Vec<String>) -> String {
+    let mut text = String::new();
+    for (name, op, x, y) in lines {
+        let name = format!("%{prefix}{name}");
+        let (x, y) = (&names[*x], &names[*y]);
+        let _ = match *op {
+            "reduce_noise" => writeln!(text, "{name} = noisy.{op} {x} : !noisy.i32"),
+            _ => writeln!(text, "{name} = noisy.{op} {x}, {y} : !noisy.i32"),
+        };
+        names.push(name);
+    }
+    text
+}
+
 #[test]
 fn loops_with_known_trip_counts_equal_their_unrolling() {
     let n = if cfg!(debug_assertions) { 500 } else { 3_000 };
@@ -472,19 +487,7 @@ fn loops_with_known_trip_counts_equal_their_unrolling() {
         let mut random = Random(seed * 7919 + 1);
         let (lines, out_a, out_b) = body(&mut random);
         let trips = random.below(20);
-        let render = |prefix: &str, names: &mut Vec<String>| {
-            let mut text = String::new();
-            for (name, op, x, y) in &lines {
-                let name = format!("%{prefix}{name}");
-                let (x, y) = (&names[*x], &names[*y]);
-                let _ = match *op {
-                    "reduce_noise" => writeln!(text, "{name} = noisy.{op} {x} : !noisy.i32"),
-                    _ => writeln!(text, "{name} = noisy.{op} {x}, {y} : !noisy.i32"),
-                };
-                names.push(name);
-            }
-            text
-        };
+        let render = |prefix: &str, names: &mut Vec<String>| written(&lines, prefix, names);
         let head = "func.func @f(%k: !noisy.i32) -> (!noisy.i32, !noisy.i32) {\n";
         let mut names = vec!["%p".to_owned(), "%q".to_owned(), "%k".to_owned()];
         let inside = render("", &mut names);
@@ -537,16 +540,7 @@ fn reductions_equal_loops_that_combine_either_way() {
         let upper = if random.one_in(5) { "%n" } else { "%hi" };
         let combine = |prefix: &str, a: &str, b: &str| {
             let mut names = vec![a.to_owned(), b.to_owned(), "%k".to_owned()];
-            let mut text = String::new();
-            for (name, op, x, y) in &lines {
-                let name = format!("%{prefix}{name}");
-                let (x, y) = (&names[*x], &names[*y]);
-                let _ = match *op {
-                    "reduce_noise" => writeln!(text, "{name} = noisy.{op} {x} : !noisy.i32"),
-                    _ => writeln!(text, "{name} = noisy.{op} {x}, {y} : !noisy.i32"),
-                };
-                names.push(name);
-            }
+            let text = written(&lines, prefix, &mut names);
             (text, names[out].clone())
         };
         let head = format!(

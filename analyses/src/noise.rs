@@ -138,6 +138,14 @@ impl NoiseAnalysis {
         }
     }
 
+    /// A root in the context that is looked into is told of in another way.
+    fn forget_root(&mut self, op: Op, value: Value) {
+        let context = self.context();
+        if let Some(roots) = self.roots.get_mut(&op) {
+            roots.retain(|it| it.0 != value || it.1.context != context);
+        }
+    }
+
     fn root(&self, op: Op, value: Value) -> Option<&Root> {
         let context = self.context();
         let mut roots = self.roots.get(&op)?.iter().filter(|it| it.0 == value).map(|it| &it.1);
@@ -309,9 +317,7 @@ impl SparseForward for NoiseAnalysis {
             let growing = if let Some(&(round, _, definer, root)) = evidence.first() {
                 let noise = self.root(definer, root).map_or(0, |it| it.noise);
                 for (_, _, definer, value) in evidence {
-                    if let Some(roots) = self.roots.get_mut(&definer) {
-                        roots.retain(|it| it.0 != value || it.1.context != context);
-                    }
+                    self.forget_root(definer, value);
                 }
                 let (index, by) = growth_in(trace.starts, round);
                 Some(Growing { index, by, round, root, noise })
@@ -369,9 +375,7 @@ impl SparseForward for NoiseAnalysis {
             }
         }
         for (.., definer, value) in evidence {
-            if let Some(roots) = self.roots.get_mut(&definer) {
-                roots.retain(|it| it.0 != value || it.1.context != context);
-            }
+            self.forget_root(definer, value);
         }
         if rounds.is_empty() {
             self.recent.clear();

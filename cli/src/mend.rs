@@ -189,9 +189,8 @@ fn fixes(document: &Document, found: &[Diagnostic], unsafe_too: bool) -> (Vec<Te
     let mut out: Vec<TextEdit> = Vec::new();
     let mut n = 0;
     // A hint is no problem: nothing is changed for it unless a rule makes it one.
-    let found: Vec<_> =
-        found.iter().filter(|it| it.severity <= Severity::Warning).cloned().collect();
-    for fix in document.fixes(&found).into_iter().flatten() {
+    let problems = found.iter().filter(|it| it.severity <= Severity::Warning);
+    for fix in document.fixes(problems).into_iter().flatten() {
         if !unsafe_too && fix.applicability != Applicability::Safe {
             continue;
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use noisy_analyses::Document;
-use noisy_syntax::{OpKind, Value};
+use noisy_syntax::Value;
 
 /// The text with what is known of each value as a comment at the end of the line that defines it: the noise of what carries any, and where
 /// an integer lies if that is more than its type says and not written there as a constant.
@@ -42,12 +42,10 @@ pub(crate) fn annotated(document: &Document) -> String {
 }
 
 fn known(document: &Document, value: Value) -> Option<String> {
-    let ir = document.ir();
     if document.is_noisy(value) {
         return Some(document.noise(value).to_string());
     }
-    let is_written = ir.definer(value).is_some_and(|op| ir.op(op).kind == OpKind::ArithConstant);
-    if is_written { None } else { document.integers().range(value).in_words() }
+    document.integer_in_words(value)
 }
 
 #[cfg(test)]

@@ -299,18 +299,7 @@ impl Ir {
 
     /// The values of the pack whose first is given.
     fn value_pack(&self, first: Value) -> SmallVec<[Value; 1]> {
-        let data = self.value(first);
-        match data.def {
-            Def::Result(op, index) => {
-                let results = &self.op(op).results[index as usize..];
-                let same = results.iter().enumerate().take_while(|&(n, &it)| {
-                    let it = self.value(it);
-                    it.name == data.name && it.number as usize == n
-                });
-                same.map(|(_, &it)| it).collect()
-            }
-            Def::Argument(..) => smallvec::smallvec![first],
-        }
+        (0..).map_while(|number| self.pack_value(first, number)).collect()
     }
 
     /// The value with this number of the pack whose first is given.

@@ -31,9 +31,10 @@
 //! }
 //! ```
 
-use noisy_syntax::{Def, Ir, Op, OpKind, Value};
+use noisy_syntax::{Def, OpKind, Value};
 
 use super::Check;
+use crate::constant::is_written;
 use crate::derivation::value_range;
 use crate::flow;
 use crate::{Category, Diagnostic, Document, Related, Severity};
@@ -68,22 +69,13 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether a value is a constant as it is written.
-fn is_written(ir: &Ir, value: Value) -> bool {
-    matches!(ir.value(value).def, Def::Result(op, _) if is_constant(ir, op))
-}
-
-fn is_constant(ir: &Ir, op: Op) -> bool {
-    ir.op(op).kind == OpKind::ArithConstant
-}
-
 /// What is known of that from which a condition is computed.
 fn reasons(document: &Document, value: Value) -> Vec<Related> {
     let ir = document.ir();
     let Def::Result(op, _) = ir.value(value).def else { return Vec::new() };
     let values = ir.op(op).operands.iter().filter_map(|it| it.value);
-    let known = values.filter(|&it| !is_written(ir, it)).filter_map(|it| {
-        let said = document.integers().range(it).in_words()?;
+    let known = values.filter_map(|it| {
+        let said = document.integer_in_words(it)?;
         let message = format!("{} is {}", ir.value_text(it), said.trim_start_matches("= "));
         Some(Related { range: value_range(ir, it), message })
     });

@@ -3,7 +3,7 @@
 use noisy_syntax::{Form, Op, OpKind};
 use rustc_hash::FxHashSet;
 
-use crate::{Applicability, Document, Fix, Severity, TextEdit};
+use crate::{Applicability, Document, Fix, TextEdit};
 
 /// So many analyses prove the fixes of one request at most; what is not proven by then is not offered. One is enough unless
 /// fixes get in each other's way.
@@ -51,7 +51,7 @@ pub(super) fn removal(
 /// an op that is not used, or a reset that only raises noise, takes nothing from what stays.
 pub(crate) fn proven(document: &Document, fixes: Vec<Option<Fix>>) -> Vec<Option<Fix>> {
     let text = document.source().text().to_string();
-    let before = n_errors(document);
+    let before = document.n_errors();
     let mut holds = vec![false; fixes.len()];
     let mut groups: Vec<Vec<usize>> =
         vec![(0..fixes.len()).filter(|&it| fixes[it].is_some()).collect()];
@@ -63,7 +63,7 @@ pub(crate) fn proven(document: &Document, fixes: Vec<Option<Fix>>) -> Vec<Option
         }
         let after = TextEdit::apply_all(&edits, &text);
         let after = Document::with_model(&after, document.model().clone());
-        if n_errors(&after) <= before {
+        if after.n_errors() <= before {
             for at in together {
                 holds[at] = true;
             }
@@ -98,10 +98,6 @@ fn disjoint(fixes: &[Option<Fix>], group: &[usize]) -> (Vec<TextEdit>, Vec<usize
         group.iter().partition(|it| is_apart.contains(it));
     edits.retain(|it| !is_apart.contains(&it.0));
     (edits.into_iter().map(|it| it.1.clone()).collect(), together, apart)
-}
-
-fn n_errors(document: &Document) -> usize {
-    document.diagnostics().iter().filter(|it| it.severity == Severity::Error).count()
 }
 
 #[cfg(test)]

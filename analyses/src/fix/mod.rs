@@ -327,14 +327,17 @@ pub fn insert_reduces(
                 let edits = layout::edits(document, &[it]);
                 verify::verify(document, &[it], &edits)
             };
-            let (sound, refused): (Vec<_>, Vec<_>) = std::mem::take(&mut answers.mended)
-                .into_iter()
-                .partition(|it| is_sound(it).is_ok());
-            if refused.is_empty() || refused.iter().any(|it| !it.has_calls) {
+            let (mut sound, mut refused) = (Vec::new(), Vec::new());
+            for it in std::mem::take(&mut answers.mended) {
+                match is_sound(&it) {
+                    Ok(()) => sound.push(it),
+                    Err(why) => refused.push((it, why.to_string())),
+                }
+            }
+            if refused.is_empty() || refused.iter().any(|(it, _)| !it.has_calls) {
                 return Err(unverified);
             }
-            for it in refused {
-                let why = is_sound(&it).err().map_or(String::new(), |it| it.to_string());
+            for (it, why) in refused {
                 for &function in it.group.functions.iter().filter(|of| it.is_mended(**of)) {
                     answers.refused.insert(function, why.clone());
                 }

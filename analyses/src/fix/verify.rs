@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 
 use super::FixError;
 use super::group::Answer;
-use crate::{Document, Severity, TextEdit};
+use crate::{Document, TextEdit};
 
 /// The functions in which noise goes over the budget.
 pub(super) fn functions_over(document: &Document) -> FxHashSet<Op> {
@@ -54,10 +54,7 @@ pub(super) fn verify(
             return unverified(format!("@{} is over the budget then", name()));
         }
     }
-    let errors = |document: &Document| {
-        document.diagnostics().iter().filter(|it| it.severity == Severity::Error).count()
-    };
-    let (n_before, n_after) = (errors(document), errors(&after));
+    let (n_before, n_after) = (document.n_errors(), after.n_errors());
     // One error at least is gone with each; but several may come of one chain, or of one contract.
     if n_after + n_mended > n_before {
         return unverified(format!("{n_before} errors became {n_after}"));

@@ -162,11 +162,7 @@ fn a_full_disk_leaves_every_file_whole() {
         "trap '' XFSZ; ulimit -f 1; exec {} --fix --isolated .",
         env!("CARGO_BIN_EXE_noisy-check")
     );
-    let run = std::process::Command::new("bash")
-        .args(["-c", &script])
-        .current_dir(folder.path("."))
-        .output()
-        .expect("a shell");
+    let run = folder.shell(&script);
     let said = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{run:?}");
     assert_eq!(said.matches("a.mlir: not written: ").count(), 1, "{said}");

@@ -103,11 +103,7 @@ fn a_reader_that_goes_away_is_no_crash() {
         "{} --output-format json-lines a.mlir | head -1",
         env!("CARGO_BIN_EXE_noisy-check")
     );
-    let output = std::process::Command::new("sh")
-        .args(["-c", &pipeline])
-        .current_dir(folder.path("."))
-        .output()
-        .expect("a shell");
+    let output = folder.shell(&pipeline);
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert!(output.stdout.starts_with(b"{"));
 }
@@ -151,11 +147,7 @@ fn a_run_that_fails_leaves_the_old_output_file() {
         "trap '' XFSZ; ulimit -f 1; exec {} --isolated a.mlir --output-format sarif --output-file out.txt",
         env!("CARGO_BIN_EXE_noisy-check")
     );
-    let run = std::process::Command::new("bash")
-        .args(["-c", &script])
-        .current_dir(folder.path("."))
-        .output()
-        .expect("a shell");
+    let run = folder.shell(&script);
     let said = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(2), "{said}");
     assert!(said.starts_with("noisy-check: out.txt: "), "{said}");

@@ -35,6 +35,12 @@ impl Folder {
         it
     }
 
+    /// Runs a script of the shell in the folder.
+    pub(crate) fn shell(&self, script: &str) -> std::process::Output {
+        let mut shell = std::process::Command::new("bash");
+        shell.args(["-c", script]).current_dir(self.path(".")).output().expect("a shell")
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }

@@ -49,13 +49,12 @@ pub(crate) fn actions(
         diagnostics.iter().filter(|it| touches(&it.range, range)).collect();
     let mut out = Vec::new();
     let mut codes = Vec::new();
-    let wanted: Vec<Diagnostic> = here.iter().map(|it| (*it).clone()).collect();
-    for (fix, it) in document.fixes(&wanted).into_iter().zip(wanted) {
+    for (fix, &it) in document.fixes(here.iter().copied()).into_iter().zip(&here) {
         let Some(fix) = fix else { continue };
         if fix.applicability == Applicability::Safe && !codes.contains(&it.code) {
             codes.push(it.code);
         }
-        out.push(Action::Fix(fix, it));
+        out.push(Action::Fix(fix, it.clone()));
     }
     codes.retain(|code| diagnostics.iter().filter(|it| it.code == *code).nth(1).is_some());
     out.extend(codes.into_iter().map(Action::FixAll));
@@ -119,8 +118,8 @@ fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
 
 /// The first safe fixes of all diagnostics of a code together; of fixes that overlap only the first.
 pub(crate) fn fix_all(document: &Document, code: &str, diagnostics: &[Diagnostic]) -> Fix {
-    let wanted: Vec<_> = diagnostics.iter().filter(|it| it.code == code).cloned().collect();
-    let mut fixes: Vec<Fix> = document.fixes(&wanted).into_iter().flatten().collect();
+    let wanted = diagnostics.iter().filter(|it| it.code == code);
+    let mut fixes: Vec<Fix> = document.fixes(wanted).into_iter().flatten().collect();
     fixes.retain(|it| it.applicability == Applicability::Safe);
     fixes.sort_by_key(|it| it.edits.first().map_or(0, |it| it.range.start));
     let mut edits: Vec<TextEdit> = Vec::new();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use noisy_analyses::flow::{self, Flow};
 use noisy_analyses::{Assumption, Document, Noise, range};
 use noisy_settings::Hints;
-use noisy_syntax::{Op, OpKind, Value};
+use noisy_syntax::{Op, Value};
 
 use super::cursor;
 use super::walk::{BATCH, Item, Walk};
@@ -132,12 +132,7 @@ fn is_assumed(document: &Document, value: Value) -> bool {
 
 /// `in [0, 7]` or `= 7`, of what is not written as a constant anyway.
 fn integer(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
-    let ir = document.ir();
-    let is_written = ir.definer(value).is_some_and(|op| ir.op(op).kind == OpKind::ArithConstant);
-    if !wanted.ranges || is_written {
-        return None;
-    }
-    document.integers().range(value).in_words()
+    wanted.ranges.then(|| document.integer_in_words(value)).flatten()
 }
 
 /// What a loop does: how often it runs, and what that does to the noise it carries.

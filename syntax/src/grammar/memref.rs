@@ -7,6 +7,9 @@ use crate::dialect::format::RMW;
 use crate::print::{Fits, Printer, Types, Unfit, fits};
 use crate::{Attr, AttrData, OpKind, T, Type, TypeData};
 
+/// The attributes of the lists of offsets, sizes and strides.
+const STATIC_LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
+
 impl Reader<'_, '_> {
     pub(super) fn opt_nontemporal(&mut self) -> Res {
         if self.eat_word("nontemporal") {
@@ -63,21 +66,16 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn subview(&mut self) -> Res {
-        let source = self.out.operands.len() as i64;
-        let names = ["static_offsets", "static_sizes", "static_strides"];
-        self.static_lists(source, &names, |it, _| it.expect(T::LSquare).map(|_| ()))
+        self.static_lists(|it, _| it.expect(T::LSquare).map(|_| ()))
     }
 
     pub(super) fn reinterpret_cast(&mut self) -> Res {
         self.expect_word("to")?;
-        let words = ["offset", "sizes", "strides"];
-        let source = self.out.operands.len() as i64;
-        let names = ["static_offsets", "static_sizes", "static_strides"];
-        self.static_lists(source, &names, |it, at| {
+        self.static_lists(|it, at| {
             if at > 0 {
                 it.expect(T::Comma)?;
             }
-            it.expect_word(words[at])?;
+            it.expect_word(["offset", "sizes", "strides"][at])?;
             it.expect(T::Colon)?;
             it.expect(T::LSquare).map(|_| ())
         })
@@ -124,14 +122,9 @@ impl Reader<'_, '_> {
     }
 
     /// Lists of operands and integers, each with its attribute, and the sizes of all.
-    fn static_lists(
-        &mut self,
-        source: i64,
-        names: &[&str; 3],
-        mut open: impl FnMut(&mut Self, usize) -> Res,
-    ) -> Res {
-        let mut segments = vec![source];
-        for (at, name) in names.iter().enumerate() {
+    fn static_lists(&mut self, mut open: impl FnMut(&mut Self, usize) -> Res) -> Res {
+        let mut segments = vec![self.out.operands.len() as i64];
+        for (at, name) in STATIC_LISTS.into_iter().enumerate() {
             open(self, at)?;
             let list = self.mixed_list(T::RSquare)?;
             segments.push(list.iter().filter(|it| **it == DYNAMIC).count() as i64);
@@ -220,9 +213,7 @@ impl Printer<'_> {
     }
 
     pub(super) fn write_static_lists(&mut self, open: [&str; 3]) -> Fits {
-        for (open, name) in
-            open.into_iter().zip(["static_offsets", "static_sizes", "static_strides"])
-        {
+        for (open, name) in open.into_iter().zip(STATIC_LISTS) {
             let list = self.ints(name)?;
             self.write_mixed(open, &list, "]")?;
         }
