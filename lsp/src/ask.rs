@@ -48,10 +48,19 @@ pub(crate) fn refresh_lenses(session: &Session) {
     }
 }
 
-/// Has an edit applied.
-pub(crate) fn apply(session: &Session, edit: lsp::WorkspaceEdit) {
+/// Has an edit applied, and says what it did, or that the client did not apply it.
+pub(crate) fn apply(session: &Arc<Session>, edit: lsp::WorkspaceEdit, report: String) {
+    let asking = session.clone();
     ask(session, |client| async move {
-        let _ = client.apply_edit(edit).await;
+        // Without an answer there is nobody to tell.
+        let Ok(answer) = client.apply_edit(edit).await else { return };
+        if answer.applied {
+            show(&asking, lsp::MessageType::INFO, &report);
+        } else {
+            let why = answer.failure_reason.unwrap_or_else(|| "the document changed".to_owned());
+            let message = format!("Nothing was inserted: {why}");
+            show(&asking, lsp::MessageType::WARNING, &message);
+        }
     });
 }
 

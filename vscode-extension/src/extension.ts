@@ -38,12 +38,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       log.show();
     }),
     vscode.commands.registerCommand("noisy.showDebugInformation", () => current.showDebug()),
-    vscode.commands.registerCommand("noisy.fixFile", () =>
-      vscode.commands.executeCommand("editor.action.sourceAction", {
-        kind: "source.fixAll.noisy",
-        apply: "first",
-      }),
-    ),
+    vscode.commands.registerCommand("noisy.fixFile", () => current.fixFile()),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
       // What the server offers is settled when it starts; it asks for the other settings by itself.
       const atStart = ["noisy.server.path", "noisy.features"];
@@ -172,13 +167,30 @@ class Session {
     }
   }
 
+  /**
+   * Places in the file that is edited. The server sends the edit and says what it did; a source action would do the same, but
+   * VS Code drops one whenever a change of the problems makes it look for a light bulb meanwhile.
+   */
+  async fixFile(): Promise<void> {
+    const document = vscode.window.activeTextEditor?.document;
+    if (document !== undefined) {
+      const uri = document.uri.toString();
+      await this.execute("noisy.insertReduceNoise", { uri });
+    }
+  }
+
   /** Opens what the server knows of itself, for reports of faults. */
   async showDebug(): Promise<void> {
-    const command = { command: "noisy.printDebugInformation", arguments: [] };
-    const content = await this.client?.sendRequest<string>("workspace/executeCommand", command);
-    if (content !== undefined) {
-      await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content }));
+    const content = await this.execute<string>("noisy.printDebugInformation");
+    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument({ content }));
+  }
+
+  /** Has the server execute one of its commands; without a server that is an error, which VS Code shows. */
+  private execute<T>(command: string, ...args: object[]): Promise<T> {
+    if (this.client === undefined) {
+      throw new Error("noisy-lsp is not running.");
     }
+    return this.client.sendRequest<T>("workspace/executeCommand", { command, arguments: args });
   }
 
   private follow(state: State, server: Server, status?: ServerStatus): void {

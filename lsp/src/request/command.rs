@@ -29,10 +29,10 @@ pub(crate) async fn execute(
                 .map_err(|it| Error::invalid_params(it.to_string()))?;
             let document = server.document(&place.uri)?;
             let (edit, report) = solve::solve(server.session.clone(), document, place).await?;
-            if let Some(edit) = edit {
-                ask::apply(&server.session, edit);
+            match edit {
+                Some(edit) => ask::apply(&server.session, edit, report),
+                None => ask::show(&server.session, lsp::MessageType::INFO, &report),
             }
-            ask::show(&server.session, lsp::MessageType::INFO, &report);
             Ok(None)
         }
         DEBUG => Ok(Some(debug(server).await.into())),

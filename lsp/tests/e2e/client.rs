@@ -70,7 +70,7 @@ impl Client {
             .env("XDG_CACHE_HOME", env!("CARGO_TARGET_TMPDIR"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::inherit())
             .spawn()
             .expect("the server starts");
         let (input, output) = (child.stdin.take(), child.stdout.take().expect("a pipe"));

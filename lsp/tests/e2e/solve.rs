@@ -96,9 +96,32 @@ fn the_command_of_a_lens_places() {
     assert_eq!(client.request("workspace/executeCommand", params), Ok(Value::Null));
     let edit = client.wait("an edit", |it| it["method"] == "workspace/applyEdit");
     client.reply(&edit, json!({ "applied": true }));
+    let shown = client.wait("a report", |it| it["method"] == "window/showMessage");
+    assert_eq!(shown["params"]["type"], 3, "{shown}");
     let mended = apply(&text, &edit["params"]["edit"]["documentChanges"][0]["edits"]);
     client.change(URI, 2, None, &mended);
     assert!(client.diagnostics(URI, 2).is_empty());
+}
+
+#[test]
+fn the_command_without_a_version_places_in_what_is_open() {
+    let mut client = client(Value::Null);
+    client.open(URI, &illegal());
+    let params = json!({ "command": "noisy.insertReduceNoise", "arguments": [{ "uri": URI }] });
+    assert_eq!(client.request("workspace/executeCommand", params.clone()), Ok(Value::Null));
+    let edit = client.wait("an edit", |it| it["method"] == "workspace/applyEdit");
+    client.reply(&edit, json!({ "applied": false, "failureReason": "it is locked" }));
+    let shown = client.wait("why not", |it| it["method"] == "window/showMessage");
+    assert_eq!(shown["params"]["type"], 2, "{shown}");
+    assert_eq!(shown["params"]["message"], "Nothing was inserted: it is locked");
+    // What is legal needs no edit.
+    let mended = apply(&illegal(), &edit["params"]["edit"]["documentChanges"][0]["edits"]);
+    client.change(URI, 2, None, &mended);
+    assert_eq!(client.request("workspace/executeCommand", params), Ok(Value::Null));
+    let next = client.wait("an answer", |it| {
+        it["method"] == "window/showMessage" || it["method"] == "workspace/applyEdit"
+    });
+    assert_eq!(next["method"], "window/showMessage", "{next}");
 }
 
 #[test]

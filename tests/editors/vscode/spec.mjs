@@ -301,8 +301,9 @@ async function run() {
       await squiggle.first().waitFor();
       await page.keyboard.press("F1");
       await page.keyboard.type("Noisy: Insert Optimal");
+      // While the list is being narrowed Enter would take what was first before.
       await page
-        .locator(".quick-input-list .monaco-list-row", { hasText: "Noisy: Insert" })
+        .locator(".quick-input-list .monaco-list-row.focused", { hasText: "Noisy: Insert" })
         .waitFor();
       await page.keyboard.press("Enter");
       await eventually("no squiggle", async () => (await squiggle.count()) === 0);
