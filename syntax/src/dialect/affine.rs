@@ -17,15 +17,19 @@ macro_rules! affine {
         /// The largest result of an affine map.
         AffineMax = "affine.max", PURE, [("map", "")], [E::AffineApply("map"), E::AttrDict, E::ResultIs(Type::INDEX)];
         /// Reads an element of a memref at affine indices.
-        AffineLoad = "affine.load", NONE, [("map", "")], [E::AffineAccess, E::AttrDict, COLON, E::Type(Bind::ElementOf(0))];
+        AffineLoad = "affine.load", NONE, [("map", "")], [E::AffineAccess("map"), E::AttrDict, COLON, E::Type(Bind::ElementOf(0))];
         /// Writes an element of a memref at affine indices.
-        AffineStore = "affine.store", NONE, [("map", "")], [E::Uses(1), COMMA, E::AffineAccess, E::AttrDict, COLON, E::Type(Bind::StoreTo)];
+        AffineStore = "affine.store", NONE, [("map", "")], [E::Uses(1), COMMA, E::AffineAccess("map"), E::AttrDict, COLON, E::Type(Bind::StoreTo)];
         /// Reads a vector of a memref at affine indices.
-        AffineVectorLoad = "affine.vector_load", NONE, [("map", "")], [E::AffineAccess, E::AttrDict, COLON, E::Type(Bind::Operand(0)), COMMA, E::Type(Bind::Result)];
+        AffineVectorLoad = "affine.vector_load", NONE, [("map", "")], [E::AffineAccess("map"), E::AttrDict, COLON, E::Type(Bind::Operand(0)), COMMA, E::Type(Bind::Result)];
         /// Writes a vector to a memref at affine indices.
-        AffineVectorStore = "affine.vector_store", NONE, [("map", "")], [E::Uses(1), COMMA, E::AffineAccess, E::AttrDict, COLON, E::Type(Bind::Operand(1)), COMMA, E::Type(Bind::Operand(0))];
+        AffineVectorStore = "affine.vector_store", NONE, [("map", "")], [E::Uses(1), COMMA, E::AffineAccess("map"), E::AttrDict, COLON, E::Type(Bind::Operand(1)), COMMA, E::Type(Bind::Operand(0))];
         /// Prefetches an element of a memref.
-        AffinePrefetch = "affine.prefetch", NONE, [("isDataCache", ""), ("isWrite", ""), ("localityHint", ""), ("map", "")], [E::AffineAccess, COMMA, E::PrefetchKind, E::AttrDict, COLON, E::Type(Bind::Operand(0))];
+        AffinePrefetch = "affine.prefetch", NONE, [("isDataCache", ""), ("isWrite", ""), ("localityHint", ""), ("map", "")], [E::AffineAccess("map"), COMMA, E::PrefetchKind, E::AttrDict, COLON, E::Type(Bind::Operand(0))];
+        /// Starts to copy elements of one memref to another, told apart by an element of a third; all accessed at affine indices.
+        AffineDmaStart = "affine.dma_start", NONE, [], [E::AffineAccess("src_map"), COMMA, E::AffineAccess("dst_map"), COMMA, E::AffineAccess("tag_map"), COMMA, E::Use(Type::INDEX), E::OptStride, COLON, E::AccessedTypes(&["src_map", "dst_map", "tag_map"])];
+        /// Waits until what `affine.dma_start` started with the same tag is done.
+        AffineDmaWait = "affine.dma_wait", NONE, [], [E::AffineAccess("tag_map"), COMMA, E::Use(Type::INDEX), COLON, E::AccessedTypes(&["tag_map"])];
         /// Splits a linear index into one index per dimension.
         AffineDelinearizeIndex = "affine.delinearize_index", PURE, [("static_basis", "")], [E::Use(Type::INDEX), E::Delinearize];
         /// Joins indices into one linear index.

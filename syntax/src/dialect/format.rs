@@ -141,8 +141,12 @@ pub enum E {
     AffineParallel,
     /// An affine map (or set), the attribute of this name, and its operands.
     AffineApply(&'static str),
-    /// A memref and `[%i + 1, ...]`; the map is the attribute `map`.
-    AffineAccess,
+    /// A memref and `[%i + 1, ...]`; the map is the attribute of this name.
+    AffineAccess(&'static str),
+    /// The types of the memrefs that are accessed through these maps, from the first operand on.
+    AccessedTypes(&'static [&'static str]),
+    /// `, %stride, %n` or nothing.
+    OptStride,
     /// `read|write, locality<3>, data|instr`
     PrefetchKind,
     /// `nontemporal(true)` or nothing.
@@ -187,6 +191,7 @@ impl E {
             | E::StrAttr(attr)
             | E::SymbolUse(attr)
             | E::AffineApply(attr)
+            | E::AffineAccess(attr)
             | E::OptInt(attr)
             | E::Int32(attr)
             | E::Permutation(attr) => std::slice::from_ref(attr),
@@ -212,7 +217,6 @@ impl E {
                 "upperBoundsGroups",
                 "upperBoundsMap",
             ],
-            E::AffineAccess => &["map"],
             E::PrefetchKind => &["isDataCache", "isWrite", "localityHint"],
             E::Delinearize => &["static_basis"],
             E::Linearize => &["disjoint", "operandSegmentSizes", "static_basis"],
@@ -246,7 +250,9 @@ impl E {
             | E::OptElse
             | E::ScfWhile
             | E::ScfReduce
-            | E::RmwTypes => &[],
+            | E::RmwTypes
+            | E::AccessedTypes(_)
+            | E::OptStride => &[],
         }
     }
 }

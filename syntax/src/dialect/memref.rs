@@ -48,6 +48,14 @@ macro_rules! memref {
         MemrefTranspose = "memref.transpose", PURE, [("permutation", "")], [E::Uses(1), E::Permutation("permutation"), E::AttrDict, COLON, E::Type(Bind::Operands), E::Word("to"), E::Type(Bind::Result)];
         /// A buffer of rank 1 with other element type and shape.
         MemrefView = "memref.view", PURE, [], [E::Uses(1), E::Punct(T::LSquare), E::Use(Type::INDEX), E::Punct(T::RSquare), E::Indices(T::LSquare), E::AttrDict, COLON, E::Type(Bind::Operand(0)), E::Word("to"), E::Type(Bind::Result)];
+        /// A buffer of rank 0, the offset, the sizes and the strides that make up a memref.
+        MemrefExtractStridedMetadata = "memref.extract_strided_metadata", PURE, [], [E::Uses(1), COLON, E::Type(Bind::Operand(0)), ARROW, E::ResultTypes, E::AttrDict];
+        /// The address of a buffer.
+        MemrefExtractAlignedPointerAsIndex = "memref.extract_aligned_pointer_as_index", PURE, [], [E::Uses(1), COLON, E::Type(Bind::Operand(0)), ARROW, E::Type(Bind::Result), E::AttrDict];
+        /// The same buffer in a shape that is computed.
+        MemrefReshape = "memref.reshape", PURE, [], [E::Uses(1), E::Punct(T::LParen), E::Uses(1), E::Punct(T::RParen), E::AttrDict, COLON, E::FunctionType(0)];
+        /// Prefetches an element of a memref.
+        MemrefPrefetch = "memref.prefetch", NONE, [("isDataCache", ""), ("isWrite", ""), ("localityHint", "")], [E::Uses(1), E::Indices(T::LSquare), COMMA, E::PrefetchKind, COLON, E::Type(Bind::Operand(0))];
         /// The rank of a memref.
         MemrefRank = "memref.rank", PURE, [], [E::Uses(1), E::AttrDict, COLON, E::Type(Bind::Operand(0)), E::ResultIs(Type::INDEX)];
     } };

@@ -70,14 +70,42 @@ impl Reader<'_, '_> {
     }
 
     /// `%m[%i + 1, symbol(%n)]`
-    pub(super) fn affine_access(&mut self) -> Res {
+    pub(super) fn affine_access(&mut self, name: &str) -> Res {
         self.operand(Type::UNKNOWN)?;
         self.expect(T::LSquare)?;
         let (map, operands) = self.ssa_exprs()?;
         self.expect(T::RSquare)?;
         self.push_operands(operands);
         let attr = self.affine_attr(map);
-        self.set_attr("map", attr);
+        self.set_attr(name, attr);
+        Ok(())
+    }
+
+    /// `memref<8xf32>, memref<8xf32, 2>`: of the operand before those of each map.
+    pub(super) fn accessed_types(&mut self, maps: &[&str]) -> Res {
+        let mut at = 0;
+        for (i, name) in maps.iter().enumerate() {
+            if i > 0 {
+                self.expect(T::Comma)?;
+            }
+            let ty = self.ty()?;
+            self.set_operand_type(at, ty);
+            let name = self.name(name);
+            let attr = self.out.attrs.iter().find(|it| it.0 == name).map(|it| it.1);
+            if let Some(AttrData::Affine(map)) = attr.map(|it| self.env.interner.attr_data(it)) {
+                at += 1 + map.n_inputs();
+            }
+        }
+        Ok(())
+    }
+
+    /// `, %stride, %n` or nothing.
+    pub(super) fn opt_stride(&mut self) -> Res {
+        if self.eat(T::Comma) {
+            self.operand(Type::INDEX)?;
+            self.expect(T::Comma)?;
+            self.operand(Type::INDEX)?;
+        }
         Ok(())
     }
 
@@ -393,18 +421,40 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(super) fn write_affine_access(&mut self) -> Fits {
+    pub(super) fn write_affine_access(&mut self, name: &str) -> Fits {
         self.operand(Type::UNKNOWN)?;
-        let values = self.take_operands(self.n_left())?;
-        let (_, map) = self.map("map")?;
+        let (_, map) = self.map(name)?;
         let Body::Map(exprs) = &map.body else { return Err(Unfit) };
-        fits(values.len() == map.n_inputs())?;
+        let (n_dims, n_inputs, exprs) = (map.n_dims, map.n_inputs(), exprs.clone());
+        let values = self.take_operands(n_inputs)?;
         fits(values.iter().all(|it| self.type_of(*it) == Type::INDEX))?;
-        let (n_dims, exprs) = (map.n_dims, exprs.clone());
         self.text.push("[");
         self.write_exprs(n_dims, &exprs, &values)?;
         self.text.push("]");
         Ok(())
+    }
+
+    pub(super) fn write_accessed_types(&mut self, maps: &[&str]) -> Fits {
+        let mut at = 0;
+        for (i, name) in maps.iter().enumerate() {
+            if i > 0 {
+                self.text.push(",");
+            }
+            self.blank();
+            self.text.ty(self.operand_type(at)?);
+            at += 1 + self.map(name)?.1.n_inputs();
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_stride(&mut self) -> Fits {
+        if self.n_left() == 0 {
+            return Ok(());
+        }
+        self.text.push(",");
+        self.operand(Type::INDEX)?;
+        self.text.push(",");
+        self.operand(Type::INDEX)
     }
 
     pub(super) fn write_prefetch_kind(&mut self) -> Fits {

@@ -6,8 +6,12 @@
 //!
 //! *Cost.* What computes an index is followed over [`MAX_STEPS`] ops; what lies beyond is taken for right.
 
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
 use super::Verifier;
-use crate::{AttrData, Code, Def, Dim, Op, OpKind, Region, Traits, Type, Value};
+use crate::{AttrData, Code, Def, Dim, Op, OpKind, Region, Traits, Type, TypeData, Value};
 
 /// How many ops are looked at behind one operand.
 pub(super) const MAX_STEPS: usize = 16;
@@ -32,8 +36,20 @@ impl Verifier<'_> {
                 let n = self.ir.op(op).operands.len();
                 self.map_operands(op, 0, n, "condition");
             }
-            K::AffineLoad | K::AffineVectorLoad | K::AffinePrefetch => self.indices(op, 1),
-            K::AffineStore | K::AffineVectorStore => self.indices(op, 2),
+            K::AffineLoad | K::AffineVectorLoad | K::AffinePrefetch => {
+                self.indices(op, 1..self.ir.op(op).operands.len());
+            }
+            K::AffineStore | K::AffineVectorStore => {
+                self.indices(op, 2..self.ir.op(op).operands.len());
+            }
+            K::AffineDmaStart | K::AffineDmaWait => {
+                let accesses = self.dma_accesses(op).unwrap_or_default();
+                for it in accesses {
+                    if self.problems.is_empty() {
+                        self.indices(op, it);
+                    }
+                }
+            }
             _ => {}
         }
     }
@@ -64,8 +80,8 @@ impl Verifier<'_> {
         }
     }
 
-    fn indices(&mut self, op: Op, first: usize) {
-        for at in first..self.ir.op(op).operands.len() {
+    fn indices(&mut self, op: Op, at: Range<usize>) {
+        for at in at {
             let Some(value) = self.ir.op(op).operands[at].value else { continue };
             if !self.is_affine(op, value, false) {
                 let message = "index must be a valid dimension or symbol identifier";
@@ -118,7 +134,8 @@ impl Verifier<'_> {
                 let data = ir.op(definer);
                 data.parent == scope
                     || match data.kind {
-                        OpKind::Unknown | OpKind::ArithConstant | OpKind::MemrefDim => true,
+                        OpKind::Unknown | OpKind::ArithConstant => true,
+                        OpKind::MemrefDim => self.is_valid_size(scope, definer, steps),
                         OpKind::AffineApply => {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
                             values.all(|it| self.is_valid(scope, it, is_symbol, steps))
@@ -126,11 +143,63 @@ impl Verifier<'_> {
                         // Newer than LLVM 19: what is computed from symbols is one.
                         kind if kind.has(Traits::PURE) && data.regions.is_empty() => {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
-                            values.all(|it| self.is_valid(scope, it, true, steps))
+                            values.all(|it| {
+                                matches!(self.value_type(it), Type::INDEX | Type::UNKNOWN)
+                                    && self.is_valid(scope, it, true, steps)
+                            })
                         }
-                        kind => kind.spec().name.starts_with("memref."),
+                        _ => false,
                     }
             }
+        }
+    }
+
+    /// Whether the size that `memref.dim` gives is a symbol: one of a memref from outside of the loops, or one that `memref.alloc`
+    /// was given as a symbol (`isDimOpValidSymbol`).
+    fn is_valid_size(&self, scope: Region, dim: Op, steps: &mut usize) -> bool {
+        let ir = self.ir;
+        let operand = |op: Op, at: usize| ir.op(op).operands.get(at).and_then(|it| it.value);
+        let (Some(mut memref), Some(index)) = (operand(dim, 0), operand(dim, 1)) else {
+            return true;
+        };
+        loop {
+            let (region, definer) = match ir.value(memref).def {
+                Def::Argument(block, _) => (ir.block(block).region, None),
+                Def::Result(definer, _) => (ir.op(definer).parent, Some(definer)),
+            };
+            let parent = ir.region(region).parent.map(|it| ir.op(it).kind);
+            let is_top = parent.is_none_or(|it| it == OpKind::Unknown || it.has(Traits::ISOLATED));
+            if region == scope || is_top || *steps == 0 {
+                return true;
+            }
+            *steps -= 1;
+            let Some(definer) = definer else { return false };
+            let data = ir.op(definer);
+            match data.kind {
+                OpKind::Unknown | OpKind::MemrefSubview | OpKind::MemrefView => return true,
+                OpKind::MemrefCast => match operand(definer, 0) {
+                    Some(source) => memref = source,
+                    None => return true,
+                },
+                OpKind::MemrefAlloc => {
+                    let Some(dims) = self.dims(self.value_type(memref)) else { return true };
+                    let Some(index) = self.constant_index(index) else { return false };
+                    let Some(Dim::Dynamic) = dims.get(index) else { return index < dims.len() };
+                    let n = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
+                    return operand(definer, n)
+                        .is_none_or(|it| self.is_valid(scope, it, true, steps));
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    /// The value of an `arith.constant`.
+    fn constant_index(&self, value: Value) -> Option<usize> {
+        let Def::Result(definer, _) = self.ir.value(value).def else { return None };
+        match self.ir.interner.attr_data(self.ir.attr(definer, "value")?) {
+            AttrData::Int { value, .. } => usize::try_from(*value).ok(),
+            _ => None,
         }
     }
 
@@ -174,6 +243,56 @@ impl Verifier<'_> {
                 self.show(element)
             );
             self.tell(op, Code::ElementType, message);
+        }
+    }
+
+    /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each behind its memref; `None` if a map is missing.
+    fn dma_accesses(&self, op: Op) -> Option<SmallVec<[Range<usize>; 3]>> {
+        let maps: &[&str] = match self.ir.op(op).kind {
+            OpKind::AffineDmaStart => &["src_map", "dst_map", "tag_map"],
+            _ => &["tag_map"],
+        };
+        let mut at = 0;
+        let access = |name: &&str| {
+            let (n_dims, n_symbols) = self.map_shape(op, name)?;
+            let indices = at + 1..at + 1 + n_dims + n_symbols;
+            at = indices.end;
+            Some(indices)
+        };
+        maps.iter().map(access).collect()
+    }
+
+    /// The operands of `affine.dma_start` and `affine.dma_wait`: memrefs, each with the indices that its map takes, then the number of
+    /// elements, and maybe a stride and the number of elements per stride (`verifyInvariantsImpl` of MLIR 19's `AffineOps.cpp`).
+    pub(super) fn copied(&mut self, op: Op) {
+        let Some(accesses) = self.dma_accesses(op) else { return };
+        let is_start = self.ir.op(op).kind == OpKind::AffineDmaStart;
+        let n = self.ir.op(op).operands.len();
+        let wanted = accesses.last().map_or(0, |it| it.end) + 1;
+        if n != wanted && !(is_start && n == wanted + 2) {
+            let message = format!("expected {wanted} operands for these maps, but found {n}");
+            self.tell(op, Code::OperandCount, message);
+            return;
+        }
+        for indices in accesses {
+            let ty = self.operand_type(op, indices.start - 1);
+            if !matches!(
+                self.ir.interner.type_data(ty),
+                TypeData::MemRef { .. } | TypeData::Unknown
+            ) {
+                let message = format!("copies to and from memrefs, not '{}'", self.show(ty));
+                self.tell(op, Code::OperandType, message);
+                return;
+            }
+            for at in indices {
+                let ty = self.operand_type(op, at);
+                if self.clash(ty, Type::INDEX) {
+                    let message =
+                        format!("an index must be of type 'index', not '{}'", self.show(ty));
+                    self.tell(op, Code::OperandType, message);
+                    return;
+                }
+            }
         }
     }
 

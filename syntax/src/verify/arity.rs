@@ -54,7 +54,9 @@ impl Arity {
             K::AffineApply | K::AffineMin | K::AffineMax => Arity(ANY, ONE, NONE, NONE),
             K::AffineLoad | K::AffineVectorLoad => Arity(SOME, ONE, NONE, NONE),
             K::AffineStore | K::AffineVectorStore => Arity((2, usize::MAX), NONE, NONE, NONE),
-            K::AffinePrefetch => Arity(SOME, NONE, NONE, NONE),
+            K::AffinePrefetch | K::AffineDmaStart | K::AffineDmaWait => {
+                Arity(SOME, NONE, NONE, NONE)
+            }
             K::AffineDelinearizeIndex => Arity(SOME, ANY, NONE, NONE),
             K::AffineLinearizeIndex => Arity(ANY, ONE, NONE, NONE),
             K::NoisyAdd | K::NoisySub | K::NoisyMul => Arity(TWO, ONE, NONE, NONE),
@@ -115,6 +117,8 @@ fn required(kind: OpKind) -> &'static [&'static str] {
         | K::AffineStore
         | K::AffineVectorLoad
         | K::AffineVectorStore => &["map"],
+        K::AffineDmaStart => &["src_map", "dst_map", "tag_map"],
+        K::AffineDmaWait => &["tag_map"],
         _ => &[],
     }
 }

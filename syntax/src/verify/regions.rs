@@ -3,7 +3,8 @@
 //! As in the real tools all of it is told of the op that holds the regions: at its name.
 
 use super::Verifier;
-use crate::{AttrData, Block, Code, Form, Op, OpKind, Region, Traits, Type, TypeData};
+use crate::dialect::format::RMW;
+use crate::{AttrData, Block, Code, Form, Op, OpKind, Region, Sign, Traits, Type, TypeData};
 
 /// The types of what ends a region: of the operands of its terminator.
 type Given = Vec<Type>;
@@ -438,12 +439,29 @@ impl Verifier<'_> {
         ) {
             return;
         }
+        let tensor = |it: &&Type| {
+            let data = self.ir.interner.type_data(**it);
+            !matches!(data, TypeData::Tensor { dims: Some(_), .. } | TypeData::Unknown)
+        };
+        if let Some(ty) = results.iter().find(tensor) {
+            let message = format!("shares ranked tensors, not '{}'", self.show(*ty));
+            self.tell(op, Code::OperandType, message);
+            return;
+        }
         let Some(block) = self.region(op, 0).and_then(|it| self.entry(it)) else { return };
         let rank =
             match self.ir.attr(op, "staticUpperBound").map(|it| self.ir.interner.attr_data(it)) {
                 Some(AttrData::DenseArray { values, .. }) => values.len(),
                 _ => return,
             };
+        if let Some(AttrData::Array(mapping)) =
+            self.ir.attr(op, "mapping").map(|it| self.ir.interner.attr_data(it))
+            && mapping.len() != rank
+        {
+            let message = format!("maps {} of {rank} loops", mapping.len());
+            self.tell(op, Code::WrongCount, message);
+            return;
+        }
         let mut wanted = vec![Type::INDEX; rank];
         wanted.extend(&results);
         let given = self.argument_types(block);
@@ -520,6 +538,35 @@ impl Verifier<'_> {
             self.tell(op, Code::RegionValues, message);
             return;
         }
+        for (at, ty) in results.iter().enumerate() {
+            if !self.can_reduce(op, at, *ty) {
+                let message = format!("a value of type '{}' is not reduced so", self.show(*ty));
+                self.tell(op, Code::OperandType, message);
+                return;
+            }
+        }
         self.yields_or_empty(op, 0, &results);
+    }
+
+    /// Whether reduction `at` of `affine.parallel` is of this type (`isResultTypeMatchAtomicRMWKind` of MLIR 19's `AffineOps.cpp`); later
+    /// versions have more kinds.
+    fn can_reduce(&self, op: Op, at: usize, ty: Type) -> bool {
+        let interner = &self.ir.interner;
+        let kind = self.ir.attr(op, "reductions").and_then(|it| match interner.attr_data(it) {
+            AttrData::Array(list) => list.get(at).map(|it| interner.attr_data(*it)),
+            _ => None,
+        });
+        let Some(AttrData::Int { value, .. }) = kind else { return true };
+        let ty = interner.type_data(ty);
+        let is_int = |wanted: Option<Sign>| matches!(ty, TypeData::Int { sign, .. } if wanted.is_none_or(|it| it == *sign));
+        let name = usize::try_from(*value).ok().and_then(|it| RMW.get(it)).copied();
+        *ty == TypeData::Unknown
+            || match name {
+                Some("addf" | "mulf" | "maximumf" | "minimumf") => matches!(ty, TypeData::Float(_)),
+                Some("addi" | "muli" | "ori" | "andi") => is_int(None),
+                Some("maxs" | "mins") => is_int(Some(Sign::Signed)),
+                Some("maxu" | "minu") => is_int(Some(Sign::Unsigned)),
+                _ => true,
+            }
     }
 }

@@ -213,6 +213,7 @@ impl Verifier<'_> {
             OpKind::AffineApply => self.applied(op),
             OpKind::AffineLoad | OpKind::AffineVectorLoad => self.accessed(op, 0),
             OpKind::AffineStore | OpKind::AffineVectorStore => self.accessed(op, 1),
+            OpKind::AffineDmaStart | OpKind::AffineDmaWait => self.copied(op),
             OpKind::AffineDelinearizeIndex => self.delinearized(op),
             OpKind::CfSwitch => self.cases(op),
             _ => {}

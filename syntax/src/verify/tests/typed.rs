@@ -359,3 +359,127 @@ func.func @f(%a: i32) {
         "#]],
     );
 }
+
+/// The maps of `affine.dma_start` and `affine.dma_wait` say which operand is what.
+#[test]
+fn copies_access_memrefs() {
+    check(
+        r#"func.func @f(%m: memref<8x8xf32>, %t: memref<1xi32>, %n: index) {
+  affine.for %i = 0 to 8 {
+    affine.dma_start %m[%i + 3, %i], %m[%i, symbol(%n) + 7], %t[0], %n : memref<8x8xf32>, memref<8x8xf32>, memref<1xi32>
+    affine.dma_start %m[%i, %i], %m[%i, %i], %t[%i], %n, %n, %n : memref<8x8xf32>, memref<8x8xf32>, memref<1xi32>
+    affine.dma_wait %t[%i mod 2], %n : memref<1xi32>
+  }
+  return
+}
+// -----
+func.func @f(%m: memref<8x8xf32>, %t: memref<1xi32>, %n: index) {
+  affine.dma_start %m[], %m[], %t[0], %n, %n : memref<8x8xf32>, memref<8x8xf32>, memref<1xi32>
+  return
+}
+// -----
+func.func @f(%m: memref<8x8xf32>, %t: memref<1xi32>, %n: index) {
+  affine.dma_start %m[], %m[], %t[0], %n : memref<8x8xf32>, memref<8x8xf32>
+  return
+}
+// -----
+func.func @f(%m: memref<8x8xf32>, %t: memref<1xi32>, %n: index, %x: f32) {
+  affine.dma_start %m[], %x[], %t[0], %n : memref<8x8xf32>, f32, memref<1xi32>
+  return
+}
+// -----
+func.func @f(%m: memref<8x8xf32>, %t: memref<1xindex>, %n: index) {
+  affine.for %i = 0 to 8 {
+    %0 = affine.load %t[0] : memref<1xindex>
+    affine.dma_wait %t[%0], %n : memref<1xindex>
+  }
+  return
+}
+// -----
+func.func @f(%m: memref<8x8xf32>, %n: index, %x: i32) {
+  "affine.dma_wait"(%m, %x, %n) {tag_map = affine_map<(d0) -> (d0)>} : (memref<8x8xf32>, i32, index) -> ()
+  return
+}
+// -----
+func.func @f(%m: memref<8x8xf32>, %n: index) {
+  "affine.dma_wait"(%m, %n, %n, %n) {tag_map = affine_map<(d0) -> (d0)>} : (memref<8x8xf32>, index, index, index) -> ()
+  return
+}
+// -----
+func.func @f(%m: memref<8x8xf32>, %n: index) {
+  "affine.dma_wait"(%m, %n, %n) : (memref<8x8xf32>, index, index) -> ()
+  return
+}
+"#,
+        &expect![[r#"
+            11 : expected ',' (expected-token)
+            16 : expected ',' (expected-token)
+            21 affine.dma_start: copies to and from memrefs, not 'f32' (operand-type)
+            28 affine.dma_wait: index must be a valid dimension or symbol identifier (affine-operand)
+            34 "affine.dma_wait": an index must be of type 'index', not 'i32' (operand-type)
+            39 "affine.dma_wait": expected 3 operands for these maps, but found 4 (operand-count)
+            44 "affine.dma_wait": requires attribute 'tag_map' (missing-attribute)
+        "#]],
+    );
+}
+
+/// What is read from memory in a loop is no index of an affine access; sizes are where they were given as such.
+#[test]
+fn indices_are_computed_from_symbols() {
+    check(
+        r#"func.func @f(%m: memref<8xf32>, %s: memref<?xindex>, %c0: index) {
+  affine.for %i = 0 to 8 {
+    %0 = memref.dim %s, %c0 : memref<?xindex>
+    %1 = affine.load %m[%0] : memref<8xf32>
+    %2 = memref.load %s[%i] : memref<?xindex>
+    %3 = affine.load %m[%2] : memref<8xf32>
+    %4 = memref.rank %s : memref<?xindex>
+    %5 = affine.load %m[%4] : memref<8xf32>
+    %c1 = arith.constant 0 : index
+    %6 = memref.alloc(%i) : memref<?xf32>
+    %7 = memref.dim %6, %c1 : memref<?xf32>
+    %8 = affine.load %m[%7] : memref<8xf32>
+    %9 = memref.alloc(%c0) : memref<?x4xf32>
+    %10 = memref.dim %9, %c1 : memref<?x4xf32>
+    %11 = affine.load %m[%10] : memref<8xf32>
+  }
+  return
+}
+"#,
+        &expect![[r#"
+            6 affine.load: index must be a valid dimension or symbol identifier (affine-operand)
+            8 affine.load: index must be a valid dimension or symbol identifier (affine-operand)
+            12 affine.load: index must be a valid dimension or symbol identifier (affine-operand)
+        "#]],
+    );
+}
+
+/// Reductions are of types that they reduce; what `scf.forall` shares are tensors, and all of its loops are mapped or none.
+#[test]
+fn parallel_loops_say_what_they_do() {
+    check(
+        r#"func.func @f(%n: index, %x: f32, %i: i32, %u: ui32) {
+  %0:2 = affine.parallel (%k) = (0) to (%n) reduce ("addf", "maxu") -> (f32, ui32) {
+    affine.yield %x, %u : f32, ui32
+  }
+  %1 = affine.parallel (%k) = (0) to (%n) reduce ("addi") -> f32 {
+    affine.yield %x : f32
+  }
+  %2 = affine.parallel (%k) = (0) to (%n) reduce ("maxs") -> i32 {
+    affine.yield %i : i32
+  }
+  scf.forall (%k) in (%n) shared_outs(%o = %x) -> f32 {
+  }
+  scf.forall (%k, %l) in (%n, %n) {
+  } {mapping = [#gpu.block<x>]}
+  return
+}
+"#,
+        &expect![[r#"
+            5 affine.parallel: a value of type 'f32' is not reduced so (operand-type)
+            8 affine.parallel: a value of type 'i32' is not reduced so (operand-type)
+            11 scf.forall: shares ranked tensors, not 'f32' (operand-type)
+            13 scf.forall: maps 1 of 2 loops (wrong-count)
+        "#]],
+    );
+}
