@@ -190,8 +190,14 @@ impl<'a> Text<'a> {
                     TypeData::Float(kind) => kind,
                     _ => "f64",
                 };
-                self.push(&float_text(f64::from_bits(*bits), kind));
-                suffix(self, *ty);
+                let text = float_text(f64::from_bits(*bits), kind);
+                self.push(&text);
+                // Without its type it would be an integer.
+                if types == Types::NotDefault && text.starts_with("0x") && *ty == Type::F64 {
+                    self.push(" : f64");
+                } else {
+                    suffix(self, *ty);
+                }
             }
             AttrData::String(text, ty) => {
                 push_quoted(&mut self.out, self.interner.str(*text));

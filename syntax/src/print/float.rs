@@ -6,22 +6,89 @@
     reason = "numbers of digits and exponents of floats"
 )]
 
-/// A float as MLIR prints it: six digits in scientific form if they are exact, else as many as are needed.
+/// A float as MLIR prints it (`printFloatValue` of `AsmPrinter.cpp`): six digits in scientific form if they are exact, else as many as are
+/// needed, else its bits.
 pub(crate) fn float_text(value: f64, kind: &str) -> String {
-    if value.is_finite() {
-        let rounded = format!("{value:.5e}");
-        let same = |text: &str| {
-            text.parse::<f64>()
-                .is_ok_and(|it| crate::grammar::round_to(it, kind).to_bits() == value.to_bits())
-        };
-        let (digits, exponent) = rounded.split_once('e').unwrap_or((&rounded, "0"));
-        let exponent: i32 = exponent.parse().unwrap_or(0);
-        if same(&rounded) {
-            let sign = if exponent < 0 { '-' } else { '+' };
-            return format!("{digits}0e{sign}{:02}", exponent.unsigned_abs());
-        }
-        return long_float(value, kind);
+    if !value.is_finite() {
+        return bits_text(value, kind);
     }
+    let (digits, exponent) = digits(value, 6);
+    let sign = if value.is_sign_negative() { "-" } else { "" };
+    let short = format!("{sign}{}.{:0<6}e{exponent:+03}", &digits[..1], &digits[1..]);
+    if is_exactly(&short, value, kind) { short } else { long_float(value, kind) }
+}
+
+/// Whether the text is read as the value.
+fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
+    if !matches!(kind, "f80" | "f128") {
+        let read = text.parse::<f64>();
+        return read
+            .is_ok_and(|it| crate::grammar::round_to(it, kind).to_bits() == value.to_bits());
+    }
+    // They hold more than an f64: what is not exact in it is another value.
+    let (written, exact) = (text.split_once('e'), format!("{value:.1100e}"));
+    let (Some((digits, exponent)), Some((all, its))) = (written, exact.split_once('e')) else {
+        return false;
+    };
+    let trimmed = |it: &str| it.trim_end_matches('0').to_owned();
+    exponent.parse::<i32>().ok() == its.parse::<i32>().ok() && trimmed(digits) == trimmed(all)
+}
+
+/// The first digits of a finite value, at most `precision`, without zeros at the end, and the exponent of the first.
+///
+/// `APFloat::toString` makes the value an integer, N times a power of ten; cuts from N the powers of ten beyond
+/// the bits that `precision` digits need; and rounds what is left half up. So six digits are sometimes the next smaller ones, not the nearest.
+fn digits(value: f64, precision: u32) -> (String, i32) {
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return ("0".to_owned(), 0);
+    }
+    // No cut is at a digit behind these.
+    let exact = format!("{magnitude:.50e}");
+    let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "0"));
+    let mut exponent: i32 = exponent.parse().unwrap_or(0);
+    let mut all: String = mantissa.chars().filter(|it| *it != '.').collect();
+
+    // magnitude = odd * 2^scale, and so N = odd * 5^-scale or, if there is nothing behind the point, the value.
+    let bits = magnitude.to_bits();
+    let biased = (bits >> 52) as i32;
+    let fraction = bits & ((1 << 52) - 1);
+    let significand = if biased == 0 { fraction } else { fraction | 1 << 52 };
+    let zeros = significand.trailing_zeros() as i32;
+    let scale = biased.max(1) - 1075 + zeros;
+    let odd = (significand >> zeros) as f64;
+    let n_bits =
+        odd.log2() + if scale < 0 { -f64::from(scale) * 5f64.log2() } else { scale.into() };
+    #[allow(clippy::cast_possible_truncation, reason = "at most a few thousand")]
+    let n_bits = n_bits.floor() as i32 + 1;
+    let cut = (n_bits - (precision as i32 * 196 + 58) / 59).max(0) * 59 / 196;
+    let n_digits = exponent + 1 - scale.min(0);
+    all.truncate((n_digits - cut).max(1) as usize);
+
+    let precision = precision as usize;
+    if all.len() > precision {
+        let rounds_up = all.as_bytes()[precision] >= b'5';
+        all.truncate(precision);
+        if rounds_up {
+            let kept = all.trim_end_matches('9').len();
+            all.truncate(kept);
+            match all.pop() {
+                Some(last) => all.push(char::from(last as u8 + 1)),
+                None => {
+                    all.push('1');
+                    exponent += 1;
+                }
+            }
+        }
+    }
+    let len = all.trim_end_matches('0').len();
+    all.truncate(len.max(1));
+    (all, exponent)
+}
+
+/// The bits of a value in hexadecimal.
+fn bits_text(value: f64, kind: &str) -> String {
+    let is_negative = value.is_sign_negative();
     match kind {
         "f32" => {
             #[allow(clippy::cast_possible_truncation, reason = "the value is an f32")]
@@ -30,27 +97,39 @@ pub(crate) fn float_text(value: f64, kind: &str) -> String {
         }
         "f16" | "bf16" => {
             let (exponent, nan) = if kind == "f16" { (0x7c00, 0x0200) } else { (0x7f80, 0x0040) };
-            let sign = if value.is_sign_negative() { 0x8000 } else { 0 };
+            let sign = if is_negative { 0x8000 } else { 0 };
             format!("0x{:04X}", sign | exponent | if value.is_nan() { nan } else { 0 })
+        }
+        "f80" | "f128" => {
+            // A normal f64 with a wider exponent; an f80 has the first bit of the significand, too.
+            let bits = u128::from(value.to_bits());
+            let exponent = match bits >> 52 & 0x7ff {
+                0x7ff => 0x7fff,
+                it => it + 16383 - 1023,
+            };
+            let exponent = exponent | if is_negative { 0x8000 } else { 0 };
+            let fraction = bits & ((1 << 52) - 1);
+            if kind == "f80" {
+                format!("0x{:020X}", exponent << 64 | 1 << 63 | fraction << 11)
+            } else {
+                format!("0x{:032X}", exponent << 112 | fraction << 60)
+            }
         }
         _ => format!("0x{:016X}", value.to_bits()),
     }
 }
 
-/// All digits that tell the value from its neighbors; without an exponent where that is not much longer.
+/// All digits that tell the value from its neighbors; without an exponent where that is not much longer; the bits of an integer.
 fn long_float(value: f64, kind: &str) -> String {
     let precision = match kind {
         "f16" | "tf32" => 5,
         "bf16" => 4,
         "f32" => 9,
+        "f80" => 21,
+        "f128" => 36,
         _ => 17,
     };
-    let text = format!("{:.*e}", precision - 1, value.abs());
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let digits: String = mantissa.chars().filter(|it| *it != '.').collect();
-    let digits = digits.trim_end_matches('0');
-    let digits = if digits.is_empty() { "0" } else { digits };
+    let (digits, exponent) = digits(value, precision);
     let n = digits.len() as i32;
     let last = exponent - (n - 1);
     let sign = if value.is_sign_negative() { "-" } else { "" };
@@ -69,7 +148,8 @@ fn long_float(value: f64, kind: &str) -> String {
         );
     }
     if last >= 0 {
-        return format!("{sign}{digits}{}.0", "0".repeat(last as usize));
+        // Without a point it would be an integer.
+        return bits_text(value, kind);
     }
     if exponent >= 0 {
         let (whole, fraction) = digits.split_at(exponent as usize + 1);
@@ -94,6 +174,17 @@ mod tests {
         check(f64::from(0.1_f32), "f32", "1.000000e-01");
         check(f64::from(std::f32::consts::PI), "f32", "3.14159274");
         check(1.0 / 3.0, "f64", "0.33333333333333331");
+        check(f64::from(0.7_f32), "f32", "0.699999988");
+        check(1e23, "f64", "9.9999999999999991E+22");
+        check(f64::from(9.949_219e-44_f32), "f32", "9.949210e-44");
+        check(16_777_216.0, "f32", "0x4B800000");
+        check(-1_234_567_000.0, "f64", "0xC1D2657FD6000000");
+        check(4_294_967_296.5, "f64", "4294967296.5");
+        check(16_777_216.0, "f80", "0x40178000000000000000");
+        check(1e30, "f128", "0x406293E5939A08CEA000000000000000");
+        check(1.5, "f80", "1.500000e+00");
+        check(1.1, "f80", "1.10000000000000008882");
+        check(1.1, "f128", "1.10000000000000008881784197001252323");
         check(f64::INFINITY, "f32", "0x7F800000");
     }
 }
