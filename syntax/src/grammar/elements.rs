@@ -278,7 +278,7 @@ pub(super) fn dense(
     let is_list = matches!(literal, Literal::List(..));
     let mut leaves = Vec::new();
     flatten(literal, &mut leaves);
-    if is_list && shape != sizes && !(leaves.is_empty() && n_elements == 0) {
+    if is_list && shape != sizes {
         let message = format!(
             "inferred shape of elements literal ({shape:?}) does not match type ({sizes:?})"
         );
@@ -296,7 +296,7 @@ pub(super) fn dense(
         }
     }
     let mut out = "dense<".to_owned();
-    if n_elements > 0 && texts.first().is_some_and(|first| texts.iter().all(|it| it == first)) {
+    if texts.first().is_some_and(|first| texts.iter().all(|it| it == first)) {
         out += &texts[0];
     } else if n_elements > 0 {
         nest(&mut out, &sizes, &mut texts.iter());

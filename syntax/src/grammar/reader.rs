@@ -4,6 +4,7 @@
 //! *expected* is told behind the token before, everything else at the current token. Problems of types are pushed and
 //! reading goes on.
 
+use super::spelling::string_len;
 use super::{Alias, AliasUse, Env, Parsed};
 use crate::{Attr, Category, Code, Name, ParsedOperand, Problem, Span, T, Token, Type};
 
@@ -162,9 +163,53 @@ impl<'r> Reader<'r, '_> {
     pub(super) fn broken(&mut self, code: Code, span: Span, message: String) -> Broken {
         if !self.is_quiet && !self.is_unclosed() {
             let category = Category::Syntax;
+            let (span, message) = self.unbalanced(span.end).unwrap_or((span, message));
             self.out.problems.push(Problem { category, code, span, message });
         }
         Broken
+    }
+
+    /// What is wrong with the body of a dialect type or attribute whose name ends at `at`: it is no token if it is not balanced. MLIR
+    /// tells that at the last string before the bracket that does not fit, and else at the `<`.
+    fn unbalanced(&self, at: u32) -> Option<(Span, String)> {
+        let is_name = |it: &Token| it.end == at && matches!(it.kind, T::Hash | T::Bang);
+        let body = &self.tokens[self.tokens.iter().position(is_name)? + 1..];
+        let open = body.first().filter(|it| it.kind == T::Less && it.start == at)?;
+        let mut told = open.span();
+        let mut stack = Vec::new();
+        for token in body {
+            let opened = match token.kind {
+                T::Str | T::HashBody | T::BangBody => {
+                    let text = self.slice(*token);
+                    let mut from = 0;
+                    while let Some(quote) = text[from..].find('"') {
+                        let start = token.start + (from + quote) as u32;
+                        from += quote + string_len(&text[from + quote..]);
+                        told = Span::new(start, token.start + from as u32);
+                    }
+                    continue;
+                }
+                T::Less | T::LParen | T::LSquare | T::LBrace => {
+                    stack.push(token.kind);
+                    continue;
+                }
+                T::Greater => T::Less,
+                T::RParen => T::LParen,
+                T::RSquare => T::LSquare,
+                T::RBrace => T::LBrace,
+                T::Region => break,
+                _ => continue,
+            };
+            if stack.last() != Some(&opened) {
+                break;
+            }
+            stack.pop();
+            if stack.is_empty() {
+                return None;
+            }
+        }
+        let open = spelling(*stack.last()?);
+        Some((told, format!("unbalanced {open} in the body of a dialect type or attribute")))
     }
 
     /// Whether the item ends with a region that the text does not close: then what misses behind it is no problem of its

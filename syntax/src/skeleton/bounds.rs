@@ -214,11 +214,19 @@ impl Parser<'_, '_> {
         self.brace_opens_region(inner)
     }
 
-    /// Whether the `{` at the current token opens a region, by what stands behind it; `inner` is the default dialect inside.
+    /// Whether the `{` at the current token opens a region, by what stands before and behind it; `inner` is the default dialect inside.
     fn brace_opens_region(&mut self, inner: Option<&str>) -> bool {
         let (before, next) = (self.at - 1, self.at + 1);
-        if self.kind(before) == T::Bare && self.str(before) == "attributes" {
-            return false;
+        if self.kind(before) == T::Bare {
+            match self.str(before) {
+                "attributes" => return false,
+                // Words that stand before a region, whatever is in it.
+                "do" | "else" | "default" => return true,
+                _ => {}
+            }
+        }
+        if self.kind(before) == T::Int && self.is_case(before) {
+            return true;
         }
         match self.kind(next) {
             // `{%x: i32}` and `{%x, %y}` are no lists of results.
@@ -245,6 +253,13 @@ impl Parser<'_, '_> {
             }
             _ => false,
         }
+    }
+
+    /// Whether the number at `at` is that of `case 2` or `case -2`.
+    fn is_case(&mut self, at: usize) -> bool {
+        let sign = at.saturating_sub(1);
+        let word = if self.kind(sign) == T::Minus { sign.saturating_sub(1) } else { sign };
+        self.kind(word) == T::Bare && self.str(word) == "case"
     }
 }
 

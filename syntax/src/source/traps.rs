@@ -44,6 +44,10 @@ fn what_is_legal_has_no_problem() {
         "func.func private @g(i32)\nfunc.func @f(%a: i32) { call @g(%a) : (i32) -> () call @g(%a) : (i32) -> () return }",
         "func.func private @g()\nfunc.func @f() { call @g() : () -> () \"a.b\"() : () -> () func.return }",
         "module { func.func @x() { return } module { } module @b {} func.func @y() { return } }",
+        // A name alone in braces is an op, not an attribute, where a word before them says so.
+        "func.func @f(%i: index, %c: i1) {\n  scf.while : () -> () { scf.condition(%c) } do { scf.yield }\n  scf.index_switch %i case -1 { scf.yield } default { scf.yield }\n  scf.if %c { scf.yield } else { scf.yield }\n  return\n}",
+        &value("dense<[[], []]> : tensor<2x0xi32>"),
+        &value("dense<1> : tensor<0xi32>"),
         // Nobody reads what stands in types and attributes of a dialect that nobody knows.
         "\"a.b\"() {a = #foo.b<#a>, b = !foo.x<!u>, c = tensor<4x!foo.b<[!u, {a = #u}]>>} : () -> !foo<x<!u>>",
         // Several modules, values at the top, ops without a dialect, escapes.
@@ -73,6 +77,7 @@ fn what_is_not_is_told() {
         &value("18446744073709551616 : i64"),
         &value("true : i1"),
         &value("dense<1> : tensor<f32>"),
+        &value("dense<[]> : tensor<0x5xi32>"),
         &value("1e5 : f32"),
         "\"\"() : () -> ()",
         "\"a.b\"() {a = #dlti.dl_entry<i32, #a>} : () -> ()",
@@ -92,4 +97,17 @@ fn an_unclosed_region_is_told_at_the_last_token() {
     let source = Source::new("func.func @f() {\n  return\n\n");
     let ends: Vec<_> = source.problems().into_iter().map(|it| (it.1.start, it.1.end)).collect();
     assert_eq!(ends, [(25, 25)]);
+}
+
+#[test]
+fn an_unbalanced_body_is_told_at_its_last_string() {
+    for (text, told) in [
+        ("\"a.b\"() {x = #c.d<\"e\", #f.g<\"h\">} : () -> ()\n", "\"h\""),
+        ("\"a.b\"() {x = !c.d<(e>} : () -> ()\n", "<"),
+    ] {
+        let source = Source::new(text);
+        let problems = source.problems();
+        let told_at: Vec<&str> = problems.iter().map(|it| &text[it.1.clone()]).collect();
+        assert_eq!(told_at, [told], "{problems:?}");
+    }
 }
