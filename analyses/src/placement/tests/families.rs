@@ -165,15 +165,14 @@ fn small_ones_equal_exhaustive_search() {
 }
 
 #[test]
-fn larger_ones_keep_the_laws_and_most_are_proven() {
+fn larger_ones_keep_the_laws_and_all_but_the_largest_are_proven() {
     let mut random = Random::new(32);
     for scale in [BUILT_IN, COARSE, LEVELS] {
         for (name, family) in FAMILIES {
             let mut n_proven = 0;
             for n in [20, 40, 90, 150] {
                 let instance = make(&mut random, scale, family, n);
-                // Tables have a row per level: the more there are, the more a step is.
-                let work = if n <= 40 { 100_000_000 } else { 1_000_000 };
+                let work = if n <= 90 { 100_000_000 } else { 1_000_000 };
                 let limits = Limits { work: Some(work), ..quick() };
                 match place(&instance, &limits) {
                     Ok(placement) => {
@@ -187,7 +186,7 @@ fn larger_ones_keep_the_laws_and_most_are_proven() {
                     }
                 }
             }
-            assert!(n_proven > 1, "{name}, a budget of {}: {n_proven}", scale.budget);
+            assert!(n_proven > 2, "{name}, a budget of {}: {n_proven}", scale.budget);
         }
     }
 }
