@@ -489,7 +489,8 @@ impl Parser<'_, '_> {
                 let before = self.token(self.at - 1);
                 let adjacent = before.end == token.start
                     && matches!(before.kind, T::Bare | T::Bang | T::Hash | T::RSquare);
-                if adjacent || self.kind(self.at + 1) == T::LBrace {
+                let next = self.kind(self.at + 1);
+                if adjacent && next != T::Equal || next == T::LBrace {
                     self.brackets.push(T::Less);
                 }
             }

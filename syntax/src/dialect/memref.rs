@@ -13,7 +13,7 @@ macro_rules! memref {
         /// Frees a buffer.
         MemrefDealloc = "memref.dealloc", NONE, [], [E::Uses(1), E::AttrDict, COLON, E::Type(Bind::Operands)];
         /// The size of a dimension.
-        MemrefDim = "memref.dim", PURE, [], [E::Uses(1), COMMA, E::Use(Type::INDEX), E::AttrDict, COLON, E::Type(Bind::Operand(0)), E::ResultIs(Type::INDEX)];
+        MemrefDim = "memref.dim", PURE, [], [E::AttrDict, E::Uses(1), COMMA, E::Use(Type::INDEX), COLON, E::Type(Bind::Operand(0)), E::ResultIs(Type::INDEX)];
         /// The same buffer with another type.
         MemrefCast = "memref.cast", PURE, [], [E::Uses(1), E::AttrDict, COLON, E::Type(Bind::Operands), E::Word("to"), E::Type(Bind::Result)];
         /// The same buffer in another memory space.

@@ -341,13 +341,28 @@ impl Reader<'_, '_> {
     // Attributes.
 
     fn attr_dict_with_keyword(&mut self) -> Res {
+        let span = self.token().span();
         if !self.eat_word("attributes") {
             return Ok(());
         }
-        if self.is_empty_region() || self.peek() == T::LBrace {
-            return self.attr_dict();
+        if !self.is_empty_region() && self.peek() != T::LBrace {
+            return Err(self.expected("'{'"));
         }
-        Err(self.expected("'{'"))
+        let Some(dict) = self.opt_dict()? else { return Ok(()) };
+        if self.out.kind == OpKind::FuncFunc
+            && let AttrData::Dict(entries) = self.env.interner.attr_data(dict)
+        {
+            let said = ["sym_visibility", "sym_name", "function_type"];
+            let twice = said.iter().find(|said| {
+                entries.iter().any(|(name, _)| self.env.interner.str(*name) == **said)
+            });
+            if let Some(name) = twice {
+                let message = format!("'{name}' is said before the dictionary, and not in it");
+                return Err(self.broken(Code::InvalidAttribute, span, message));
+            }
+        }
+        self.add_dict(dict);
+        Ok(())
     }
 
     pub(super) fn set_string_attr(&mut self, name: &str, value: &str) {

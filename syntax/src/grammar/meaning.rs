@@ -162,6 +162,13 @@ impl Reader<'_, '_> {
                         AttrData::Text(text, _)
                             if self.env.interner.str(*text).starts_with("strided<") =>
                         {
+                            let strides = self.env.interner.str(*text);
+                            let strides = strides.split(['[', ']']).nth(1).unwrap_or_default();
+                            let n = strides.split(',').filter(|it| !it.is_empty()).count();
+                            if dims.as_ref().is_some_and(|it| it.len() != n) {
+                                let message = "expected the number of strides to match the rank";
+                                self.mismatch(Code::InvalidType, word.span(), message);
+                            }
                             kept.push(attr);
                         }
                         AttrData::Text(..) | AttrData::Unknown => kept.push(attr),
@@ -328,6 +335,10 @@ impl Reader<'_, '_> {
         for (key, value) in entries {
             let name =
                 if key.kind == T::Str { self.string(key.span()) } else { self.name(key.text) };
+            if self.env.interner.str(name).is_empty() {
+                let message = "expected a name of an attribute".into();
+                return Err(self.broken(Code::EmptyName, key.span(), message));
+            }
             let value = match value {
                 Some(it) => self.lower_attr(it)?,
                 None => Attr::UNIT,

@@ -57,6 +57,10 @@ pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usiz
                 open.push(token.kind);
                 ControlFlow::Continue(false)
             }
+            // In `(d0 <= 0)` it opens nothing.
+            T::Less if tokens.get(at + 1).is_some_and(|it| it.kind == T::Equal) => {
+                ControlFlow::Continue(false)
+            }
             T::Less => {
                 open.push(T::Less);
                 ControlFlow::Continue(false)

@@ -67,7 +67,11 @@ impl Parser<'_, '_> {
             T::Str if self.kind(at + 1) == T::LParen => {
                 token.at_line_start || (!after_name && self.is_known(name))
             }
-            T::Caret => token.at_line_start && self.starts_label(at),
+            T::Caret => {
+                let is_behind_op =
+                    !after_name && self.is_known(name) && self.kind(at - 1) != T::Comma;
+                (token.at_line_start || is_behind_op) && self.starts_label(at)
+            }
             T::Hash | T::Bang => token.at_line_start && self.kind(at + 1) == T::Equal,
             _ => false,
         }

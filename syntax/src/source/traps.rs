@@ -31,6 +31,9 @@ fn what_is_legal_has_no_problem() {
         "\"a.b\"() : () -> !a.b<a -> b>",
         "\"a.b\"() : () -> !a.b<\"(>\">",
         "#s = affine_set<(d0) : (d0 > = 0)>",
+        "#s = affine_set<(d0)[s0] : (d0 - 4<=s0, 5 <= d0)>",
+        // Labels behind an op in a line.
+        "func.func @f(%a: i32) { cf.br ^b(%a : i32) ^b(%b: i32): cf.switch %b : i32, [ default: ^c ] ^c: \"x\"() : () -> () ^d: return }",
         // Names in dictionaries.
         "\"a.b\"() {i32, func = 1, \"a b\" = 2} : () -> ()",
         "\"a.b\"() {a, b = 1} : () -> ()",
@@ -82,6 +85,9 @@ fn what_is_not_is_told() {
         "\"\"() : () -> ()",
         "\"a.b\"() {a = #dlti.dl_entry<i32, #a>} : () -> ()",
         "\"a.b\"() {a = true : i1} : () -> ()",
+        "\"a.b\"() {\"\" = 1} : () -> ()",
+        "\"a.b\"() {a = memref<4xi32, strided<[1, 2]>>} : () -> ()",
+        "func.func private @f() attributes {sym_name = \"g\"}",
         "func.func @f() {\n  \"a.b\"(%0 #map) : () -> ()\n  return\n}",
         "func.func @f() {\n",
         "\"a.b\"() : () -> () \u{b}",
