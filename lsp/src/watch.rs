@@ -26,7 +26,8 @@ pub(crate) fn start(session: &Arc<Session>) {
             let looking = watched.clone();
             let look = move || looking.settings.stamps(documents.iter().map(|it| &it.uri));
             let Ok(now) = tokio::task::spawn_blocking(look).await else { return };
-            if before.as_ref().is_some_and(|before| *before != now) {
+            // The first look finds a change, too: the settings were read before it, and a file may have changed since.
+            if before.as_ref() != Some(&now) {
                 changed(&watched);
             }
             before = Some(now);

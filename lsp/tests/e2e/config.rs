@@ -95,10 +95,12 @@ fn is_watched_by_the_server() {
     let uri = folder.uri("a.mlir");
     client.open(&uri, &illegal());
     assert_eq!(severities(&client.diagnostics(&uri, 1)), [&json!(1)]);
-    // The watch remembers how it was before it sees a change.
-    std::thread::sleep(std::time::Duration::from_millis(2500));
+    // At once, before the first look, and behind it.
     folder.write("noisy.toml", "model.budget = 1000\n");
     assert!(client.diagnostics(&uri, 1).is_empty(), "published anew under the new budget");
+    client.wait("new hints are wanted", |it| it["method"] == "workspace/inlayHint/refresh");
+    folder.write("noisy.toml", "model.budget = 27\n");
+    assert_eq!(severities(&client.diagnostics(&uri, 1)), [&json!(1)]);
     client.wait("new hints are wanted", |it| it["method"] == "workspace/inlayHint/refresh");
 }
 
