@@ -419,7 +419,11 @@ impl Reader<'_, '_> {
     pub(super) fn lower_expr(&mut self, tree: &ExprTree<'_>, inputs: &mut Inputs<'_>) -> Res<Expr> {
         match tree {
             ExprTree::Word(word) if word.kind == T::Int => {
-                if let Ok(value) = word.text.parse() {
+                let value = match word.text.strip_prefix("0x") {
+                    Some(digits) => i64::from_str_radix(digits, 16),
+                    None => word.text.parse(),
+                };
+                if let Ok(value) = value {
                     return Ok(Expr::Const(value));
                 }
                 let message = "constant too large for an index".into();

@@ -17,8 +17,10 @@ const HEIR: &[&str] = &[
     "scifrbool", "secret", "tensor", "tensor_ext", "tfhe_rust", "tfhe_rust_bool",
 ];
 
-/// Attributes whose printer writes a parameter without this prefix; the second: without the brackets, too. Of HEIR and SPIR-V.
+/// Attributes whose printer writes a parameter without this prefix; the second: without the brackets, too.
 const BARE: &[(&str, &str, bool)] = &[
+    ("#polynomial.ring", "#polynomial.int_polynomial", false),
+    ("#polynomial.ring", "#polynomial.float_polynomial", false),
     ("#rotom.layout", "#rotom.dim", true),
     ("#spirv.coop_matrix_props_khr", "#spirv.scope", false),
 ];
@@ -40,6 +42,12 @@ const DEFAULTS: &[(&str, &[&str])] = &[
     ("#sparse_tensor.encoding", &["posWidth = 0", "crdWidth = 0"]),
 ];
 
+/// Parameters with a name that are printed in this order, however they are written.
+const ORDER: &[(&str, &[&str])] = &[
+    ("#gpu.loop_dim_map", &["processor", "map", "bound"]),
+    ("test.type_with_format", &["three", "two"]),
+];
+
 /// Appends a type or attribute (with its `#`, or a type without its `!`) as the tool spells it.
 pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
     let name = text.strip_prefix('#').unwrap_or(text);
@@ -57,8 +65,15 @@ pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
             }
         }
     }
-    if head == "#sparse_tensor.encoding" {
-        body = renamed_dims(&body);
+    if let Some((_, names)) = ORDER.iter().find(|it| it.0 == head) {
+        body = ordered(&body, names);
+    }
+    match dialect {
+        "sparse_tensor" => body = renamed_dims(&without_levels(&body)),
+        "polynomial" => body = sorted_terms(&body, &head[head.find('.').unwrap_or(0)..]),
+        // What the numbers stand for.
+        "rotom" => body = body.replace("[-1:", "[R:").replace("[-2:", "[G:"),
+        _ => {}
     }
     out.push_str(head);
     out.push_str(&body);
@@ -156,11 +171,92 @@ fn respace(text: &str, head: &str) -> String {
                     });
                 at = start + len;
                 word = "";
+                // An integer of the default type is told apart from others.
+                if around == "#dlti.dl_entry"
+                    && byte.is_ascii_digit()
+                    && rest[..len].bytes().all(|it| it.is_ascii_digit())
+                    && rest[len..].trim_start().starts_with('>')
+                {
+                    out.push_str(&rest[..len]);
+                    out.push_str(" : i64");
+                    continue;
+                }
             }
         }
         out.push_str(&text[start..at]);
     }
     out
+}
+
+/// `<a, x = 1, y = 2>` with the parameters that have these names in their order, behind the others.
+fn ordered(body: &str, names: &[&str]) -> String {
+    let Some(inner) = body.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {
+        return body.to_owned();
+    };
+    let mut parts = Vec::new();
+    let (mut depth, mut from, mut at) = (0i32, 0, 0);
+    while at < inner.len() {
+        match inner.as_bytes()[at] {
+            b'"' => {
+                at += string_len(&inner[at..]);
+                continue;
+            }
+            b'-' if inner[at..].starts_with("->") => at += 1,
+            b'<' | b'(' | b'[' | b'{' => depth += 1,
+            b'>' | b')' | b']' | b'}' => depth -= 1,
+            b',' if depth == 0 => {
+                parts.push(inner[from..at].trim());
+                from = at + 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    parts.push(inner[from..].trim());
+    parts.sort_by_key(|part| {
+        let name = part.split_once(" = ").map(|it| it.0);
+        name.and_then(|name| names.iter().position(|it| *it == name)).map_or(0, |at| at + 1)
+    });
+    format!("<{}>", parts.join(", "))
+}
+
+/// The terms of polynomials by their exponents. `head` is what the body belongs to, with the dot before it.
+fn sorted_terms(body: &str, head: &str) -> String {
+    let exponent = |term: &str| match term.split_once('x') {
+        None => 0,
+        Some((_, power)) => {
+            power.strip_prefix("**").map_or(1, |it| it.trim().parse::<u64>().unwrap_or(u64::MAX))
+        }
+    };
+    let sorted = |terms: &str| {
+        let mut terms: Vec<&str> = terms.split(" + ").collect();
+        terms.sort_by_key(|it| exponent(it));
+        terms.join(" + ")
+    };
+    if head.ends_with("_polynomial") {
+        let inner = body.strip_prefix('<').and_then(|it| it.strip_suffix('>'));
+        return inner.map_or(body.to_owned(), |it| format!("<{}>", sorted(it)));
+    }
+    let mut out = String::new();
+    let mut rest = body;
+    while let Some(at) = rest.find("polynomialModulus = <").map(|it| it + 21) {
+        let len = rest[at..].find('>').unwrap_or(0);
+        out.push_str(&rest[..at]);
+        out.push_str(&sorted(&rest[at..at + len]));
+        rest = &rest[at + len..];
+    }
+    out + rest
+}
+
+/// A sparse encoding without the names of levels: `{l0} (d0 = l0) -> (l0 = d0 : dense)` is printed as `(d0) -> (d0 : dense)`.
+fn without_levels(body: &str) -> String {
+    let Some(open) = body.find("map = {").map(|it| it + 6) else { return body.to_owned() };
+    let Some(close) = body[open..].find('}').map(|it| open + it) else { return body.to_owned() };
+    let mut rest = body[close + 1..].trim_start().to_owned();
+    for level in body[open + 1..close].split(", ") {
+        rest = rest.replace(&format!(" = {level}"), "").replace(&format!("{level} = "), "");
+    }
+    format!("{}{rest}", &body[..open])
 }
 
 /// The dimensions of a sparse encoding are printed as `d0`, `d1`, whatever they are called.
@@ -235,6 +331,27 @@ mod tests {
             Tool::Heir24,
             "#rotom.layout<n = 4, dims = [#rotom.dim<[0:4:1]>]>",
             "#rotom.layout<n = 4, dims = [[0:4:1]]>",
+        );
+        check_as(
+            Tool::Heir24,
+            "#rotom.layout<n = 4, dims = [#rotom.dim<[-2:2:1]>]>",
+            "#rotom.layout<n = 4, dims = [[G:2:1]]>",
+        );
+        check_as(
+            Tool::Heir24,
+            "polynomial.polynomial<ring = #polynomial.ring<polynomialModulus = #polynomial.int_polynomial<x**3 + x + -2x**2 + 1>>>",
+            "polynomial.polynomial<ring = #polynomial.ring<polynomialModulus = <1 + x + -2x**2 + x**3>>>",
+        );
+        check("#polynomial.int_polynomial<x**9 + 1>", "#polynomial.int_polynomial<1 + x**9>");
+        check("#dlti.dl_entry<\"a\", 32 >", "#dlti.dl_entry<\"a\", 32 : i64>");
+        check("#dlti.dl_entry<i32, 32 : i8>", "#dlti.dl_entry<i32, 32 : i8>");
+        check(
+            "#gpu.loop_dim_map<bound = (d0) -> (d0), map = (d0, d1) -> (d0), processor = thread_x>",
+            "#gpu.loop_dim_map<processor = thread_x, map = (d0, d1) -> (d0), bound = (d0) -> (d0)>",
+        );
+        check(
+            "#sparse_tensor.encoding<{ map = {l0, l1} (d0 = l0, d1 = l1) -> (l0 = d0 : dense, l1 = d1 : compressed) }>",
+            "#sparse_tensor.encoding<{ map = (d0, d1) -> (d0 : dense, d1 : compressed) }>",
         );
         check_as(Tool::Heir24, "#mgmt.mgmt<level = 0, dimension = 2>", "#mgmt.mgmt<level = 0>");
         check(

@@ -47,14 +47,14 @@ fn generated_programs_print_as_the_real_tools_print_them() {
 fn core_programs_print_as_the_real_tools_print_them() {
     let mut chunks = open::chunks();
     chunks.retain(|it| it.is_core);
-    check("core", &chunks, 0.98);
+    check("core", &chunks, 0.99);
 }
 
 #[test]
 fn programs_with_memref_print_as_the_real_tools_print_them() {
     let mut chunks = open::chunks();
     chunks.retain(|it| it.is_memref);
-    check("memref", &chunks, 0.9);
+    check("memref", &chunks, 0.99);
 }
 
 #[test]
