@@ -195,14 +195,43 @@ fn an_edit_visits_only_what_its_function_is_tied_to() {
     assert!(many.iter().any(|it| it.1 > 0));
 }
 
+/// A function of blocks, each of which branches to the next; the text begins with those of the lowest rank.
+fn chain_of_blocks(n: usize, rank: impl Fn(usize) -> usize) -> String {
+    let mut order: Vec<usize> = (0..=n).collect();
+    order.sort_by_key(|&it| rank(it));
+    let mut text = format!("func.func @f(%a: {TY}) -> {TY} {{\n  cf.br ^b0(%a : {TY})\n");
+    for at in order {
+        let _ = match at {
+            _ if at == n => writeln!(text, "^b{n}(%r: {TY}):\n  return %r : {TY}"),
+            _ => writeln!(text, "^b{at}(%v{at}: {TY}):\n  cf.br ^b{}(%v{at} : {TY})", at + 1),
+        };
+    }
+    text + "}\n"
+}
+
+#[test]
+fn blocks_are_visited_once_whatever_their_order_in_the_text() {
+    const N: usize = 20_000;
+    for text in [
+        chain_of_blocks(N, |it| N - it),
+        chain_of_blocks(N, |it| it * 7919 % (N + 1)),
+        chain_of_blocks(N, |it| if it % 2 == 0 { it } else { 2 * N - it }),
+    ] {
+        let document = Document::new(&text);
+        assert_eq!(n_errors(&document), 0);
+        assert!(document.facts().n_visits() < 2 * N, "{}", document.facts().n_visits());
+        assert!(document.integers().n_visits() < 4 * N, "{}", document.integers().n_visits());
+        let ir = document.ir();
+        let noise = |it: &noisy_syntax::Block| *document.noise(ir.block(*it).args[0]);
+        let body = ir.op(ir.functions()[0]).regions[0].1;
+        assert!(ir.blocks(body)[1..].iter().all(|it| noise(it) == Noise::up_to(12)));
+    }
+}
+
 #[test]
 fn many_blocks_end() {
     const N: usize = 100_000;
-    let mut text = format!("func.func @f(%a: {TY}) -> {TY} {{\n  cf.br ^b0(%a : {TY})\n");
-    for at in 0..N {
-        let _ = writeln!(text, "^b{at}(%v{at}: {TY}):\n  cf.br ^b{}(%v{at} : {TY})", at + 1);
-    }
-    let _ = writeln!(text, "^b{N}(%r: {TY}):\n  return %r : {TY}\n}}");
+    let text = chain_of_blocks(N, |it| it);
     let mut document = Document::new(&text);
     assert_eq!(n_errors(&document), 0);
     assert!(document.facts().n_visits() < 3 * N, "{}", document.facts().n_visits());

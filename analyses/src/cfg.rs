@@ -83,6 +83,45 @@ impl Cfg {
         }
         out
     }
+
+    /// The strongly connected components, each before those that it branches to and each in reverse postorder (Kosaraju). Near linear.
+    pub fn components(&self) -> Vec<Vec<u32>> {
+        let n = self.blocks.len();
+        let order = self.postorder();
+        let mut rank = vec![0_u32; n];
+        for (at, &node) in order.iter().enumerate() {
+            rank[node as usize] = at as u32;
+        }
+        let mut seen = vec![false; n];
+        let mut out = Vec::new();
+        let mut stack = Vec::new();
+        for &root in order.iter().rev() {
+            if std::mem::replace(&mut seen[root as usize], true) {
+                continue;
+            }
+            let mut component = Vec::new();
+            stack.push(root);
+            while let Some(node) = stack.pop() {
+                component.push(node);
+                for &from in &self.predecessors[node as usize] {
+                    if !std::mem::replace(&mut seen[from as usize], true) {
+                        stack.push(from);
+                    }
+                }
+            }
+            component.sort_unstable_by_key(|&it| std::cmp::Reverse(rank[it as usize]));
+            out.push(component);
+        }
+        out
+    }
+
+    /// Whether a component has a branch within it.
+    pub fn is_cycle(&self, component: &[u32]) -> bool {
+        match *component {
+            [node] => self.successors[node as usize].contains(&node),
+            _ => true,
+        }
+    }
 }
 
 /// A natural loop.
@@ -248,6 +287,48 @@ pub(crate) mod tests {
                     .map(|node| loops.around(node).any(|it| it.head as usize == head))
                     .collect();
                 assert_eq!(found, expected, "{:?} head {head}", cfg.successors);
+            }
+        }
+    }
+
+    #[test]
+    fn components_hold_what_reaches_each_other_and_stand_in_order() {
+        for seed in 1..=4000 {
+            let cfg = random(seed);
+            let n = cfg.blocks.len();
+            let mut reaches = vec![vec![false; n]; n];
+            for (from, row) in reaches.iter_mut().enumerate() {
+                let mut stack = vec![from];
+                while let Some(at) = stack.pop() {
+                    for &to in &cfg.successors[at] {
+                        if !std::mem::replace(&mut row[to as usize], true) {
+                            stack.push(to as usize);
+                        }
+                    }
+                }
+            }
+            let components = cfg.components();
+            let mut place = vec![0; n];
+            for (at, component) in components.iter().enumerate() {
+                for &node in component {
+                    place[node as usize] = at;
+                }
+                let node = component[0] as usize;
+                assert_eq!(cfg.is_cycle(component), reaches[node][node]);
+            }
+            assert_eq!(components.iter().map(Vec::len).sum::<usize>(), n);
+            let tree = cfg.dominators();
+            let order: Vec<u32> = components.concat();
+            for a in 0..n {
+                for b in 0..n {
+                    let together = a == b || reaches[a][b] && reaches[b][a];
+                    assert_eq!(together, place[a] == place[b]);
+                    assert!(!reaches[a][b] || place[a] <= place[b], "{:?}", cfg.successors);
+                    if tree.dominates(a, b) {
+                        let at = |node: usize| order.iter().position(|&it| it as usize == node);
+                        assert!(at(a) <= at(b), "{:?}", cfg.successors);
+                    }
+                }
             }
         }
     }

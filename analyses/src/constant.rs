@@ -2,7 +2,7 @@
 //! Wegman and Zadeck).
 //!
 //! ```text
-//! Bottom < 0, 1, 2, ..., 1.5, ..., @f < Unknown
+//! Bottom < 0, 1, 2, ..., 1.5, ..., [1, 2], ..., @f < Unknown
 //! ```
 //!
 //! A lattice of height two, so that no widening is needed and the solution is the least one, whatever the order. An op whose operands are
@@ -13,13 +13,16 @@ use std::fmt;
 
 use noisy_syntax::{Attr, AttrData, Def, Form, Ir, Op, OpKind, Sign, Type, TypeData, Value};
 
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use crate::flow;
+use crate::integer::elements::{self, Lists};
 use crate::integer::fold;
 use crate::lattice::{Changed, Lattice};
 use crate::sparse::{Round, Scene, SparseForward, Trips};
 
 /// What is known of the one value that something has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Constant {
     /// Nothing reaches it.
     #[default]
@@ -28,6 +31,9 @@ pub enum Constant {
     Int(i128),
     /// A float, as the bits of an `f64` of the same value; of a vector or tensor, every element.
     Float(u64),
+    /// Elements of a vector or tensor that are not all equal, by their number among the lists of the analysis; see
+    /// [`crate::Integers::elements`].
+    Elements(u32),
     /// What else an attribute can say.
     Other(Attr),
     /// Not known.
@@ -53,7 +59,7 @@ impl Constant {
         Constant::Int(-i128::from(is))
     }
 
-    /// What an attribute says of a value of a type.
+    /// What an attribute says of a value of a type; elements that are not all equal are [`Constant::Other`].
     pub fn of_attr(ir: &Ir, attr: Attr, ty: Type) -> Self {
         match ir.interner.attr_data(attr) {
             AttrData::Bool(it) => Constant::bool(*it),
@@ -62,8 +68,10 @@ impl Constant {
                 None => Constant::Other(attr),
             },
             AttrData::Float { bits, .. } if float(ir, ty).is_some() => Constant::Float(*bits),
-            AttrData::Elements(text, _) => {
-                splat(ir, ir.interner.str(*text), ty).unwrap_or(Constant::Other(attr))
+            AttrData::Elements(..) => {
+                let elements = elements::elements(ir, attr, ty);
+                let splat = elements.filter(|it| it.iter().all(|other| *other == it[0]));
+                splat.map_or(Constant::Other(attr), |it| it[0])
             }
             AttrData::Unknown => Constant::Unknown,
             _ => Constant::Other(attr),
@@ -108,26 +116,6 @@ pub fn sign_extended(value: i128, width: u32) -> i128 {
     (value << unused) >> unused
 }
 
-/// `dense<...>` with equal elements.
-fn splat(ir: &Ir, text: &str, ty: Type) -> Option<Constant> {
-    let inside = text.strip_prefix("dense<")?.strip_suffix('>')?;
-    let mut elements = inside.split(['[', ']', ',']).map(str::trim).filter(|it| !it.is_empty());
-    let first = elements.next()?;
-    if !elements.all(|it| it == first) {
-        return None;
-    }
-    if let Some(width) = width(ir, ty) {
-        return match first {
-            "true" => Some(Constant::bool(true)),
-            "false" => Some(Constant::bool(false)),
-            it => it.parse().ok().map(|it| Constant::Int(sign_extended(it, width))),
-        };
-    }
-    let kind = float(ir, ty)?;
-    let value: f64 = first.parse().ok()?;
-    fold::rounded(value, kind).map(|it| Constant::Float(it.to_bits()))
-}
-
 impl Lattice for Constant {
     fn bottom() -> Self {
         Constant::Bottom
@@ -151,15 +139,20 @@ impl fmt::Display for Constant {
             Constant::Bottom => f.write_str("unreached"),
             Constant::Int(it) => write!(f, "{it}"),
             Constant::Float(bits) => write!(f, "{:?}", f64::from_bits(*bits)),
-            Constant::Other(_) => f.write_str("constant"),
+            Constant::Elements(_) | Constant::Other(_) => f.write_str("constant"),
             Constant::Unknown => f.write_str("unknown"),
         }
     }
 }
 
-/// The analysis. It keeps nothing besides the facts.
+/// The analysis.
 #[derive(Debug, Default)]
-pub struct Constants;
+pub struct Constants {
+    /// The elements that its facts stand for.
+    pub lists: Lists,
+    /// By global: what read it.
+    readers: FxHashMap<Op, FxHashSet<Op>>,
+}
 
 impl SparseForward for Constants {
     type Fact = Constant;
@@ -198,14 +191,35 @@ impl SparseForward for Constants {
         if data.kind == OpKind::ArithConstant || data.kind == OpKind::FuncConstant {
             let attr = ir.attr(op, "value");
             let ty = ir.value(data.results[result]).ty;
-            return attr.map_or(Constant::Unknown, |it| Constant::of_attr(ir, it, ty));
+            let Some(attr) = attr else { return Constant::Unknown };
+            return match elements::elements(ir, attr, ty) {
+                Some(it) => self.lists.constant(it),
+                None => Constant::of_attr(ir, attr, ty),
+            };
+        }
+        if let Some(global) = fold::global(ir, op) {
+            self.readers.entry(global).or_default().insert(op);
         }
         // A known kind that needs all operands is not there yet.
-        fold::fold(ir, op, result, operands)
+        fold::fold(ir, op, result, operands, &mut self.lists)
     }
 
-    fn is_looked_through(&self, ir: &Scene<'_, ()>, op: Op) -> bool {
-        fold::looked_through(ir.op(op).kind)
+    fn weight(&self) -> usize {
+        self.lists.n_elements()
+    }
+
+    #[allow(clippy::iter_over_hash_type, reason = "the caller queues them in order")]
+    fn readers(&self, op: Op, enter: &mut dyn FnMut(Op)) {
+        self.readers.get(&op).into_iter().flatten().for_each(|&it| enter(it));
+    }
+
+    fn clear(&mut self) {
+        self.readers.clear();
+        self.lists.clear();
+    }
+
+    fn looked_through(&self, ir: &Scene<'_, ()>, op: Op, enter: &mut dyn FnMut(Op)) {
+        fold::looked_through(ir, op, enter);
     }
 
     fn may_take(&self, ir: &Scene<'_, ()>, op: Op, index: usize, decider: &Constant) -> bool {

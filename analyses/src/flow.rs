@@ -499,17 +499,8 @@ pub fn is_plain(ir: &Ir, ty: noisy_syntax::Type) -> bool {
     matches!(ir.interner.type_data(ty), TypeData::Int { width: 1..=5, sign: Sign::Signless })
 }
 
-/// What a loop carries into its next round at an index.
-pub fn carried_value(ir: &Ir, op: Op, index: usize) -> Option<Value> {
-    let (end, at) = carried_operand(ir, op, index)?;
-    ir.op(end).operands.get(at)?.value
-}
-
-/// The operand of a yield that a loop carries into its next round at an index, or of a branch back to a label.
+/// The operand of a yield that a loop carries into its next round at an index.
 pub fn carried_operand(ir: &Ir, op: Op, index: usize) -> Option<(Op, usize)> {
-    if ir.op(op).kind == OpKind::Label {
-        return back_edge(ir, op, index);
-    }
     let data = ir.op(op);
     let (region, at) = match Flow::of(ir, op) {
         Flow::While => (data.regions.get(1), index),
@@ -518,18 +509,6 @@ pub fn carried_operand(ir: &Ir, op: Op, index: usize) -> Option<(Op, usize)> {
     };
     let end = *yields(ir, region?.1).first()?;
     Some((end, at))
-}
-
-/// The operand that a branch from further down passes to a block for its argument number `index`: that of the first such branch in the text.
-pub fn back_edge(ir: &Ir, label: Op, index: usize) -> Option<(Op, usize)> {
-    let preds = ir.block(ir.label_block(label)).preds.iter();
-    let backward = preds.filter(|it| ir.op(it.0).parent == ir.op(label).parent);
-    let backward = backward.filter(|it| !ir.is_before(it.0, label));
-    let passed = backward.filter_map(|&(op, successor)| {
-        let range = passed(ir, op, successor as usize)?;
-        (range.start + index < range.end).then_some((op, range.start + index))
-    });
-    passed.min_by_key(|it| ir.start(it.0))
 }
 
 /// Where the noise of a value goes when an op uses it as operand number `index`, besides the op's own results: the block

@@ -50,7 +50,9 @@ fn region_facts(document: &Document, region: Region, out: &mut String) {
         for &value in values {
             let (name, integers) = (ir.value_text(value), document.integers());
             let (constant, range) = (integers.constant(ir, value), integers.range(value));
-            let _ = write!(out, " {name}={} {constant} {range}", document.noise(value));
+            let elements = integers.elements(constant).unwrap_or_default();
+            let noise = document.noise(value);
+            let _ = write!(out, " {name}={noise} {constant} {elements:?} {range}");
         }
     };
     let _ = write!(out, "{{");
@@ -449,6 +451,55 @@ fn straight_lines_equal_a_direct_evaluator() {
             .collect();
         assert_eq!(found, first_over, "{text}");
     }
+}
+
+#[test]
+fn the_order_of_blocks_in_the_text_is_no_matter() {
+    let n = if cfg!(debug_assertions) { 200 } else { 1_000 };
+    let mut n_turned = 0;
+    for seed in 1..=n {
+        let text = Writer::new(seed, true).function(3 + seed as usize % 12);
+        // Blocks stand at the end of the function, the last of them with its return.
+        let starts: Vec<usize> = text.match_indices("\n^l").map(|it| it.0 + 1).collect();
+        let Some(&first) = starts.first() else { continue };
+        let end = text.len() - "}\n".len();
+        let mut blocks: Vec<&str> = (0..starts.len())
+            .map(|at| &text[starts[at]..starts.get(at + 1).copied().unwrap_or(end)])
+            .collect();
+        let mut random = Random(seed * 31 + 7);
+        for at in (1..blocks.len()).rev() {
+            blocks.swap(at, random.below(at + 1));
+        }
+        let turned = format!("{}{}}}\n", &text[..first], blocks.concat());
+        let known = |text: &str| {
+            let document = Document::new(text);
+            let (ir, mut out) = (document.ir(), Vec::new());
+            let mut tell = |value: noisy_syntax::Value| {
+                // How far over the budget is no matter.
+                let noise = match *document.noise(value) {
+                    Noise::Range { hi, .. } if hi > 26 => "over".to_owned(),
+                    it => it.to_string(),
+                };
+                let constant = document.integers().constant(ir, value);
+                out.push(format!("{} {noise} {constant}", ir.value_text(value)));
+            };
+            ir.walk(ir.root(), &mut |op| {
+                ir.op(op).results.iter().for_each(|&it| tell(it));
+                if ir.op(op).kind == OpKind::Label {
+                    ir.block(ir.label_block(op)).args.iter().for_each(|&it| tell(it));
+                }
+            });
+            out.sort();
+            let mut codes: Vec<_> = document.diagnostics().iter().map(|it| it.code).collect();
+            codes.sort_unstable();
+            codes.dedup();
+            (out, codes)
+        };
+        let (found, expected) = (known(&turned), known(&text));
+        assert_eq!(found, expected, "{turned}\n{text}");
+        n_turned += usize::from(turned != text);
+    }
+    assert!(n_turned > n as usize / 3, "{n_turned}");
 }
 
 /// The ops of a loop body: name, op, and which values before it (two carried ones and one from outside come first).

@@ -40,6 +40,8 @@ pub struct Root {
 pub struct Growing {
     /// Which carried value, or argument of the block, grows.
     pub index: usize,
+    /// The operand of a yield or branch that carries it into the next round.
+    pub carrier: Option<(Op, usize)>,
     /// By how much in the round in which the budget was exceeded, in bits.
     pub by: Bits,
     /// That round, from 1.
@@ -320,7 +322,8 @@ impl SparseForward for NoiseAnalysis {
                     self.forget_root(definer, value);
                 }
                 let (index, by) = growth_in(trace.starts, round);
-                Some(Growing { index, by, round, root, noise })
+                let carrier = flow::carried_operand(ir, op, index);
+                Some(Growing { index, carrier, by, round, root, noise })
             } else {
                 self.growing_by_calls(ir, op, trace.starts)
             };
@@ -338,21 +341,22 @@ impl SparseForward for NoiseAnalysis {
         ir: &Scene<'_, Integers>,
         op: Op,
         climbs: &[Climb<Noise>],
+        place: &dyn Fn(Op) -> Option<u32>,
         rounds: &[Round],
     ) {
         let context = self.context();
-        // The roots that the cycles brought about, each with the innermost cycle around it.
-        let mut heads: Vec<Head> = climbs.iter().filter_map(|it| Head::of(ir, it.label)).collect();
+        // The roots that the cycle brought about, each with the innermost one around it.
+        let mut heads: Vec<&Climb<Noise>> = climbs.iter().collect();
         heads.dedup_by_key(|it| it.label);
         let mut evidence: Vec<(Op, u64, usize, Op, Value)> = Vec::new();
         #[allow(clippy::iter_over_hash_type, reason = "sorted below")]
         for &(definer, value) in &self.recent {
             let Some(root) = self.root(definer, value) else { continue };
             let here = root.rounds.iter().find(|it| it.op == op && it.number > 1);
-            let start = ir.start(definer);
-            let around = heads.iter().filter(|it| it.start <= start && start <= it.end);
+            let Some(at) = place(definer) else { continue };
+            let around = heads.iter().filter(|it| it.start <= at && at <= it.end);
             if let (Some(round), Some(head)) = (here, around.max_by_key(|it| it.start)) {
-                evidence.push((head.label, round.number, start, definer, value));
+                evidence.push((head.label, round.number, ir.start(definer), definer, value));
             }
         }
         evidence.sort_unstable_by_key(|it| (it.1, it.2, ir.value(it.4).number));
@@ -364,7 +368,8 @@ impl SparseForward for NoiseAnalysis {
                 // The first of those that grew most.
                 let grew = of_head().map(|it| (it.index, grown(&it.moves, round)));
                 let most = grew.fold((0, 0), |best, it| if it.1 > best.1 { it } else { best });
-                Some(Growing { index: most.0, by: most.1, round, root, noise })
+                let carrier = of_head().find(|it| it.index == most.0).and_then(|it| it.carrier);
+                Some(Growing { index: most.0, carrier, by: most.1, round, root, noise })
             } else if evidence.is_empty() && climbs.first().is_some_and(|it| it.label == head) {
                 of_head().find_map(|it| self.circling_by_calls(ir, it))
             } else {
@@ -418,11 +423,12 @@ impl NoiseAnalysis {
             (Bits::MAX, Some(earlier)) => before.saturating_sub(earlier),
             _ => after.saturating_sub(before),
         };
-        let (end, operand) = flow::back_edge(ir, climb.label, climb.index)?;
+        let (end, operand) = climb.carrier?;
         let root = ir.op(end).operands.get(operand)?.value?;
         let noise = if after == Bits::MAX { before.saturating_add(by) } else { after };
         let round = climb.moves[at].0.saturating_sub(1);
-        (by > 0).then_some(Growing { index: climb.index, by, round, root, noise })
+        let (index, carrier) = (climb.index, climb.carrier);
+        (by > 0).then_some(Growing { index, carrier, by, round, root, noise })
     }
 
     /// A carried value that goes over from one round to the next without a root in the loop: in a callee, then.
@@ -445,25 +451,10 @@ impl NoiseAnalysis {
             (Bits::MAX, Some(earlier)) => from.saturating_sub(earlier),
             _ => to.saturating_sub(from),
         };
-        let root = crate::flow::carried_value(ir, op, index)?;
+        let carrier = flow::carried_operand(ir, op, index);
+        let root = carrier.and_then(|(end, at)| ir.op(end).operands.get(at)?.value)?;
         let noise = if to == Bits::MAX { from.saturating_add(by) } else { to };
-        (by > 0).then_some(Growing { index, by, round: round as u64 + 1, root, noise })
-    }
-}
-
-/// A label that a backward branch goes to, and how far the cycle reaches in the text.
-struct Head {
-    label: Op,
-    start: usize,
-    end: usize,
-}
-
-impl Head {
-    fn of(ir: &Ir, label: Op) -> Option<Self> {
-        let preds = &ir.block(ir.label_block(label)).preds;
-        let start = ir.start(label);
-        let end = preds.iter().map(|it| ir.start(it.0)).max().filter(|&it| it >= start)?;
-        Some(Self { label, start, end })
+        (by > 0).then_some(Growing { index, carrier, by, round: round as u64 + 1, root, noise })
     }
 }
 

@@ -323,6 +323,13 @@ impl SparseForward for Ranges {
                 Ok(number) => Bounds::one(width, number).into(),
                 Err(_) => fact,
             },
+            (Some(it @ Constant::Elements(_)), Some(width)) => {
+                let of_all = ir.base.analysis.lists.of(it).into_iter().flatten().map(|it| {
+                    let number = it.int().and_then(|it| i64::try_from(it).ok());
+                    number.map_or(Bounds::full(width), |it| Bounds::one(width, it))
+                });
+                of_all.reduce(Bounds::joined).map_or(fact, Range::from)
+            }
             _ => fact,
         }
     }

@@ -155,7 +155,7 @@ impl Expr {
         Expr::Binary(op, Box::new((a, b)))
     }
 
-    /// The value at a point; `None` where it is not defined or overflows.
+    /// The value at a point, in 64 bits that wrap; `None` where it is not defined: divisions by zero, and remainders by less than one.
     pub fn eval(&self, dims: &[i64], symbols: &[i64]) -> Option<i64> {
         match self {
             Expr::Const(value) => Some(*value),
@@ -164,8 +164,8 @@ impl Expr {
             Expr::Binary(op, both) => {
                 let (a, b) = (both.0.eval(dims, symbols)?, both.1.eval(dims, symbols)?);
                 match op {
-                    Add => a.checked_add(b),
-                    Mul => a.checked_mul(b),
+                    Add => Some(a.wrapping_add(b)),
+                    Mul => Some(a.wrapping_mul(b)),
                     Mod => (b > 0).then(|| a.rem_euclid(b)),
                     FloorDiv => (b != 0).then(|| floor(a, b)).flatten(),
                     CeilDiv => (b != 0).then(|| ceil(a, b)).flatten(),

@@ -58,7 +58,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         .into_iter()
         .map(|(value, _)| (value, value_range(ir, value), noise_overflow::CHECK.code));
     let growing = document.growing().into_iter().map(|(op, growing)| {
-        let range = noise_grows::carried_range(ir, op, growing.index);
+        let range = noise_grows::carried_range(ir, op, growing);
         (growing.root, range, noise_grows::CHECK.code)
     });
     for (value, range, code) in roots.chain(growing) {

@@ -36,7 +36,7 @@ use noisy_syntax::{Ir, Op, OpKind};
 use super::Check;
 use super::noise_overflow::related;
 use crate::derivation::{core_range, value_range};
-use crate::flow;
+use crate::noise::Growing;
 use crate::{Category, Diagnostic, Document, Related, Severity};
 
 pub(super) const CHECK: Check = Check {
@@ -61,7 +61,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         let message = format!(
             "noise grows by {by} in each round and exceeds the budget of {budget} in round {round}"
         );
-        let mut it = CHECK.at(carried_range(ir, op, growing.index), message);
+        let mut it = CHECK.at(carried_range(ir, op, growing), message);
         it.related = chain;
         it.help = Some(if ir.op(op).kind == OpKind::Label {
             "reduce what is passed back before the branch".into()
@@ -72,9 +72,9 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// The operand of the yield or branch that carries a value into the next round.
-pub(super) fn carried_range(ir: &Ir, op: Op, index: usize) -> std::ops::Range<usize> {
-    let operand = flow::carried_operand(ir, op, index);
+/// The operand of the yield or branch that carries what grows into the next round.
+pub(super) fn carried_range(ir: &Ir, op: Op, growing: &Growing) -> std::ops::Range<usize> {
+    let operand = growing.carrier;
     let operand = operand.and_then(|(end, at)| Some((end, ir.op(end).operands.get(at)?.span)));
     operand.map_or_else(|| core_range(ir, op), |(end, span)| ir.absolute(end, span))
 }

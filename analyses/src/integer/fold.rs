@@ -5,12 +5,100 @@ use noisy_syntax::affine::{Affine, Body, Expr};
 use noisy_syntax::{AttrData, Def, Dim, Form, Ir, Op, OpKind, Type, TypeData, Value};
 use smallvec::SmallVec;
 
+use super::elements::{Lists, elements};
 use crate::constant::{Constant, float, sign_extended, width};
 
 use Constant::{Bottom, Float, Int, Unknown};
 
 /// The constant that a result is, by the constants that the operands are.
-pub fn fold(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Constant {
+pub fn fold(ir: &Ir, op: Op, result: usize, operands: &[Constant], lists: &mut Lists) -> Constant {
+    if ir.op(op).kind == OpKind::AffineLoad {
+        return loaded(ir, op).unwrap_or(Unknown);
+    }
+    match fold_whole(ir, op, result, operands) {
+        Unknown => each(ir, op, result, operands, lists).unwrap_or(Unknown),
+        known => known,
+    }
+}
+
+/// The result element by element, where the elements of an operand differ: known if it is for each.
+fn each(
+    ir: &Ir,
+    op: Op,
+    result: usize,
+    operands: &[Constant],
+    lists: &mut Lists,
+) -> Option<Constant> {
+    let n = operands.iter().find_map(|&it| lists.of(it))?.len();
+    let mut given = Vec::with_capacity(n);
+    for at in 0..n {
+        let element = |&it: &Constant| match lists.of(it) {
+            Some(list) => list.get(at).copied(),
+            None => matches!(it, Int(_) | Float(_)).then_some(it),
+        };
+        let elements: Option<SmallVec<[Constant; 3]>> = operands.iter().map(element).collect();
+        let elements = elements?;
+        let it = match fold_whole(ir, op, result, &elements) {
+            // Undefined, so anything will do; but where the last element is, MLIR's folders leave the whole alone.
+            Unknown if at + 1 < n => undefined(ir, op, &elements).unwrap_or(Unknown),
+            it => it,
+        };
+        given.push(Some(it).filter(|it| matches!(it, Int(_) | Float(_)))?);
+    }
+    Some(lists.constant(given))
+}
+
+/// An element that is not defined: what is left of a number that is shifted by its width or more, or is divided by zero.
+fn undefined(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
+    match (ir.op(op).kind, *operands.first()?) {
+        (OpKind::ArithShli | OpKind::ArithShrui, Int(_)) => Some(Int(0)),
+        (OpKind::ArithShrsi, Int(it)) => Some(Int(-i128::from(it < 0))),
+        (OpKind::ArithFloordivsi, it) => Some(it),
+        _ => None,
+    }
+}
+
+/// The global that `affine.load` reads.
+pub fn global(ir: &Ir, load: Op) -> Option<Op> {
+    let Def::Result(definer, _) = ir.value(operand(ir, load, 0)?).def else { return None };
+    if ir.op(load).kind != OpKind::AffineLoad || ir.op(definer).kind != OpKind::MemrefGetGlobal {
+        return None;
+    }
+    let AttrData::Symbol(path) = ir.interner.attr_data(ir.attr(definer, "name")?) else {
+        return None;
+    };
+    let [name] = **path else { return None };
+    ir.resolve_symbol(definer, name).filter(|&it| ir.op(it).kind == OpKind::MemrefGlobal)
+}
+
+/// What `affine.load` reads from a constant global: any element if all are equal, else the one at a place that is written as numbers.
+fn loaded(ir: &Ir, op: Op) -> Option<Constant> {
+    let global = global(ir, op)?;
+    if matches!(ir.op(global).form, Form::Broken | Form::Opaque) {
+        return None;
+    }
+    ir.attr(global, "constant")?;
+    let AttrData::Type(ty) = *ir.interner.attr_data(ir.attr(global, "type")?) else { return None };
+    let elements = elements(ir, ir.attr(global, "initial_value")?, ty)?;
+    if elements.iter().all(|it| *it == elements[0]) {
+        return Some(elements[0]);
+    }
+    let TypeData::MemRef { dims: Some(dims), .. } = ir.interner.type_data(ty) else { return None };
+    let place = evaluate(map(ir, op, "map")?, &|_| None)?;
+    if place.len() != dims.len() {
+        return None;
+    }
+    let at = place.iter().zip(dims).try_fold(0_usize, |at, (&index, dim)| match *dim {
+        Dim::Fixed(size) => {
+            let (index, size) = (usize::try_from(index).ok()?, usize::try_from(size).ok()?);
+            (index < size).then_some(at * size + index)
+        }
+        _ => None,
+    });
+    elements.get(at?).copied()
+}
+
+fn fold_whole(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Constant {
     let data = ir.op(op);
     let known = match data.kind {
         OpKind::ArithSelect => select(ir, op, operands),
@@ -66,7 +154,7 @@ fn arith(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Option<Consta
             let of = operand_type(ir, op, 0)?;
             match width(ir, of) {
                 Some(width) => {
-                    if let Some(it) = of_complement(ir, op) {
+                    if let Some(it) = of_complement(ir, op).or_else(|| of_twice(ir, op)) {
                         return Some(it);
                     }
                     if data.kind == OpKind::ArithCmpi {
@@ -102,6 +190,22 @@ fn of_complement(ir: &Ir, op: Op) -> Option<Constant> {
     (is_complement(ir, a, b) || is_complement(ir, b, a)).then_some(it)
 }
 
+/// `x ^ (x ^ c)` is `c`, in any order.
+fn of_twice(ir: &Ir, op: Op) -> Option<Constant> {
+    if ir.op(op).kind != OpKind::ArithXori {
+        return None;
+    }
+    let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1)?);
+    let other = |of: Value, value: Value| {
+        let Def::Result(definer, _) = ir.value(value).def else { return None };
+        let (x, y) = (operand(ir, definer, 0)?, operand(ir, definer, 1)?);
+        let rest = if x == of { y } else { x };
+        let is_twice = ir.op(definer).kind == OpKind::ArithXori && (x == of || y == of);
+        is_twice.then(|| defined(ir, rest)).flatten()
+    };
+    other(a, b).or_else(|| other(b, a))
+}
+
 fn is_complement(ir: &Ir, of: Value, value: Value) -> bool {
     let Def::Result(definer, _) = ir.value(value).def else { return false };
     if ir.op(definer).kind != OpKind::ArithXori {
@@ -114,9 +218,25 @@ fn is_complement(ir: &Ir, of: Value, value: Value) -> bool {
     a == of && is_ones(b) || b == of && is_ones(a)
 }
 
-/// Whether the users of an op of this kind look at what it is made of, not only at what it gives.
-pub fn looked_through(kind: OpKind) -> bool {
-    matches!(kind, OpKind::ArithXori | OpKind::MemrefAlloc | OpKind::MemrefAlloca)
+/// The ops that look at what an op is made of, not only at the facts of its results.
+pub fn looked_through(ir: &Ir, op: Op, enter: &mut dyn FnMut(Op)) {
+    let users = |of: Op, enter: &mut dyn FnMut(Op)| {
+        let uses = ir.op(of).results.iter().flat_map(|it| &ir.value(*it).uses);
+        uses.for_each(|it| enter(it.0));
+    };
+    match ir.op(op).kind {
+        OpKind::ArithXori
+        | OpKind::MemrefAlloc
+        | OpKind::MemrefAlloca
+        | OpKind::MemrefGetGlobal => users(op, enter),
+        OpKind::MemrefGlobal => {
+            let name = ir.attr(op, "sym_name").map(|it| ir.interner.attr_data(it));
+            if let Some(AttrData::String(name, _)) = name {
+                ir.symbol_users(*name).iter().for_each(|&it| users(it, enter));
+            }
+        }
+        _ => {}
+    }
 }
 
 fn unary(ir: &Ir, op: Op, kind: OpKind, a: Constant, from: Type, to: Type) -> Option<Constant> {
@@ -146,14 +266,14 @@ fn unary(ir: &Ir, op: Op, kind: OpKind, a: Constant, from: Type, to: Type) -> Op
             let value = f64::from_bits(bits);
             match kind {
                 OpKind::ArithNegf => Some(Float((-value).to_bits())),
-                OpKind::ArithExtf => Some(Float(bits)).filter(|_| !value.is_nan()),
+                OpKind::ArithExtf => Some(Float(bits)),
                 OpKind::ArithTruncf => {
                     if ir.attr(op, "roundingmode").is_some() {
                         return None;
                     }
                     let to = rounded(value, float(ir, to)?)?;
                     // Only if nothing is lost.
-                    (to.to_bits() == bits && !value.is_nan()).then_some(Float(bits))
+                    (to.to_bits() == bits).then_some(Float(bits))
                 }
                 OpKind::ArithFptosi | OpKind::ArithFptoui => {
                     let width = width(ir, to).filter(|&it| it <= 64)?;
@@ -187,6 +307,8 @@ fn to_float(value: i128, ty: &str) -> Option<Constant> {
         "f32" => f64::from(value as f32),
         "f64" => value as f64,
         ty if value.unsigned_abs() <= 1 << 53 => rounded(value as f64, ty)?,
+        // More than the largest of the type by far.
+        "f16" => f64::INFINITY.copysign(value as f64),
         _ => return None,
     };
     Some(Float(value.to_bits()))
@@ -271,6 +393,10 @@ fn integers(
         {
             return Some(Int(0));
         }
+        OpKind::ArithMuluiExtended if one_of(sign_extended(1, width)) => {
+            let low = other_than(sign_extended(1, width));
+            return Some(if result == 0 { low } else { Int(0) });
+        }
         OpKind::ArithMuli if one_of(sign_extended(1, width)) => {
             return Some(other_than(sign_extended(1, width)));
         }
@@ -279,11 +405,13 @@ fn integers(
         | OpKind::ArithCeildivsi
         | OpKind::ArithCeildivui
         | OpKind::ArithFloordivsi
-            if b == Int(1) && width > 1 =>
+            if b == Int(sign_extended(1, width)) =>
         {
             return Some(a);
         }
-        OpKind::ArithRemsi | OpKind::ArithRemui if b == Int(1) && width > 1 => return Some(Int(0)),
+        OpKind::ArithRemsi | OpKind::ArithRemui if b == Int(sign_extended(1, width)) => {
+            return Some(Int(0));
+        }
         OpKind::ArithAndi if one_of(-1) => return Some(other_than(-1)),
         OpKind::ArithOri if one_of(-1) => return Some(Int(-1)),
         OpKind::ArithAndi
@@ -352,6 +480,10 @@ fn integers(
     }
 }
 
+/// What is no number and says nothing else, and the bit of what is quiet.
+const NAN: u64 = 0x7ff8 << 48;
+const QUIET: u64 = 1 << 51;
+
 fn floats(ir: &Ir, op: Op, kind: OpKind, a: Constant, b: Constant, ty: &str) -> Option<Constant> {
     let number = |it: Constant| match it {
         Float(bits) => Some(f64::from_bits(bits)),
@@ -380,7 +512,13 @@ fn floats(ir: &Ir, op: Op, kind: OpKind, a: Constant, b: Constant, ty: &str) -> 
     }
     let (x, y) = (x?, y?);
     if x.is_nan() || y.is_nan() {
-        return None;
+        return match kind {
+            // LLVM 19 folds it to the operand that is no number, against what the op says: the number.
+            OpKind::ArithMaxnumf => None,
+            OpKind::ArithMinnumf => Some(if x.is_nan() { b } else { a }),
+            // The first that is no number, made quiet.
+            _ => Some(Float(if x.is_nan() { x } else { y }.to_bits() | QUIET)),
+        };
     }
     // Equal zeros of different signs: the larger is +0.
     let larger = |x: f64, y: f64| if x > y || (x >= y && x.is_sign_positive()) { x } else { y };
@@ -395,8 +533,10 @@ fn floats(ir: &Ir, op: Op, kind: OpKind, a: Constant, b: Constant, ty: &str) -> 
         OpKind::ArithMinimumf | OpKind::ArithMinnumf => smaller(x, y),
         _ => return None,
     };
-    let value = rounded(exact, ty)?;
-    Some(Float(if value.is_nan() { f64::NAN.abs().to_bits() } else { value.to_bits() }))
+    if exact.is_nan() {
+        return Some(Float(NAN));
+    }
+    Some(Float(rounded(exact, ty)?.to_bits()))
 }
 
 fn compare_floats(predicate: i128, x: Option<f64>, y: Option<f64>) -> Option<bool> {
@@ -427,6 +567,10 @@ fn compare_floats(predicate: i128, x: Option<f64>, y: Option<f64>) -> Option<boo
 /// A number in a float type. The operations of the narrower types may be computed in `f64` and rounded once more: it has more than
 /// twice their digits. `None` for types that are not followed.
 pub fn rounded(value: f64, ty: &str) -> Option<f64> {
+    if value.is_nan() {
+        // What it says besides is cut off.
+        return of_bits(to_bits(value, ty)?, ty);
+    }
     match ty {
         "f64" => Some(value),
         "f32" => Some(f64::from(value as f32)),
@@ -448,10 +592,24 @@ fn to_format(value: f64, digits: i32, least: i32, most: i32) -> f64 {
     if scaled.abs() >= 2_f64.powi(most) * 2.0 { f64::INFINITY.copysign(value) } else { scaled }
 }
 
-/// The bits of a number in a float type; of none that is no number.
+/// The digits and the exponent bits of a float type.
+fn format_of(ty: &str) -> Option<(u32, u32)> {
+    Some(match ty {
+        "f64" => (52, 11),
+        "f32" => (23, 8),
+        "bf16" => (7, 8),
+        "f16" => (10, 5),
+        _ => return None,
+    })
+}
+
+/// The bits of a number in a float type.
 fn to_bits(value: f64, ty: &str) -> Option<u64> {
     if value.is_nan() {
-        return None;
+        let (digits, exponent) = format_of(ty)?;
+        let (sign, rest) = (value.to_bits() >> 63, value.to_bits() << 12 >> (64 - digits));
+        let most = (1_u64 << exponent) - 1;
+        return Some(sign << (digits + exponent) | most << digits | rest);
     }
     match ty {
         "f64" => Some(value.to_bits()),
@@ -475,8 +633,14 @@ fn to_bits(value: f64, ty: &str) -> Option<u64> {
 }
 
 /// The number that bits mean in a float type.
-fn of_bits(bits: u64, ty: &str) -> Option<f64> {
-    let value = match ty {
+pub(crate) fn of_bits(bits: u64, ty: &str) -> Option<f64> {
+    let (digits, exponent) = format_of(ty)?;
+    let (most, rest) = ((1_u64 << exponent) - 1, bits & ((1 << digits) - 1));
+    if bits >> digits & most == most && rest != 0 {
+        let sign = bits >> (digits + exponent) & 1;
+        return Some(f64::from_bits(sign << 63 | 0x7ff << 52 | rest << (52 - digits)));
+    }
+    Some(match ty {
         "f64" => f64::from_bits(bits),
         "f32" => f64::from(f32::from_bits(bits as u32)),
         "bf16" => f64::from(f32::from_bits((bits as u32) << 16)),
@@ -484,15 +648,13 @@ fn of_bits(bits: u64, ty: &str) -> Option<f64> {
             let (exponent, digits) = ((bits >> 10 & 0x1f) as i32, (bits & 0x3ff) as f64);
             let size = match exponent {
                 0 => digits * 2_f64.powi(-24),
-                0x1f if digits == 0.0 => f64::INFINITY,
-                0x1f => f64::NAN,
+                0x1f => f64::INFINITY,
                 it => (1024.0 + digits) * 2_f64.powi(it - 25),
             };
             if bits >> 15 & 1 == 1 { -size } else { size }
         }
         _ => return None,
-    };
-    (!value.is_nan()).then_some(value)
+    })
 }
 
 fn affine(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {

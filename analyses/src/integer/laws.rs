@@ -46,6 +46,8 @@ impl Writer {
             n: 0,
             n_functions: 1 + (seed % 3) as usize,
         };
+        it.out
+            .push_str("memref.global \"private\" constant @g : memref<3xi8> = dense<[1, 3, 7]>\n");
         for at in 0..it.n_functions {
             let visibility = if at == 0 { "" } else { "private " };
             let _ = writeln!(it.out, "func.func {visibility}@f{at}(%a: i8, %c: i1) -> i8 {{");
@@ -56,8 +58,11 @@ impl Writer {
             it.out.push_str(
                 "  %t = arith.constant true\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  %c4 = arith.constant 4 : index\n",
             );
+            it.out.push_str(
+                "  %d = arith.constant dense<[3, 1]> : vector<2xi8>\n  %e = arith.muli %d, %d : vector<2xi8>\n  %m = memref.get_global @g : memref<3xi8>\n  %l = affine.load %m[1] : memref<3xi8>\n",
+            );
             let mut scope: Vec<String> =
-                ["%a", "%k0", "%k2", "%k3", "%k5"].map(str::to_owned).to_vec();
+                ["%a", "%k0", "%k2", "%k3", "%k5", "%l"].map(str::to_owned).to_vec();
             it.ops(size, 1, &mut scope);
             if it.random.one_in(2) {
                 it.blocks(&mut scope);
@@ -244,6 +249,65 @@ fn edits_equal_reading_anew() {
     for seed in 1..=n {
         check_edits(seed, Writer::program(seed, 3 + seed as usize % 12));
     }
+}
+
+/// What is known of the operands of the return: the constant, or its elements.
+fn returned(document: &Document) -> Vec<String> {
+    let (ir, integers) = (document.ir(), document.integers());
+    let body = ir.op(ir.functions()[0]).regions[0].1;
+    let end = ir.last_op(ir.region(body).entry).map(|it| &ir.op(it).operands);
+    let values = end.into_iter().flatten().filter_map(|it| it.value);
+    let text = |it| match integers.elements(it) {
+        Some(all) => all.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "),
+        None => it.to_string(),
+    };
+    values.map(|it| text(integers.constant(ir, it))).collect()
+}
+
+#[test]
+fn elements_that_differ_are_folded_one_by_one() {
+    let document = Document::new(
+        "func.func @f(%x: vector<2xi8>) -> (vector<2xi8>, vector<2xi1>, vector<2xi8>, vector<2xi8>, vector<2xi8>, vector<2xf32>, tensor<9xi1>) {
+  %a = arith.constant dense<[1, -128]> : vector<2xi8>
+  %b = arith.constant dense<[3, -1]> : vector<2xi8>
+  %z = arith.constant dense<[2, 0]> : vector<2xi8>
+  %0 = arith.addi %a, %b : vector<2xi8>
+  %1 = arith.cmpi slt, %a, %b : vector<2xi8>
+  %2 = arith.select %1, %b, %a : vector<2xi1>, vector<2xi8>
+  %3 = arith.divsi %a, %z : vector<2xi8>
+  %4 = arith.subi %b, %b : vector<2xi8>
+  %f = arith.constant dense<[0.5, 0x7FC00000]> : vector<2xf32>
+  %5 = arith.mulf %f, %f : vector<2xf32>
+  %h = arith.constant dense<\"0x0301\"> : tensor<9xi1>
+  return %0, %1, %2, %3, %4, %5, %h : vector<2xi8>, vector<2xi1>, vector<2xi8>, vector<2xi8>, vector<2xi8>, vector<2xf32>, tensor<9xi1>
+}
+",
+    );
+    let expected = ["4 127", "-1", "3 -1", "unknown", "0", "0.25 NaN", "-1 -1 0 0 0 0 0 0 -1"];
+    assert_eq!(returned(&document), expected);
+}
+
+#[test]
+fn a_constant_global_is_read_and_read_again_when_it_changes() {
+    let text = "memref.global \"private\" constant @g : memref<2x2xi8> = dense<[[1, 2], [3, 4]]>
+memref.global \"private\" @h : memref<2xi8> = dense<7>
+func.func @f(%i: index) -> (i8, i8, i8) {
+  %g = memref.get_global @g : memref<2x2xi8>
+  %h = memref.get_global @h : memref<2xi8>
+  %0 = affine.load %g[1, 0] : memref<2x2xi8>
+  %1 = affine.load %g[symbol(%i), 0] : memref<2x2xi8>
+  %2 = affine.load %h[0] : memref<2xi8>
+  return %0, %1, %2 : i8, i8, i8
+}
+";
+    let mut document = Document::new(text);
+    assert_eq!(returned(&document), ["3", "unknown", "unknown"]);
+    let dense = "dense<[[1, 2], [3, 4]]>";
+    let at = text.find(dense).unwrap_or(0);
+    document.edit(at..at + dense.len(), "dense<9>");
+    assert_eq!(returned(&document), ["9", "9", "unknown"]);
+    document.edit(at..at + "dense<9>".len(), "uninitialized");
+    assert_eq!(returned(&document), ["unknown", "unknown", "unknown"]);
 }
 
 /// A function of `n` additions, each of the one before.

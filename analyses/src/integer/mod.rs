@@ -3,6 +3,7 @@
 //!
 //! *Law.* After any edits the facts equal those from scratch. *Cost.* Every question is a look-up, O(1), unless it says otherwise.
 
+pub mod elements;
 pub mod fold;
 pub mod infer;
 #[cfg(test)]
@@ -25,14 +26,14 @@ pub struct Integers {
 impl Integers {
     /// Solves from scratch.
     pub fn new(ir: &Ir) -> Self {
-        let constants = Sparse::new(&Scene { ir, base: &() }, Constants);
+        let constants = Sparse::new(&Scene { ir, base: &() }, Constants::default());
         let ranges = Sparse::new(&Scene { ir, base: &constants }, Ranges);
         Self { constants, ranges }
     }
 
     /// The visits of both analyses from scratch, as text.
     pub fn trace(ir: &Ir) -> [String; 2] {
-        let (constants, first) = Sparse::traced(&Scene { ir, base: &() }, Constants);
+        let (constants, first) = Sparse::traced(&Scene { ir, base: &() }, Constants::default());
         let (_, second) = Sparse::traced(&Scene { ir, base: &constants }, Ranges);
         [first, second]
     }
@@ -65,6 +66,11 @@ impl Integers {
             }
             (known, _) => known,
         }
+    }
+
+    /// The elements of a constant that has some that differ, in order.
+    pub fn elements(&self, constant: Constant) -> Option<&[Constant]> {
+        self.constants.analysis.lists.of(constant)
     }
 
     /// Where an integer lies; bottom for what is no integer of at most 64 bits and for what nothing reaches.

@@ -1,7 +1,7 @@
 //! Facts that flow through calls: into private functions from those who call them, and back from what they return.
 //!
 //! A function whose every use is a call in this document, and that is private, is entered with the join of what the live
-//! calls pass; any other with [`SparseForward::entry`]. The results of a call are the join of what the live returns of its callee give. Both are
+//! calls pass whose operands are all computed; any other with [`SparseForward::entry`]. The results of a call are the join of what the live returns of its callee give. Both are
 //! kept in a [`Port`] of the function. A private function that no live call reaches is analyzed as if anybody might call
 //! it, so that an editor has something to say about it, and what it calls in turn does not count.
 //!
@@ -64,13 +64,22 @@ impl<A: SparseForward> Sparse<A> {
     fn port(&self, ir: &Scene<'_, A::Base>, function: Op) -> Option<Port<A::Fact>> {
         let body = flow::body(ir, function)?;
         let (calls, is_all) = flow::calls_of(ir, function);
+        let is_private = flow::is_private(ir, function);
         if calls.is_empty() {
-            return None;
+            // What it calls does not count.
+            let is_dead = is_all && is_private && !self.ties.calls_in(function).is_empty();
+            let args = Some(Vec::new());
+            return is_dead.then_some(Port {
+                args,
+                results: Vec::new(),
+                is_entered: false,
+                is_alone: false,
+            });
         }
         let args = &ir.block(flow::entry_block(ir, body)).args;
         let carries = |value: &Value| self.analysis.carries(ir, *value);
         let n_results = flow::n_results(ir, function);
-        let is_closed = is_all && flow::is_private(ir, function);
+        let is_closed = is_all && is_private;
         let flows_in = is_closed && args.iter().any(carries);
         let flows_out = calls.iter().any(|it| ir.op(*it).results.iter().any(carries));
         (flows_in || flows_out).then(|| Port {
@@ -142,6 +151,11 @@ impl<A: SparseForward> Sparse<A> {
         let calls = if is_alone { Vec::new() } else { self.ties.calls_in(function).to_vec() };
         for call in calls.into_iter().filter(|it| self.reached[it.index()]) {
             let Some(callee) = self.linked_callee(ir, call) else { continue };
+            // An operand that is never computed: it does not come to the call.
+            let n = ir.op(call).operands.len();
+            if (0..n).any(|at| self.read_passed(ir, call, at) == A::Fact::bottom()) {
+                continue;
+            }
             let Some(mut port) = self.ports.remove(&callee) else { continue };
             if let Some(args) = port.args.as_mut().filter(|_| !port.is_alone) {
                 let mut changed = !port.is_entered;

@@ -9,6 +9,9 @@ use super::ties::unit_of;
 use super::{Moved, Scene, Sparse, SparseForward, values_within};
 use crate::flow::{self, Flow};
 
+/// What edits may add to the weight of an analysis before it is solved from scratch.
+const MOST_WEIGHT: usize = 1 << 18;
+
 impl<A: SparseForward> Sparse<A> {
     /// Takes in an edit, and what it moved in the base.
     pub fn update(&mut self, ir: &Scene<'_, A::Base>, delta: &Delta, below: &Moved) {
@@ -16,7 +19,9 @@ impl<A: SparseForward> Sparse<A> {
         self.n_visits = 0;
         self.moved = Moved::These(Vec::new());
         self.fit(ir);
-        if self.is_regrouped(ir, delta) {
+        // What is no longer needed of what the analysis keeps goes when everything is solved anew.
+        let is_heavy = self.analysis.weight() > 2 * self.solved_weight + MOST_WEIGHT;
+        if is_heavy || self.is_regrouped(ir, delta) {
             return self.solve(ir);
         }
         self.clock += 1;
@@ -76,6 +81,9 @@ impl<A: SparseForward> Sparse<A> {
 
     /// An op left or changed: whatever its former self fed is entered.
     fn enter_former(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+        let mut readers: SmallVec<[Op; 4]> = SmallVec::new();
+        self.analysis.readers(op, &mut |it| readers.push(it));
+        readers.into_iter().filter(|&it| ir.is_alive(it)).for_each(|it| self.enter(ir, it));
         if let Some(blocks) = self.targets.remove(&op) {
             for block in blocks {
                 self.enter_label_of(ir, block);
@@ -268,13 +276,9 @@ impl<A: SparseForward> Sparse<A> {
         let live = self.is_live(ir, op);
         if data.regions.is_empty() {
             let _ = self.apply(ir, op, live);
-            if self.analysis.is_looked_through(ir, op) {
-                for &result in &data.results {
-                    for &(user, _) in &ir.value(result).uses {
-                        self.enter(ir, user);
-                    }
-                }
-            }
+            let mut lookers: SmallVec<[Op; 4]> = SmallVec::new();
+            self.analysis.looked_through(ir, op, &mut |it| lookers.push(it));
+            lookers.into_iter().for_each(|it| self.enter(ir, it));
         } else {
             for index in 0..data.regions.len() {
                 let block = flow::entry_block(ir, data.regions[index].1);

@@ -41,6 +41,7 @@
 //! outside of cycles visits in proportion to `k` and their uses, each at O(log n) for its place in the text.
 
 mod calls;
+mod circle;
 mod contexts;
 mod edit;
 mod sweep;
@@ -66,6 +67,7 @@ use crate::flow;
 use crate::flow::Flow;
 use crate::lattice::Lattice;
 use calls::Port;
+use circle::Circuit;
 use contexts::Contexts;
 use ties::Ties;
 
@@ -113,6 +115,12 @@ pub struct Climb<F> {
     pub label: Op,
     /// Which argument.
     pub index: usize,
+    /// The operand of the first branch in the text that goes back to the block, for this argument.
+    pub carrier: Option<(Op, usize)>,
+    /// The place of the block in the order of the cycle.
+    pub start: u32,
+    /// The last place from which a branch goes back to it.
+    pub end: u32,
     /// The passes in which its fact changed, from 1, with what it became.
     pub moves: Vec<(u64, F)>,
 }
@@ -207,9 +215,15 @@ pub trait SparseForward: Debug {
     /// The ops to visit again when a value moved in the base.
     fn concerned(&self, _on: &Scene<'_, Self::Base>, _moved: Value, _enter: &mut dyn FnMut(Op)) {}
 
-    /// Whether the users of an op look at what it is made of, not only at the facts of its results.
-    fn is_looked_through(&self, _on: &Scene<'_, Self::Base>, _op: Op) -> bool {
-        false
+    /// The ops that look at what an op is made of, not only at the facts of its results.
+    fn looked_through(&self, _on: &Scene<'_, Self::Base>, _op: Op, _enter: &mut dyn FnMut(Op)) {}
+
+    /// The ops that read what this op said when they were visited, not by its results; it may have left.
+    fn readers(&self, _op: Op, _enter: &mut dyn FnMut(Op)) {}
+
+    /// How much it keeps besides facts that grows with edits, until it is told to clear.
+    fn weight(&self) -> usize {
+        0
     }
 
     /// What a call passes, as the callee takes it.
@@ -260,13 +274,14 @@ pub trait SparseForward: Debug {
     ) {
     }
 
-    /// A region with cycles of blocks was swept until only these arguments of blocks that a backward branch goes to changed, in textual order; in a
-    /// round of the cycles around its op.
+    /// A cycle of blocks was passed over until only these arguments of its heads changed, in textual order; in a round of the cycles around its op. The
+    /// place of an op is that of its block in the order of the cycle, if it is in there.
     fn circled(
         &mut self,
         _on: &Scene<'_, Self::Base>,
         _op: Op,
         _climbs: &[Climb<Self::Fact>],
+        _place: &dyn Fn(Op) -> Option<u32>,
         _rounds: &[Round],
     ) {
     }
@@ -312,36 +327,14 @@ pub enum Moved {
     These(Vec<Value>),
 }
 
-/// A pass over a cyclic region.
+/// A pass over blocks of a cyclic region.
 #[derive(Clone, Copy, Debug)]
 struct Pass {
     region: Region,
     /// The tick at which it started.
     start: u32,
-    /// From 1.
+    /// From 1; 0 over a block that is in no cycle.
     number: u64,
-}
-
-/// What becomes of facts in a cycle of blocks that no longer count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Settled {
-    /// They stay as they are.
-    Stays,
-    /// They go on, to see whether they have an end.
-    GoesOn,
-    /// They have none.
-    IsEndless,
-}
-
-/// Passes over a cyclic region.
-#[derive(Debug)]
-struct Circuit<F> {
-    region: Region,
-    settled: Settled,
-    /// How the arguments of heads changed, in order.
-    moves: Vec<(Op, usize, u64, F)>,
-    /// The arguments that would change in this pass although they no longer count.
-    open: Vec<(Op, usize)>,
 }
 
 /// Where a task stands in program order: the place in the text, ends before starts there, inner ends before outer ones.
@@ -400,6 +393,8 @@ pub struct Sparse<A: SparseForward> {
     reductions: FxHashMap<Op, Op>,
     /// Ops in the queue that are to be swept anew with all inside.
     anew: FxHashSet<Op>,
+    /// What the analysis weighed when it was last solved from scratch.
+    solved_weight: usize,
     /// The visits, as text, if they are recorded.
     trace: Option<String>,
 }
@@ -451,6 +446,7 @@ impl<A: SparseForward> Sparse<A> {
             whole: FxHashSet::default(),
             reductions: FxHashMap::default(),
             anew: FxHashSet::default(),
+            solved_weight: 0,
             trace: None,
         }
     }
@@ -514,6 +510,7 @@ impl<A: SparseForward> Sparse<A> {
         self.find_ports(ir, &functions);
         self.sweep_region(ir, ir.root(), true);
         self.settle_calls(ir, &functions);
+        self.solved_weight = self.analysis.weight();
     }
 
     /// Whether facts may flow through some call.

@@ -6,24 +6,21 @@
 //! detection), and when only settled facts still change the rest is left out. With an unknown trip count each
 //! round starts from the join of all rounds so far: the least fixpoint.
 //!
-//! *Regions with backward branches* are swept until a pass changes nothing, with block arguments joined to what they were.
+//! *Regions with backward branches* have an order of their own (`circle.rs`).
 //!
 //! *Cost.* The outermost cycle has fuel for a number of visits linear in its size. If it runs out, everything in the cycle is unknown:
 //! no error, and no hang.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::visit::EXACT_ROUNDS;
-use super::{Circuit, Climb, LoopTrace, Pass, Round, Scene, Settled, Sparse, SparseForward, Trips};
+use super::{LoopTrace, Round, Scene, Sparse, SparseForward, Trips};
 use crate::flow::{self, Flow};
 use crate::lattice::{Changed, Lattice};
 
 /// Starts of rounds that are kept for [`SparseForward::looped`].
 const KEPT_ROUNDS: usize = 64;
-/// Passes in which facts that no longer count may go on to change before they are taken to have no end.
-const MOST_FREE_PASSES: u64 = 16;
 
 impl<A: SparseForward> Sparse<A> {
     /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
@@ -34,121 +31,48 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     fn sweep_items(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) {
-        let Some(holder) = ir.region(region).parent.filter(|_| has_backward_branch(ir, region))
-        else {
-            self.cyclic.remove(&region);
-            self.clock += 1;
-            let _ = self.pass(ir, region, live);
-            return;
-        };
-        self.cyclic.insert(region);
-        let owner = self.refuel(ir, holder);
-        let (moves, open) = (Vec::new(), Vec::new());
-        self.circuits.push(Circuit { region, settled: Settled::Stays, moves, open });
-        let mut endless = Vec::new();
-        let mut left = MOST_FREE_PASSES;
-        for number in 1.. {
-            self.clock += 1;
-            self.passes.push(Pass { region, start: self.clock, number });
-            if number > 1 {
-                self.rounds.push(Round { op: holder, number });
+        match ir.region(region).parent.filter(|_| has_backward_branch(ir, region)) {
+            Some(holder) => {
+                self.cyclic.insert(region);
+                self.sweep_blocks(ir, holder, region, live);
             }
-            let fuel = self.fuel;
-            let changed = self.pass(ir, region, live);
-            self.passes.pop();
-            if number > 1 {
-                self.rounds.pop();
+            None => {
+                self.cyclic.remove(&region);
+                if !self.rounds.is_empty() || !self.passes.is_empty() {
+                    self.begin(ir.items(region));
+                } else {
+                    self.clock += 1;
+                }
+                let _ = self.pass(ir, region, ir.items(region), live);
             }
-            let cost = fuel - self.fuel;
-            let Some(it) = self.circuits.last_mut() else { break };
-            let open = std::mem::take(&mut it.open);
-            match it.settled {
-                _ if self.fuel == 0 => break,
-                Settled::Stays if changed == Changed::Yes => {}
-                Settled::Stays if open.is_empty() => break,
-                Settled::Stays => {
-                    left = left.min(open.len() as u64 + 2);
-                    if self.fuel <= cost.saturating_mul(left + 4) {
-                        break;
-                    }
-                    it.settled = Settled::GoesOn;
-                }
-                Settled::GoesOn | Settled::IsEndless
-                    if open.is_empty() && changed == Changed::No =>
-                {
-                    break;
-                }
-                Settled::GoesOn if left == 0 && !open.is_empty() => {
-                    endless = open;
-                    it.settled = Settled::IsEndless;
-                    self.raise(ir, &endless);
-                }
-                Settled::GoesOn => left = left.saturating_sub(1),
-                Settled::IsEndless => {}
-            }
-        }
-        self.tell_climbs(ir, holder, &endless);
-        if owner {
-            self.account(ir, holder);
         }
     }
 
-    /// Sets arguments of blocks to facts without end.
-    fn raise(&mut self, ir: &Scene<'_, A::Base>, open: &[(Op, usize)]) {
-        for &(label, index) in open {
-            let value = ir.block(ir.label_block(label)).args[index];
-            let fact = self.analysis.endless(&self.facts[value.index()]);
-            let _ = self.set(ir, value, fact);
+    /// Begins a pass over items that may have been visited before: a use before its definition must not take it for visited.
+    pub(super) fn begin(&mut self, items: impl Iterator<Item = Op>) {
+        self.clock += 1;
+        for op in items {
+            self.stamp[op.index()] = 0;
         }
     }
 
-    /// Ends the passes over a cyclic region.
-    fn tell_climbs(&mut self, ir: &Scene<'_, A::Base>, holder: Op, endless: &[(Op, usize)]) {
-        let Some(circuit) = self.circuits.pop() else { return };
-        let mut endless: FxHashSet<(Op, usize)> = endless.iter().copied().collect();
-        for (label, index, _, fact) in &circuit.moves {
-            // What comes out of a callee is without end at once.
-            if self.analysis.is_settled(fact) && self.analysis.endless(fact) == *fact {
-                endless.insert((*label, *index));
-            }
-        }
-        if endless.is_empty() {
-            return;
-        }
-        let mut climbs: Vec<Climb<A::Fact>> = Vec::new();
-        let mut place: FxHashMap<(Op, usize), usize> = FxHashMap::default();
-        for (label, index, number, fact) in circuit.moves {
-            if endless.contains(&(label, index)) {
-                let at = *place.entry((label, index)).or_insert(climbs.len());
-                if at == climbs.len() {
-                    climbs.push(Climb { label, index, moves: Vec::new() });
-                }
-                climbs[at].moves.push((number, fact));
-            }
-        }
-        climbs.sort_by_cached_key(|it| (ir.start(it.label), it.index));
-        let rounds = std::mem::take(&mut self.rounds);
-        self.analysis.circled(ir, holder, &climbs, &rounds);
-        self.rounds = rounds;
-    }
-
-    fn pass(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) -> Changed {
+    /// Visits whole blocks of a region. `live` says whether its entry is.
+    pub(super) fn pass(
+        &mut self,
+        ir: &Scene<'_, A::Base>,
+        region: Region,
+        items: impl Iterator<Item = Op>,
+        live: bool,
+    ) -> Changed {
         let mut out = Changed::No;
         let mut live = live;
-        let mut labels_seen = false;
-        if !self.rounds.is_empty() || !self.passes.is_empty() {
-            // Again, perhaps: a use before its definition must not take it for visited.
-            for op in ir.items(region) {
-                self.stamp[op.index()] = 0;
-            }
-        }
-        for (n, op) in ir.items(region).enumerate() {
+        let first = ir.items(region).next();
+        for op in items {
             let data = ir.op(op);
             if data.kind == OpKind::Label {
-                labels_seen = true;
                 let block = ir.label_block(op);
                 self.stamp[op.index()] = self.clock;
-                if n == 0 {
+                if Some(op) == first {
                     self.labels.insert(op, region);
                     self.first_labels.insert(region, op);
                 } else {
@@ -158,7 +82,7 @@ impl<A: SparseForward> Sparse<A> {
                 continue;
             }
             out = out.or(self.run(ir, op, live));
-            if labels_seen || data.rest.is_some() {
+            if data.rest.is_some() {
                 let successors = &ir.rest(op).successors;
                 if !successors.is_empty() {
                     let blocks: SmallVec<[_; 2]> =
@@ -210,7 +134,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Gives the outermost cycle its fuel; whether this is the outermost.
-    fn refuel(&mut self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn refuel(&mut self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
         if !self.rounds.is_empty() || !self.passes.is_empty() {
             return false;
         }
@@ -223,7 +147,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Ends the outermost cycle: if the fuel ran out, nothing is known of it.
-    fn account(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+    pub(super) fn account(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
         if self.fuel > 0 {
             return;
         }

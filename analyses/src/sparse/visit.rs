@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use noisy_syntax::{Block, Def, Ir, Op, OpKind, Value};
+use noisy_syntax::{Block, Def, Op, OpKind, Value};
 use smallvec::SmallVec;
 
-use super::{Moved, Pass, Scene, Settled, Sparse, SparseForward, ancestor_in};
+use super::circle::Settled;
+use super::{Moved, Pass, Scene, Sparse, SparseForward, ancestor_in};
 use crate::flow::{self, Flow};
 use crate::lattice::{Changed, Lattice};
 
@@ -293,6 +294,7 @@ impl<A: SparseForward> Sparse<A> {
         let mut changed = Changed::when(live != self.live[block.index()]);
         self.live[block.index()] = live;
         let pass = self.passes.iter().find(|it| it.region == data.region).map(|it| it.number);
+        let pass = pass.filter(|&it| it > 0);
         for (at, &value) in data.args.iter().enumerate() {
             let mut fact = A::Fact::bottom();
             if live && self.analysis.carries(ir, value) {
@@ -322,7 +324,7 @@ impl<A: SparseForward> Sparse<A> {
                                 Settled::IsEndless => fact = self.analysis.endless(&fact),
                             }
                         }
-                        if is_head(ir, label, &live_edges) {
+                        if circuit.is_head(ir, block, &live_edges) {
                             if number > EXACT_ROUNDS && !is_settled {
                                 fact = self.analysis.widen(old, fact);
                             }
@@ -335,9 +337,4 @@ impl<A: SparseForward> Sparse<A> {
         }
         changed
     }
-}
-
-/// Whether a branch to a label stands behind it: every cycle has such a label.
-fn is_head(ir: &Ir, label: Op, edges: &[(Op, usize)]) -> bool {
-    edges.iter().any(|&(op, _)| !ir.is_before(op, label))
 }

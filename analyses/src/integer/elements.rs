@@ -1,0 +1,161 @@
+//! Constants of shapes whose elements differ: what `dense<...>` says, element by element, and where such lists are kept so that a fact is a number.
+//!
+//! Elements that are all equal are no list: they are the constant that each of them is.
+
+use noisy_syntax::{Attr, AttrData, Dim, Ir, Type, TypeData};
+use rustc_hash::FxHashMap;
+
+use super::fold;
+use crate::constant::{Constant, float, sign_extended, width};
+
+/// Longer lists are not looked into.
+const MOST_ELEMENTS: usize = 1 << 16;
+
+/// Lists of elements, each once.
+#[derive(Debug, Default)]
+pub struct Lists {
+    all: Vec<Box<[Constant]>>,
+    numbers: FxHashMap<Box<[Constant]>, u32>,
+    n_elements: usize,
+}
+
+impl Lists {
+    /// The constant of these elements; unknown if there are none, or one that is not a number.
+    pub(crate) fn constant(&mut self, elements: Vec<Constant>) -> Constant {
+        let is_number = |it: &Constant| matches!(it, Constant::Int(_) | Constant::Float(_));
+        let Some(&first) = elements.first().filter(|_| elements.iter().all(is_number)) else {
+            return Constant::Unknown;
+        };
+        if elements.iter().all(|&it| it == first) {
+            return first;
+        }
+        let elements = elements.into_boxed_slice();
+        if let Some(&number) = self.numbers.get(&elements) {
+            return Constant::Elements(number);
+        }
+        let number = self.all.len() as u32;
+        self.n_elements += elements.len();
+        self.all.push(elements.clone());
+        self.numbers.insert(elements, number);
+        Constant::Elements(number)
+    }
+
+    /// The elements of a constant that has some that differ.
+    pub fn of(&self, constant: Constant) -> Option<&[Constant]> {
+        match constant {
+            Constant::Elements(number) => self.all.get(number as usize).map(|it| &**it),
+            _ => None,
+        }
+    }
+
+    /// How many elements are kept.
+    pub(crate) fn n_elements(&self) -> usize {
+        self.n_elements
+    }
+
+    /// Forgets all lists.
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+/// The elements that an attribute says a value of a shape has, in order.
+pub fn elements(ir: &Ir, attr: Attr, ty: Type) -> Option<Vec<Constant>> {
+    let AttrData::Elements(text, _) = ir.interner.attr_data(attr) else { return None };
+    let n = n_elements(ir, ty)?;
+    let ty = match *ir.interner.type_data(ty) {
+        TypeData::Vector { element, .. }
+        | TypeData::Tensor { element, .. }
+        | TypeData::MemRef { element, .. } => element,
+        _ => ty,
+    };
+    let inside = ir.interner.str(*text).strip_prefix("dense<")?.strip_suffix('>')?.trim();
+    let read = if let Some(hex) = inside.strip_prefix("\"0x").and_then(|it| it.strip_suffix('"')) {
+        of_bytes(ir, &bytes(hex)?, n, ty)?
+    } else {
+        let words = inside.split(['[', ']', ',']).map(str::trim).filter(|it| !it.is_empty());
+        words.map(|it| number(ir, it, ty)).collect::<Option<Vec<_>>>()?
+    };
+    match *read {
+        [one] => Some(vec![one; n]),
+        _ => (read.len() == n).then_some(read),
+    }
+}
+
+/// How many elements a shape has, if that is not too many.
+fn n_elements(ir: &Ir, ty: Type) -> Option<usize> {
+    let dims = match ir.interner.type_data(ty) {
+        TypeData::Vector { dims, .. } => dims,
+        TypeData::Tensor { dims, .. } | TypeData::MemRef { dims, .. } => dims.as_ref()?,
+        _ => return None,
+    };
+    let sizes = dims.iter().map(|it| match it {
+        Dim::Fixed(size) => usize::try_from(*size).ok(),
+        _ => None,
+    });
+    let n = sizes.into_iter().try_fold(1_usize, |all, it| all.checked_mul(it?))?;
+    (1..=MOST_ELEMENTS).contains(&n).then_some(n)
+}
+
+/// An element as it is written.
+fn number(ir: &Ir, text: &str, ty: Type) -> Option<Constant> {
+    let (is_negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let hex = digits.strip_prefix("0x").map(|it| u128::from_str_radix(it, 16));
+    if let Some(width) = width(ir, ty) {
+        let number = match (digits, hex) {
+            ("true", _) => 1,
+            ("false", _) => 0,
+            (_, Some(bits)) => bits.ok()?.cast_signed(),
+            (digits, None) => digits.parse().ok()?,
+        };
+        return Some(Constant::Int(sign_extended(
+            if is_negative { -number } else { number },
+            width,
+        )));
+    }
+    let kind = float(ir, ty)?;
+    let value = match hex {
+        Some(bits) => fold::of_bits(u64::try_from(bits.ok()?).ok()?, kind)?,
+        None => fold::rounded(text.parse().ok()?, kind)?,
+    };
+    Some(Constant::Float(value.to_bits()))
+}
+
+fn bytes(hex: &str) -> Option<Vec<u8>> {
+    let digits = hex.as_bytes().chunks(2).map(|it| std::str::from_utf8(it).ok());
+    digits.map(|it| u8::from_str_radix(it?, 16).ok()).collect()
+}
+
+/// Elements as they lie in memory, the lowest byte first; of `i1`, eight in a byte, the lowest bit first. One alone stands for all.
+fn of_bytes(ir: &Ir, bytes: &[u8], n: usize, ty: Type) -> Option<Vec<Constant>> {
+    let int_width = width(ir, ty);
+    if int_width == Some(1) {
+        if let [byte @ (0 | 0xff)] = *bytes {
+            return Some(vec![Constant::bool(byte != 0)]);
+        }
+        let bit = |at: usize| Some(Constant::bool(bytes.get(at / 8)? >> (at % 8) & 1 == 1));
+        return (0..n).map(bit).collect();
+    }
+    let bits = match (int_width, float(ir, ty)) {
+        (Some(width), _) => width,
+        (None, Some("f64")) => 64,
+        (None, Some("f32")) => 32,
+        (None, Some("f16" | "bf16")) => 16,
+        _ => return None,
+    };
+    let size = bits.div_ceil(8).next_power_of_two() as usize;
+    if bytes.len() % size != 0 {
+        return None;
+    }
+    let element = |it: &[u8]| {
+        let bits = it.iter().rev().fold(0_u128, |all, &byte| all << 8 | u128::from(byte));
+        match int_width {
+            Some(width) => Some(Constant::Int(sign_extended(bits.cast_signed(), width))),
+            None => Some(Constant::Float(fold::of_bits(bits as u64, float(ir, ty)?)?.to_bits())),
+        }
+    };
+    bytes.chunks(size).map(element).collect()
+}

@@ -1,0 +1,216 @@
+//! Regions in which a branch goes backward in the text: the order in which their blocks are visited, and the passes over their cycles.
+//!
+//! *Order.* The strongly connected components of the graph of blocks, in topological order, each in reverse postorder. What a block dominates comes
+//! after it, so a component of one block that does not branch to itself is visited once, however the text orders the blocks. Any other is a
+//! cycle and is passed over, by itself, until a pass changes nothing, with the arguments of its blocks joined to what they were. A *head* is a block of a cycle
+//! that a branch goes back to in this order: every way round the cycle has one. There what changes is widened, and there growth without end is told.
+
+use noisy_syntax::{Block, Ir, Op, OpKind, Region};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Climb, Pass, Round, Scene, Sparse, SparseForward};
+use crate::cfg::Cfg;
+use crate::flow;
+use crate::lattice::Changed;
+
+/// Passes in which facts that no longer count may go on to change before they are taken to have no end.
+const MOST_FREE_PASSES: u64 = 16;
+
+/// What becomes of facts in a cycle of blocks that no longer count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Settled {
+    /// They stay as they are.
+    Stays,
+    /// They go on, to see whether they have an end.
+    GoesOn,
+    /// They have none.
+    IsEndless,
+}
+
+/// Passes over a cycle of blocks.
+#[derive(Debug)]
+pub(super) struct Circuit<F> {
+    pub(super) region: Region,
+    pub(super) settled: Settled,
+    /// How the arguments of heads changed, in order.
+    pub(super) moves: Vec<(Op, usize, u64, F)>,
+    /// The arguments that would change in this pass although they no longer count.
+    pub(super) open: Vec<(Op, usize)>,
+    /// Where the blocks of the cycle stand in the order.
+    places: FxHashMap<Block, u32>,
+}
+
+impl<F> Circuit<F> {
+    /// Whether some of these branches to a block go back to it.
+    pub(super) fn is_head(&self, ir: &Ir, block: Block, edges: &[(Op, usize)]) -> bool {
+        edges.iter().any(|&(op, _)| self.goes_back(ir, block, op))
+    }
+
+    /// Whether a branch goes back to a block.
+    fn goes_back(&self, ir: &Ir, block: Block, branch: Op) -> bool {
+        let from = self.places.get(&ir.block_of(branch));
+        from.is_some_and(|from| self.places.get(&block).is_some_and(|to| to <= from))
+    }
+}
+
+impl<A: SparseForward> Sparse<A> {
+    /// Visits the items of a region with a branch that goes backward, whose entry is set.
+    pub(super) fn sweep_blocks(
+        &mut self,
+        ir: &Scene<'_, A::Base>,
+        holder: Op,
+        region: Region,
+        live: bool,
+    ) {
+        let owner = self.refuel(ir, holder);
+        let cfg = Cfg::new(ir, region);
+        let items: Vec<Op> = ir.items(region).collect();
+        // Where each block starts among them; the implicit entry starts without a label.
+        let is_label = |op: &Op| ir.op(*op).kind == OpKind::Label;
+        let mut starts: Vec<usize> = (0..items.len()).filter(|&it| is_label(&items[it])).collect();
+        if starts.len() < cfg.blocks.len() {
+            starts.insert(0, 0);
+        }
+        starts.push(items.len());
+        let mut ops: Vec<Op> = Vec::new();
+        for component in cfg.components() {
+            let blocks = component.iter().map(|&it| it as usize);
+            ops.clear();
+            ops.extend(blocks.flat_map(|it| &items[starts[it]..starts[it + 1]]));
+            if cfg.is_cycle(&component) {
+                let blocks = component.iter().zip(0..);
+                let places = blocks.map(|(&it, at)| (cfg.blocks[it as usize], at)).collect();
+                self.circle(ir, holder, region, &ops, places, live);
+            } else {
+                self.begin(ops.iter().copied());
+                self.passes.push(Pass { region, start: self.clock, number: 0 });
+                let _ = self.pass(ir, region, ops.iter().copied(), live);
+                self.passes.pop();
+            }
+        }
+        if owner {
+            self.account(ir, holder);
+        }
+    }
+
+    /// Passes over the ops of a cycle of blocks until nothing changes.
+    fn circle(
+        &mut self,
+        ir: &Scene<'_, A::Base>,
+        holder: Op,
+        region: Region,
+        ops: &[Op],
+        places: FxHashMap<Block, u32>,
+        live: bool,
+    ) {
+        let (settled, moves, open) = (Settled::Stays, Vec::new(), Vec::new());
+        self.circuits.push(Circuit { region, settled, moves, open, places });
+        let mut endless = Vec::new();
+        let mut left = MOST_FREE_PASSES;
+        for number in 1.. {
+            self.begin(ops.iter().copied());
+            self.passes.push(Pass { region, start: self.clock, number });
+            if number > 1 {
+                self.rounds.push(Round { op: holder, number });
+            }
+            let fuel = self.fuel;
+            let changed = self.pass(ir, region, ops.iter().copied(), live);
+            self.passes.pop();
+            if number > 1 {
+                self.rounds.pop();
+            }
+            let cost = fuel - self.fuel;
+            let Some(it) = self.circuits.last_mut() else { break };
+            let open = std::mem::take(&mut it.open);
+            match it.settled {
+                _ if self.fuel == 0 => break,
+                Settled::Stays if changed == Changed::Yes => {}
+                Settled::Stays if open.is_empty() => break,
+                Settled::Stays => {
+                    left = left.min(open.len() as u64 + 2);
+                    if self.fuel <= cost.saturating_mul(left + 4) {
+                        break;
+                    }
+                    it.settled = Settled::GoesOn;
+                }
+                Settled::GoesOn | Settled::IsEndless
+                    if open.is_empty() && changed == Changed::No =>
+                {
+                    break;
+                }
+                Settled::GoesOn if left == 0 && !open.is_empty() => {
+                    endless = open;
+                    it.settled = Settled::IsEndless;
+                    self.raise(ir, &endless);
+                }
+                Settled::GoesOn => left = left.saturating_sub(1),
+                Settled::IsEndless => {}
+            }
+        }
+        self.tell_climbs(ir, holder, &endless);
+    }
+
+    /// Sets arguments of blocks to facts without end.
+    fn raise(&mut self, ir: &Scene<'_, A::Base>, open: &[(Op, usize)]) {
+        for &(label, index) in open {
+            let value = ir.block(ir.label_block(label)).args[index];
+            let fact = self.analysis.endless(&self.facts[value.index()]);
+            let _ = self.set(ir, value, fact);
+        }
+    }
+
+    /// Ends the passes over a cycle.
+    fn tell_climbs(&mut self, ir: &Scene<'_, A::Base>, holder: Op, endless: &[(Op, usize)]) {
+        let Some(circuit) = self.circuits.pop() else { return };
+        let mut endless: FxHashSet<(Op, usize)> = endless.iter().copied().collect();
+        for (label, index, _, fact) in &circuit.moves {
+            // What comes out of a callee is without end at once.
+            if self.analysis.is_settled(fact) && self.analysis.endless(fact) == *fact {
+                endless.insert((*label, *index));
+            }
+        }
+        if endless.is_empty() {
+            return;
+        }
+        let mut climbs: Vec<Climb<A::Fact>> = Vec::new();
+        let mut place: FxHashMap<(Op, usize), usize> = FxHashMap::default();
+        for (label, index, number, fact) in &circuit.moves {
+            if endless.contains(&(*label, *index)) {
+                let at = *place.entry((*label, *index)).or_insert(climbs.len());
+                if at == climbs.len() {
+                    climbs.push(circuit.climb(ir, *label, *index));
+                }
+                climbs[at].moves.push((*number, fact.clone()));
+            }
+        }
+        climbs.sort_by_cached_key(|it| (ir.start(it.label), it.index));
+        let place = |op: Op| {
+            let op = super::ancestor_in(ir, op, circuit.region)?;
+            circuit.places.get(&ir.block_of(op)).copied()
+        };
+        let rounds = std::mem::take(&mut self.rounds);
+        self.analysis.circled(ir, holder, &climbs, &place, &rounds);
+        self.rounds = rounds;
+    }
+}
+
+impl<F> Circuit<F> {
+    /// An argument of a head, and the cycle that goes back to it.
+    fn climb(&self, ir: &Ir, label: Op, index: usize) -> Climb<F> {
+        let block = ir.label_block(label);
+        let start = self.places.get(&block).copied().unwrap_or(0);
+        let preds = ir.block(block).preds.iter();
+        let mut back: Vec<(Op, usize)> = preds
+            .map(|&(op, successor)| (op, successor as usize))
+            .filter(|it| self.goes_back(ir, block, it.0))
+            .collect();
+        back.sort_by_cached_key(|it| (ir.start(it.0), it.1));
+        let from = back.iter().filter_map(|it| self.places.get(&ir.block_of(it.0)));
+        let end = from.max().copied().unwrap_or(start);
+        let carrier = back.iter().find_map(|&(op, successor)| {
+            let range = flow::passed(ir, op, successor)?;
+            (range.start + index < range.end).then_some((op, range.start + index))
+        });
+        Climb { label, index, carrier, start, end, moves: Vec::new() }
+    }
+}
