@@ -1,9 +1,38 @@
 //! Flags and enumerations of custom forms, and the attributes they become.
 
 use super::reader::{Reader, Res};
-use crate::dialect::format::{Flags, RMW, ROUNDING};
+use crate::dialect::format::{FASTMATH, Flags, OVERFLOW, RMW, ROUNDING};
 use crate::print::{Fits, Printer, Tool, Unfit, fits};
 use crate::{Attr, AttrData, T};
+
+/// `#arith.overflow<nsw, nuw>`: the attribute of these flags.
+fn flags_text(flags: &Flags, bits: u32) -> String {
+    let mut left = bits;
+    let mut names = Vec::new();
+    for (name, mask) in flags.flags {
+        if left & mask == *mask && (*mask != 0 || bits == 0) {
+            names.push(*name);
+            left &= !mask;
+        }
+    }
+    format!("{}<{}>", flags.prefix, names.join(flags.separator))
+}
+
+/// An attribute of flags as it is printed, from its text; `None` if it is none of these, an error if it has other flags.
+pub(super) fn flags_attr(text: &str) -> Option<Result<String, String>> {
+    let all = [&OVERFLOW, &FASTMATH];
+    let flags = all.into_iter().find(|it| text.starts_with(it.prefix))?;
+    let body = text[flags.prefix.len()..].strip_prefix('<')?.strip_suffix('>')?;
+    let mut bits = 0;
+    for word in body.split(',') {
+        let Some((_, mask)) = flags.flags.iter().find(|it| it.0 == word.trim()) else {
+            let names: Vec<_> = flags.flags.iter().map(|it| it.0).collect();
+            return Some(Err(format!("expected some of {}", names.join(", "))));
+        };
+        bits |= mask;
+    }
+    Some(Ok(flags_text(flags, bits)))
+}
 
 impl Reader<'_, '_> {
     /// `overflow<nsw, nuw>`, `fastmath<fast>` or nothing.
@@ -37,15 +66,7 @@ impl Reader<'_, '_> {
         if bits == 0 {
             return Ok(());
         }
-        let mut left = bits;
-        let mut names = Vec::new();
-        for (name, mask) in flags.flags {
-            if *mask != 0 && left & mask == *mask {
-                names.push(*name);
-                left &= !mask;
-            }
-        }
-        let text = format!("{}<{}>", flags.prefix, names.join(flags.separator));
+        let text = flags_text(flags, bits);
         let text = self.name(&text);
         let attr = self.env.interner.attr(AttrData::Text(text, None));
         self.set_attr(flags.attr, attr);

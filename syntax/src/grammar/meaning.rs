@@ -5,6 +5,7 @@
 
 use super::Alias;
 use super::elements;
+use super::flag::flags_attr;
 use super::reader::{Broken, Reader, Res};
 use super::spelling::{MAX_WIDTH, split_dialect, type_word};
 use super::tree::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
@@ -325,7 +326,14 @@ impl Reader<'_, '_> {
             let message = format!("dialect `{dialect}` has no attribute `{}`", word.text);
             return Err(self.broken(Code::UnknownAttribute, word.span(), message));
         }
-        let text = format!("#{}", self.canonical_dialect(name, word.span()));
+        let mut text = format!("#{}", self.canonical_dialect(name, word.span()));
+        match flags_attr(&text) {
+            None => {}
+            Some(Ok(it)) => text = it,
+            Some(Err(message)) => {
+                return Err(self.broken(Code::UnknownCase, word.span(), message));
+            }
+        }
         let text = self.name(&text);
         Ok(self.env.interner.attr(AttrData::Text(text, ty)))
     }

@@ -86,6 +86,9 @@ fn knows(tool: Tool, dialect: &str) -> bool {
     }
 }
 
+/// What is balanced in a body, and what brackets do not count in.
+const BRACKETS: &[char] = &['<', '>', '(', ')', '[', ']', '{', '}', '"'];
+
 /// The body of a type or attribute with one blank where MLIR's printers have one: behind a comma, around an equals sign (SPIR-V has none
 /// there), before a colon if there is one behind it, nowhere next to brackets other than braces, and elsewhere where there is any.
 fn respace(text: &str, head: &str) -> String {
@@ -107,7 +110,11 @@ fn respace(text: &str, head: &str) -> String {
             continue;
         }
         if byte == b'/' && next == b'/' {
-            at = text[at..].find('\n').map_or(bytes.len(), |it| at + it);
+            // A comment that takes a bracket away leaves what the dialect does not read.
+            match text[at..].find('\n').map(|it| at + it) {
+                Some(end) if !text[at..end].contains(BRACKETS) => at = end,
+                _ => return text.to_owned(),
+            }
             is_blank = true;
             continue;
         }
@@ -320,6 +327,8 @@ mod tests {
             "#llvm.b<\"CPU\": #llvm.c<[ 1 , 2 ]> // why\n>",
             "#llvm.b<\"CPU\" : #llvm.c<[1, 2]>>",
         );
+        check("llvm.struct<(i32 //)\n>", "llvm.struct<(i32 //)\n>");
+        check("llvm.struct<(i32 //x)>", "llvm.struct<(i32 //x)>");
         check("#llvm.b<{\n  map = (d0)->(d0) }>", "#llvm.b<{ map = (d0)->(d0) }>");
         check("#llvm.b<0x10, 0x3F800000 : f32, a>=b>", "#llvm.b<16, 0x3F800000 : f32, a>=b>");
         check("#spirv.target_env<x, api=Vulkan>", "#spirv.target_env<x, api=Vulkan>");

@@ -57,6 +57,7 @@ fn what_is_legal_has_no_problem() {
         "module {\n}\nmodule {\n}\n",
         "%0 = \"foo\"() : () -> i32\n\"bar\"(%0) : (i32) -> ()",
         "\"a.b\"() {a = \"\\0A\\\"\u{e9}\", s = @\"a b\\0A\"} : () -> ()",
+        "\"a.b\"() {a = #arith.overflow<nuw,nsw>, b = #arith<fastmath<none>>} : () -> ()",
         // Inherent attributes in either place.
         "\"arith.constant\"() <{value = 1 : i32}> : () -> i32",
         "\"arith.constant\"() {value = 1 : i32} : () -> i32",
@@ -86,6 +87,8 @@ fn what_is_not_is_told() {
         "\"a.b\"() {a = #dlti.dl_entry<i32, #a>} : () -> ()",
         "\"a.b\"() {a = true : i1} : () -> ()",
         "\"a.b\"() {\"\" = 1} : () -> ()",
+        "\"a.b\"() {a = #arith.overflow<, nuw>} : () -> ()",
+        "\"a.b\"() {a = #arith.fastmath<nuw>} : () -> ()",
         "\"a.b\"() {a = memref<4xi32, strided<[1, 2]>>} : () -> ()",
         "func.func private @f() attributes {sym_name = \"g\"}",
         "func.func @f() {\n  \"a.b\"(%0 #map) : () -> ()\n  return\n}",
