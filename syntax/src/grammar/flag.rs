@@ -22,7 +22,11 @@ fn flags_text(flags: &Flags, bits: u32) -> String {
 pub(super) fn flags_attr(text: &str) -> Option<Result<String, String>> {
     let all = [&OVERFLOW, &FASTMATH];
     let flags = all.into_iter().find(|it| text.starts_with(it.prefix))?;
-    let body = text[flags.prefix.len()..].strip_prefix('<')?.strip_suffix('>')?;
+    let body = &text[flags.prefix.len()..];
+    if body.is_empty() {
+        return Some(Err("expected '<'".to_owned()));
+    }
+    let body = body.strip_prefix('<')?.strip_suffix('>')?;
     let mut bits = 0;
     for word in body.split(',') {
         let Some((_, mask)) = flags.flags.iter().find(|it| it.0 == word.trim()) else {

@@ -100,7 +100,7 @@ impl Reader<'_, '_> {
                 None => {
                     // What stands alone between commas or brackets, where somebody reads the body; otherwise it may mean anything.
                     let stands_alone =
-                        |it: char| it.is_ascii_whitespace() || "<>()[]{},=".contains(it);
+                        |it: char| it.is_ascii_whitespace() || "\0<>()[]{},=".contains(it);
                     let is_alias = is_read_by_mlir(split_dialect(name).0)
                         && word[1..].starts_with(|it: char| it.is_ascii_alphabetic())
                         && !word.contains('.')

@@ -52,7 +52,9 @@ const ORDER: &[(&str, &[&str])] = &[
 pub(super) fn write(out: &mut String, tool: Tool, text: &str) {
     let name = text.strip_prefix('#').unwrap_or(text);
     let dialect = &name[..name.find(['.', '<']).unwrap_or(name.len())];
-    let Some(open) = text.find('<').filter(|_| knows(tool, dialect)) else {
+    // Those of `arith` are read in full, and have their spelling.
+    let is_respaced = knows(tool, dialect) && dialect != "arith";
+    let Some(open) = text.find('<').filter(|_| is_respaced) else {
         out.push_str(text);
         return;
     };
@@ -331,6 +333,7 @@ mod tests {
         check("llvm.struct<(i32 //x)>", "llvm.struct<(i32 //x)>");
         check("#llvm.b<{\n  map = (d0)->(d0) }>", "#llvm.b<{ map = (d0)->(d0) }>");
         check("#llvm.b<0x10, 0x3F800000 : f32, a>=b>", "#llvm.b<16, 0x3F800000 : f32, a>=b>");
+        check("#arith.fastmath<nnan,ninf>", "#arith.fastmath<nnan,ninf>");
         check("#spirv.target_env<x, api=Vulkan>", "#spirv.target_env<x, api=Vulkan>");
     }
 

@@ -89,6 +89,7 @@ fn what_is_not_is_told() {
         "\"a.b\"() {\"\" = 1} : () -> ()",
         "\"a.b\"() {a = #arith.overflow<, nuw>} : () -> ()",
         "\"a.b\"() {a = #arith.fastmath<nuw>} : () -> ()",
+        "\"a.b\"() {a = #arith.fastmath} : () -> ()",
         "\"a.b\"() {a = memref<4xi32, strided<[1, 2]>>} : () -> ()",
         "func.func private @f() attributes {sym_name = \"g\"}",
         "func.func @f() {\n  \"a.b\"(%0 #map) : () -> ()\n  return\n}",
