@@ -40,14 +40,13 @@ fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
 /// the bits that `precision` digits need; and rounds what is left half up. So six digits are sometimes the next smaller ones, not the nearest.
 fn digits(value: f64, precision: u32) -> (String, i32) {
     let magnitude = value.abs();
-    if magnitude == 0.0 {
-        return ("0".to_owned(), 0);
+    if magnitude.fract() == 0.0 && magnitude < 1e6 {
+        let all = format!("{magnitude}");
+        let digits = all.trim_end_matches('0');
+        let digits = if digits.is_empty() { "0" } else { digits };
+        return (digits.to_owned(), all.len() as i32 - 1);
     }
-    // No cut is at a digit behind these.
-    let exact = format!("{magnitude:.50e}");
-    let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "0"));
-    let mut exponent: i32 = exponent.parse().unwrap_or(0);
-    let mut all: String = mantissa.chars().filter(|it| *it != '.').collect();
+    let (mut all, mut exponent) = decimal(magnitude, precision as usize + 11);
 
     // magnitude = odd * 2^scale, and so N = odd * 5^-scale or, if there is nothing behind the point, the value.
     let bits = magnitude.to_bits();
@@ -63,7 +62,12 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     let n_bits = n_bits.floor() as i32 + 1;
     let cut = (n_bits - (precision as i32 * 196 + 58) / 59).max(0) * 59 / 196;
     let n_digits = exponent + 1 - scale.min(0);
-    all.truncate((n_digits - cut).max(1) as usize);
+    let n_kept = (n_digits - cut).max(1) as usize;
+    if all[n_kept.min(all.len())..].bytes().all(|it| it == b'0') {
+        // Maybe rounded up to these zeros. No cut is at a digit behind so many.
+        (all, exponent) = decimal(magnitude, 50);
+    }
+    all.truncate(n_kept);
 
     let precision = precision as usize;
     if all.len() > precision {
@@ -84,6 +88,13 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     let len = all.trim_end_matches('0').len();
     all.truncate(len.max(1));
     (all, exponent)
+}
+
+/// The digits of a value, rounded to one and so many more, and the exponent of the first.
+fn decimal(magnitude: f64, n: usize) -> (String, i32) {
+    let text = format!("{magnitude:.n$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    (mantissa.replace('.', ""), exponent.parse().unwrap_or(0))
 }
 
 /// The bits of a value in hexadecimal.
@@ -170,6 +181,9 @@ mod tests {
     fn floats_are_short_where_six_digits_are_exact() {
         check(1.0, "f32", "1.000000e+00");
         check(0.5, "f64", "5.000000e-01");
+        check(-120.0, "f64", "-1.200000e+02");
+        check(0.3, "f64", "3.000000e-01");
+        check(0.7, "f64", "0.69999999999999996");
         check(-1.5e10, "f64", "-1.500000e+10");
         check(f64::from(0.1_f32), "f32", "1.000000e-01");
         check(f64::from(std::f32::consts::PI), "f32", "3.14159274");

@@ -124,7 +124,7 @@ fn respace(text: &str, head: &str) -> String {
         let closes = matches!(byte, b'>' | b')' | b']' | b',');
         let around = heads.last().copied().unwrap_or("");
         let is_equals = byte == b'='
-            && !matches!(last, b'<' | b'>' | b'=' | b'!')
+            && !matches!(last, b'<' | b'>' | b'=' | b'!' | b':')
             && !matches!(next, b'=' | b'>')
             && !around.starts_with("#spirv.target_env");
         let needs = is_equals || byte == b':' && is_white(next) && last != b':';
@@ -333,6 +333,7 @@ mod tests {
         check("llvm.struct<(i32 //x)>", "llvm.struct<(i32 //x)>");
         check("#llvm.b<{\n  map = (d0)->(d0) }>", "#llvm.b<{ map = (d0)->(d0) }>");
         check("#llvm.b<0x10, 0x3F800000 : f32, a>=b>", "#llvm.b<16, 0x3F800000 : f32, a>=b>");
+        check("#llvm.b<a:= b>", "#llvm.b<a:= b>");
         check("#arith.fastmath<nnan,ninf>", "#arith.fastmath<nnan,ninf>");
         check("#spirv.target_env<x, api=Vulkan>", "#spirv.target_env<x, api=Vulkan>");
     }
