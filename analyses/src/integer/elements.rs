@@ -147,7 +147,7 @@ fn of_bytes(ir: &Ir, bytes: &[u8], n: usize, ty: Type) -> Option<Vec<Constant>> 
         _ => return None,
     };
     let size = bits.div_ceil(8).next_power_of_two() as usize;
-    if bytes.len() % size != 0 {
+    if !bytes.len().is_multiple_of(size) {
         return None;
     }
     let element = |it: &[u8]| {

@@ -426,14 +426,14 @@ impl Writer {
                 let bounds = [self.bound(), self.bound()];
                 let step = self.of(&["1", "3", "9223372036854775807"]);
                 let step = self.define("index", &format!("arith.constant {step} : index"));
-                let (i, p, q) = (self.name(), self.name(), self.name());
+                let (count, p, q) = (self.name(), self.name(), self.name());
                 self.line(&format!(
-                    "{name}, {name}b = scf.for {i} = {} to {} step {step} iter_args({p} = {init}, {q} = {other}) -> ({ty}, i32) {{",
+                    "{name}, {name}b = scf.for {count} = {} to {} step {step} iter_args({p} = {init}, {q} = {other}) -> ({ty}, i32) {{",
                     bounds[0], bounds[1]
                 ));
-                self.region(&[(i, "index"), (p, ty), (q, "i32")], depth, |it| {
-                    let (a, b) = (it.value(ty), it.value("i32"));
-                    it.line(&format!("scf.yield {a}, {b} : {ty}, i32"));
+                self.region(&[(count, "index"), (p, ty), (q, "i32")], depth, |it| {
+                    let (first, second) = (it.value(ty), it.value("i32"));
+                    it.line(&format!("scf.yield {first}, {second} : {ty}, i32"));
                 });
                 self.line("}");
                 self.scope.push((format!("{name}b"), "i32".to_owned()));
