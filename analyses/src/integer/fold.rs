@@ -105,6 +105,7 @@ fn fold_whole(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Constant
         OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => affine(ir, op, operands),
         OpKind::MemrefDim => dim(ir, op, operands),
         OpKind::MemrefRank => rank(ir, op),
+        OpKind::MemrefExtractStridedMetadata => layout(ir, op, result),
         OpKind::FuncCall => Some(Unknown),
         _ if operands.contains(&Bottom) => Some(Bottom),
         _ => arith(ir, op, result, operands),
@@ -734,6 +735,46 @@ fn dim(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
             Dim::Scalable(_) => None,
         },
         _ => None,
+    }
+}
+
+/// What the type of a memref states of where it starts, its sizes and its strides: results 1, then as many as it has dimensions, twice.
+fn layout(ir: &Ir, op: Op, result: usize) -> Option<Constant> {
+    let TypeData::MemRef { dims: Some(dims), rest, .. } =
+        ir.interner.type_data(operand_type(ir, op, 0)?)
+    else {
+        return None;
+    };
+    let sizes: Vec<Option<i128>> = dims
+        .iter()
+        .map(|it| match it {
+            Dim::Fixed(size) => Some(i128::from(*size)),
+            _ => None,
+        })
+        .collect();
+    let strided = rest.iter().find_map(|it| match ir.interner.attr_data(*it) {
+        AttrData::Text(text, _) => ir.interner.str(*text).strip_prefix("strided<["),
+        _ => None,
+    });
+    let has_map = rest.iter().any(|it| matches!(ir.interner.attr_data(*it), AttrData::Affine(_)));
+    let at = result.checked_sub(1)?;
+    if (1..=sizes.len()).contains(&at) {
+        return sizes[at - 1].map(Int);
+    }
+    let number = |it: &str| it.trim().parse().ok().map(Int);
+    match (strided, at.checked_sub(1 + sizes.len())) {
+        (Some(text), None) => match text.split_once("offset:") {
+            Some((_, offset)) => number(offset.trim_end_matches('>')),
+            None => Some(Int(0)),
+        },
+        (Some(text), Some(at)) => number(text.split(']').next()?.split(',').nth(at)?),
+        _ if has_map => None,
+        (None, None) => Some(Int(0)),
+        // As many elements as lie within the dimensions behind.
+        (None, Some(at)) => {
+            let behind = sizes.get(at + 1..)?.iter();
+            behind.copied().try_fold(1_i128, |all, it| all.checked_mul(it?)).map(Int)
+        }
     }
 }
 
