@@ -397,8 +397,13 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// An integer with its sign.
+    /// An integer with its sign. MLIR takes `true` and `false` for integers of one bit.
     pub(super) fn integer(&mut self) -> Res<i64> {
+        for (word, value) in [("true", -1), ("false", 0)] {
+            if self.eat_word(word) {
+                return Ok(value);
+            }
+        }
         let is_negative = self.eat(T::Minus);
         if self.peek() != T::Int {
             return Err(self.wrong(Code::ExpectedToken, "expected an integer"));
