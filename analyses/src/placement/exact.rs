@@ -5,7 +5,7 @@
 //! 1. *Relaxation* ([`super::relax`]): a bound, reduced costs, and the cores that matter.
 //! 2. *Fixing.* A site whose reduced cost lifts the bound to the incumbent cannot differ in a better choice. Fix
 //!    all such, simplify what is left, and start over on its parts.
-//! 3. *Sweep.* A program whose values are short-lived is decided by dynamic programming ([`super::sweep`]).
+//! 3. *Sweep.* A program that is narrow in some order is decided by dynamic programming ([`super::sweep`]).
 //! 4. *Branch and bound* over the cores found. Where its optimum violates further cores they are added and it is
 //!    solved again (implicit hitting set); where it violates none, it is optimal.
 //!
@@ -22,10 +22,10 @@ use super::cores::{Core, Cores};
 use super::graph::Graph;
 use super::greedy;
 use super::highs::{Column, Effort, Mip, Row};
-use super::relax::{Relaxed, SCALE, ceiling, relax, separate};
+use super::relax::{Relaxed, SCALE, relax, separate};
 use super::simplify::{Fixed, simplify};
 use super::state::State;
-use super::sweep::{self, Swept, Terms};
+use super::sweep::{self, Frontier, Swept, Terms};
 
 /// How much may be spent, and what was.
 pub(super) struct Budget<'a> {
@@ -127,9 +127,11 @@ fn by_cores(graph: &Graph, mut cores: Cores, board: &Board, budget: &mut Budget)
     if budget.steps.fix && fix(graph, &relaxed, board, budget) {
         return;
     }
-    // A little of each, then much of each: either may decide at once where the other never ends.
-    for (states, iterations) in [(1 << 12, 20_000), (1 << 18, u64::MAX)] {
-        if budget.steps.sweep && narrow(graph, &cores, &relaxed, states, board, budget) {
+    // A little of each, then much of each: either may decide at once where the other never ends. What is narrow is swept at once.
+    let frontier = Frontier::new(graph, cores.levels());
+    let few = if frontier.bits <= NARROW { MOST_STATES } else { 1 << 12 };
+    for (states, iterations) in [(few, 20_000), (MOST_STATES, u64::MAX)] {
+        if budget.steps.sweep && narrow(graph, &cores, &relaxed, &frontier, states, board, budget) {
             return;
         }
         if relaxed.complete && budget.steps.branch && !budget.is_spent() {
@@ -192,38 +194,38 @@ fn fix(graph: &Graph, relaxed: &Relaxed, board: &Board, budget: &mut Budget) -> 
     true
 }
 
+/// Most states of a sweep at a time.
+const MOST_STATES: usize = 1 << 19;
+/// A frontier of so many bits is swept before anything else.
+const NARROW: u32 = 48;
+
 /// Phase 3. Says whether it decided the matter.
 fn narrow(
     graph: &Graph,
     cores: &Cores,
     relaxed: &Relaxed,
+    frontier: &Frontier,
     states: usize,
     board: &Board,
     budget: &mut Budget,
 ) -> bool {
-    let (lo, hi) = cores.levels();
-    // Cores that lie wholly in the rest must be hit there.
-    let n = graph.n_nodes();
-    let mut rest = vec![0_i128; n + 1];
-    let rank_of = |s: u32| {
-        graph.nodes_of.of(s).iter().map(|&v| graph.rank[v as usize]).min().unwrap_or(0) as usize
+    let upper = board.upper();
+    let terms = Terms {
+        frontier,
+        levels: cores.levels(),
+        bound: relaxed.bound,
+        better: (i128::from(upper) - 1) << SCALE,
+        cores: &relaxed.proof,
+        multipliers: &relaxed.multipliers,
+        reduced: &relaxed.reduced,
+        states,
+        work: budget.left,
+        stop: budget.stop,
     };
-    for (core, &y) in relaxed.proof.iter().zip(&relaxed.multipliers) {
-        let first = core.iter().map(|&s| rank_of(s)).min().unwrap_or(0);
-        rest[first] += y;
-    }
-    for (s, &reduced) in relaxed.reduced.iter().enumerate() {
-        rest[rank_of(s as u32)] += reduced.min(0);
-    }
-    for rank in (0..n).rev() {
-        rest[rank] += rest[rank + 1];
-    }
-    let rest: Vec<u64> = rest.into_iter().map(ceiling).collect();
-    let terms = Terms { upper: board.upper(), rest: &rest, states, stop: budget.stop };
-    let (swept, work) = sweep::sweep(graph, lo, hi, &terms);
+    let (swept, work) = sweep::sweep(graph, &terms);
     budget.spend(work);
     match swept {
-        Swept::NoneBetter => board.prove(board.upper().min(terms.upper)),
+        Swept::NoneBetter => board.prove(upper),
         Swept::Better(chosen) => {
             let cost = graph.cost_of(&chosen);
             offer(graph, chosen, board);

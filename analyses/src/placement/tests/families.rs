@@ -132,6 +132,50 @@ fn loops(it: &mut Family, n: usize) {
     }
 }
 
+/// The product of two numbers of `n` bits, row by row, from full adders with one multiplication each.
+fn multiplier(it: &mut Family, n: usize) {
+    let a: Vec<Node> = (0..n).map(|_| it.fresh()).collect();
+    let b: Vec<Node> = (0..n).map(|_| it.fresh()).collect();
+    let rows: Vec<Vec<Node>> =
+        b.iter().map(|&y| a.iter().map(|&x| it.mul(x, y)).collect()).collect();
+    let mut sum = rows[0].clone();
+    for row in &rows[1..] {
+        let mut carry = None;
+        let mut next = Vec::new();
+        for (i, &x) in row.iter().enumerate() {
+            let above = sum.get(i + 1).copied();
+            let (low, high) = match (above, carry) {
+                (Some(y), Some(c)) => {
+                    let half = it.add(y, x);
+                    let low = it.add(half, c);
+                    let (l, r) = (it.add(y, c), it.add(x, c));
+                    let both = it.mul(l, r);
+                    (low, it.add(both, c))
+                }
+                (Some(y), None) | (None, Some(y)) => (it.add(y, x), it.mul(y, x)),
+                (None, None) => unreachable!("a row has a carry behind its first bit"),
+            };
+            next.push(low);
+            carry = Some(high);
+        }
+        next.extend(carry);
+        sum = next;
+    }
+}
+
+#[test]
+fn a_multiplier_is_narrow_in_another_order_than_its_own() {
+    let mut random = Random::new(33);
+    let instance = make(&mut random, BUILT_IN, multiplier, 6);
+    for branch in [true, false] {
+        let steps = Steps { branch, ..Steps::default() };
+        let limits = Limits { work: Some(100_000_000), steps, ..quick() };
+        let placement = place(&instance, &limits).unwrap();
+        check_laws(&instance, &placement);
+        assert_eq!((placement.cost, placement.proof), (78, Proof::Optimal));
+    }
+}
+
 const FAMILIES: [(&str, Make); 7] = [
     ("chain", chain),
     ("tree", tree),
