@@ -50,3 +50,5 @@ pub use rule::Rule;
 mod call_laws;
 #[cfg(test)]
 mod laws;
+#[cfg(test)]
+mod loop_laws;

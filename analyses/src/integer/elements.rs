@@ -5,7 +5,7 @@
 use noisy_syntax::{Attr, AttrData, Dim, Ir, Type, TypeData};
 use rustc_hash::FxHashMap;
 
-use super::fold;
+use super::floats;
 use crate::constant::{Constant, float, sign_extended, width};
 
 /// Longer lists are not looked into.
@@ -118,8 +118,8 @@ fn number(ir: &Ir, text: &str, ty: Type) -> Option<Constant> {
     }
     let kind = float(ir, ty)?;
     let value = match hex {
-        Some(bits) => fold::of_bits(u64::try_from(bits.ok()?).ok()?, kind)?,
-        None => fold::rounded(text.parse().ok()?, kind)?,
+        Some(bits) => floats::of_bits(u64::try_from(bits.ok()?).ok()?, kind)?,
+        None => floats::rounded(text.parse().ok()?, kind)?,
     };
     Some(Constant::Float(value.to_bits()))
 }
@@ -154,7 +154,7 @@ fn of_bytes(ir: &Ir, bytes: &[u8], n: usize, ty: Type) -> Option<Vec<Constant>> 
         let bits = it.iter().rev().fold(0_u128, |all, &byte| all << 8 | u128::from(byte));
         match int_width {
             Some(width) => Some(Constant::Int(sign_extended(bits.cast_signed(), width))),
-            None => Some(Constant::Float(fold::of_bits(bits as u64, float(ir, ty)?)?.to_bits())),
+            None => Some(Constant::Float(floats::of_bits(bits as u64, float(ir, ty)?)?.to_bits())),
         }
     };
     bytes.chunks(size).map(element).collect()

@@ -4,6 +4,7 @@
 //! *Law.* After any edits the facts equal those from scratch. *Cost.* Every question is a look-up, O(1), unless it says otherwise.
 
 pub mod elements;
+mod floats;
 pub mod fold;
 pub mod infer;
 #[cfg(test)]
