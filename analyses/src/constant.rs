@@ -192,10 +192,8 @@ impl SparseForward for Constants {
             let attr = ir.attr(op, "value");
             let ty = ir.value(data.results[result]).ty;
             let Some(attr) = attr else { return Constant::Unknown };
-            return match elements::elements(ir, attr, ty) {
-                Some(it) => self.lists.constant(it),
-                None => Constant::of_attr(ir, attr, ty),
-            };
+            let elements = self.lists.read(ir, attr, ty);
+            return elements.unwrap_or_else(|| Constant::of_attr(ir, attr, ty));
         }
         if let Some(global) = fold::global(ir, op) {
             self.readers.entry(global).or_default().insert(op);

@@ -9,7 +9,7 @@ use noisy_syntax::{Op, OpKind, Region};
 use crate::{Document, Limits, Noise, Objective, Options, insert_reduces};
 
 /// A small generator (xorshift), so that runs repeat.
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// A generator of its own for each seed.

@@ -40,7 +40,7 @@ fn written(lines: &Lines, prefix: &str, names: &mut Vec<String>) -> String {
 fn loops_with_known_trip_counts_equal_their_unrolling() {
     let n = if cfg!(debug_assertions) { 500 } else { 3_000 };
     for seed in 1..=n {
-        let mut random = Random(seed * 7919 + 1);
+        let mut random = Random::new(seed * 7919 + 1);
         let (lines, out_a, out_b) = body(&mut random);
         let trips = random.below(20);
         let render = |prefix: &str, names: &mut Vec<String>| written(&lines, prefix, names);
@@ -90,7 +90,7 @@ fn reductions_equal_loops_that_combine_either_way() {
     let n = if cfg!(debug_assertions) { 300 } else { 2_000 };
     let mut n_legal = 0;
     for seed in 1..=n {
-        let mut random = Random(seed * 5077 + 1);
+        let mut random = Random::new(seed * 5077 + 1);
         let (lines, out, _) = body(&mut random);
         let trips = random.below(7);
         let upper = if random.one_in(5) { "%n" } else { "%hi" };

@@ -17,6 +17,8 @@ pub struct Lists {
     all: Vec<Box<[Constant]>>,
     numbers: FxHashMap<Box<[Constant]>, u32>,
     n_elements: usize,
+    /// What attributes were found to say of types.
+    read: FxHashMap<(Attr, Type), Option<Constant>>,
 }
 
 impl Lists {
@@ -38,6 +40,19 @@ impl Lists {
         self.all.push(elements.clone());
         self.numbers.insert(elements, number);
         Constant::Elements(number)
+    }
+
+    /// The constant of the elements that an attribute says a value of a shape has; read once.
+    pub(crate) fn read(&mut self, ir: &Ir, attr: Attr, ty: Type) -> Option<Constant> {
+        if !matches!(ir.interner.attr_data(attr), AttrData::Elements(..)) {
+            return None;
+        }
+        if let Some(&known) = self.read.get(&(attr, ty)) {
+            return known;
+        }
+        let known = elements(ir, attr, ty).map(|it| self.constant(it));
+        self.read.insert((attr, ty), known);
+        known
     }
 
     /// The elements of a constant that has some that differ.

@@ -5,7 +5,7 @@ use noisy_syntax::affine::{Affine, Body, Expr};
 use noisy_syntax::{AttrData, Def, Dim, Form, Ir, Op, OpKind, Type, TypeData, Value};
 use smallvec::SmallVec;
 
-use super::elements::{Lists, elements};
+use super::elements::Lists;
 use super::floats::{floats, of_bits, rounded, to_bits, to_float};
 use crate::constant::{Constant, float, sign_extended, width};
 
@@ -14,7 +14,7 @@ use Constant::{Bottom, Float, Int, Unknown};
 /// The constant that a result is, by the constants that the operands are.
 pub fn fold(ir: &Ir, op: Op, result: usize, operands: &[Constant], lists: &mut Lists) -> Constant {
     if ir.op(op).kind == OpKind::AffineLoad {
-        return loaded(ir, op).unwrap_or(Unknown);
+        return loaded(ir, op, lists).unwrap_or(Unknown);
     }
     match fold_whole(ir, op, result, operands) {
         Unknown => each(ir, op, result, operands, lists).unwrap_or(Unknown),
@@ -73,17 +73,15 @@ pub fn global(ir: &Ir, load: Op) -> Option<Op> {
 }
 
 /// What `affine.load` reads from a constant global: any element if all are equal, else the one at a place that is written as numbers.
-fn loaded(ir: &Ir, op: Op) -> Option<Constant> {
+fn loaded(ir: &Ir, op: Op, lists: &mut Lists) -> Option<Constant> {
     let global = global(ir, op)?;
     if matches!(ir.op(global).form, Form::Broken | Form::Opaque) {
         return None;
     }
     ir.attr(global, "constant")?;
     let AttrData::Type(ty) = *ir.interner.attr_data(ir.attr(global, "type")?) else { return None };
-    let elements = elements(ir, ir.attr(global, "initial_value")?, ty)?;
-    if elements.iter().all(|it| *it == elements[0]) {
-        return Some(elements[0]);
-    }
+    let constant = lists.read(ir, ir.attr(global, "initial_value")?, ty)?;
+    let Some(elements) = lists.of(constant) else { return Some(constant) };
     let TypeData::MemRef { dims: Some(dims), .. } = ir.interner.type_data(ty) else { return None };
     let place = evaluate(map(ir, op, "map")?, &|_| None)?;
     if place.len() != dims.len() {

@@ -11,6 +11,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::Verifier;
+use super::arity::required;
 use crate::{AttrData, Code, Def, Dim, Op, OpKind, Region, Traits, Type, TypeData, Value};
 
 /// How many ops are looked at behind one operand.
@@ -248,10 +249,8 @@ impl Verifier<'_> {
 
     /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each behind its memref; `None` if a map is missing.
     fn dma_accesses(&self, op: Op) -> Option<SmallVec<[Range<usize>; 3]>> {
-        let maps: &[&str] = match self.ir.op(op).kind {
-            OpKind::AffineDmaStart => &["src_map", "dst_map", "tag_map"],
-            _ => &["tag_map"],
-        };
+        // What they do not do without are their maps, in order.
+        let maps = required(self.ir.op(op).kind);
         let mut at = 0;
         let access = |name: &&str| {
             let (n_dims, n_symbols) = self.map_shape(op, name)?;

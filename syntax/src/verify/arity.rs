@@ -91,7 +91,7 @@ fn is_cast(name: &str) -> bool {
 }
 
 /// The attributes that an op does not do without.
-fn required(kind: OpKind) -> &'static [&'static str] {
+pub(super) fn required(kind: OpKind) -> &'static [&'static str] {
     use OpKind as K;
     match kind {
         K::FuncFunc => &["sym_name", "function_type"],
