@@ -128,10 +128,13 @@ fn by_cores(graph: &Graph, mut cores: Cores, board: &Board, budget: &mut Budget)
         return;
     }
     // A little of each, then much of each: either may decide at once where the other never ends. What is narrow is swept at once.
-    let frontier = Frontier::new(graph, cores.levels());
-    let few = if frontier.bits <= NARROW { MOST_STATES } else { 1 << 12 };
+    let frontier = budget.steps.sweep.then(|| Frontier::new(graph, cores.levels()));
+    let is_narrow = frontier.as_ref().is_some_and(|it| it.bits <= NARROW);
+    let few = if is_narrow { MOST_STATES } else { 1 << 12 };
     for (states, iterations) in [(few, 20_000), (MOST_STATES, u64::MAX)] {
-        if budget.steps.sweep && narrow(graph, &cores, &relaxed, &frontier, states, board, budget) {
+        if let Some(frontier) = &frontier
+            && narrow(graph, &cores, &relaxed, frontier, states, board, budget)
+        {
             return;
         }
         if relaxed.complete && budget.steps.branch && !budget.is_spent() {

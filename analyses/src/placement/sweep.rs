@@ -29,7 +29,8 @@
 //! Source of the idea: dynamic programming over a path decomposition, with pruning by the Lagrangian bound.
 #![allow(clippy::iter_over_hash_type, reason = "the hasher has no seed: the order is repeatable")]
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
 use super::cores::Core;
@@ -183,13 +184,7 @@ pub(super) fn sweep(graph: &Graph, terms: &Terms) -> (Swept, u64) {
             is_live
         });
         let site = graph.site[i];
-        let (ended, reduced) = (
-            &tracked.ended[rank],
-            match site {
-                NONE => 0,
-                s => terms.reduced[s as usize],
-            },
-        );
+        let reduced = if site == NONE { 0 } else { terms.reduced[site as usize] };
         let mut next = Map::with_capacity_and_hasher(ways.len() * 2, BuildHasherDefault::default());
         for (key, way) in &ways {
             let p = graph.before(v, |u| slots[u as usize].read(key));
@@ -207,15 +202,22 @@ pub(super) fn sweep(graph: &Graph, terms: &Terms) -> (Swept, u64) {
                 if keeps && slots[i].mask != 0 {
                     key.0[slots[i].word] |= u64::from(e - slots[i].base) << slots[i].shift;
                 }
-                for (word, ended) in way.hits.iter_mut().zip(ended) {
+                for (word, ended) in way.hits.iter_mut().zip(&tracked.ended[rank]) {
                     *word &= !ended;
                 }
-                let old = next.entry(key).or_insert(way);
-                let is_better = (way.cost, way.excess) < (old.cost, old.excess);
-                if is_better {
-                    *old = way;
+                match next.entry(key) {
+                    Entry::Occupied(mut old) => {
+                        let is_better = (way.cost, way.excess) < (old.get().cost, old.get().excess);
+                        if is_better {
+                            old.insert(way);
+                        }
+                        is_better
+                    }
+                    Entry::Vacant(place) => {
+                        place.insert(way);
+                        true
+                    }
                 }
-                is_better || old.trace == way.trace
             };
             put(p, Way { excess: way.excess + (-reduced).max(0), ..*way });
             if site != NONE && keeps && graph.reset[site as usize] < p {
@@ -359,41 +361,59 @@ fn frugal(graph: &Graph, width: impl Fn(u32) -> u32) -> Vec<u32> {
     for u in (0..n as u32).filter(|&u| !is_free(u)) {
         graph.users.of(u).iter().for_each(|&v| missing[v as usize] += 1);
     }
-    let waits = |v: &u32, missing: &[usize]| is_free(*v) || missing[*v as usize] > 0;
-    let mut ready: Vec<u32> = graph.order.iter().copied().filter(|v| !waits(v, &missing)).collect();
     let mut taken = vec![false; n];
+    let price = |v: u32, n_users: &[usize], taken: &[bool]| {
+        let mut grows = if n_users[v as usize] > 0 { i64::from(width(v)) } else { 0 };
+        let mut uses = 0;
+        for_each_once(graph.operands.of(v), |u| {
+            let width = i64::from(width(u));
+            let is_last = n_users[u as usize] == 1;
+            match taken[u as usize] {
+                true if is_last => grows -= width,
+                false if !is_last => grows += width,
+                _ => {}
+            }
+            uses += if taken[u as usize] { width } else { 0 };
+        });
+        (grows, -uses, graph.rank[v as usize])
+    };
+    let mut ready = BTreeSet::new();
+    let mut priced = vec![None; n];
+    for v in (0..n as u32).filter(|&v| !is_free(v) && missing[v as usize] == 0) {
+        let it = price(v, &n_users, &taken);
+        priced[v as usize] = Some(it);
+        ready.insert((it, v));
+    }
     let mut order = Vec::with_capacity(n);
-    while !ready.is_empty() {
-        let price = |v: u32| {
-            let mut grows = if n_users[v as usize] > 0 { i64::from(width(v)) } else { 0 };
-            let mut uses = 0;
-            for_each_once(graph.operands.of(v), |u| {
-                let width = i64::from(width(u));
-                let is_last = n_users[u as usize] == 1;
-                match taken[u as usize] {
-                    true if is_last => grows -= width,
-                    false if !is_last => grows += width,
-                    _ => {}
-                }
-                uses += if taken[u as usize] { width } else { 0 };
-            });
-            (grows, -uses, graph.rank[v as usize])
-        };
-        let Some(at) = (0..ready.len()).min_by_key(|&at| price(ready[at])) else { break };
-        let v = ready.swap_remove(at);
+    let mut changed = Vec::new();
+    while let Some((_, v)) = ready.pop_first() {
+        priced[v as usize] = None;
         for_each_once(graph.operands.of(v), |u| {
             n_users[u as usize] -= 1;
-            if !std::mem::replace(&mut taken[u as usize], true) {
+            let is_new = !std::mem::replace(&mut taken[u as usize], true);
+            if is_new {
                 order.push(u);
+            }
+            // Only then the price of the others that use it is another.
+            if is_new || n_users[u as usize] == 1 {
+                changed.extend_from_slice(graph.users.of(u));
             }
         });
         taken[v as usize] = true;
         order.push(v);
+        changed.extend_from_slice(graph.users.of(v));
         for &w in graph.users.of(v) {
             missing[w as usize] -= 1;
-            if missing[w as usize] == 0 {
-                ready.push(w);
+        }
+        for w in changed.drain(..) {
+            if missing[w as usize] > 0 || taken[w as usize] {
+                continue;
             }
+            let it = price(w, &n_users, &taken);
+            if let Some(old) = priced[w as usize].replace(it) {
+                ready.remove(&(old, w));
+            }
+            ready.insert((it, w));
         }
     }
     order.extend((0..n as u32).filter(|&v| !taken[v as usize]));
