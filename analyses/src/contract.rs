@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use noisy_syntax::lex::lex;
-use noisy_syntax::{Attr, AttrData, Form, Ir, Op, Span, T, TypeData};
+use noisy_syntax::{Attr, AttrData, Form, Ir, Op, Span, TokenKind, TypeData};
 
 use crate::Document;
 use crate::model::Bits;
@@ -62,7 +62,7 @@ fn dicts(ir: &Ir, function: Op, side: Side) -> &[Attr] {
 /// The contract on an argument or a result of a function.
 pub fn of(ir: &Ir, function: Op, side: Side, index: usize) -> Option<Contract> {
     let written = match side {
-        Side::Argument => ir.rest(function).argument_attrs.get(index).copied().flatten(),
+        Side::Argument => ir.extra(function).argument_attrs.get(index).copied().flatten(),
         Side::Result => None,
     };
     in_dict(ir, written.or_else(|| dicts(ir, function, side).get(index).copied())?)
@@ -73,7 +73,7 @@ pub fn all(ir: &Ir, function: Op) -> Vec<(Side, usize, Contract)> {
     let mut out = Vec::new();
     for side in [Side::Argument, Side::Result] {
         let n = match side {
-            Side::Argument => ir.rest(function).argument_attrs.len(),
+            Side::Argument => ir.extra(function).argument_attrs.len(),
             Side::Result => 0,
         };
         for index in 0..n.max(dicts(ir, function, side).len()) {
@@ -113,20 +113,22 @@ pub fn range(document: &Document, function: Op, side: Side, index: usize) -> Ran
 fn find(text: &str, is_generic: bool, side: Side, index: usize) -> Option<Span> {
     let tokens = lex(text).tokens;
     let word = |at: usize| tokens.get(at).map_or("", |it| &text[it.range()]);
-    let kind = |at: usize| tokens.get(at).map_or(T::Eof, |it| it.kind);
+    let kind = |at: usize| tokens.get(at).map_or(TokenKind::Eof, |it| it.kind);
     // The token that opens the list.
     let mut depth = 0_i32;
     let mut open = None;
     for at in 0..tokens.len() {
         let is_start = if is_generic {
             word(at).trim_matches('"') == list(side)
-                && kind(at + 1) == T::Equal
-                && kind(at + 2) == T::LSquare
+                && kind(at + 1) == TokenKind::Equal
+                && kind(at + 2) == TokenKind::LSquare
         } else {
             depth == 0
                 && match side {
-                    Side::Argument => kind(at) == T::LParen,
-                    Side::Result => kind(at) == T::Arrow && kind(at + 1) == T::LParen,
+                    Side::Argument => kind(at) == TokenKind::LParen,
+                    Side::Result => {
+                        kind(at) == TokenKind::Arrow && kind(at + 1) == TokenKind::LParen
+                    }
                 }
         };
         if is_start {
@@ -141,7 +143,7 @@ fn find(text: &str, is_generic: bool, side: Side, index: usize) -> Option<Span> 
     let mut start = None;
     for at in open?..tokens.len() {
         let change = nesting(kind(at));
-        let is_end = |depth: i32| kind(at) == T::Comma || depth + change < 2;
+        let is_end = |depth: i32| kind(at) == TokenKind::Comma || depth + change < 2;
         match start {
             Some((_, inner)) if depth == inner && is_end(depth) => {
                 let (first, _): (usize, i32) = start?;
@@ -149,7 +151,7 @@ fn find(text: &str, is_generic: bool, side: Side, index: usize) -> Option<Span> 
             }
             None if n == index
                 && word(at).trim_matches('"') == NAME
-                && kind(at + 1) == T::Equal =>
+                && kind(at + 1) == TokenKind::Equal =>
             {
                 start = Some((at, depth));
             }
@@ -159,17 +161,17 @@ fn find(text: &str, is_generic: bool, side: Side, index: usize) -> Option<Span> 
         if depth <= 0 {
             return None;
         }
-        if depth == 1 && kind(at) == T::Comma {
+        if depth == 1 && kind(at) == TokenKind::Comma {
             n += 1;
         }
     }
     None
 }
 
-fn nesting(kind: T) -> i32 {
+fn nesting(kind: TokenKind) -> i32 {
     match kind {
-        T::LParen | T::LBrace | T::LSquare | T::Less => 1,
-        T::RParen | T::RBrace | T::RSquare | T::Greater => -1,
+        TokenKind::LParen | TokenKind::LBrace | TokenKind::LSquare | TokenKind::Less => 1,
+        TokenKind::RParen | TokenKind::RBrace | TokenKind::RSquare | TokenKind::Greater => -1,
         _ => 0,
     }
 }

@@ -81,7 +81,7 @@ pub fn value_range(ir: &Ir, value: Value) -> Range<usize> {
     let data = ir.value(value);
     match data.def {
         Def::Result(op, _) => core_range(ir, op),
-        Def::Argument(..) => match ir.definer(value) {
+        Def::Argument(..) => match ir.defining_op(value) {
             Some(op) => ir.absolute(op, data.span),
             None => 0..0,
         },
@@ -109,7 +109,7 @@ pub(crate) fn derive(document: &Document, value: Value) -> Derivation {
         let (rule, next) = explain(document, value, noise);
         out.steps.push(Step {
             value,
-            op: ir.definer(value),
+            op: ir.defining_op(value),
             range: value_range(ir, value),
             noise,
             rule,

@@ -173,7 +173,9 @@ impl Document {
     /// Where noise first goes over the budget: one for each such value, in the context that comes first (see [`Document::contexts`]).
     pub fn roots(&self) -> Vec<(Value, &Root)> {
         let all = self.facts.analysis.roots(self.ir()).into_iter();
-        self.first_of_each(all.map(|(value, it)| (value, self.ir().definer(value), it.context, it)))
+        self.first_of_each(
+            all.map(|(value, it)| (value, self.ir().defining_op(value), it.context, it)),
+        )
     }
 
     /// The loops that add noise each round without end, each in the context that comes first.
@@ -298,7 +300,9 @@ impl Document {
     /// The symbol name of a function without `@`, or an empty string.
     pub fn function_name(&self, function: Op) -> String {
         let ir = self.ir();
-        ir.rest(function).symbol.map_or(String::new(), |(name, _)| ir.interner.str(name).to_owned())
+        ir.extra(function)
+            .symbol
+            .map_or(String::new(), |(name, _)| ir.interner.str(name).to_owned())
     }
 }
 

@@ -45,7 +45,7 @@ fn region_facts(document: &Document, region: Region, depth: usize, out: &mut Str
                 continue;
             }
             let _ = write!(out, "{indent}{}", ir.op_name(op));
-            if let Some((name, _)) = ir.rest(op).symbol {
+            if let Some((name, _)) = ir.extra(op).symbol {
                 let _ = write!(out, " @{}", ir.interner.str(name));
             }
             if matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
@@ -56,7 +56,7 @@ fn region_facts(document: &Document, region: Region, depth: usize, out: &mut Str
                     (None, None) => write!(out, " runs {} or more", trips.least),
                 };
             }
-            let ways = ir.rest(op).successors.len().max(match Flow::of(ir, op) {
+            let ways = ir.extra(op).successors.len().max(match Flow::of(ir, op) {
                 Flow::Choice => data.regions.len(),
                 _ => 0,
             });
@@ -139,7 +139,7 @@ fn region_graph(document: &Document, n: usize, region: Region, out: &mut String)
     }
     for (at, &block) in blocks.iter().enumerate() {
         let Some(last) = ir.last_op(block) else { continue };
-        for (index, successor) in ir.rest(last).successors.iter().enumerate() {
+        for (index, successor) in ir.extra(last).successors.iter().enumerate() {
             let to = successor.block.and_then(|it| numbers.get(&it));
             if let Some(to) = to {
                 let is_live = integers.is_edge_live(ir, last, index);

@@ -203,7 +203,7 @@ pub fn yielded(ir: &Ir, op: Op) -> Range<usize> {
 /// The operands that a branch passes to its successor number `index`; `None` if nobody knows.
 pub fn passed(ir: &Ir, op: Op, index: usize) -> Option<Range<usize>> {
     let data = ir.op(op);
-    let successor = ir.rest(op).successors.get(index)?;
+    let successor = ir.extra(op).successors.get(index)?;
     if data.form == Form::Broken {
         return None;
     }
@@ -367,7 +367,7 @@ pub fn n_results(ir: &Ir, function: Op) -> usize {
 
 /// The calls of a function, in textual order, and whether every mention of it is one.
 pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
-    let Some((name, _)) = ir.rest(function).symbol else { return (Vec::new(), true) };
+    let Some((name, _)) = ir.extra(function).symbol else { return (Vec::new(), true) };
     let mut calls = Vec::new();
     let mut is_all = true;
     for &op in ir.symbol_users(name) {
@@ -515,7 +515,7 @@ pub fn carried_operand(ir: &Ir, op: Op, index: usize) -> Option<(Op, usize)> {
 /// arguments that a branch feeds, and the results and arguments that a yield or the inits of a loop feed.
 pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
     let mut out = SmallVec::new();
-    for (n, successor) in ir.rest(op).successors.iter().enumerate() {
+    for (n, successor) in ir.extra(op).successors.iter().enumerate() {
         let (Some(range), Some(block)) = (passed(ir, op, n), successor.block) else { continue };
         if range.contains(&index) {
             out.extend(ir.block(block).args.get(index - range.start).copied());

@@ -201,7 +201,8 @@ impl SparseForward for NoiseAnalysis {
             self.recent.clear();
         }
         let data = ir.op(op);
-        if data.form == Form::Broken || (data.rest.is_some() && !ir.rest(op).problems.is_empty()) {
+        if data.form == Form::Broken || (data.extra.is_some() && !ir.extra(op).problems.is_empty())
+        {
             return Noise::Unknown;
         }
         let carriers: SmallVec<[Noise; 2]>;

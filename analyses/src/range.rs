@@ -335,7 +335,7 @@ impl SparseForward for Ranges {
     }
 
     fn concerned(&self, ir: &Scene<'_, Self::Base>, moved: Value, enter: &mut dyn FnMut(Op)) {
-        let Some(definer) = ir.definer(moved) else { return };
+        let Some(definer) = ir.defining_op(moved) else { return };
         enter(definer);
         // Results of regions are joined at their yields: the op as a whole.
         if let Def::Argument(block, _) = ir.value(moved).def

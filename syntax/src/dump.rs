@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::lex::lex;
-use crate::{Def, Ir, Op, OpKind, Region, Source, T, Value};
+use crate::{Def, Ir, Op, OpKind, Region, Source, TokenKind, Value};
 
 /// One line for each token: where, kind, text; trivia as `..` lines, so that the texts of all lines are the file.
 pub fn tokens(text: &str) -> String {
@@ -15,7 +15,7 @@ pub fn tokens(text: &str) -> String {
             let _ = writeln!(out, "{at}..{} .. {:?}", range.start, &text[at..range.start]);
         }
         at = range.end;
-        if token.kind != T::Eof {
+        if token.kind != TokenKind::Eof {
             let _ = writeln!(
                 out,
                 "{}..{} {:?} {:?}",
@@ -93,11 +93,11 @@ fn ir_of(source: &Source, region: Region, depth: usize, out: &mut String) {
                     let _ = write!(out, "{} = ", results.join(", "));
                 }
                 let _ = write!(out, "{}({})", ir.op_name(op), operands.join(", "));
-                let rest = ir.rest(op);
-                for successor in &rest.successors {
+                let extra = ir.extra(op);
+                for successor in &extra.successors {
                     let _ = write!(out, " ^{}", ir.interner.str(successor.name));
                 }
-                for &(name, attr) in &rest.attrs {
+                for &(name, attr) in &extra.attrs {
                     let _ =
                         write!(out, " {}={}", ir.interner.str(name), ir.interner.attr_text(attr));
                 }

@@ -8,7 +8,7 @@ use std::hash::BuildHasher as _;
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
-use crate::room::{keep_room, keep_room_in_map};
+use crate::slack::{keep_slack, keep_slack_in_map};
 use crate::{Attr, Name, OpKind, Type};
 
 /// The interners of one document.
@@ -267,21 +267,21 @@ impl Interner {
     }
 
     /// Spares some room for what edits add.
-    pub(crate) fn keep_room(&mut self) {
+    pub(crate) fn keep_slack(&mut self) {
         let Self { text, ends, name_ids, kinds, types, type_ids, attrs, attr_ids, .. } = self;
         let n_bytes = text.len() / 8;
         if text.capacity() - text.len() < n_bytes / 2 {
             text.reserve_exact(n_bytes);
         }
         name_ids.reserve(ends.len() / 16, |it| hash(str_of(text, ends, *it)));
-        keep_room(ends);
-        keep_room(kinds);
-        keep_room(types);
-        keep_room(attrs);
-        keep_room_in_map(type_ids);
-        keep_room_in_map(attr_ids);
-        keep_room_in_map(&mut self.type_texts);
-        keep_room_in_map(&mut self.attr_texts);
+        keep_slack(ends);
+        keep_slack(kinds);
+        keep_slack(types);
+        keep_slack(attrs);
+        keep_slack_in_map(type_ids);
+        keep_slack_in_map(attr_ids);
+        keep_slack_in_map(&mut self.type_texts);
+        keep_slack_in_map(&mut self.attr_texts);
     }
 
     /// The string of an id.

@@ -41,9 +41,10 @@ pub struct OpData {
     /// Whether its name is quoted.
     pub(crate) quoted: bool,
     /// Bytes beyond the end of the item that were looked at to find that end.
-    pub(crate) reach: u32,
-    /// What it would be another item without: [`crate::skeleton::DIALECT`], [`crate::skeleton::PLACE`].
-    pub(crate) asks: u8,
+    pub(crate) lookahead: u32,
+    /// The context that this parse depended on; the item is read again if it changes: [`crate::skeleton::DIALECT`],
+    /// [`crate::skeleton::PLACE`].
+    pub(crate) context_deps: u8,
     /// The values it defines, whether or not the text names them; of a label, the block's arguments.
     pub results: SmallVec<[Value; 1]>,
     /// The names left of the `=`.
@@ -53,12 +54,12 @@ pub struct OpData {
     /// Its regions, in textual order, with the place of each in own text (just behind its `{`).
     pub regions: SmallVec<[(u32, Region); 1]>,
     /// What few ops have.
-    pub rest: Option<Box<Rest>>,
+    pub extra: Option<Box<OpExtra>>,
 }
 
 /// The parts of an op that few ops have.
 #[derive(Debug, Default)]
-pub struct Rest {
+pub struct OpExtra {
     /// Successors, with the operands passed to each (indices into [`OpData::operands`]).
     pub successors: Vec<Successor>,
     /// All attributes, sorted by name.
@@ -144,7 +145,7 @@ pub struct ValueData {
     pub name: Name,
     /// Its number within a pack of that name.
     pub number: u32,
-    /// `%name` at the definition, in the own text of [`Ir::definer`]; empty if it has no name, at the name of its op.
+    /// `%name` at the definition, in the own text of [`Ir::defining_op`]; empty if it has no name, at the name of its op.
     pub span: Span,
     /// Who uses it: op and operand index, in no particular order.
     pub uses: SmallVec<[(Op, u32); 2]>,
@@ -189,7 +190,7 @@ pub struct Ir {
     pub(crate) free_values: Vec<Value>,
     pub(crate) free_blocks: Vec<Block>,
     pub(crate) free_regions: Vec<Region>,
-    pub(crate) names: crate::link::Names,
+    pub(crate) names: crate::resolve::Names,
     /// Interned strings, types and attributes.
     pub interner: Interner,
     pub(crate) root: Region,
@@ -239,8 +240,8 @@ impl Ir {
     }
 
     /// What few ops have; empty for the others.
-    pub fn rest(&self, op: Op) -> &Rest {
-        static EMPTY: Rest = Rest {
+    pub fn extra(&self, op: Op) -> &OpExtra {
+        static EMPTY: OpExtra = OpExtra {
             successors: Vec::new(),
             attrs: Vec::new(),
             symbol: None,
@@ -251,13 +252,13 @@ impl Ir {
             problems: Vec::new(),
             argument_attrs: Vec::new(),
         };
-        self.op(op).rest.as_deref().unwrap_or(&EMPTY)
+        self.op(op).extra.as_deref().unwrap_or(&EMPTY)
     }
 
     /// An attribute of an op by name.
     pub fn attr(&self, op: Op, name: &str) -> Option<Attr> {
         let name = self.interner.find_name(name)?;
-        self.rest(op).attrs.iter().find(|(it, _)| *it == name).map(|(_, attr)| *attr)
+        self.extra(op).attrs.iter().find(|(it, _)| *it == name).map(|(_, attr)| *attr)
     }
 
     /// The items of a region in program order: ops and labels.
@@ -372,7 +373,7 @@ impl Ir {
 
     /// The op in whose own text the name of a value stands at its definition: the op itself, a label, or the op whose
     /// header defines the argument. `None` for an argument that no text defines.
-    pub fn definer(&self, value: Value) -> Option<Op> {
+    pub fn defining_op(&self, value: Value) -> Option<Op> {
         match self.value(value).def {
             Def::Result(op, _) => Some(op),
             Def::Argument(block, _) => {

@@ -59,33 +59,33 @@ fn region(source: &Source, at: Region, out: &mut String) {
             let ty = ir.interner.type_text(operand.ty);
             let _ = writeln!(out, "  operand {text} : {ty} -> {to:?}");
         }
-        for successor in &ir.rest(op).successors {
+        for successor in &ir.extra(op).successors {
             let to = successor.block.map(|it| ir.block(it).label.map(|it| ir.start(it)));
             let _ = writeln!(out, "  successor {} -> {to:?}", ir.interner.str(successor.name));
         }
-        if let Some((name, span)) = ir.rest(op).symbol {
+        if let Some((name, span)) = ir.extra(op).symbol {
             let _ = writeln!(out, "  symbol {} {:?}", ir.interner.str(name), ir.absolute(op, span));
         }
-        let rest = ir.rest(op);
-        for &(name, attr) in &rest.attrs {
+        let extra = ir.extra(op);
+        for &(name, attr) in &extra.attrs {
             let (name, attr) = (ir.interner.str(name), ir.interner.attr_text(attr));
             let _ = writeln!(out, "  {name} = {attr}");
         }
-        for attr in rest.argument_attrs.iter().flatten() {
+        for attr in extra.argument_attrs.iter().flatten() {
             let _ = writeln!(out, "  argument {}", ir.interner.attr_text(*attr));
         }
-        for &(last, first, span) in &rest.symbol_uses {
+        for &(last, first, span) in &extra.symbol_uses {
             let names = [last, first].map(|it| ir.interner.str(it));
             let _ = writeln!(out, "  names {names:?} {:?}", ir.absolute(op, span));
         }
-        for it in &rest.alias_uses {
+        for it in &extra.alias_uses {
             let name = ir.interner.str(it.name);
             let at = ir.absolute(op, it.span);
             let _ = writeln!(out, "  names {name} {at:?} {} {:?}", it.is_location, {
                 ir.alias(op, it.name).map(|it| alias(ir, it))
             });
         }
-        if let Some(it) = rest.alias {
+        if let Some(it) = extra.alias {
             let _ = writeln!(out, "  stands for {}", alias(ir, it));
         }
         for &(_, inner) in &data.regions {
@@ -110,7 +110,7 @@ fn preds(ir: &Ir, preds: &[(Op, u32)]) -> Vec<(usize, u32)> {
 /// A value by where it is defined.
 fn value_id(ir: &Ir, value: Value) -> String {
     let data = ir.value(value);
-    let at = ir.definer(value).map(|op| ir.absolute(op, data.span));
+    let at = ir.defining_op(value).map(|op| ir.absolute(op, data.span));
     let kind = match data.def {
         Def::Result(..) => "result",
         Def::Argument(..) => "argument",

@@ -1,7 +1,7 @@
 //! The lexer: text to tokens, total and lossless.
 //!
 //! Every byte of the text belongs to one token or to the trivia (blanks, NUL bytes and comments) between tokens; what
-//! MLIR does not accept becomes [`T::Error`]. The rules are those of MLIR's own lexer. Two are not those of a usual one:
+//! MLIR does not accept becomes [`TokenKind::Error`]. The rules are those of MLIR's own lexer. Two are not those of a usual one:
 //!
 //! - `!name<` and `#name<` without a blank open a *dialect body*: raw bytes with balanced brackets, in which `//` is no
 //!   comment and `->` is skipped as a unit. The whole is one token. A body that does not close before a line that
@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use crate::{OpKind, T, Token};
+use crate::{OpKind, Token, TokenKind};
 
 /// What splits a file.
 const SPLIT: &[u8] = b"// -----";
@@ -23,7 +23,7 @@ const IR_DUMP: &[u8] = b"// IR Dump";
 /// How many bytes behind a token the lexer may look at to tell where it ends.
 pub(crate) const LOOK_AHEAD: usize = 3;
 
-/// The tokens of a text, with [`T::Eof`] at the end.
+/// The tokens of a text, with [`TokenKind::Eof`] at the end.
 #[derive(Debug, Default)]
 pub struct Tokens {
     /// The tokens.
@@ -42,13 +42,13 @@ pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
     loop {
         let (token, _) = lexer.next(text.as_bytes());
         tokens.push(token);
-        if token.kind == T::Eof {
+        if token.kind == TokenKind::Eof {
             return Tokens { tokens };
         }
     }
 }
 
-/// What is wrong with the text of a [`T::Error`] token.
+/// What is wrong with the text of a [`TokenKind::Error`] token.
 pub fn error_message(text: &str) -> &'static str {
     match text.as_bytes().first() {
         Some(b'"') => "expected '\"' in string literal",
@@ -120,7 +120,7 @@ impl Lexer {
         self.bodies.forget();
     }
 
-    /// The next token of the text, which is the same each time, and the byte behind the last that its end depends on. At the end: [`T::Eof`].
+    /// The next token of the text, which is the same each time, and the byte behind the last that its end depends on. At the end: [`TokenKind::Eof`].
     pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
         let at_line_start = self.skip_trivia(bytes);
         let start = self.at;
@@ -128,13 +128,13 @@ impl Lexer {
         let kind = match bytes.get(start) {
             Some(b'/') if bytes.get(start + 1) == Some(&b'/') => {
                 self.at = line_end(bytes, start);
-                T::Split
+                TokenKind::Split
             }
             Some(&byte) => self.scan(bytes, byte, &mut reach),
-            None => T::Eof,
+            None => TokenKind::Eof,
         };
         self.at_line_start = false;
-        let at_line_start = at_line_start || kind == T::Eof;
+        let at_line_start = at_line_start || kind == TokenKind::Eof;
         let token = Token { start: start as u32, end: self.at as u32, kind, at_line_start };
         (token, reach.max(self.at + LOOK_AHEAD))
     }
@@ -171,50 +171,50 @@ impl Lexer {
     }
 
     /// Moves behind the token that starts with `byte` here.
-    fn scan(&mut self, bytes: &[u8], byte: u8, reach: &mut usize) -> T {
+    fn scan(&mut self, bytes: &[u8], byte: u8, reach: &mut usize) -> TokenKind {
         let peek = |ahead: usize| bytes.get(self.at + ahead).copied().unwrap_or(0);
         let (kind, len) = match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'_' => {
                 self.at = skip(bytes, self.at + 1, BARE);
-                return T::Bare;
+                return TokenKind::Bare;
             }
-            b'%' => return self.prefixed(bytes, T::Percent, reach),
-            b'^' => return self.prefixed(bytes, T::Caret, reach),
-            b'#' if peek(1) == b'-' && peek(2) == b'}' => (T::FileMetaClose, 3),
-            b'#' => return self.prefixed(bytes, T::Hash, reach),
-            b'!' => return self.prefixed(bytes, T::Bang, reach),
+            b'%' => return self.prefixed(bytes, TokenKind::Percent, reach),
+            b'^' => return self.prefixed(bytes, TokenKind::Caret, reach),
+            b'#' if peek(1) == b'-' && peek(2) == b'}' => (TokenKind::FileMetaClose, 3),
+            b'#' => return self.prefixed(bytes, TokenKind::Hash, reach),
+            b'!' => return self.prefixed(bytes, TokenKind::Bang, reach),
             b'@' => return self.at_name(bytes),
             b'0'..=b'9' => return self.number(bytes),
-            b'"' => return if self.string(bytes) { T::Str } else { T::Error },
-            b'{' if peek(1) == b'-' && peek(2) == b'#' => (T::FileMetaOpen, 3),
-            b'-' if peek(1) == b'>' => (T::Arrow, 2),
-            b'.' if peek(1) == b'.' && peek(2) == b'.' => (T::Ellipsis, 3),
+            b'"' => return if self.string(bytes) { TokenKind::Str } else { TokenKind::Error },
+            b'{' if peek(1) == b'-' && peek(2) == b'#' => (TokenKind::FileMetaOpen, 3),
+            b'-' if peek(1) == b'>' => (TokenKind::Arrow, 2),
+            b'.' if peek(1) == b'.' && peek(2) == b'.' => (TokenKind::Ellipsis, 3),
             _ => return self.punctuation(bytes, byte),
         };
         self.at += len;
         kind
     }
 
-    fn punctuation(&mut self, bytes: &[u8], byte: u8) -> T {
+    fn punctuation(&mut self, bytes: &[u8], byte: u8) -> TokenKind {
         let kind = match byte {
-            b':' => T::Colon,
-            b',' => T::Comma,
-            b'(' => T::LParen,
-            b')' => T::RParen,
-            b'{' => T::LBrace,
-            b'}' => T::RBrace,
-            b'[' => T::LSquare,
-            b']' => T::RSquare,
-            b'<' => T::Less,
-            b'>' => T::Greater,
-            b'=' => T::Equal,
-            b'+' => T::Plus,
-            b'*' => T::Star,
-            b'-' => T::Minus,
-            b'?' => T::Question,
-            b'|' => T::Bar,
-            b'/' => T::Slash,
-            _ => T::Error,
+            b':' => TokenKind::Colon,
+            b',' => TokenKind::Comma,
+            b'(' => TokenKind::LParen,
+            b')' => TokenKind::RParen,
+            b'{' => TokenKind::LBrace,
+            b'}' => TokenKind::RBrace,
+            b'[' => TokenKind::LSquare,
+            b']' => TokenKind::RSquare,
+            b'<' => TokenKind::Less,
+            b'>' => TokenKind::Greater,
+            b'=' => TokenKind::Equal,
+            b'+' => TokenKind::Plus,
+            b'*' => TokenKind::Star,
+            b'-' => TokenKind::Minus,
+            b'?' => TokenKind::Question,
+            b'|' => TokenKind::Bar,
+            b'/' => TokenKind::Slash,
+            _ => TokenKind::Error,
         };
         self.at += 1;
         // An unexpected character is the whole character.
@@ -224,7 +224,7 @@ impl Lexer {
         kind
     }
 
-    fn prefixed(&mut self, bytes: &[u8], kind: T, reach: &mut usize) -> T {
+    fn prefixed(&mut self, bytes: &[u8], kind: TokenKind, reach: &mut usize) -> TokenKind {
         self.at += 1;
         let first = bytes.get(self.at).copied().unwrap_or(0);
         if is(first, DIGIT) {
@@ -232,10 +232,10 @@ impl Lexer {
             return kind;
         }
         if !is(first, SUFFIX_START) {
-            return T::Error;
+            return TokenKind::Error;
         }
         self.at = skip(bytes, self.at, SUFFIX);
-        if bytes.get(self.at) != Some(&b'<') || !matches!(kind, T::Hash | T::Bang) {
+        if bytes.get(self.at) != Some(&b'<') || !matches!(kind, TokenKind::Hash | TokenKind::Bang) {
             return kind;
         }
         let (end, looked) = self.bodies.end(bytes, self.at);
@@ -243,26 +243,26 @@ impl Lexer {
         match end {
             Some(end) => {
                 self.at = end;
-                if kind == T::Hash { T::HashBody } else { T::BangBody }
+                if kind == TokenKind::Hash { TokenKind::HashBody } else { TokenKind::BangBody }
             }
             None => kind,
         }
     }
 
-    fn at_name(&mut self, bytes: &[u8]) -> T {
+    fn at_name(&mut self, bytes: &[u8]) -> TokenKind {
         self.at += 1;
         match bytes.get(self.at) {
-            Some(b'"') => return if self.string(bytes) { T::At } else { T::Error },
+            Some(b'"') => return if self.string(bytes) { TokenKind::At } else { TokenKind::Error },
             Some(&byte) if is(byte, BARE_START) => {
                 self.at = skip(bytes, self.at, BARE);
-                return T::At;
+                return TokenKind::At;
             }
             _ => {}
         }
-        T::Error
+        TokenKind::Error
     }
 
-    fn number(&mut self, bytes: &[u8]) -> T {
+    fn number(&mut self, bytes: &[u8]) -> TokenKind {
         let peek = |at: usize| bytes.get(at).copied().unwrap_or(0);
         let at = self.at;
         if peek(at) == b'0' && peek(at + 1) == b'x' && peek(at + 2).is_ascii_hexdigit() {
@@ -270,11 +270,11 @@ impl Lexer {
             while peek(self.at).is_ascii_hexdigit() {
                 self.at += 1;
             }
-            return T::Int;
+            return TokenKind::Int;
         }
         self.at = skip(bytes, at, DIGIT);
         if peek(self.at) != b'.' {
-            return T::Int;
+            return TokenKind::Int;
         }
         self.at = skip(bytes, self.at + 1, DIGIT);
         if matches!(peek(self.at), b'e' | b'E') {
@@ -283,7 +283,7 @@ impl Lexer {
                 self.at = skip(bytes, self.at + 1 + signed, DIGIT);
             }
         }
-        T::Float
+        TokenKind::Float
     }
 
     /// Moves behind the string that starts here; `false` (and to the end of the line) if it is not well-formed.
@@ -488,7 +488,7 @@ mod tests {
         let tokens = lex(text).tokens;
         let shown: Vec<String> = tokens
             .iter()
-            .filter(|token| token.kind != T::Eof)
+            .filter(|token| token.kind != TokenKind::Eof)
             .map(|token| format!("{:?} {}", token.kind, &text[token.range()]))
             .collect();
         expected.assert_eq(&shown.join("\n"));

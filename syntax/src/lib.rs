@@ -4,28 +4,28 @@
 //! here knows an analysis or an editor.
 
 pub mod affine;
-mod build;
 mod code;
 pub mod dialect;
 pub mod dominance;
 pub mod dump;
 mod entity;
-mod feed;
 pub mod grammar;
 mod intern;
 mod ir;
 #[cfg(any(test, feature = "laws"))]
 pub mod laws;
 pub mod lex;
-mod link;
+mod lowering;
 pub mod print;
 mod problem;
+mod resolve;
 pub mod rewrite;
-mod room;
 mod seq;
 mod skeleton;
+mod slack;
 mod source;
 mod token;
+mod token_stream;
 mod verify;
 
 pub use code::Code;
@@ -37,11 +37,11 @@ pub use grammar::{
 };
 pub use intern::{AttrData, Dim, Interner, Sign, TypeData};
 pub use ir::{
-    BlockData, Def, Ir, OpData, Operand, RegionData, Rest, ResultName, Successor, ValueData,
+    BlockData, Def, Ir, OpData, OpExtra, Operand, RegionData, ResultName, Successor, ValueData,
 };
 pub use problem::{Category, Problem};
-pub use room::make_room;
 pub use seq::Iter as Items;
 pub use skeleton::MAX_REGION_DEPTH;
+pub use slack::reserve_with_slack;
 pub use source::{Delta, Source};
-pub use token::{Span, T, Token};
+pub use token::{Span, Token, TokenKind};

@@ -47,7 +47,7 @@
 use smallvec::SmallVec;
 
 use crate::ir::{OpData, Operand, Successor, ValueData};
-use crate::link::Touched;
+use crate::resolve::Touched;
 use crate::{
     Attr, AttrData, Block, Def, Form, Ir, Name, Op, OpKind, Region, Span, Type, TypeData, Value,
     seq,
@@ -126,7 +126,7 @@ impl Ir {
             self.ops[op.index()].regions.push((0, region));
         }
         if !new.successors.is_empty() {
-            let data = self.ops[op.index()].rest.get_or_insert_default();
+            let data = self.ops[op.index()].extra.get_or_insert_default();
             for &(block, _) in &new.successors {
                 let (name, span) = (Name::EMPTY, Span::default());
                 data.successors.push(Successor { name, span, operands: 0..0, block: Some(block) });
@@ -174,9 +174,9 @@ impl Ir {
         }
         let data = &mut self.ops[op.index()];
         data.operands = operands;
-        if let Some(rest) = &mut data.rest {
+        if let Some(extra) = &mut data.extra {
             let mut at = own.len() as u32;
-            for (successor, passed) in rest.successors.iter_mut().zip(passed) {
+            for (successor, passed) in extra.successors.iter_mut().zip(passed) {
                 successor.operands = at..at + passed.len() as u32;
                 at = successor.operands.end;
             }
@@ -224,14 +224,14 @@ impl Ir {
     /// The operands of an op that it does not pass to a successor.
     pub fn own_operands(&self, op: Op) -> Vec<Value> {
         let n = self.op(op).operands.len() as u32;
-        let starts = self.rest(op).successors.iter().filter(|it| !it.operands.is_empty());
+        let starts = self.extra(op).successors.iter().filter(|it| !it.operands.is_empty());
         let n_own = starts.map(|it| it.operands.start).min().unwrap_or(n);
         self.op(op).operands[..n_own as usize].iter().filter_map(|it| it.value).collect()
     }
 
     /// The operands that an op passes to one of its successors.
     pub fn passed_operands(&self, op: Op, successor: usize) -> Vec<Value> {
-        let Some(successor) = self.rest(op).successors.get(successor) else { return Vec::new() };
+        let Some(successor) = self.extra(op).successors.get(successor) else { return Vec::new() };
         let range = successor.operands.start as usize..successor.operands.end as usize;
         let operands = self.op(op).operands.get(range).unwrap_or_default();
         operands.iter().filter_map(|it| it.value).collect()
@@ -255,7 +255,7 @@ impl Ir {
 
     /// Gives an op other operands of its own; those that it passes to successors stay.
     pub fn set_operands(&mut self, op: Op, operands: &[Value]) {
-        let n = self.rest(op).successors.len();
+        let n = self.extra(op).successors.len();
         let passed: Vec<Vec<Value>> = (0..n).map(|it| self.passed_operands(op, it)).collect();
         self.unwire(op);
         let passed: Vec<&[Value]> = passed.iter().map(Vec::as_slice).collect();
@@ -268,11 +268,11 @@ impl Ir {
     /// If the op has fewer successors.
     pub fn set_successor(&mut self, op: Op, index: usize, block: Block, values: &[Value]) {
         let own = self.own_operands(op);
-        let n = self.rest(op).successors.len();
+        let n = self.extra(op).successors.len();
         let mut passed: Vec<Vec<Value>> = (0..n).map(|it| self.passed_operands(op, it)).collect();
         passed[index] = values.to_vec();
-        if let Some(rest) = &mut self.ops[op.index()].rest {
-            let old = rest.successors[index].block.replace(block);
+        if let Some(extra) = &mut self.ops[op.index()].extra {
+            let old = extra.successors[index].block.replace(block);
             let used = (op, index as u32);
             if let Some(old) = old {
                 remove_one(&mut self.blocks[old.index()].preds, used);
@@ -349,21 +349,21 @@ impl Ir {
 
     fn change_attrs(&mut self, op: Op, change: impl FnOnce(&Ir, &mut Vec<(Name, Attr)>)) {
         self.remove_symbols(op);
-        let mut rest = self.ops[op.index()].rest.take().unwrap_or_default();
-        change(self, &mut rest.attrs);
+        let mut extra = self.ops[op.index()].extra.take().unwrap_or_default();
+        change(self, &mut extra.attrs);
         let name = self.interner.find_name("sym_name");
-        let defined = rest.attrs.iter().find(|it| Some(it.0) == name);
-        rest.symbol = defined.and_then(|it| match self.interner.attr_data(it.1) {
+        let defined = extra.attrs.iter().find(|it| Some(it.0) == name);
+        extra.symbol = defined.and_then(|it| match self.interner.attr_data(it.1) {
             AttrData::String(text, None) => Some((*text, Span::default())),
             _ => None,
         });
-        rest.symbol_uses.clear();
-        let mut stack: Vec<Attr> = rest.attrs.iter().rev().map(|it| it.1).collect();
+        extra.symbol_uses.clear();
+        let mut stack: Vec<Attr> = extra.attrs.iter().rev().map(|it| it.1).collect();
         while let Some(attr) = stack.pop() {
             match self.interner.attr_data(attr) {
                 AttrData::Symbol(path) => {
                     if let (Some(&first), Some(&last)) = (path.first(), path.last()) {
-                        rest.symbol_uses.push((last, first, Span::default()));
+                        extra.symbol_uses.push((last, first, Span::default()));
                     }
                 }
                 AttrData::Array(list) => stack.extend(list.iter().rev()),
@@ -371,7 +371,7 @@ impl Ir {
                 _ => {}
             }
         }
-        self.ops[op.index()].rest = Some(rest);
+        self.ops[op.index()].extra = Some(extra);
         self.add_symbols(op);
         self.names.touched = Touched::default();
     }

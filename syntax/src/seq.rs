@@ -92,7 +92,8 @@ fn is_label(ir: &Ir, op: Op) -> bool {
 fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
     let data = &ir.ops[op.index()];
     let label = if data.kind == OpKind::Label { LABEL } else { 0 };
-    let mut sum = Sum { bytes: own, far: data.reach, height: 0, has: label | data.asks };
+    let mut sum =
+        Sum { bytes: own, far: data.lookahead, height: 0, has: label | data.context_deps };
     for &(_, region) in &data.regions {
         let inner = total(ir, region);
         sum.height = sum.height.max(inner.height.saturating_add(1));

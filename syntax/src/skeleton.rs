@@ -2,7 +2,7 @@
 //!
 //! It splits a run of tokens into items (ops, block labels, aliases, resource sections) nested by regions, without
 //! knowing the syntax of any op. The grammar of each item ([`crate::grammar`]) then sees its own tokens only, each region as one
-//! [`T::Region`]. So one broken op cannot disturb its neighbours, ops can be reparsed one by one, and ops of
+//! [`TokenKind::Region`]. So one broken op cannot disturb its neighbours, ops can be reparsed one by one, and ops of
 //! unknown dialects are passed over.
 //!
 //! *Where an item ends.* With no bracket open: before `}`, the end, a split, `{-#`, a list of results (`%a, %b:2 =`)
@@ -17,16 +17,16 @@
 //! *What is not read.* Wherever an item may start, the caller may say that old items are to be taken over from there on.
 //!
 //! *Law.* The items' texts, their regions' tails and braces, in order, are the text. What an item is is a function of the tokens from
-//! its start to its `reach`, the last byte that was looked at, of what it `asks` for, and of nothing else before it. *Cost.*
+//! its start to its `lookahead`, of what its `context_deps` name, and of nothing else before it. *Cost.*
 //! Linear, no recursion.
 
 mod bounds;
 
 use smallvec::SmallVec;
 
-use crate::feed::Feed;
 use crate::lex::LOOK_AHEAD;
-use crate::{Op, Region, T, Token, dialect};
+use crate::token_stream::TokenStream;
+use crate::{Op, Region, Token, TokenKind, dialect};
 
 /// Regions may nest this deep; deeper braces are not understood and the op that has them says so.
 pub const MAX_REGION_DEPTH: usize = 200;
@@ -37,7 +37,7 @@ pub(crate) const DIALECT: u8 = 2;
 /// What some items depend on: whether they are at the top level.
 pub(crate) const PLACE: u8 = 4;
 
-/// An item with its extent, in bytes of [`Feed::text`].
+/// An item with its extent, in bytes of [`TokenStream::text`].
 #[derive(Debug)]
 pub(crate) struct Item {
     /// Where its leading trivia starts.
@@ -49,10 +49,10 @@ pub(crate) struct Item {
     /// Its bytes, what was left out of it included.
     pub(crate) len: u32,
     /// Bytes beyond its end that were looked at to find that end.
-    pub(crate) reach: u32,
-    /// What it would be another item without: [`DIALECT`], [`PLACE`].
-    pub(crate) asks: u8,
-    /// Its own tokens, in [`Skeleton::own`] if it has regions, else in [`Feed::tokens`].
+    pub(crate) lookahead: u32,
+    /// The context that this parse depended on; the item is read again if it changes: [`DIALECT`], [`PLACE`].
+    pub(crate) context_deps: u8,
+    /// Its own tokens, in [`Skeleton::own`] if it has regions, else in [`TokenStream::tokens`].
     pub(crate) tokens: (u32, u32),
     /// What stands here, as far as the first tokens tell.
     pub(crate) shape: Shape,
@@ -93,7 +93,7 @@ pub(crate) struct Inner {
 pub(crate) enum Part {
     /// An item that was read: index into [`Skeleton::items`].
     Item(u32),
-    /// Old items that were not: index into [`Skeleton::kept`] and [`Feed::holes`].
+    /// Old items that were not: index into [`Skeleton::kept`] and [`TokenStream::holes`].
     Kept(u32),
 }
 
@@ -110,8 +110,8 @@ pub(crate) struct Kept {
     pub(crate) len: usize,
     /// Bytes beyond their end that were looked at to find where they end.
     pub(crate) far: usize,
-    /// What they ask for ([`Item::asks`]).
-    pub(crate) asks: u8,
+    /// What their parse depended on ([`Item::context_deps`]).
+    pub(crate) context_deps: u8,
 }
 
 /// The items of a run.
@@ -190,7 +190,7 @@ pub(crate) struct Context {
 /// Splits what stands from a token on into items, behind those of `out`; the trivia before that token starts at `start` of the text
 /// that was read.
 pub(crate) fn skeleton(
-    feed: &mut Feed<'_>,
+    stream: &mut TokenStream<'_>,
     token: usize,
     start: u32,
     context: Context,
@@ -198,7 +198,7 @@ pub(crate) fn skeleton(
     take: &mut dyn FnMut(Here) -> Take,
 ) -> End {
     let mut parser = Parser {
-        feed,
+        stream,
         at: token,
         seen: 0,
         n_reaches: 0,
@@ -211,8 +211,8 @@ pub(crate) fn skeleton(
         out,
     };
     let stop = parser.run(take);
-    let base = parser.feed.base();
-    let at = base + parser.feed.token(parser.at).start as usize;
+    let base = parser.stream.base();
+    let at = base + parser.stream.token(parser.at).start as usize;
     End { stop, token: parser.at, at, trivia: base + parser.trivia as usize }
 }
 
@@ -224,7 +224,7 @@ struct Open {
     /// Token index of the op name, once seen.
     name: Option<u32>,
     generic: bool,
-    asks: u8,
+    context_deps: u8,
     /// Where its text starts in the document.
     at: usize,
     /// The brackets of the items around.
@@ -244,18 +244,18 @@ struct Open {
 #[derive(Debug, Default)]
 struct Brackets {
     /// Each with what `last` was before it.
-    open: Vec<(T, [u32; 4])>,
+    open: Vec<(TokenKind, [u32; 4])>,
     /// How many are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if there is none that may be closed. Nothing closes
     /// across a `{`.
     last: [u32; 4],
 }
 
 impl Brackets {
-    fn number(kind: T) -> usize {
+    fn number(kind: TokenKind) -> usize {
         match kind {
-            T::LParen => 0,
-            T::LSquare => 1,
-            T::Less => 2,
+            TokenKind::LParen => 0,
+            TokenKind::LSquare => 1,
+            TokenKind::Less => 2,
             _ => 3,
         }
     }
@@ -264,25 +264,25 @@ impl Brackets {
         self.open.is_empty()
     }
 
-    fn innermost(&self) -> Option<T> {
+    fn innermost(&self) -> Option<TokenKind> {
         self.open.last().map(|it| it.0)
     }
 
     /// Whether a bracket of this kind is open, and could be closed.
-    fn has(&self, kind: T) -> bool {
+    fn has(&self, kind: TokenKind) -> bool {
         self.last[Self::number(kind)] > 0
     }
 
-    fn push(&mut self, kind: T) {
+    fn push(&mut self, kind: TokenKind) {
         self.open.push((kind, self.last));
-        if kind == T::LBrace {
+        if kind == TokenKind::LBrace {
             self.last = [0; 4];
         }
         self.last[Self::number(kind)] = self.open.len() as u32;
     }
 
     /// Closes the last bracket of this kind and those inside it; if there is none, nothing happens.
-    fn close(&mut self, kind: T) {
+    fn close(&mut self, kind: TokenKind) {
         if let Some(n) = self.last[Self::number(kind)].checked_sub(1) {
             self.last = self.open[n as usize].1;
             self.open.truncate(n as usize);
@@ -291,7 +291,7 @@ impl Brackets {
 }
 
 struct Parser<'a, 't> {
-    feed: &'a mut Feed<'t>,
+    stream: &'a mut TokenStream<'t>,
     at: usize,
     /// The byte of the document behind the last that was looked at.
     seen: usize,
@@ -313,22 +313,22 @@ impl Parser<'_, '_> {
     fn token(&mut self, index: usize) -> Token {
         #[cfg(test)]
         crate::laws::work::count(1);
-        let token = self.feed.token(index);
-        let base = self.feed.base();
+        let token = self.stream.token(index);
+        let base = self.stream.base();
         self.seen = self.seen.max(base + token.end as usize + LOOK_AHEAD);
-        while let Some(reach) = self.feed.take_reach(index, &mut self.n_reaches) {
+        while let Some(reach) = self.stream.take_reach(index, &mut self.n_reaches) {
             self.seen = self.seen.max(reach as usize);
         }
         token
     }
 
-    fn kind(&mut self, index: usize) -> T {
+    fn kind(&mut self, index: usize) -> TokenKind {
         self.token(index).kind
     }
 
     /// The text of a token that was looked at.
     fn str(&self, index: usize) -> &str {
-        &self.feed.text()[self.feed.tokens()[index].range()]
+        &self.stream.text()[self.stream.tokens()[index].range()]
     }
 
     fn default_dialect(&self) -> Option<&'static str> {
@@ -352,11 +352,11 @@ impl Parser<'_, '_> {
         loop {
             // Here an item may start.
             match self.kind(self.at) {
-                T::RBrace if !self.ops.is_empty() => self.close_region(true),
-                T::RBrace if self.context.inside => return Stop::Close,
-                kind @ (T::Eof | T::Split) => {
+                TokenKind::RBrace if !self.ops.is_empty() => self.close_region(true),
+                TokenKind::RBrace if self.context.inside => return Stop::Close,
+                kind @ (TokenKind::Eof | TokenKind::Split) => {
                     if self.ops.is_empty() {
-                        return if kind == T::Eof { Stop::Eof } else { Stop::Split };
+                        return if kind == TokenKind::Eof { Stop::Eof } else { Stop::Split };
                     }
                     self.close_region(false);
                 }
@@ -377,7 +377,7 @@ impl Parser<'_, '_> {
 
     fn here(&self) -> Here {
         Here {
-            at: self.feed.base() + self.trivia as usize,
+            at: self.stream.base() + self.trivia as usize,
             depth: self.context.depth + self.ops.len(),
             default_dialect: self.default_dialect(),
             inside: self.context.inside || !self.ops.is_empty(),
@@ -387,24 +387,24 @@ impl Parser<'_, '_> {
 
     /// Takes old items over.
     fn keep(&mut self, kept: Kept) {
-        self.trivia = self.feed.skip(self.at, self.trivia, kept.len);
-        self.n_reaches = self.n_reaches.min(self.feed.n_reaches());
+        self.trivia = self.stream.skip(self.at, self.trivia, kept.len);
+        self.n_reaches = self.n_reaches.min(self.stream.n_reaches());
         self.no_results_before = self.at;
-        self.seen = self.seen.max(self.feed.base() + self.trivia as usize + kept.far);
+        self.seen = self.seen.max(self.stream.base() + self.trivia as usize + kept.far);
         let part = Part::Kept(self.out.kept.len() as u32);
         self.out.kept.push(kept);
-        self.add(part, kept.asks);
+        self.add(part, kept.context_deps);
     }
 
     /// Adds a part to the region that is being read.
-    fn add(&mut self, part: Part, asks: u8) {
+    fn add(&mut self, part: Part, context_deps: u8) {
         let Some(op) = self.ops.last_mut() else {
             self.out.roots.push(part);
             return;
         };
         // Names inside generic ops mean what they mean around them.
         if op.generic {
-            op.asks |= asks & DIALECT;
+            op.context_deps |= context_deps & DIALECT;
         }
         if let Some(region) = op.regions.last_mut() {
             region.parts.push(part);
@@ -416,24 +416,28 @@ impl Parser<'_, '_> {
         let first = self.at;
         let default_dialect = self.default_dialect();
         let (shape, name, taken) = match self.kind(first) {
-            T::Percent => match self.results_end(first) {
+            TokenKind::Percent => match self.results_end(first) {
                 Some(equal) => {
-                    let named = matches!(self.kind(equal + 1), T::Bare | T::Str);
+                    let named = matches!(self.kind(equal + 1), TokenKind::Bare | TokenKind::Str);
                     let name = named.then_some(equal + 1);
                     (Shape::Op, name, equal + 1 + usize::from(named))
                 }
                 None => (Shape::Op, None, first + 1),
             },
-            T::Bare | T::Str => (Shape::Op, Some(first), first + 1),
-            T::Caret => (Shape::Label, None, first + 1),
-            T::Hash if self.kind(first + 1) == T::Equal => (Shape::AttrAlias, None, first + 2),
-            T::Bang if self.kind(first + 1) == T::Equal => (Shape::TypeAlias, None, first + 2),
-            T::FileMetaOpen => (Shape::Resources, None, first + 1),
+            TokenKind::Bare | TokenKind::Str => (Shape::Op, Some(first), first + 1),
+            TokenKind::Caret => (Shape::Label, None, first + 1),
+            TokenKind::Hash if self.kind(first + 1) == TokenKind::Equal => {
+                (Shape::AttrAlias, None, first + 2)
+            }
+            TokenKind::Bang if self.kind(first + 1) == TokenKind::Equal => {
+                (Shape::TypeAlias, None, first + 2)
+            }
+            TokenKind::FileMetaOpen => (Shape::Resources, None, first + 1),
             _ => (Shape::Junk, None, first + 1),
         };
-        let generic = name.is_some_and(|name| self.kind(name) == T::Str);
+        let generic = name.is_some_and(|name| self.kind(name) == TokenKind::Str);
         let is_short = name.is_some_and(|name| !generic && !self.str(name).contains('.'));
-        let is_placed = self.kind(first) == T::RBrace
+        let is_placed = self.kind(first) == TokenKind::RBrace
             || matches!(shape, Shape::TypeAlias | Shape::AttrAlias | Shape::Label);
         let start = self.trivia;
         self.ops.push(Open {
@@ -442,8 +446,8 @@ impl Parser<'_, '_> {
             shape,
             name: name.map(|name| name as u32),
             generic,
-            asks: if is_short { DIALECT } else { 0 } | if is_placed { PLACE } else { 0 },
-            at: self.feed.base() + start as usize,
+            context_deps: if is_short { DIALECT } else { 0 } | if is_placed { PLACE } else { 0 },
+            at: self.stream.base() + start as usize,
             around: std::mem::take(&mut self.brackets),
             own_base: None,
             copied: first as u32,
@@ -459,12 +463,12 @@ impl Parser<'_, '_> {
         let Some(op) = self.ops.last() else { return true };
         let (shape, name, generic) = (op.shape, op.name, op.generic);
         let token = self.token(self.at);
-        if matches!(token.kind, T::Eof | T::Split) {
+        if matches!(token.kind, TokenKind::Eof | TokenKind::Split) {
             return true;
         }
         if shape == Shape::Resources {
             // To the closing mark, or to what surely is something else.
-            if self.kind(self.at - 1) == T::FileMetaClose {
+            if self.kind(self.at - 1) == TokenKind::FileMetaClose {
                 return true;
             }
             if token.at_line_start && self.starts_item_inside(self.at) {
@@ -474,7 +478,7 @@ impl Parser<'_, '_> {
             return false;
         }
         if self.brackets.is_empty() {
-            if shape == Shape::Label && self.kind(self.at - 1) == T::Colon {
+            if shape == Shape::Label && self.kind(self.at - 1) == TokenKind::Colon {
                 return true;
             }
             if self.starts_item(name) {
@@ -484,35 +488,38 @@ impl Parser<'_, '_> {
             return true;
         }
         match token.kind {
-            T::LParen | T::LSquare => self.brackets.push(token.kind),
-            T::Less => {
+            TokenKind::LParen | TokenKind::LSquare => self.brackets.push(token.kind),
+            TokenKind::Less => {
                 let before = self.token(self.at - 1);
                 let adjacent = before.end == token.start
-                    && matches!(before.kind, T::Bare | T::Bang | T::Hash | T::RSquare);
+                    && matches!(
+                        before.kind,
+                        TokenKind::Bare | TokenKind::Bang | TokenKind::Hash | TokenKind::RSquare
+                    );
                 let next = self.kind(self.at + 1);
-                if adjacent && next != T::Equal || next == T::LBrace {
-                    self.brackets.push(T::Less);
+                if adjacent && next != TokenKind::Equal || next == TokenKind::LBrace {
+                    self.brackets.push(TokenKind::Less);
                 }
             }
-            T::LBrace => {
+            TokenKind::LBrace => {
                 if self.opens_region(generic)
                     && self.context.depth + self.ops.len() < MAX_REGION_DEPTH
                 {
                     self.open_region();
                     return false;
                 }
-                self.brackets.push(T::LBrace);
+                self.brackets.push(TokenKind::LBrace);
             }
-            T::RParen => self.brackets.close(T::LParen),
-            T::RSquare => self.brackets.close(T::LSquare),
-            T::Greater if self.brackets.innermost() == Some(T::Less) => {
-                self.brackets.close(T::Less);
+            TokenKind::RParen => self.brackets.close(TokenKind::LParen),
+            TokenKind::RSquare => self.brackets.close(TokenKind::LSquare),
+            TokenKind::Greater if self.brackets.innermost() == Some(TokenKind::Less) => {
+                self.brackets.close(TokenKind::Less);
             }
-            T::RBrace => {
-                if !self.brackets.has(T::LBrace) {
+            TokenKind::RBrace => {
+                if !self.brackets.has(TokenKind::LBrace) {
                     return true;
                 }
-                self.brackets.close(T::LBrace);
+                self.brackets.close(TokenKind::LBrace);
             }
             _ => {}
         }
@@ -526,8 +533,8 @@ impl Parser<'_, '_> {
         let Some(op) = self.ops.last_mut() else { return };
         // From now on own tokens are not contiguous: copy them.
         op.own_base.get_or_insert(self.own.len());
-        self.own.extend_from_slice(&self.feed.tokens()[op.copied as usize..self.at]);
-        self.own.push(Token { kind: T::Region, ..brace });
+        self.own.extend_from_slice(&self.stream.tokens()[op.copied as usize..self.at]);
+        self.own.push(Token { kind: TokenKind::Region, ..brace });
         op.copied = at + 1;
         op.regions.push(Inner { open: brace.end, close: 0, parts: Vec::new(), closed: false });
         op.in_region = true;
@@ -564,7 +571,7 @@ impl Parser<'_, '_> {
 
     fn end_item(&mut self) {
         let Some(op) = self.ops.pop() else { return };
-        let lexed = self.feed.tokens();
+        let lexed = self.stream.tokens();
         let last = self.at;
         let tokens = match op.own_base {
             None => (op.first_token, last as u32),
@@ -580,15 +587,15 @@ impl Parser<'_, '_> {
             Some(region) if !region.closed => region.close.max(lexed[last - 1].end),
             _ => lexed[last - 1].end,
         };
-        let end_at = self.feed.base() + end as usize;
+        let end_at = self.stream.base() + end as usize;
         let index = self.out.items.len() as u32;
         self.out.items.push(Item {
             start: op.start,
             first: lexed[op.first_token as usize].start,
             end,
             len: (end_at - op.at) as u32,
-            reach: self.seen.saturating_sub(end_at) as u32,
-            asks: op.asks,
+            lookahead: self.seen.saturating_sub(end_at) as u32,
+            context_deps: op.context_deps,
             tokens,
             shape: op.shape,
             quoted: op.generic,
@@ -597,6 +604,6 @@ impl Parser<'_, '_> {
         });
         self.brackets = op.around;
         self.trivia = end;
-        self.add(Part::Item(index), op.asks);
+        self.add(Part::Item(index), op.context_deps);
     }
 }

@@ -15,7 +15,7 @@ use std::ops::Range;
 use ropey::Rope;
 use rustc_hash::FxHashSet;
 
-use crate::link::Stale;
+use crate::resolve::Stale;
 use crate::verify::Verdicts;
 use crate::{Ir, Op, Span, Value};
 use reparse::Change;

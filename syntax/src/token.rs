@@ -5,7 +5,7 @@ use std::ops::Range;
 /// What a token is. The spelling is in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum T {
+pub enum TokenKind {
     /// `[A-Za-z_][A-Za-z0-9_$.]*`, keywords and integer types (`i32`) included.
     Bare,
     /// `@name` or `@"name"`.
@@ -88,7 +88,7 @@ pub struct Token {
     /// Byte after the last.
     pub end: u32,
     /// What it is.
-    pub kind: T,
+    pub kind: TokenKind,
     /// Whether a line break stands between the previous token (or the start of the text) and this one.
     pub at_line_start: bool,
 }

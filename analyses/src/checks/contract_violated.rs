@@ -69,7 +69,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
 /// The calls of a function in textual order.
 fn calls(document: &Document, function: Op) -> Vec<Op> {
     let ir = document.ir();
-    let Some((name, _)) = ir.rest(function).symbol else { return Vec::new() };
+    let Some((name, _)) = ir.extra(function).symbol else { return Vec::new() };
     let users = ir.symbol_users(name).iter().copied();
     let mut out: Vec<Op> = users.filter(|&it| flow::callee(ir, it) == Some(function)).collect();
     out.sort_by_key(|&it| ir.start(it));

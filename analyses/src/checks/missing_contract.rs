@@ -42,7 +42,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
         if lacking.next().is_none() {
             continue;
         }
-        let symbol = ir.rest(function).symbol.map(|it| ir.absolute(function, it.1));
+        let symbol = ir.extra(function).symbol.map(|it| ir.absolute(function, it.1));
         let name = document.function_name(function);
         let message = format!("the noise of what @{name} gives is not known");
         let mut it = CHECK.at(symbol.unwrap_or_else(|| core_range(ir, function)), message);

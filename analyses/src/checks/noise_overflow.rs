@@ -88,7 +88,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
 /// The call that causes it, if it does not happen with the arguments that are assumed.
 fn called(document: &Document, value: Value, root: &Root) -> Option<Related> {
     let ir = document.ir();
-    let function = ir.function_of(ir.definer(value)?)?;
+    let function = ir.function_of(ir.defining_op(value)?)?;
     let contexts = document.contexts(function);
     let context =
         contexts.iter().find(|it| Some(it.id) == root.context).filter(|it| !it.is_assumed)?;

@@ -199,7 +199,7 @@ fn answer(
         extraction.spots.iter().zip(&chosen).zip(&extraction.instance.sites)
     {
         let (op, is_existing) = match spot {
-            Spot::After(value) => (ir.definer(value), false),
+            Spot::After(value) => (ir.defining_op(value), false),
             Spot::Before(group) => (Some(extraction.groups[group].anchor), false),
             Spot::Existing(op) => (Some(op), true),
         };
@@ -233,7 +233,7 @@ fn answer(
 fn infeasible(document: &Document, asked: Op, nodes: &[Value], it: Infeasible) -> Refusal {
     let ir = document.ir();
     let value = nodes.get(it.node.0 as usize).copied();
-    let definer = value.and_then(|it| ir.definer(it));
+    let definer = value.and_then(|it| ir.defining_op(it));
     let name = value.map_or_else(
         || "a value".to_owned(),
         |value| {

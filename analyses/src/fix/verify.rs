@@ -10,7 +10,7 @@ use crate::{Document, TextEdit};
 /// The functions in which noise goes over the budget.
 pub(super) fn functions_over(document: &Document) -> FxHashSet<Op> {
     let (ir, analysis) = (document.ir(), &document.facts().analysis);
-    let roots = analysis.roots(ir).into_iter().filter_map(|(value, _)| ir.definer(value));
+    let roots = analysis.roots(ir).into_iter().filter_map(|(value, _)| ir.defining_op(value));
     let loops = analysis.growing(ir).into_iter().map(|it| it.0);
     roots.chain(loops).filter_map(|op| ir.function_of(op)).collect()
 }

@@ -71,7 +71,7 @@ struct Flags {
 }
 
 fn flags(ir: &Ir, op: Op) -> Flags {
-    if ir.op(op).rest.is_none() {
+    if ir.op(op).extra.is_none() {
         return Flags::default();
     }
     match ir.attr(op, "overflowFlags").map(|it| ir.interner.attr_data(it)) {

@@ -138,7 +138,7 @@ pub(crate) fn is_callable(ir: &noisy_syntax::Ir, function: Op) -> bool {
 
 /// Whether somebody may call a function that no call shows.
 pub fn is_exposed(ir: &noisy_syntax::Ir, function: Op) -> bool {
-    let Some((name, _)) = ir.rest(function).symbol else { return true };
+    let Some((name, _)) = ir.extra(function).symbol else { return true };
     !flow::is_private(ir, function)
         || ir.symbol_users(name).iter().any(|&it| ir.op(it).kind != OpKind::FuncCall)
 }
@@ -603,7 +603,7 @@ impl<A: SparseForward> Sparse<A> {
                 for (index, fact) in out.iter_mut().enumerate() {
                     let _ = fact.join(&self.read_passed(ir, end, index));
                 }
-            } else if ir.rest(end).successors.is_empty() {
+            } else if ir.extra(end).successors.is_empty() {
                 return unknown();
             }
         }

@@ -295,7 +295,7 @@ impl<A: SparseForward> Sparse<A> {
             self.cyclic.insert(data.parent);
             self.enter(ir, op);
         }
-        for successor in &ir.rest(op).successors {
+        for successor in &ir.extra(op).successors {
             if let Some(block) = successor.block {
                 self.enter_label_of(ir, block);
             }
@@ -322,7 +322,7 @@ impl<A: SparseForward> Sparse<A> {
 
     /// Remembers where a branch goes; whether it goes backward.
     fn note_branch(&mut self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
-        let successors = &ir.rest(op).successors;
+        let successors = &ir.extra(op).successors;
         if successors.is_empty() {
             return false;
         }

@@ -58,7 +58,7 @@ use std::collections::BinaryHeap;
 use std::fmt::{Debug, Display};
 use std::ops::Deref;
 
-use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value, make_room};
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value, reserve_with_slack};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -529,7 +529,7 @@ impl<A: SparseForward> Sparse<A> {
 }
 
 fn fit<T: Clone>(table: &mut Vec<T>, n: usize, new: T) {
-    make_room(table, n);
+    reserve_with_slack(table, n);
     table.resize(n, new);
 }
 

@@ -82,8 +82,8 @@ impl<A: SparseForward> Sparse<A> {
                 continue;
             }
             out = out.or(self.run(ir, op, live));
-            if data.rest.is_some() {
-                let successors = &ir.rest(op).successors;
+            if data.extra.is_some() {
+                let successors = &ir.extra(op).successors;
                 if !successors.is_empty() {
                     let blocks: SmallVec<[_; 2]> =
                         successors.iter().filter_map(|it| it.block).collect();

@@ -29,7 +29,7 @@ struct Tie {
 
 impl Tie {
     fn of(ir: &Ir, op: Op) -> Option<Self> {
-        let rest = ir.op(op).rest.as_ref()?;
+        let rest = ir.op(op).extra.as_ref()?;
         let defines = rest.symbol.map(|it| it.0);
         if defines.is_none() && rest.symbol_uses.is_empty() {
             return None;

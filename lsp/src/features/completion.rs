@@ -242,7 +242,7 @@ fn symbols(document: &Document) -> Vec<Proposal> {
         ir.items(ir.root()).flat_map(|it| ir.op(it).regions.clone()).collect();
     while let Some((_, region)) = regions.pop() {
         for op in ir.items(region) {
-            if let Some((name, _)) = ir.rest(op).symbol {
+            if let Some((name, _)) = ir.extra(op).symbol {
                 let label = format!("@{}", ir.interner.str(name));
                 let detail = ir.op_name(op).to_owned();
                 out.push(Proposal { kind: Kind::Symbol, label, detail, snippet: None });

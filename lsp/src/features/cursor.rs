@@ -44,7 +44,7 @@ pub(crate) fn mention_at(source: &Source, offset: usize) -> Option<Mention> {
 /// What an op names at an offset.
 fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
     let data = ir.op(op);
-    let rest = ir.rest(op);
+    let rest = ir.extra(op);
     let start = ir.start(op);
     let at = |span: Span| {
         let range = ir.absolute_at(op, start, span);
@@ -119,7 +119,7 @@ pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ 
 pub(crate) fn definition(ir: &Ir, value: Value) -> Option<Range<usize>> {
     let span = ir.value(value).span;
     (span.start < span.end)
-        .then(|| ir.absolute(ir.definer(value).unwrap_or_else(|| Op::from_index(0)), span))
+        .then(|| ir.absolute(ir.defining_op(value).unwrap_or_else(|| Op::from_index(0)), span))
 }
 
 /// The values that share a name: all of a pack (`%a:2`), else the value alone.

@@ -30,12 +30,12 @@ pub(crate) fn definition(source: &Source, offset: usize) -> Option<Definition> {
 /// The op that defines a thing, and the name in it.
 pub(crate) fn defining(ir: &Ir, thing: Thing) -> Option<(Op, Range<usize>)> {
     match thing {
-        Thing::Value(value) => Some((ir.definer(value)?, cursor::definition(ir, value)?)),
+        Thing::Value(value) => Some((ir.defining_op(value)?, cursor::definition(ir, value)?)),
         Thing::Block(block) => {
             let label = ir.block(block).label?;
             Some((label, ir.name_range(label)))
         }
-        Thing::Symbol(op) => Some((op, ir.absolute(op, ir.rest(op).symbol?.1))),
+        Thing::Symbol(op) => Some((op, ir.absolute(op, ir.extra(op).symbol?.1))),
         Thing::Alias(from, name) => {
             let op = alias(ir, from, ir.interner.str(name))?;
             Some((op, ir.name_range(op)))

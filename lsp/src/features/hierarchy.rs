@@ -40,7 +40,7 @@ pub(crate) fn outgoing(ir: &Ir, function: Op) -> Vec<Calls> {
     let mut out = Vec::new();
     for &(_, region) in &ir.op(function).regions {
         ir.walk(region, &mut |op| {
-            for &(last, first, span) in &ir.rest(op).symbol_uses {
+            for &(last, first, span) in &ir.extra(op).symbol_uses {
                 if let Some(callee) = cursor::symbol(ir, op, first, last) {
                     add(&mut out, callee, ir.absolute(op, span));
                 }

@@ -93,14 +93,14 @@ fn about_value(document: &Document, value: Value) -> String {
     if let Some(range) = document.integers().range(value).in_words() {
         let _ = writeln!(out, "value {range}\n");
     }
-    if let Some(op) = ir.definer(value)
+    if let Some(op) = ir.defining_op(value)
         && !document.integers().is_live(ir, op)
     {
         out.push_str("never reached: control does not come here\n\n");
     }
     out.truncate(out.trim_end().len());
     out.push_str("\n\n");
-    match (data.def, ir.definer(value)) {
+    match (data.def, ir.defining_op(value)) {
         (Def::Argument(..), Some(op)) if ir.op(op).kind == OpKind::FuncFunc => {
             let why = document.assumption(value).map(|it| it.text(document.model().fresh));
             let why = why.map_or(String::new(), |it| format!(", {it}"));

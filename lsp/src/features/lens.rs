@@ -69,7 +69,7 @@ impl Lenses {
         let Some((item, Some(max), n_reduces)) = self.function.take() else { return };
         let ir = document.ir();
         let op: Op = item.op;
-        let Some((_, span)) = ir.rest(op).symbol else { return };
+        let Some((_, span)) = ir.extra(op).symbol else { return };
         found(Lens {
             range: ir.absolute_at(op, item.start, span),
             function: (item.start + ir.op(op).lead as usize, document.function_name(op)),

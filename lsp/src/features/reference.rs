@@ -64,7 +64,7 @@ impl Search {
             }
             (Thing::Block(block), Candidates::Uses(n)) => {
                 for &(op, index) in batch(&ir.block(block).preds, n) {
-                    used(ir.absolute(op, ir.rest(op).successors[index as usize].span));
+                    used(ir.absolute(op, ir.extra(op).successors[index as usize].span));
                 }
             }
             (Thing::Symbol(target), Candidates::Ops(ops)) => {
@@ -79,7 +79,7 @@ impl Search {
                         *walk = Walk::default();
                         break;
                     };
-                    let uses = ir.rest(item.op).alias_uses.iter().filter(|it| it.name == name);
+                    let uses = ir.extra(item.op).alias_uses.iter().filter(|it| it.name == name);
                     for it in uses {
                         used(ir.absolute_at(item.op, item.start, it.span));
                     }
@@ -138,7 +138,7 @@ pub(crate) fn named(ir: &Ir, thing: Thing, most: usize) -> Option<Vec<Reference>
 
 /// The ops that may refer to a symbol, each once.
 fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
-    let Some((name, _)) = ir.rest(target).symbol else { return Vec::new() };
+    let Some((name, _)) = ir.extra(target).symbol else { return Vec::new() };
     let mut users = ir.symbol_users(name).to_vec();
     users.sort_unstable();
     users.dedup();
@@ -147,8 +147,8 @@ fn symbol_users(ir: &Ir, target: Op) -> Vec<Op> {
 
 /// Where an op refers to a symbol.
 fn symbol_uses_in(ir: &Ir, op: Op, target: Op) -> impl Iterator<Item = Range<usize>> + '_ {
-    let name = ir.rest(target).symbol.map(|it| it.0);
-    ir.rest(op).symbol_uses.iter().filter_map(move |&(last, first, span)| {
+    let name = ir.extra(target).symbol.map(|it| it.0);
+    ir.extra(op).symbol_uses.iter().filter_map(move |&(last, first, span)| {
         let is_it = cursor::symbol(ir, op, first, last) == Some(target)
             || (Some(first) == name && ir.resolve_symbol(op, first) == Some(target));
         is_it.then(|| ir.absolute(op, span))

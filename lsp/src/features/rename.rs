@@ -36,7 +36,7 @@ pub(crate) fn name_in(source: &Source, thing: Thing, range: Range<usize>) -> Ran
         }
         Thing::Symbol(op) => {
             let text = source.slice(range.clone());
-            let name = ir.rest(op).symbol.map_or("", |it| ir.interner.str(it.0));
+            let name = ir.extra(op).symbol.map_or("", |it| ir.interner.str(it.0));
             let mut at = range.start;
             for part in text.split("::") {
                 let bare = part.trim().trim_start_matches('@').trim_matches('"');

@@ -91,7 +91,7 @@ fn symbol(ir: &Ir, item: Item, depth: usize) -> Option<Symbol> {
         _ if detail.split('.').next_back() == Some("module") => Kind::Module,
         _ => Kind::Other,
     };
-    let (name, name_range) = match ir.rest(item.op).symbol {
+    let (name, name_range) = match ir.extra(item.op).symbol {
         Some((name, span)) => {
             (ir.interner.str(name).to_owned(), ir.absolute_at(item.op, item.start, span))
         }

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use noisy_syntax::lex::Lexer;
-use noisy_syntax::{OpKind, Source, T, Token};
+use noisy_syntax::{OpKind, Source, Token, TokenKind};
 
 use super::walk::Walk;
 use crate::position::{self, Encoding};
@@ -165,7 +165,7 @@ impl Tokens {
             for comment in comments(text, gap) {
                 self.push(cursor, text, *start, comment, Kind::Comment, 0);
             }
-            if token.kind == T::Eof {
+            if token.kind == TokenKind::Eof {
                 return false;
             }
             let after = lexer.next(text.as_bytes()).0;
@@ -282,14 +282,16 @@ fn comments(text: &str, trivia: Range<usize>) -> impl Iterator<Item = Range<usiz
 }
 
 fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Option<(Kind, u32)> {
-    let is = |token: Option<Token>, kind: T| token.is_some_and(|it| it.kind == kind);
+    let is = |token: Option<Token>, kind: TokenKind| token.is_some_and(|it| it.kind == kind);
     let starts_line = token.at_line_start || before.is_none();
     let word = &text[token.range()];
     let defined = |it: bool| if it { DEFINITION } else { 0 };
     let dialect = |it: &str| if it.starts_with("noisy.") { NOISY } else { 0 };
     Some(match token.kind {
-        T::Percent => (Kind::Value, defined(starts_line && !is(Some(after), T::RParen))),
-        T::At => {
+        TokenKind::Percent => {
+            (Kind::Value, defined(starts_line && !is(Some(after), TokenKind::RParen)))
+        }
+        TokenKind::At => {
             let word_before = before.map_or("", |it| &text[it.range()]);
             let defines = matches!(
                 word_before,
@@ -297,29 +299,34 @@ fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Op
             );
             (Kind::Symbol, defined(defines))
         }
-        T::Caret => (Kind::Block, defined(starts_line)),
-        T::Hash | T::HashBody => {
-            (Kind::Attribute, defined(starts_line && is(Some(after), T::Equal)))
+        TokenKind::Caret => (Kind::Block, defined(starts_line)),
+        TokenKind::Hash | TokenKind::HashBody => {
+            (Kind::Attribute, defined(starts_line && is(Some(after), TokenKind::Equal)))
         }
-        T::Bang | T::BangBody => {
+        TokenKind::Bang | TokenKind::BangBody => {
             let noisy = if word.starts_with("!noisy.") { NOISY } else { 0 };
-            (Kind::Type, noisy | defined(starts_line && is(Some(after), T::Equal)))
+            (Kind::Type, noisy | defined(starts_line && is(Some(after), TokenKind::Equal)))
         }
-        T::Int | T::Float => (Kind::Number, 0),
-        T::Str if (starts_line || is(before, T::Equal)) && is(Some(after), T::LParen) => {
+        TokenKind::Int | TokenKind::Float => (Kind::Number, 0),
+        TokenKind::Str
+            if (starts_line || is(before, TokenKind::Equal))
+                && is(Some(after), TokenKind::LParen) =>
+        {
             let name = word.trim_matches('"');
             (op_kind(name), dialect(name))
         }
-        T::Str => (Kind::String, 0),
-        T::Split => (Kind::Comment, 0),
-        T::Bare if starts_line || is(before, T::Equal) => match op_kind(word) {
+        TokenKind::Str => (Kind::String, 0),
+        TokenKind::Split => (Kind::Comment, 0),
+        TokenKind::Bare if starts_line || is(before, TokenKind::Equal) => match op_kind(word) {
             Kind::Keyword if is_type(word) => (Kind::Type, 0),
-            Kind::Keyword if starts_line && is(Some(after), T::Equal) => (Kind::Property, 0),
+            Kind::Keyword if starts_line && is(Some(after), TokenKind::Equal) => {
+                (Kind::Property, 0)
+            }
             kind => (kind, dialect(word)),
         },
-        T::Bare if is_type(word) => (Kind::Type, 0),
-        T::Bare if is(Some(after), T::Equal) => (Kind::Property, 0),
-        T::Bare => (Kind::Keyword, 0),
+        TokenKind::Bare if is_type(word) => (Kind::Type, 0),
+        TokenKind::Bare if is(Some(after), TokenKind::Equal) => (Kind::Property, 0),
+        TokenKind::Bare => (Kind::Keyword, 0),
         _ => return None,
     })
 }

@@ -90,7 +90,7 @@ pub(crate) fn selection(view: &View<'_>, ranges: &[std::ops::Range<usize>]) -> l
 /// A function in a call hierarchy.
 pub(crate) fn call_item(view: &View<'_>, op: noisy_syntax::Op) -> Option<lsp::CallHierarchyItem> {
     let ir = view.document.ir();
-    let (name, span) = ir.rest(op).symbol?;
+    let (name, span) = ir.extra(op).symbol?;
     Some(lsp::CallHierarchyItem {
         name: ir.interner.str(name).to_owned(),
         kind: lsp::SymbolKind::FUNCTION,

@@ -1,12 +1,12 @@
 //! The language in which the op table describes custom forms.
 //!
-//! A form is a list of [`E`]lements in the order of the text. The grammar walks the list to read an op, the printer walks the same list
+//! A form is a list of [`Element`]s in the order of the text. The grammar walks the list to read an op, the printer walks the same list
 //! to write it (both in `grammar/custom.rs`). Elements say what is written, and the [`Bind`] of a type says whose type it
 //! is. What one op alone has (the header of `scf.for`, the signature of `func.func`) is an element of its own, with a reader
 //! and a writer next to each other in `grammar/`.
 
 use crate::print::Tool;
-use crate::{T, Type};
+use crate::{TokenKind, Type};
 
 /// Whose type a written type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +50,9 @@ pub struct Flags {
 
 /// One element of a custom form.
 #[derive(Clone, Copy, Debug)]
-pub enum E {
+pub enum Element {
     /// A token.
-    Punct(T),
+    Punct(TokenKind),
     /// A keyword.
     Word(&'static str),
     /// One of two keywords.
@@ -66,7 +66,7 @@ pub enum E {
     /// Any number of operands in parentheses.
     ParenUses(Type),
     /// Any number of operands of one known type in parentheses or brackets, counted for `operandSegmentSizes`.
-    Indices(T),
+    Indices(TokenKind),
     /// Operands with their types, `%a, %b : i32, i64`, or nothing.
     OptUsesTypes,
     /// The same in parentheses.
@@ -177,39 +177,47 @@ pub enum E {
     Permutation(&'static str),
 }
 
-impl E {
+impl Element {
     /// The attributes that the element writes; the dictionary of the op has the others. LLVM 19 leaves to the dictionary what later
     /// versions write in clauses.
     pub fn attrs(&self, tool: Tool) -> &[&'static str] {
         match self {
-            E::OptFlags(flags) if flags.word.is_empty() && tool == Tool::Mlir19 => &[],
-            E::OptFlags(flags) => std::slice::from_ref(&flags.attr),
-            E::OptNontemporal | E::OptInt(_) | E::OptWeights if tool == Tool::Mlir19 => &[],
-            E::OptNontemporal => &["nontemporal"],
-            E::OptWeights => &["branch_weights"],
-            E::OptWord(_, attr)
-            | E::StrAttr(attr)
-            | E::SymbolUse(attr)
-            | E::AffineApply(attr)
-            | E::AffineAccess(attr)
-            | E::OptInt(attr)
-            | E::Int32(attr)
-            | E::Permutation(attr) => std::slice::from_ref(attr),
-            E::ConstantValue => &["value"],
-            E::OptRounding => &["roundingmode"],
-            E::Predicate(_) => &["predicate"],
-            E::SymbolName | E::OptSymbolName => &["sym_name"],
-            E::Visibility => &["sym_visibility"],
-            E::SuccessorSegments | E::ScfParallel | E::Indices(_) => &["operandSegmentSizes"],
-            E::Switch => &["case_operand_segments", "case_values", "operandSegmentSizes"],
-            E::FuncSignature => &["arg_attrs", "function_type", "res_attrs"],
-            E::ScfFor => &["unsignedCmp"],
-            E::ScfForall => {
+            Element::OptFlags(flags) if flags.word.is_empty() && tool == Tool::Mlir19 => &[],
+            Element::OptFlags(flags) => std::slice::from_ref(&flags.attr),
+            Element::OptNontemporal | Element::OptInt(_) | Element::OptWeights
+                if tool == Tool::Mlir19 =>
+            {
+                &[]
+            }
+            Element::OptNontemporal => &["nontemporal"],
+            Element::OptWeights => &["branch_weights"],
+            Element::OptWord(_, attr)
+            | Element::StrAttr(attr)
+            | Element::SymbolUse(attr)
+            | Element::AffineApply(attr)
+            | Element::AffineAccess(attr)
+            | Element::OptInt(attr)
+            | Element::Int32(attr)
+            | Element::Permutation(attr) => std::slice::from_ref(attr),
+            Element::ConstantValue => &["value"],
+            Element::OptRounding => &["roundingmode"],
+            Element::Predicate(_) => &["predicate"],
+            Element::SymbolName | Element::OptSymbolName => &["sym_name"],
+            Element::Visibility => &["sym_visibility"],
+            Element::SuccessorSegments | Element::ScfParallel | Element::Indices(_) => {
+                &["operandSegmentSizes"]
+            }
+            Element::Switch => &["case_operand_segments", "case_values", "operandSegmentSizes"],
+            Element::FuncSignature => &["arg_attrs", "function_type", "res_attrs"],
+            Element::ScfFor => &["unsignedCmp"],
+            Element::ScfForall => {
                 &["operandSegmentSizes", "staticLowerBound", "staticStep", "staticUpperBound"]
             }
-            E::IndexSwitch => &["cases"],
-            E::AffineFor => &["lowerBoundMap", "operandSegmentSizes", "step", "upperBoundMap"],
-            E::AffineParallel => &[
+            Element::IndexSwitch => &["cases"],
+            Element::AffineFor => {
+                &["lowerBoundMap", "operandSegmentSizes", "step", "upperBoundMap"]
+            }
+            Element::AffineParallel => &[
                 "lowerBoundsGroups",
                 "lowerBoundsMap",
                 "reductions",
@@ -217,42 +225,42 @@ impl E {
                 "upperBoundsGroups",
                 "upperBoundsMap",
             ],
-            E::PrefetchKind => &["isDataCache", "isWrite", "localityHint"],
-            E::Delinearize => &["static_basis"],
-            E::Linearize => &["disjoint", "operandSegmentSizes", "static_basis"],
-            E::Subview | E::ReinterpretCast => {
+            Element::PrefetchKind => &["isDataCache", "isWrite", "localityHint"],
+            Element::Delinearize => &["static_basis"],
+            Element::Linearize => &["disjoint", "operandSegmentSizes", "static_basis"],
+            Element::Subview | Element::ReinterpretCast => {
                 &["operandSegmentSizes", "static_offsets", "static_sizes", "static_strides"]
             }
-            E::Reassociation => &["reassociation"],
-            E::OutputShape => &["static_output_shape"],
-            E::Global => &["constant", "initial_value", "sym_name", "sym_visibility", "type"],
-            E::RmwKind => &["kind"],
-            E::Punct(_)
-            | E::Word(_)
-            | E::EitherWord(..)
-            | E::Use(_)
-            | E::Uses(_)
-            | E::ParenUses(_)
-            | E::OptUsesTypes
-            | E::OptParenUsesTypes
-            | E::AttrDict
-            | E::AttrDictWithKeyword
-            | E::Type(_)
-            | E::ResultIs(_)
-            | E::ResultTypes
-            | E::OptArrowTypes
-            | E::OptArrowResultTypes
-            | E::FunctionType(_)
-            | E::Select
-            | E::Successor
-            | E::Region
-            | E::OptRegion
-            | E::OptElse
-            | E::ScfWhile
-            | E::ScfReduce
-            | E::RmwTypes
-            | E::AccessedTypes(_)
-            | E::OptStride => &[],
+            Element::Reassociation => &["reassociation"],
+            Element::OutputShape => &["static_output_shape"],
+            Element::Global => &["constant", "initial_value", "sym_name", "sym_visibility", "type"],
+            Element::RmwKind => &["kind"],
+            Element::Punct(_)
+            | Element::Word(_)
+            | Element::EitherWord(..)
+            | Element::Use(_)
+            | Element::Uses(_)
+            | Element::ParenUses(_)
+            | Element::OptUsesTypes
+            | Element::OptParenUsesTypes
+            | Element::AttrDict
+            | Element::AttrDictWithKeyword
+            | Element::Type(_)
+            | Element::ResultIs(_)
+            | Element::ResultTypes
+            | Element::OptArrowTypes
+            | Element::OptArrowResultTypes
+            | Element::FunctionType(_)
+            | Element::Select
+            | Element::Successor
+            | Element::Region
+            | Element::OptRegion
+            | Element::OptElse
+            | Element::ScfWhile
+            | Element::ScfReduce
+            | Element::RmwTypes
+            | Element::AccessedTypes(_)
+            | Element::OptStride => &[],
         }
     }
 }
@@ -309,15 +317,25 @@ pub const NO_INLINE: Flags =
     Flags { word: "", attr: "no_inline", prefix: "", flags: &[("no_inline", 1)], separator: "" };
 
 /// `:`
-pub const COLON: E = E::Punct(T::Colon);
+pub const COLON: Element = Element::Punct(TokenKind::Colon);
 /// `,`
-pub const COMMA: E = E::Punct(T::Comma);
+pub const COMMA: Element = Element::Punct(TokenKind::Comma);
 /// `->`
-pub const ARROW: E = E::Punct(T::Arrow);
+pub const ARROW: Element = Element::Punct(TokenKind::Arrow);
 
 /// `%a, %b fastmath<..> : f32`
-pub const BINARY_FAST: [E; 5] =
-    [E::Uses(2), E::OptFlags(&FASTMATH), E::AttrDict, COLON, E::Type(Bind::All)];
+pub const BINARY_FAST: [Element; 5] = [
+    Element::Uses(2),
+    Element::OptFlags(&FASTMATH),
+    Element::AttrDict,
+    COLON,
+    Element::Type(Bind::All),
+];
 /// `%a fastmath<..> : f32`
-pub const UNARY_FAST: [E; 5] =
-    [E::Uses(1), E::OptFlags(&FASTMATH), E::AttrDict, COLON, E::Type(Bind::All)];
+pub const UNARY_FAST: [Element; 5] = [
+    Element::Uses(1),
+    Element::OptFlags(&FASTMATH),
+    Element::AttrDict,
+    COLON,
+    Element::Type(Bind::All),
+];

@@ -1,12 +1,12 @@
 //! Affine bounds, accesses and applications.
 
 use super::ParsedOperand;
-use super::meaning::MAX_TERMS;
 use super::reader::{Reader, Res};
+use super::resolve_types::MAX_TERMS;
 use crate::affine::{Affine, Body, Expr};
 use crate::dialect::format::RMW;
 use crate::print::{Fits, Printer, Types, Unfit, fits};
-use crate::{Attr, AttrData, Code, Dim, OpKind, T, Type, TypeData, Value};
+use crate::{Attr, AttrData, Code, Dim, OpKind, TokenKind, Type, TypeData, Value};
 
 /// Dimensions, symbols and results of a map.
 type Shape = (u32, u32, usize);
@@ -19,7 +19,7 @@ impl Reader<'_, '_> {
     /// A map or set as an attribute; `None` where an alias is not known.
     fn map(&mut self, is_set: bool) -> Res<(Attr, Option<Shape>)> {
         let span = self.token().span();
-        if !matches!(self.peek(), T::Bare | T::Hash | T::HashBody) {
+        if !matches!(self.peek(), TokenKind::Bare | TokenKind::Hash | TokenKind::HashBody) {
             return Err(self.expected("an affine map or a bound"));
         }
         let attr = self.attr()?;
@@ -39,11 +39,11 @@ impl Reader<'_, '_> {
     fn dims_and_symbols(&mut self, shape: Option<Shape>) -> Res {
         let first = self.out.operands.len();
         let span = self.token().span();
-        self.expect(T::LParen)?;
-        self.list(T::RParen, |it| it.operand(Type::INDEX).map(|_| ()))?;
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| it.operand(Type::INDEX).map(|_| ()))?;
         let n_dims = self.out.operands.len() - first;
-        if self.eat(T::LSquare) {
-            self.list(T::RSquare, |it| it.operand(Type::INDEX).map(|_| ()))?;
+        if self.eat(TokenKind::LSquare) {
+            self.list(TokenKind::RSquare, |it| it.operand(Type::INDEX).map(|_| ()))?;
         }
         let n_symbols = self.out.operands.len() - first - n_dims;
         if let Some((dims, symbols, _)) = shape
@@ -72,9 +72,9 @@ impl Reader<'_, '_> {
     /// `%m[%i + 1, symbol(%n)]`
     pub(super) fn affine_access(&mut self, name: &str) -> Res {
         self.operand(Type::UNKNOWN)?;
-        self.expect(T::LSquare)?;
+        self.expect(TokenKind::LSquare)?;
         let (map, operands) = self.ssa_exprs()?;
-        self.expect(T::RSquare)?;
+        self.expect(TokenKind::RSquare)?;
         self.push_operands(operands);
         let attr = self.affine_attr(map);
         self.set_attr(name, attr);
@@ -86,7 +86,7 @@ impl Reader<'_, '_> {
         let mut at = 0;
         for (i, name) in maps.iter().enumerate() {
             if i > 0 {
-                self.expect(T::Comma)?;
+                self.expect(TokenKind::Comma)?;
             }
             let ty = self.ty()?;
             self.set_operand_type(at, ty);
@@ -101,9 +101,9 @@ impl Reader<'_, '_> {
 
     /// `, %stride, %n` or nothing.
     pub(super) fn opt_stride(&mut self) -> Res {
-        if self.eat(T::Comma) {
+        if self.eat(TokenKind::Comma) {
             self.operand(Type::INDEX)?;
-            self.expect(T::Comma)?;
+            self.expect(TokenKind::Comma)?;
             self.operand(Type::INDEX)?;
         }
         Ok(())
@@ -112,12 +112,12 @@ impl Reader<'_, '_> {
     /// `read, locality<3>, data`
     pub(super) fn prefetch_kind(&mut self) -> Res {
         let is_write = self.enum_case(&["read", "write"])? == 1;
-        self.expect(T::Comma)?;
+        self.expect(TokenKind::Comma)?;
         self.expect_word("locality")?;
-        self.expect(T::Less)?;
+        self.expect(TokenKind::Less)?;
         let locality = self.integer()?;
-        self.expect(T::Greater)?;
-        self.expect(T::Comma)?;
+        self.expect(TokenKind::Greater)?;
+        self.expect(TokenKind::Comma)?;
         let is_data = self.enum_case(&["instr", "data"])? == 1;
         let i32_type = self.i32_type();
         let locality = self.int_attr(locality, i32_type);
@@ -133,11 +133,11 @@ impl Reader<'_, '_> {
     fn bound(&mut self, many: &str) -> Res<Attr> {
         let may_be_many = self.eat_word(many);
         match self.peek() {
-            T::Percent if !may_be_many => {
+            TokenKind::Percent if !may_be_many => {
                 self.operand(Type::INDEX)?;
                 Ok(self.affine_attr(Affine::symbol()))
             }
-            T::Int | T::Minus if !may_be_many => {
+            TokenKind::Int | TokenKind::Minus if !may_be_many => {
                 let value = self.integer()?;
                 Ok(self.affine_attr(Affine::constant(value)))
             }
@@ -162,7 +162,7 @@ impl Reader<'_, '_> {
     pub(super) fn affine_for(&mut self) -> Res {
         let variable = self.argument(Type::INDEX)?;
         self.header_arguments.push(variable);
-        self.expect(T::Equal)?;
+        self.expect(TokenKind::Equal)?;
         let lower = self.bound("max")?;
         let n_lower = self.out.operands.len();
         self.expect_word("to")?;
@@ -190,14 +190,14 @@ impl Reader<'_, '_> {
 
     /// `(a, max(b, c))`: one map for all, the number of results of each bound, and the operands.
     fn bounds(&mut self, many: &str) -> Res<(Affine, Vec<i64>)> {
-        self.expect(T::LParen)?;
+        self.expect(TokenKind::LParen)?;
         let mut groups = Vec::new();
         let (mut results, mut dims, mut symbols) = (Vec::new(), Vec::new(), Vec::new());
-        self.list(T::RParen, |it| {
+        self.list(TokenKind::RParen, |it| {
             let is_many = it.is_word(many);
             if is_many {
                 it.at += 1;
-                it.expect(T::LParen)?;
+                it.expect(TokenKind::LParen)?;
             }
             let (map, operands) = if is_many { it.ssa_exprs()? } else { it.ssa_expr()? };
             let Body::Map(list) = map.body else { return Ok(()) };
@@ -211,7 +211,7 @@ impl Reader<'_, '_> {
                 results.push(renumber(&expr, &place(&mut dims, d), &place(&mut symbols, s)));
             }
             if is_many {
-                it.expect(T::RParen)?;
+                it.expect(TokenKind::RParen)?;
             }
             Ok(())
         })?;
@@ -227,7 +227,7 @@ impl Reader<'_, '_> {
     /// `(%i) = (..) to (..) [step (..)] [reduce ("addf")] [-> T]`
     pub(super) fn affine_parallel(&mut self) -> Res {
         let n = self.variables()?;
-        self.expect(T::Equal)?;
+        self.expect(TokenKind::Equal)?;
         let (lower, lower_groups) = self.bounds("max")?;
         self.expect_word("to")?;
         let (upper, upper_groups) = self.bounds("min")?;
@@ -239,8 +239,8 @@ impl Reader<'_, '_> {
         }
         let mut steps = Vec::new();
         if self.eat_word("step") {
-            self.expect(T::LParen)?;
-            self.list(T::RParen, |it| {
+            self.expect(TokenKind::LParen)?;
+            self.list(TokenKind::RParen, |it| {
                 steps.push(it.integer()?);
                 Ok(())
             })?;
@@ -249,9 +249,9 @@ impl Reader<'_, '_> {
         }
         let mut reductions = Vec::new();
         if self.eat_word("reduce") {
-            self.expect(T::LParen)?;
-            self.list(T::RParen, |it| {
-                if it.peek() != T::Str {
+            self.expect(TokenKind::LParen)?;
+            self.list(TokenKind::RParen, |it| {
+                if it.peek() != TokenKind::Str {
                     return Err(it.expected("a string"));
                 }
                 reductions.push(it.rmw_kind()? as i64);
@@ -295,19 +295,19 @@ impl Reader<'_, '_> {
     /// `into (%b, 16) [dict] : index, index`
     pub(super) fn delinearize(&mut self) -> Res {
         self.expect_word("into")?;
-        self.expect(T::LParen)?;
-        let basis = self.mixed_list(T::RParen)?;
+        self.expect(TokenKind::LParen)?;
+        let basis = self.mixed_list(TokenKind::RParen)?;
         // LLVM 19 knows operands only, and then no attribute.
         if basis.iter().any(|it| *it != super::loops::DYNAMIC) {
             let attr = self.dense_array(Type::I64, &basis);
             self.set_attr("static_basis", attr);
         }
         self.attr_dict()?;
-        self.expect(T::Colon)?;
+        self.expect(TokenKind::Colon)?;
         loop {
             let ty = self.ty()?;
             self.out.result_types.push(ty);
-            if !self.eat(T::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 return Ok(());
             }
         }
@@ -318,18 +318,18 @@ impl Reader<'_, '_> {
         if self.eat_word("disjoint") {
             self.set_attr("disjoint", Attr::UNIT);
         }
-        self.expect(T::LSquare)?;
-        self.list(T::RSquare, |it| it.operand(Type::INDEX).map(|_| ()))?;
+        self.expect(TokenKind::LSquare)?;
+        self.list(TokenKind::RSquare, |it| it.operand(Type::INDEX).map(|_| ()))?;
         let n = self.out.operands.len() as i64;
         self.expect_word("by")?;
-        self.expect(T::LParen)?;
-        let basis = self.mixed_list(T::RParen)?;
+        self.expect(TokenKind::LParen)?;
+        let basis = self.mixed_list(TokenKind::RParen)?;
         let n_basis = self.out.operands.len() as i64 - n;
         self.segments(&[n, n_basis]);
         let attr = self.dense_array(Type::I64, &basis);
         self.set_attr("static_basis", attr);
         self.attr_dict()?;
-        self.expect(T::Colon)?;
+        self.expect(TokenKind::Colon)?;
         let ty = self.ty()?;
         self.out.result_types.push(ty);
         Ok(())

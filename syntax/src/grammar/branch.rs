@@ -3,11 +3,11 @@
 use super::ParsedSuccessor;
 use super::reader::{Reader, Res};
 use crate::print::{Fits, Printer, Tool, Unfit, fits};
-use crate::{AttrData, Dim, T, TypeData};
+use crate::{AttrData, Dim, TokenKind, TypeData};
 
 impl Reader<'_, '_> {
     pub(super) fn block_name(&mut self) -> Res {
-        if self.peek() != T::Caret {
+        if self.peek() != TokenKind::Caret {
             return Err(self.expected("a block name"));
         }
         let token = self.bump();
@@ -20,12 +20,12 @@ impl Reader<'_, '_> {
 
     pub(super) fn successor(&mut self) -> Res {
         self.block_name()?;
-        if self.eat(T::LParen) {
-            if self.peek() != T::Percent {
+        if self.eat(TokenKind::LParen) {
+            if self.peek() != TokenKind::Percent {
                 return Err(self.expected("an SSA value"));
             }
             self.uses_types()?;
-            self.expect(T::RParen)?;
+            self.expect(TokenKind::RParen)?;
             let n = self.out.operands.len() as u32;
             if let Some(it) = self.out.successors.last_mut() {
                 it.operands.end = n;
@@ -37,12 +37,12 @@ impl Reader<'_, '_> {
     /// `default: ^bb, 1: ^bb(%a : i32)`, between the brackets of `cf.switch`.
     pub(super) fn switch(&mut self) -> Res {
         self.expect_word("default")?;
-        self.expect(T::Colon)?;
+        self.expect(TokenKind::Colon)?;
         self.successor()?;
         let mut cases = Vec::new();
-        while self.eat(T::Comma) {
+        while self.eat(TokenKind::Comma) {
             cases.push(self.integer()?);
-            self.expect(T::Colon)?;
+            self.expect(TokenKind::Colon)?;
             self.successor()?;
         }
         let sizes: Vec<i64> =
@@ -75,14 +75,14 @@ impl Reader<'_, '_> {
         if !self.eat_word("weights") {
             return Ok(());
         }
-        self.expect(T::LParen)?;
-        self.expect(T::LSquare)?;
+        self.expect(TokenKind::LParen)?;
+        self.expect(TokenKind::LSquare)?;
         let mut weights = Vec::new();
-        self.list(T::RSquare, |it| {
+        self.list(TokenKind::RSquare, |it| {
             weights.push(it.integer()?);
             Ok(())
         })?;
-        self.expect(T::RParen)?;
+        self.expect(TokenKind::RParen)?;
         let ty = self.i32_type();
         let attr = self.dense_array(ty, &weights);
         self.set_attr("branch_weights", attr);
@@ -108,7 +108,7 @@ impl Printer<'_> {
 
     pub(super) fn write_switch(&mut self) -> Fits {
         let ir = self.ir;
-        let n = ir.rest(self.op_id()).successors.len();
+        let n = ir.extra(self.op_id()).successors.len();
         let cases = match self.op_attr("case_values").map(|it| ir.interner.attr_data(it)) {
             None => Vec::new(),
             Some(AttrData::Elements(text, _)) => {

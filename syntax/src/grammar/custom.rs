@@ -7,9 +7,9 @@
 use super::Form;
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
-use crate::dialect::format::E;
+use crate::dialect::format::Element;
 use crate::print::{Fits, Printer, Tool, Types, Unfit, fits};
-use crate::{Attr, AttrData, Code, OpKind, Span, T, Type, dialect};
+use crate::{Attr, AttrData, Code, OpKind, Span, TokenKind, Type, dialect};
 
 impl Reader<'_, '_> {
     /// An op in custom form.
@@ -45,9 +45,9 @@ impl Reader<'_, '_> {
     fn is_inline_payload(&mut self) -> bool {
         let is_end = match self.tokens.get(1).map(|it| it.kind) {
             None => true,
-            Some(T::LBrace | T::Region) => {
-                !self.tokens.iter().any(|it| matches!(it.kind, T::Percent | T::Colon | T::Caret))
-            }
+            Some(TokenKind::LBrace | TokenKind::Region) => !self.tokens.iter().any(|it| {
+                matches!(it.kind, TokenKind::Percent | TokenKind::Colon | TokenKind::Caret)
+            }),
             _ => false,
         };
         let may_be = is_end
@@ -56,7 +56,7 @@ impl Reader<'_, '_> {
             && self.out.kind.has(dialect::Traits::PURE)
             && !self.out.kind.has(dialect::Traits::TERMINATOR)
             && self.slice(self.tokens[0]).contains('.');
-        self.out.asks_dialect |= may_be;
+        self.out.depends_on_dialect |= may_be;
         may_be && self.env.default_dialect == Some(dialect::SOME_DIALECT)
     }
 
@@ -81,7 +81,7 @@ impl Reader<'_, '_> {
     }
 
     /// An op whose form grows from version to version: what does not fit is read as an unknown op.
-    fn lenient(&mut self, format: &'static [E]) -> Res {
+    fn lenient(&mut self, format: &'static [Element]) -> Res {
         let (start, n_problems) = (self.at, self.out.problems.len());
         self.is_quiet = true;
         let mut fits = self.walk(format).is_ok()
@@ -108,108 +108,108 @@ impl Reader<'_, '_> {
         self.opaque()
     }
 
-    pub(super) fn walk(&mut self, format: &'static [E]) -> Res {
+    pub(super) fn walk(&mut self, format: &'static [Element]) -> Res {
         format.iter().try_for_each(|it| self.element(*it))
     }
 
     /// One element: an arm for each, so that one that nobody reads does not compile.
     #[expect(clippy::too_many_lines, reason = "one arm for each element")]
-    fn element(&mut self, element: E) -> Res {
+    fn element(&mut self, element: Element) -> Res {
         match element {
-            E::Punct(kind) => self.expect(kind).map(|_| ()),
-            E::Uses(n) => {
+            Element::Punct(kind) => self.expect(kind).map(|_| ()),
+            Element::Uses(n) => {
                 self.operand(Type::UNKNOWN)?;
                 for _ in 1..n {
-                    self.expect(T::Comma)?;
+                    self.expect(TokenKind::Comma)?;
                     self.operand(Type::UNKNOWN)?;
                 }
                 Ok(())
             }
-            E::AttrDict => self.attr_dict(),
-            E::Type(bind) => self.bound_type(bind),
-            E::Use(ty) => self.operand(ty).map(|_| ()),
-            E::Word(word) => self.expect_word(word),
-            E::EitherWord(one, other) => {
+            Element::AttrDict => self.attr_dict(),
+            Element::Type(bind) => self.bound_type(bind),
+            Element::Use(ty) => self.operand(ty).map(|_| ()),
+            Element::Word(word) => self.expect_word(word),
+            Element::EitherWord(one, other) => {
                 if !self.eat_word(one) {
                     self.expect_word(other)?;
                 }
                 Ok(())
             }
-            E::OptWord(word, attr) => {
+            Element::OptWord(word, attr) => {
                 if self.eat_word(word) {
                     self.set_attr(attr, Attr::UNIT);
                 }
                 Ok(())
             }
-            E::OptFlags(flags) => self.opt_flags(flags),
-            E::ParenUses(ty) => self.paren_uses(ty),
-            E::Indices(open) => self.indices(open),
-            E::OptUsesTypes => {
-                if self.peek() == T::Percent {
+            Element::OptFlags(flags) => self.opt_flags(flags),
+            Element::ParenUses(ty) => self.paren_uses(ty),
+            Element::Indices(open) => self.indices(open),
+            Element::OptUsesTypes => {
+                if self.peek() == TokenKind::Percent {
                     self.uses_types()?;
                 }
                 Ok(())
             }
-            E::OptParenUsesTypes => {
-                if self.eat(T::LParen) {
+            Element::OptParenUsesTypes => {
+                if self.eat(TokenKind::LParen) {
                     self.uses_types()?;
-                    self.expect(T::RParen)?;
+                    self.expect(TokenKind::RParen)?;
                 }
                 Ok(())
             }
-            E::AttrDictWithKeyword => self.attr_dict_with_keyword(),
-            E::ConstantValue => self.constant_value(),
-            E::StrAttr(name) => {
-                if self.peek() != T::Str {
+            Element::AttrDictWithKeyword => self.attr_dict_with_keyword(),
+            Element::ConstantValue => self.constant_value(),
+            Element::StrAttr(name) => {
+                if self.peek() != TokenKind::Str {
                     return Err(self.wrong(Code::ExpectedToken, "expected a string"));
                 }
                 let attr = self.attr()?;
                 self.set_attr(name, attr);
                 Ok(())
             }
-            E::ResultIs(ty) => {
+            Element::ResultIs(ty) => {
                 self.out.result_types.push(ty);
                 Ok(())
             }
-            E::ResultTypes => self.result_types(),
-            E::OptArrowTypes => self.opt_arrow_types(),
-            E::OptArrowResultTypes => {
-                if self.eat(T::Arrow) {
+            Element::ResultTypes => self.result_types(),
+            Element::OptArrowTypes => self.opt_arrow_types(),
+            Element::OptArrowResultTypes => {
+                if self.eat(TokenKind::Arrow) {
                     self.result_types()
                 } else {
                     Ok(())
                 }
             }
-            E::FunctionType(from) => self.function_type(from as usize),
-            E::OptRounding => {
+            Element::FunctionType(from) => self.function_type(from as usize),
+            Element::OptRounding => {
                 self.opt_rounding();
                 Ok(())
             }
-            E::Predicate(names) => {
+            Element::Predicate(names) => {
                 let at = self.enum_case(names)?;
                 let attr = self.int_attr(at as i64, Type::I64);
                 self.set_attr("predicate", attr);
                 Ok(())
             }
-            E::Select => self.select(),
-            E::SymbolName => {
-                self.expect(T::At)?;
+            Element::Select => self.select(),
+            Element::SymbolName => {
+                self.expect(TokenKind::At)?;
                 self.define_symbol();
                 Ok(())
             }
-            E::OptSymbolName => {
-                if self.eat(T::At) {
+            Element::OptSymbolName => {
+                if self.eat(TokenKind::At) {
                     self.define_symbol();
                 }
                 Ok(())
             }
-            E::SymbolUse(attr) => {
-                let token = self.expect(T::At)?;
+            Element::SymbolUse(attr) => {
+                let token = self.expect(TokenKind::At)?;
                 let name = self.symbol_text(token.span());
                 let mut path = vec![name];
-                while self.peek() == T::Colon && self.peek_at(1) == T::Colon {
+                while self.peek() == TokenKind::Colon && self.peek_at(1) == TokenKind::Colon {
                     self.at += 2;
-                    let token = self.expect(T::At)?;
+                    let token = self.expect(TokenKind::At)?;
                     path.push(self.symbol_text(token.span()));
                 }
                 if path.len() > 1 {
@@ -221,24 +221,24 @@ impl Reader<'_, '_> {
                 self.set_attr(attr, symbol);
                 Ok(())
             }
-            E::Successor => self.successor(),
-            E::SuccessorSegments => {
+            Element::Successor => self.successor(),
+            Element::SuccessorSegments => {
                 let sizes: Vec<i64> = std::iter::once(1)
                     .chain(self.out.successors.iter().map(|it| it.operands.len() as i64))
                     .collect();
                 self.segments(&sizes);
                 Ok(())
             }
-            E::Switch => self.switch(),
-            E::Region => self.region().map(|_| ()),
-            E::OptRegion => self.function_body(),
-            E::OptElse => {
+            Element::Switch => self.switch(),
+            Element::Region => self.region().map(|_| ()),
+            Element::OptRegion => self.function_body(),
+            Element::OptElse => {
                 if self.eat_word("else") {
                     self.region()?;
                 }
                 Ok(())
             }
-            E::Visibility => {
+            Element::Visibility => {
                 if let Some(it) = ["public", "private", "nested"].iter().find(|it| self.is_word(it))
                 {
                     self.at += 1;
@@ -246,57 +246,57 @@ impl Reader<'_, '_> {
                 }
                 Ok(())
             }
-            E::OptWeights => self.opt_weights(),
-            E::FuncSignature => self.func_signature(),
-            E::ScfFor => self.scf_for(),
-            E::ScfWhile => self.scf_while(),
-            E::ScfParallel => self.scf_parallel(),
-            E::ScfReduce => self.scf_reduce(),
-            E::ScfForall => self.scf_forall(),
-            E::IndexSwitch => self.index_switch(),
-            E::AffineFor => self.affine_for(),
-            E::AffineParallel => self.affine_parallel(),
-            E::AffineApply(attr) => self.affine_apply(attr),
-            E::AffineAccess(attr) => self.affine_access(attr),
-            E::AccessedTypes(maps) => self.accessed_types(maps),
-            E::OptStride => self.opt_stride(),
-            E::PrefetchKind => self.prefetch_kind(),
-            E::Delinearize => self.delinearize(),
-            E::Linearize => self.linearize(),
-            E::OptNontemporal => self.opt_nontemporal(),
-            E::OptInt(name) => self.opt_int(name),
-            E::Int32(name) => {
+            Element::OptWeights => self.opt_weights(),
+            Element::FuncSignature => self.func_signature(),
+            Element::ScfFor => self.scf_for(),
+            Element::ScfWhile => self.scf_while(),
+            Element::ScfParallel => self.scf_parallel(),
+            Element::ScfReduce => self.scf_reduce(),
+            Element::ScfForall => self.scf_forall(),
+            Element::IndexSwitch => self.index_switch(),
+            Element::AffineFor => self.affine_for(),
+            Element::AffineParallel => self.affine_parallel(),
+            Element::AffineApply(attr) => self.affine_apply(attr),
+            Element::AffineAccess(attr) => self.affine_access(attr),
+            Element::AccessedTypes(maps) => self.accessed_types(maps),
+            Element::OptStride => self.opt_stride(),
+            Element::PrefetchKind => self.prefetch_kind(),
+            Element::Delinearize => self.delinearize(),
+            Element::Linearize => self.linearize(),
+            Element::OptNontemporal => self.opt_nontemporal(),
+            Element::OptInt(name) => self.opt_int(name),
+            Element::Int32(name) => {
                 let value = self.integer()?;
                 let ty = self.i32_type();
                 let attr = self.int_attr(value, ty);
                 self.set_attr(name, attr);
                 Ok(())
             }
-            E::Permutation(name) => self.permutation(name),
-            E::Subview => self.subview(),
-            E::ReinterpretCast => self.reinterpret_cast(),
-            E::Reassociation => {
+            Element::Permutation(name) => self.permutation(name),
+            Element::Subview => self.subview(),
+            Element::ReinterpretCast => self.reinterpret_cast(),
+            Element::Reassociation => {
                 let attr = self.attr()?;
                 self.set_attr("reassociation", attr);
                 Ok(())
             }
-            E::OutputShape => self.output_shape(),
-            E::Global => self.global(),
-            E::RmwKind => {
+            Element::OutputShape => self.output_shape(),
+            Element::Global => self.global(),
+            Element::RmwKind => {
                 let kind = self.rmw_kind()?;
                 let attr = self.int_attr(kind as i64, Type::I64);
                 self.set_attr("kind", attr);
                 Ok(())
             }
-            E::RmwTypes => self.rmw_types(),
+            Element::RmwTypes => self.rmw_types(),
         }
     }
 
     // Operands.
 
     fn paren_uses(&mut self, ty: Type) -> Res {
-        self.expect(T::LParen)?;
-        self.list(T::RParen, |it| it.operand(ty).map(|_| ()))
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| it.operand(ty).map(|_| ()))
     }
 
     /// `%a, %b : i32, i64`
@@ -304,11 +304,11 @@ impl Reader<'_, '_> {
         let first = self.out.operands.len();
         loop {
             self.operand(Type::UNKNOWN)?;
-            if !self.eat(T::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
-        self.expect(T::Colon)?;
+        self.expect(TokenKind::Colon)?;
         self.operand_types(first)
     }
 
@@ -319,7 +319,7 @@ impl Reader<'_, '_> {
             let ty = self.ty()?;
             self.set_operand_type(at, ty);
             at += 1;
-            if !self.eat(T::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 break;
             }
         }
@@ -345,7 +345,7 @@ impl Reader<'_, '_> {
         if !self.eat_word("attributes") {
             return Ok(());
         }
-        if !self.is_empty_region() && self.peek() != T::LBrace {
+        if !self.is_empty_region() && self.peek() != TokenKind::LBrace {
             return Err(self.expected("'{'"));
         }
         let Some(dict) = self.opt_dict()? else { return Ok(()) };
@@ -381,7 +381,7 @@ impl Reader<'_, '_> {
 
     fn constant_value(&mut self) -> Res {
         let span = self.token().span();
-        if self.peek() == T::Eof {
+        if self.peek() == TokenKind::Eof {
             return Err(self.expected("an attribute value"));
         }
         let attr = self.attr()?;
@@ -404,8 +404,8 @@ impl Reader<'_, '_> {
                 return Ok(value);
             }
         }
-        let is_negative = self.eat(T::Minus);
-        if self.peek() != T::Int {
+        let is_negative = self.eat(TokenKind::Minus);
+        if self.peek() != TokenKind::Int {
             return Err(self.wrong(Code::ExpectedToken, "expected an integer"));
         }
         let text = self.word();
@@ -423,8 +423,8 @@ impl Reader<'_, '_> {
     /// One of these names, bare or as a string: its number.
     pub(super) fn enum_case(&mut self, names: &[&str]) -> Res<usize> {
         let text = match self.peek() {
-            T::Bare => self.word(),
-            T::Str => self.word().trim_matches('"'),
+            TokenKind::Bare => self.word(),
+            TokenKind::Str => self.word().trim_matches('"'),
             _ => {
                 let message = format!("expected one of {}", names.join(", "));
                 return Err(self.wrong(Code::UnknownCase, message));
@@ -442,44 +442,44 @@ impl Reader<'_, '_> {
 
 impl Printer<'_> {
     /// Writes an op along the description of its form, behind its name: what [`Reader::walk`] reads.
-    pub(crate) fn write_form(&mut self, format: &'static [E]) -> Fits {
+    pub(crate) fn write_form(&mut self, format: &'static [Element]) -> Fits {
         format.iter().try_for_each(|it| self.write_element(*it))
     }
 
-    fn write_element(&mut self, element: E) -> Fits {
+    fn write_element(&mut self, element: Element) -> Fits {
         match element {
-            E::Punct(kind) => {
+            Element::Punct(kind) => {
                 match kind {
-                    T::Comma => self.text.push(","),
-                    T::LParen => self.text.push("("),
-                    T::RParen => self.text.push(")"),
-                    T::LSquare if self.text.out.ends_with(',') => self.text.push(" ["),
-                    T::LSquare => self.text.push("["),
-                    T::RSquare => self.text.push("]"),
-                    T::Colon => self.word(":"),
-                    T::Arrow => self.word("->"),
+                    TokenKind::Comma => self.text.push(","),
+                    TokenKind::LParen => self.text.push("("),
+                    TokenKind::RParen => self.text.push(")"),
+                    TokenKind::LSquare if self.text.out.ends_with(',') => self.text.push(" ["),
+                    TokenKind::LSquare => self.text.push("["),
+                    TokenKind::RSquare => self.text.push("]"),
+                    TokenKind::Colon => self.word(":"),
+                    TokenKind::Arrow => self.word("->"),
                     _ => return Err(Unfit),
                 }
                 Ok(())
             }
-            E::Word(word) | E::EitherWord(word, _) => {
+            Element::Word(word) | Element::EitherWord(word, _) => {
                 self.word(word);
                 Ok(())
             }
-            E::OptWord(word, attr) => match self.op_attr(attr) {
+            Element::OptWord(word, attr) => match self.op_attr(attr) {
                 Some(Attr::UNIT) => {
                     self.word(word);
                     Ok(())
                 }
                 it => fits(it.is_none()),
             },
-            E::Use(ty) => self.operand(ty),
-            E::Uses(n) => {
+            Element::Use(ty) => self.operand(ty),
+            Element::Uses(n) => {
                 let values = self.take_operands(n.into())?;
                 self.blank();
                 self.values(&values)
             }
-            E::ParenUses(ty) => {
+            Element::ParenUses(ty) => {
                 let values = self.take_operands(self.n_left())?;
                 fits(ty == Type::UNKNOWN || values.iter().all(|it| self.type_of(*it) == ty))?;
                 self.text.push("(");
@@ -487,8 +487,8 @@ impl Printer<'_> {
                 self.text.push(")");
                 Ok(())
             }
-            E::Indices(open) => self.write_indices(open),
-            E::OptUsesTypes => {
+            Element::Indices(open) => self.write_indices(open),
+            Element::OptUsesTypes => {
                 let values = self.take_operands(self.n_left())?;
                 if values.is_empty() {
                     return Ok(());
@@ -496,7 +496,7 @@ impl Printer<'_> {
                 self.blank();
                 self.values_types(&values)
             }
-            E::OptParenUsesTypes => {
+            Element::OptParenUsesTypes => {
                 let values = self.take_operands(self.n_left())?;
                 if values.is_empty() {
                     return Ok(());
@@ -506,36 +506,36 @@ impl Printer<'_> {
                 self.text.push(")");
                 Ok(())
             }
-            E::AttrDict => {
+            Element::AttrDict => {
                 self.other_attrs("");
                 Ok(())
             }
-            E::AttrDictWithKeyword => {
+            Element::AttrDictWithKeyword => {
                 self.other_attrs("attributes");
                 Ok(())
             }
-            E::ConstantValue => {
+            Element::ConstantValue => {
                 let value = self.op_attr("value").ok_or(Unfit)?;
                 fits(self.ir.interner.attr_type(value) == Some(self.take_result()?))?;
                 self.attr_word(value, Types::All);
                 Ok(())
             }
-            E::StrAttr(name) => {
+            Element::StrAttr(name) => {
                 self.string(name).ok_or(Unfit)?;
                 self.attr_word(self.op_attr(name).ok_or(Unfit)?, Types::All);
                 Ok(())
             }
-            E::Type(bind) => self.write_bound_type(bind),
-            E::ResultIs(ty) => fits(self.take_result()? == ty),
-            E::ResultTypes => {
+            Element::Type(bind) => self.write_bound_type(bind),
+            Element::ResultIs(ty) => fits(self.take_result()? == ty),
+            Element::ResultTypes => {
                 let types = self.take_results()?;
                 fits(!types.is_empty())?;
                 self.blank();
                 self.text.types(&types);
                 Ok(())
             }
-            E::OptArrowTypes => self.write_arrow_types(),
-            E::OptArrowResultTypes => {
+            Element::OptArrowTypes => self.write_arrow_types(),
+            Element::OptArrowResultTypes => {
                 let types = self.take_results()?;
                 if !types.is_empty() {
                     self.word("-> ");
@@ -543,44 +543,44 @@ impl Printer<'_> {
                 }
                 Ok(())
             }
-            E::FunctionType(from) => self.write_function_type(from.into()),
-            E::OptFlags(flags) => self.write_flags(flags),
-            E::OptRounding => self.write_rounding(),
-            E::Predicate(names) => {
+            Element::FunctionType(from) => self.write_function_type(from.into()),
+            Element::OptFlags(flags) => self.write_flags(flags),
+            Element::OptRounding => self.write_rounding(),
+            Element::Predicate(names) => {
                 let at = usize::try_from(self.int("predicate")?).map_err(|_| Unfit)?;
                 self.word(names.get(at).ok_or(Unfit)?);
                 Ok(())
             }
-            E::Select => self.write_select(),
-            E::SymbolName => {
+            Element::Select => self.write_select(),
+            Element::SymbolName => {
                 let name = self.string("sym_name").ok_or(Unfit)?;
                 self.blank();
                 self.text.symbol(name);
                 Ok(())
             }
-            E::OptSymbolName => {
+            Element::OptSymbolName => {
                 if let Some(name) = self.string("sym_name") {
                     self.blank();
                     self.text.symbol(name);
                 }
                 Ok(())
             }
-            E::SymbolUse(name) => {
+            Element::SymbolUse(name) => {
                 let symbol = self.op_attr(name).ok_or(Unfit)?;
                 fits(matches!(self.ir.interner.attr_data(symbol), AttrData::Symbol(_)))?;
                 self.attr_word(symbol, Types::All);
                 Ok(())
             }
-            E::Successor => self.write_successor(),
-            E::SuccessorSegments => {
+            Element::Successor => self.write_successor(),
+            Element::SuccessorSegments => {
                 let sizes = self.segment_sizes::<3>()?;
                 fits(sizes[0] == 1)
             }
-            E::OptWeights => self.write_weights(),
-            E::Switch => self.write_switch(),
-            E::Region => self.next_region(),
-            E::OptRegion => self.write_function_body(),
-            E::OptElse => {
+            Element::OptWeights => self.write_weights(),
+            Element::Switch => self.write_switch(),
+            Element::Region => self.next_region(),
+            Element::OptRegion => self.write_function_body(),
+            Element::OptElse => {
                 let Ok(region) = self.region_at(1) else { return Ok(()) };
                 if self.ir.items(region).next().is_none() {
                     self.skip_region();
@@ -589,29 +589,29 @@ impl Printer<'_> {
                 self.word("else");
                 self.braces(region)
             }
-            E::Visibility => {
+            Element::Visibility => {
                 if let Some(visibility) = self.string("sym_visibility") {
                     self.word(self.ir.interner.str(visibility));
                 }
                 Ok(())
             }
-            E::FuncSignature => self.write_func_signature(),
-            E::ScfFor => self.write_scf_for(),
-            E::ScfWhile => self.write_scf_while(),
-            E::ScfParallel => self.write_scf_parallel(),
-            E::ScfReduce => self.write_scf_reduce(),
-            E::ScfForall => self.write_scf_forall(),
-            E::IndexSwitch => self.write_index_switch(),
-            E::AffineFor => self.write_affine_for(),
-            E::AffineParallel => self.write_affine_parallel(),
-            E::AffineApply(attr) => self.write_affine_apply(attr),
-            E::AffineAccess(attr) => self.write_affine_access(attr),
-            E::AccessedTypes(maps) => self.write_accessed_types(maps),
-            E::OptStride => self.write_stride(),
-            E::PrefetchKind => self.write_prefetch_kind(),
-            E::Delinearize => self.write_delinearize(),
-            E::Linearize => self.write_linearize(),
-            E::OptNontemporal => {
+            Element::FuncSignature => self.write_func_signature(),
+            Element::ScfFor => self.write_scf_for(),
+            Element::ScfWhile => self.write_scf_while(),
+            Element::ScfParallel => self.write_scf_parallel(),
+            Element::ScfReduce => self.write_scf_reduce(),
+            Element::ScfForall => self.write_scf_forall(),
+            Element::IndexSwitch => self.write_index_switch(),
+            Element::AffineFor => self.write_affine_for(),
+            Element::AffineParallel => self.write_affine_parallel(),
+            Element::AffineApply(attr) => self.write_affine_apply(attr),
+            Element::AffineAccess(attr) => self.write_affine_access(attr),
+            Element::AccessedTypes(maps) => self.write_accessed_types(maps),
+            Element::OptStride => self.write_stride(),
+            Element::PrefetchKind => self.write_prefetch_kind(),
+            Element::Delinearize => self.write_delinearize(),
+            Element::Linearize => self.write_linearize(),
+            Element::OptNontemporal => {
                 if self.tool != Tool::Mlir19
                     && let Some(value) = self.op_attr("nontemporal")
                 {
@@ -621,38 +621,38 @@ impl Printer<'_> {
                 }
                 Ok(())
             }
-            E::OptInt(name) => {
+            Element::OptInt(name) => {
                 if self.tool != Tool::Mlir19 && self.op_attr(name).is_some() {
                     let text = format!("{name} = {}", self.int(name)?);
                     self.word(&text);
                 }
                 Ok(())
             }
-            E::Int32(name) => {
+            Element::Int32(name) => {
                 let value = self.int(name)?;
                 self.word(&value.to_string());
                 Ok(())
             }
-            E::Permutation(name) => self.write_permutation(name),
-            E::Subview => self.write_static_lists(["[", "[", "["]),
-            E::ReinterpretCast => {
+            Element::Permutation(name) => self.write_permutation(name),
+            Element::Subview => self.write_static_lists(["[", "[", "["]),
+            Element::ReinterpretCast => {
                 self.word("to");
                 self.write_static_lists([" offset: [", ", sizes: [", ", strides: ["])
             }
-            E::Reassociation => {
+            Element::Reassociation => {
                 let attr = self.op_attr("reassociation").ok_or(Unfit)?;
                 fits(matches!(self.ir.interner.attr_data(attr), AttrData::Array(_)))?;
                 self.attr_word(attr, Types::All);
                 Ok(())
             }
-            E::OutputShape => {
+            Element::OutputShape => {
                 self.word("output_shape ");
                 let sizes = self.ints("static_output_shape")?;
                 self.write_mixed("[", &sizes, "]")
             }
-            E::Global => self.write_global(),
-            E::RmwKind => self.write_rmw_kind(),
-            E::RmwTypes => self.write_rmw_types(),
+            Element::Global => self.write_global(),
+            Element::RmwKind => self.write_rmw_kind(),
+            Element::RmwTypes => self.write_rmw_types(),
         }
     }
 }

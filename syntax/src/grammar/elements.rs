@@ -1,10 +1,10 @@
 //! Numbers held against their types, and the literals of dense elements.
 
+use super::ast::{Literal, Number};
 use super::reader::{Reader, Res};
-use super::tree::{Literal, Number};
 use super::words::Word;
 use crate::print::{float_text, push_quoted_raw};
-use crate::{Attr, AttrData, Code, Dim, Interner, Sign, T, Type, TypeData};
+use crate::{Attr, AttrData, Code, Dim, Interner, Sign, TokenKind, Type, TypeData};
 
 /// A number as an attribute of a type; or why it is none.
 pub(super) fn number(
@@ -34,7 +34,7 @@ pub(super) fn number(
             let bits = float_value(number, kind)?.to_bits();
             Ok(interner.attr(AttrData::Float { bits, ty }))
         }
-        _ if number.word.kind == T::Float => {
+        _ if number.word.kind == TokenKind::Float => {
             Err("floating point value not valid for specified type".to_owned())
         }
         _ => Err("integer literal not valid for specified type".to_owned()),
@@ -44,7 +44,7 @@ pub(super) fn number(
 /// The value of an integer literal in an integer type.
 fn int_value(number: &Number<'_>, width: u32, sign: Sign) -> Result<i128, String> {
     let out_of_range = || "integer constant out of range for its type".to_owned();
-    if number.word.kind == T::Float {
+    if number.word.kind == TokenKind::Float {
         return Err("a floating point value is no integer".to_owned());
     }
     let text = number.word.text;
@@ -151,7 +151,7 @@ fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
             None => Err("hexadecimal float constant out of range for type".to_owned()),
         };
     }
-    if number.word.kind == T::Int {
+    if number.word.kind == TokenKind::Int {
         return Err("a floating point value needs a '.', such as 1.0".to_owned());
     }
     let value = round_to(text.parse::<f64>().unwrap_or(f64::NAN), kind);
@@ -161,12 +161,12 @@ fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
 /// `array<i32: 1, 2>`
 pub(super) fn dense_array(
     reader: &mut Reader<'_, '_>,
-    ty: &super::tree::TypeTree<'_>,
+    ty: &super::ast::TypeTree<'_>,
     values: &[Literal<'_>],
 ) -> Res<Attr> {
     let element = reader.lower_type(ty)?;
     let span = match ty {
-        super::tree::TypeTree::Word(word) => word.span(),
+        super::ast::TypeTree::Word(word) => word.span(),
         _ => reader.token().span(),
     };
     let data = reader.env.interner.type_data(element).clone();
@@ -191,7 +191,7 @@ pub(super) fn dense_array(
         let attr = match value {
             Literal::Number(it) => number(reader.env.interner, it, element)
                 .map_err(|message| (it.word.span(), message)),
-            Literal::Word(word) if word.kind == T::Bare => {
+            Literal::Word(word) if word.kind == TokenKind::Bare => {
                 if matches!(data, TypeData::Int { width: 1, .. }) {
                     Ok(reader.env.interner.attr(AttrData::Bool(word.text == "true")))
                 } else {
@@ -460,7 +460,7 @@ fn word_of<'b, 'a>(literal: &'b Literal<'a>) -> &'b Word<'a> {
 
 fn element_text(interner: &Interner, leaf: &Literal<'_>, ty: Type) -> Result<String, String> {
     match (interner.type_data(ty), leaf) {
-        (TypeData::Int { width: 1, .. }, Literal::Word(it)) if it.kind == T::Bare => {
+        (TypeData::Int { width: 1, .. }, Literal::Word(it)) if it.kind == TokenKind::Bare => {
             Ok(it.text.to_owned())
         }
         (TypeData::Int { width: 1, sign: Sign::Signless }, Literal::Number(it)) => {
@@ -480,7 +480,7 @@ fn element_text(interner: &Interner, leaf: &Literal<'_>, ty: Type) -> Result<Str
             Ok(format!("({real},{})", element_text(interner, &both.1, *inner)?))
         }
         (TypeData::Int { .. } | TypeData::Index | TypeData::Float(_), Literal::Word(it))
-            if it.kind == T::Bare =>
+            if it.kind == TokenKind::Bare =>
         {
             Err("expected i1 type for 'true' or 'false' values".to_owned())
         }

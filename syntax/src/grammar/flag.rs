@@ -3,7 +3,7 @@
 use super::reader::{Reader, Res};
 use crate::dialect::format::{FASTMATH, Flags, OVERFLOW, RMW, ROUNDING};
 use crate::print::{Fits, Printer, Tool, Unfit, fits};
-use crate::{Attr, AttrData, T};
+use crate::{Attr, AttrData, TokenKind};
 
 /// `#arith.overflow<nsw, nuw>`: the attribute of these flags.
 fn flags_text(flags: &Flags, bits: u32) -> String {
@@ -43,10 +43,10 @@ impl Reader<'_, '_> {
     pub(super) fn opt_flags(&mut self, flags: &'static Flags) -> Res {
         if flags.word.is_empty() {
             // `<no_inline>`
-            if self.peek() == T::Less {
+            if self.peek() == TokenKind::Less {
                 self.at += 1;
                 self.expect_word(flags.flags[0].0)?;
-                self.expect(T::Greater)?;
+                self.expect(TokenKind::Greater)?;
                 self.set_attr(flags.attr, Attr::UNIT);
             }
             return Ok(());
@@ -54,16 +54,16 @@ impl Reader<'_, '_> {
         if !self.eat_word(flags.word) {
             return Ok(());
         }
-        self.expect(T::Less)?;
+        self.expect(TokenKind::Less)?;
         let mut bits = 0;
         loop {
             let names: Vec<_> = flags.flags.iter().map(|it| it.0).collect();
             let at = self.enum_case(&names)?;
             bits |= flags.flags[at].1;
-            if self.eat(T::Greater) {
+            if self.eat(TokenKind::Greater) {
                 break;
             }
-            if !self.eat(T::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 return Err(self.expected("'>' or ','"));
             }
         }

@@ -3,27 +3,27 @@
 use super::ParsedArgument;
 use super::reader::{Reader, Res};
 use crate::print::{Fits, Printer, Unfit, fits};
-use crate::{Attr, AttrData, Code, T, Type, TypeData};
+use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
 
 impl Reader<'_, '_> {
     /// `(%a: i32 {..}, %b: i64) -> (i32 {..})`, or types only.
     pub(super) fn func_signature(&mut self) -> Res {
-        self.expect(T::LParen)?;
-        self.list(T::RParen, |it| {
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| {
             let named = it.header_arguments.first().map(|it| it.name.is_some());
-            let argument = if it.peek() == T::Percent {
+            let argument = if it.peek() == TokenKind::Percent {
                 if named == Some(false) {
                     return Err(
                         it.wrong(Code::MixedArguments, "expected type instead of SSA identifier")
                     );
                 }
                 let operand = it.value(crate::Type::UNKNOWN)?;
-                if it.tokens[it.at - 1].kind == T::Hash {
+                if it.tokens[it.at - 1].kind == TokenKind::Hash {
                     it.at -= 1;
                     let message = "result number not allowed in argument list";
                     return Err(it.wrong(Code::InvalidResultNumber, message));
                 }
-                it.expect(T::Colon)?;
+                it.expect(TokenKind::Colon)?;
                 let ty = it.ty()?;
                 ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None }
             } else {
@@ -42,9 +42,9 @@ impl Reader<'_, '_> {
         })?;
         let mut results = Vec::new();
         let mut result_attrs = Vec::new();
-        if self.eat(T::Arrow) {
-            if self.eat(T::LParen) {
-                self.list(T::RParen, |it| {
+        if self.eat(TokenKind::Arrow) {
+            if self.eat(TokenKind::LParen) {
+                self.list(TokenKind::RParen, |it| {
                     results.push(it.ty()?);
                     result_attrs.push(it.opt_dict()?);
                     Ok(())
@@ -78,7 +78,7 @@ impl Reader<'_, '_> {
 
     /// The body, or nothing: then it is a declaration.
     pub(super) fn function_body(&mut self) -> Res {
-        if self.peek() != T::Region {
+        if self.peek() != TokenKind::Region {
             self.out.arguments = std::mem::take(&mut self.header_arguments);
             return Ok(());
         }

@@ -3,15 +3,15 @@
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
-use crate::{Attr, AttrData, Code, Name, OpKind, Span, T, Type, TypeData, dialect};
+use crate::{Attr, AttrData, Code, Name, OpKind, Span, TokenKind, Type, TypeData, dialect};
 
 impl Reader<'_, '_> {
     pub(super) fn item(&mut self) {
         let result = match self.peek() {
-            T::Caret => self.label(),
-            T::Hash | T::HashBody => self.alias(OpKind::AttrAlias),
-            T::Bang | T::BangBody => self.alias(OpKind::TypeAlias),
-            T::FileMetaOpen => self.resources(),
+            TokenKind::Caret => self.label(),
+            TokenKind::Hash | TokenKind::HashBody => self.alias(OpKind::AttrAlias),
+            TokenKind::Bang | TokenKind::BangBody => self.alias(OpKind::TypeAlias),
+            TokenKind::FileMetaOpen => self.resources(),
             _ => self.op(),
         };
         if result.is_err() {
@@ -28,27 +28,27 @@ impl Reader<'_, '_> {
     /// Nothing may follow.
     fn end(&mut self) -> Res {
         match self.peek() {
-            T::Eof => Ok(()),
+            TokenKind::Eof => Ok(()),
             // What follows is taken for the next op.
-            T::Percent => {
+            TokenKind::Percent => {
                 self.at += 1;
                 Err(self.expected("'=' after the SSA name"))
             }
-            T::Bare => self.second_op(),
-            T::Str => {
+            TokenKind::Bare => self.second_op(),
+            TokenKind::Str => {
                 self.at += 1;
                 Err(self.expected("'(' to start the operand list"))
             }
-            T::Caret => {
+            TokenKind::Caret => {
                 self.at += 1;
                 Err(self.expected("':' after the block name"))
             }
-            T::Bang | T::Hash => {
+            TokenKind::Bang | TokenKind::Hash => {
                 self.at += 1;
                 Err(self.expected("'=' in alias definition"))
             }
             // As the real tools do, from the end of what stands before; but to the end of what cannot be one, lines below.
-            kind if kind != T::Error && self.token().at_line_start => {
+            kind if kind != TokenKind::Error && self.token().at_line_start => {
                 let span = Span::new(self.end_before(), self.token().end);
                 Err(self.broken(Code::ExpectedToken, span, "expected an operation".into()))
             }
@@ -67,7 +67,7 @@ impl Reader<'_, '_> {
         }
         let mut second = super::Parsed::default();
         super::parse_item(self.text, &self.tokens[self.at..], self.env, &mut second);
-        self.out.asks_dialect |= second.asks_dialect;
+        self.out.depends_on_dialect |= second.depends_on_dialect;
         let span = self.token().span();
         self.at = self.tokens.len();
         self.out.operands.extend(second.operands);
@@ -96,17 +96,17 @@ impl Reader<'_, '_> {
         let name = self.slice(token);
         let name = self.name(&name[1..]);
         self.out.name = Some(name);
-        if self.eat(T::LParen) {
-            self.list(T::RParen, |it| {
+        if self.eat(TokenKind::LParen) {
+            self.list(TokenKind::RParen, |it| {
                 let operand = it.value(Type::UNKNOWN)?;
-                if it.at > 0 && it.tokens[it.at - 1].kind == T::Hash {
+                if it.at > 0 && it.tokens[it.at - 1].kind == TokenKind::Hash {
                     it.at -= 1;
                     return Err(it.wrong(
                         Code::InvalidResultNumber,
                         "result number not allowed in argument list",
                     ));
                 }
-                if !it.eat(T::Colon) {
+                if !it.eat(TokenKind::Colon) {
                     return Err(it.expected("':' and a type"));
                 }
                 let ty = it.ty()?;
@@ -116,9 +116,9 @@ impl Reader<'_, '_> {
                 Ok(())
             })?;
         }
-        self.expect(T::Colon)?;
+        self.expect(TokenKind::Colon)?;
         match self.peek() {
-            T::Eof => Ok(()),
+            TokenKind::Eof => Ok(()),
             _ => self.end(),
         }
     }
@@ -136,7 +136,7 @@ impl Reader<'_, '_> {
             let message = "names with a '.' are reserved for dialects";
             return Err(self.wrong(Code::DottedAlias, message));
         }
-        if self.peek() != T::Equal {
+        if self.peek() != TokenKind::Equal {
             return Err(self.expected("'=' in alias definition"));
         }
         self.bump();
@@ -158,18 +158,18 @@ impl Reader<'_, '_> {
         self.out.kind = OpKind::Resources;
         self.out.form = Form::Custom;
         self.out.name_span = self.bump().span();
-        if self.eat(T::FileMetaClose) {
+        if self.eat(TokenKind::FileMetaClose) {
             return self.end();
         }
         loop {
             let key = self.resource_key("expected a key of the resource section")?;
-            self.expect(T::Colon)?;
+            self.expect(TokenKind::Colon)?;
             let map = self.resource_map(3)?;
             self.set_attr_named(key, map);
-            if self.eat(T::FileMetaClose) {
+            if self.eat(TokenKind::FileMetaClose) {
                 return self.end();
             }
-            if !self.eat(T::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 return Err(self.expected("',' or '#-}'"));
             }
         }
@@ -178,8 +178,8 @@ impl Reader<'_, '_> {
     fn resource_key(&mut self, what: &'static str) -> Res<Name> {
         let token = self.token();
         let name = match token.kind {
-            T::Bare => self.name(self.slice(token)),
-            T::Str => self.string(token.span()),
+            TokenKind::Bare => self.name(self.slice(token)),
+            TokenKind::Str => self.string(token.span()),
             _ => return Err(self.wrong(Code::ExpectedToken, what)),
         };
         self.at += 1;
@@ -190,18 +190,20 @@ impl Reader<'_, '_> {
     fn resource_map(&mut self, depth: usize) -> Res<Attr> {
         let mut entries = Vec::new();
         // Whatever stands in braces may have been taken for a region.
-        if self.peek() == T::Region {
+        if self.peek() == TokenKind::Region {
             self.at += 1;
         } else {
-            self.expect(T::LBrace)?;
-            self.list(T::RBrace, |it| {
+            self.expect(TokenKind::LBrace)?;
+            self.list(TokenKind::RBrace, |it| {
                 let key = it.resource_key("expected a key")?;
-                it.expect(T::Colon)?;
+                it.expect(TokenKind::Colon)?;
                 let value = match it.peek() {
-                    T::LBrace | T::Region if depth > 0 => it.resource_map(depth - 1)?,
-                    T::Str | T::Int => it.attr()?,
-                    T::Bare if matches!(it.word(), "true" | "false") => it.attr()?,
-                    T::Bare => {
+                    TokenKind::LBrace | TokenKind::Region if depth > 0 => {
+                        it.resource_map(depth - 1)?
+                    }
+                    TokenKind::Str | TokenKind::Int => it.attr()?,
+                    TokenKind::Bare if matches!(it.word(), "true" | "false") => it.attr()?,
+                    TokenKind::Bare => {
                         it.bump();
                         Attr::UNKNOWN
                     }
@@ -215,16 +217,16 @@ impl Reader<'_, '_> {
     }
 
     fn op(&mut self) -> Res {
-        if self.peek() == T::Percent {
+        if self.peek() == TokenKind::Percent {
             self.result_names()?;
         }
         match self.peek() {
-            T::Str => {
+            TokenKind::Str => {
                 self.out.form = Form::Generic;
                 self.generic()?;
             }
-            T::Bare => self.custom()?,
-            T::Error => return Err(self.lexical(self.token())),
+            TokenKind::Bare => self.custom()?,
+            TokenKind::Error => return Err(self.lexical(self.token())),
             _ => return Err(self.expected("an operation name")),
         }
         if self.out.form == Form::Opaque {
@@ -238,15 +240,15 @@ impl Reader<'_, '_> {
 
     fn result_names(&mut self) -> Res {
         loop {
-            if self.peek() != T::Percent {
+            if self.peek() != TokenKind::Percent {
                 return Err(self.expected("an SSA name"));
             }
             let token = self.bump();
             let name =
                 self.env.interner.name(&self.text[token.start as usize + 1..token.end as usize]);
             let mut count = 1;
-            if self.eat(T::Colon) {
-                if self.peek() != T::Int {
+            if self.eat(TokenKind::Colon) {
+                if self.peek() != TokenKind::Int {
                     return Err(self.expected("an integer number of results"));
                 }
                 let Ok(n @ 1..) = self.word().parse::<u32>() else {
@@ -257,10 +259,10 @@ impl Reader<'_, '_> {
                 self.bump();
             }
             self.out.results.push(ParsedResult { name, span: token.span(), count });
-            if self.eat(T::Equal) {
+            if self.eat(TokenKind::Equal) {
                 return Ok(());
             }
-            if !self.eat(T::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 return Err(self.expected("'=' after the SSA name"));
             }
         }
@@ -305,14 +307,14 @@ impl Reader<'_, '_> {
             let message = unknown_op(dialect, full);
             self.structure(Code::UnknownOp, token.span(), message);
         }
-        self.expect(T::LParen)?;
-        self.list(T::RParen, |it| it.operand(Type::UNKNOWN).map(|_| ()))?;
-        if self.eat(T::LSquare) {
-            if self.peek() == T::RSquare {
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| it.operand(Type::UNKNOWN).map(|_| ()))?;
+        if self.eat(TokenKind::LSquare) {
+            if self.peek() == TokenKind::RSquare {
                 return Err(self.expected("a block name"));
             }
-            self.list(T::RSquare, |it| {
-                let token = it.expect(T::Caret)?;
+            self.list(TokenKind::RSquare, |it| {
+                let token = it.expect(TokenKind::Caret)?;
                 let name = it.slice(token);
                 let name = it.name(&name[1..]);
                 it.out.successors.push(ParsedSuccessor {
@@ -323,23 +325,23 @@ impl Reader<'_, '_> {
                 Ok(())
             })?;
         }
-        if self.eat(T::Less) {
+        if self.eat(TokenKind::Less) {
             let properties = match self.opt_dict()? {
                 Some(it) => Some(it),
-                None if self.peek() == T::Greater => None,
+                None if self.peek() == TokenKind::Greater => None,
                 None => Some(self.attr()?),
             };
             if let Some(it) = properties {
                 self.add_properties(it);
             }
-            self.expect(T::Greater)?;
+            self.expect(TokenKind::Greater)?;
         }
-        if self.peek() == T::LParen {
+        if self.peek() == TokenKind::LParen {
             self.bump();
-            self.list(T::RParen, |it| it.region().map(|_| ()))?;
+            self.list(TokenKind::RParen, |it| it.region().map(|_| ()))?;
         }
         self.attr_dict()?;
-        self.expect(T::Colon)?;
+        self.expect(TokenKind::Colon)?;
         let type_span = self.token().span();
         let ty = self.ty()?;
         self.bind_generic_types(ty, type_span)?;
@@ -463,7 +465,7 @@ impl Reader<'_, '_> {
 
     /// A region; its arguments are those that the header has defined.
     pub(super) fn region(&mut self) -> Res<Span> {
-        if self.peek() != T::Region {
+        if self.peek() != TokenKind::Region {
             return Err(self.expected("'{' to begin a region"));
         }
         self.n_regions += 1;
@@ -474,7 +476,7 @@ impl Reader<'_, '_> {
 
     /// Symbols that are defined and used, wherever they stand in the op.
     fn symbols(&mut self) {
-        if !self.tokens.iter().any(|it| it.kind == T::At) {
+        if !self.tokens.iter().any(|it| it.kind == TokenKind::At) {
             if self.out.form == Form::Generic && !self.out.attrs.is_empty() {
                 self.generic_symbol();
             }
@@ -484,15 +486,15 @@ impl Reader<'_, '_> {
         while at < self.tokens.len() {
             let token = self.tokens[at];
             at += 1;
-            if token.kind != T::At {
+            if token.kind != TokenKind::At {
                 continue;
             }
             let root = self.symbol_text(token.span());
             let (mut name, mut span) = (root, token.span());
             while let [a, b, c, ..] = self.tokens[at..]
-                && a.kind == T::Colon
-                && b.kind == T::Colon
-                && c.kind == T::At
+                && a.kind == TokenKind::Colon
+                && b.kind == TokenKind::Colon
+                && c.kind == TokenKind::At
             {
                 name = self.symbol_text(c.span());
                 span.end = c.end;
@@ -511,9 +513,9 @@ impl Reader<'_, '_> {
     /// `sym_name = "f"` of an op in generic form.
     fn generic_symbol(&mut self) {
         let found = self.tokens.windows(3).find(|it| {
-            it[0].kind == T::Bare
-                && it[1].kind == T::Equal
-                && it[2].kind == T::Str
+            it[0].kind == TokenKind::Bare
+                && it[1].kind == TokenKind::Equal
+                && it[2].kind == TokenKind::Str
                 && self.slice(it[0]) == "sym_name"
         });
         if let Some(token) = found.map(|it| it[2]) {
@@ -527,7 +529,7 @@ impl Reader<'_, '_> {
         if written.contains('.') {
             return Some(self.name(written));
         }
-        self.out.asks_dialect = true;
+        self.out.depends_on_dialect = true;
         let full = match (self.env.default_dialect?, written) {
             (dialect::SOME_DIALECT, name) => return Some(self.name(name)),
             ("func", "return") => "func.return",

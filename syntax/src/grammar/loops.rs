@@ -3,7 +3,7 @@
 use super::reader::{Reader, Res};
 use super::{ParsedArgument, ParsedOperand};
 use crate::print::{Fits, Printer, Unfit, fits};
-use crate::{Attr, AttrData, Code, Span, T, Type, TypeData, Value};
+use crate::{Attr, AttrData, Code, Span, TokenKind, Type, TypeData, Value};
 
 /// The size that stands for a dynamic one in static arrays.
 pub(super) const DYNAMIC: i64 = i64::MIN;
@@ -12,7 +12,7 @@ impl Reader<'_, '_> {
     /// `%i` where it is defined.
     pub(super) fn argument(&mut self, ty: Type) -> Res<ParsedArgument> {
         let operand = self.value(ty)?;
-        if self.tokens[self.at - 1].kind == T::Hash {
+        if self.tokens[self.at - 1].kind == TokenKind::Hash {
             self.at -= 1;
             let message = "result number not allowed in argument list";
             return Err(self.wrong(Code::InvalidResultNumber, message));
@@ -24,9 +24,9 @@ impl Reader<'_, '_> {
     /// `(%x = %y, ...)` behind the parenthesis: arguments to the header's, values to the operands.
     pub(super) fn assignments(&mut self) -> Res<usize> {
         let first = self.out.operands.len();
-        self.list(T::RParen, |it| {
+        self.list(TokenKind::RParen, |it| {
             let argument = it.argument(Type::UNKNOWN)?;
-            it.expect(T::Equal)?;
+            it.expect(TokenKind::Equal)?;
             it.operand(Type::UNKNOWN)?;
             it.header_arguments.push(argument);
             Ok(())
@@ -55,9 +55,9 @@ impl Reader<'_, '_> {
     pub(super) fn opt_iter_args(&mut self) -> Res<usize> {
         let mut first = self.out.operands.len();
         if self.eat_word("iter_args") {
-            self.expect(T::LParen)?;
+            self.expect(TokenKind::LParen)?;
             first = self.assignments()?;
-            self.expect(T::Arrow)?;
+            self.expect(TokenKind::Arrow)?;
             self.arrow_types()?;
             let types = self.out.result_types.clone();
             self.carry(first, &types, "loop-carried values");
@@ -72,14 +72,14 @@ impl Reader<'_, '_> {
         }
         let variable = self.argument(Type::INDEX)?;
         self.header_arguments.push(variable);
-        self.expect(T::Equal)?;
+        self.expect(TokenKind::Equal)?;
         self.operand(Type::INDEX)?;
         self.expect_word("to")?;
         self.operand(Type::INDEX)?;
         self.expect_word("step")?;
         self.operand(Type::INDEX)?;
         self.opt_iter_args()?;
-        if self.eat(T::Colon) {
+        if self.eat(TokenKind::Colon) {
             let ty = self.ty()?;
             self.header_arguments[0].ty = ty;
             for it in &mut self.out.operands[..3] {
@@ -91,10 +91,10 @@ impl Reader<'_, '_> {
 
     /// `(%x = %y, ...) : (A) -> B`
     pub(super) fn scf_while(&mut self) -> Res {
-        if self.eat(T::LParen) {
+        if self.eat(TokenKind::LParen) {
             self.assignments()?;
         }
-        self.expect(T::Colon)?;
+        self.expect(TokenKind::Colon)?;
         let span = self.token().span();
         let ty = self.ty()?;
         match self.env.interner.type_data(ty).clone() {
@@ -113,8 +113,8 @@ impl Reader<'_, '_> {
 
     /// `(%i, %j)` of a loop, as arguments of its region.
     pub(super) fn variables(&mut self) -> Res<usize> {
-        self.expect(T::LParen)?;
-        self.list(T::RParen, |it| {
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| {
             let argument = it.argument(Type::INDEX)?;
             it.header_arguments.push(argument);
             Ok(())
@@ -124,9 +124,9 @@ impl Reader<'_, '_> {
 
     fn index_list(&mut self, n: usize) -> Res {
         let span = self.token().span();
-        self.expect(T::LParen)?;
+        self.expect(TokenKind::LParen)?;
         let first = self.out.operands.len();
-        self.list(T::RParen, |it| it.operand(Type::INDEX).map(|_| ()))?;
+        self.list(TokenKind::RParen, |it| it.operand(Type::INDEX).map(|_| ()))?;
         let found = self.out.operands.len() - first;
         if found != n {
             self.mismatch(
@@ -141,7 +141,7 @@ impl Reader<'_, '_> {
     /// `(%i) = (%l) to (%u) step (%s) [init (%v)] [-> T]`
     pub(super) fn scf_parallel(&mut self) -> Res {
         let n = self.variables()?;
-        self.expect(T::Equal)?;
+        self.expect(TokenKind::Equal)?;
         self.index_list(n)?;
         self.expect_word("to")?;
         self.index_list(n)?;
@@ -149,8 +149,8 @@ impl Reader<'_, '_> {
         self.index_list(n)?;
         let first = self.out.operands.len();
         if self.eat_word("init") {
-            self.expect(T::LParen)?;
-            self.list(T::RParen, |it| it.operand(Type::UNKNOWN).map(|_| ()))?;
+            self.expect(TokenKind::LParen)?;
+            self.list(TokenKind::RParen, |it| it.operand(Type::UNKNOWN).map(|_| ()))?;
         }
         self.opt_arrow_types()?;
         let n_inits = self.out.operands.len() - first;
@@ -171,14 +171,16 @@ impl Reader<'_, '_> {
 
     /// `(%a, %b : T, U) {..}, {..}`
     pub(super) fn scf_reduce(&mut self) -> Res {
-        if self.eat(T::LParen) {
+        if self.eat(TokenKind::LParen) {
             self.uses_types()?;
-            self.expect(T::RParen)?;
+            self.expect(TokenKind::RParen)?;
         }
-        if self.peek() == T::Region && !(self.out.operands.is_empty() && self.is_empty_region()) {
+        if self.peek() == TokenKind::Region
+            && !(self.out.operands.is_empty() && self.is_empty_region())
+        {
             loop {
                 self.region()?;
-                if !self.eat(T::Comma) {
+                if !self.eat(TokenKind::Comma) {
                     break;
                 }
             }
@@ -187,13 +189,13 @@ impl Reader<'_, '_> {
     }
 
     /// `%use` or an integer, in a list: operands are added, and [`DYNAMIC`] stands for them.
-    pub(super) fn mixed_list(&mut self, close: T) -> Res<Vec<i64>> {
+    pub(super) fn mixed_list(&mut self, close: TokenKind) -> Res<Vec<i64>> {
         let mut out = Vec::new();
         self.list(close, |it| {
-            if it.peek() == T::Percent {
+            if it.peek() == TokenKind::Percent {
                 it.operand(Type::INDEX)?;
                 out.push(DYNAMIC);
-            } else if matches!(it.peek(), T::Int | T::Minus) {
+            } else if matches!(it.peek(), TokenKind::Int | TokenKind::Minus) {
                 out.push(it.integer()?);
             } else {
                 return Err(it.expected("an SSA value or an integer"));
@@ -208,21 +210,21 @@ impl Reader<'_, '_> {
         let n = self.variables()?;
         let (lower, upper, step);
         if self.eat_word("in") {
-            self.expect(T::LParen)?;
-            upper = self.mixed_list(T::RParen)?;
+            self.expect(TokenKind::LParen)?;
+            upper = self.mixed_list(TokenKind::RParen)?;
             (lower, step) = (vec![0; upper.len()], vec![1; upper.len()]);
         } else {
-            if !self.eat(T::Equal) {
+            if !self.eat(TokenKind::Equal) {
                 return Err(self.expected("'in' or '='"));
             }
-            self.expect(T::LParen)?;
-            lower = self.mixed_list(T::RParen)?;
+            self.expect(TokenKind::LParen)?;
+            lower = self.mixed_list(TokenKind::RParen)?;
             self.expect_word("to")?;
-            self.expect(T::LParen)?;
-            upper = self.mixed_list(T::RParen)?;
+            self.expect(TokenKind::LParen)?;
+            upper = self.mixed_list(TokenKind::RParen)?;
             self.expect_word("step")?;
-            self.expect(T::LParen)?;
-            step = self.mixed_list(T::RParen)?;
+            self.expect(TokenKind::LParen)?;
+            step = self.mixed_list(TokenKind::RParen)?;
         }
         for it in [&lower, &upper, &step] {
             if it.len() != n {
@@ -234,9 +236,9 @@ impl Reader<'_, '_> {
         let mut sizes = [dynamic(&lower), dynamic(&upper), dynamic(&step), 0];
         let first = self.out.operands.len();
         if self.eat_word("shared_outs") {
-            self.expect(T::LParen)?;
+            self.expect(TokenKind::LParen)?;
             self.assignments()?;
-            self.expect(T::Arrow)?;
+            self.expect(TokenKind::Arrow)?;
             self.arrow_types()?;
             let types = self.out.result_types.clone();
             self.carry(first, &types, "shared outputs");

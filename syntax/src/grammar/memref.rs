@@ -5,7 +5,7 @@ use super::reader::{Reader, Res};
 use crate::affine::{Affine, Body, Expr};
 use crate::dialect::format::RMW;
 use crate::print::{Fits, Printer, Types, Unfit, fits};
-use crate::{Attr, AttrData, OpKind, T, Type, TypeData};
+use crate::{Attr, AttrData, OpKind, TokenKind, Type, TypeData};
 
 /// The attributes of the lists of offsets, sizes and strides.
 const STATIC_LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
@@ -13,17 +13,17 @@ const STATIC_LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strid
 impl Reader<'_, '_> {
     pub(super) fn opt_nontemporal(&mut self) -> Res {
         if self.eat_word("nontemporal") {
-            self.expect(T::LParen)?;
+            self.expect(TokenKind::LParen)?;
             let value = self.attr()?;
             self.set_attr("nontemporal", value);
-            self.expect(T::RParen)?;
+            self.expect(TokenKind::RParen)?;
         }
         Ok(())
     }
 
     pub(super) fn opt_int(&mut self, name: &str) -> Res {
         if self.eat_word(name) {
-            self.expect(T::Equal)?;
+            self.expect(TokenKind::Equal)?;
             let value = self.integer()?;
             let attr = self.int_attr(value, Type::I64);
             self.set_attr(name, attr);
@@ -34,16 +34,16 @@ impl Reader<'_, '_> {
     /// `(i, j) -> (j, i)`: a map that permutes its dimensions, without `affine_map`.
     pub(super) fn permutation(&mut self, attr: &str) -> Res {
         let mut dims = Vec::new();
-        self.expect(T::LParen)?;
-        self.list(T::RParen, |it| {
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| {
             let dim = it.bare_word()?;
             dims.push(dim);
             Ok(())
         })?;
-        self.expect(T::Arrow)?;
+        self.expect(TokenKind::Arrow)?;
         let mut results = Vec::new();
-        self.expect(T::LParen)?;
-        self.list(T::RParen, |it| {
+        self.expect(TokenKind::LParen)?;
+        self.list(TokenKind::RParen, |it| {
             let dim = it.bare_word()?;
             let at = dims.iter().position(|it| *it == dim);
             let at = at.ok_or_else(|| it.expected("a dimension of the map"))?;
@@ -57,7 +57,7 @@ impl Reader<'_, '_> {
     }
 
     fn bare_word(&mut self) -> Res<String> {
-        if self.peek() != T::Bare {
+        if self.peek() != TokenKind::Bare {
             return Err(self.expected("an identifier"));
         }
         let word = self.word().to_owned();
@@ -66,25 +66,25 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn subview(&mut self) -> Res {
-        self.static_lists(|it, _| it.expect(T::LSquare).map(|_| ()))
+        self.static_lists(|it, _| it.expect(TokenKind::LSquare).map(|_| ()))
     }
 
     pub(super) fn reinterpret_cast(&mut self) -> Res {
         self.expect_word("to")?;
         self.static_lists(|it, at| {
             if at > 0 {
-                it.expect(T::Comma)?;
+                it.expect(TokenKind::Comma)?;
             }
             it.expect_word(["offset", "sizes", "strides"][at])?;
-            it.expect(T::Colon)?;
-            it.expect(T::LSquare).map(|_| ())
+            it.expect(TokenKind::Colon)?;
+            it.expect(TokenKind::LSquare).map(|_| ())
         })
     }
 
     pub(super) fn output_shape(&mut self) -> Res {
         self.expect_word("output_shape")?;
-        self.expect(T::LSquare)?;
-        let sizes = self.mixed_list(T::RSquare)?;
+        self.expect(TokenKind::LSquare)?;
+        let sizes = self.mixed_list(TokenKind::RSquare)?;
         let attr = self.dense_array(Type::I64, &sizes);
         self.set_attr("static_output_shape", attr);
         Ok(())
@@ -103,18 +103,18 @@ impl Reader<'_, '_> {
     }
 
     /// Index operands in brackets or parentheses; of `alloc` the symbols in brackets may be missing.
-    pub(super) fn indices(&mut self, open: T) -> Res {
-        let close = if open == T::LParen { T::RParen } else { T::RSquare };
+    pub(super) fn indices(&mut self, open: TokenKind) -> Res {
+        let close = if open == TokenKind::LParen { TokenKind::RParen } else { TokenKind::RSquare };
         let is_alloc =
             matches!(self.out.kind, crate::OpKind::MemrefAlloc | crate::OpKind::MemrefAlloca);
         let first = self.out.operands.len() as i64;
-        if is_alloc && open == T::LSquare && self.peek() != T::LSquare {
+        if is_alloc && open == TokenKind::LSquare && self.peek() != TokenKind::LSquare {
             self.segments(&[first, 0]);
             return Ok(());
         }
         self.expect(open)?;
         self.list(close, |it| it.operand(Type::INDEX).map(|_| ()))?;
-        if is_alloc && open == T::LSquare {
+        if is_alloc && open == TokenKind::LSquare {
             let n = self.out.operands.len() as i64;
             self.segments(&[first, n - first]);
         }
@@ -126,7 +126,7 @@ impl Reader<'_, '_> {
         let mut segments = vec![self.out.operands.len() as i64];
         for (at, name) in STATIC_LISTS.into_iter().enumerate() {
             open(self, at)?;
-            let list = self.mixed_list(T::RSquare)?;
+            let list = self.mixed_list(TokenKind::RSquare)?;
             segments.push(list.iter().filter(|it| **it == DYNAMIC).count() as i64);
             let attr = self.dense_array(Type::I64, &list);
             self.set_attr(name, attr);
@@ -137,23 +137,23 @@ impl Reader<'_, '_> {
 
     /// `"private" constant @name : T = dense<..>`
     pub(super) fn global(&mut self) -> Res {
-        if self.peek() == T::Str {
+        if self.peek() == TokenKind::Str {
             let attr = self.attr()?;
             self.set_attr("sym_visibility", attr);
         }
         if self.eat_word("constant") {
             self.set_attr("constant", Attr::UNIT);
         }
-        let token = self.expect(T::At)?;
+        let token = self.expect(TokenKind::At)?;
         let name = self.symbol_text(token.span());
         self.out.symbol = Some(super::ParsedSymbol { name, root: name, span: token.span() });
         let attr = self.env.interner.attr(AttrData::String(name, None));
         self.set_attr("sym_name", attr);
-        self.expect(T::Colon)?;
+        self.expect(TokenKind::Colon)?;
         let ty = self.ty()?;
         let attr = self.env.interner.attr(AttrData::Type(ty));
         self.set_attr("type", attr);
-        if self.eat(T::Equal) {
+        if self.eat(TokenKind::Equal) {
             let value =
                 if self.eat_word("uninitialized") { Attr::UNIT } else { self.initial_value(ty)? };
             self.set_attr("initial_value", value);
@@ -197,8 +197,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    pub(super) fn write_indices(&mut self, open: T) -> Fits {
-        let (open, close) = if open == T::LParen { ("(", ")") } else { ("[", "]") };
+    pub(super) fn write_indices(&mut self, open: TokenKind) -> Fits {
+        let (open, close) = if open == TokenKind::LParen { ("(", ")") } else { ("[", "]") };
         let is_alloc = matches!(self.kind(), OpKind::MemrefAlloc | OpKind::MemrefAlloca);
         let n = if is_alloc && open == "(" { self.segment_sizes::<2>()?[0] } else { self.n_left() };
         let values = self.take_operands(n)?;

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::reader::{Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
-use crate::{Code, T, Type, TypeData};
+use crate::{Code, TokenKind, Type, TypeData};
 
 /// The number of values that the names on the left stand for.
 pub(super) fn count_results(out: &Parsed) -> u64 {
@@ -20,13 +20,13 @@ impl Reader<'_, '_> {
     pub(super) fn opaque(&mut self) -> Res {
         self.out.form = Form::Opaque;
         let from = self.at;
-        let has_region = self.tokens[from..].iter().any(|it| it.kind == T::Region);
+        let has_region = self.tokens[from..].iter().any(|it| it.kind == TokenKind::Region);
         let mut last_operand = from;
         let mut error = None;
         while self.at < self.tokens.len() {
             match self.peek() {
-                T::Percent => {
-                    let is_numbered = self.peek_at(1) == T::Hash
+                TokenKind::Percent => {
+                    let is_numbered = self.peek_at(1) == TokenKind::Hash
                         && self.slice(self.tokens[self.at + 1])[1..]
                             .bytes()
                             .all(|it| it.is_ascii_digit());
@@ -51,23 +51,23 @@ impl Reader<'_, '_> {
                     last_operand = self.at;
                     continue;
                 }
-                T::Caret => {
+                TokenKind::Caret => {
                     let token = self.token();
                     let text = self.slice(token);
                     let name = self.name(&text[1..]);
                     let span = token.span();
                     self.out.successors.push(ParsedSuccessor { name, span, operands: 0..0 });
                 }
-                T::Region => {
+                TokenKind::Region => {
                     self.n_regions += 1;
                     self.out.region_arguments.push(Vec::new());
                 }
-                T::Error if error.is_none() => error = Some(self.token()),
-                T::Bare if self.word() == "loc" && self.peek_at(1) == T::LParen => {
+                TokenKind::Error if error.is_none() => error = Some(self.token()),
+                TokenKind::Bare if self.word() == "loc" && self.peek_at(1) == TokenKind::LParen => {
                     self.skip_brackets();
                     continue;
                 }
-                T::Hash | T::Bang => {
+                TokenKind::Hash | TokenKind::Bang => {
                     let token = self.token();
                     let text = self.slice(token);
                     let is_number = text[1..].bytes().all(|it| it.is_ascii_digit());
@@ -106,10 +106,11 @@ impl Reader<'_, '_> {
         let last = op.rsplit('.').next().unwrap_or(op);
         match (dialect, op) {
             ("linalg", _) if last != "yield" => {
-                !own.iter().any(|it| matches!(it.kind, T::Colon | T::Arrow))
+                !own.iter().any(|it| matches!(it.kind, TokenKind::Colon | TokenKind::Arrow))
             }
             ("gpu", "wait" | "dealloc" | "memcpy" | "memset" | "launch" | "launch_func") => {
-                let is_async = |it: &crate::Token| it.kind == T::Bare && self.slice(*it) == "async";
+                let is_async =
+                    |it: &crate::Token| it.kind == TokenKind::Bare && self.slice(*it) == "async";
                 !own.iter().any(is_async)
             }
             _ => matches!(last, "return" | "yield"),
@@ -122,8 +123,8 @@ impl Reader<'_, '_> {
         let mut depth = 0usize;
         while self.at < self.tokens.len() {
             match self.bump().kind {
-                T::LParen => depth += 1,
-                T::RParen => {
+                TokenKind::LParen => depth += 1,
+                TokenKind::RParen => {
                     depth = depth.saturating_sub(1);
                     if depth == 0 {
                         return;
@@ -136,11 +137,15 @@ impl Reader<'_, '_> {
 
     /// The first `@x`, if it is likely that the op defines it.
     fn opaque_symbol(&mut self, from: usize, has_region: bool) {
-        let Some(at) = self.tokens[from..].iter().position(|it| it.kind == T::At) else { return };
+        let Some(at) = self.tokens[from..].iter().position(|it| it.kind == TokenKind::At) else {
+            return;
+        };
         let before = &self.tokens[from..from + at];
         let is_early = !before.iter().any(|it| {
-            matches!(it.kind, T::LParen | T::LBrace | T::Colon | T::Percent)
-                || it.kind == T::Bare && self.slice(*it) == "attributes"
+            matches!(
+                it.kind,
+                TokenKind::LParen | TokenKind::LBrace | TokenKind::Colon | TokenKind::Percent
+            ) || it.kind == TokenKind::Bare && self.slice(*it) == "attributes"
         });
         let name = self.out.name.map_or("", |it| self.env.interner.str(it));
         let last = name.rsplit('.').next().unwrap_or(name);
@@ -177,7 +182,7 @@ impl Reader<'_, '_> {
             matches!(op, "load" | "extract") && matches!(dialect, "tensor" | "memref" | "vector");
         let Some(start) = self.last_type_mark(from) else { return };
         self.at = start;
-        let is_arrow = self.tokens[start - 1].kind == T::Arrow;
+        let is_arrow = self.tokens[start - 1].kind == TokenKind::Arrow;
         self.is_quiet = true;
         let n_aliases = self.out.alias_uses.len();
         let types = self.guessed_list(is_arrow);
@@ -203,10 +208,16 @@ impl Reader<'_, '_> {
         let mut found = None;
         for (at, token) in self.tokens.iter().enumerate().skip(from.saturating_sub(1)) {
             match token.kind {
-                T::LParen | T::LSquare | T::LBrace | T::Less => depth += 1,
-                T::RParen | T::RSquare | T::RBrace | T::Greater => depth = (depth - 1).max(0),
-                T::Colon | T::Arrow if depth == 0 && at >= from => found = Some(at + 1),
-                T::Bare if depth == 0 && self.slice(*token) == "loc" => break,
+                TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace | TokenKind::Less => {
+                    depth += 1;
+                }
+                TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace | TokenKind::Greater => {
+                    depth = (depth - 1).max(0);
+                }
+                TokenKind::Colon | TokenKind::Arrow if depth == 0 && at >= from => {
+                    found = Some(at + 1);
+                }
+                TokenKind::Bare if depth == 0 && self.slice(*token) == "loc" => break,
                 _ => {}
             }
         }
@@ -215,8 +226,8 @@ impl Reader<'_, '_> {
 
     fn guessed_list(&mut self, is_arrow: bool) -> SmallVec<[Type; 4]> {
         let mut types = SmallVec::new();
-        if is_arrow && self.eat(T::LParen) {
-            let _ = self.list(T::RParen, |it| {
+        if is_arrow && self.eat(TokenKind::LParen) {
+            let _ = self.list(TokenKind::RParen, |it| {
                 let ty = it.ty()?;
                 types.push(ty);
                 Ok(())
@@ -225,13 +236,13 @@ impl Reader<'_, '_> {
         }
         while let Ok(ty) = self.ty() {
             types.push(ty);
-            let is_conversion = self.peek() == T::Bare
+            let is_conversion = self.peek() == TokenKind::Bare
                 && matches!(self.word(), "to" | "into")
-                && self.peek_at(1) != T::Eof;
+                && self.peek_at(1) != TokenKind::Eof;
             if is_conversion {
                 self.at += 1;
                 types.clear();
-            } else if is_arrow || !self.eat(T::Comma) {
+            } else if is_arrow || !self.eat(TokenKind::Comma) {
                 break;
             }
         }

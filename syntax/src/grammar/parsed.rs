@@ -103,7 +103,7 @@ pub struct Parsed {
     /// How it was written.
     pub form: Form,
     /// Whether it would be another in a place with another default dialect.
-    pub(crate) asks_dialect: bool,
+    pub(crate) depends_on_dialect: bool,
     /// The full name with its dialect (`func.return` for `return`); for a label its name.
     pub name: Option<Name>,
     /// The name as written, quotes included; for a label `^bb0`, for an alias `#map`.
@@ -146,7 +146,7 @@ impl Parsed {
     pub fn clear(&mut self) {
         self.kind = OpKind::Unknown;
         self.form = Form::Opaque;
-        self.asks_dialect = false;
+        self.depends_on_dialect = false;
         self.name = None;
         self.name_span = Span::default();
         self.results.clear();

@@ -6,7 +6,7 @@
 
 use super::spelling::string_len;
 use super::{Alias, AliasUse, Env, Parsed};
-use crate::{Attr, Category, Code, Name, ParsedOperand, Problem, Span, T, Token, Type};
+use crate::{Attr, Category, Code, Name, ParsedOperand, Problem, Span, Token, TokenKind, Type};
 
 /// The item has a syntax problem, which was told.
 #[derive(Clone, Copy, Debug)]
@@ -45,19 +45,19 @@ impl<'r> Reader<'r, '_> {
         self.out.alias_uses.push(AliasUse { name, span, is_location: false });
     }
 
-    pub(super) fn peek(&self) -> T {
-        self.tokens.get(self.at).map_or(T::Eof, |it| it.kind)
+    pub(super) fn peek(&self) -> TokenKind {
+        self.tokens.get(self.at).map_or(TokenKind::Eof, |it| it.kind)
     }
 
-    pub(super) fn peek_at(&self, ahead: usize) -> T {
-        self.tokens.get(self.at + ahead).map_or(T::Eof, |it| it.kind)
+    pub(super) fn peek_at(&self, ahead: usize) -> TokenKind {
+        self.tokens.get(self.at + ahead).map_or(TokenKind::Eof, |it| it.kind)
     }
 
     /// The current token; at the end, an empty one behind the last.
     pub(super) fn token(&self) -> Token {
         self.tokens.get(self.at).copied().unwrap_or_else(|| {
             let end = self.end_before();
-            Token { start: end, end, kind: T::Eof, at_line_start: false }
+            Token { start: end, end, kind: TokenKind::Eof, at_line_start: false }
         })
     }
 
@@ -76,14 +76,14 @@ impl<'r> Reader<'r, '_> {
         token
     }
 
-    pub(super) fn eat(&mut self, kind: T) -> bool {
+    pub(super) fn eat(&mut self, kind: TokenKind) -> bool {
         let is = self.peek() == kind;
         self.at += usize::from(is);
         is
     }
 
     pub(super) fn is_word(&self, word: &str) -> bool {
-        self.peek() == T::Bare && self.word() == word
+        self.peek() == TokenKind::Bare && self.word() == word
     }
 
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
@@ -92,11 +92,11 @@ impl<'r> Reader<'r, '_> {
         is
     }
 
-    pub(super) fn expect(&mut self, kind: T) -> Res<Token> {
+    pub(super) fn expect(&mut self, kind: TokenKind) -> Res<Token> {
         if self.peek() == kind {
             return Ok(self.bump());
         }
-        if kind == T::At {
+        if kind == TokenKind::At {
             return Err(self.wrong(Code::ExpectedToken, "expected a symbol name, such as @name"));
         }
         Err(self.expected(spelling(kind)))
@@ -122,7 +122,7 @@ impl<'r> Reader<'r, '_> {
     /// Tells that something else should follow the token before.
     #[cold]
     pub(super) fn expected(&mut self, what: &str) -> Broken {
-        if self.peek() == T::Error {
+        if self.peek() == TokenKind::Error {
             return self.lexical(self.token());
         }
         let end = self.end_before();
@@ -132,7 +132,7 @@ impl<'r> Reader<'r, '_> {
     /// Tells what is wrong with the current token.
     #[cold]
     pub(super) fn wrong(&mut self, code: Code, message: impl Into<String>) -> Broken {
-        if self.peek() == T::Error {
+        if self.peek() == TokenKind::Error {
             return self.lexical(self.token());
         }
         self.broken(code, self.token().span(), message.into())
@@ -172,14 +172,15 @@ impl<'r> Reader<'r, '_> {
     /// What is wrong with the body of a dialect type or attribute whose name ends at `at`: it is no token if it is not balanced. MLIR
     /// tells that at the last string before the bracket that does not fit, and else at the `<`.
     fn unbalanced(&self, at: u32) -> Option<(Span, String)> {
-        let is_name = |it: &Token| it.end == at && matches!(it.kind, T::Hash | T::Bang);
+        let is_name =
+            |it: &Token| it.end == at && matches!(it.kind, TokenKind::Hash | TokenKind::Bang);
         let body = &self.tokens[self.tokens.iter().position(is_name)? + 1..];
-        let open = body.first().filter(|it| it.kind == T::Less && it.start == at)?;
+        let open = body.first().filter(|it| it.kind == TokenKind::Less && it.start == at)?;
         let mut told = open.span();
         let mut stack = Vec::new();
         for token in body {
             let opened = match token.kind {
-                T::Str | T::HashBody | T::BangBody => {
+                TokenKind::Str | TokenKind::HashBody | TokenKind::BangBody => {
                     let text = self.slice(*token);
                     let mut from = 0;
                     while let Some(quote) = text[from..].find('"') {
@@ -189,15 +190,15 @@ impl<'r> Reader<'r, '_> {
                     }
                     continue;
                 }
-                T::Less | T::LParen | T::LSquare | T::LBrace => {
+                TokenKind::Less | TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace => {
                     stack.push(token.kind);
                     continue;
                 }
-                T::Greater => T::Less,
-                T::RParen => T::LParen,
-                T::RSquare => T::LSquare,
-                T::RBrace => T::LBrace,
-                T::Region => break,
+                TokenKind::Greater => TokenKind::Less,
+                TokenKind::RParen => TokenKind::LParen,
+                TokenKind::RSquare => TokenKind::LSquare,
+                TokenKind::RBrace => TokenKind::LBrace,
+                TokenKind::Region => break,
                 _ => continue,
             };
             if stack.last() != Some(&opened) {
@@ -220,7 +221,7 @@ impl<'r> Reader<'r, '_> {
             && self
                 .tokens
                 .last()
-                .is_some_and(|it| it.kind == T::Region && !self.slice(*it).ends_with('}'))
+                .is_some_and(|it| it.kind == TokenKind::Region && !self.slice(*it).ends_with('}'))
     }
 
     /// Tells of types or counts that do not agree; reading goes on.
@@ -247,14 +248,14 @@ impl<'r> Reader<'r, '_> {
 
     /// `%a` or `%a#1`.
     pub(super) fn value(&mut self, ty: Type) -> Res<ParsedOperand> {
-        if self.peek() != T::Percent {
+        if self.peek() != TokenKind::Percent {
             return Err(self.expected("an SSA value"));
         }
         let token = self.bump();
         let name = self.env.interner.name(&self.text[token.start as usize + 1..token.end as usize]);
         let mut span = token.span();
         let mut number = 0;
-        if self.peek() == T::Hash {
+        if self.peek() == TokenKind::Hash {
             let Ok(it) = self.word()[1..].parse() else {
                 return Err(
                     self.wrong(Code::InvalidResultNumber, "invalid SSA value result number")
@@ -267,7 +268,7 @@ impl<'r> Reader<'r, '_> {
     }
 
     /// Items separated by commas up to the closing bracket, which is read; the opening one was.
-    pub(super) fn list(&mut self, close: T, mut item: impl FnMut(&mut Self) -> Res) -> Res {
+    pub(super) fn list(&mut self, close: TokenKind, mut item: impl FnMut(&mut Self) -> Res) -> Res {
         if self.eat(close) {
             return Ok(());
         }
@@ -276,7 +277,7 @@ impl<'r> Reader<'r, '_> {
             if self.eat(close) {
                 return Ok(());
             }
-            if !self.eat(T::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 return Err(self.expected(&format!("{} or ','", spelling(close))));
             }
         }
@@ -313,39 +314,39 @@ impl<'r> Reader<'r, '_> {
 }
 
 /// How a message names a token.
-pub(super) fn spelling(kind: T) -> &'static str {
+pub(super) fn spelling(kind: TokenKind) -> &'static str {
     match kind {
-        T::Bare => "a keyword",
-        T::At => "a symbol name",
-        T::Percent => "an SSA value",
-        T::Caret => "a block name",
-        T::Hash | T::HashBody => "an attribute",
-        T::Bang | T::BangBody => "a type",
-        T::Int => "an integer",
-        T::Float => "a number",
-        T::Str => "a string",
-        T::Colon => "':'",
-        T::Comma => "','",
-        T::LParen => "'('",
-        T::RParen => "')'",
-        T::LBrace => "'{'",
-        T::RBrace => "'}'",
-        T::LSquare => "'['",
-        T::RSquare => "']'",
-        T::Less => "'<'",
-        T::Greater => "'>'",
-        T::Equal => "'='",
-        T::Plus => "'+'",
-        T::Star => "'*'",
-        T::Minus => "'-'",
-        T::Arrow => "'->'",
-        T::Question => "'?'",
-        T::Bar => "'|'",
-        T::Slash => "'/'",
-        T::Ellipsis => "'...'",
-        T::FileMetaOpen => "'{-#'",
-        T::FileMetaClose => "'#-}'",
-        T::Region => "a region",
-        T::Split | T::Error | T::Eof => "the end of the op",
+        TokenKind::Bare => "a keyword",
+        TokenKind::At => "a symbol name",
+        TokenKind::Percent => "an SSA value",
+        TokenKind::Caret => "a block name",
+        TokenKind::Hash | TokenKind::HashBody => "an attribute",
+        TokenKind::Bang | TokenKind::BangBody => "a type",
+        TokenKind::Int => "an integer",
+        TokenKind::Float => "a number",
+        TokenKind::Str => "a string",
+        TokenKind::Colon => "':'",
+        TokenKind::Comma => "','",
+        TokenKind::LParen => "'('",
+        TokenKind::RParen => "')'",
+        TokenKind::LBrace => "'{'",
+        TokenKind::RBrace => "'}'",
+        TokenKind::LSquare => "'['",
+        TokenKind::RSquare => "']'",
+        TokenKind::Less => "'<'",
+        TokenKind::Greater => "'>'",
+        TokenKind::Equal => "'='",
+        TokenKind::Plus => "'+'",
+        TokenKind::Star => "'*'",
+        TokenKind::Minus => "'-'",
+        TokenKind::Arrow => "'->'",
+        TokenKind::Question => "'?'",
+        TokenKind::Bar => "'|'",
+        TokenKind::Slash => "'/'",
+        TokenKind::Ellipsis => "'...'",
+        TokenKind::FileMetaOpen => "'{-#'",
+        TokenKind::FileMetaClose => "'#-}'",
+        TokenKind::Region => "a region",
+        TokenKind::Split | TokenKind::Error | TokenKind::Eof => "the end of the op",
     }
 }

@@ -7,19 +7,21 @@ use expect_test::{Expect, expect};
 use super::*;
 
 use crate::lex::lex;
-use crate::{Interner, T};
+use crate::{Interner, TokenKind};
 
 /// The tokens of one op whose regions are written as `{}`, and everything that is in them is left out.
 pub(super) fn tokens_of(text: &str) -> Vec<Token> {
     let lexed = lex(text).tokens;
-    let all: Vec<Token> = lexed.iter().copied().filter(|it| it.kind != T::Eof).collect();
+    let all: Vec<Token> = lexed.iter().copied().filter(|it| it.kind != TokenKind::Eof).collect();
     let mut out: Vec<Token> = Vec::new();
     let mut at = 0;
     while at < all.len() {
         let token = all[at];
         at += 1;
-        if token.kind == T::LBrace && all.get(at).is_some_and(|it| it.kind == T::RBrace) {
-            out.push(Token { end: all[at].end, kind: T::Region, ..token });
+        if token.kind == TokenKind::LBrace
+            && all.get(at).is_some_and(|it| it.kind == TokenKind::RBrace)
+        {
+            out.push(Token { end: all[at].end, kind: TokenKind::Region, ..token });
             at += 1;
         } else {
             out.push(token);

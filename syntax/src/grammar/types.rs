@@ -3,7 +3,7 @@
 use super::reader::{Reader, Res};
 use crate::dialect::format::Bind;
 use crate::print::{Fits, Printer, Unfit, fits};
-use crate::{Code, T, Type, TypeData};
+use crate::{Code, TokenKind, Type, TypeData};
 
 impl Reader<'_, '_> {
     pub(super) fn bound_type(&mut self, bind: Bind) -> Res {
@@ -82,7 +82,7 @@ impl Reader<'_, '_> {
     }
 
     pub(super) fn opt_arrow_types(&mut self) -> Res {
-        if self.eat(T::Arrow) { self.arrow_types() } else { Ok(()) }
+        if self.eat(TokenKind::Arrow) { self.arrow_types() } else { Ok(()) }
     }
 
     /// `T, U`: one for each result.
@@ -90,7 +90,7 @@ impl Reader<'_, '_> {
         loop {
             let ty = self.ty()?;
             self.out.result_types.push(ty);
-            if !self.eat(T::Comma) {
+            if !self.eat(TokenKind::Comma) {
                 return Ok(());
             }
         }
@@ -98,8 +98,8 @@ impl Reader<'_, '_> {
 
     /// `T` or `(T, U)`, behind `->`.
     pub(super) fn arrow_types(&mut self) -> Res {
-        if self.eat(T::LParen) {
-            return self.list(T::RParen, |it| {
+        if self.eat(TokenKind::LParen) {
+            return self.list(TokenKind::RParen, |it| {
                 let ty = it.ty()?;
                 it.out.result_types.push(ty);
                 Ok(())
@@ -145,7 +145,7 @@ impl Reader<'_, '_> {
     pub(super) fn select(&mut self) -> Res {
         let mut condition = Type::I1;
         let mut ty = self.ty()?;
-        if self.eat(T::Comma) {
+        if self.eat(TokenKind::Comma) {
             condition = ty;
             ty = self.ty()?;
         }

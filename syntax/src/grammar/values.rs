@@ -1,7 +1,7 @@
 //! The grammar of types, attributes, affine maps and locations, in chumsky, over [`Word`]s.
 //!
-//! It makes trees (`tree.rs`) that borrow the text; nothing is interned here (chumsky may run a closure any number of times, or not at
-//! all). What a tree *means*, and whether a number fits its type, is the business of `lower.rs`.
+//! It makes trees (`ast.rs`) that borrow the text; nothing is interned here (chumsky may run a closure any number of times, or not at
+//! all). What a tree *means*, and whether a number fits its type, is the business of `value_reader.rs`.
 //!
 //! The grammar is built once per thread. It recurses with the nesting of the text, which `words.rs` has bounded.
 
@@ -12,17 +12,17 @@ use chumsky::{
     prelude::{Boxed, Recursive, any, choice, empty},
 };
 
-use super::tree::{
+use super::ast::{
     AttrTree, Compare, ConstraintTree, DimTree, ElementsTree, ExprTree, Literal, LocTree, MapTree,
     Number, TypeTree,
 };
+use super::error::SyntaxError;
 use super::words::Word;
-use super::wrong::Wrong;
-use crate::T;
+use crate::TokenKind;
 
 pub(super) type Words<'a> = &'a [Word<'a>];
 
-type Extra = extra::Err<Wrong>;
+type Extra = extra::Err<SyntaxError>;
 type Rule<'a, O> = Boxed<'a, 'a, Words<'a>, O, Extra>;
 
 /// The entry points of the grammar. Each reads a value and lets stand what follows it; it gives the number of words read.
@@ -55,7 +55,10 @@ thread_local! {
     pub(super) static GRAMMAR: Cache<Build> = Cache::new(Build);
 }
 
-fn token<'a>(kind: T, label: &'static str) -> impl Parser<'a, Words<'a>, Word<'a>, Extra> + Clone {
+fn token<'a>(
+    kind: TokenKind,
+    label: &'static str,
+) -> impl Parser<'a, Words<'a>, Word<'a>, Extra> + Clone {
     any().filter(move |it: &Word<'a>| it.kind == kind).labelled(label)
 }
 
@@ -63,7 +66,7 @@ fn keyword<'a>(
     text: &'static str,
     label: &'static str,
 ) -> impl Parser<'a, Words<'a>, Word<'a>, Extra> + Clone {
-    any().filter(move |it: &Word<'a>| it.kind == T::Bare && it.text == text).labelled(label)
+    any().filter(move |it: &Word<'a>| it.kind == TokenKind::Bare && it.text == text).labelled(label)
 }
 
 /// Whether a bare word is a type by itself.
@@ -117,24 +120,26 @@ fn grammar<'a>() -> Grammar<'a> {
     let mut literal = Recursive::declare();
     let mut location = Recursive::declare();
 
-    let comma = token(T::Comma, "','").boxed();
-    let colon = token(T::Colon, "':'").boxed();
-    let less = token(T::Less, "'<'").boxed();
-    let greater = token(T::Greater, "'>'").boxed();
-    let lparen = token(T::LParen, "'('").boxed();
-    let rparen = token(T::RParen, "')'").boxed();
-    let lsquare = token(T::LSquare, "'['").boxed();
-    let rsquare = token(T::RSquare, "']'").boxed();
-    let minus = token(T::Minus, "'-'").boxed();
-    let int = token(T::Int, "an integer").boxed();
-    let bare = token(T::Bare, "a name").boxed();
-    let string = token(T::Str, "a string").boxed();
+    let comma = token(TokenKind::Comma, "','").boxed();
+    let colon = token(TokenKind::Colon, "':'").boxed();
+    let less = token(TokenKind::Less, "'<'").boxed();
+    let greater = token(TokenKind::Greater, "'>'").boxed();
+    let lparen = token(TokenKind::LParen, "'('").boxed();
+    let rparen = token(TokenKind::RParen, "')'").boxed();
+    let lsquare = token(TokenKind::LSquare, "'['").boxed();
+    let rsquare = token(TokenKind::RSquare, "']'").boxed();
+    let minus = token(TokenKind::Minus, "'-'").boxed();
+    let int = token(TokenKind::Int, "an integer").boxed();
+    let bare = token(TokenKind::Bare, "a name").boxed();
+    let string = token(TokenKind::Str, "a string").boxed();
 
     let number = minus
         .clone()
         .or_not()
         .then(
-            any().filter(|it: &Word<'a>| matches!(it.kind, T::Int | T::Float)).labelled("a number"),
+            any()
+                .filter(|it: &Word<'a>| matches!(it.kind, TokenKind::Int | TokenKind::Float))
+                .labelled("a number"),
         )
         .map(|(minus, word)| Number { is_negative: minus.is_some(), word })
         .boxed();
@@ -149,7 +154,7 @@ fn grammar<'a>() -> Grammar<'a> {
     let x = keyword("x", "'x' in dimension list").boxed();
     let dim = choice((
         any()
-            .filter(|it: &Word<'a>| matches!(it.kind, T::Int | T::Question))
+            .filter(|it: &Word<'a>| matches!(it.kind, TokenKind::Int | TokenKind::Question))
             .map(|word| DimTree { word, is_scalable: false }),
         int.clone()
             .delimited_by(lsquare.clone(), rsquare.clone())
@@ -157,12 +162,12 @@ fn grammar<'a>() -> Grammar<'a> {
     ))
     .labelled("a dimension");
     let dims = choice((
-        token(T::Star, "'*'").then(x.clone()).to(None),
+        token(TokenKind::Star, "'*'").then(x.clone()).to(None),
         dim.then_ignore(x).repeated().collect::<Vec<_>>().map(Some),
     ));
     let shaped = any()
         .filter(|it: &Word<'a>| {
-            it.kind == T::Bare && matches!(it.text, "vector" | "tensor" | "memref")
+            it.kind == TokenKind::Bare && matches!(it.text, "vector" | "tensor" | "memref")
         })
         .then_ignore(less.clone())
         .then(dims)
@@ -187,15 +192,15 @@ fn grammar<'a>() -> Grammar<'a> {
     );
     let type_word = any()
         .filter(|it: &Word<'a>| match it.kind {
-            T::Bare => is_type_word(it.text),
-            T::Bang | T::BangBody => true,
+            TokenKind::Bare => is_type_word(it.text),
+            TokenKind::Bang | TokenKind::BangBody => true,
             _ => false,
         })
         .map(TypeTree::Word);
     simple_type.define(choice((type_word, shaped, complex, tuple)).labelled("a type").boxed());
     let function = type_list
         .clone()
-        .then_ignore(token(T::Arrow, "'->'"))
+        .then_ignore(token(TokenKind::Arrow, "'->'"))
         .then(choice((type_list.clone(), simple_type.clone().map(|it| vec![it]))))
         .map(|(inputs, results)| TypeTree::Function(inputs, results));
     any_type.define(choice((simple_type.clone(), function)).labelled("a type").boxed());
@@ -208,7 +213,9 @@ fn grammar<'a>() -> Grammar<'a> {
         choice((
             number.clone().map(Literal::Number),
             any()
-                .filter(|it: &Word<'a>| it.kind == T::Str || matches!(it.text, "true" | "false"))
+                .filter(|it: &Word<'a>| {
+                    it.kind == TokenKind::Str || matches!(it.text, "true" | "false")
+                })
                 .map(Literal::Word),
             lsquare
                 .clone()
@@ -239,7 +246,7 @@ fn grammar<'a>() -> Grammar<'a> {
     let id_expr = expression(bare.clone().map(ExprTree::Word).boxed());
     let map = id_lists
         .clone()
-        .then_ignore(token(T::Arrow, "'->'"))
+        .then_ignore(token(TokenKind::Arrow, "'->'"))
         .then(
             id_expr
                 .clone()
@@ -249,7 +256,7 @@ fn grammar<'a>() -> Grammar<'a> {
                 .delimited_by(lparen.clone(), rparen.clone()),
         )
         .map(map_tree);
-    let equal = token(T::Equal, "'='");
+    let equal = token(TokenKind::Equal, "'='");
     let compare = choice((
         greater.clone().then(equal.clone()).to(Compare::Greater),
         less.clone().then(equal.clone()).to(Compare::Less),
@@ -269,15 +276,15 @@ fn grammar<'a>() -> Grammar<'a> {
 
     // Attributes.
     let entry = any()
-        .filter(|it: &Word<'a>| matches!(it.kind, T::Bare | T::Str))
+        .filter(|it: &Word<'a>| matches!(it.kind, TokenKind::Bare | TokenKind::Str))
         .labelled("an attribute name")
         .then(equal.ignore_then(attr.clone()).or_not());
     let dict = choice((
-        token(T::Region, "'{'").to(AttrTree::Dict(Vec::new())),
+        token(TokenKind::Region, "'{'").to(AttrTree::Dict(Vec::new())),
         entry
             .separated_by(comma.clone())
             .collect::<Vec<_>>()
-            .delimited_by(token(T::LBrace, "'{'"), token(T::RBrace, "'}'"))
+            .delimited_by(token(TokenKind::LBrace, "'{'"), token(TokenKind::RBrace, "'}'"))
             .map(AttrTree::Dict),
     ))
     .boxed();
@@ -287,7 +294,7 @@ fn grammar<'a>() -> Grammar<'a> {
         .collect::<Vec<_>>()
         .delimited_by(lsquare.clone(), rsquare.clone())
         .map(AttrTree::Array);
-    let path = token(T::At, "a symbol");
+    let path = token(TokenKind::At, "a symbol");
     let symbol = path
         .clone()
         .then(colon.clone().then(colon.clone()).ignore_then(path).repeated().collect::<Vec<_>>())
@@ -327,7 +334,7 @@ fn grammar<'a>() -> Grammar<'a> {
             .map(|(ty, values)| AttrTree::DenseArray(ty, values.unwrap_or_default())),
     );
     let stride = choice((
-        token(T::Question, "'?'").map(|word| Number { is_negative: false, word }),
+        token(TokenKind::Question, "'?'").map(|word| Number { is_negative: false, word }),
         minus
             .clone()
             .or_not()
@@ -363,7 +370,7 @@ fn grammar<'a>() -> Grammar<'a> {
         location.clone().delimited_by(lparen.clone(), rparen.clone()).map(AttrTree::Location),
     );
     let hash = any()
-        .filter(|it: &Word<'a>| matches!(it.kind, T::Hash | T::HashBody))
+        .filter(|it: &Word<'a>| matches!(it.kind, TokenKind::Hash | TokenKind::HashBody))
         .then(opt_type.clone())
         .map(|(word, ty)| AttrTree::Hash(word, ty));
     attr.define(
@@ -442,7 +449,7 @@ fn grammar<'a>() -> Grammar<'a> {
             fused,
             keyword("unknown", "a location").to(LocTree::Unknown),
             any()
-                .filter(|it: &Word<'a>| matches!(it.kind, T::Hash | T::HashBody))
+                .filter(|it: &Word<'a>| matches!(it.kind, TokenKind::Hash | TokenKind::HashBody))
                 .map(LocTree::Alias),
         ))
         .labelled("a location")
@@ -450,8 +457,12 @@ fn grammar<'a>() -> Grammar<'a> {
     );
 
     // Expressions of SSA values.
-    let ssa = token(T::Percent, "an SSA value")
-        .then(token(T::Hash, "a result number").filter(|it: &Word<'a>| is_number(it.text)).or_not())
+    let ssa = token(TokenKind::Percent, "an SSA value")
+        .then(
+            token(TokenKind::Hash, "a result number")
+                .filter(|it: &Word<'a>| is_number(it.text))
+                .or_not(),
+        )
         .boxed();
     let exprs = expression(
         choice((
@@ -489,26 +500,26 @@ fn expression<'a>(leaf: Rule<'a, ExprTree<'a>>) -> Rule<'a, ExprTree<'a>> {
     let mut expr = Recursive::declare();
     let atom = choice((
         leaf,
-        token(T::Int, "an integer").map(ExprTree::Word),
-        expr.clone().delimited_by(token(T::LParen, "'('"), token(T::RParen, "')'")),
+        token(TokenKind::Int, "an integer").map(ExprTree::Word),
+        expr.clone().delimited_by(token(TokenKind::LParen, "'('"), token(TokenKind::RParen, "')'")),
     ))
     .labelled("an affine expression");
-    let signed = token(T::Minus, "'-'")
+    let signed = token(TokenKind::Minus, "'-'")
         .repeated()
         .count()
         .then(atom)
         .map(|(n, it)| if n % 2 == 1 { ExprTree::Negated(Box::new(it)) } else { it })
         .boxed();
     let strong = any().filter(|it: &Word<'a>| {
-        it.kind == T::Star
-            || it.kind == T::Bare && matches!(it.text, "floordiv" | "ceildiv" | "mod")
+        it.kind == TokenKind::Star
+            || it.kind == TokenKind::Bare && matches!(it.text, "floordiv" | "ceildiv" | "mod")
     });
     let product = signed
         .clone()
         .then(strong.then(signed).repeated().collect::<Vec<_>>())
         .map(|(first, rest)| chain(first, rest))
         .boxed();
-    let weak = any().filter(|it: &Word<'a>| matches!(it.kind, T::Plus | T::Minus));
+    let weak = any().filter(|it: &Word<'a>| matches!(it.kind, TokenKind::Plus | TokenKind::Minus));
     expr.define(
         product
             .clone()

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
 
-use crate::{Span, T, Token};
+use crate::{Span, Token, TokenKind};
 
 /// Brackets may nest this deep inside one type or attribute.
 pub const MAX_DEPTH: usize = 64;
@@ -18,7 +18,7 @@ pub const MAX_DEPTH: usize = 64;
 /// A token, or a part of one, with its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word<'a> {
-    pub(super) kind: T,
+    pub(super) kind: TokenKind,
     pub(super) text: &'a str,
     /// Where it starts.
     pub(super) start: u32,
@@ -45,12 +45,12 @@ pub(super) enum Until {
 
 /// The tokens of the value that starts at `from`: the index behind the last, or the token that is nested too deep.
 pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usize, usize> {
-    let mut open: SmallVec<[T; 16]> = SmallVec::new();
+    let mut open: SmallVec<[TokenKind; 16]> = SmallVec::new();
     let mut is_complete = false;
     for (at, token) in tokens.iter().enumerate().skip(from) {
         let step = match token.kind {
-            T::LParen | T::LSquare | T::LBrace => {
-                let continues = token.kind == T::LSquare || at == from + 1;
+            TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace => {
+                let continues = token.kind == TokenKind::LSquare || at == from + 1;
                 if open.is_empty() && is_complete && !continues {
                     return Ok(at);
                 }
@@ -58,37 +58,37 @@ pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usiz
                 ControlFlow::Continue(false)
             }
             // In `(d0 <= 0)` it opens nothing.
-            T::Less if tokens.get(at + 1).is_some_and(|it| it.kind == T::Equal) => {
+            TokenKind::Less if tokens.get(at + 1).is_some_and(|it| it.kind == TokenKind::Equal) => {
                 ControlFlow::Continue(false)
             }
-            T::Less => {
-                open.push(T::Less);
+            TokenKind::Less => {
+                open.push(TokenKind::Less);
                 ControlFlow::Continue(false)
             }
-            T::RParen => close(&mut open, T::LParen),
-            T::RSquare => close(&mut open, T::LSquare),
-            T::RBrace => close(&mut open, T::LBrace),
+            TokenKind::RParen => close(&mut open, TokenKind::LParen),
+            TokenKind::RSquare => close(&mut open, TokenKind::LSquare),
+            TokenKind::RBrace => close(&mut open, TokenKind::LBrace),
             // In `(d0 >= 0)` it closes nothing.
-            T::Greater if !open.is_empty() && open.last() != Some(&T::Less) => {
+            TokenKind::Greater if !open.is_empty() && open.last() != Some(&TokenKind::Less) => {
                 ControlFlow::Continue(false)
             }
-            T::Greater => close(&mut open, T::Less),
+            TokenKind::Greater => close(&mut open, TokenKind::Less),
             _ if !open.is_empty() => ControlFlow::Continue(true),
-            T::Comma
-            | T::Equal
-            | T::Percent
-            | T::Caret
-            | T::Eof
-            | T::Split
-            | T::Ellipsis
-            | T::FileMetaOpen
-            | T::FileMetaClose
-            | T::Bar
-            | T::Slash
-            | T::Plus
-            | T::Star => ControlFlow::Break(at),
-            T::Colon if until == Until::Colon => ControlFlow::Break(at),
-            T::Colon | T::Arrow | T::Minus => ControlFlow::Continue(false),
+            TokenKind::Comma
+            | TokenKind::Equal
+            | TokenKind::Percent
+            | TokenKind::Caret
+            | TokenKind::Eof
+            | TokenKind::Split
+            | TokenKind::Ellipsis
+            | TokenKind::FileMetaOpen
+            | TokenKind::FileMetaClose
+            | TokenKind::Bar
+            | TokenKind::Slash
+            | TokenKind::Plus
+            | TokenKind::Star => ControlFlow::Break(at),
+            TokenKind::Colon if until == Until::Colon => ControlFlow::Break(at),
+            TokenKind::Colon | TokenKind::Arrow | TokenKind::Minus => ControlFlow::Continue(false),
             _ if is_complete => ControlFlow::Break(at),
             _ => ControlFlow::Continue(true),
         };
@@ -106,7 +106,7 @@ pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usiz
     Ok(tokens.len())
 }
 
-fn close(open: &mut SmallVec<[T; 16]>, kind: T) -> ControlFlow<usize, bool> {
+fn close(open: &mut SmallVec<[TokenKind; 16]>, kind: TokenKind) -> ControlFlow<usize, bool> {
     if open.last() == Some(&kind) {
         open.pop();
         ControlFlow::Continue(true)
@@ -136,7 +136,7 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
             is_adjacent,
         };
         at += 1;
-        if token.kind == T::Less {
+        if token.kind == TokenKind::Less {
             in_dims =
                 matches!(out.last(), Some(it) if matches!(it.text, "vector" | "tensor" | "memref"));
             after_dim = false;
@@ -148,20 +148,20 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
             continue;
         }
         match token.kind {
-            T::Int if spelled.starts_with("0x") => {
+            TokenKind::Int if spelled.starts_with("0x") => {
                 out.push(Word { text: &spelled[..1], ..word });
                 (end_before, at, in_dims, after_dim) =
                     split(text, tokens, (at - 1, to), token.start + 1, &mut out);
             }
-            T::Int | T::Question | T::Star | T::RSquare => {
+            TokenKind::Int | TokenKind::Question | TokenKind::Star | TokenKind::RSquare => {
                 out.push(word);
                 after_dim = true;
             }
-            T::LSquare => {
+            TokenKind::LSquare => {
                 out.push(word);
                 after_dim = false;
             }
-            T::Bare if after_dim && spelled.starts_with('x') => {
+            TokenKind::Bare if after_dim && spelled.starts_with('x') => {
                 (end_before, at, in_dims, after_dim) =
                     split(text, tokens, (at - 1, to), token.start, &mut out);
             }
@@ -206,21 +206,21 @@ fn split<'a>(
         if run.get(at) != Some(&b'x') {
             // What is no `x` after a dimension is for the grammar to complain of.
             if at < len {
-                out.push(word(T::Bare, at, len));
+                out.push(word(TokenKind::Bare, at, len));
             }
             break (false, false);
         }
-        out.push(word(T::Bare, at, at + 1));
+        out.push(word(TokenKind::Bare, at, at + 1));
         at += 1;
         let digits = run[at..].iter().take_while(|it| it.is_ascii_digit()).count();
         if digits == 0 {
             if at < len {
-                out.push(word(T::Bare, at, len));
+                out.push(word(TokenKind::Bare, at, len));
                 break (false, false);
             }
             break (true, false);
         }
-        out.push(word(T::Int, at, at + digits));
+        out.push(word(TokenKind::Int, at, at + digits));
         at += digits;
         if at == len {
             break (true, true);

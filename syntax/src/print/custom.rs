@@ -77,7 +77,7 @@ impl Printer<'_> {
         let is_whole = place.is_some_and(|it| {
             it.n_operands == data.operands.len()
                 && it.n_results == data.results.len()
-                && it.n_successors == ir.rest(op).successors.len()
+                && it.n_successors == ir.extra(op).successors.len()
                 && it.n_regions == data.regions.len()
         });
         if !is_written || !is_whole {
@@ -268,7 +268,7 @@ impl Printer<'_> {
             let name = ir.interner.str(name);
             format.iter().any(|it| it.attrs(tool).contains(&name))
         };
-        let attrs = ir.rest(op).attrs.iter().copied();
+        let attrs = ir.extra(op).attrs.iter().copied();
         let others: Vec<(Name, Attr)> = attrs.filter(|it| !is_written(it.0)).collect();
         if !others.is_empty() {
             self.word(before);
@@ -289,7 +289,7 @@ impl Printer<'_> {
         let at = place.n_successors;
         place.n_successors += 1;
         let op = place.op;
-        let successor = self.ir.rest(op).successors.get(at).ok_or(Unfit)?;
+        let successor = self.ir.extra(op).successors.get(at).ok_or(Unfit)?;
         Ok((successor.block.ok_or(Unfit)?, successor.operands.clone()))
     }
 
@@ -393,7 +393,7 @@ impl Printer<'_> {
         let says_nothing = data.kind == terminator
             && data.operands.is_empty()
             && data.results.is_empty()
-            && ir.rest(last).attrs.is_empty()
+            && ir.extra(last).attrs.is_empty()
             && data.regions.iter().all(|&(_, it)| self.is_empty_block(last, it));
         (says_nothing && data.form != crate::Form::Broken).then_some(last)
     }

@@ -151,10 +151,10 @@ impl<'a> Printer<'a> {
             it.push(operand.value.and_then(|it| numbers.value(it)).unwrap_or("%?"));
         });
         self.text.push(")");
-        let rest = ir.rest(op);
-        if !rest.successors.is_empty() {
+        let extra = ir.extra(op);
+        if !extra.successors.is_empty() {
             self.text.push("[");
-            self.text.list(&rest.successors, |it, successor| {
+            self.text.list(&extra.successors, |it, successor| {
                 let _ = match successor.block.and_then(|it| numbers.block(it)) {
                     Some(n) => write!(it.out, "^bb{n}"),
                     None => write!(it.out, "^?"),
@@ -273,7 +273,7 @@ impl<'a> Printer<'a> {
         let ir = self.ir;
         let mut sections = Vec::new();
         for op in ir.items(region).filter(|it| ir.op(*it).kind == OpKind::Resources) {
-            for &(name, attr) in &ir.rest(op).attrs {
+            for &(name, attr) in &ir.extra(op).attrs {
                 let AttrData::Dict(groups) = ir.interner.attr_data(attr) else { continue };
                 let mut groups: Vec<(Name, Vec<(Name, Attr)>)> = groups
                     .iter()
@@ -347,7 +347,7 @@ enum Inherent {
 fn split_attrs(ir: &Ir, op: Op, tool: Tool) -> (Vec<NamedInherent>, Vec<(Name, Attr)>) {
     let kind = ir.op(op).kind;
     let spec = kind.spec();
-    let attrs = &ir.rest(op).attrs;
+    let attrs = &ir.extra(op).attrs;
     let mut inherent = Vec::new();
     for &(name, default) in spec.inherent {
         // Flags that LLVM 19 does not have yet.

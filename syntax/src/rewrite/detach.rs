@@ -6,8 +6,8 @@ use smallvec::SmallVec;
 
 use super::{NewOp, Point};
 use crate::ir::OpData;
-use crate::link::Names;
 use crate::print::ordered_regions;
+use crate::resolve::Names;
 use crate::{Block, Form, Interner, Ir, Op, OpKind, Problem, Region, Span, seq};
 
 impl Default for Ir {

@@ -5,7 +5,7 @@ use std::fmt;
 use rustc_hash::FxHashSet;
 
 use super::remove_one;
-use crate::link::Touched;
+use crate::resolve::Touched;
 use crate::{Block, Ir, Op, OpKind, Value};
 
 /// Why something was not erased: it is still used.
@@ -82,7 +82,7 @@ impl Ir {
             self.unwire(op);
             self.remove_symbols(op);
             let successors: Vec<Option<Block>> =
-                self.rest(op).successors.iter().map(|it| it.block).collect();
+                self.extra(op).successors.iter().map(|it| it.block).collect();
             for (index, block) in successors.into_iter().enumerate() {
                 if let Some(block) = block {
                     remove_one(&mut self.blocks[block.index()].preds, (op, index as u32));
@@ -104,7 +104,7 @@ impl Ir {
             self.free_values.extend(results);
             let data = &mut self.ops[op.index()];
             data.alive = false;
-            data.rest = None;
+            data.extra = None;
             data.result_names.clear();
             self.free_ops.push(op);
         }

@@ -28,7 +28,7 @@ pub(crate) fn check(ir: &Ir) {
                 assert_eq!(ir.value(value).uses[operand.slot as usize], (op, index as u32));
                 assert_eq!(operand.ty, ir.value(value).ty);
             }
-            for (index, successor) in ir.rest(op).successors.iter().enumerate() {
+            for (index, successor) in ir.extra(op).successors.iter().enumerate() {
                 let Some(block) = successor.block else { continue };
                 preds.push((block, (op, index as u32)));
                 assert!(successor.operands.end as usize <= data.operands.len());
@@ -49,10 +49,10 @@ pub(crate) fn check(ir: &Ir) {
                     alive.push(it);
                 }
             }
-            if let Some((name, _)) = ir.rest(op).symbol {
+            if let Some((name, _)) = ir.extra(op).symbol {
                 assert!(ir.symbol_defs(region, name).contains(&op));
             }
-            for &(last, _, _) in &ir.rest(op).symbol_uses {
+            for &(last, _, _) in &ir.extra(op).symbol_uses {
                 assert!(ir.symbol_users(last).contains(&op));
             }
             for &(_, inner) in &data.regions {

@@ -1,7 +1,7 @@
 //! Where an item ends and what a `{` opens: the rules, as [`super`] states them.
 
 use super::{DIALECT, Parser, Shape};
-use crate::{OpKind, T, dialect};
+use crate::{OpKind, TokenKind, dialect};
 
 /// How far a label is looked for its colon, in tokens.
 const MAX_LABEL_TOKENS: usize = 4096;
@@ -13,24 +13,24 @@ impl Parser<'_, '_> {
         let token = self.token(at);
         let after_name = name.is_some_and(|name| name as usize + 1 == at);
         match token.kind {
-            T::RBrace | T::FileMetaOpen => true,
-            T::Percent => {
+            TokenKind::RBrace | TokenKind::FileMetaOpen => true,
+            TokenKind::Percent => {
                 if after_name {
                     return token.at_line_start && self.starts_item_inside(at);
                 }
-                (token.at_line_start || at == 0 || self.kind(at - 1) != T::Comma)
+                (token.at_line_start || at == 0 || self.kind(at - 1) != TokenKind::Comma)
                     && self.starts_results(at)
             }
-            T::Bare if token.at_line_start => {
+            TokenKind::Bare if token.at_line_start => {
                 let next = self.kind(at + 1);
                 let word = self.str(at);
                 if word.contains('.') {
-                    return next != T::Equal;
+                    return next != TokenKind::Equal;
                 }
                 let is_listed = dialect::is_unprefixed_anywhere(word);
                 // `sink %a`, where a name without a dot may be right.
                 let is_anyones = (word == "return" || is_listed && self.is_known(name))
-                    || !continues_line(word) && next == T::Percent && self.is_known(name);
+                    || !continues_line(word) && next == TokenKind::Percent && self.is_known(name);
                 if !is_listed && !is_anyones {
                     return false;
                 }
@@ -44,12 +44,12 @@ impl Parser<'_, '_> {
                 starts
             }
             // Within a line only behind an op whose syntax has no such thing.
-            T::Bare if !after_name => {
+            TokenKind::Bare if !after_name => {
                 let word = self.str(at);
                 let is_short = !word.contains('.');
                 if is_short && !dialect::is_unprefixed_anywhere(word)
                     || !is_short && OpKind::of(word) == OpKind::Unknown
-                    || self.kind(at + 1) == T::Equal
+                    || self.kind(at + 1) == TokenKind::Equal
                     || !self.is_known(name)
                 {
                     return false;
@@ -64,15 +64,17 @@ impl Parser<'_, '_> {
                     matches!(it, "builtin" | "func") && dialect::is_unprefixed_op(it, self.str(at))
                 })
             }
-            T::Str if self.kind(at + 1) == T::LParen => {
+            TokenKind::Str if self.kind(at + 1) == TokenKind::LParen => {
                 token.at_line_start || (!after_name && self.is_known(name))
             }
-            T::Caret => {
+            TokenKind::Caret => {
                 let is_behind_op =
-                    !after_name && self.is_known(name) && self.kind(at - 1) != T::Comma;
+                    !after_name && self.is_known(name) && self.kind(at - 1) != TokenKind::Comma;
                 (token.at_line_start || is_behind_op) && self.starts_label(at)
             }
-            T::Hash | T::Bang => token.at_line_start && self.kind(at + 1) == T::Equal,
+            TokenKind::Hash | TokenKind::Bang => {
+                token.at_line_start && self.kind(at + 1) == TokenKind::Equal
+            }
             _ => false,
         }
     }
@@ -80,7 +82,7 @@ impl Parser<'_, '_> {
     /// What the open item is depends on the default dialect.
     fn asks_for_dialect(&mut self) {
         if let Some(op) = self.ops.last_mut() {
-            op.asks |= DIALECT;
+            op.context_deps |= DIALECT;
         }
     }
 
@@ -88,7 +90,7 @@ impl Parser<'_, '_> {
     /// the default dialect.
     fn is_known(&self, name: Option<u32>) -> bool {
         let Some(name) = name else { return false };
-        if self.feed.tokens()[name as usize].kind == T::Str {
+        if self.stream.tokens()[name as usize].kind == TokenKind::Str {
             return true;
         }
         let name = self.str(name as usize);
@@ -104,22 +106,22 @@ impl Parser<'_, '_> {
     pub(super) fn starts_item_inside(&mut self, at: usize) -> bool {
         let token = self.token(at);
         match token.kind {
-            T::Percent => {
+            TokenKind::Percent => {
                 let Some(equal) = self.results_end(at) else { return false };
                 match self.kind(equal + 1) {
-                    T::Bare => self.str(equal + 1).contains('.'),
-                    T::Str => self.kind(equal + 2) == T::LParen,
+                    TokenKind::Bare => self.str(equal + 1).contains('.'),
+                    TokenKind::Str => self.kind(equal + 2) == TokenKind::LParen,
                     _ => false,
                 }
             }
-            T::Bare => {
+            TokenKind::Bare => {
                 let word = self.str(at);
                 word.contains('.')
                     && OpKind::of(word) != OpKind::Unknown
-                    && !matches!(self.kind(at + 1), T::Equal | T::Comma)
+                    && !matches!(self.kind(at + 1), TokenKind::Equal | TokenKind::Comma)
             }
-            T::Caret => self.starts_label(at),
-            T::FileMetaOpen => true,
+            TokenKind::Caret => self.starts_label(at),
+            TokenKind::FileMetaOpen => true,
             _ => false,
         }
     }
@@ -128,8 +130,8 @@ impl Parser<'_, '_> {
     fn starts_results(&mut self, at: usize) -> bool {
         let Some(equal) = self.results_end(at) else { return false };
         match self.kind(equal + 1) {
-            T::Bare => !is_type_word(self.str(equal + 1)),
-            T::Str => self.kind(equal + 2) == T::LParen,
+            TokenKind::Bare => !is_type_word(self.str(equal + 1)),
+            TokenKind::Str => self.kind(equal + 2) == TokenKind::LParen,
             _ => false,
         }
     }
@@ -140,16 +142,16 @@ impl Parser<'_, '_> {
             return None;
         }
         loop {
-            if self.kind(at) != T::Percent {
+            if self.kind(at) != TokenKind::Percent {
                 break;
             }
             at += 1;
-            if self.kind(at) == T::Colon && self.kind(at + 1) == T::Int {
+            if self.kind(at) == TokenKind::Colon && self.kind(at + 1) == TokenKind::Int {
                 at += 2;
             }
             match self.kind(at) {
-                T::Comma => at += 1,
-                T::Equal => return Some(at),
+                TokenKind::Comma => at += 1,
+                TokenKind::Equal => return Some(at),
                 _ => break,
             }
         }
@@ -160,25 +162,28 @@ impl Parser<'_, '_> {
     /// `%a` with nothing behind it on its line, as an op looks while its first letters are typed.
     fn is_name_alone(&mut self, at: usize) -> bool {
         let next = self.token(at + 1);
-        next.at_line_start && next.kind != T::RBrace
+        next.at_line_start && next.kind != TokenKind::RBrace
     }
 
     /// `^name :` or `^name ( ... ) :`
     fn starts_label(&mut self, at: usize) -> bool {
         match self.kind(at + 1) {
-            T::Colon => true,
-            T::LParen => {
+            TokenKind::Colon => true,
+            TokenKind::LParen => {
                 let mut depth = 0;
                 for index in at + 1..at + MAX_LABEL_TOKENS {
                     match self.kind(index) {
-                        T::LParen => depth += 1,
-                        T::RParen => {
+                        TokenKind::LParen => depth += 1,
+                        TokenKind::RParen => {
                             depth -= 1;
                             if depth == 0 {
-                                return self.kind(index + 1) == T::Colon;
+                                return self.kind(index + 1) == TokenKind::Colon;
                             }
                         }
-                        T::RBrace | T::Eof | T::Split | T::Caret => return false,
+                        TokenKind::RBrace
+                        | TokenKind::Eof
+                        | TokenKind::Split
+                        | TokenKind::Caret => return false,
                         _ => {}
                     }
                 }
@@ -198,12 +203,12 @@ impl Parser<'_, '_> {
         let first = op.regions.is_empty();
         let at = self.at;
         if generic {
-            return self.brackets.innermost() == Some(T::LParen);
+            return self.brackets.innermost() == Some(TokenKind::LParen);
         }
         if never_has_region(self.str(name as usize)) {
             return false;
         }
-        if self.brackets.has(T::Less) || self.brackets.has(T::LBrace) {
+        if self.brackets.has(TokenKind::Less) || self.brackets.has(TokenKind::LBrace) {
             return false;
         }
         let is_bare = self.brackets.is_empty();
@@ -212,7 +217,7 @@ impl Parser<'_, '_> {
             return false;
         }
         if is_bare && surely_region(self.str(name as usize), first) {
-            return !(self.kind(at - 1) == T::Bare && self.str(at - 1) == "attributes");
+            return !(self.kind(at - 1) == TokenKind::Bare && self.str(at - 1) == "attributes");
         }
         let inner = self.ops.last().and_then(|op| self.inner_dialect(op));
         self.brace_opens_region(inner)
@@ -221,7 +226,7 @@ impl Parser<'_, '_> {
     /// Whether the `{` at the current token opens a region, by what stands before and behind it; `inner` is the default dialect inside.
     fn brace_opens_region(&mut self, inner: Option<&str>) -> bool {
         let (before, next) = (self.at - 1, self.at + 1);
-        if self.kind(before) == T::Bare {
+        if self.kind(before) == TokenKind::Bare {
             match self.str(before) {
                 "attributes" => return false,
                 // Words that stand before a region, whatever is in it.
@@ -229,28 +234,28 @@ impl Parser<'_, '_> {
                 _ => {}
             }
         }
-        if self.kind(before) == T::Int && self.is_case(before) {
+        if self.kind(before) == TokenKind::Int && self.is_case(before) {
             return true;
         }
         match self.kind(next) {
             // `{%x: i32}` and `{%x, %y}` are no lists of results.
-            T::Percent => {
+            TokenKind::Percent => {
                 self.results_end(next).is_some()
                     || self.token(next).at_line_start && self.is_name_alone(next)
             }
-            T::RBrace | T::Caret => true,
-            T::Str => self.kind(next + 1) == T::LParen,
-            T::Bare => {
+            TokenKind::RBrace | TokenKind::Caret => true,
+            TokenKind::Str => self.kind(next + 1) == TokenKind::LParen,
+            TokenKind::Bare => {
                 let at_line_start = self.token(next).at_line_start;
                 let after = self.kind(next + 1);
                 let word = self.str(next);
-                if after == T::Equal {
+                if after == TokenKind::Equal {
                     return false;
                 }
                 if inner.is_some_and(|dialect| dialect::is_unprefixed_op(dialect, word)) {
                     return true;
                 }
-                if matches!(after, T::Comma | T::RBrace) && !at_line_start {
+                if matches!(after, TokenKind::Comma | TokenKind::RBrace) && !at_line_start {
                     return false;
                 }
                 word.contains('.') || at_line_start
@@ -262,8 +267,8 @@ impl Parser<'_, '_> {
     /// Whether the number at `at` is that of `case 2` or `case -2`.
     fn is_case(&mut self, at: usize) -> bool {
         let sign = at.saturating_sub(1);
-        let word = if self.kind(sign) == T::Minus { sign.saturating_sub(1) } else { sign };
-        self.kind(word) == T::Bare && self.str(word) == "case"
+        let word = if self.kind(sign) == TokenKind::Minus { sign.saturating_sub(1) } else { sign };
+        self.kind(word) == TokenKind::Bare && self.str(word) == "case"
     }
 }
 

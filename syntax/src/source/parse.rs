@@ -1,10 +1,10 @@
 //! Reading a whole text.
 
-use crate::build::{Run, Work};
-use crate::feed::Feed;
-use crate::link::Touched;
+use crate::lowering::{Run, Work};
+use crate::resolve::Touched;
 use crate::skeleton::{Context, End, Skeleton, Stop, Take, skeleton};
-use crate::{Ir, dialect, make_room, seq};
+use crate::token_stream::TokenStream;
+use crate::{Ir, dialect, reserve_with_slack, seq};
 
 /// The top level of a file.
 pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TOP, inside: false };
@@ -13,23 +13,28 @@ pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TO
 pub(super) fn parse(text: &str) -> Ir {
     let mut ir = Ir::default();
     let root = ir.root;
-    let mut feed = Feed::whole(text);
+    let mut stream = TokenStream::whole(text);
     let mut work = Work::default();
     let mut chunks = Vec::new();
     let mut head = Head::default();
     ir.names.in_order = true;
     loop {
         let mut read = Skeleton::default();
-        let end = skeleton(&mut feed, head.token, head.end, TOP, &mut read, &mut |_| Take::Read);
+        let end = skeleton(&mut stream, head.token, head.end, TOP, &mut read, &mut |_| Take::Read);
         let n_items = read.items.len();
         let (n_ops, n_values) = (ir.ops.len() + n_items + 1, ir.values.len() + n_items);
-        make_room(&mut ir.ops, n_ops);
-        make_room(&mut ir.values, n_values);
+        reserve_with_slack(&mut ir.ops, n_ops);
+        reserve_with_slack(&mut ir.values, n_values);
         work.fresh.reserve(n_items);
         let chunk = ir.new_chunk(head.own_len);
         let region = ir.op(chunk).regions[0].1;
-        let run =
-            Run { feed: &feed, skeleton: &read, chunk: region, aliases: None, at_file_start: true };
+        let run = Run {
+            stream: &stream,
+            skeleton: &read,
+            chunk: region,
+            aliases: None,
+            at_file_start: true,
+        };
         let pieces = ir.build_parts(run, region, &read.roots, &mut work);
         seq::fill(&mut ir, region, &pieces);
         ir.regions[region.index()].tail = (end.at - end.trivia) as u32;
@@ -37,7 +42,7 @@ pub(super) fn parse(text: &str) -> Ir {
         if end.stop != Stop::Split {
             break;
         }
-        head = Head::behind(&mut feed, end);
+        head = Head::behind(&mut stream, end);
     }
     seq::fill(&mut ir, root, &chunks);
     for n in 0..work.fresh.len() {
@@ -51,7 +56,7 @@ pub(super) fn parse(text: &str) -> Ir {
         ir.link(work.fresh[n]);
     }
     ir.names.touched = Touched::default();
-    ir.keep_room();
+    ir.keep_slack();
     ir
 }
 
@@ -70,8 +75,8 @@ pub(super) struct Head {
 
 impl Head {
     /// The split line at which a run ended.
-    pub(super) fn behind(feed: &mut Feed<'_>, end: End) -> Self {
-        let token = feed.token(end.token);
+    pub(super) fn behind(stream: &mut TokenStream<'_>, end: End) -> Self {
+        let token = stream.token(end.token);
         let own_len = token.end - token.start;
         Self { token: end.token + 1, at: end.at, own_len, end: token.end }
     }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::Source;
 use crate::lex::lex_part;
-use crate::{Category, Code, Ir, Op, OpKind, Problem, Region, T, Traits};
+use crate::{Category, Code, Ir, Op, OpKind, Problem, Region, TokenKind, Traits};
 
 /// How much of a broken op is searched for names that it may have been meant to define, in bytes.
 const MENTIONS_BYTES: usize = 1 << 16;
@@ -33,7 +33,7 @@ impl Source {
                     }
                     // Defined anywhere, even behind what is broken.
                     Code::UndefinedAlias => {
-                        let uses = &ir.rest(op).alias_uses;
+                        let uses = &ir.extra(op).alias_uses;
                         let mut here = uses.iter().filter(|it| it.span == problem.span);
                         !mentioned.is_empty() && here.any(|it| it.is_location)
                     }
@@ -128,12 +128,12 @@ impl Source {
         let ir = &self.ir;
         let mut out = FxHashSet::default();
         let syntax = |it: &Problem| it.category == Category::Syntax;
-        for op in ir.suspects().filter(|&op| ir.rest(op).problems.iter().any(syntax)) {
+        for op in ir.suspects().filter(|&op| ir.extra(op).problems.iter().any(syntax)) {
             let head = ir.head_range(op);
             let text = self.slice(head.start..head.end.min(head.start + MENTIONS_BYTES));
             out.insert(ir.op_name(op).to_owned());
             for token in lex_part(&text, false).tokens {
-                if matches!(token.kind, T::Percent | T::Caret | T::At) {
+                if matches!(token.kind, TokenKind::Percent | TokenKind::Caret | TokenKind::At) {
                     out.insert(text[token.range()].to_owned());
                 }
             }

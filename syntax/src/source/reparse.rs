@@ -13,7 +13,7 @@
 //! text is that one; one that stands in its place keeps its id and is parsed anew. The others enter and leave.
 //!
 //! *Aliases.* What was read may have been read with other meanings of aliases than it has once all is in its place, and what was not
-//! read may now have others: see `link/aliases.rs`. Such items are read again in the same way, by a change of nothing ([`reread`]).
+//! read may now have others: see `resolve/aliases.rs`. Such items are read again in the same way, by a change of nothing ([`reread`]).
 //!
 //! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* What is read, plus the logarithm of the file for each run
 //! that is taken over; what is taken over by another region than its own has its names linked again.
@@ -23,13 +23,13 @@ use ropey::Rope;
 use super::Delta;
 use super::parse::{Head, TOP};
 use super::replace::Graft;
-use crate::build::Run;
-use crate::feed::Feed;
 use crate::grammar::Aliases;
+use crate::lowering::Run;
 use crate::skeleton::{
     Context, DIALECT, End, Here, Kept, MAX_REGION_DEPTH, PLACE, Part, Skeleton, Stop, Take,
     skeleton,
 };
+use crate::token_stream::TokenStream;
 use crate::{Ir, Op, OpKind, Region, seq};
 
 /// A change of the text, in bytes.
@@ -141,10 +141,10 @@ impl Edit<'_> {
             default_dialect: ir.default_dialect(region),
             inside: !is_chunk,
         };
-        let mut feed = Feed::from_rope(self.new, start);
+        let mut stream = TokenStream::from_rope(self.new, start);
         let mut read = Skeleton::default();
         let mut synced = None;
-        let end = skeleton(&mut feed, 0, 0, context, &mut read, &mut |here| {
+        let end = skeleton(&mut stream, 0, 0, context, &mut read, &mut |here| {
             if here.at > new_end {
                 // What closed the region does no more.
                 return Take::Stop;
@@ -167,7 +167,7 @@ impl Edit<'_> {
             return None;
         }
         let run = Run {
-            feed: &feed,
+            stream: &stream,
             skeleton: &read,
             chunk: ir.chunk_region(region),
             aliases: self.stale.map(|it| it.1),
@@ -209,20 +209,20 @@ impl Edit<'_> {
         }
         let rank = ir.rank(first);
         let own_len = ir.op(first).own_len;
-        let mut feed = Feed::from_rope(self.new, at + own_len as usize);
+        let mut stream = TokenStream::from_rope(self.new, at + own_len as usize);
         let mut read = Skeleton::default();
         let mut head = Head { at, own_len, ..Head::default() };
         let mut chunks = Vec::new();
         let mut synced = None;
         loop {
-            let end = skeleton(&mut feed, head.token, head.end, TOP, &mut read, &mut |here| {
+            let end = skeleton(&mut stream, head.token, head.end, TOP, &mut read, &mut |here| {
                 self.take(ir, here).map_or(Take::Read, Take::Keep)
             });
             chunks.push(Chunk { head, end, roots: std::mem::take(&mut read.roots) });
             if end.stop != Stop::Split {
                 break;
             }
-            head = Head::behind(&mut feed, end);
+            head = Head::behind(&mut stream, end);
             if head.at >= change.new_end {
                 let old = head.at - change.new_end + change.old_end;
                 let found = seq::find(ir, root, old).filter(|it| it.1 == old);
@@ -233,7 +233,7 @@ impl Edit<'_> {
             }
         }
         let run = Run {
-            feed: &feed,
+            stream: &stream,
             skeleton: &read,
             chunk: root,
             aliases: self.stale.map(|it| it.1),
@@ -323,7 +323,7 @@ impl Edit<'_> {
             n,
             len: sum.bytes as usize - seq::offset(ir, first),
             far: sum.far as usize,
-            asks: all.has & !differs,
+            context_deps: all.has & !differs,
         })
     }
 }

@@ -4,8 +4,8 @@ use ropey::Rope;
 use rustc_hash::FxHashSet;
 
 use super::Delta;
-use crate::build::{Run, Work};
-use crate::link::Replaced;
+use crate::lowering::{Run, Work};
+use crate::resolve::Replaced;
 use crate::skeleton::{DIALECT, Part, Shape};
 use crate::{Ir, Op, OpKind, Region, seq};
 
@@ -108,16 +108,16 @@ impl<'a> Graft<'a> {
         match how {
             How::Same => {
                 let data = &mut self.ir.ops[op.index()];
-                data.reach = item.reach;
+                data.lookahead = item.lookahead;
                 // What the grammar asked for, it would ask for again.
-                data.asks = item.asks | (data.asks & DIALECT);
+                data.context_deps = item.context_deps | (data.context_deps & DIALECT);
             }
             How::Again => self.again.push((index, op, self.run.chunk)),
         }
         for (n, inner) in item.regions.iter().enumerate() {
             let region = self.ir.op(op).regions[n].1;
             if self.ir.region(region).closed != inner.closed {
-                self.ir.names.touched.resigned.push(op);
+                self.ir.names.touched.signature_changed.push(op);
             }
             self.pair_inside(region, &inner.parts);
         }
@@ -146,7 +146,7 @@ impl<'a> Graft<'a> {
         if item.end - item.start - cut != data.own_len || item.regions.len() != data.regions.len() {
             return false;
         }
-        let text = self.run.feed.text();
+        let text = self.run.stream.text();
         let (mut new, mut own, mut old) = (item.start, 0, self.ir.start(op));
         for (inner, &(to, region)) in item.regions.iter().zip(&data.regions) {
             let len = (to - own) as usize;
@@ -165,9 +165,9 @@ impl<'a> Graft<'a> {
         }
         // At the very start of a file junk is told of at another place.
         let is_first = self.run.at_file_start && item.start == 0;
-        let asks = (item.asks | data.asks) & DIALECT != 0;
+        let depends = (item.context_deps | data.context_deps) & DIALECT != 0;
         is_first == (self.ir.start(op) == 0)
-            && (!asks || item.default_dialect == self.ir.default_dialect(data.parent))
+            && (!depends || item.default_dialect == self.ir.default_dialect(data.parent))
     }
 
     /// Whether a region is empty, starts with a label, or with something else.
@@ -314,7 +314,7 @@ impl<'a> Graft<'a> {
         }
         let n_linked = relink(ir, &mut work, &mut changed);
         let removed = std::mem::take(&mut work.removed);
-        let n_read = run.feed.n_read();
+        let n_read = run.stream.n_read();
         Delta { changed, removed, freed, n_parsed, n_linked, n_read, ..Delta::default() }
     }
 }
@@ -384,7 +384,7 @@ fn relink(ir: &mut Ir, work: &mut Work, changed: &mut Vec<Op>) -> usize {
     retry.sort_unstable();
     retry.dedup();
     for (op, index) in retry {
-        if !ir.op(op).alive || index as usize >= ir.rest(op).successors.len() {
+        if !ir.op(op).alive || index as usize >= ir.extra(op).successors.len() {
             continue;
         }
         n_linked += 1;

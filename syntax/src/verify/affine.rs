@@ -29,9 +29,9 @@ impl Verifier<'_> {
             }
             K::AffineParallel => {
                 let n = self.map_shape(op, "lowerBoundsMap").map_or(0, |it| it.0 + it.1);
-                let rest = self.ir.op(op).operands.len().saturating_sub(n);
+                let n_upper = self.ir.op(op).operands.len().saturating_sub(n);
                 self.map_operands(op, 0, n, "lowerBoundsMap");
-                self.map_operands(op, n, rest, "upperBoundsMap");
+                self.map_operands(op, n, n_upper, "upperBoundsMap");
             }
             K::AffineIf => {
                 let n = self.ir.op(op).operands.len();
@@ -131,12 +131,12 @@ impl Verifier<'_> {
                 );
                 region == scope || !is_symbol && is_loop || ir.op(parent).kind == OpKind::Unknown
             }
-            Def::Result(definer, _) => {
-                let data = ir.op(definer);
+            Def::Result(defining_op, _) => {
+                let data = ir.op(defining_op);
                 data.parent == scope
                     || match data.kind {
                         OpKind::Unknown | OpKind::ArithConstant => true,
-                        OpKind::MemrefDim => self.is_valid_size(scope, definer, steps),
+                        OpKind::MemrefDim => self.is_valid_size(scope, defining_op, steps),
                         OpKind::AffineApply => {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
                             values.all(|it| self.is_valid(scope, it, is_symbol, steps))
@@ -164,9 +164,9 @@ impl Verifier<'_> {
             return true;
         };
         loop {
-            let (region, definer) = match ir.value(memref).def {
+            let (region, defining_op) = match ir.value(memref).def {
                 Def::Argument(block, _) => (ir.block(block).region, None),
-                Def::Result(definer, _) => (ir.op(definer).parent, Some(definer)),
+                Def::Result(defining_op, _) => (ir.op(defining_op).parent, Some(defining_op)),
             };
             let parent = ir.region(region).parent.map(|it| ir.op(it).kind);
             let is_top = parent.is_none_or(|it| it == OpKind::Unknown || it.has(Traits::ISOLATED));
@@ -174,11 +174,11 @@ impl Verifier<'_> {
                 return true;
             }
             *steps -= 1;
-            let Some(definer) = definer else { return false };
-            let data = ir.op(definer);
+            let Some(defining_op) = defining_op else { return false };
+            let data = ir.op(defining_op);
             match data.kind {
                 OpKind::Unknown | OpKind::MemrefSubview | OpKind::MemrefView => return true,
-                OpKind::MemrefCast => match operand(definer, 0) {
+                OpKind::MemrefCast => match operand(defining_op, 0) {
                     Some(source) => memref = source,
                     None => return true,
                 },
@@ -187,7 +187,7 @@ impl Verifier<'_> {
                     let Some(index) = self.constant_index(index) else { return false };
                     let Some(Dim::Dynamic) = dims.get(index) else { return index < dims.len() };
                     let n = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
-                    return operand(definer, n)
+                    return operand(defining_op, n)
                         .is_none_or(|it| self.is_valid(scope, it, true, steps));
                 }
                 _ => return false,
@@ -197,8 +197,8 @@ impl Verifier<'_> {
 
     /// The value of an `arith.constant`.
     fn constant_index(&self, value: Value) -> Option<usize> {
-        let Def::Result(definer, _) = self.ir.value(value).def else { return None };
-        match self.ir.interner.attr_data(self.ir.attr(definer, "value")?) {
+        let Def::Result(defining_op, _) = self.ir.value(value).def else { return None };
+        match self.ir.interner.attr_data(self.ir.attr(defining_op, "value")?) {
             AttrData::Int { value, .. } => usize::try_from(*value).ok(),
             _ => None,
         }

@@ -133,7 +133,7 @@ impl Verifier<'_> {
         let Some(Arity(operands, results, regions, successors)) = Arity::of(data.kind) else {
             return;
         };
-        let n_successors = self.ir.rest(op).successors.len();
+        let n_successors = self.ir.extra(op).successors.len();
         for (what, n, count) in [
             ("operands", data.operands.len(), operands),
             ("results", data.results.len(), results),

@@ -101,7 +101,7 @@ impl Verifier<'_> {
                 Code::TerminatorNotLast,
                 "must be the last operation in the parent block",
             );
-        } else if !is_last && !self.ir.rest(op).successors.is_empty() {
+        } else if !is_last && !self.ir.extra(op).successors.is_empty() {
             let message = "an operation with block successors must terminate its parent block";
             self.tell(op, Code::TerminatorNotLast, message);
         } else if is_last
@@ -137,7 +137,7 @@ impl Verifier<'_> {
 
     fn successors(&mut self, op: Op) {
         let data = self.ir.op(op);
-        for successor in &self.ir.rest(op).successors {
+        for successor in &self.ir.extra(op).successors {
             let Some(block) = successor.block else { continue };
             if !data.kind.has(Traits::BRANCH) {
                 continue;

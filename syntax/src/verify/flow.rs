@@ -81,7 +81,7 @@ impl Flow {
 }
 
 fn targets(ir: &Ir, op: Op) -> Targets {
-    ir.rest(op).successors.iter().map(|it| it.block).collect()
+    ir.extra(op).successors.iter().map(|it| it.block).collect()
 }
 
 /// The blocks of a region whose dominators are others than they were. A region without a flow has its entry only.

@@ -176,7 +176,7 @@ impl Verifier<'_> {
     }
 
     fn dialect_attributes(&mut self, op: Op) {
-        for &(name, _) in &self.ir.rest(op).attrs {
+        for &(name, _) in &self.ir.extra(op).attrs {
             let name = self.ir.interner.str(name);
             if !name.contains('.') && !matches!(name, "sym_name" | "sym_visibility") {
                 let message = format!(

@@ -35,7 +35,7 @@ impl Verifier<'_> {
 
     fn reaches(&self, op: Op, value: Value) -> Reach {
         let ir = self.ir;
-        let (region, definer) = match ir.value(value).def {
+        let (region, defining_op) = match ir.value(value).def {
             Def::Result(it, _) => (ir.op(it).parent, Some(it)),
             Def::Argument(block, _) => (ir.block(block).region, None),
         };
@@ -56,7 +56,9 @@ impl Verifier<'_> {
         }
         let Some(flow) = self.flows.get(&region) else {
             // One block: its arguments are there, and what stands before.
-            return Reach::from(definer.is_none_or(|it| it != user && self.is_before(it, user)));
+            return Reach::from(
+                defining_op.is_none_or(|it| it != user && self.is_before(it, user)),
+            );
         };
         let at = self.block_of(user);
         if !flow.is_reachable(at) {
@@ -67,7 +69,7 @@ impl Verifier<'_> {
             Def::Argument(block, _) => block,
             Def::Result(it, _) => self.block_of(it),
         };
-        match definer {
+        match defining_op {
             // Its own results are not there yet, nor inside its regions.
             Some(it) if from == at => Reach::from(it != user && self.is_before(it, user)),
             _ => Reach::from(flow.dominates(from, at)),

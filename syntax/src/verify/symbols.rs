@@ -70,7 +70,7 @@ impl Verifier<'_> {
         if !data.kind.has(Traits::SYMBOL) {
             return;
         }
-        let Some((name, span)) = self.ir.rest(op).symbol else { return };
+        let Some((name, span)) = self.ir.extra(op).symbol else { return };
         let Some(parent) = self.ir.region(data.parent).parent else { return };
         if !self.is_table(parent) {
             if self.ir.op(parent).kind != OpKind::Unknown {
@@ -151,7 +151,7 @@ impl Verifier<'_> {
             // A symbol that another dialect may define: who knows what it is.
             Some(func) if !self.ir.op(func.op).kind.has(Traits::SYMBOL) => None,
             _ => {
-                let uses = &self.ir.rest(op).symbol_uses;
+                let uses = &self.ir.extra(op).symbol_uses;
                 let span = uses.first().map_or(self.ir.op(op).name_span, |it| it.2);
                 let message =
                     format!("'{}' does not reference a valid function", self.ir.interner.str(name));

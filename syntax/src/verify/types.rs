@@ -578,7 +578,7 @@ impl Verifier<'_> {
 
     /// As many values as cases.
     fn cases(&mut self, op: Op) {
-        let n_cases = self.ir.rest(op).successors.len() - 1;
+        let n_cases = self.ir.extra(op).successors.len() - 1;
         let Some(values) = self.ir.attr(op, "case_values") else { return };
         let AttrData::Elements(_, ty) = self.ir.interner.attr_data(values) else { return };
         let Some([Dim::Fixed(n)]) = self.dims(*ty) else { return };

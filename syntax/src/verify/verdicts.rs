@@ -7,7 +7,7 @@
 //! | what its operands and successors mean, and the types of those values | [`Delta::changed`] names it |
 //! | whether an item follows it in its block | the item behind it came or went |
 //! | whether a label is the first item of its region | items before it came or went |
-//! | the kind and the signature of the op around it | that op was read again with another ([`Touched::resigned`]) |
+//! | the kind and the signature of the op around it | that op was read again with another ([`Touched::signature_changed`]) |
 //! | for the op around: the labels of its regions, the last ops of their blocks, the types of their operands | one of those is verified again |
 //! | how an index is computed, if it stands in an affine map | one of the ops that compute it changed |
 //! | the order of definition and use in one block | never: items that stay keep their order |
@@ -25,7 +25,7 @@ use super::affine::MAX_STEPS;
 use super::flow::{Flow, moved};
 use super::symbols::Callee;
 use super::{Order, Verdict, Verifier};
-use crate::link::{Replaced, Touched};
+use crate::resolve::{Replaced, Touched};
 use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, Type, seq};
 
 /// The verdict on each op with a problem, and what they rest on.
@@ -77,7 +77,7 @@ impl Verdicts {
         for &run in &touched.runs {
             self.beside(ir, run, &mut again);
         }
-        for &op in touched.resigned.iter().filter(|&&op| ir.is_alive(op)) {
+        for &op in touched.signature_changed.iter().filter(|&&op| ir.is_alive(op)) {
             for &(_, region) in &ir.op(op).regions {
                 again.extend(seq::first(ir, region));
                 again.extend(ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)));
@@ -124,7 +124,7 @@ impl Verdicts {
         let kind = ir.op(before).kind;
         if kind == OpKind::Label
             || kind.has(Traits::TERMINATOR)
-            || !ir.rest(before).successors.is_empty()
+            || !ir.extra(before).successors.is_empty()
             || ends_block(ir, before)
             || self.of_ops.contains_key(&before)
         {

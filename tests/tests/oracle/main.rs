@@ -130,7 +130,7 @@ fn with_probes(name: &str, text: &str, probes: &mut Vec<Probed>) -> String {
             let operand =
                 |op: Op, at: usize| integers.bounds(ir, ir.op(op).operands.get(at)?.value?);
             // A private function that no live call reaches is shown as if anybody might call it.
-            let function = ir.definer(value).and_then(|it| ir.function_of(it));
+            let function = ir.defining_op(value).and_then(|it| ir.function_of(it));
             let is_alone = function.is_some_and(|it| alone.contains(&it));
             let constant = if is_alone { Constant::Bottom } else { integers.constant(ir, value) };
             probes.push(Probed {

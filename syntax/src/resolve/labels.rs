@@ -62,11 +62,11 @@ impl Ir {
     pub(crate) fn link_successor(&mut self, (op, index): Use) {
         let region = self.op(op).parent;
         self.names.touched.flows.push((region, Some(op)));
-        let Some(rest) = &self.ops[op.index()].rest else { return };
-        let name = rest.successors[index as usize].name;
+        let Some(extra) = &self.ops[op.index()].extra else { return };
+        let name = extra.successors[index as usize].name;
         let block = self.find_label(region, name).map(|label| self.label_block(label));
-        if let Some(rest) = &mut self.ops[op.index()].rest {
-            rest.successors[index as usize].block = block;
+        if let Some(extra) = &mut self.ops[op.index()].extra {
+            extra.successors[index as usize].block = block;
         }
         match block {
             Some(block) => self.blocks[block.index()].preds.push((op, index)),
@@ -81,8 +81,8 @@ impl Ir {
     pub(crate) fn unlink_successor(&mut self, (op, index): Use) {
         let region = self.op(op).parent;
         self.names.touched.flows.push((region, Some(op)));
-        let Some(rest) = &mut self.ops[op.index()].rest else { return };
-        let successor = &mut rest.successors[index as usize];
+        let Some(extra) = &mut self.ops[op.index()].extra else { return };
+        let successor = &mut extra.successors[index as usize];
         let name = successor.name;
         if let Some(block) = successor.block.take() {
             let preds = &mut self.blocks[block.index()].preds;

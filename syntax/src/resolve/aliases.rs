@@ -5,7 +5,7 @@
 //! definition counts, and the second is a problem.
 //!
 //! *How an edit goes on.* An alias means what it stands for, so each item keeps which aliases were looked up when it was read, and
-//! what was found ([`crate::Rest::alias_reads`]). When definitions came or went, those who looked for their names look again; who
+//! what was found ([`crate::OpExtra::alias_reads`]). When definitions came or went, those who looked for their names look again; who
 //! finds something else is *stale* and is read again, the first in the text first, as it may be a definition itself.
 //!
 //! *Law.* No item is stale after an edit. *Cost.* An edit of an alias costs in proportion to the items that name it.
@@ -63,7 +63,7 @@ impl Ir {
     /// Enters the alias that an item defines, if it defines one. It stands in its sequence already, unless definitions are
     /// entered in textual order.
     pub(crate) fn define_alias(&mut self, op: Op) {
-        let Some(alias) = self.rest(op).alias else { return };
+        let Some(alias) = self.extra(op).alias else { return };
         let data = self.op(op);
         let (chunk, name) = (data.parent, data.name);
         let known = self.names.aliases.defs(chunk, name);
@@ -86,8 +86,8 @@ impl Ir {
 
     /// Enters the names of aliases that an item looked for.
     pub(crate) fn add_alias_reads(&mut self, op: Op) {
-        let Some(rest) = &self.ops[op.index()].rest else { return };
-        for &(name, _) in &rest.alias_reads {
+        let Some(extra) = &self.ops[op.index()].extra else { return };
+        for &(name, _) in &extra.alias_reads {
             self.names.aliases.readers.entry(name).or_default().insert(op);
         }
     }
@@ -95,9 +95,9 @@ impl Ir {
     /// Takes the alias that an item defines and those that it looked for out of the tables.
     pub(crate) fn remove_aliases(&mut self, op: Op) {
         let data = &self.ops[op.index()];
-        let Some(rest) = &data.rest else { return };
+        let Some(extra) = &data.extra else { return };
         let table = &mut self.names.aliases;
-        for (name, _) in &rest.alias_reads {
+        for (name, _) in &extra.alias_reads {
             if let Some(readers) = table.readers.get_mut(name) {
                 readers.remove(&op);
                 if readers.is_empty() {
@@ -105,14 +105,14 @@ impl Ir {
                 }
             }
         }
-        if rest.alias.is_none() {
+        if extra.alias.is_none() {
             return;
         }
         let (chunk, name) = (data.parent, data.name);
         let Some(table) = table.chunks.get_mut(&chunk) else { return };
         let Some(defs) = table.defs.get_mut(&name) else { return };
         defs.retain(|it| *it != op);
-        let first = defs.first().and_then(|it| self.ops[it.index()].rest.as_ref()?.alias);
+        let first = defs.first().and_then(|it| self.ops[it.index()].extra.as_ref()?.alias);
         match first {
             Some(alias) => table.first.insert(name, alias),
             None => table.first.remove(&name),
@@ -137,7 +137,7 @@ impl Ir {
         while self.op(outermost).parent != chunk {
             outermost = self.parent_op(outermost)?;
         }
-        if self.is_before(def, outermost) { self.rest(def).alias } else { None }
+        if self.is_before(def, outermost) { self.extra(def).alias } else { None }
     }
 
     /// What those aliases stand for that the text of an item may name.
@@ -189,7 +189,7 @@ impl Ir {
 
     /// Whether an item was read with another meaning of an alias than it has.
     pub(crate) fn is_stale(&self, op: Op) -> bool {
-        self.rest(op).alias_reads.iter().any(|&(name, found)| self.alias(op, name) != found)
+        self.extra(op).alias_reads.iter().any(|&(name, found)| self.alias(op, name) != found)
     }
 
     /// Whether an item defines an alias that is defined before.

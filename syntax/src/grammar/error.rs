@@ -8,14 +8,14 @@ use super::words::Word;
 
 /// Where reading failed and what would have been right there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct SyntaxError {
     /// Index of the word.
     pub(super) at: usize,
     /// What was expected there; the first few.
     pub(super) expected: [&'static str; 3],
 }
 
-impl Wrong {
+impl SyntaxError {
     pub(super) fn new(at: usize) -> Self {
         Self { at, expected: [""; 3] }
     }
@@ -40,7 +40,7 @@ impl Wrong {
     }
 }
 
-impl<'a> Error<'a, Words<'a>> for Wrong {
+impl<'a> Error<'a, Words<'a>> for SyntaxError {
     fn merge(mut self, other: Self) -> Self {
         for label in other.expected {
             if !label.is_empty() {
@@ -51,7 +51,7 @@ impl<'a> Error<'a, Words<'a>> for Wrong {
     }
 }
 
-impl<'a, L> LabelError<'a, Words<'a>, L> for Wrong
+impl<'a, L> LabelError<'a, Words<'a>, L> for SyntaxError
 where
     L: AsLabel,
 {

@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::Work;
-use crate::link::Use;
+use crate::resolve::Use;
 use crate::{Form, Ir, Name, Op, OpKind, Region, Value, seq};
 
 impl Ir {
@@ -84,7 +84,7 @@ impl Ir {
         for index in 0..self.op(op).operands.len() {
             self.link_use((op, index as u32));
         }
-        for index in 0..self.rest(op).successors.len() {
+        for index in 0..self.extra(op).successors.len() {
             self.link_successor((op, index as u32));
         }
     }
@@ -94,7 +94,7 @@ impl Ir {
         for index in 0..self.op(op).operands.len() {
             self.unlink_use((op, index as u32));
         }
-        for index in 0..self.rest(op).successors.len() {
+        for index in 0..self.extra(op).successors.len() {
             self.unlink_successor((op, index as u32));
         }
         self.remove_mentions(op);
@@ -147,7 +147,7 @@ impl Ir {
     /// Takes an item that goes to another region, with all that it holds, out of the tables of names.
     pub(crate) fn unplace(&mut self, op: Op, work: &mut Work) {
         self.remove_names(op, work);
-        for index in 0..self.rest(op).successors.len() {
+        for index in 0..self.extra(op).successors.len() {
             self.unlink_successor((op, index as u32));
             work.retry_successors.push((op, index as u32));
         }
@@ -205,7 +205,7 @@ impl Ir {
         }
         let data = &mut self.ops[op.index()];
         data.alive = false;
-        data.rest = None;
+        data.extra = None;
         data.operands.clear();
         data.result_names.clear();
         self.free_ops.push(op);

@@ -4,14 +4,14 @@
 //! bounded by the nesting of the text, which `words.rs` has bounded.
 
 use super::Alias;
+use super::ast::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
 use super::elements;
 use super::flag::flags_attr;
 use super::reader::{Broken, Reader, Res};
 use super::spelling::{MAX_WIDTH, split_dialect, type_word};
-use super::tree::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree};
 use super::words::Word;
 use crate::affine::{Affine, Body, Expr, Operator};
-use crate::{Attr, AttrData, Code, Dim, T, Type, TypeData};
+use crate::{Attr, AttrData, Code, Dim, TokenKind, Type, TypeData};
 
 /// A sum or product may have this many terms, a map this many identifiers: they are compared in pairs.
 pub(super) const MAX_TERMS: usize = 1000;
@@ -20,7 +20,7 @@ impl Reader<'_, '_> {
     pub(super) fn lower_type(&mut self, tree: &TypeTree<'_>) -> Res<Type> {
         let data = match tree {
             TypeTree::Word(word) => {
-                if word.kind != T::Bare {
+                if word.kind != TokenKind::Bare {
                     return self.bang_type(word.text, word.span());
                 }
                 let Some(data) = type_word(word.text) else {
@@ -194,7 +194,7 @@ impl Reader<'_, '_> {
 
     pub(super) fn lower_dim(&mut self, dim: &DimTree<'_>, is_vector: bool) -> Res<Dim> {
         let word = &dim.word;
-        if word.kind == T::Question {
+        if word.kind == TokenKind::Question {
             if is_vector {
                 let message = "expected a size; vectors have no dynamic dimension".into();
                 return Err(self.broken(Code::ExpectedToken, word.span(), message));
@@ -341,8 +341,11 @@ impl Reader<'_, '_> {
     pub(super) fn lower_dict(&mut self, entries: &[(Word<'_>, Option<AttrTree<'_>>)]) -> Res<Attr> {
         let mut dict = Vec::with_capacity(entries.len());
         for (key, value) in entries {
-            let name =
-                if key.kind == T::Str { self.string(key.span()) } else { self.name(key.text) };
+            let name = if key.kind == TokenKind::Str {
+                self.string(key.span())
+            } else {
+                self.name(key.text)
+            };
             if self.env.interner.str(name).is_empty() {
                 let message = "expected a name of an attribute".into();
                 return Err(self.broken(Code::EmptyName, key.span(), message));
@@ -373,7 +376,7 @@ impl Reader<'_, '_> {
             Some(ty) => Some(self.lower_type(ty)?),
             None => None,
         };
-        let default = if number.word.kind == T::Float { Type::F64 } else { Type::I64 };
+        let default = if number.word.kind == TokenKind::Float { Type::F64 } else { Type::I64 };
         let attr = elements::number(self.env.interner, number, ty.unwrap_or(default));
         attr.or_else(|message| {
             self.mismatch(Code::LiteralType, number.word.span(), message);
@@ -426,7 +429,7 @@ impl Reader<'_, '_> {
 
     pub(super) fn lower_expr(&mut self, tree: &ExprTree<'_>, inputs: &mut Inputs<'_>) -> Res<Expr> {
         match tree {
-            ExprTree::Word(word) if word.kind == T::Int => {
+            ExprTree::Word(word) if word.kind == TokenKind::Int => {
                 let value = match word.text.strip_prefix("0x") {
                     Some(digits) => i64::from_str_radix(digits, 16),
                     None => word.text.parse(),

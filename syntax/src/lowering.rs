@@ -1,21 +1,21 @@
 //! From items to IR: what the skeleton and the grammar found becomes ops, values, blocks and regions (`arena.rs`), enters the
-//! name tables (`link.rs`), and leaves again.
+//! name tables (`names.rs`), and leaves again.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::feed::Feed;
 use crate::grammar::{AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, parse_item};
-use crate::ir::{OpData, Operand, Rest, ResultName, Successor, ValueData};
-use crate::link::Use;
+use crate::ir::{OpData, OpExtra, Operand, ResultName, Successor, ValueData};
+use crate::resolve::Use;
 use crate::seq::{self, Piece};
 use crate::skeleton::{DIALECT, Inner, Item, Part, Shape, Skeleton};
+use crate::token_stream::TokenStream;
 use crate::{
     Attr, Block, Category, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value,
 };
 
 mod arena;
-mod link;
+mod names;
 
 /// What was made and what must be linked.
 #[derive(Debug, Default)]
@@ -45,7 +45,7 @@ pub(crate) struct Work {
 /// Where tokens and items come from.
 #[derive(Clone, Copy)]
 pub(crate) struct Run<'a> {
-    pub(crate) feed: &'a Feed<'a>,
+    pub(crate) stream: &'a TokenStream<'a>,
     pub(crate) skeleton: &'a Skeleton,
     /// The region of the chunk that holds the run: its aliases.
     pub(crate) chunk: Region,
@@ -128,7 +128,7 @@ impl Ir {
         let end = match inner.parts.last() {
             None => inner.open,
             Some(&Part::Item(it)) => run.item(it).end,
-            Some(&Part::Kept(it)) => run.feed.holes()[it as usize],
+            Some(&Part::Kept(it)) => run.stream.holes()[it as usize],
         };
         let data = &mut self.regions[region.index()];
         data.tail = inner.close - end;
@@ -190,7 +190,7 @@ impl Ir {
         let args = self.new_arguments(entry, item, arguments, &[]);
         if arguments.iter().any(|it| it.attrs.is_some()) {
             let attrs = arguments.iter().map(|it| it.attrs).collect();
-            self.ops[op.index()].rest.get_or_insert_default().argument_attrs = attrs;
+            self.ops[op.index()].extra.get_or_insert_default().argument_attrs = attrs;
         }
         self.blocks[entry.index()].args = args;
         if self.ops[op.index()].form == Form::Opaque {
@@ -224,14 +224,14 @@ impl Ir {
         out.clear();
         let (from, to) = (item.tokens.0 as usize, item.tokens.1 as usize);
         let tokens = if item.regions.is_empty() {
-            &run.feed.tokens()[from..to]
+            &run.stream.tokens()[from..to]
         } else {
             &run.skeleton.own[from..to]
         };
         let aliases = run.aliases.unwrap_or_else(|| self.names.aliases.of(run.chunk));
         let default_dialect = item.default_dialect;
         let mut env = Env { interner: &mut self.interner, aliases, default_dialect };
-        parse_item(run.feed.text(), tokens, &mut env, out);
+        parse_item(run.stream.text(), tokens, &mut env, out);
         if let Some(region) = item.regions.iter().find(|it| !it.closed)
             && !out.problems.iter().any(|it| it.category == Category::Syntax)
         {
@@ -305,7 +305,7 @@ impl Ir {
             && parsed.alias.is_none()
             && parsed.problems.is_empty()
             && (parsed.arguments.is_empty() || parsed.kind == OpKind::Label);
-        let rest = (!plain).then(|| {
+        let extra = (!plain).then(|| {
             parsed.alias_reads.sort_unstable_by_key(|it| it.0);
             parsed.alias_reads.dedup();
             let successors = parsed.successors.iter().map(|it| Successor {
@@ -314,7 +314,7 @@ impl Ir {
                 operands: it.operands.clone(),
                 block: None,
             });
-            Box::new(Rest {
+            Box::new(OpExtra {
                 successors: successors.collect(),
                 attrs: parsed.attrs.clone(),
                 symbol: parsed.symbol.map(|it| (it.name, own.span(it.span))),
@@ -347,18 +347,18 @@ impl Ir {
         data.lead = item.first - item.start;
         data.own_len = item.end - item.start - cut;
         data.quoted = item.quoted;
-        data.asks = item.asks | if parsed.asks_dialect { DIALECT } else { 0 };
-        data.reach = item.reach;
+        data.context_deps = item.context_deps | if parsed.depends_on_dialect { DIALECT } else { 0 };
+        data.lookahead = item.lookahead;
         data.results = results;
         data.result_names = result_names;
         data.operands = operands;
-        data.rest = rest;
+        data.extra = extra;
         self.note_suspect(op);
     }
 
     fn note_suspect(&mut self, op: Op) {
-        let rest = self.rest(op);
-        if !rest.problems.is_empty() || !rest.alias_uses.is_empty() {
+        let extra = self.extra(op);
+        if !extra.problems.is_empty() || !extra.alias_uses.is_empty() {
             self.names.suspects.insert(op);
         }
     }
@@ -422,7 +422,7 @@ impl Ir {
         }
         self.keep_regions(op, item, &mut parsed, work);
         if self.signature(op) != signature {
-            self.names.touched.resigned.push(op);
+            self.names.touched.signature_changed.push(op);
         }
         work.parsed = parsed;
         work.fresh.push(op);
@@ -482,7 +482,7 @@ impl Ir {
             let new = arguments.get(n).map_or(&[][..], Vec::as_slice);
             if new.iter().any(|it| it.attrs.is_some()) {
                 let attrs = new.iter().map(|it| it.attrs).collect();
-                self.ops[op.index()].rest.get_or_insert_default().argument_attrs = attrs;
+                self.ops[op.index()].extra.get_or_insert_default().argument_attrs = attrs;
             }
             let entry = self.region(region).entry;
             let old = self.blocks[entry.index()].args.clone();
@@ -526,7 +526,7 @@ struct Signature {
 /// What stands where no item can start: an alias that is not at the top, a label that is, or anything else.
 fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
     out.clear();
-    let first = run.feed.tokens()[item.tokens.0 as usize].span();
+    let first = run.stream.tokens()[item.tokens.0 as usize].span();
     out.kind = OpKind::Junk;
     out.form = Form::Broken;
     out.name_span = first;

@@ -6,23 +6,23 @@
 //!    are only counted for brackets.
 //! 3. *The grammar* (`values.rs`), whose trees are lowered here. This is where numbers are held against their types.
 
+use super::ast::{AttrTree, ExprTree, Literal, LocTree, TypeTree};
 use super::elements;
-use super::meaning::{Inputs, MAX_TERMS};
+use super::error::SyntaxError;
 use super::reader::{Broken, Reader, Res};
+use super::resolve_types::{Inputs, MAX_TERMS};
 use super::spelling::{MAX_WIDTH, may_mention_alias, split_dialect, type_word};
-use super::tree::{AttrTree, ExprTree, Literal, LocTree, TypeTree};
 use super::values::{GRAMMAR, Grammar, Words, int_type};
 use super::words::{self, MAX_DEPTH, Until, Word};
-use super::wrong::Wrong;
 use super::{Alias, AliasUse};
 use crate::affine::{Affine, Body, Expr};
-use crate::{Attr, AttrData, Code, Sign, Span, T, Type, TypeData};
+use crate::{Attr, AttrData, Code, Sign, Span, TokenKind, Type, TypeData};
 
 impl Reader<'_, '_> {
     /// A type.
     pub(super) fn ty(&mut self) -> Res<Type> {
         match self.peek() {
-            T::Bare if self.peek_at(1) != T::Less => {
+            TokenKind::Bare if self.peek_at(1) != TokenKind::Less => {
                 let text = self.word();
                 let ty = match self.env.interner.type_of_text(text) {
                     Some(ty) => ty,
@@ -31,20 +31,24 @@ impl Reader<'_, '_> {
                 self.at += 1;
                 Ok(ty)
             }
-            T::Bang | T::BangBody => {
+            TokenKind::Bang | TokenKind::BangBody => {
                 let token = self.token();
                 let ty = self.bang_type(self.slice(token), token.span())?;
                 self.at += 1;
                 Ok(ty)
             }
-            T::Bare | T::LParen => self.long_type(),
+            TokenKind::Bare | TokenKind::LParen => self.long_type(),
             _ => Err(self.expected("a type")),
         }
     }
 
     /// A type that is no function type.
     pub(super) fn simple_type(&mut self) -> Res<Type> {
-        if self.peek() == T::LParen { Err(self.expected("a non-function type")) } else { self.ty() }
+        if self.peek() == TokenKind::LParen {
+            Err(self.expected("a non-function type"))
+        } else {
+            self.ty()
+        }
     }
 
     fn bare_type(&mut self, text: &str) -> Res<Type> {
@@ -111,9 +115,11 @@ impl Reader<'_, '_> {
         match words::extent(self.tokens, self.at, until) {
             Ok(end) => {
                 let is_alias = |it: &crate::Token| match it.kind {
-                    T::Hash | T::Percent => true,
-                    T::Bang => !self.text[it.range()].contains('.'),
-                    T::HashBody | T::BangBody => may_mention_alias(&self.text[it.range()]),
+                    TokenKind::Hash | TokenKind::Percent => true,
+                    TokenKind::Bang => !self.text[it.range()].contains('.'),
+                    TokenKind::HashBody | TokenKind::BangBody => {
+                        may_mention_alias(&self.text[it.range()])
+                    }
                     _ => false,
                 };
                 Ok((end, !self.tokens[self.at..end].iter().any(is_alias)))
@@ -135,7 +141,7 @@ impl Reader<'_, '_> {
     fn parse<O>(
         &mut self,
         end: usize,
-        rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(Raw<'a>, usize), Wrong>,
+        rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(Raw<'a>, usize), SyntaxError>,
         lower: impl FnOnce(&mut Self, Raw<'_>) -> Res<O>,
     ) -> Res<O> {
         let words = words::words(self.text, self.tokens, self.at, end);
@@ -152,13 +158,15 @@ impl Reader<'_, '_> {
     }
 
     #[cold]
-    fn tell(&mut self, words: &[Word<'_>], end: usize, wrong: &Wrong) -> Broken {
+    fn tell(&mut self, words: &[Word<'_>], end: usize, wrong: &SyntaxError) -> Broken {
         if let Some(word) = words.get(wrong.at)
-            && word.kind == T::Error
+            && word.kind == TokenKind::Error
         {
             return self.lexical(self.tokens[word.token as usize]);
         }
-        if wrong.at >= words.len() && self.tokens.get(end).is_some_and(|it| it.kind == T::Error) {
+        if wrong.at >= words.len()
+            && self.tokens.get(end).is_some_and(|it| it.kind == TokenKind::Error)
+        {
             return self.lexical(self.tokens[end]);
         }
         let at = match wrong.at.checked_sub(1).and_then(|it| words.get(it)) {
@@ -195,7 +203,9 @@ impl Reader<'_, '_> {
     /// An attribute.
     pub(super) fn attr(&mut self) -> Res<Attr> {
         match self.peek() {
-            T::Int if self.peek_at(1) == T::Colon && self.peek_at(2) == T::Bare => {
+            TokenKind::Int
+                if self.peek_at(1) == TokenKind::Colon && self.peek_at(2) == TokenKind::Bare =>
+            {
                 // `42 : i32`
                 let word = self.slice(self.tokens[self.at + 2]);
                 if let Some(&TypeData::Int { width: width @ 8..=64, sign: Sign::Signless }) =
@@ -209,12 +219,15 @@ impl Reader<'_, '_> {
                 }
                 self.long_attr()
             }
-            T::Bare if self.peek_at(1) != T::Less && matches!(self.word(), "true" | "false") => {
+            TokenKind::Bare
+                if self.peek_at(1) != TokenKind::Less
+                    && matches!(self.word(), "true" | "false") =>
+            {
                 let value = self.bump();
                 let value = self.slice(value) == "true";
                 Ok(self.env.interner.attr(AttrData::Bool(value)))
             }
-            T::Str if self.peek_at(1) != T::Colon => {
+            TokenKind::Str if self.peek_at(1) != TokenKind::Colon => {
                 let token = self.bump();
                 let name = self.string(token.span());
                 Ok(self.env.interner.attr(AttrData::String(name, None)))
@@ -229,7 +242,7 @@ impl Reader<'_, '_> {
 
     fn remembered_attr(
         &mut self,
-        rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(Raw<'a>, usize), Wrong>,
+        rule: impl for<'a> Fn(&Grammar<'a>, Words<'a>) -> Result<(Raw<'a>, usize), SyntaxError>,
         until_value: bool,
     ) -> Res<Attr> {
         let until = if until_value { Until::Value } else { Until::Colon };
@@ -258,11 +271,11 @@ impl Reader<'_, '_> {
     /// `{a = 1, b}` if there is one here.
     pub(super) fn opt_dict(&mut self) -> Res<Option<Attr>> {
         match self.peek() {
-            T::Region if self.is_empty_region() => {
+            TokenKind::Region if self.is_empty_region() => {
                 self.at += 1;
                 Ok(None)
             }
-            T::LBrace => self
+            TokenKind::LBrace => self
                 .remembered_attr(|grammar, words| run(&grammar.dict, words, Raw::Attr), false)
                 .map(Some),
             _ => Ok(None),
@@ -271,7 +284,7 @@ impl Reader<'_, '_> {
 
     /// Whether the region here is `{}`, which may as well be an empty dictionary.
     pub(super) fn is_empty_region(&self) -> bool {
-        if self.peek() != T::Region {
+        if self.peek() != TokenKind::Region {
             return false;
         }
         let text = self.word();
@@ -287,7 +300,7 @@ impl Reader<'_, '_> {
 
     /// `{a = 1, b}` or nothing, added to the attributes of the op.
     pub(super) fn attr_dict(&mut self) -> Res {
-        if !matches!(self.peek(), T::LBrace | T::Region) {
+        if !matches!(self.peek(), TokenKind::LBrace | TokenKind::Region) {
             return Ok(());
         }
         if let Some(dict) = self.opt_dict()? {
@@ -314,7 +327,7 @@ impl Reader<'_, '_> {
             return Ok(());
         }
         self.at += 1;
-        if self.peek() != T::LParen {
+        if self.peek() != TokenKind::LParen {
             return Err(self.expected("'(' in location"));
         }
         let (end, _) = self.value_extent(Until::Colon)?;
@@ -421,11 +434,11 @@ impl Reader<'_, '_> {
         let n = self.tokens[self.at..]
             .chunks(2)
             .take(MAX_TERMS)
-            .position(|it| !matches!(it, [a, b, ..] if a.kind == T::Percent && b.kind == T::Comma));
+            .position(|it| !matches!(it, [a, b, ..] if a.kind == TokenKind::Percent && b.kind == TokenKind::Comma));
         let n = n.unwrap_or(0);
         let last = self.at + 2 * n;
-        let is_plain = self.tokens.get(last).is_some_and(|it| it.kind == T::Percent)
-            && self.tokens.get(last + 1).is_some_and(|it| it.kind == T::RSquare);
+        let is_plain = self.tokens.get(last).is_some_and(|it| it.kind == TokenKind::Percent)
+            && self.tokens.get(last + 1).is_some_and(|it| it.kind == TokenKind::RSquare);
         if !is_plain {
             return None;
         }
@@ -450,9 +463,9 @@ impl Reader<'_, '_> {
         let mut end = self.at;
         while let Some(token) = self.tokens.get(end) {
             match token.kind {
-                T::LParen => depth += 1,
-                T::RParen | T::Comma if depth == 0 => break,
-                T::RParen => depth -= 1,
+                TokenKind::LParen => depth += 1,
+                TokenKind::RParen | TokenKind::Comma if depth == 0 => break,
+                TokenKind::RParen => depth -= 1,
                 _ => {}
             }
             if depth > MAX_DEPTH {
@@ -515,10 +528,10 @@ pub(super) enum Raw<'a> {
 }
 
 fn run<'a, X>(
-    rule: &impl chumsky::Parser<'a, Words<'a>, (X, usize), chumsky::extra::Err<Wrong>>,
+    rule: &impl chumsky::Parser<'a, Words<'a>, (X, usize), chumsky::extra::Err<SyntaxError>>,
     words: Words<'a>,
     wrap: impl Fn(X) -> Raw<'a>,
-) -> Result<(Raw<'a>, usize), Wrong> {
+) -> Result<(Raw<'a>, usize), SyntaxError> {
     match rule.parse(words).into_output_errors() {
         (Some((tree, n)), _) => Ok((wrap(tree), n)),
         (None, mut errors) => Err(errors.swap_remove(0)),

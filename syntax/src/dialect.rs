@@ -30,8 +30,8 @@ use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
-use crate::{T, Type};
-use format::{ARROW, BINARY_FAST, Bind, COLON, COMMA, E, FASTMATH, OVERFLOW, UNARY_FAST};
+use crate::{TokenKind, Type};
+use format::{ARROW, BINARY_FAST, Bind, COLON, COMMA, Element, FASTMATH, OVERFLOW, UNARY_FAST};
 
 /// A set of properties of an op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +93,7 @@ pub struct OpSpec {
     /// Its inherent attributes by name, each with the text of its default or an empty string.
     pub inherent: &'static [(&'static str, &'static str)],
     /// Its custom form; empty for what is no known op.
-    pub format: &'static [E],
+    pub format: &'static [Element],
 }
 
 /// Turns the rows of all dialects into [`OpKind`] and the table.

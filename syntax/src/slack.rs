@@ -14,21 +14,21 @@ fn share(n: usize) -> usize {
 }
 
 /// Gives a table that is about to hold `n` entries room for some more, if it must move for them.
-pub fn make_room<T>(table: &mut Vec<T>, n: usize) {
+pub fn reserve_with_slack<T>(table: &mut Vec<T>, n: usize) {
     if table.capacity() < n {
         table.reserve(n + share(n) - table.len());
     }
 }
 
 /// Has a table that was filled entry by entry keep some room.
-pub(crate) fn keep_room<T>(table: &mut Vec<T>) {
+pub(crate) fn keep_slack<T>(table: &mut Vec<T>) {
     let n = table.len();
     if table.capacity() - n < share(n) / 2 {
         table.reserve_exact(share(n));
     }
 }
 
-/// As [`keep_room`].
-pub(crate) fn keep_room_in_map<K: Eq + Hash, V>(table: &mut FxHashMap<K, V>) {
+/// As [`keep_slack`].
+pub(crate) fn keep_slack_in_map<K: Eq + Hash, V>(table: &mut FxHashMap<K, V>) {
     table.reserve(share(table.len()) / 2);
 }

@@ -228,7 +228,7 @@ impl<'a> Verifier<'a> {
 fn is_understood(ir: &Ir, op: Op) -> bool {
     let is_wrong = |it: &Problem| it.category != Category::Structure;
     matches!(ir.op(op).form, Form::Generic | Form::Custom)
-        && !ir.rest(op).problems.iter().any(is_wrong)
+        && !ir.extra(op).problems.iter().any(is_wrong)
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ impl Ir {
     /// Enters the symbol that an op defines and those that it mentions. The op stands in its sequence already.
     pub(crate) fn add_symbols(&mut self, op: Op) {
         let region = self.op(op).parent;
-        let Some(rest) = &self.ops[op.index()].rest else { return };
-        for &(last, first, _) in &rest.symbol_uses {
+        let Some(extra) = &self.ops[op.index()].extra else { return };
+        for &(last, first, _) in &extra.symbol_uses {
             self.names.symbol_uses.entry(last).or_default().push(op);
             if first != last {
                 self.names.symbol_uses.entry(first).or_default().push(op);
             }
         }
-        let Some((name, _)) = rest.symbol else { return };
+        let Some((name, _)) = extra.symbol else { return };
         let key = (region, name);
         let known = self.symbol_defs(region, name);
         let at = if self.names.in_order || known.is_empty() {
@@ -28,8 +28,8 @@ impl Ir {
 
     pub(crate) fn remove_symbols(&mut self, op: Op) {
         let region = self.op(op).parent;
-        let Some(rest) = &self.ops[op.index()].rest else { return };
-        for &(last, first, _) in &rest.symbol_uses {
+        let Some(extra) = &self.ops[op.index()].extra else { return };
+        for &(last, first, _) in &extra.symbol_uses {
             for name in [last, first] {
                 if let Some(ops) = self.names.symbol_uses.get_mut(&name) {
                     ops.retain(|it| *it != op);
@@ -39,7 +39,7 @@ impl Ir {
                 }
             }
         }
-        let Some((name, _)) = rest.symbol else { return };
+        let Some((name, _)) = extra.symbol else { return };
         let key = (region, name);
         if let Some(ops) = self.names.symbols.get_mut(&key) {
             ops.retain(|it| *it != op);

@@ -19,7 +19,7 @@ mod symbols;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::room::{keep_room, keep_room_in_map, make_room};
+use crate::slack::{keep_slack, keep_slack_in_map, reserve_with_slack};
 use crate::{Block, Def, Ir, Name, Op, Region, Value};
 use aliases::AliasTable;
 pub use aliases::Aliases;
@@ -60,12 +60,12 @@ pub(crate) struct Names {
 
 impl Names {
     /// Spares some room for what edits add.
-    pub(crate) fn keep_room(&mut self) {
-        keep_room(&mut self.defs);
-        keep_room_in_map(&mut self.labels);
-        keep_room_in_map(&mut self.label_blocks);
-        keep_room_in_map(&mut self.symbols);
-        keep_room_in_map(&mut self.symbol_uses);
+    pub(crate) fn keep_slack(&mut self) {
+        keep_slack(&mut self.defs);
+        keep_slack_in_map(&mut self.labels);
+        keep_slack_in_map(&mut self.label_blocks);
+        keep_slack_in_map(&mut self.symbols);
+        keep_slack_in_map(&mut self.symbol_uses);
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Touched {
     /// Symbols whose definition came, went or was read again.
     pub(crate) symbols: Vec<(Region, Name)>,
     /// Ops whose regions stayed while their own text was read again and says something else about them.
-    pub(crate) resigned: Vec<Op>,
+    pub(crate) signature_changed: Vec<Op>,
     /// Aliases, by the region of their chunk, whose definition came, went or was read again.
     pub(crate) aliases: Vec<(Region, Name)>,
     /// Values that lost their last use.
@@ -217,7 +217,7 @@ impl Ir {
     /// Orders the definitions of one region as the text does: header arguments first, then by item.
     fn def_order(&self, region: Region, value: Value) -> (usize, u32) {
         let data = self.value(value);
-        match self.definer(value) {
+        match self.defining_op(value) {
             Some(op) if self.op(op).parent == region => (1 + self.rank(op), data.span.start),
             _ => (0, data.span.start),
         }
@@ -238,7 +238,7 @@ impl Ir {
             retry.extend(moved);
         }
         if self.names.defs.len() <= name.index() {
-            make_room(&mut self.names.defs, self.interner.n_names());
+            reserve_with_slack(&mut self.names.defs, self.interner.n_names());
             self.names.defs.resize_with(self.interner.n_names(), Defs::default);
         }
         // In textual order an outer definition never comes before one that is already known further in.
@@ -358,8 +358,8 @@ impl Ir {
     /// Whether a value's definition stands before an op in the text.
     pub(crate) fn is_defined_before(&self, value: Value, op: Op) -> bool {
         let region = self.def_region(value);
-        let Some(definer) = self.definer(value) else { return true };
-        if self.op(definer).parent != region {
+        let Some(defining_op) = self.defining_op(value) else { return true };
+        if self.op(defining_op).parent != region {
             return true;
         }
         let mut at = op;
@@ -369,7 +369,7 @@ impl Ir {
                 None => return true,
             }
         }
-        self.is_before(definer, at)
+        self.is_before(defining_op, at)
     }
 
     fn resolve(&self, op: Op, index: u32) -> Option<Value> {

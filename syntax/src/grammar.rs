@@ -3,7 +3,7 @@
 //! *Who reads what.* The skeleton has found the item's extent and cut out its regions. Here `item.rs` reads what all items
 //! share (result names, the generic form, labels, aliases); `custom.rs` walks the custom form that the op table
 //! describes, with a file for each idea in it; `opaque.rs` guesses at ops that no table knows. Types and attributes inside are
-//! the business of `lower.rs` and the chumsky grammar in `values.rs`.
+//! the business of `value_reader.rs` and the chumsky grammar in `values.rs`.
 //!
 //! *Who writes what.* The custom form is printed from the same description: next to each reader here stands its writer, an
 //! `impl` of the printer of [`crate::print`].
@@ -18,25 +18,25 @@
 )]
 
 mod affine;
+mod ast;
 mod branch;
 mod custom;
 mod elements;
+mod error;
 mod flag;
 mod func;
 mod item;
 mod loops;
-mod lower;
-mod meaning;
 mod memref;
 mod opaque;
 mod parsed;
 mod reader;
+mod resolve_types;
 mod spelling;
-mod tree;
 mod types;
+mod value_reader;
 mod values;
 mod words;
-mod wrong;
 
 pub(crate) use elements::round_to;
 pub use parsed::{
@@ -46,7 +46,7 @@ pub use parsed::{
 pub(crate) use spelling::{prefixed_len, string_len, unescape};
 pub use words::MAX_DEPTH;
 
-pub use crate::link::Aliases;
+pub use crate::resolve::Aliases;
 use crate::{Attr, Interner, Token, Type};
 
 /// What an alias stands for.
@@ -69,8 +69,8 @@ pub struct Env<'a> {
     pub default_dialect: Option<&'static str>,
 }
 
-/// Parses one item. `tokens` are its own tokens, each region replaced by one [`crate::T::Region`] token, without
-/// [`crate::T::Eof`]; spans are bytes of `text`.
+/// Parses one item. `tokens` are its own tokens, each region replaced by one [`crate::TokenKind::Region`] token, without
+/// [`crate::TokenKind::Eof`]; spans are bytes of `text`.
 pub fn parse_item(text: &str, tokens: &[Token], env: &mut Env<'_>, out: &mut Parsed) {
     let mut reader = reader::Reader {
         text,

@@ -3,18 +3,18 @@
 use smallvec::SmallVec;
 
 use crate::ir::{BlockData, OpData, RegionData, ValueData};
-use crate::room::keep_room;
+use crate::slack::keep_slack;
 use crate::{Block, Form, Ir, Name, Op, OpKind, Region, Span, Value, seq};
 
 impl Ir {
     /// Spares some room in each table for what edits add.
-    pub(crate) fn keep_room(&mut self) {
-        keep_room(&mut self.ops);
-        keep_room(&mut self.values);
-        keep_room(&mut self.blocks);
-        keep_room(&mut self.regions);
-        self.names.keep_room();
-        self.interner.keep_room();
+    pub(crate) fn keep_slack(&mut self) {
+        keep_slack(&mut self.ops);
+        keep_slack(&mut self.values);
+        keep_slack(&mut self.blocks);
+        keep_slack(&mut self.regions);
+        self.names.keep_slack();
+        self.interner.keep_slack();
     }
 
     pub(crate) fn new_op(&mut self, data: OpData) -> Op {
@@ -89,14 +89,14 @@ impl OpData {
             name_span: Span::default(),
             lead: 0,
             own_len: 0,
-            reach: 0,
+            lookahead: 0,
             quoted: false,
-            asks: 0,
+            context_deps: 0,
             results: SmallVec::new(),
             result_names: SmallVec::new(),
             operands: SmallVec::new(),
             regions: SmallVec::new(),
-            rest: None,
+            extra: None,
         }
     }
 }

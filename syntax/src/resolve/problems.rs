@@ -8,7 +8,7 @@ impl Ir {
     /// What is wrong with an op, its own problems and those of the names that it uses. Spans are in its own text.
     pub fn problems_of(&self, op: Op) -> Vec<Problem> {
         let data = self.op(op);
-        let mut out = self.rest(op).problems.clone();
+        let mut out = self.extra(op).problems.clone();
         let named =
             |span: Span, code, message| Problem { category: Category::Name, code, span, message };
         if !self.is_judged(op) {
@@ -33,7 +33,7 @@ impl Ir {
                 ));
             }
         }
-        for successor in &self.rest(op).successors {
+        for successor in &self.extra(op).successors {
             if successor.block.is_none() {
                 let message =
                     format!("use of undefined block ^{}", self.interner.str(successor.name));
@@ -47,7 +47,7 @@ impl Ir {
                 out.push(named(data.name_span, Code::RedefinedBlock, message));
             }
         }
-        for it in &self.rest(op).alias_uses {
+        for it in &self.extra(op).alias_uses {
             let is_there = self.find_alias(op, it.name).is_some();
             if !is_there || !it.is_location && self.alias(op, it.name).is_none() {
                 let text = self.interner.str(it.name);
@@ -92,7 +92,7 @@ impl Ir {
                     .and_then(|op| Some((op, self.visible(self.op(op).parent, name)?)))
                     .filter(|&(op, outer)| self.is_defined_before(outer, op));
                 for &value in defs.iter().skip(usize::from(outer.is_none())) {
-                    let Some(op) = self.definer(value) else { continue };
+                    let Some(op) = self.defining_op(value) else { continue };
                     if !self.is_judged(op) || !outer.is_none_or(|(_, it)| self.is_sure(it)) {
                         continue;
                     }
@@ -123,7 +123,7 @@ impl Ir {
     }
 
     fn is_sure(&self, value: Value) -> bool {
-        self.definer(value).is_none_or(|op| self.is_judged(op))
+        self.defining_op(value).is_none_or(|op| self.is_judged(op))
     }
 
     /// All ops that may have problems, in no particular order.

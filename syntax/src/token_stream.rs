@@ -4,7 +4,7 @@
 //! edit is copied from the rope piece by piece, each piece twice as long as the one before, until an old item can be taken over.
 //! Then reading goes on behind that: what was read ahead is dropped, and a *hole* stands for what was left out: one [`FILLER`].
 //!
-//! *Coordinates.* Tokens are in bytes of what was read, [`Feed::text`]. A place in the document is that plus [`Feed::base`], which
+//! *Coordinates.* Tokens are in bytes of what was read, [`TokenStream::text`]. A place in the document is that plus [`TokenStream::base`], which
 //! grows with each hole.
 
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use ropey::Rope;
 
 use crate::lex::{LOOK_AHEAD, Lexer};
-use crate::{T, Token};
+use crate::{Token, TokenKind};
 
 /// How much of a rope is read at first, in bytes.
 const FIRST_READ: usize = 160;
@@ -25,7 +25,7 @@ const BATCH: usize = 256;
 
 /// See the [module](self).
 #[derive(Debug)]
-pub(crate) struct Feed<'a> {
+pub(crate) struct TokenStream<'a> {
     text: Cow<'a, str>,
     /// Where more text comes from.
     rope: Option<&'a Rope>,
@@ -43,7 +43,7 @@ pub(crate) struct Feed<'a> {
     n_read: usize,
 }
 
-impl<'a> Feed<'a> {
+impl<'a> TokenStream<'a> {
     /// A whole text.
     pub(crate) fn whole(text: &'a str) -> Self {
         Self {
@@ -99,11 +99,11 @@ impl<'a> Feed<'a> {
         self.n_read
     }
 
-    /// A token, or the [`T::Eof`] before it.
+    /// A token, or the [`TokenKind::Eof`] before it.
     pub(crate) fn token(&mut self, index: usize) -> Token {
         while index >= self.tokens.len() {
             match self.tokens.last() {
-                Some(&last) if last.kind == T::Eof => return last,
+                Some(&last) if last.kind == TokenKind::Eof => return last,
                 _ => self.lex(),
             }
         }
@@ -138,7 +138,7 @@ impl<'a> Feed<'a> {
                 self.reaches.push((self.tokens.len() as u32, (looked + self.base) as u32));
             }
             self.tokens.push(token);
-            if token.kind == T::Eof {
+            if token.kind == TokenKind::Eof {
                 return;
             }
         }
