@@ -22,7 +22,7 @@ pub mod lattice;
 pub mod liveness;
 pub mod model;
 pub mod noise;
-pub mod placement;
+pub use noisy_placement as placement;
 pub mod range;
 pub mod rule;
 pub mod sparse;

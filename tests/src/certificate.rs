@@ -1,7 +1,7 @@
 //! A judge of placements and their certificates that shares nothing with the optimizer but the question and the answer: its own
 //! evaluation of noise, no solver.
 
-use noisy_analyses::placement::{Bits, Certificate, Instance, Placement, Proof, Rule, Site};
+use noisy_placement::{Bits, Certificate, Instance, Placement, Proof, Rule, Site};
 
 /// The noise that leaves each node's op under a choice of sites: the least solution, by rounds from nothing. `None` as soon as a node is over its
 /// limit (which a limit of the largest number never is).
@@ -50,7 +50,7 @@ fn is_monotone(instance: &Instance) -> bool {
         nodes: instance
             .nodes
             .iter()
-            .map(|it| noisy_analyses::placement::NodeData { limit: Bits::MAX, ..*it })
+            .map(|it| noisy_placement::NodeData { limit: Bits::MAX, ..*it })
             .collect(),
         ..instance.clone()
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use noisy_analyses::Document;
 use noisy_analyses::extract::{Calls, Objective, Request, extract};
-use noisy_analyses::placement::{
+use noisy_placement::{
     Instance, Limits, Node, PartCertificate, Placement, Proof, Rule, Site, WeighedCore, place,
 };
 use noisy_tests::certificate::{check, check_certificate, noise};

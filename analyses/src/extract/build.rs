@@ -1,12 +1,13 @@
 //! The nodes and sites of functions, op by op.
 
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
+use num_integer::gcd;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::call::{Calls, Copies};
 use super::weight::{UNIT, Weights};
-use super::{Extraction, Group, Objective, Refusal, Request, Spot, gcd};
+use super::{Extraction, Group, Objective, Refusal, Request, Spot};
 use crate::Document;
 use crate::contract::{self, Contract, Side};
 use crate::fact::Noise;

@@ -135,11 +135,3 @@ pub fn extract(
         Err(why) => Err(Refusal { function: builder.function, why }),
     }
 }
-
-/// The greatest common divisor.
-pub(crate) fn gcd(mut a: u64, mut b: u64) -> u64 {
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}

@@ -16,8 +16,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use noisy_syntax::Op;
+use num_integer::gcd;
 
-use crate::extract::{Objective, gcd};
+use crate::extract::Objective;
 use crate::placement::{Cache, Limits, Phase};
 use crate::{Applicability, Document, Fix};
 

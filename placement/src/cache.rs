@@ -1,0 +1,248 @@
+//! Answers that are known already: solving a function again after an edit elsewhere is free.
+//!
+//! The key is the question itself, the whole [`Instance`], so an answer can never be that of another function. A proven answer is given
+//! whatever the limits; one with a gap only to who would not work longer than was worked for it, and otherwise its place is taken by the
+//! better of the two. The cache is bounded; what was not asked for the longest goes first.
+
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rustc_hash::{FxHashMap, FxHasher};
+
+use crate::instance::Instance;
+use crate::limits::{Limits, Progress};
+use crate::{Infeasible, Placement, Proof, Steps, place_with};
+
+/// Answers by question, for as many threads as want.
+#[derive(Debug)]
+pub struct Cache {
+    inner: Mutex<Inner>,
+    /// The most nodes of all questions together.
+    most: usize,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    entries: FxHashMap<u64, Entry>,
+    /// Nodes held.
+    held: usize,
+    /// Counts questions, to know what is old.
+    clock: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    instance: Instance,
+    placement: Placement,
+    effort: Effort,
+    used: u64,
+}
+
+/// What a run was allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Effort {
+    time: Option<Duration>,
+    work: Option<u64>,
+    steps: Steps,
+}
+
+impl Effort {
+    fn of(limits: &Limits) -> Effort {
+        Effort { time: limits.time, work: limits.work, steps: limits.steps }
+    }
+
+    /// Whether a run with these limits had at least what one with `other` would have.
+    fn covers(&self, other: &Effort) -> bool {
+        let more = |a: Option<u128>, b: Option<u128>| match (a, b) {
+            (None, _) => true,
+            (Some(a), Some(b)) => a >= b,
+            (Some(_), None) => false,
+        };
+        let nanos = |it: Option<Duration>| it.map(|it| it.as_nanos());
+        self.steps == other.steps
+            && more(nanos(self.time), nanos(other.time))
+            && more(self.work.map(u128::from), other.work.map(u128::from))
+    }
+}
+
+impl Default for Cache {
+    /// Room for two million nodes, some 200 MB at most.
+    fn default() -> Self {
+        Cache::new(2_000_000)
+    }
+}
+
+impl Cache {
+    /// A cache for questions of at most so many nodes together.
+    pub fn new(most: usize) -> Cache {
+        Cache { inner: Mutex::default(), most }
+    }
+
+    /// [`place_with`], asked once.
+    ///
+    /// # Errors
+    ///
+    /// As [`crate::place`]. That there is no answer is not remembered.
+    pub fn place_with(
+        &self,
+        instance: &Instance,
+        limits: &Limits,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Placement, Infeasible> {
+        let key = BuildHasherDefault::<FxHasher>::default().hash_one(instance);
+        let effort = Effort::of(limits);
+        let known = self.find(key, instance);
+        if let Some((placement, before)) = &known
+            && (placement.proof == Proof::Optimal || before.covers(&effort))
+        {
+            return Ok(placement.clone());
+        }
+        let mut placement = place_with(instance, limits, progress)?;
+        if let Some((before, _)) = known {
+            placement = better(placement, before);
+        }
+        // A run that was cut short had less than its limits.
+        let was_cut =
+            limits.cancel.as_ref().is_some_and(|it| it.load(std::sync::atomic::Ordering::Relaxed));
+        if placement.proof == Proof::Optimal || !was_cut {
+            self.keep(key, instance, &placement, effort);
+        }
+        Ok(placement)
+    }
+
+    fn find(&self, key: u64, instance: &Instance) -> Option<(Placement, Effort)> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.clock += 1;
+        let now = inner.clock;
+        let entry = inner.entries.get_mut(&key).filter(|it| it.instance == *instance)?;
+        entry.used = now;
+        Some((entry.placement.clone(), entry.effort))
+    }
+
+    fn keep(&self, key: u64, instance: &Instance, placement: &Placement, effort: Effort) {
+        if instance.nodes.len() > self.most {
+            return;
+        }
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = Entry {
+            instance: instance.clone(),
+            placement: placement.clone(),
+            effort,
+            used: inner.clock,
+        };
+        inner.held += instance.nodes.len();
+        if let Some(old) = inner.entries.insert(key, entry) {
+            inner.held -= old.instance.nodes.len();
+        }
+        while inner.held > self.most {
+            let Some(oldest) = inner.entries.iter().min_by_key(|it| it.1.used).map(|it| *it.0)
+            else {
+                return;
+            };
+            if let Some(old) = inner.entries.remove(&oldest) {
+                inner.held -= old.instance.nodes.len();
+            }
+        }
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).entries.len()
+    }
+}
+
+/// The cheaper of two answers to one question, with the better of both bounds.
+fn better(a: Placement, b: Placement) -> Placement {
+    let bound = a.lower_bound.max(b.lower_bound);
+    let certificate = if a.certificate.bound() >= b.certificate.bound() {
+        a.certificate.clone()
+    } else {
+        b.certificate.clone()
+    };
+    let mut best = if a.cost <= b.cost { a } else { b };
+    best.lower_bound = bound;
+    best.proof = if bound == best.cost { Proof::Optimal } else { Proof::Gap };
+    best.certificate = certificate;
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Node, Rule};
+
+    /// A chain of squarings.
+    fn chain(n: usize) -> Instance {
+        let mut out = Instance::default();
+        let mut last = out.push(Rule::Source(12), &[], 26, None);
+        for _ in 0..n {
+            let site = out.push_site(1, 12);
+            last = out.push(Rule::Sum(0), &[last, last], 26, Some(site));
+        }
+        out
+    }
+
+    fn limits(work: u64) -> Limits {
+        Limits { time: None, work: Some(work), ..Limits::default() }
+    }
+
+    /// Whether a question was worked on.
+    fn works(cache: &Cache, instance: &Instance, work: u64) -> bool {
+        let mut works = false;
+        let placement = cache.place_with(instance, &limits(work), &mut |_| works = true);
+        assert_eq!(placement.unwrap().sites, crate::place(instance, &limits(work)).unwrap().sites);
+        works
+    }
+
+    #[test]
+    fn what_is_proven_is_known() {
+        let cache = Cache::default();
+        assert!(works(&cache, &chain(5), 1000));
+        assert!(!works(&cache, &chain(5), 1000));
+        assert!(!works(&cache, &chain(5), 1_000_000));
+        assert!(works(&cache, &chain(6), 1000));
+        // One number differs.
+        let mut other = chain(5);
+        other.nodes[2].limit = 25;
+        assert!(works(&cache, &other, 1000));
+    }
+
+    #[test]
+    fn a_gap_is_worked_on_by_who_has_more_time() {
+        // Enough of a web that no work proves nothing.
+        let mut web = chain(1);
+        for v in 2..60_u32 {
+            let site = web.push_site(1, 12);
+            let operands = [Node(v - 1), Node(v * 7 % v), Node(v - v % 5 - 1)];
+            let rule = if v % 6 == 0 { Rule::Sum(0) } else { Rule::Max(1) };
+            web.push(rule, &operands[..2], 26, Some(site));
+        }
+        let cache = Cache::default();
+        let ask = |work: u64| {
+            let mut works = false;
+            let answer = cache.place_with(&web, &limits(work), &mut |_| works = true).unwrap();
+            (works, answer)
+        };
+        let (first, loose) = ask(0);
+        assert!(first && loose.proof == Proof::Gap);
+        assert!(!ask(0).0);
+        let (again, tight) = ask(50_000_000);
+        assert!(again && tight.proof == Proof::Optimal && tight.cost <= loose.cost);
+        assert!(!ask(0).0 && ask(0).1 == tight);
+    }
+
+    #[test]
+    fn the_oldest_goes() {
+        let cache = Cache::new(25);
+        for n in [7, 8, 7, 9] {
+            works(&cache, &chain(n), 1000);
+        }
+        // 8 + 9 + 10 nodes do not fit, and the 8 squarings were asked for before the 7.
+        assert_eq!(cache.len(), 2);
+        assert!(!works(&cache, &chain(7), 1000) && !works(&cache, &chain(9), 1000));
+        assert!(works(&cache, &chain(8), 1000));
+        // One that is too large by itself is not kept.
+        assert!(works(&cache, &chain(30), 1000) && works(&cache, &chain(30), 1000));
+    }
+}

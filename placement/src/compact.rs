@@ -1,0 +1,140 @@
+//! The placement problem as rows for a solver: one binary per site, one number per node.
+//!
+//! Notation: `d(s)` is 1 where site `s` is chosen, `e(v)` is what leaves node `v`, `lo <= e <= limit`. Only `>=` rows
+//! are needed: a point that satisfies them is above the least solution, so the least solution is legal too,
+//! loops included.
+//!
+//! ```text
+//! each operand u of Max(c):   e(v) >= e(u) + c - M d        and   e(u) + c <= limit
+//! Sum(c):                     e(v) >= sum of e(u) + c - M d  and   sum of e(u) + c <= limit
+//! a reset above lo:           e(v) >= reset d
+//! ```
+//!
+//! with `M` the most that `e(v)` may be above `lo(v)`, the smallest constant that switches a row off. This is the
+//! exact model for graphs without cores (mixed resets, huge budgets, loops where cores hide). The one thing rows
+//! cannot say is noise that grows without end where no limit forbids it; such a graph gets no proof from them.
+
+use crate::graph::{Graph, NONE};
+use crate::instance::{Bits, Rule};
+use crate::levels::extreme;
+use crate::limits::Budget;
+use crate::state::State;
+use noisy_solver::{Column, Model, Row, Status};
+
+/// The rows of a graph. Columns are the sites, then the nodes. The flag says whether the numbers are small enough
+/// that a solver in floating point can be believed.
+pub(crate) fn rows(graph: &Graph) -> (Model, bool) {
+    let n_sites = graph.n_sites();
+    let (_, lo) = extreme(graph, true, Bits::MAX);
+    let (hi_p, hi) = extreme(graph, false, Bits::MAX);
+    let mut mip = Model::default();
+    for &cost in &graph.cost {
+        mip.columns.push(Column { cost: cost as f64, lower: 0.0, upper: 1.0, is_integer: true });
+    }
+    let mut sane = graph.cost.iter().all(|&cost| cost < 1 << 40);
+    for v in 0..graph.n_nodes() {
+        let (lower, upper) = (f64::from(lo[v]), f64::from(hi[v].max(lo[v])));
+        mip.columns.push(Column { cost: 0.0, lower, upper, is_integer: false });
+        sane &= hi_p[v].saturating_sub(lo[v]) < 1 << 20;
+    }
+    let node = |v: u32| n_sites as u32 + v;
+    for v in 0..graph.n_nodes() as u32 {
+        let i = v as usize;
+        let site = graph.site[i];
+        let slack = f64::from(hi_p[i].saturating_sub(lo[i]));
+        let switched = |least: f64, mut terms: Vec<(u32, f64)>| {
+            terms.push((node(v), 1.0));
+            if site != NONE {
+                terms.push((site, slack));
+            }
+            merge(&mut terms);
+            Row { lower: least, upper: f64::INFINITY, terms }
+        };
+        let limited = |terms: &[(u32, f64)], c: Bits| Row {
+            lower: f64::from(c) - f64::from(graph.limit[i]),
+            upper: f64::INFINITY,
+            terms: terms.iter().map(|&(col, k)| (col, -k)).collect(),
+        };
+        match graph.rule[i] {
+            Rule::Source(noise) => mip.rows.push(switched(f64::from(noise), Vec::new())),
+            Rule::Max(c) => {
+                let mut seen: Vec<u32> = Vec::new();
+                for &u in graph.operands.of(v) {
+                    if seen.contains(&u) {
+                        continue;
+                    }
+                    seen.push(u);
+                    mip.rows.push(switched(f64::from(c), vec![(node(u), -1.0)]));
+                    if graph.limit[i] != Bits::MAX {
+                        mip.rows.push(limited(&[(node(u), 1.0)], c));
+                    }
+                }
+            }
+            Rule::Sum(c) => {
+                let mut terms: Vec<(u32, f64)> = Vec::new();
+                for &u in graph.operands.of(v) {
+                    match terms.iter_mut().find(|(col, _)| *col == node(u)) {
+                        Some((_, times)) => *times += 1.0,
+                        None => terms.push((node(u), 1.0)),
+                    }
+                }
+                if graph.limit[i] != Bits::MAX {
+                    mip.rows.push(limited(&terms, c));
+                }
+                for (_, k) in &mut terms {
+                    *k = -*k;
+                }
+                mip.rows.push(switched(f64::from(c), terms));
+            }
+        }
+        if site != NONE && graph.reset[site as usize] > lo[i] {
+            let rise = f64::from(graph.reset[site as usize] - lo[i]);
+            let terms = vec![(node(v), 1.0), (site, -rise)];
+            mip.rows.push(Row { lower: f64::from(lo[i]), upper: f64::INFINITY, terms });
+        }
+    }
+    (mip, sane)
+}
+
+/// Adds up terms of the same column (a node that is its own operand).
+fn merge(terms: &mut Vec<(u32, f64)>) {
+    let mut merged: Vec<(u32, f64)> = Vec::with_capacity(terms.len());
+    for &(col, k) in terms.iter() {
+        match merged.iter_mut().find(|(c, _)| *c == col) {
+            Some((_, sum)) => *sum += k,
+            None => merged.push((col, k)),
+        }
+    }
+    *terms = merged;
+}
+
+/// The choice a point stands for.
+pub(crate) fn choice(graph: &Graph, values: &[f64]) -> Vec<bool> {
+    values[..graph.n_sites()].iter().map(|x| *x > 0.5).collect()
+}
+
+/// What came of looking for any legal choice.
+pub(crate) enum AnyLegal {
+    /// This one is legal.
+    Choice(Vec<bool>),
+    /// There is none.
+    None,
+    /// The effort ended first.
+    Unknown,
+}
+
+/// Any legal choice, by the compact model.
+pub(crate) fn any_legal(graph: &Graph, budget: &Budget) -> AnyLegal {
+    let (mip, sane) = rows(graph);
+    match mip.solve(None, &budget.for_solver(graph.n_sites())) {
+        Ok(answer) if answer.status == Status::Infeasible && sane => AnyLegal::None,
+        Ok(answer) => {
+            let chosen = answer.values.map(|values| choice(graph, &values));
+            match chosen.filter(|chosen| State::new(graph, chosen.clone()).is_legal()) {
+                Some(chosen) => AnyLegal::Choice(chosen),
+                None => AnyLegal::Unknown,
+            }
+        }
+        Err(_) => AnyLegal::Unknown,
+    }
+}

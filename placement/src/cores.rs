@@ -1,0 +1,429 @@
+//! Conflict cores: small sets of sites of which at least one must be chosen.
+//!
+//! If no site of a core is chosen, some node goes over its limit whatever else is chosen. For the noise of
+//! additions a core is a chain of fifteen; below a multiplication, two chains. A choice is legal exactly when it
+//! hits every core, so the problem is a hitting set, and its linear relaxation is far tighter than that of
+//! big-M rows. There are far too many cores to list; separation finds those that a point violates.
+//!
+//! Notation: `x(s)` is the point, a weight per site. `W(v, k)` is the least weight of a set of sites which, left
+//! unchosen, makes `p(v) >= k`, and `We(v, k)` the same for `e(v) >= k`:
+//!
+//! ```text
+//! We(v, k) = 0                                   k <= lo(v)
+//!          = W(v, k) + x(site of v)              otherwise
+//! W(v, k)  = 0                                   k <= lo_p(v)
+//!          = min over operands u of We(u, k - c)                      Max(c)
+//!          = min over splits k - c = sum of k_u of sum of We(u, k_u)  Sum(c)
+//! ```
+//!
+//! A node with `W(v, limit + 1) < 1` has a violated core, read off the minimizing operands. Where a site
+//! is counted twice `W` is too large: then a violated core may be missed at a fractional point, but never at a
+//! point of zeros and ones (there a sum is zero exactly when its parts are).
+//!
+//! `W(v, .)` rises in steps, and only weights under 1 matter. So it is kept as its steps: how many there are follows from the
+//! different weights, few at a vertex of the relaxation, and not from the budget.
+//!
+//! The law needs that choosing a site never raises noise, `reset <= lo_p` at its nodes ([`Cores::new`] says
+//! `None` otherwise). Loops: the steps are found anew until they settle.
+//!
+//! Cost of a separation: the steps of all operands, and for sums the product of those of two operands.
+
+use crate::graph::{Graph, NONE};
+use crate::instance::{Bits, Rule};
+use crate::levels::{beyond_all_limits, extreme, is_monotone};
+
+/// What a node can be brought to, and the least weight of the sites left unchosen for it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Step {
+    level: Bits,
+    weight: f32,
+}
+
+/// The steps of one graph, whose memory is used again for each separation.
+#[derive(Clone, Debug)]
+pub(crate) struct Cores<'g> {
+    graph: &'g Graph,
+    lo_p: Vec<Bits>,
+    lo: Vec<Bits>,
+    hi: Vec<Bits>,
+    /// The largest level of `p` that is told from others, per node.
+    top: Vec<Bits>,
+    /// The steps of `W`, per node: level and weight rise, and weights are under [`FULL`].
+    steps: Vec<Vec<Step>>,
+    /// Whether a node is among those the steps were found for; all others are as if always reduced.
+    inside: Vec<bool>,
+    /// Groups of equal operands of sums: (operand, times).
+    groups: Vec<Vec<(u32, u32)>>,
+    /// Steps looked at so far, a measure of work.
+    pub work: u64,
+}
+
+/// A set of sites, sorted.
+pub(crate) type Core = Box<[u32]>;
+
+/// Weights from here on are of no interest: the core is not violated.
+const FULL: f32 = 1.0;
+
+impl<'g> Cores<'g> {
+    /// So many steps a node has at most, the lightest. Without a heavier one a violated core may be missed.
+    const MOST_STEPS: usize = 1 << 10;
+
+    /// No steps yet, unless choosing a site can raise noise somewhere.
+    pub(crate) fn new(graph: &'g Graph) -> Option<Cores<'g>> {
+        let n = graph.n_nodes();
+        let most = beyond_all_limits(graph);
+        let (lo_p, lo) = extreme(graph, true, most);
+        if !is_monotone(graph, &lo_p) {
+            return None;
+        }
+        let (hi_p, hi) = extreme(graph, false, most);
+        let top = (0..n).map(|v| hi_p[v].min(graph.limit[v].saturating_add(1))).collect();
+        let groups = (0..n as u32)
+            .map(|v| match graph.rule[v as usize] {
+                Rule::Sum(_) => group(graph.operands.of(v)),
+                Rule::Max(_) | Rule::Source(_) => Vec::new(),
+            })
+            .collect();
+        let (steps, inside) = (vec![Vec::new(); n], vec![false; n]);
+        Some(Cores { graph, lo_p, lo, hi, top, steps, inside, groups, work: 0 })
+    }
+
+    /// The lowest and the highest noise that may leave each node.
+    pub(crate) fn levels(&self) -> (&[Bits], &[Bits]) {
+        (&self.lo, &self.hi)
+    }
+
+    /// `W(v, k)`.
+    fn before(&self, v: u32, k: Bits) -> f32 {
+        if k <= self.lo_p[v as usize] {
+            return 0.0;
+        }
+        let steps = &self.steps[v as usize];
+        steps.get(steps.partition_point(|it| it.level < k)).map_or(FULL, |it| it.weight)
+    }
+
+    /// `We(v, k)`.
+    fn after(&self, x: &[f32], v: u32, k: Bits) -> f32 {
+        if k <= self.lo[v as usize] {
+            return 0.0;
+        }
+        // What leaves a node is within its limit: beyond it the node itself has the core.
+        if k > self.graph.limit[v as usize] || !self.inside[v as usize] {
+            return FULL;
+        }
+        (self.before(v, k) + self.own(x, v)).min(FULL)
+    }
+
+    /// The weight of the site of a node.
+    fn own(&self, x: &[f32], v: u32) -> f32 {
+        match self.graph.site[v as usize] {
+            NONE => 0.0,
+            s => x[s as usize],
+        }
+    }
+
+    /// The steps of `We(v, .)`; there may be some that another makes useless.
+    fn leaving<'a>(&'a self, x: &[f32], v: u32) -> impl Iterator<Item = Step> + use<'a, 'g> {
+        let i = v as usize;
+        let (own, limit, lo) = (self.own(x, v), self.graph.limit[i], self.lo[i]);
+        let steps = if self.inside[i] { &*self.steps[i] } else { &[] };
+        let risen = move |it: &Step| Step { level: it.level.min(limit), weight: it.weight + own };
+        let risen = steps.iter().map(risen).filter(move |it| it.level > lo);
+        std::iter::once(Step { level: lo, weight: 0.0 })
+            .chain(risen.take_while(|it| it.weight < FULL))
+    }
+
+    /// Finds the steps for a point, for some nodes in their order. Sites outside must have weight 1.
+    pub(crate) fn fill(&mut self, x: &[f32], nodes: &[u32]) {
+        let graph = self.graph;
+        self.inside.fill(false);
+        for &v in nodes {
+            self.inside[v as usize] = true;
+            self.steps[v as usize].clear();
+        }
+        let (mut sum, mut found) = (Vec::new(), Vec::new());
+        loop {
+            let mut changed = false;
+            for &v in nodes {
+                let i = v as usize;
+                match graph.rule[i] {
+                    Rule::Source(_) => {
+                        found.clear();
+                        found.push(Step { level: self.lo_p[i], weight: 0.0 });
+                    }
+                    Rule::Max(c) => {
+                        found.clear();
+                        for &u in graph.operands.of(v) {
+                            found.extend(self.leaving(x, u).map(|it| it.raised(c)));
+                        }
+                        self.work += found.len() as u64;
+                        settle(&mut found, self.top[i]);
+                    }
+                    Rule::Sum(c) => {
+                        found.clear();
+                        found.push(Step { level: c, weight: 0.0 });
+                        for &group in &self.groups[i] {
+                            std::mem::swap(&mut sum, &mut found);
+                            self.add(x, group, &sum, self.top[i], &mut found);
+                            self.work += (sum.len() + found.len()) as u64;
+                        }
+                        settle(&mut found, self.top[i]);
+                    }
+                }
+                if self.steps[i] != found {
+                    self.steps[i].clone_from(&found);
+                    changed = true;
+                }
+            }
+            if !changed || !graph.cyclic {
+                return;
+            }
+        }
+    }
+
+    /// The steps of a sum with one more group of operands.
+    fn add(&self, x: &[f32], (u, times): (u32, u32), sum: &[Step], top: Bits, out: &mut Vec<Step>) {
+        out.clear();
+        for own in self.leaving(x, u) {
+            let raised = own.level.saturating_mul(times);
+            let both = sum.iter().map(|it| Step {
+                level: it.level.saturating_add(raised),
+                weight: it.weight + own.weight,
+            });
+            out.extend(both.take_while(|it| it.weight < FULL));
+        }
+        settle(out, top);
+    }
+
+    /// The operands of a sum with the levels that make it at least `k` for the least weight; whether they do.
+    fn split(&self, x: &[f32], v: u32, c: Bits, k: Bits, levels: &mut Vec<(u32, Bits)>) -> bool {
+        let (groups, top) = (&self.groups[v as usize], self.top[v as usize]);
+        // The sums of the last groups.
+        let mut sums = vec![vec![Step { level: c, weight: 0.0 }]];
+        for &group in groups.iter().rev() {
+            let mut next = Vec::new();
+            self.add(x, group, &sums[sums.len() - 1], top, &mut next);
+            sums.push(next);
+        }
+        let mut k = k;
+        for (&(u, times), sum) in groups.iter().zip(sums.iter().rev().skip(1)) {
+            // The least weight, and the level with it.
+            let mut best: Option<(f32, Bits)> = None;
+            for own in self.leaving(x, u) {
+                let left = k.saturating_sub(own.level.saturating_mul(times));
+                let rest = sum.get(sum.partition_point(|it| it.level < left));
+                let Some(rest) = rest else { continue };
+                let weight = rest.weight + own.weight;
+                if best.is_none_or(|it| weight < it.0) {
+                    // No higher than needed, so that no site without weight comes into the core in vain.
+                    let level = k.saturating_sub(rest.level).div_ceil(times);
+                    best = Some((weight, level.max(self.lo[u as usize])));
+                }
+            }
+            let Some((_, level)) = best else { return false };
+            levels.push((u, level));
+            k = k.saturating_sub(level.saturating_mul(times));
+        }
+        true
+    }
+
+    /// Which of the nodes that the steps were found for have a core of weight under `1 - slack` at the point, the most violated first.
+    pub(crate) fn violated(&self, nodes: &[u32], slack: f32) -> Vec<(f32, u32)> {
+        let mut nodes: Vec<(f32, u32)> = nodes
+            .iter()
+            .filter_map(|&v| {
+                let over = self.graph.limit[v as usize].checked_add(1)?;
+                let w = self.before(v, over);
+                (w < FULL - slack).then_some((w, v))
+            })
+            .collect();
+        nodes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        nodes
+    }
+
+    /// The core of a node that [`Cores::violated`] named. `None` where a loop of equal weights hides it.
+    pub(crate) fn core(&self, x: &[f32], v: u32) -> Option<Core> {
+        let mut core = Vec::new();
+        let mut stack = vec![(v, self.graph.limit[v as usize].checked_add(1)?)];
+        let mut levels = Vec::new();
+        let mut seen: Vec<(u32, Bits)> = Vec::new();
+        let mut looked = 0;
+        while let Some((v, k)) = stack.pop() {
+            if k <= self.lo_p[v as usize] {
+                continue;
+            }
+            // A pair may be needed twice; in a loop it must not be followed twice.
+            if seen.contains(&(v, k)) {
+                if self.graph.cyclic {
+                    return None;
+                }
+                continue;
+            }
+            seen.push((v, k));
+            looked += 1;
+            if looked > 1 << 14 {
+                return None;
+            }
+            levels.clear();
+            match self.graph.rule[v as usize] {
+                Rule::Source(_) => return None,
+                Rule::Max(c) => {
+                    let level = k.saturating_sub(c);
+                    let after = |u: u32| self.after(x, u, level);
+                    let operands = self.graph.operands.of(v).iter().copied();
+                    levels.push((operands.min_by(|&a, &b| after(a).total_cmp(&after(b)))?, level));
+                }
+                Rule::Sum(c) => {
+                    if !self.split(x, v, c, k, &mut levels) {
+                        return None;
+                    }
+                }
+            }
+            for &(u, level) in &levels {
+                if level > self.lo[u as usize] {
+                    if self.graph.site[u as usize] != NONE {
+                        core.push(self.graph.site[u as usize]);
+                    }
+                    stack.push((u, level));
+                }
+            }
+        }
+        core.sort_unstable();
+        core.dedup();
+        Some(core.into())
+    }
+}
+
+impl Step {
+    fn raised(self, by: Bits) -> Step {
+        Step { level: self.level.saturating_add(by), weight: self.weight }
+    }
+}
+
+/// Leaves those steps that no other reaches as high as for no more weight, in order; levels above the top are no higher than it.
+fn settle(steps: &mut Vec<Step>, top: Bits) {
+    for it in steps.iter_mut() {
+        it.level = it.level.min(top);
+    }
+    steps.sort_unstable_by(|a, b| a.weight.total_cmp(&b.weight).then(b.level.cmp(&a.level)));
+    let mut highest = None;
+    steps.retain(|it| {
+        let is_higher = highest.is_none_or(|level| it.level > level);
+        if is_higher {
+            highest = Some(it.level);
+        }
+        is_higher
+    });
+    steps.truncate(Cores::MOST_STEPS);
+}
+
+/// Equal operands together, in the order of their first.
+fn group(operands: &[u32]) -> Vec<(u32, u32)> {
+    let mut groups: Vec<(u32, u32)> = Vec::new();
+    for &u in operands {
+        match groups.iter_mut().find(|(o, _)| *o == u) {
+            Some((_, times)) => *times += 1,
+            None => groups.push((u, 1)),
+        }
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anneal::Random;
+    use crate::instance::{Instance, Node};
+
+    /// `W` and `We` of all levels, as the header of the module defines them.
+    struct Twin {
+        before: Vec<Vec<f32>>,
+        after: Vec<Vec<f32>>,
+    }
+
+    impl Twin {
+        fn new(cores: &Cores, x: &[f32]) -> Twin {
+            let graph = cores.graph;
+            let mut it = Twin { before: Vec::new(), after: Vec::new() };
+            for v in 0..graph.n_nodes() {
+                let limit = graph.limit[v];
+                let before: Vec<f32> = (0..=limit + 1).map(|k| it.entry(graph, v, k)).collect();
+                let own = cores.own(x, v as u32);
+                let leaves = |k: Bits| match k {
+                    _ if k <= cores.lo[v] => 0.0,
+                    _ => (before[k as usize] + own).min(FULL),
+                };
+                it.after.push((0..=limit).map(leaves).collect());
+                it.before.push(before);
+            }
+            it
+        }
+
+        fn leaving(&self, u: u32, k: Bits) -> f32 {
+            self.after[u as usize].get(k as usize).copied().unwrap_or(FULL)
+        }
+
+        fn entry(&self, graph: &Graph, v: usize, k: Bits) -> f32 {
+            let operands = graph.operands.of(v as u32);
+            match graph.rule[v] {
+                Rule::Source(noise) => f32::from(u8::from(k > noise)),
+                Rule::Max(c) => {
+                    let least =
+                        |least: f32, &u: &u32| least.min(self.leaving(u, k.saturating_sub(c)));
+                    operands.iter().fold(FULL, least)
+                }
+                Rule::Sum(c) => {
+                    let k = k.saturating_sub(c);
+                    match *operands {
+                        // The same value has the same noise twice.
+                        [a, b] if a == b => self.leaving(a, k.div_ceil(2)),
+                        [a, b] => {
+                            let split = |at: Bits| self.leaving(a, at) + self.leaving(b, k - at);
+                            (0..=k).map(split).fold(FULL, f32::min)
+                        }
+                        _ => unreachable!("sums of two"),
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn steps_are_those_of_the_definition() {
+        let mut random = Random::new(5);
+        for round in 0..300 {
+            let (fresh, budget, reset) = [(12, 26, 12), (0, 3, 0), (7, 90, 20)][round % 3];
+            let mut instance = Instance::default();
+            let mut values: Vec<Node> =
+                (0..3).map(|_| instance.push(Rule::Source(fresh), &[], budget, None)).collect();
+            for _ in 0..40 {
+                let mut pick = || values[values.len() - 1 - random.below(values.len().min(9))];
+                let operands = [pick(), pick()];
+                let c = random.below(3) as Bits;
+                let rule = if random.below(3) == 0 { Rule::Sum(c) } else { Rule::Max(c) };
+                // A reset raises nothing where only what is lower has been seen.
+                let site = (random.below(5) > 0).then(|| instance.push_site(1, reset.min(fresh)));
+                values.push(instance.push(rule, &operands, budget, site));
+            }
+            let graph = Graph::new(&instance);
+            let mut cores = Cores::new(&graph).expect("resets lower noise");
+            let weights = [0.0, 0.0, 0.25, 0.5, 0.4, 1.0];
+            let x: Vec<f32> =
+                (0..graph.n_sites()).map(|_| weights[random.below(weights.len())]).collect();
+            let nodes = graph.order.clone();
+            cores.fill(&x, &nodes);
+            let twin = Twin::new(&cores, &x);
+            for v in 0..graph.n_nodes() as u32 {
+                for k in 0..=budget + 1 {
+                    let (is, wanted) = (cores.before(v, k), twin.before[v as usize][k as usize]);
+                    assert!((is - wanted).abs() < 1e-5, "W({v}, {k}) = {is}, not {wanted}");
+                }
+            }
+            for (weight, v) in cores.violated(&nodes, 1e-4) {
+                let core = cores.core(&x, v).expect("a core");
+                let sum: f32 = core.iter().map(|&s| x[s as usize]).sum();
+                assert!(sum <= weight + 1e-5, "{core:?} of {v} weighs {sum}, not {weight}");
+            }
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! Exact by dynamic programming over a frontier, for programs that are narrow in some order.
+//!
+//! Walk the nodes in some order in which operands come first. What the past means to the future is the noise of the *live*
+//! values, those with users to come. A state is that noise; for each state the least cost is kept. At a node each state
+//! branches into "reduce here" and "leave it", and values that died are forgotten, which merges states.
+//!
+//! Pruning, which leaves at least one cheapest choice if it is better than the incumbent:
+//!
+//! - *excess*: with the multipliers `y` of the relaxation and the reduced costs `r` of the sites, a choice costs
+//!
+//!   ```text
+//!   bound + sum of r(s) over chosen s with r(s) > 0 + sum of -r(s) over other s with r(s) < 0
+//!         + sum over cores of y * (times the core is hit - 1)
+//!   ```
+//!
+//!   No term is negative once each core is hit, so what the past adds to the bound is never taken back, and a state dies when that reaches the
+//!   incumbent. Which of the cores across the frontier are hit already is kept with the state;
+//! - *dominance*: a state dies when one with a level lowered at one value costs no more.
+//!
+//! Of states that are equal the cheaper stays, with its own excess: whatever follows, the other costs no less.
+//!
+//! If all states die, the incumbent is optimal. The number of states is exponential in the number of live values at worst;
+//! the sweep gives up at a given number, and then has proved nothing.
+//!
+//! The order is that of the program, or one that keeps few values live, whichever has the narrower frontier.
+//!
+//! Needs: no loops, one node per site, resets that never raise noise, and a frontier whose levels fit in [`WORDS`] words.
+//!
+//! Source of the idea: dynamic programming over a path decomposition, with pruning by the Lagrangian bound.
+#![allow(clippy::iter_over_hash_type, reason = "the hasher has no seed: the order is repeatable")]
+
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
+
+use crate::cores::Core;
+use crate::fixed_point::SCALE;
+use crate::graph::{Graph, NONE};
+use crate::instance::Bits;
+
+/// What came of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// No choice costs less than the incumbent.
+    NoneBetter,
+    /// The cheapest choice; it costs less than the incumbent.
+    Better(Vec<bool>),
+    /// Too many states, or a graph that this is not for.
+    GaveUp,
+}
+
+/// What a sweep may use and is told.
+pub(crate) struct Terms<'a> {
+    /// The order in which the nodes come.
+    pub frontier: &'a Frontier,
+    /// The lowest and the highest noise that may leave each node.
+    pub levels: (&'a [Bits], &'a [Bits]),
+    /// A bound, and what a better choice costs at most; both in the unit of multipliers.
+    pub bound: i128,
+    pub better: i128,
+    /// What proves the bound: cores with their multipliers, and the reduced cost of each site.
+    pub cores: &'a [Core],
+    pub multipliers: &'a [i128],
+    pub reduced: &'a [i128],
+    /// Most states at a time, and most work in all.
+    pub states: usize,
+    pub work: u64,
+    /// Asked often; true ends the sweep.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+/// Words of 64 bits in which the levels of all live values are packed.
+const WORDS: usize = 4;
+/// Words of 64 bits for the cores across a frontier, one bit each. Of more, some are not looked at.
+const CORE_WORDS: usize = 8;
+/// Decisions that are remembered, of all states of all times.
+const MOST_DECISIONS: usize = 1 << 27;
+
+/// The levels of all live values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key([u64; WORDS]);
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.iter().for_each(|&word| state.write_u64(word));
+    }
+}
+
+/// Hashes the packed levels by multiplications.
+#[derive(Default)]
+struct Mix(u64);
+
+impl Hasher for Mix {
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 29
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(31) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}
+
+/// The cheapest way to a state.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    cost: u64,
+    /// What it adds to the bound.
+    excess: i128,
+    /// Its last decision.
+    trace: u32,
+    /// The cores across the frontier that are hit.
+    hits: [u64; CORE_WORDS],
+}
+
+type Map = HashMap<Key, Way, BuildHasherDefault<Mix>>;
+
+/// Where the level of a live value is kept.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    word: usize,
+    /// Zero for a value of one level only.
+    mask: u64,
+    shift: u32,
+    base: Bits,
+}
+
+impl Slot {
+    fn read(self, key: &Key) -> Bits {
+        self.base + ((key.0[self.word] & self.mask) >> self.shift) as Bits
+    }
+}
+
+/// Sweeps a graph. Returns the work done, in states looked at.
+pub(crate) fn frontier_dp(graph: &Graph, terms: &Terms) -> (Outcome, u64) {
+    let mut work = 0;
+    let fits =
+        !graph.cyclic && (0..graph.n_sites() as u32).all(|s| graph.nodes_of.of(s).len() == 1);
+    if !fits {
+        return (Outcome::GaveUp, work);
+    }
+    let (lo, _) = terms.levels;
+    let width = |v: u32| width(terms.levels, v);
+    let order = &terms.frontier.order;
+    let n = graph.n_nodes();
+    let mut rank = vec![0; n];
+    for (at, &v) in order.iter().enumerate() {
+        rank[v as usize] = at as u32;
+    }
+    // The rank after which a value is dead.
+    let last: Vec<u32> = (0..n as u32)
+        .map(|v| graph.users.of(v).iter().map(|&w| rank[w as usize]).max().unwrap_or(0))
+        .collect();
+    let tracked = Tracked::new(graph, &rank, terms);
+    let mut slots = vec![Slot::default(); n];
+    let mut live: Vec<u32> = Vec::new();
+    let mut used = Key([0; WORDS]);
+    let mut ways = Map::default();
+    ways.insert(Key([0; WORDS]), Way { cost: 0, excess: 0, trace: 0, hits: [0; CORE_WORDS] });
+    // Decisions as a tree: (parent, node where a site was chosen).
+    let mut tree: Vec<(u32, u32)> = vec![(0, NONE)];
+    let mut n_kept = 32;
+    for (rank, &v) in order.iter().enumerate() {
+        let i = v as usize;
+        let keeps = last[i] > rank as u32;
+        if keeps {
+            let width = width(v);
+            let place = if width == 0 { Some((0, 0)) } else { room(&used, width) };
+            let Some((word, shift)) = place else { return (Outcome::GaveUp, work) };
+            let mask = ((1_u128 << width) - 1) as u64;
+            slots[i] = Slot { word, shift, mask: mask << shift, base: lo[i] };
+            if width > 0 {
+                used.0[word] |= slots[i].mask;
+                live.push(v);
+            }
+        }
+        let mut lives = [u64::MAX; WORDS];
+        live.retain(|&u| {
+            let is_live = last[u as usize] > rank as u32;
+            if !is_live {
+                lives[slots[u as usize].word] &= !slots[u as usize].mask;
+            }
+            is_live
+        });
+        let site = graph.site[i];
+        let reduced = if site == NONE { 0 } else { terms.reduced[site as usize] };
+        let mut next = Map::with_capacity_and_hasher(ways.len() * 2, BuildHasherDefault::default());
+        for (key, way) in &ways {
+            let p = graph.before(v, |u| slots[u as usize].read(key));
+            if p > graph.limit[i] {
+                continue;
+            }
+            let mut put = |e: Bits, mut way: Way| {
+                if terms.bound + way.excess > terms.better {
+                    return false;
+                }
+                let mut key = *key;
+                for (word, lives) in key.0.iter_mut().zip(&lives) {
+                    *word &= lives;
+                }
+                if keeps && slots[i].mask != 0 {
+                    key.0[slots[i].word] |= u64::from(e - slots[i].base) << slots[i].shift;
+                }
+                for (word, ended) in way.hits.iter_mut().zip(&tracked.ended[rank]) {
+                    *word &= !ended;
+                }
+                match next.entry(key) {
+                    Entry::Occupied(mut old) => {
+                        let is_better = (way.cost, way.excess) < (old.get().cost, old.get().excess);
+                        if is_better {
+                            old.insert(way);
+                        }
+                        is_better
+                    }
+                    Entry::Vacant(place) => {
+                        place.insert(way);
+                        true
+                    }
+                }
+            };
+            put(p, Way { excess: way.excess + (-reduced).max(0), ..*way });
+            if site != NONE && keeps && graph.reset[site as usize] < p {
+                let mut chosen = *way;
+                chosen.cost = way.cost.saturating_add(graph.cost[site as usize]);
+                chosen.excess += reduced.max(0);
+                for &(bit, y) in &tracked.of[site as usize] {
+                    let (word, bit) = (bit / 64, 1 << (bit % 64));
+                    if chosen.hits[word] & bit != 0 {
+                        chosen.excess += y;
+                    }
+                    chosen.hits[word] |= bit;
+                }
+                chosen.trace = tree.len() as u32;
+                if put(graph.reset[site as usize], chosen) {
+                    tree.push((way.trace, v));
+                }
+            }
+        }
+        work += ways.len() as u64 * 4;
+        for (used, lives) in used.0.iter_mut().zip(&lives) {
+            *used &= lives;
+        }
+        // Looking for what is dominated takes longer than the rest: it waits until the states are twice as many.
+        let is_due = next.len() >= 2 * n_kept;
+        ways = if is_due { undominated(next, &live, &slots) } else { next };
+        n_kept = if is_due { ways.len() } else { n_kept.min(ways.len()) }.max(32);
+        if ways.is_empty() {
+            return (Outcome::NoneBetter, work);
+        }
+        let is_too_much = ways.len() > terms.states || tree.len() > MOST_DECISIONS;
+        if is_too_much || work > terms.work || (terms.stop)() {
+            return (Outcome::GaveUp, work);
+        }
+    }
+    let is_better = |it: &&Way| i128::from(it.cost) << SCALE <= terms.better;
+    let cheapest = ways.values().filter(is_better).min_by_key(|it| (it.cost, it.trace));
+    let Some(cheapest) = cheapest else { return (Outcome::NoneBetter, work) };
+    let (mut chosen, mut trace) = (vec![false; graph.n_sites()], cheapest.trace);
+    while trace != 0 {
+        let (parent, v) = tree[trace as usize];
+        chosen[graph.site[v as usize] as usize] = true;
+        trace = parent;
+    }
+    (Outcome::Better(chosen), work)
+}
+
+/// The cores that are looked at, by the bits that stand for them.
+struct Tracked {
+    /// Of each site: bit and multiplier of its cores.
+    of: Vec<Vec<(usize, i128)>>,
+    /// The bits whose last site is passed, by rank.
+    ended: Vec<[u64; CORE_WORDS]>,
+}
+
+impl Tracked {
+    fn new(graph: &Graph, rank: &[u32], terms: &Terms) -> Tracked {
+        let mut of = vec![Vec::new(); graph.n_sites()];
+        let mut ended = vec![[0; CORE_WORDS]; graph.n_nodes()];
+        let rank_of = |s: &u32| graph.nodes_of.of(*s).iter().map(|&v| rank[v as usize]).min();
+        // By first rank.
+        let mut spans: Vec<(u32, u32, usize)> = Vec::new();
+        for (at, (core, &y)) in terms.cores.iter().zip(terms.multipliers).enumerate() {
+            let ranks = core.iter().filter_map(rank_of);
+            if let (Some(first), Some(last), true) = (ranks.clone().min(), ranks.max(), y > 0) {
+                spans.push((first, last, at));
+            }
+        }
+        spans.sort_unstable();
+        let mut free_from = [0_u32; 64 * CORE_WORDS];
+        for (first, last, at) in spans {
+            // A bit is free for a core behind the last rank of the one before.
+            let Some(bit) = free_from.iter().position(|&from| from <= first) else { continue };
+            free_from[bit] = last + 1;
+            ended[last as usize][bit / 64] |= 1 << (bit % 64);
+            for &s in &terms.cores[at] {
+                of[s as usize].push((bit, terms.multipliers[at]));
+            }
+        }
+        Tracked { of, ended }
+    }
+}
+
+/// An order of the nodes, and the bits that the levels of all live values take at its widest place.
+pub(crate) struct Frontier {
+    order: Vec<u32>,
+    pub bits: u32,
+}
+
+impl Frontier {
+    /// So many nodes at most are put into another order.
+    const MOST_REORDERED: usize = 20_000;
+
+    /// The order of the program, or one that keeps few values live; whichever has the narrower frontier.
+    pub(crate) fn new(graph: &Graph, levels: (&[Bits], &[Bits])) -> Frontier {
+        let of = |order: Vec<u32>| {
+            let bits = widest(graph, &order, |v| width(levels, v));
+            Frontier { order, bits }
+        };
+        let program = of(graph.order.clone());
+        if graph.cyclic || graph.n_nodes() > Self::MOST_REORDERED {
+            return program;
+        }
+        let other = of(frugal(graph, |v| width(levels, v)));
+        if other.bits < program.bits { other } else { program }
+    }
+}
+
+/// The bits that tell the levels of a node from each other.
+fn width((lo, hi): (&[Bits], &[Bits]), v: u32) -> u32 {
+    Bits::BITS - hi[v as usize].saturating_sub(lo[v as usize]).leading_zeros()
+}
+
+/// The widest frontier of an order.
+fn widest(graph: &Graph, order: &[u32], width: impl Fn(u32) -> u32) -> u32 {
+    let mut n_users: Vec<usize> =
+        (0..graph.n_nodes() as u32).map(|v| graph.users.of(v).len()).collect();
+    let (mut now, mut most) = (0, 0);
+    for &v in order {
+        if n_users[v as usize] > 0 {
+            now += width(v);
+        }
+        most = most.max(now);
+        for_each_once(graph.operands.of(v), |u| {
+            n_users[u as usize] -= 1;
+            if n_users[u as usize] == 0 {
+                now -= width(u);
+            }
+        });
+    }
+    most
+}
+
+/// Takes next what makes the frontier narrowest at once; of equals what uses more of it, and then the first of the program. What has no
+/// operands comes right before its first user.
+fn frugal(graph: &Graph, width: impl Fn(u32) -> u32) -> Vec<u32> {
+    let n = graph.n_nodes();
+    let is_free = |v: u32| graph.operands.of(v).is_empty();
+    let mut n_users: Vec<usize> = (0..n as u32).map(|v| graph.users.of(v).len()).collect();
+    let mut missing: Vec<usize> = vec![0; n];
+    for u in (0..n as u32).filter(|&u| !is_free(u)) {
+        graph.users.of(u).iter().for_each(|&v| missing[v as usize] += 1);
+    }
+    let mut taken = vec![false; n];
+    let price = |v: u32, n_users: &[usize], taken: &[bool]| {
+        let mut grows = if n_users[v as usize] > 0 { i64::from(width(v)) } else { 0 };
+        let mut uses = 0;
+        for_each_once(graph.operands.of(v), |u| {
+            let width = i64::from(width(u));
+            let is_last = n_users[u as usize] == 1;
+            match taken[u as usize] {
+                true if is_last => grows -= width,
+                false if !is_last => grows += width,
+                _ => {}
+            }
+            uses += if taken[u as usize] { width } else { 0 };
+        });
+        (grows, -uses, graph.rank[v as usize])
+    };
+    let mut ready = BTreeSet::new();
+    let mut priced = vec![None; n];
+    for v in (0..n as u32).filter(|&v| !is_free(v) && missing[v as usize] == 0) {
+        let it = price(v, &n_users, &taken);
+        priced[v as usize] = Some(it);
+        ready.insert((it, v));
+    }
+    let mut order = Vec::with_capacity(n);
+    let mut changed = Vec::new();
+    while let Some((_, v)) = ready.pop_first() {
+        priced[v as usize] = None;
+        for_each_once(graph.operands.of(v), |u| {
+            n_users[u as usize] -= 1;
+            let is_new = !std::mem::replace(&mut taken[u as usize], true);
+            if is_new {
+                order.push(u);
+            }
+            // Only then the price of the others that use it is another.
+            if is_new || n_users[u as usize] == 1 {
+                changed.extend_from_slice(graph.users.of(u));
+            }
+        });
+        taken[v as usize] = true;
+        order.push(v);
+        changed.extend_from_slice(graph.users.of(v));
+        for &w in graph.users.of(v) {
+            missing[w as usize] -= 1;
+        }
+        for w in changed.drain(..) {
+            if missing[w as usize] > 0 || taken[w as usize] {
+                continue;
+            }
+            let it = price(w, &n_users, &taken);
+            if let Some(old) = priced[w as usize].replace(it) {
+                ready.remove(&(old, w));
+            }
+            ready.insert((it, w));
+        }
+    }
+    order.extend((0..n as u32).filter(|&v| !taken[v as usize]));
+    order
+}
+
+fn for_each_once(operands: &[u32], mut of: impl FnMut(u32)) {
+    for (at, &u) in operands.iter().enumerate() {
+        if !operands[..at].contains(&u) {
+            of(u);
+        }
+    }
+}
+
+/// The states that no state one level lower at one value dominates.
+fn undominated(ways: Map, live: &[u32], slots: &[Slot]) -> Map {
+    let kept = ways.iter().filter(|&(key, way)| {
+        !live.iter().any(|&u| {
+            let slot = slots[u as usize];
+            let mut lower = *key;
+            while lower.0[slot.word] & slot.mask != 0 {
+                lower.0[slot.word] -= 1 << slot.shift;
+                if ways.get(&lower).is_some_and(|other| other.cost <= way.cost) {
+                    return true;
+                }
+            }
+            false
+        })
+    });
+    kept.map(|(key, way)| (*key, *way)).collect()
+}
+
+/// The lowest place for a field of `width` bits among those used: word and shift.
+fn room(used: &Key, width: u32) -> Option<(usize, u32)> {
+    let field = ((1_u128 << width) - 1) as u64;
+    let places = (0..WORDS).flat_map(|word| (0..=64 - width).map(move |shift| (word, shift)));
+    places.into_iter().find(|&(word, shift)| used.0[word] & (field << shift) == 0)
+}

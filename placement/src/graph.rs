@@ -1,0 +1,185 @@
+//! An instance laid out for walking: operands, users and sites as flat arrays, and an order.
+//!
+//! Everything here is linear in the size of the instance. A [`Graph`] borrows nothing, so that a search
+//! thread can own one.
+
+use crate::instance::{Bits, Instance, Rule};
+
+/// Lists of `u32`, one after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Lists {
+    start: Vec<u32>,
+    item: Vec<u32>,
+}
+
+impl Lists {
+    /// One list per key in `0..n`, from (key, item) pairs; the order within a key is that of the pairs.
+    pub(crate) fn group(n: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
+        let mut start = vec![0_u32; n + 1];
+        for (key, _) in pairs.clone() {
+            start[key as usize + 1] += 1;
+        }
+        for i in 0..n {
+            start[i + 1] += start[i];
+        }
+        let mut next = start.clone();
+        let mut item = vec![0; start[n] as usize];
+        for (key, value) in pairs {
+            item[next[key as usize] as usize] = value;
+            next[key as usize] += 1;
+        }
+        Lists { start, item }
+    }
+
+    /// The list of `key`.
+    pub(crate) fn of(&self, key: u32) -> &[u32] {
+        &self.item[self.start[key as usize] as usize..self.start[key as usize + 1] as usize]
+    }
+}
+
+/// The compiled form of an [`Instance`]. Nodes and sites keep their numbers.
+#[derive(Clone, Debug)]
+pub(crate) struct Graph {
+    /// How the noise of each node follows from its operands.
+    pub rule: Vec<Rule>,
+    /// The largest legal noise of each node.
+    pub limit: Vec<Bits>,
+    /// The site of each node, or `NONE`.
+    pub site: Vec<u32>,
+    /// Noise after a reduce, per site.
+    pub reset: Vec<Bits>,
+    /// Cost of a reduce, per site.
+    pub cost: Vec<u64>,
+    /// Operands of each node.
+    pub operands: Lists,
+    /// Users of each node, each once.
+    pub users: Lists,
+    /// Nodes of each site.
+    pub nodes_of: Lists,
+    /// The nodes so that operands come first, as far as there are no cycles.
+    pub order: Vec<u32>,
+    /// The place of each node in `order`.
+    pub rank: Vec<u32>,
+    /// Whether some value depends on itself.
+    pub cyclic: bool,
+}
+
+/// No site.
+pub(crate) const NONE: u32 = u32::MAX;
+
+impl Graph {
+    /// Compiles an instance whose indices are all in range.
+    pub(crate) fn new(instance: &Instance) -> Graph {
+        let n = instance.nodes.len();
+        let ids = || 0..n as u32;
+        let uses = |v: u32| {
+            let data = &instance.nodes[v as usize];
+            instance.operands[data.first_operand as usize..][..data.n_operands as usize]
+                .iter()
+                .filter(move |_| !matches!(data.rule, Rule::Source(_)))
+                .map(move |u| (v, u.0))
+        };
+        let operands = Lists::group(n, ids().flat_map(uses));
+        let users = Lists::group(
+            n,
+            ids().flat_map(|v| {
+                let list = operands.of(v);
+                let once = move |&(i, u): &(usize, &u32)| !list[..i].contains(u);
+                list.iter().enumerate().filter(once).map(move |(_, &u)| (u, v))
+            }),
+        );
+        let site: Vec<u32> =
+            instance.nodes.iter().map(|data| data.site.map_or(NONE, |s| s.0)).collect();
+        let nodes_of = Lists::group(
+            instance.sites.len(),
+            ids().filter(|&v| site[v as usize] != NONE).map(|v| (site[v as usize], v)),
+        );
+        let (order, cyclic) = order(n, &operands, &users);
+        let mut rank = vec![0; n];
+        for (i, &v) in order.iter().enumerate() {
+            rank[v as usize] = i as u32;
+        }
+        Graph {
+            rule: instance.nodes.iter().map(|data| data.rule).collect(),
+            limit: instance.nodes.iter().map(|data| data.limit).collect(),
+            reset: instance.sites.iter().map(|data| data.reset).collect(),
+            cost: instance.sites.iter().map(|data| data.cost).collect(),
+            site,
+            operands,
+            users,
+            nodes_of,
+            order,
+            rank,
+            cyclic,
+        }
+    }
+
+    /// Number of nodes.
+    pub(crate) fn n_nodes(&self) -> usize {
+        self.rule.len()
+    }
+
+    /// Number of sites.
+    pub(crate) fn n_sites(&self) -> usize {
+        self.cost.len()
+    }
+
+    /// The noise of a node before a reduce, from what leaves its operands.
+    pub(crate) fn before(&self, v: u32, after: impl Fn(u32) -> Bits) -> Bits {
+        match self.rule[v as usize] {
+            Rule::Source(noise) => noise,
+            Rule::Max(k) => {
+                let most = self.operands.of(v).iter().map(|&u| after(u)).max().unwrap_or(0);
+                most.saturating_add(k)
+            }
+            Rule::Sum(k) => {
+                self.operands.of(v).iter().fold(k, |acc, &u| acc.saturating_add(after(u)))
+            }
+        }
+    }
+
+    /// The sum of the costs of the chosen sites.
+    pub(crate) fn cost_of(&self, chosen: &[bool]) -> u64 {
+        let costs = self.cost.iter().zip(chosen).filter(|(_, c)| **c);
+        costs.fold(0, |acc, (&cost, _)| acc.saturating_add(cost))
+    }
+}
+
+/// A topological order by repeatedly taking the smallest ready index; where only cycles are left, the
+/// smallest index left is taken as if it were ready. For a program this is its own order.
+fn order(n: usize, operands: &Lists, users: &Lists) -> (Vec<u32>, bool) {
+    let in_order = (0..n as u32).all(|v| operands.of(v).iter().all(|&u| u < v));
+    if in_order {
+        return ((0..n as u32).collect(), false);
+    }
+    let mut missing: Vec<u32> = vec![0; n];
+    for u in 0..n as u32 {
+        for &v in users.of(u) {
+            missing[v as usize] += 1;
+        }
+    }
+    let mut taken = vec![false; n];
+    let mut ready: std::collections::BTreeSet<u32> =
+        (0..n as u32).filter(|&v| missing[v as usize] == 0).collect();
+    let (mut order, mut cyclic, mut next) = (Vec::with_capacity(n), false, 0);
+    while order.len() < n {
+        let v = if let Some(v) = ready.pop_first() {
+            v
+        } else {
+            while taken[next as usize] {
+                next += 1;
+            }
+            cyclic = true;
+            next
+        };
+        taken[v as usize] = true;
+        order.push(v);
+        for &w in users.of(v) {
+            missing[w as usize] = missing[w as usize].saturating_sub(1);
+            if missing[w as usize] == 0 && !taken[w as usize] {
+                ready.insert(w);
+            }
+        }
+    }
+    (order, cyclic)
+}

@@ -1,0 +1,100 @@
+//! A legal answer at once, and the removal of what an answer does not need.
+//!
+//! *Late greedy*: walk the nodes in order; where one goes over its limit, follow the noisiest operand back to
+//! the nearest open site and choose it, until the node fits. What was computed for earlier users of
+//! that site is then too high at worst, never too low, so the answer is legal. Linear.
+//!
+//! Loops are not walked: there every site on a cycle is chosen first. Whatever goes wrong (mixed resets can make
+//! a chosen site harmful), all sites chosen is the last resort before a solver is asked.
+//!
+//! *Pruning*: take out each chosen site that can go, the dearest first. Afterwards no chosen site is useless.
+
+use crate::graph::{Graph, NONE};
+use crate::instance::Bits;
+use crate::state::State;
+
+/// A legal choice of sites, if one of the three cheap ways finds it.
+pub(crate) fn greedy(graph: &Graph) -> Option<Vec<bool>> {
+    let late = late(graph).filter(|chosen| State::new(graph, chosen.clone()).is_legal());
+    let all = || Some(vec![true; graph.n_sites()]);
+    let none = || Some(vec![false; graph.n_sites()]);
+    late.or_else(|| all().filter(|chosen| State::new(graph, chosen.clone()).is_legal()))
+        .or_else(|| none().filter(|chosen| State::new(graph, chosen.clone()).is_legal()))
+}
+
+fn late(graph: &Graph) -> Option<Vec<bool>> {
+    let n = graph.n_nodes();
+    let mut chosen = vec![false; graph.n_sites()];
+    if graph.cyclic {
+        for v in 0..n as u32 {
+            let back = graph
+                .operands
+                .of(v)
+                .iter()
+                .any(|&u| graph.rank[u as usize] >= graph.rank[v as usize]);
+            if back {
+                choose_around(graph, v, &mut chosen);
+            }
+        }
+    }
+    let mut e: Vec<Bits> = vec![0; n];
+    let mut path = Vec::new();
+    for &v in &graph.order {
+        let mut p = graph.before(v, |u| e[u as usize]);
+        while p > graph.limit[v as usize] {
+            path.clear();
+            path.push(v);
+            let s = loop {
+                let last = *path.last()?;
+                let u = graph
+                    .operands
+                    .of(last)
+                    .iter()
+                    .copied()
+                    .max_by_key(|&u| (e[u as usize], graph.site[u as usize] != NONE))?;
+                match graph.site[u as usize] {
+                    s if s != NONE && !chosen[s as usize] => break s,
+                    NONE if path.len() <= n => path.push(u),
+                    _ => return None,
+                }
+            };
+            chosen[s as usize] = true;
+            for &u in graph.nodes_of.of(s) {
+                e[u as usize] = graph.reset[s as usize];
+            }
+            for &u in path.iter().rev() {
+                p = graph.before(u, |o| e[o as usize]);
+                if u != v {
+                    e[u as usize] = p;
+                }
+            }
+        }
+        e[v as usize] = match graph.site[v as usize] {
+            s if s != NONE && chosen[s as usize] => graph.reset[s as usize],
+            _ => p,
+        };
+    }
+    Some(chosen)
+}
+
+/// Chooses every site between a use against the order and what it uses.
+fn choose_around(graph: &Graph, v: u32, chosen: &mut [bool]) {
+    let last = graph.operands.of(v).iter().map(|&u| graph.rank[u as usize]).max().unwrap_or(0);
+    for rank in graph.rank[v as usize]..=last {
+        let s = graph.site[graph.order[rank as usize] as usize];
+        if s != NONE {
+            chosen[s as usize] = true;
+        }
+    }
+}
+
+/// Takes out of a legal state every site that can go, the dearest first and among equals the last first.
+pub(crate) fn prune(graph: &Graph, state: &mut State) {
+    let mut sites: Vec<u32> =
+        (0..graph.n_sites() as u32).filter(|&s| state.chosen[s as usize]).collect();
+    sites.sort_by_key(|&s| (std::cmp::Reverse(graph.cost[s as usize]), std::cmp::Reverse(s)));
+    for s in sites {
+        state.try_remove(s);
+        state.commit();
+    }
+}

@@ -1,0 +1,67 @@
+//! The least solution of a graph, and what it is when every site does what is lower or higher.
+
+use crate::graph::{Graph, NONE};
+use crate::instance::Bits;
+
+/// Finds the least solution of `p(v) = cut(rule(v))`, `e(v) = after(p(v))` into `p` and `e`, and gives the number of
+/// passes over the nodes. A noise that still rises after as many passes as there are nodes rises for ever.
+pub(crate) fn least_solution(
+    graph: &Graph,
+    p: &mut [Bits],
+    e: &mut [Bits],
+    cut: impl Fn(u32, Bits) -> Bits,
+    after: impl Fn(u32, Bits) -> Bits,
+) -> usize {
+    p.fill(0);
+    e.fill(0);
+    let mut n_passes = 0;
+    loop {
+        let mut has_changed = false;
+        for &v in &graph.order {
+            let i = v as usize;
+            let mut now = cut(v, graph.before(v, |u| e[u as usize]));
+            if n_passes > graph.n_nodes() && now > p[i] {
+                now = cut(v, Bits::MAX);
+            }
+            let leaves = after(v, now);
+            if (now, leaves) != (p[i], e[i]) {
+                (p[i], e[i]) = (now, leaves);
+                has_changed = true;
+            }
+        }
+        n_passes += 1;
+        if !has_changed || !graph.cyclic {
+            return n_passes;
+        }
+    }
+}
+
+/// The noise before and after each node when every site does what is lower, or higher; what leaves is within the limit.
+/// Nothing is above `most`.
+pub(crate) fn extreme(graph: &Graph, is_lower: bool, most: Bits) -> (Vec<Bits>, Vec<Bits>) {
+    let n = graph.n_nodes();
+    let (mut p, mut e) = (vec![0; n], vec![0; n]);
+    let cut = |v: u32, p: Bits| p.min(graph.limit[v as usize].saturating_add(1).min(most));
+    let after = |v: u32, p: Bits| {
+        let within = p.min(graph.limit[v as usize]);
+        match graph.site[v as usize] {
+            NONE => within,
+            s if is_lower => within.min(graph.reset[s as usize]),
+            s => within.max(graph.reset[s as usize]),
+        }
+    };
+    least_solution(graph, &mut p, &mut e, cut, after);
+    (p, e)
+}
+
+/// One more than every limit, but for those that mean none: noise from there on is all the same.
+pub(crate) fn beyond_all_limits(graph: &Graph) -> Bits {
+    let limits = graph.limit.iter().copied().filter(|&limit| limit != Bits::MAX);
+    limits.max().unwrap_or(0).saturating_add(1)
+}
+
+/// Whether choosing a site never raises noise, whatever else is chosen, given the least noise before each node.
+pub(crate) fn is_monotone(graph: &Graph, lo_p: &[Bits]) -> bool {
+    let fits = |v: usize| graph.site[v] == NONE || graph.reset[graph.site[v] as usize] <= lo_p[v];
+    (0..graph.n_nodes()).all(fits)
+}

@@ -1,0 +1,521 @@
+//! The linear relaxation over conflict cores: a bound for any size, in integers.
+//!
+//! Start without rows; solve; separate violated cores ([`crate::cores`]); add them; repeat until none is violated.
+//! Rows that stopped binding are dropped now and then. After each solve the multipliers `y >= 0` of the rows
+//! give a bound that does not trust the solver: whatever they are, every choice that hits all cores costs at
+//! least
+//!
+//! ```text
+//! sum of y  +  sum over sites s of min(0, cost(s) - sum of y over the cores with s)
+//! ```
+//!
+//! computed in integers after rounding the multipliers down. Where every core counts once this is a packing: `k`
+//! disjoint cores prove that `k` sites are needed.
+//!
+//! *Clusters.* The simplex method is superlinear, and most cores are local. So a large graph is first cut into clusters
+//! ([`crate::partition`]), each with the cores that lie wholly in it. Their bounds add up, so there is a bound early;
+//! and their optimal bases together are an optimal basis of all their rows, from which larger clusters, and at last the whole, go on.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::cores::{Core, Cores};
+use crate::fixed_point::{SCALE, ceil_cost, from_multiplier};
+use crate::graph::Graph;
+use crate::incumbent::{CoreProof, Incumbent};
+use crate::limits::Budget;
+use crate::partition::{self, Cluster};
+use noisy_solver::{Basis, Column, LinearProgram, Optimum};
+
+/// What the relaxation leaves behind.
+pub(crate) struct Relaxed {
+    /// The cores of the last program.
+    pub cores: Vec<Core>,
+    /// The bound, times `2^SCALE`.
+    pub bound: i128,
+    /// The cores that prove it.
+    pub proof: Vec<Core>,
+    /// Their multipliers, times `2^SCALE`.
+    pub multipliers: Vec<i128>,
+    /// Reduced cost per site, times `2^SCALE`.
+    pub reduced: Vec<i128>,
+    /// No core is violated.
+    pub complete: bool,
+}
+
+/// Sites per cluster, level by level; what has less than three times the first is solved whole at once.
+const SIZES: [usize; 3] = [1000, 8000, 40_000];
+
+/// Solves the relaxation as far as the budget goes, posting bounds. `None` when the solver fails at once.
+pub(crate) fn relax(
+    graph: &Graph,
+    cores: &mut Cores,
+    incumbent: &Incumbent,
+    budget: &mut Budget,
+) -> Option<Relaxed> {
+    let sizes: &[usize] = if budget.steps.partition { &SIZES } else { &[] };
+    let n_workers = if budget.left == u64::MAX { workers() } else { 1 };
+    relax_with(graph, cores, incumbent, budget, sizes, n_workers)
+}
+
+/// [`relax`] with clusters of some sizes, so many at a time.
+fn relax_with(
+    graph: &Graph,
+    cores: &mut Cores,
+    incumbent: &Incumbent,
+    budget: &mut Budget,
+    sizes: &[usize],
+    n_workers: usize,
+) -> Option<Relaxed> {
+    let n = graph.n_sites();
+    let all =
+        Cluster { sites: (0..n as u32).collect(), nodes: graph.order.clone(), pieces: Vec::new() };
+    let mut start = Start { statuses: vec![0; n], solved: Vec::new(), n_workers };
+    let n_levels = sizes.iter().take_while(|&&size| n >= 3 * size).count();
+    if n_levels > 0 {
+        for clusters in partition::levels(graph, &sizes[..n_levels]) {
+            start.level(graph, clusters, cores, incumbent, budget)?;
+        }
+    }
+    let pieces: Vec<usize> = (0..start.solved.len()).collect();
+    let before = start.take(&pieces);
+    let ledger = Ledger { sum: Mutex::new(before.bound), incumbent };
+    let mut whole = Program::begin(graph, all, before, &start.statuses)?;
+    drop(start);
+    let done = whole.rounds(graph, cores, &ledger, budget);
+    incumbent.certify(CoreProof { cores: whole.proven().collect(), bound: ceil_cost(whole.bound) });
+    done?;
+    Some(Relaxed {
+        cores: whole.rows,
+        bound: whole.bound,
+        proof: whole.proof,
+        multipliers: whole.multipliers,
+        reduced: whole.reduced,
+        complete: whole.complete,
+    })
+}
+
+/// A round in a cluster that gains less than this part of its bound is its last.
+const ENOUGH: i128 = 200;
+
+/// What the clusters of a level leave to the level above: an optimal basis of all their rows.
+struct Start {
+    /// Of the columns, by site, in the solver's numbers.
+    statuses: Vec<std::ffi::c_int>,
+    solved: Vec<Solved>,
+    /// How many clusters are solved at a time.
+    n_workers: usize,
+}
+
+/// What one cluster leaves.
+#[derive(Default)]
+struct Solved {
+    rows: Vec<Core>,
+    /// Of the rows.
+    statuses: Vec<std::ffi::c_int>,
+    bound: i128,
+    /// The cores that prove the bound.
+    proof: Vec<(Core, i128)>,
+    /// The sites with the statuses of their columns.
+    columns: Vec<(u32, std::ffi::c_int)>,
+}
+
+/// A cluster of a level, before it is solved and after.
+struct Job {
+    /// Taken by whoever solves it.
+    cluster: Option<Cluster>,
+    /// What its pieces left, and then what it leaves.
+    solved: Solved,
+    /// It was solved as far as is wanted.
+    is_done: bool,
+}
+
+/// The sum of the bounds of all clusters, posted as it grows.
+struct Ledger<'a> {
+    sum: Mutex<i128>,
+    incumbent: &'a Incumbent,
+}
+
+impl Ledger<'_> {
+    fn raise(&self, by: i128) {
+        let mut sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner);
+        *sum += by;
+        self.incumbent.prove(ceil_cost(*sum));
+    }
+}
+
+impl Start {
+    /// What some pieces left, together.
+    fn take(&mut self, pieces: &[usize]) -> Solved {
+        let mut out = Solved::default();
+        for &piece in pieces {
+            let mut piece = std::mem::take(&mut self.solved[piece]);
+            out.rows.append(&mut piece.rows);
+            out.statuses.append(&mut piece.statuses);
+            out.bound += piece.bound;
+            out.proof.append(&mut piece.proof);
+        }
+        out
+    }
+
+    /// Solves the clusters of a level, some at a time; one after the other if work is counted. Their bounds add up. `None` when something is left
+    /// undone.
+    fn level(
+        &mut self,
+        graph: &Graph,
+        clusters: Vec<Cluster>,
+        cores: &mut Cores,
+        incumbent: &Incumbent,
+        budget: &mut Budget,
+    ) -> Option<()> {
+        let jobs: Vec<Mutex<Job>> = clusters
+            .into_iter()
+            .map(|it| {
+                let solved = self.take(&it.pieces);
+                Mutex::new(Job { cluster: Some(it), solved, is_done: false })
+            })
+            .collect();
+        let sum = jobs.iter().map(|job| locked(job).solved.bound).sum();
+        let ledger = Ledger { sum: Mutex::new(sum), incumbent };
+        let next = AtomicUsize::new(0);
+        let statuses = &self.statuses;
+        let work = |cores: &mut Cores, budget: &mut Budget| {
+            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if budget.is_spent() || incumbent.is_proven() {
+                    break;
+                }
+                locked(job).solve(graph, statuses, cores, &ledger, budget);
+            }
+        };
+        let n_workers = self.n_workers.min(jobs.len());
+        if n_workers <= 1 {
+            work(cores, budget);
+        } else {
+            let (stop, steps) = (budget.stop, budget.steps);
+            std::thread::scope(|scope| {
+                for _ in 0..n_workers {
+                    let (work, mut cores) = (&work, cores.clone());
+                    scope.spawn(move || {
+                        work(&mut cores, &mut Budget { stop, left: u64::MAX, steps });
+                    });
+                }
+            });
+        }
+        let jobs: Vec<Job> = (jobs.into_iter())
+            .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        let proofs = jobs.iter().flat_map(|it| it.solved.proof.iter().cloned()).collect();
+        let bound = jobs.iter().map(|it| it.solved.bound).sum();
+        incumbent.certify(CoreProof { cores: proofs, bound: ceil_cost(bound) });
+        if incumbent.is_proven() || jobs.iter().any(|it| !it.is_done) {
+            return None;
+        }
+        for job in jobs {
+            for &(s, status) in &job.solved.columns {
+                self.statuses[s as usize] = status;
+            }
+            self.solved.push(job.solved);
+        }
+        Some(())
+    }
+}
+
+/// How many clusters are solved at a time.
+fn workers() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(8)
+}
+
+fn locked(job: &Mutex<Job>) -> MutexGuard<'_, Job> {
+    job.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Job {
+    fn solve(
+        &mut self,
+        graph: &Graph,
+        statuses: &[std::ffi::c_int],
+        cores: &mut Cores,
+        ledger: &Ledger,
+        budget: &mut Budget,
+    ) {
+        let Some(cluster) = self.cluster.take() else { return };
+        let mut before = std::mem::take(&mut self.solved);
+        let (bound, proof) = (before.bound, std::mem::take(&mut before.proof));
+        (self.solved.bound, self.solved.proof) = (bound, proof);
+        let Some(mut program) = Program::begin(graph, cluster, before, statuses) else { return };
+        let done = program.rounds(graph, cores, ledger, budget);
+        if program.bound > bound {
+            self.solved.bound = program.bound;
+            self.solved.proof = program.proven().collect();
+        }
+        if done.is_none() || budget.is_spent() {
+            return;
+        }
+        let Some(basis) = program.basis() else { return };
+        self.solved.columns = program.sites.iter().copied().zip(basis.columns).collect();
+        // A row that does not bind is basic: without both the basis is one still.
+        let binding = program.rows.into_iter().zip(basis.rows);
+        (self.solved.rows, self.solved.statuses) =
+            binding.filter(|it| it.1 != Basis::BASIC).unzip();
+        self.is_done = true;
+    }
+}
+
+/// A linear program over some sites and the cores among them.
+struct Program {
+    lp: LinearProgram,
+    /// Its columns as sites.
+    sites: Vec<u32>,
+    /// Sites as columns; `u32::MAX` for those outside.
+    column: Vec<u32>,
+    /// The nodes it looks at, in their order.
+    nodes: Vec<u32>,
+    rows: Vec<Core>,
+    known: HashSet<Core>,
+    /// The point, per site of the graph; 1 outside, so that no core with such a site is violated.
+    x: Vec<f32>,
+    bound: i128,
+    /// What the ledger counts of it.
+    posted: i128,
+    proof: Vec<Core>,
+    multipliers: Vec<i128>,
+    reduced: Vec<i128>,
+    complete: bool,
+}
+
+impl Program {
+    /// The program of a cluster, beginning where its pieces ended.
+    fn begin(
+        graph: &Graph,
+        cluster: Cluster,
+        before: Solved,
+        statuses: &[std::ffi::c_int],
+    ) -> Option<Program> {
+        let mut program = Program::new(graph, cluster.sites, cluster.nodes)?;
+        program.posted = before.bound;
+        if !before.rows.is_empty() {
+            let columns = program.sites.iter().map(|&s| statuses[s as usize]).collect();
+            program.start(before.rows, &Basis { columns, rows: before.statuses })?;
+        }
+        Some(program)
+    }
+
+    fn new(graph: &Graph, sites: Vec<u32>, nodes: Vec<u32>) -> Option<Program> {
+        let columns: Vec<Column> = sites
+            .iter()
+            .map(|&s| Column {
+                cost: graph.cost[s as usize] as f64,
+                lower: 0.0,
+                upper: 1.0,
+                is_integer: false,
+            })
+            .collect();
+        let mut column = vec![u32::MAX; graph.n_sites()];
+        let mut x = vec![1.0; graph.n_sites()];
+        for (i, &s) in sites.iter().enumerate() {
+            column[s as usize] = i as u32;
+            x[s as usize] = 0.0;
+        }
+        Some(Program {
+            lp: LinearProgram::new(&columns).ok()?,
+            sites,
+            column,
+            nodes,
+            rows: Vec::new(),
+            known: HashSet::new(),
+            x,
+            bound: 0,
+            posted: 0,
+            proof: Vec::new(),
+            multipliers: Vec::new(),
+            reduced: graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect(),
+            complete: false,
+        })
+    }
+
+    /// Rows that are known to matter, and a basis for them.
+    fn start(&mut self, rows: Vec<Core>, basis: &Basis) -> Option<()> {
+        self.add(&rows)?;
+        self.known.extend(rows.iter().cloned());
+        self.rows = rows;
+        self.lp.set_basis(basis).ok()
+    }
+
+    fn add(&mut self, rows: &[Core]) -> Option<()> {
+        let terms: Vec<Vec<(u32, f64)>> = rows
+            .iter()
+            .map(|core| core.iter().map(|&s| (self.column[s as usize], 1.0)).collect())
+            .collect();
+        self.lp.add_rows(terms.iter().map(|it| (1.0, &it[..]))).ok()
+    }
+
+    /// Solves and separates until nothing is violated, and enters bounds in the ledger. What was reached stays when the budget
+    /// ends; `None` when the solver fails.
+    fn rounds(
+        &mut self,
+        graph: &Graph,
+        cores: &mut Cores,
+        ledger: &Ledger,
+        budget: &mut Budget,
+    ) -> Option<()> {
+        let mut round = 0_u32;
+        let mut earlier = 0;
+        // Rows to begin with are solved before the first separation.
+        let mut found = Vec::new();
+        loop {
+            if round > 0 || self.rows.is_empty() {
+                let (nodes, known) = (&self.nodes, &mut self.known);
+                found = separate(graph, cores, nodes, &self.x, 1e-4, known, budget);
+                if found.is_empty() {
+                    self.complete = !budget.is_spent();
+                    return Some(());
+                }
+            }
+            if budget.is_spent() {
+                return Some(());
+            }
+            if !found.is_empty() {
+                self.add(&found)?;
+            }
+            self.rows.append(&mut found);
+            let Some(answer) = self.lp.solve(&budget.for_solver(self.sites.len())).ok() else {
+                return Some(());
+            };
+            budget.spend_iterations(answer.iterations, self.sites.len());
+            for (&s, value) in self.sites.iter().zip(&answer.values) {
+                self.x[s as usize] = *value as f32;
+            }
+            self.certify(graph, &answer);
+            if self.bound > self.posted {
+                ledger.raise(self.bound - self.posted);
+                self.posted = self.bound;
+            }
+            if ledger.incumbent.is_proven() {
+                return Some(());
+            }
+            // A cluster is only a beginning: its last hundredths are left to the whole.
+            let local = self.sites.len() < graph.n_sites();
+            if local && round > 1 && self.bound - earlier < self.bound / ENOUGH {
+                return Some(());
+            }
+            earlier = self.bound;
+            round += 1;
+            if round.is_multiple_of(10) {
+                self.drop_idle(&answer)?;
+            }
+        }
+    }
+
+    /// The bound of the module's header, kept if it is better.
+    fn certify(&mut self, graph: &Graph, answer: &Optimum) {
+        let mut reduced: Vec<i128> = graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect();
+        let multipliers: Vec<i128> =
+            answer.multipliers.iter().map(|&y| from_multiplier(y)).collect();
+        let mut bound = 0_i128;
+        for (core, &y) in self.rows.iter().zip(&multipliers) {
+            bound += y;
+            for &s in core {
+                reduced[s as usize] -= y;
+            }
+        }
+        bound += reduced.iter().map(|&r| r.min(0)).sum::<i128>();
+        if bound > self.bound {
+            self.bound = bound;
+            self.reduced = reduced;
+            self.proof.clone_from(&self.rows);
+            self.multipliers = multipliers;
+        }
+    }
+
+    /// The cores that prove the bound, with their multipliers.
+    fn proven(&self) -> impl Iterator<Item = (Core, i128)> + '_ {
+        let all = self.proof.iter().zip(&self.multipliers);
+        all.filter(|it| *it.1 > 0).map(|(core, &y)| (core.clone(), y))
+    }
+
+    /// Drops the rows without a multiplier.
+    fn drop_idle(&mut self, answer: &Optimum) -> Option<()> {
+        let idle: Vec<bool> = answer.multipliers.iter().map(|m| *m < 1e-9).collect();
+        self.lp.remove_rows(&idle).ok()?;
+        let mut i = 0;
+        let known = &mut self.known;
+        self.rows.retain(|core| {
+            let keep = !idle[i];
+            i += 1;
+            if !keep {
+                known.remove(core);
+            }
+            keep
+        });
+        debug_assert_eq!(self.lp.n_rows(), self.rows.len());
+        Some(())
+    }
+
+    /// The basis of the last solution.
+    fn basis(&mut self) -> Option<Basis> {
+        self.lp.basis().ok()
+    }
+}
+
+/// Cores that a point violates, each site in a few of them only, none known already.
+pub(crate) fn separate(
+    graph: &Graph,
+    cores: &mut Cores,
+    nodes: &[u32],
+    x: &[f32],
+    slack: f32,
+    known: &mut HashSet<Core>,
+    budget: &mut Budget,
+) -> Vec<Core> {
+    /// New cores per site and round.
+    const SHARE: u8 = 3;
+    let before = cores.work;
+    cores.fill(x, nodes);
+    budget.spend(cores.work - before);
+    let mut uses = vec![0_u8; graph.n_sites()];
+    let mut found = Vec::new();
+    for (_, v) in cores.violated(nodes, slack) {
+        let Some(core) = cores.core(x, v) else { continue };
+        if core.iter().all(|&s| uses[s as usize] >= SHARE) || !known.insert(core.clone()) {
+            continue;
+        }
+        for &s in &core {
+            uses[s as usize] = uses[s as usize].saturating_add(1);
+        }
+        found.push(core);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::anneal::Random;
+    use crate::limits::Steps;
+    use crate::tests::window_program;
+
+    #[test]
+    fn the_bound_does_not_depend_on_how_many_clusters_are_solved_at_a_time() {
+        let graph = Graph::new(&window_program(&mut Random::new(21), 700));
+        let (n, stop) = (graph.n_sites(), || false);
+        let run = |sizes: &[usize], n_workers| {
+            let incumbent = Incumbent::new(graph.cost_of(&vec![true; n]), vec![true; n]);
+            let mut cores = Cores::new(&graph).unwrap();
+            let mut budget = Budget { stop: &stop, left: u64::MAX, steps: Steps::default() };
+            let it =
+                relax_with(&graph, &mut cores, &incumbent, &mut budget, sizes, n_workers).unwrap();
+            assert!(it.complete);
+            // What the clusters posted on the way is not above it.
+            assert_eq!(incumbent.lower(), ceil_cost(it.bound));
+            (it.bound, it.proof, it.multipliers)
+        };
+        let one = run(&[50, 200], 1);
+        assert!(ceil_cost(one.0) > 50);
+        for n_workers in [2, 3, 8] {
+            assert!(run(&[50, 200], n_workers) == one, "{n_workers} at a time");
+        }
+        // The same program as a whole: equal but for rounding.
+        assert_eq!(ceil_cost(run(&[], 1).0), ceil_cost(one.0));
+    }
+}

@@ -1,0 +1,168 @@
+//! How search and proof share the time given for one part.
+//!
+//! 1. A short walk of [`crate::anneal`], so that the proof starts from a good choice.
+//! 2. The proof ([`crate::prove`]) with a first share of the effort; small parts end here.
+//! 3. Walks of growing length. With time as the limit the proof runs beside them on a second thread; with work as
+//!    the limit they take turns on one, so that the answer depends on nothing else.
+//!
+//! A walk is worth its length: from one that cools four times slower comes a better choice than from four
+//! walks. So lengths grow fourfold, and the last takes all that is left.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::graph::Graph;
+use crate::incumbent::Incumbent;
+use crate::limits::{Budget, Clock, Steps};
+use crate::prove;
+use crate::walk::{walk, walk_for};
+
+/// Improves and proves one part with a share of what the clock has left. Returns the work spent.
+pub(crate) fn solve(
+    graph: &Arc<Graph>,
+    incumbent: &Arc<Incumbent>,
+    clock: &Clock,
+    share: Share,
+    report: &mut dyn FnMut(&Incumbent),
+) -> u64 {
+    let n = graph.n_sites() as u64;
+    let end = share.end;
+    let stop = || clock.is_over() || end.is_some_and(|end| Instant::now() >= end);
+    let mut budget = Budget { stop: &stop, left: share.work, steps: share.steps };
+    // A longer walk follows anyway where a part is large.
+    let visits = (n * 500).min(2_000_000).min(budget.left / 10);
+    walk_for(graph, incumbent, 1, visits, &mut budget);
+    report(incumbent);
+    if incumbent.is_proven() || budget.is_spent() {
+        return share.work - budget.left;
+    }
+    if share.work == u64::MAX {
+        let first = if n <= 2000 { Duration::from_millis(30) } else { Duration::ZERO };
+        concurrent(graph, incumbent, clock, &share, first, report);
+        return 0;
+    }
+    // Taking turns: half of the work to the proof, the rest to walks.
+    let mut proof = Budget { stop: &stop, left: budget.left / 2, steps: share.steps };
+    let given = proof.left;
+    if share.steps.prove {
+        prove::prove(graph, incumbent, &mut proof);
+    }
+    budget.spend(given - proof.left);
+    report(incumbent);
+    let mut length = n.saturating_mul(LENGTH);
+    let mut seed = 2;
+    while !budget.is_spent() && !incumbent.is_done() && share.steps.anneal {
+        let visits = if budget.left / 5 < length * 2 { budget.left } else { length };
+        let before = budget.left;
+        walk_for(graph, incumbent, seed, visits, &mut budget);
+        if budget.left == before {
+            break;
+        }
+        report(incumbent);
+        length = length.saturating_mul(4);
+        seed += 1;
+    }
+    share.work - budget.left
+}
+
+/// Visits per site of the first long walk.
+const LENGTH: u64 = 10_000;
+
+/// What one part may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    /// Steps of work; `u64::MAX` for as many as there is time.
+    pub work: u64,
+    /// When to stop.
+    pub end: Option<Instant>,
+    pub steps: Steps,
+}
+
+/// Walks on this thread and proves on another until the time is over or the proof is made.
+fn concurrent(
+    graph: &Arc<Graph>,
+    incumbent: &Arc<Incumbent>,
+    clock: &Clock,
+    share: &Share,
+    patience: Duration,
+    report: &mut dyn FnMut(&Incumbent),
+) {
+    let end = share.end;
+    let over = {
+        let clock = clock.clone();
+        move || clock.is_over() || end.is_some_and(|end| Instant::now() >= end)
+    };
+    let prover = share.steps.prove.then(|| {
+        let (graph, incumbent, over) = (Arc::clone(graph), Arc::clone(incumbent), over.clone());
+        let steps = share.steps;
+        std::thread::spawn(move || {
+            let stop = || over() || incumbent.is_done();
+            let mut budget = Budget { stop: &stop, left: u64::MAX, steps };
+            prove::prove(&graph, &incumbent, &mut budget);
+        })
+    });
+    let finished = || prover.as_ref().is_none_or(std::thread::JoinHandle::is_finished);
+    // Most parts are proven within moments, and a walk would only take the processor from the proof.
+    let start = Instant::now();
+    while !finished() && !over() && start.elapsed() < patience {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    report(incumbent);
+    let mut length = graph.n_sites() as f64 * LENGTH as f64;
+    let mut seed = 2;
+    // Visits per second, measured as walks go.
+    let mut speed = 1e7;
+    let mut budget = Budget { stop: &over, left: u64::MAX, steps: share.steps };
+    while !over() && !incumbent.is_done() && share.steps.anneal {
+        let start = Instant::now();
+        let left = end.map_or(f64::INFINITY, |end| (end - start).as_secs_f64());
+        let whole = left * speed < length * 5.0;
+        let mut reported = start;
+        let mut visits = 0;
+        walk(
+            graph,
+            incumbent,
+            seed,
+            &mut |work| {
+                visits = work;
+                if over() || incumbent.is_done() {
+                    return 1.0;
+                }
+                if reported.elapsed() > Duration::from_millis(50) {
+                    reported = Instant::now();
+                    report(incumbent);
+                }
+                if whole {
+                    start.elapsed().as_secs_f64() / left.max(1e-9)
+                } else {
+                    work as f64 / length
+                }
+            },
+            &mut budget,
+        );
+        report(incumbent);
+        let seconds = start.elapsed().as_secs_f64();
+        if seconds > 1e-3 {
+            speed = visits as f64 / seconds;
+        }
+        length *= 4.0;
+        seed += 1;
+    }
+    while !finished() && !over() && !incumbent.is_done() {
+        std::thread::sleep(Duration::from_millis(1));
+        report(incumbent);
+    }
+    incumbent.finish();
+    report(incumbent);
+    if let Some(prover) = prover {
+        // A solver deep in one step may take a while to notice; then it is left to end by itself.
+        let start = Instant::now();
+        while !prover.is_finished() && start.elapsed() < Duration::from_millis(20) {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        if prover.is_finished() {
+            // A prover that panicked proved what it had posted, and no more.
+            drop(prover.join());
+        }
+    }
+}

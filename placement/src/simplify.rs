@@ -1,0 +1,499 @@
+//! What needs no search: forced decisions, sites that cannot matter, and the split into parts.
+//!
+//! Notation, per node `v` (see [`crate::instance`] for `p` and `e`), over all choices still open:
+//!
+//! - `lo(v) <= e(v) <= hi(v)` in every legal choice: both are least solutions, of the choice where each
+//!   open site does whatever is lower, or higher. `hi` is cut at the limit: what is beyond is illegal already.
+//! - `cap(v)`: the largest `e(v)` that its users bear when everything else is at `lo`.
+//! - `at(v)`: the smallest `e(v)` that can matter when everything else is at `hi`: below it, no node is ever
+//!   brought over its limit by `v`.
+//!
+//! Phases, repeated until nothing changes:
+//!
+//! 1. *Forced.* `p(v) >= lo_p(v) > cap(v)`: the site of `v` is chosen. A reset above `cap(v)`: it is not.
+//!    Where neither helps, the instance is infeasible, and `v` is where.
+//! 2. *Idle.* A site none of whose nodes reaches `at(v)` is never worth its cost: not chosen.
+//! 3. *Split.* What is left (nodes that can still be brought over, edges that can still matter) falls into
+//!    connected parts; constants are folded in. Each part is an instance of its own.
+//!
+//! Law kept: the optimum of the instance is the cost of what is forced plus the optima of the parts, and the
+//! union of legal choices of the parts, with what is forced, is legal. A chosen site cuts the graph, so the
+//! same code makes windows: fix all sites but some, and simplify.
+//!
+//! Cost: linear per round, a handful of rounds; loops add sweeps.
+
+use crate::answer::{Infeasible, Why};
+use crate::graph::{Graph, NONE};
+use crate::instance::{Bits, Instance, Node, Rule, Site};
+use crate::levels::least_solution;
+
+/// What is known about a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fixed {
+    /// To be decided.
+    Open,
+    /// A reduce stands there.
+    Chosen,
+    /// No reduce stands there.
+    Absent,
+}
+
+/// An independent piece of an instance.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// The piece. Every site is open and at least one of its nodes matters.
+    pub instance: Instance,
+    /// Its sites in the whole.
+    pub sites: Vec<u32>,
+    /// Its nodes in the whole.
+    pub nodes: Vec<u32>,
+}
+
+/// An instance after what needs no search.
+#[derive(Clone, Debug)]
+pub(crate) struct Simplified {
+    /// What became of each site.
+    pub fixed: Vec<Fixed>,
+    /// The parts, by their first node.
+    pub parts: Vec<Part>,
+}
+
+/// Simplifies a graph under decisions already taken. With `split` off everything is one part; with `force`
+/// off only sites that must not be chosen are decided.
+pub(crate) fn simplify(
+    graph: &Graph,
+    mut fixed: Vec<Fixed>,
+    force: bool,
+    split: bool,
+) -> Result<Simplified, Infeasible> {
+    let mut levels = Levels::new(graph);
+    loop {
+        levels.lowest(graph, &fixed);
+        levels.bearable(graph, &fixed);
+        let forced = force_sites(graph, &levels, &mut fixed, force)?;
+        levels.highest(graph, &fixed);
+        levels.interesting(graph, &fixed);
+        let mut idle = false;
+        for s in 0..graph.n_sites() as u32 {
+            if fixed[s as usize] == Fixed::Open && force {
+                let matters = |&v: &u32| {
+                    let at = levels.at[v as usize];
+                    at != NEVER && levels.hi_p[v as usize] >= at
+                };
+                if !graph.nodes_of.of(s).iter().any(matters) {
+                    fixed[s as usize] = Fixed::Absent;
+                    idle = true;
+                }
+            }
+        }
+        if !forced && !idle {
+            break;
+        }
+    }
+    Ok(Simplified { parts: parts(graph, &levels, &fixed, split), fixed })
+}
+
+/// The levels of the module's notation. `_p` is before a reduce.
+struct Levels {
+    lo_p: Vec<Bits>,
+    lo: Vec<Bits>,
+    hi_p: Vec<Bits>,
+    hi: Vec<Bits>,
+    /// Largest `p` that is borne; signed, as nothing may be bearable.
+    cap_p: Vec<i64>,
+    cap: Vec<i64>,
+    at_p: Vec<Bits>,
+    at: Vec<Bits>,
+}
+
+/// Never interesting.
+const NEVER: Bits = Bits::MAX;
+
+impl Levels {
+    fn new(graph: &Graph) -> Levels {
+        let n = graph.n_nodes();
+        let zeros = || vec![0; n];
+        Levels {
+            lo_p: zeros(),
+            lo: zeros(),
+            hi_p: zeros(),
+            hi: zeros(),
+            cap_p: vec![0; n],
+            cap: vec![0; n],
+            at_p: zeros(),
+            at: zeros(),
+        }
+    }
+
+    fn lowest(&mut self, graph: &Graph, fixed: &[Fixed]) {
+        let after = |v: u32, p: Bits| match graph.site[v as usize] {
+            NONE => p,
+            s => match fixed[s as usize] {
+                Fixed::Open => p.min(graph.reset[s as usize]),
+                Fixed::Chosen => graph.reset[s as usize],
+                Fixed::Absent => p,
+            },
+        };
+        least_solution(graph, &mut self.lo_p, &mut self.lo, |_, p| p, after);
+    }
+
+    fn highest(&mut self, graph: &Graph, fixed: &[Fixed]) {
+        let after = |v: u32, p: Bits| {
+            let p = p.min(graph.limit[v as usize]);
+            match graph.site[v as usize] {
+                NONE => p,
+                s => match fixed[s as usize] {
+                    Fixed::Open => p.max(graph.reset[s as usize]),
+                    Fixed::Chosen => graph.reset[s as usize],
+                    Fixed::Absent => p,
+                },
+            }
+        };
+        let cut = |v: u32, p: Bits| p.min(graph.limit[v as usize].saturating_add(1));
+        least_solution(graph, &mut self.hi_p, &mut self.hi, cut, after);
+    }
+
+    fn bearable(&mut self, graph: &Graph, fixed: &[Fixed]) {
+        self.cap.fill(i64::from(Bits::MAX));
+        self.cap_p.fill(i64::from(Bits::MAX));
+        let mut sweeps = 0;
+        loop {
+            let mut changed = false;
+            for &v in graph.order.iter().rev() {
+                let mut cap = i64::from(Bits::MAX);
+                for &w in graph.users.of(v) {
+                    cap = cap.min(self.cap_through(graph, v, w));
+                }
+                let limit = i64::from(graph.limit[v as usize]);
+                let cap_p = match graph.site[v as usize] {
+                    s if s != NONE && fixed[s as usize] != Fixed::Absent => limit,
+                    _ => limit.min(cap),
+                };
+                if (cap, cap_p) != (self.cap[v as usize], self.cap_p[v as usize]) {
+                    (self.cap[v as usize], self.cap_p[v as usize]) = (cap, cap_p);
+                    changed = true;
+                }
+            }
+            sweeps += 1;
+            // NB: caps fall once per turn of a loop that has no site and no growth, so `n` sweeps do.
+            if !changed || !graph.cyclic || sweeps > graph.n_nodes() {
+                return;
+            }
+        }
+    }
+
+    /// The largest `e(u)` that `w` bears when its other operands are at their lowest.
+    fn cap_through(&self, graph: &Graph, u: u32, w: u32) -> i64 {
+        let cap = self.cap_p[w as usize];
+        match graph.rule[w as usize] {
+            Rule::Source(_) => i64::from(Bits::MAX),
+            // A noise that grows without end is over every limit but the one that means none.
+            _ if cap == i64::from(Bits::MAX) => cap,
+            Rule::Max(k) => cap - i64::from(k),
+            Rule::Sum(k) => {
+                let (mut rest, mut times) = (i64::from(k), 0);
+                for &o in graph.operands.of(w) {
+                    if o == u {
+                        times += 1;
+                    } else {
+                        rest = rest.saturating_add(i64::from(self.lo[o as usize]));
+                    }
+                }
+                (cap - rest).div_euclid(times.max(1))
+            }
+        }
+    }
+
+    fn interesting(&mut self, graph: &Graph, fixed: &[Fixed]) {
+        self.at.fill(NEVER);
+        self.at_p.fill(NEVER);
+        loop {
+            let mut changed = false;
+            for &v in graph.order.iter().rev() {
+                let i = v as usize;
+                let mut at = NEVER;
+                for &w in graph.users.of(v) {
+                    if self.before_matters(w) {
+                        at = at.min(self.at_through(graph, v, w));
+                    }
+                }
+                if at != NEVER {
+                    at = at.max(self.lo[i].saturating_add(1));
+                }
+                let over = graph.limit[i].checked_add(1).unwrap_or(NEVER);
+                let at_p = match graph.site[i] {
+                    s if s != NONE && fixed[s as usize] == Fixed::Chosen => over,
+                    _ => over.min(at),
+                };
+                if (at, at_p) != (self.at[i], self.at_p[i]) {
+                    (self.at[i], self.at_p[i]) = (at, at_p);
+                    changed = true;
+                }
+            }
+            if !changed || !graph.cyclic {
+                return;
+            }
+        }
+    }
+
+    /// The smallest `e(u)` that brings `w` to where it matters when its other operands are at their highest.
+    fn at_through(&self, graph: &Graph, u: u32, w: u32) -> Bits {
+        let at = self.at_p[w as usize];
+        match graph.rule[w as usize] {
+            Rule::Source(_) => NEVER,
+            Rule::Max(k) => at.saturating_sub(k),
+            Rule::Sum(k) => {
+                let mut rest = at.saturating_sub(k);
+                let mut seen = false;
+                for &o in graph.operands.of(w) {
+                    if o == u && !seen {
+                        seen = true;
+                    } else {
+                        rest = rest.saturating_sub(self.hi[o as usize]);
+                    }
+                }
+                rest
+            }
+        }
+    }
+
+    /// Whether the noise that leaves `v` can matter to a user that can itself matter.
+    fn edge_matters(&self, v: u32) -> bool {
+        let i = v as usize;
+        self.at[i] != NEVER && self.at[i] <= self.hi[i] && self.lo[i] < self.hi[i]
+    }
+
+    fn before_matters(&self, v: u32) -> bool {
+        self.at_p[v as usize] != NEVER && self.at_p[v as usize] <= self.hi_p[v as usize]
+    }
+
+    fn node_matters(&self, v: u32) -> bool {
+        self.before_matters(v) || self.edge_matters(v)
+    }
+}
+
+/// Phase 1. Says whether anything was decided.
+fn force_sites(
+    graph: &Graph,
+    levels: &Levels,
+    fixed: &mut [Fixed],
+    force: bool,
+) -> Result<bool, Infeasible> {
+    // A node over its own limit says more than an operand that its user does not bear.
+    for &v in &graph.order {
+        let (least, limit) = (levels.lo_p[v as usize], graph.limit[v as usize]);
+        if least > limit {
+            return Err(Infeasible { node: Node(v), why: Why::Over { least, limit } });
+        }
+    }
+    let mut any = false;
+    for &v in &graph.order {
+        let i = v as usize;
+        let lo_p = i64::from(levels.lo_p[i]);
+        let infeasible = |limit: i64| {
+            let limit = Bits::try_from(limit.max(0)).unwrap_or(Bits::MAX);
+            Err(Infeasible { node: Node(v), why: Why::Over { least: levels.lo_p[i], limit } })
+        };
+        if lo_p > levels.cap_p[i] {
+            return infeasible(levels.cap_p[i]);
+        }
+        if graph.site[i] == NONE {
+            continue;
+        }
+        let s = graph.site[i] as usize;
+        let reset = graph.reset[s];
+        let reset_fits = i64::from(reset) <= levels.cap[i];
+        match fixed[s] {
+            Fixed::Chosen if !reset_fits => {
+                return Err(Infeasible {
+                    node: Node(v),
+                    why: Why::Reset { site: Site(s as u32), reset },
+                });
+            }
+            Fixed::Open if !reset_fits => {
+                if lo_p > levels.cap[i] {
+                    return infeasible(levels.cap[i]);
+                }
+                fixed[s] = Fixed::Absent;
+                any = true;
+            }
+            Fixed::Open if lo_p > levels.cap[i] && force => {
+                fixed[s] = Fixed::Chosen;
+                any = true;
+            }
+            _ => {}
+        }
+    }
+    Ok(any)
+}
+
+/// Phase 3.
+fn parts(graph: &Graph, levels: &Levels, fixed: &[Fixed], split: bool) -> Vec<Part> {
+    let n = graph.n_nodes();
+    let mut sets = Sets { parent: (0..n as u32).collect() };
+    let kept: Vec<u32> = graph.order.iter().copied().filter(|&v| levels.node_matters(v)).collect();
+    for &v in &kept {
+        for &u in graph.operands.of(v) {
+            if levels.edge_matters(u) && chosen_site(graph, fixed, u).is_none() {
+                sets.join(u, v);
+            }
+        }
+    }
+    for s in 0..graph.n_sites() as u32 {
+        if fixed[s as usize] == Fixed::Open {
+            let mut nodes = graph.nodes_of.of(s).iter().filter(|&&v| levels.node_matters(v));
+            if let Some(&first) = nodes.next() {
+                nodes.for_each(|&v| sets.join(first, v));
+            }
+        }
+    }
+    if let (false, Some(&first)) = (split, kept.first()) {
+        for &v in &kept {
+            sets.join(first, v);
+        }
+    }
+    let mut part_of = vec![NONE; n];
+    let mut parts: Vec<Vec<u32>> = Vec::new();
+    for &v in &kept {
+        let root = sets.root(v) as usize;
+        if part_of[root] == NONE {
+            part_of[root] = parts.len() as u32;
+            parts.push(Vec::new());
+        }
+        parts[part_of[root] as usize].push(v);
+    }
+    let mut new_node = vec![NONE; n];
+    let mut new_site = vec![NONE; graph.n_sites()];
+    parts
+        .into_iter()
+        .map(|nodes| part(graph, levels, fixed, nodes, &mut new_node, &mut new_site))
+        .collect()
+}
+
+fn chosen_site(graph: &Graph, fixed: &[Fixed], v: u32) -> Option<u32> {
+    let s = graph.site[v as usize];
+    (s != NONE && fixed[s as usize] == Fixed::Chosen).then_some(s)
+}
+
+fn part(
+    graph: &Graph,
+    levels: &Levels,
+    fixed: &[Fixed],
+    nodes: Vec<u32>,
+    new_node: &mut [u32],
+    new_site: &mut [u32],
+) -> Part {
+    let mut instance = Instance::default();
+    let mut sites = Vec::new();
+    for (i, &v) in nodes.iter().enumerate() {
+        new_node[v as usize] = i as u32;
+    }
+    let mut operands = Vec::new();
+    // Places in the operands that stand for a constant noise.
+    let mut constants: Vec<(usize, Bits)> = Vec::new();
+    for &v in &nodes {
+        operands.clear();
+        // What comes from operands that no longer vary.
+        let mut constant: Bits = 0;
+        let is_sum = matches!(graph.rule[v as usize], Rule::Sum(_));
+        for &u in graph.operands.of(v) {
+            let reset = chosen_site(graph, fixed, u).map(|s| graph.reset[s as usize]);
+            match reset {
+                None if levels.edge_matters(u) => operands.push(Node(new_node[u as usize])),
+                reset => {
+                    let noise = reset.unwrap_or(levels.lo[u as usize]);
+                    constant =
+                        if is_sum { constant.saturating_add(noise) } else { constant.max(noise) };
+                }
+            }
+        }
+        let open = match graph.site[v as usize] {
+            s if s != NONE && fixed[s as usize] == Fixed::Open => Some(s),
+            _ => None,
+        };
+        let site = open.map(|s| {
+            if new_site[s as usize] == NONE {
+                new_site[s as usize] = sites.len() as u32;
+                sites.push(s);
+                instance.push_site(graph.cost[s as usize], graph.reset[s as usize]);
+            }
+            Site(new_site[s as usize])
+        });
+        let rule = match graph.rule[v as usize] {
+            Rule::Source(noise) => Rule::Source(noise),
+            Rule::Max(k) if operands.is_empty() => Rule::Source(constant.saturating_add(k)),
+            Rule::Max(k) => Rule::Max(k),
+            Rule::Sum(k) if operands.is_empty() => Rule::Source(constant.saturating_add(k)),
+            Rule::Sum(k) => Rule::Sum(k.saturating_add(constant)),
+        };
+        // A constant beside varying operands matters to a maximum only above their least. In a loop that least
+        // may be owed to the constant itself.
+        if let Rule::Max(_) = rule {
+            let least = operands.iter().map(|o| levels.lo[nodes[o.0 as usize] as usize]).min();
+            if least.is_some_and(|least| constant > if graph.cyclic { 0 } else { least }) {
+                constants.push((instance.operands.len() + operands.len(), constant));
+                operands.push(Node(0));
+            }
+        }
+        let limit = Bits::try_from(levels.cap_p[v as usize].max(0)).unwrap_or(Bits::MAX);
+        instance.push(rule, &operands, limit, site);
+    }
+    for &v in &nodes {
+        new_node[v as usize] = NONE;
+    }
+    for &s in &sites {
+        new_site[s as usize] = NONE;
+    }
+    if constants.is_empty() {
+        return Part { instance, sites, nodes };
+    }
+    let (instance, n_sources) = with_sources(&instance, &constants);
+    let nodes = std::iter::repeat_n(NONE, n_sources).chain(nodes).collect();
+    Part { instance, sites, nodes }
+}
+
+/// The instance with sources before its nodes, one per noise, for the operands named by place.
+fn with_sources(instance: &Instance, constants: &[(usize, Bits)]) -> (Instance, usize) {
+    let mut noises: Vec<Bits> = constants.iter().map(|&(_, noise)| noise).collect();
+    noises.sort_unstable();
+    noises.dedup();
+    let shift = noises.len() as u32;
+    let mut shifted = instance.operands.clone();
+    for node in &mut shifted {
+        node.0 += shift;
+    }
+    for (place, noise) in constants {
+        shifted[*place] = Node(noises.partition_point(|n| n < noise) as u32);
+    }
+    let mut whole = Instance { sites: instance.sites.clone(), ..Instance::default() };
+    for &noise in &noises {
+        whole.push(Rule::Source(noise), &[], Bits::MAX, None);
+    }
+    for data in &instance.nodes {
+        let operands = &shifted[data.first_operand as usize..][..data.n_operands as usize];
+        whole.push(data.rule, operands, data.limit, data.site);
+    }
+    (whole, noises.len())
+}
+
+/// Disjoint sets with path halving.
+struct Sets {
+    parent: Vec<u32>,
+}
+
+impl Sets {
+    fn root(&mut self, mut v: u32) -> u32 {
+        while self.parent[v as usize] != v {
+            let up = self.parent[self.parent[v as usize] as usize];
+            self.parent[v as usize] = up;
+            v = up;
+        }
+        v
+    }
+
+    /// The smaller root stays, so that the result does not depend on the order of joins.
+    fn join(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a.max(b) as usize] = a.min(b);
+    }
+}

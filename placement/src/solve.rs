@@ -1,0 +1,232 @@
+//! The whole of an answer: simplify, a legal choice for each part, search and proof part by part, and the verification of what they found.
+
+use std::time::Duration;
+
+use crate::answer::{Infeasible, Placement, Proof, Stats, Why};
+use crate::certificate::{Certificate, PartCertificate, WeighedCore};
+use crate::cores::Core;
+use crate::evaluate;
+use crate::fixed_point::SCALE;
+use crate::graph::Graph;
+use crate::greedy;
+use crate::incumbent::Incumbent;
+use crate::instance::{Instance, Node, Site};
+use crate::levels::{beyond_all_limits, extreme, is_monotone};
+use crate::limits::{Budget, Clock, Limits, Phase, Progress, Steps};
+use crate::piece::Piece;
+use crate::search::{self, Share};
+use crate::simplify::{Fixed, simplify};
+use crate::state::State;
+
+/// The cheapest legal choice of sites that can be found within the limits.
+///
+/// # Errors
+///
+/// [`Infeasible`] when no choice is legal, or when the instance is malformed: an operand or a site out of range.
+pub fn place(instance: &Instance, limits: &Limits) -> Result<Placement, Infeasible> {
+    place_with(instance, limits, &mut |_| ())
+}
+
+/// [`place`] with a callback that is told of progress, on the calling thread, at most some twenty times a second
+/// and part.
+///
+/// # Errors
+///
+/// As [`place`].
+pub fn place_with(
+    instance: &Instance,
+    limits: &Limits,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Placement, Infeasible> {
+    well_formed(instance)?;
+    let clock = Clock::new(limits);
+    let steps = limits.steps;
+    let graph = Graph::new(instance);
+    let simple = simplify(&graph, vec![Fixed::Open; graph.n_sites()], steps.force, steps.split)?;
+    let mut stats = Stats { sites: graph.n_sites(), parts: simple.parts.len(), ..Stats::default() };
+    let mut chosen = vec![false; graph.n_sites()];
+    let mut base = 0_u64;
+    for (s, fixed) in simple.fixed.iter().enumerate() {
+        match fixed {
+            Fixed::Chosen => {
+                chosen[s] = true;
+                stats.forced += 1;
+                base = base.saturating_add(graph.cost[s]);
+            }
+            Fixed::Absent => stats.idle += 1,
+            Fixed::Open => {}
+        }
+    }
+    let mut parts = Vec::with_capacity(simple.parts.len());
+    let is_over = || clock.is_over();
+    let work = limits.work.unwrap_or(u64::MAX);
+    let budget = Budget { stop: &is_over, left: work, steps };
+    for part in simple.parts {
+        parts.push(Piece::new(part, &budget)?);
+    }
+    stats.largest_part = parts.iter().map(|part| part.graph.n_sites()).max().unwrap_or(0);
+    stats.greedy_cost =
+        parts.iter().fold(base, |acc, part| acc.saturating_add(part.cost_and_bound().0));
+    stats.greedy_time = clock.elapsed();
+
+    let mut sums = Sums::new(base, &parts);
+    let mut tell = |phase, (cost, lower_bound)| {
+        progress(&Progress { phase, cost, lower_bound, elapsed: clock.elapsed() });
+    };
+    tell(Phase::Greedy, sums.total());
+    // The small ones first: they are proven in moments, and what they leave is for the large.
+    let mut by_size: Vec<usize> = (0..parts.len()).collect();
+    by_size.sort_by_key(|&i| (parts[i].graph.n_sites(), i));
+    let mut open: usize = parts.iter().map(|part| part.graph.n_sites()).sum();
+    let mut work = limits.work.unwrap_or(u64::MAX);
+    for i in by_size {
+        let part = &parts[i];
+        let n = part.graph.n_sites();
+        let share = share(&clock, work, n, open, steps);
+        let mut report = |_: &Incumbent| {
+            sums.set(i, part.cost_and_bound());
+            tell(Phase::Search, sums.total());
+        };
+        let spent = search::solve(&part.graph, &part.incumbent, &clock, share, &mut report);
+        work = if work == u64::MAX { work } else { work.saturating_sub(spent) };
+        open -= n;
+        sums.set(i, part.cost_and_bound());
+    }
+    for part in &parts {
+        for (&s, c) in part.sites.iter().zip(part.incumbent.best()) {
+            chosen[s as usize] = c;
+        }
+        stats.parts_proven += usize::from(part.incumbent.is_proven());
+    }
+    let (_, lower) = sums.total();
+    let certificate = certificate(&graph, &simple.fixed, &parts);
+    let chosen = verified(instance, &graph, chosen)?;
+    let cost = graph.cost_of(&chosen);
+    let lower_bound = lower.min(cost);
+    tell(Phase::Done, (cost, lower_bound));
+    stats.time = clock.elapsed();
+    Ok(Placement {
+        sites: (0..).map(Site).zip(&chosen).filter_map(|(s, c)| c.then_some(s)).collect(),
+        cost,
+        lower_bound,
+        proof: if lower_bound == cost { Proof::Optimal } else { Proof::Gap },
+        certificate,
+        stats,
+    })
+}
+
+/// What is forced, and what the cores of each part prove.
+fn certificate(graph: &Graph, fixed: &[Fixed], parts: &[Piece]) -> Certificate {
+    let mut out = Certificate::default();
+    let (lo_p, _) = extreme(graph, true, beyond_all_limits(graph));
+    if !is_monotone(graph, &lo_p) {
+        return out;
+    }
+    for (s, _) in fixed.iter().enumerate().filter(|it| *it.1 == Fixed::Chosen) {
+        let (sites, cost) = (vec![Site(s as u32)], graph.cost[s]);
+        let core = WeighedCore { sites, multiplier: u128::from(cost) << SCALE };
+        out.parts.push(PartCertificate { cores: vec![core], grain: cost, bound: cost });
+    }
+    for part in parts {
+        let proof = part.incumbent.proof();
+        let weigh = |(core, y): (Core, i128)| {
+            let mut sites: Vec<Site> = core.iter().map(|&s| Site(part.sites[s as usize])).collect();
+            sites.sort_unstable();
+            let multiplier = y.unsigned_abs().saturating_mul(u128::from(part.grain));
+            WeighedCore { sites, multiplier }
+        };
+        out.parts.push(PartCertificate {
+            cores: proof.cores.into_iter().map(weigh).collect(),
+            grain: part.grain,
+            bound: proof.bound.saturating_mul(part.grain),
+        });
+    }
+    out
+}
+
+/// The one place where a dangling index is met.
+fn well_formed(instance: &Instance) -> Result<(), Infeasible> {
+    let (n_nodes, n_sites) = (instance.nodes.len(), instance.sites.len());
+    for (v, data) in instance.nodes.iter().enumerate() {
+        let (first, n) = (data.first_operand as usize, data.n_operands as usize);
+        let operands = instance.operands.get(first..first.saturating_add(n));
+        let fine = operands.is_some_and(|list| list.iter().all(|u| (u.0 as usize) < n_nodes))
+            && data.site.is_none_or(|s| (s.0 as usize) < n_sites);
+        if !fine {
+            return Err(Infeasible { node: Node(v as u32), why: Why::Malformed });
+        }
+    }
+    Ok(())
+}
+
+/// What a part may use of what is left: in proportion to its size, and never all before the last.
+fn share(clock: &Clock, work: u64, n: usize, open: usize, steps: Steps) -> Share {
+    let part = |of: f64| of * n as f64 / open.max(1) as f64;
+    let end = clock.end.map(|end| {
+        let now = std::time::Instant::now();
+        let left = end.saturating_duration_since(now).as_secs_f64();
+        if n == open { end } else { now + Duration::from_secs_f64(part(left)) }
+    });
+    let work = if work == u64::MAX || n == open { work } else { part(work as f64) as u64 };
+    Share { work, end, steps }
+}
+
+/// Costs and bounds of the parts and their sums.
+struct Sums {
+    base: u64,
+    parts: Vec<(u64, u64)>,
+    /// Exact, so that parts can be taken out again.
+    cost: u128,
+    lower: u128,
+}
+
+impl Sums {
+    fn new(base: u64, parts: &[Piece]) -> Sums {
+        let parts: Vec<(u64, u64)> = parts.iter().map(Piece::cost_and_bound).collect();
+        let cost = parts.iter().map(|part| u128::from(part.0)).sum();
+        let lower = parts.iter().map(|part| u128::from(part.1)).sum();
+        Sums { base, parts, cost, lower }
+    }
+
+    fn set(&mut self, i: usize, (cost, lower): (u64, u64)) {
+        let (old_cost, old_lower) = std::mem::replace(&mut self.parts[i], (cost, lower));
+        self.cost = self.cost - u128::from(old_cost) + u128::from(cost);
+        self.lower = self.lower - u128::from(old_lower) + u128::from(lower);
+    }
+
+    fn total(&self) -> (u64, u64) {
+        let with_base = |sum: u128| {
+            u64::try_from(sum.saturating_add(u128::from(self.base))).unwrap_or(u64::MAX)
+        };
+        (with_base(self.cost), with_base(self.lower))
+    }
+}
+
+/// The choice without useless sites, found legal on the instance as it was given.
+fn verified(
+    instance: &Instance,
+    graph: &Graph,
+    mut chosen: Vec<bool>,
+) -> Result<Vec<bool>, Infeasible> {
+    let mut state = State::new(graph, chosen.clone());
+    if state.is_legal() {
+        loop {
+            let before = state.cost;
+            greedy::prune(graph, &mut state);
+            if state.cost == before {
+                break;
+            }
+        }
+        chosen = state.chosen;
+    }
+    match evaluate::first_over(instance, &chosen) {
+        None => Ok(chosen),
+        Some(node) => {
+            debug_assert!(false, "an answer for {node:?} that is not legal");
+            // Too much is better than wrong.
+            let all = vec![true; graph.n_sites()];
+            let legal = evaluate::legal(instance, &all);
+            if legal { Ok(all) } else { Err(Infeasible { node, why: Why::NotFound }) }
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! The optimizer against exhaustive search on 10,000 random instances, with its steps on and off, interrupted, and on the awkward.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use super::anneal::Random;
+use super::*;
+
+mod families;
+
+const FRESH: Bits = 12;
+const BUDGET: Bits = 26;
+
+/// A program of the built-in noise model: every op may be reduced at cost 1.
+#[derive(Default)]
+struct Program(Instance);
+
+impl Program {
+    fn encode(&mut self) -> Node {
+        self.0.push(Rule::Source(FRESH), &[], BUDGET, None)
+    }
+
+    fn op(&mut self, rule: Rule, operands: &[Node]) -> Node {
+        let site = self.0.push_site(1, FRESH);
+        self.0.push(rule, operands, BUDGET, Some(site))
+    }
+
+    fn add(&mut self, a: Node, b: Node) -> Node {
+        self.op(Rule::Max(1), &[a, b])
+    }
+
+    fn mul(&mut self, a: Node, b: Node) -> Node {
+        self.op(Rule::Sum(0), &[a, b])
+    }
+}
+
+/// The least cost of a legal choice, by trying all, the cheapest first.
+fn exhaustive(instance: &Instance) -> Option<u64> {
+    let n = instance.sites.len();
+    let choice = |bits: u32| -> Vec<bool> { (0..n).map(|s| bits >> s & 1 == 1).collect() };
+    let cost = |bits: u32| {
+        let sites = instance.sites.iter().enumerate().filter(|(s, _)| bits >> s & 1 == 1);
+        sites.fold(0_u64, |sum, (_, site)| sum.saturating_add(site.cost))
+    };
+    let mut all: Vec<(u64, u32)> = (0..1_u32 << n).map(|bits| (cost(bits), bits)).collect();
+    all.sort_unstable();
+    all.into_iter().find(|it| evaluate::legal(instance, &choice(it.1))).map(|it| it.0)
+}
+
+/// Every law a placement keeps whatever the limits were.
+fn check_laws(instance: &Instance, placement: &Placement) {
+    let mut chosen = vec![false; instance.sites.len()];
+    let mut cost = 0_u64;
+    for &Site(s) in &placement.sites {
+        assert!(!std::mem::replace(&mut chosen[s as usize], true), "a site twice");
+        cost = cost.saturating_add(instance.sites[s as usize].cost);
+    }
+    assert!(placement.sites.is_sorted());
+    assert_eq!(cost, placement.cost);
+    assert!(evaluate::legal(instance, &chosen));
+    assert!(placement.lower_bound <= cost);
+    assert_eq!(placement.proof == Proof::Optimal, placement.lower_bound == cost);
+    for &Site(s) in &placement.sites {
+        chosen[s as usize] = false;
+        assert!(
+            !evaluate::legal(instance, &chosen),
+            "site {s} is useless: {placement:?} {instance:?}"
+        );
+        chosen[s as usize] = true;
+    }
+}
+
+/// `place` agrees with exhaustive search.
+fn check(instance: &Instance, limits: &Limits) {
+    let expected = exhaustive(instance);
+    match (place(instance, limits), expected) {
+        (Ok(placement), Some(best)) => {
+            check_laws(instance, &placement);
+            assert_eq!((placement.cost, placement.lower_bound), (best, best), "{instance:?}");
+        }
+        (Err(_), None) => {}
+        (answer, expected) => panic!("{answer:?} where {expected:?} is right: {instance:?}"),
+    }
+}
+
+/// What a random instance may contain.
+#[derive(Clone, Copy)]
+struct Shape {
+    cycles: bool,
+    shared: bool,
+    weights: bool,
+    limits: bool,
+    /// Resets above the noise that comes in.
+    resets: bool,
+}
+
+const PLAIN: Shape =
+    Shape { cycles: false, shared: false, weights: false, limits: false, resets: false };
+const ALL: Shape = Shape { cycles: true, shared: true, weights: true, limits: true, resets: true };
+
+fn random_instance(random: &mut Random, most_sites: usize, shape: Shape) -> Instance {
+    let mut instance = Instance::default();
+    let n_nodes = 3 + random.below(22);
+    let level = random.below(3) == 0;
+    let (fresh, budget) = if level { (0, 3) } else { (3, 3 + 4 + random.below(4) as Bits) };
+    for i in 0..n_nodes {
+        let limit = match random.below(if shape.limits { 8 } else { usize::MAX }) {
+            0 => budget - 1,
+            // Noise that may grow without end has no rows; where cores do not help either, no proof.
+            1 if !(shape.cycles && shape.resets) => Bits::MAX,
+            _ => budget,
+        };
+        let reset = match random.below(if shape.resets { 6 } else { usize::MAX }) {
+            0 => fresh + 2,
+            _ => fresh,
+        };
+        let cost = if shape.weights { 1 + random.below(9) as u64 } else { 1 };
+        let site = match random.below(5) {
+            0 => None,
+            1 if shape.shared && !instance.sites.is_empty() => {
+                Some(Site(random.below(instance.sites.len()) as u32))
+            }
+            _ if instance.sites.len() < most_sites => Some(instance.push_site(cost, reset)),
+            _ => None,
+        };
+        let mut operand = || match random.below(if shape.cycles { 12 } else { usize::MAX }) {
+            0 => Node(random.below(n_nodes) as u32),
+            _ => Node(random.below(i.max(1)) as u32),
+        };
+        let (a, b, c) = (operand(), operand(), operand());
+        if i == 0 {
+            instance.push(Rule::Source(fresh), &[], limit, None);
+            continue;
+        }
+        let (rule, operands) = match random.below(12) {
+            0 => (Rule::Source(fresh + random.below(2) as Bits), vec![]),
+            1 | 2 => (Rule::Max(0), vec![a, b]),
+            3..=7 => (Rule::Max(1), vec![a, b]),
+            8 => (Rule::Sum(0), vec![a, a]),
+            9 => (Rule::Sum(0), vec![a, b]),
+            10 => (Rule::Sum(1), vec![a]),
+            _ => (Rule::Sum(0), vec![a, b, c]),
+        };
+        instance.push(rule, &operands, limit, site);
+    }
+    instance
+}
+
+fn quick() -> Limits {
+    Limits { work: Some(20_000_000), time: None, ..Limits::default() }
+}
+
+#[test]
+fn mul_add_add_needs_nothing() {
+    let mut program = Program::default();
+    let a = program.encode();
+    let m = program.mul(a, a);
+    let s = program.add(m, a);
+    program.add(s, a);
+    let placement = place(&program.0, &quick()).unwrap();
+    assert_eq!((placement.sites, placement.proof), (vec![], Proof::Optimal));
+}
+
+#[test]
+fn one_reduce_serves_two_branches() {
+    let mut program = Program::default();
+    let a = program.encode();
+    let m = program.mul(a, a);
+    for _ in 0..2 {
+        let mut v = m;
+        for _ in 0..4 {
+            v = program.add(v, a);
+        }
+    }
+    let placement = place(&program.0, &quick()).unwrap();
+    assert_eq!((placement.sites, placement.proof), (vec![Site(0)], Proof::Optimal));
+}
+
+#[test]
+fn three_squarings_need_three() {
+    let mut program = Program::default();
+    let (a, b) = (program.encode(), program.encode());
+    let mut v = program.mul(a, b);
+    for _ in 0..3 {
+        v = program.mul(v, v);
+    }
+    let placement = place(&program.0, &quick()).unwrap();
+    assert_eq!(placement.sites, [Site(0), Site(1), Site(2)]);
+    assert_eq!(placement.stats.forced, 3);
+}
+
+#[test]
+fn equal_to_exhaustive_search() {
+    let mut random = Random::new(7);
+    for _ in 0..2500 {
+        let n = 2 + random.below(12);
+        check(&random_instance(&mut random, n, PLAIN), &quick());
+    }
+}
+
+#[test]
+fn equal_to_exhaustive_search_with_everything() {
+    let mut random = Random::new(8);
+    for _ in 0..2500 {
+        let n = 2 + random.below(12);
+        check(&random_instance(&mut random, n, ALL), &quick());
+    }
+}
+
+#[test]
+fn equal_to_exhaustive_search_feature_by_feature() {
+    let mut random = Random::new(9);
+    for _ in 0..400 {
+        for shape in [
+            Shape { cycles: true, ..PLAIN },
+            Shape { resets: false, ..ALL },
+            Shape { shared: true, ..PLAIN },
+            Shape { weights: true, ..PLAIN },
+            Shape { limits: true, ..PLAIN },
+            Shape { resets: true, ..PLAIN },
+        ] {
+            check(&random_instance(&mut random, 9, shape), &quick());
+        }
+    }
+}
+
+#[test]
+fn equal_to_exhaustive_search_on_fourteen_sites() {
+    let mut random = Random::new(10);
+    for i in 0..600 {
+        check(&random_instance(&mut random, 14, if i % 2 == 0 { PLAIN } else { ALL }), &quick());
+    }
+}
+
+#[test]
+fn each_step_can_be_off() {
+    let mut random = Random::new(11);
+    let switches: [fn(&mut Steps) -> &mut bool; 10] = [
+        |s| &mut s.force,
+        |s| &mut s.split,
+        |s| &mut s.prune,
+        |s| &mut s.anneal,
+        |s| &mut s.prove,
+        |s| &mut s.cores,
+        |s| &mut s.fix,
+        |s| &mut s.partition,
+        |s| &mut s.frontier_dp,
+        |s| &mut s.branch,
+    ];
+    for i in 0..2000 {
+        let instance = random_instance(&mut random, 9, if i / 10 % 2 == 0 { PLAIN } else { ALL });
+        let mut limits = quick();
+        limits.work = Some(1_000_000);
+        let off = switches[i % switches.len()](&mut limits.steps);
+        *off = false;
+        let exact = limits.steps.prove && limits.steps.branch;
+        if exact {
+            check(&instance, &limits);
+        } else if let Ok(placement) = place(&instance, &limits) {
+            check_laws(&instance, &placement);
+            let best = exhaustive(&instance).unwrap_or(u64::MAX);
+            assert!(placement.lower_bound <= best && best <= placement.cost);
+        }
+    }
+}
+
+#[test]
+fn a_use_in_a_sum_twice_counts_twice() {
+    let mut instance = Instance::default();
+    let a = instance.push(Rule::Source(5), &[], 9, None);
+    let s = instance.push_site(1, 4);
+    let b = instance.push(Rule::Max(0), &[a], 9, Some(s));
+    instance.push(Rule::Sum(0), &[b, b], 9, None);
+    let placement = place(&instance, &quick()).unwrap();
+    assert_eq!(placement.sites, [s]);
+}
+
+#[test]
+fn infeasible_is_said_with_the_place() {
+    let mut instance = Instance::default();
+    let a = instance.push(Rule::Source(5), &[], 9, None);
+    let b = instance.push(Rule::Sum(0), &[a, a], 9, None);
+    let err = place(&instance, &quick()).unwrap_err();
+    assert_eq!(err, Infeasible { node: b, why: Why::Over { least: 10, limit: 9 } });
+    // A loop that grows and holds no site.
+    let mut instance = Instance::default();
+    let a = instance.push(Rule::Source(5), &[], 9, None);
+    let b = Node(1);
+    instance.push(Rule::Max(1), &[a, b], 9, None);
+    assert_eq!(place(&instance, &quick()).unwrap_err().node, b);
+}
+
+#[test]
+fn malformed_is_said() {
+    let mut instance = Instance::default();
+    instance.push(Rule::Max(0), &[Node(7)], 9, None);
+    assert_eq!(place(&instance, &quick()).unwrap_err().why, Why::Malformed);
+    let mut instance = Instance::default();
+    instance.push(Rule::Max(0), &[], 9, Some(Site(0)));
+    assert_eq!(place(&instance, &quick()).unwrap_err().why, Why::Malformed);
+}
+
+#[test]
+fn the_empty_instance_is_optimal() {
+    let placement = place(&Instance::default(), &quick()).unwrap();
+    assert_eq!((placement.cost, placement.proof), (0, Proof::Optimal));
+}
+
+#[test]
+fn costs_saturate() {
+    let mut random = Random::new(12);
+    for _ in 0..200 {
+        let mut instance = random_instance(&mut random, 8, ALL);
+        for site in &mut instance.sites {
+            site.cost = [1, 1 << 40, u64::MAX / 2, u64::MAX][random.below(4)];
+        }
+        if let Ok(placement) = place(&instance, &Limits { work: Some(100_000), ..quick() }) {
+            let best = exhaustive(&instance).unwrap_or(u64::MAX);
+            assert!(placement.lower_bound <= best && best <= placement.cost, "{instance:?}");
+        }
+    }
+}
+
+/// A program of the family of the measurements: random operands from the last fifty values.
+pub(crate) fn window_program(random: &mut Random, ops: usize) -> Instance {
+    let mut program = Program::default();
+    let mut values: Vec<Node> = (0..4).map(|_| program.encode()).collect();
+    for _ in 0..ops {
+        let mut pick = || values[values.len() - 1 - random.below(values.len().min(50))];
+        let (a, b) = (pick(), pick());
+        let v = if random.below(10) == 0 { program.mul(a, b) } else { program.add(a, b) };
+        values.push(v);
+    }
+    program.0
+}
+
+#[test]
+fn interrupted_at_any_moment_the_answer_is_legal() {
+    let mut random = Random::new(13);
+    let instance = window_program(&mut random, 600);
+    for i in 0..12 {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let limits = Limits {
+            time: Some(Duration::from_secs(60)),
+            cancel: Some(Arc::clone(&cancel)),
+            ..Limits::default()
+        };
+        let after = Duration::from_millis(1 + 17 * i);
+        let timer = std::thread::spawn(move || {
+            std::thread::sleep(after);
+            cancel.store(true, Ordering::Relaxed);
+            Instant::now()
+        });
+        let placement = place(&instance, &limits).unwrap();
+        let end = Instant::now();
+        check_laws(&instance, &placement);
+        let asked = timer.join().unwrap();
+        // Fifty milliseconds on a quiet machine; tests run on any.
+        assert!(end.saturating_duration_since(asked) < Duration::from_secs(2));
+    }
+}
+
+#[test]
+fn interrupted_at_any_step_the_answer_is_legal() {
+    let mut random = Random::new(18);
+    for _ in 0..60 {
+        let n = 20 + random.below(100);
+        let instance = window_program(&mut random, n);
+        let best = place(&instance, &quick()).unwrap();
+        // Seventeen times at random: a thousand in all.
+        for _ in 0..17 {
+            let work = 1 << random.below(18);
+            let work = Some(work + random.below(work as usize) as u64);
+            let placement = place(&instance, &Limits { work, ..quick() }).unwrap();
+            check_laws(&instance, &placement);
+            assert!(placement.lower_bound <= best.cost && best.lower_bound <= placement.cost);
+        }
+    }
+    // And by the n-th word of its progress.
+    let instance = window_program(&mut random, 400);
+    for n in 0..12 {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let limits = Limits { cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
+        let mut heard = 0;
+        let placement = place_with(&instance, &limits, &mut |_| {
+            heard += 1;
+            cancel.fetch_or(heard > n, Ordering::Relaxed);
+        });
+        check_laws(&instance, &placement.unwrap());
+    }
+}
+
+#[test]
+fn no_time_still_gives_a_legal_answer() {
+    let instance = window_program(&mut Random::new(14), 300);
+    for limits in [
+        Limits { time: Some(Duration::ZERO), ..Limits::default() },
+        Limits { time: None, work: Some(0), ..Limits::default() },
+        Limits { time: Some(Duration::MAX), work: Some(1000), ..Limits::default() },
+        Limits { cancel: Some(Arc::new(AtomicBool::new(true))), ..Limits::default() },
+    ] {
+        check_laws(&instance, &place(&instance, &limits).unwrap());
+    }
+}
+
+#[test]
+fn a_work_limit_makes_the_answer_repeatable() {
+    let instance = window_program(&mut Random::new(15), 400);
+    let run = || {
+        let limits = Limits { time: None, work: Some(3_000_000), ..Limits::default() };
+        let placement = place(&instance, &limits).unwrap();
+        (placement.sites, placement.cost, placement.lower_bound)
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn progress_only_improves() {
+    let instance = window_program(&mut Random::new(16), 300);
+    let mut last: Option<Progress> = None;
+    let limits = Limits { time: Some(Duration::from_millis(500)), ..Limits::default() };
+    let placement = place_with(&instance, &limits, &mut |now| {
+        if let Some(last) = last {
+            assert!(now.cost <= last.cost && now.lower_bound >= last.lower_bound);
+        }
+        last = Some(*now);
+    });
+    let (placement, last) = (placement.unwrap(), last.unwrap());
+    assert_eq!((last.phase, last.cost), (Phase::Done, placement.cost));
+}
+
+#[test]
+fn operands_after_their_users_are_no_trouble() {
+    // A chain of a thousand additions, last first.
+    let n = 1000_u32;
+    let mut instance = Instance::default();
+    for v in 0..n {
+        let site = Some(instance.push_site(1, FRESH));
+        instance.push(Rule::Max(1), &[Node(v + 1)], BUDGET, site);
+    }
+    instance.push(Rule::Source(FRESH), &[], BUDGET, None);
+    let placement = place(&instance, &quick()).unwrap();
+    check_laws(&instance, &placement);
+    assert_eq!((placement.cost, placement.proof), (71, Proof::Optimal));
+}
+
+#[test]
+fn a_large_part_gets_a_bound_in_clusters() {
+    // Bounds of clusters and of the whole must agree with what is proven when they are off.
+    let instance = window_program(&mut Random::new(17), 7500);
+    let limits = |cluster| Limits {
+        time: None,
+        work: Some(6_000_000),
+        steps: Steps { partition: cluster, anneal: false, ..Steps::default() },
+        ..Limits::default()
+    };
+    let [with, without] = [true, false].map(|on| place(&instance, &limits(on)).unwrap());
+    check_laws_of_large(&instance, &with);
+    assert!(with.lower_bound > 500 && without.lower_bound <= with.cost);
+}
+
+#[test]
+fn clusters_that_are_solved_several_at_a_time_end_when_told() {
+    // Without a limit in work: threads. By the n-th word of its progress.
+    let instance = window_program(&mut Random::new(19), 3500);
+    for n in [1, 4] {
+        let cancel = Arc::new(AtomicBool::new(false));
+        let limits = Limits { time: None, cancel: Some(Arc::clone(&cancel)), ..Limits::default() };
+        let mut heard = 0;
+        let placement = place_with(&instance, &limits, &mut |_| {
+            heard += 1;
+            cancel.fetch_or(heard > n, Ordering::Relaxed);
+        });
+        check_laws_of_large(&instance, &placement.unwrap());
+    }
+}
+
+/// [`check_laws`] but for uselessness, which takes an evaluation per site.
+fn check_laws_of_large(instance: &Instance, placement: &Placement) {
+    let mut chosen = vec![false; instance.sites.len()];
+    placement.sites.iter().for_each(|s| chosen[s.0 as usize] = true);
+    assert!(evaluate::legal(instance, &chosen));
+    assert!(placement.lower_bound <= placement.cost);
+}

@@ -1,0 +1,185 @@
+//! Programs that are solved once.
+
+use highs::{HighsModelStatus, HighsSolutionStatus};
+
+use crate::highs::{build, iterations, run, set};
+use crate::{Error, Limits};
+
+/// A variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Column {
+    /// What one unit costs; the sum of costs is minimized.
+    pub cost: f64,
+    /// The least value.
+    pub lower: f64,
+    /// The largest value.
+    pub upper: f64,
+    /// Whether only integers are allowed.
+    pub is_integer: bool,
+}
+
+/// `lower <= sum of coefficient * column <= upper`; either bound may be infinite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The least value of the sum.
+    pub lower: f64,
+    /// The largest value of the sum.
+    pub upper: f64,
+    /// Columns with their coefficients, each column once.
+    pub terms: Vec<(u32, f64)>,
+}
+
+/// A linear or mixed integer program to minimize.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Model {
+    /// The variables.
+    pub columns: Vec<Column>,
+    /// The constraints.
+    pub rows: Vec<Row>,
+}
+
+/// What came of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Status {
+    /// The point is optimal.
+    Optimal,
+    /// There is no point.
+    Infeasible,
+    /// The limits ended the run: there may be a point, and there is a bound.
+    Stopped,
+}
+
+/// What a run found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solution {
+    /// How it ended.
+    pub status: Status,
+    /// The best point found.
+    pub values: Option<Vec<f64>>,
+    /// No point costs less, but for rounding. Negative infinity if nothing is known.
+    pub bound: f64,
+    /// Simplex iterations spent.
+    pub iterations: u64,
+}
+
+impl Model {
+    /// Adds a variable and gives its index.
+    pub fn add_column(&mut self, column: Column) -> u32 {
+        self.columns.push(column);
+        self.columns.len() as u32 - 1
+    }
+
+    /// Adds a constraint.
+    pub fn add_row(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// Minimizes, from a known point if one is given. With integer columns and integer costs a gap under one is taken as none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Stopped`] when the limits had ended before the run, [`Error::Failed`] when HiGHS refuses the program or fails.
+    pub fn solve(&self, start: Option<&[f64]>, limits: &Limits) -> Result<Solution, Error> {
+        let mut model = build(&self.columns, &self.rows).ok_or(Error::Failed)?;
+        let is_mixed = self.columns.iter().any(|it| it.is_integer);
+        if is_mixed {
+            // The default relative gap of 1e-4 is no proof.
+            set(&mut model, "mip_rel_gap", 0.0)?;
+            let is_whole = |it: &Column| it.cost == 0.0 || it.is_integer && it.cost.fract() == 0.0;
+            let gap = if self.columns.iter().all(is_whole) { 0.99 } else { 1e-6 };
+            set(&mut model, "mip_abs_gap", gap)?;
+            set(&mut model, "mip_feasibility_tolerance", 1e-7)?;
+            let nodes = i32::try_from(limits.nodes).unwrap_or(i32::MAX);
+            model.try_set_option("mip_max_nodes", nodes).map_err(|_| Error::Failed)?;
+        }
+        if let Some(start) = start {
+            model.try_set_solution(Some(start), None, None, None).map_err(|_| Error::Failed)?;
+        }
+        let solved = run(model, limits)?;
+        let is_feasible = solved.primal_solution_status() == HighsSolutionStatus::Feasible;
+        let values = is_feasible
+            .then(|| solved.get_solution().columns().to_vec())
+            .filter(|values| values.len() == self.columns.len());
+        let status = match solved.status() {
+            HighsModelStatus::Optimal if values.is_some() => Status::Optimal,
+            HighsModelStatus::Infeasible => Status::Infeasible,
+            _ => Status::Stopped,
+        };
+        let bound = match status {
+            _ if is_mixed => {
+                solved.double_info_value(c"mip_dual_bound").map_err(|_| Error::Failed)?
+            }
+            Status::Optimal => solved.objective_value(),
+            Status::Infeasible | Status::Stopped => f64::NEG_INFINITY,
+        };
+        Ok(Solution { status, values, bound, iterations: iterations(&solved) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn knapsack(n: u32) -> Model {
+        let mut model = Model::default();
+        let cost = |i: u32| f64::from(7 + i * i % 11);
+        for i in 0..n {
+            model.add_column(Column { cost: cost(i), lower: 0.0, upper: 1.0, is_integer: true });
+        }
+        let terms: Vec<(u32, f64)> = (0..n).map(|i| (i, f64::from(3 + i * 5 % 7))).collect();
+        let whole: f64 = terms.iter().map(|it| it.1).sum();
+        model.add_row(Row { lower: (whole / 2.0).floor(), upper: f64::INFINITY, terms });
+        model
+    }
+
+    /// By trying all.
+    fn exhaustive(model: &Model) -> f64 {
+        let n = model.columns.len();
+        let is_in = |bits: u32, i: usize| bits >> i & 1 == 1;
+        (0..1_u32 << n)
+            .filter(|&bits| {
+                model.rows.iter().all(|row| {
+                    let terms = row.terms.iter().filter(|it| is_in(bits, it.0 as usize));
+                    let sum: f64 = terms.map(|it| it.1).sum();
+                    (row.lower..=row.upper).contains(&sum)
+                })
+            })
+            .map(|bits| {
+                (0..n).filter(|&i| is_in(bits, i)).map(|i| model.columns[i].cost).sum::<f64>()
+            })
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn branch_and_bound_equals_trying_all() {
+        for n in 3..12 {
+            let model = knapsack(n);
+            let solution = model.solve(None, &Limits::none()).unwrap();
+            assert_eq!(solution.status, Status::Optimal);
+            assert!((solution.bound - exhaustive(&model)).abs() < 1e-6, "{n}");
+        }
+    }
+
+    #[test]
+    fn equalities_and_upper_bounds_hold() {
+        let mut model = Model::default();
+        let column = Column { cost: -1.0, lower: -5.0, upper: 5.0, is_integer: false };
+        let (x, y) = (model.add_column(column), model.add_column(column));
+        model.add_row(Row { lower: 1.0, upper: 1.0, terms: vec![(x, 1.0), (y, -1.0)] });
+        model.add_row(Row { lower: f64::NEG_INFINITY, upper: 4.0, terms: vec![(x, 1.0)] });
+        let solution = model.solve(None, &Limits::none()).unwrap();
+        assert_eq!(solution.values.unwrap(), [4.0, 3.0]);
+        model.add_row(Row { lower: 9.0, upper: f64::INFINITY, terms: vec![(y, 1.0)] });
+        let solution = model.solve(None, &Limits::none()).unwrap();
+        assert_eq!((solution.status, solution.values), (Status::Infeasible, None));
+    }
+
+    #[test]
+    fn a_run_that_is_told_to_stop_stops() {
+        let always = Limits { stop: &|| true, ..Limits::none() };
+        assert_eq!(knapsack(10).solve(None, &always).unwrap_err(), Error::Stopped);
+        let late = Limits::none().within(std::time::Duration::ZERO);
+        assert_eq!(knapsack(10).solve(None, &late).unwrap_err(), Error::Stopped);
+    }
+}
