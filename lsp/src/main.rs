@@ -1,90 +1,66 @@
 //! `noisy-lsp`: a language server for MLIR text that knows noise.
 //!
-//! The arrows: [`transport`] reads messages, [`ingress`] takes what must be taken in order and hands requests to [`server`], whose
-//! handlers ask the [`actor`] of a document; the actor runs the functions in [`features`] over the document and converts their
-//! plain data in [`to_proto`]; everything leaves through [`outbox`].
+//! The folders are layers; each uses those above it in this list only.
+//!
+//! - [`wire`] reads and writes messages, [`text`] holds a text and places in it;
+//! - [`features`] are functions from a document and a place in it to plain data;
+//! - [`connection`] is the client and its settings, [`optimizer`] the search for placements;
+//! - [`proto`] converts between plain data and the protocol's types;
+//! - [`documents`] are the actors that own the open documents, [`session`] holds them;
+//! - [`requests`] are the handlers, and [`server`] takes what comes in order and gives it to them.
 
-mod abilities;
-mod actor;
-mod ask;
-mod capabilities;
-mod config;
-mod content;
-mod docs;
+mod connection;
+mod documents;
 mod features;
-mod from_proto;
-mod ingress;
-mod job;
-mod json;
 mod log;
-mod outbox;
-mod parent;
-mod position;
-mod progress;
-mod request;
-mod run;
+mod optimizer;
+mod proto;
+mod requests;
 mod server;
 mod session;
-mod settings;
-mod solve;
-mod status;
-mod to_proto;
-mod transport;
-mod view;
-mod watch;
+mod text;
+mod wire;
 
 use std::io::Write;
-use std::path::Path;
-use std::process::exit;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
-const HELP: &str = "\
-A language server for MLIR text that knows noise. Speaks LSP over standard input and output.
+use clap::Parser;
 
-Usage: noisy-lsp [OPTIONS]
+/// A language server for MLIR text that knows noise. It speaks LSP over standard input and output.
+#[derive(Debug, Parser)]
+#[command(name = "noisy-lsp", version)]
+struct Arguments {
+    /// Use standard input and output (the default, and the only way).
+    #[arg(long)]
+    stdio: bool,
+    /// Write a line about each request and each problem to a file.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// The process of the client, which some clients say here; `initialize` says it, too.
+    #[arg(long = "clientProcessId", hide = true, value_name = "ID")]
+    client_process_id: Option<String>,
+}
 
-Options:
-      --stdio       Use standard input and output (the default, and the only way)
-      --log <FILE>  Write what happens to a file
-  -V, --version     Print the version
-  -h, --help        Print this help
-";
-
-fn main() {
-    let mut args = std::env::args().skip(1);
-    while let Some(arg) = args.next() {
-        match arg.as_str() {
-            "--stdio" => {}
-            "-V" | "--version" => say(concat!("noisy-lsp ", env!("CARGO_PKG_VERSION"), "\n")),
-            "-h" | "--help" => say(HELP),
-            "--log" => match args.next() {
-                Some(file) => start_log(&file),
-                None => misused("--log needs a file"),
-            },
-            _ => match arg.strip_prefix("--log=") {
-                Some(file) => start_log(file),
-                // Some clients add this to tell whose child it is; `initialize` says that, too.
-                None if arg.starts_with("--clientProcessId") => {}
-                None => misused(&format!("unexpected argument '{arg}'")),
-            },
-        }
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    if let Some(file) = &arguments.log
+        && let Err(error) = log::start(file)
+    {
+        complain(&format!("noisy-lsp: {}: {error}\n", file.display()));
+        return ExitCode::from(2);
     }
     log_panics();
-    match run::run() {
-        Ok(code) => exit(code),
+    match server::run::run() {
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
             complain(&format!("noisy-lsp: {error}\n"));
-            exit(1)
+            ExitCode::FAILURE
         }
     }
 }
 
-fn start_log(file: &str) {
-    if let Err(error) = log::start(Path::new(file)) {
-        misused(&format!("{file}: {error}"));
-    }
-}
-
-/// Panics are caught where they happen; they are written down here.
+/// Panics are caught where they happen; the hook writes them down.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         log::line(format_args!("{panic}"));
@@ -92,17 +68,7 @@ fn log_panics() {
     }));
 }
 
-fn say(text: &str) {
-    // Nobody listens to an error here.
-    let _ = std::io::stdout().write_all(text.as_bytes());
-    exit(0)
-}
-
 fn complain(text: &str) {
+    // Standard error may be closed; there is nobody else to tell.
     let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
-fn misused(why: &str) {
-    complain(&format!("noisy-lsp: {why}\nTry 'noisy-lsp --help'.\n"));
-    exit(2)
 }

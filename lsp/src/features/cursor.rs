@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use noisy_syntax::{Block, Ir, Name, Op, OpKind, Source, Span, Value};
 
-/// A thing that has a name.
+/// An entity that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Thing {
+pub(crate) enum Entity {
     /// A value.
     Value(Value),
     /// A block.
@@ -19,11 +19,11 @@ pub(crate) enum Thing {
     OpName(Op),
 }
 
-/// A place where a thing is named.
+/// A place where an entity is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mention {
-    /// The thing.
-    pub thing: Thing,
+    /// The entity.
+    pub entity: Entity,
     /// The op in whose text the name stands.
     pub op: Op,
     /// The name, in bytes of the file.
@@ -50,49 +50,49 @@ fn mention_in(ir: &Ir, op: Op, offset: usize) -> Option<Mention> {
         let range = ir.absolute_at(op, start, span);
         (range.start <= offset && offset <= range.end && !range.is_empty()).then_some(range)
     };
-    let found = |thing: Thing, range: Range<usize>| Some(Mention { thing, op, range });
+    let found = |entity: Entity, range: Range<usize>| Some(Mention { entity, op, range });
     for operand in &data.operands {
         if let (Some(range), Some(value)) = (at(operand.span), operand.value) {
-            return found(Thing::Value(value), range);
+            return found(Entity::Value(value), range);
         }
     }
     let mut first = 0;
     for name in &data.result_names {
         if let (Some(range), Some(&value)) = (at(name.span), data.results.get(first)) {
-            return found(Thing::Value(value), range);
+            return found(Entity::Value(value), range);
         }
         first += name.count as usize;
     }
     for value in arguments_in(ir, op) {
         if let Some(range) = at(ir.value(value).span) {
-            return found(Thing::Value(value), range);
+            return found(Entity::Value(value), range);
         }
     }
     for successor in &rest.successors {
         if let (Some(range), Some(block)) = (at(successor.span), successor.block) {
-            return found(Thing::Block(block), range);
+            return found(Entity::Block(block), range);
         }
     }
     if let Some((_, span)) = rest.symbol
         && let Some(range) = at(span)
     {
-        return found(Thing::Symbol(op), range);
+        return found(Entity::Symbol(op), range);
     }
     for &(last, first, span) in &rest.symbol_uses {
         if let (Some(range), Some(target)) = (at(span), symbol(ir, op, first, last)) {
-            return found(Thing::Symbol(target), range);
+            return found(Entity::Symbol(target), range);
         }
     }
     for it in &rest.alias_uses {
         if let Some(range) = at(it.span) {
-            return found(Thing::Alias(op, it.name), range);
+            return found(Entity::Alias(op, it.name), range);
         }
     }
     let range = at(data.name_span)?;
     match data.kind {
-        OpKind::Label => found(Thing::Block(ir.label_block(op)), range),
-        OpKind::TypeAlias | OpKind::AttrAlias => found(Thing::Alias(op, data.name), range),
-        kind if kind.is_op() => found(Thing::OpName(op), range),
+        OpKind::Label => found(Entity::Block(ir.label_block(op)), range),
+        OpKind::TypeAlias | OpKind::AttrAlias => found(Entity::Alias(op, data.name), range),
+        kind if kind.is_op() => found(Entity::OpName(op), range),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noisy_syntax::{Ir, Op, OpKind, Source};
 
-use super::cursor::{self, Thing};
+use super::cursor::{self, Entity};
 
 /// Where something is defined.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,26 +21,26 @@ pub(crate) struct Definition {
 pub(crate) fn definition(source: &Source, offset: usize) -> Option<Definition> {
     let ir = source.ir();
     let mention = cursor::mention_at(source, offset)?;
-    let (op, name) = defining(ir, mention.thing)?;
+    let (op, name) = defining(ir, mention.entity)?;
     let head = ir.head_range(op);
     let whole = head.start.min(name.start)..head.end.max(name.end);
     Some(Definition { origin: mention.range, name, whole })
 }
 
-/// The op that defines a thing, and the name in it.
-pub(crate) fn defining(ir: &Ir, thing: Thing) -> Option<(Op, Range<usize>)> {
-    match thing {
-        Thing::Value(value) => Some((ir.defining_op(value)?, cursor::definition(ir, value)?)),
-        Thing::Block(block) => {
+/// The op that defines an entity, and the name in it.
+pub(crate) fn defining(ir: &Ir, entity: Entity) -> Option<(Op, Range<usize>)> {
+    match entity {
+        Entity::Value(value) => Some((ir.defining_op(value)?, cursor::definition(ir, value)?)),
+        Entity::Block(block) => {
             let label = ir.block(block).label?;
             Some((label, ir.name_range(label)))
         }
-        Thing::Symbol(op) => Some((op, ir.absolute(op, ir.extra(op).symbol?.1))),
-        Thing::Alias(from, name) => {
+        Entity::Symbol(op) => Some((op, ir.absolute(op, ir.extra(op).symbol?.1))),
+        Entity::Alias(from, name) => {
             let op = alias(ir, from, ir.interner.str(name))?;
             Some((op, ir.name_range(op)))
         }
-        Thing::OpName(_) => None,
+        Entity::OpName(_) => None,
     }
 }
 

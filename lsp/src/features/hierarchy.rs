@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noisy_syntax::{Ir, Op, Source};
 
-use super::cursor::{self, Thing};
+use super::cursor::{self, Entity};
 use super::reference;
 
 /// A function with the places where it is called, or calls.
@@ -18,8 +18,8 @@ pub(crate) struct Calls {
 
 /// The function named at an offset.
 pub(crate) fn function_at(source: &Source, offset: usize) -> Option<Op> {
-    match cursor::mention_at(source, offset)?.thing {
-        Thing::Symbol(op) => Some(op),
+    match cursor::mention_at(source, offset)?.entity {
+        Entity::Symbol(op) => Some(op),
         _ => None,
     }
 }

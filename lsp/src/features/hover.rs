@@ -7,7 +7,7 @@ use noisy_analyses::liveness::Liveness;
 use noisy_analyses::{Bits, Document, Growth, Noise};
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value};
 
-use super::cursor::{self, Thing};
+use super::cursor::{self, Entity};
 use super::definition::defining;
 use super::hint;
 
@@ -29,10 +29,10 @@ const MAX_CODE: usize = 400;
 pub(crate) fn hover(document: &Document, offset: usize) -> Option<Hover> {
     let mention = cursor::mention_at(document.source(), offset)?;
     let ir = document.ir();
-    let text = match mention.thing {
-        Thing::Value(value) => about_value(document, value),
-        Thing::OpName(op) => about_op(document, op),
-        Thing::Block(block) => {
+    let text = match mention.entity {
+        Entity::Value(value) => about_value(document, value),
+        Entity::OpName(op) => about_op(document, op),
+        Entity::Block(block) => {
             let n = ir.block(block).preds.len();
             let from = if n == 1 { "1 place".to_owned() } else { format!("{n} places") };
             let label = ir.block(block).label.map_or(String::new(), |it| head(document, it));
@@ -42,15 +42,15 @@ pub(crate) fn hover(document: &Document, offset: usize) -> Option<Hover> {
             }
             out
         }
-        Thing::Symbol(op) => about_symbol(document, op),
-        Thing::Alias(..) => {
-            let (op, _) = defining(ir, mention.thing)?;
+        Entity::Symbol(op) => about_symbol(document, op),
+        Entity::Alias(..) => {
+            let (op, _) = defining(ir, mention.entity)?;
             code(&head(document, op))
         }
     };
-    let is_of_noise = match mention.thing {
-        Thing::Value(value) => document.is_noisy(value),
-        Thing::OpName(op) => {
+    let is_of_noise = match mention.entity {
+        Entity::Value(value) => document.is_noisy(value),
+        Entity::OpName(op) => {
             let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
             let mut all = ir.op(op).results.iter().copied().chain(operands);
             all.any(|it| document.is_noisy(it))

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noisy_syntax::Source;
 
-use super::cursor::{self, Thing};
+use super::cursor::{self, Entity};
 use super::{reference, rename};
 
 /// More mentions than this are not edited with each key.
@@ -13,15 +13,15 @@ const MAX: usize = 500;
 /// The mentions of what stands at an offset, each the same text without its sigil; nothing if there is only one.
 pub(crate) fn linked(source: &Source, offset: usize) -> Vec<Range<usize>> {
     let Some(mention) = cursor::mention_at(source, offset) else { return Vec::new() };
-    if matches!(mention.thing, Thing::OpName(_)) {
+    if matches!(mention.entity, Entity::OpName(_)) {
         return Vec::new();
     }
-    let all = reference::named(source.ir(), mention.thing, MAX).unwrap_or_default();
+    let all = reference::named(source.ir(), mention.entity, MAX).unwrap_or_default();
     if !all.iter().any(|it| it.defines) {
         return Vec::new();
     }
     let bare = |range: Range<usize>| {
-        let name = rename::name_in(source, mention.thing, range);
+        let name = rename::name_in(source, mention.entity, range);
         name.start + 1..name.end
     };
     let mut out: Vec<_> = all.into_iter().map(|it| bare(it.range)).collect();

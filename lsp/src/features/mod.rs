@@ -29,8 +29,8 @@ mod tests {
     use noisy_settings::Hints;
 
     use super::{cursor, fold, hint, lens, link, reference, symbol, token, walk};
-    use crate::json::JsonArray;
-    use crate::position::Encoding;
+    use crate::text::encoding::Encoding;
+    use crate::wire::json::JsonArray;
 
     /// The most that one step does: bytes allocated, items walked over.
     fn most(mut step: impl FnMut() -> bool) -> (u64, usize) {
@@ -71,7 +71,7 @@ mod tests {
         let argument = text.find("%a").and_then(|at| cursor::mention_at(source, at));
         if let Some(mention) = argument {
             let mut json = JsonArray::new();
-            let mut search = reference::Search::new(source.ir(), mention.thing);
+            let mut search = reference::Search::new(source.ir(), mention.entity);
             let mut step = || search.step(source.ir(), &mut |it| json.push(&it.range.start));
             out.push(("references", most(&mut step)));
         }

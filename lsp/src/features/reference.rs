@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use noisy_syntax::{Ir, Op};
 
-use super::cursor::{self, Thing};
+use super::cursor::{self, Entity};
 use super::definition::defining;
 use super::walk::{BATCH, Walk};
 
-/// A place that names a thing.
+/// A place that names an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
     /// The name.
@@ -17,10 +17,10 @@ pub(crate) struct Reference {
     pub defines: bool,
 }
 
-/// Everywhere that a thing is named, found bit by bit in no particular order; a place may be found twice.
+/// Everywhere that an entity is named, found bit by bit in no particular order; a place may be found twice.
 #[derive(Debug)]
 pub(crate) struct Search {
-    thing: Thing,
+    entity: Entity,
     candidates: Candidates,
 }
 
@@ -36,44 +36,44 @@ enum Candidates {
 }
 
 impl Search {
-    /// For a thing.
-    pub(crate) fn new(ir: &Ir, thing: Thing) -> Self {
-        let candidates = match thing {
-            Thing::Value(value) => Candidates::Uses(ir.value(value).uses.len()),
-            Thing::Block(block) => Candidates::Uses(ir.block(block).preds.len()),
-            Thing::Symbol(target) => Candidates::Ops(symbol_users(ir, target)),
-            Thing::Alias(from, _) => {
+    /// For an entity.
+    pub(crate) fn new(ir: &Ir, entity: Entity) -> Self {
+        let candidates = match entity {
+            Entity::Value(value) => Candidates::Uses(ir.value(value).uses.len()),
+            Entity::Block(block) => Candidates::Uses(ir.block(block).preds.len()),
+            Entity::Symbol(target) => Candidates::Ops(symbol_users(ir, target)),
+            Entity::Alias(from, _) => {
                 let chunk = ir.chunk_of(from);
                 let start = ir.start(chunk);
                 let (_, walk) = Walk::from(ir, start);
                 Candidates::Items(walk, start + ir.len(chunk))
             }
-            Thing::OpName(_) => Candidates::Uses(0),
+            Entity::OpName(_) => Candidates::Uses(0),
         };
-        Self { thing, candidates }
+        Self { entity, candidates }
     }
 
     /// Goes on a little; whether there is more. The definition is found last.
     pub(crate) fn step(&mut self, ir: &Ir, found: &mut impl FnMut(Reference)) -> bool {
         let mut used = |range| found(Reference { range, defines: false });
-        match (self.thing, &mut self.candidates) {
-            (Thing::Value(value), Candidates::Uses(n)) => {
+        match (self.entity, &mut self.candidates) {
+            (Entity::Value(value), Candidates::Uses(n)) => {
                 for &(op, index) in batch(&ir.value(value).uses, n) {
                     used(ir.absolute(op, ir.op(op).operands[index as usize].span));
                 }
             }
-            (Thing::Block(block), Candidates::Uses(n)) => {
+            (Entity::Block(block), Candidates::Uses(n)) => {
                 for &(op, index) in batch(&ir.block(block).preds, n) {
                     used(ir.absolute(op, ir.extra(op).successors[index as usize].span));
                 }
             }
-            (Thing::Symbol(target), Candidates::Ops(ops)) => {
+            (Entity::Symbol(target), Candidates::Ops(ops)) => {
                 let from = ops.len().saturating_sub(BATCH);
                 for op in ops.drain(from..) {
                     symbol_uses_in(ir, op, target).for_each(&mut used);
                 }
             }
-            (Thing::Alias(_, name), Candidates::Items(walk, end)) => {
+            (Entity::Alias(_, name), Candidates::Items(walk, end)) => {
                 for _ in 0..BATCH {
                     let Some(item) = walk.next(ir).filter(|it| it.start < *end) else {
                         *walk = Walk::default();
@@ -92,7 +92,7 @@ impl Search {
             Candidates::Ops(ops) => !ops.is_empty(),
             Candidates::Items(walk, _) => !walk.is_over(),
         };
-        if !more && let Some((_, range)) = defining(ir, self.thing) {
+        if !more && let Some((_, range)) = defining(ir, self.entity) {
             found(Reference { range, defines: true });
         }
         more
@@ -115,17 +115,17 @@ pub(crate) fn in_order<T, K: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> (K, bo
     all.dedup_by(|a, b| place(a).0 == place(b).0);
 }
 
-/// Everywhere that a thing is named, and what shares its name: a pack has one, `%a#0` and `%a#1` change together. In textual order; nothing if
+/// Everywhere that an entity is named, and what shares its name: a pack has one, `%a#0` and `%a#1` change together. In textual order; nothing if
 /// that is more than so many places.
-pub(crate) fn named(ir: &Ir, thing: Thing, most: usize) -> Option<Vec<Reference>> {
-    let others = match thing {
-        Thing::Value(value) => cursor::pack(ir, value),
+pub(crate) fn named(ir: &Ir, entity: Entity, most: usize) -> Option<Vec<Reference>> {
+    let others = match entity {
+        Entity::Value(value) => cursor::pack(ir, value),
         _ => Vec::new(),
     };
-    let others = others.into_iter().map(Thing::Value).filter(|it| *it != thing);
+    let others = others.into_iter().map(Entity::Value).filter(|it| *it != entity);
     let mut out = Vec::new();
-    for thing in std::iter::once(thing).chain(others) {
-        let mut search = Search::new(ir, thing);
+    for entity in std::iter::once(entity).chain(others) {
+        let mut search = Search::new(ir, entity);
         while search.step(ir, &mut |it| out.push(it)) {
             if out.len() > most {
                 return None;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use noisy_analyses::TextEdit;
 use noisy_syntax::{Ir, Op, OpKind, Region, Source, Value};
 
-use super::cursor::{self, Thing};
+use super::cursor::{self, Entity};
 use super::definition::defining;
 use super::reference;
 
@@ -21,20 +21,20 @@ pub(crate) struct Target {
 /// What a rename at an offset would rename.
 pub(crate) fn prepare(source: &Source, offset: usize) -> Option<Target> {
     let mention = cursor::mention_at(source, offset)?;
-    defining(source.ir(), mention.thing)?;
-    let range = name_in(source, mention.thing, mention.range);
+    defining(source.ir(), mention.entity)?;
+    let range = name_in(source, mention.entity, mention.range);
     Some(Target { text: source.slice(range.clone()), range })
 }
 
-/// The part of a mention that is the name: without `#1`, and of `@m::@f` only what names the thing.
-pub(crate) fn name_in(source: &Source, thing: Thing, range: Range<usize>) -> Range<usize> {
+/// The part of a mention that is the name: without `#1`, and of `@m::@f` only what names the entity.
+pub(crate) fn name_in(source: &Source, entity: Entity, range: Range<usize>) -> Range<usize> {
     let ir = source.ir();
-    match thing {
-        Thing::Value(value) => {
+    match entity {
+        Entity::Value(value) => {
             let len = 1 + ir.interner.str(ir.value(value).name).len();
             range.start..(range.start + len).min(range.end)
         }
-        Thing::Symbol(op) => {
+        Entity::Symbol(op) => {
             let text = source.slice(range.clone());
             let name = ir.extra(op).symbol.map_or("", |it| ir.interner.str(it.0));
             let mut at = range.start;
@@ -56,15 +56,15 @@ pub(crate) fn name_in(source: &Source, thing: Thing, range: Range<usize>) -> Ran
 pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<TextEdit>, String> {
     let ir = source.ir();
     let mention = cursor::mention_at(source, offset).ok_or("there is nothing here to rename")?;
-    let sigil = match mention.thing {
-        Thing::Value(_) => "%",
-        Thing::Block(_) => "^",
-        Thing::Symbol(_) => "@",
-        Thing::Alias(_, name) => &ir.interner.str(name)[..1],
-        Thing::OpName(_) => return Err("the name of an op cannot be changed".to_owned()),
+    let sigil = match mention.entity {
+        Entity::Value(_) => "%",
+        Entity::Block(_) => "^",
+        Entity::Symbol(_) => "@",
+        Entity::Alias(_, name) => &ir.interner.str(name)[..1],
+        Entity::OpName(_) => return Err("the name of an op cannot be changed".to_owned()),
     };
     let bare = new.trim().strip_prefix(sigil).unwrap_or(new.trim());
-    let is_symbol = matches!(mention.thing, Thing::Symbol(_));
+    let is_symbol = matches!(mention.entity, Entity::Symbol(_));
     if bare.is_empty() || (!is_symbol && !is_suffix(bare)) {
         return Err(format!(
             "'{new}' is not a name: expected {sigil} and letters, digits, _ $ . - (or digits only)"
@@ -73,15 +73,15 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
     if is_symbol && bare.contains(['"', '\\', '\n', '\r']) {
         return Err(format!("'{new}' is not a name of a symbol"));
     }
-    if let Some(why) = conflict(ir, mention.thing, bare) {
+    if let Some(why) = conflict(ir, mention.entity, bare) {
         return Err(why);
     }
-    let references = reference::named(ir, mention.thing, usize::MAX).unwrap_or_default();
+    let references = reference::named(ir, mention.entity, usize::MAX).unwrap_or_default();
     if !references.iter().any(|it| it.defines) {
         return Err("its definition is not in this file".to_owned());
     }
     let edits = references.into_iter().map(|it| {
-        let range = name_in(source, mention.thing, it.range);
+        let range = name_in(source, mention.entity, it.range);
         let quoted = is_symbol && source.slice(range.clone()).starts_with('"');
         let text = match (quoted, is_symbol && !is_bare(bare)) {
             (true, _) => format!("\"{bare}\""),
@@ -107,10 +107,10 @@ fn is_bare(text: &str) -> bool {
         && text.bytes().all(|b| start(b) || b.is_ascii_digit() || b == b'$' || b == b'.')
 }
 
-/// Why a thing cannot be called that.
-fn conflict(ir: &Ir, thing: Thing, new: &str) -> Option<String> {
-    match thing {
-        Thing::Value(value) => {
+/// Why an entity cannot be called that.
+fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
+    match entity {
+        Entity::Value(value) => {
             let name = ir.interner.find_name(new)?;
             let own = cursor::pack(ir, value);
             let is_other =
@@ -130,7 +130,7 @@ fn conflict(ir: &Ir, thing: Thing, new: &str) -> Option<String> {
             ir.walk(region, &mut |op| taken |= ir.op(op).regions.iter().any(|it| is_other(it.1)));
             taken.then(|| format!("%{new} is defined already where both would be visible"))
         }
-        Thing::Block(block) => {
+        Entity::Block(block) => {
             let mut others =
                 ir.blocks(ir.block(block).region).into_iter().filter(|it| *it != block);
             let is_new =
@@ -139,12 +139,12 @@ fn conflict(ir: &Ir, thing: Thing, new: &str) -> Option<String> {
                 .any(|it| is_new(ir.block(it).label))
                 .then(|| format!("^{new} is defined already in this region"))
         }
-        Thing::Symbol(op) => {
+        Entity::Symbol(op) => {
             let name = ir.interner.find_name(new)?;
             let others = ir.symbol_defs(ir.op(op).parent, name);
             others.iter().any(|it| *it != op).then(|| format!("@{new} is defined already"))
         }
-        Thing::Alias(..) | Thing::OpName(_) => None,
+        Entity::Alias(..) | Entity::OpName(_) => None,
     }
 }
 

@@ -8,9 +8,9 @@ use noisy_syntax::lex::Lexer;
 use noisy_syntax::{OpKind, Source, Token, TokenKind};
 
 use super::walk::Walk;
-use crate::position::{self, Encoding};
+use crate::text::encoding::Encoding;
 
-/// What a token is, as an index into [`TYPES`].
+/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Kind {
@@ -38,25 +38,27 @@ pub(crate) enum Kind {
     Property,
 }
 
-/// The names of the kinds in the protocol.
-pub(crate) const TYPES: [&str; 11] = [
-    "comment",
-    "string",
-    "number",
-    "keyword",
-    "macro",
-    "variable",
-    "function",
-    "label",
-    "type",
-    "decorator",
-    "property",
-];
+impl Kind {
+    /// All kinds, in the order of their numbers.
+    pub(crate) const ALL: [Kind; 11] = [
+        Kind::Comment,
+        Kind::String,
+        Kind::Number,
+        Kind::Keyword,
+        Kind::Op,
+        Kind::Value,
+        Kind::Symbol,
+        Kind::Block,
+        Kind::Type,
+        Kind::Attribute,
+        Kind::Property,
+    ];
+}
 
-/// The modifiers, each a bit: here it is defined; it is of the noisy dialect.
-pub(crate) const MODIFIERS: [&str; 2] = ["definition", "noisy"];
-const DEFINITION: u32 = 1;
-const NOISY: u32 = 2;
+/// The modifier of a name that is defined here, a bit.
+pub(crate) const DEFINITION: u32 = 1;
+/// The modifier of what belongs to the noisy dialect, a bit.
+pub(crate) const NOISY: u32 = 2;
 
 /// A piece to lex is at least so long, but for the last.
 const PIECE: usize = 4096;
@@ -211,9 +213,9 @@ impl Tokens {
 impl Piece {
     fn new(source: &Source, range: Range<usize>, encoding: Encoding) -> Self {
         let text = source.slice(range.clone());
-        let at = position::position(source.text(), range.start, encoding);
+        let (line, column) = encoding.line_column(source.text(), range.start);
         let is_ascii = text.is_ascii();
-        let cursor = Cursor { encoding, is_ascii, at: 0, line: at.line, column: at.character };
+        let cursor = Cursor { encoding, is_ascii, at: 0, line: line as u32, column: column as u32 };
         let mut lexer = Lexer::new(true);
         let token = lexer.next(text.as_bytes()).0;
         Self { start: range.start, text, lexer, before: None, token, cursor }
@@ -374,19 +376,6 @@ mod tests {
     use super::*;
 
     fn tokens(text: &str) -> Vec<(u32, u32, u32, Kind)> {
-        const KINDS: [Kind; 11] = [
-            Kind::Comment,
-            Kind::String,
-            Kind::Number,
-            Kind::Keyword,
-            Kind::Op,
-            Kind::Value,
-            Kind::Symbol,
-            Kind::Block,
-            Kind::Type,
-            Kind::Attribute,
-            Kind::Property,
-        ];
         let source = Source::new(text);
         let mut tokens = Tokens::new(&source, 0..text.len(), Encoding::Utf16);
         while tokens.step(&source) {}
@@ -397,7 +386,7 @@ mod tests {
             .map(|it| {
                 column = if it[0] == 0 { column + it[1] } else { it[1] };
                 line += it[0];
-                (line, column, it[2], KINDS[it[3] as usize])
+                (line, column, it[2], Kind::ALL[it[3] as usize])
             })
             .collect()
     }

@@ -54,15 +54,74 @@ fn in_the_background_titles_become_exact() {
     assert!(client.diagnostics(URI, 3).is_empty());
 }
 
+fn on_save() -> Value {
+    json!({ "diagnostics": [], "only": ["source.fixAll.noisy"], "triggerKind": 2 })
+}
+
 #[test]
-fn on_save_only_what_is_solved_already() {
-    let on_save = || json!({ "diagnostics": [], "only": ["source.fixAll"], "triggerKind": 2 });
-    let mut client = client(Value::Null);
+fn on_save_the_search_is_waited_for_whether_diagnostics_are_pushed_or_pulled() {
+    for pulls in [false, true] {
+        let mut capabilities = capabilities();
+        if pulls {
+            capabilities["textDocument"]["diagnostic"] = json!({});
+        }
+        let options = json!({ "placement": { "saveWait": 20_000 } });
+        let (mut client, _) = Client::with(capabilities, options);
+        let text = illegal();
+        client.open(URI, "");
+        client.change(URI, 2, None, &text);
+        let found = actions(&mut client, on_save());
+        assert_eq!(titles(&found), ["Insert 1 reduce_noise (optimal) in the whole file"]);
+        let change = &found[0]["edit"]["documentChanges"][0];
+        assert_eq!(change["textDocument"]["version"], 2);
+        let fixed = apply(&text, &change["edits"]);
+        client.change(URI, 3, None, &fixed);
+        assert!(actions(&mut client, on_save()).is_empty(), "nothing is left to do");
+    }
+}
+
+#[test]
+fn titles_become_exact_for_clients_that_pull() {
+    let mut capabilities = capabilities();
+    capabilities["textDocument"]["diagnostic"] = json!({});
+    capabilities["workspace"]["codeLens"] = json!({ "refreshSupport": true });
+    let (mut client, _) = Client::with(capabilities, Value::Null);
     client.open(URI, &illegal());
-    assert!(actions(&mut client, on_save()).is_empty(), "nothing is waited for");
     wait_until_solved(&mut client);
-    let found = actions(&mut client, on_save());
-    assert!(found.len() == 1 && found[0]["edit"].is_object(), "{found:?}");
+    let found = actions(&mut client, json!({ "diagnostics": [], "only": ["source.fixAll"] }));
+    assert_eq!(titles(&found), ["Insert 1 reduce_noise (optimal) in the whole file"]);
+}
+
+#[test]
+fn a_save_waits_no_longer_than_the_setting_says() {
+    let mut capabilities = capabilities();
+    capabilities["experimental"] = json!({ "serverStatusNotification": true });
+    let options = json!({ "placement": { "saveWait": 50, "timeLimit": 600 } });
+    let (mut client, _) = Client::with(capabilities, options);
+    client.open(URI, &hard(4000));
+    let is_quiet = |it: &Value| {
+        it["method"] == "experimental/serverStatus" && it["params"]["quiescent"] == true
+    };
+    client.wait("the first status", is_quiet);
+    assert!(actions(&mut client, on_save()).is_empty(), "the search goes on");
+    assert!(!client.seen.iter().any(is_quiet), "the search is not over");
+    // An edit meanwhile makes the answer worthless.
+    let section = json!({ "placement": { "saveWait": 60_000, "timeLimit": 600 } });
+    client.notify("workspace/didChangeConfiguration", json!({ "settings": { "noisy": section } }));
+    let params = json!({
+        "textDocument": { "uri": URI }, "range": range(3, 8, 8), "context": on_save(),
+    });
+    let id = client.ask("textDocument/codeAction", params);
+    client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
+    assert_eq!(client.answer(id).expect_err("modified")["code"], -32801);
+}
+
+#[test]
+fn on_save_a_search_begins_also_if_the_background_is_off() {
+    let options = json!({ "placement": { "background": false, "saveWait": 20_000 } });
+    let mut client = client(options);
+    client.open(URI, &illegal());
+    assert_eq!(actions(&mut client, on_save()).len(), 1);
 }
 
 #[test]

@@ -1,0 +1,90 @@
+//! Requests of the server to the client. A task of its own makes each and waits for the answer, for a limited time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tower_lsp::Client;
+use tower_lsp::ls_types as lsp;
+
+use super::Connection;
+
+/// How long the server waits for an answer of the client.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Makes requests in a task.
+pub(crate) fn ask<F>(connection: &Connection, ask: impl FnOnce(Client) -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let Some(client) = connection.client() else { return };
+    let question = ask(client);
+    connection.spawn(async move {
+        // A client that does not answer in time is not asked again.
+        let _ = tokio::time::timeout(PATIENCE, question).await;
+    });
+}
+
+/// Asks the client to request again what depends on settings: hints, diagnostics and lenses.
+pub(crate) fn refresh(connection: &Connection) {
+    let capabilities = connection.capabilities().clone();
+    ask(connection, move |client| async move {
+        if capabilities.refreshes_hints {
+            let _ = client.inlay_hint_refresh().await;
+        }
+        if capabilities.refreshes_diagnostics && capabilities.pulls_diagnostics {
+            let _ = client.workspace_diagnostic_refresh().await;
+        }
+    });
+    refresh_lenses(connection);
+}
+
+/// Asks the client to request lenses again.
+pub(crate) fn refresh_lenses(connection: &Connection) {
+    if connection.capabilities().refreshes_lenses {
+        ask(connection, |client| async move {
+            let _ = client.code_lens_refresh().await;
+        });
+    }
+}
+
+/// Asks the client to apply an edit, and shows a report to the user, or why the client did not apply it.
+pub(crate) fn apply(connection: &Arc<Connection>, edit: lsp::WorkspaceEdit, report: String) {
+    let asking = connection.clone();
+    ask(connection, |client| async move {
+        // The error says that the connection is closed.
+        let Ok(answer) = client.apply_edit(edit).await else { return };
+        if answer.applied {
+            asking.show(lsp::MessageType::INFO, &report);
+        } else {
+            let why = answer.failure_reason.unwrap_or_else(|| "the document changed".to_owned());
+            let message = format!("Nothing was inserted: {why}");
+            asking.show(lsp::MessageType::WARNING, &message);
+        }
+    });
+}
+
+/// Registers for changes of settings and of configuration files.
+pub(crate) fn register(connection: &Connection) {
+    let mut wanted = Vec::new();
+    if connection.capabilities().registers_configuration {
+        wanted.push(lsp::Registration {
+            id: "configuration".to_owned(),
+            method: "workspace/didChangeConfiguration".to_owned(),
+            register_options: Some(json!({ "section": "noisy" })),
+        });
+    }
+    if connection.capabilities().registers_watching {
+        let watchers = json!([{ "globPattern": "**/{noisy,.noisy}.toml" }]);
+        wanted.push(lsp::Registration {
+            id: "files".to_owned(),
+            method: "workspace/didChangeWatchedFiles".to_owned(),
+            register_options: Some(json!({ "watchers": watchers })),
+        });
+    }
+    if !wanted.is_empty() {
+        ask(connection, |client| async move {
+            let _ = client.register_capability(wanted).await;
+        });
+    }
+}

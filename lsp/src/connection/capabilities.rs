@@ -1,0 +1,107 @@
+//! What the client can do, as far as it matters here.
+
+use tower_lsp::ls_types as lsp;
+
+use crate::text::encoding::Encoding;
+use crate::text::position::negotiate;
+
+/// What the client can do, as far as it matters here.
+#[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each capability")]
+pub(crate) struct ClientCapabilities {
+    /// What columns count.
+    pub encoding: Encoding,
+    /// It asks for diagnostics itself.
+    pub pulls_diagnostics: bool,
+    /// It shows places that explain a diagnostic.
+    pub related_information: bool,
+    /// It shows what is unnecessary or deprecated.
+    pub tags: bool,
+    /// It takes edits of versions of documents.
+    pub document_changes: bool,
+    /// It takes symbols as a tree.
+    pub symbol_tree: bool,
+    /// It takes completions with placeholders.
+    pub snippets: bool,
+    /// It takes lazily resolved edits of code actions.
+    pub resolves_actions: bool,
+    /// It takes literal code actions at all.
+    pub action_literals: bool,
+    /// It lets the server ask for new inlay hints.
+    pub refreshes_hints: bool,
+    /// It lets the server ask for new code lenses.
+    pub refreshes_lenses: bool,
+    /// It shows actions that cannot be done, with the reason.
+    pub disabled_actions: bool,
+    /// It shows the progress of the server.
+    pub progress: bool,
+    /// It shows how the server is.
+    pub server_status: bool,
+    /// It follows links from codes.
+    pub code_description: bool,
+    /// It keeps the data of diagnostics.
+    pub diagnostic_data: bool,
+    /// It lets the server ask for new diagnostics.
+    pub refreshes_diagnostics: bool,
+    /// It answers questions about its configuration.
+    pub configuration: bool,
+    /// It lets the server register for changes of its configuration.
+    pub registers_configuration: bool,
+    /// It lets the server register for changes of files.
+    pub registers_watching: bool,
+    /// It takes semantic tokens as differences.
+    pub token_deltas: bool,
+    /// It shows only whole lines as folded.
+    pub folds_lines: bool,
+    /// It takes links from definitions.
+    pub definition_links: bool,
+}
+
+impl ClientCapabilities {
+    /// Reads them out of the client's capabilities.
+    pub(crate) fn of(capabilities: &lsp::ClientCapabilities) -> Self {
+        // A path of optional fields that ends in a value or in nothing.
+        macro_rules! has {
+            ($first:ident $(. $rest:ident)*) => {
+                capabilities.$first.as_ref()$(.and_then(|it| it.$rest.as_ref()))*
+            };
+        }
+        let offered = has!(general.position_encodings).map_or(&[][..], Vec::as_slice);
+        let yes = |flag: Option<&bool>| flag == Some(&true);
+        let resolves = has!(text_document.code_action.resolve_support)
+            .is_some_and(|it| it.properties.iter().any(|it| it == "edit"));
+        Self {
+            encoding: negotiate(offered),
+            pulls_diagnostics: has!(text_document.diagnostic).is_some(),
+            related_information: yes(has!(text_document.publish_diagnostics.related_information)),
+            tags: has!(text_document.publish_diagnostics.tag_support).is_some(),
+            document_changes: yes(has!(workspace.workspace_edit.document_changes)),
+            symbol_tree: yes(has!(
+                text_document.document_symbol.hierarchical_document_symbol_support
+            )),
+            snippets: yes(has!(text_document.completion.completion_item.snippet_support)),
+            resolves_actions: resolves && yes(has!(text_document.code_action.data_support)),
+            action_literals: has!(text_document.code_action.code_action_literal_support).is_some(),
+            refreshes_hints: yes(has!(workspace.inlay_hint.refresh_support)),
+            refreshes_lenses: yes(has!(workspace.code_lens.refresh_support)),
+            disabled_actions: yes(has!(text_document.code_action.disabled_support)),
+            progress: yes(has!(window.work_done_progress)),
+            server_status: has!(experimental)
+                .is_some_and(|it| it["serverStatusNotification"] == true),
+            code_description: yes(has!(text_document.publish_diagnostics.code_description_support)),
+            diagnostic_data: yes(has!(text_document.publish_diagnostics.data_support)),
+            refreshes_diagnostics: yes(has!(workspace.diagnostics.refresh_support)),
+            configuration: yes(has!(workspace.configuration)),
+            registers_configuration: yes(has!(
+                workspace.did_change_configuration.dynamic_registration
+            )),
+            registers_watching: yes(has!(workspace.did_change_watched_files.dynamic_registration)),
+            token_deltas: has!(text_document.semantic_tokens).is_some_and(|it| {
+                use lsp::SemanticTokensFullOptions::Delta;
+                matches!(it.requests.full, Some(Delta { delta: Some(true) }))
+            }),
+            folds_lines: yes(has!(text_document.folding_range.line_folding_only)),
+            definition_links: yes(has!(text_document.definition.link_support)),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The documentation of codes, where an editor can open it: files in the user's cache, written once for each version of the server, so that
+//! the links of diagnostics lead somewhere without a network.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use noisy_analyses::Rule;
+use tower_lsp::ls_types as lsp;
+
+use super::Connection;
+use crate::log;
+
+/// Writes them before any document is opened, for clients that follow such links.
+pub(crate) fn write(connection: &Connection) {
+    let Some(folder) = folder().filter(|_| connection.capabilities().code_description) else {
+        return;
+    };
+    match write_all(&folder) {
+        Ok(()) => connection.set_docs(folder),
+        Err(error) => log::line(format_args!("{}: {error}", folder.display())),
+    }
+}
+
+/// Where the documentation of a code is.
+pub(crate) fn link(connection: &Connection, code: &str) -> Option<lsp::Uri> {
+    let folder = connection.docs()?;
+    Rule::find(code)?;
+    lsp::Uri::from_file_path(folder.join(format!("{code}.md")))
+}
+
+fn folder() -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).filter(|it: &OsString| !it.is_empty());
+    let home = || named("HOME").map(PathBuf::from);
+    let cache = if cfg!(windows) {
+        named("LOCALAPPDATA").map(PathBuf::from)
+    } else if cfg!(target_os = "macos") {
+        home().map(|it| it.join("Library/Caches"))
+    } else {
+        named("XDG_CACHE_HOME").map(PathBuf::from).or_else(|| Some(home()?.join(".cache")))
+    };
+    Some(cache.filter(|it| it.is_absolute())?.join("noisy").join(env!("CARGO_PKG_VERSION")))
+}
+
+fn write_all(folder: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for rule in Rule::all() {
+        let (code, text) = (rule.code(), rule.page());
+        let path = folder.join(format!("{code}.md"));
+        if fs::read_to_string(&path).is_ok_and(|it| it == text) {
+            continue;
+        }
+        // Other servers may read and write the same; each sees a whole file.
+        let new = folder.join(format!("{code}.{}", std::process::id()));
+        fs::write(&new, text)?;
+        fs::rename(&new, &path)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,122 @@
+//! The other end of the wire: what the client can do, its settings, what it is told and asked. Nothing here knows a document.
+
+pub(crate) mod ask;
+pub(crate) mod capabilities;
+pub(crate) mod config;
+pub(crate) mod docs;
+pub(crate) mod problems;
+pub(crate) mod progress;
+pub(crate) mod settings;
+pub(crate) mod status;
+
+use std::path::PathBuf;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
+use tower_lsp::Client;
+use tower_lsp::ls_types as lsp;
+
+use crate::wire::outbox::Outbox;
+use capabilities::ClientCapabilities;
+use problems::Problems;
+use progress::Cancellable;
+use settings::Store;
+use status::Status;
+
+/// One connection to a client.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    /// The way to the client.
+    pub outbox: Outbox,
+    /// Whether the server is at work.
+    pub status: Status,
+    /// The work that the user may cancel.
+    pub progress: Cancellable,
+    /// The settings.
+    pub settings: Store,
+    /// What is wrong with the settings.
+    pub problems: Problems,
+    runtime: Handle,
+    capabilities: OnceLock<ClientCapabilities>,
+    client: OnceLock<Client>,
+    docs: OnceLock<PathBuf>,
+    trace: Mutex<lsp::TraceValue>,
+}
+
+impl Connection {
+    /// A connection to a client that said nothing yet; its tasks run in a runtime.
+    pub(crate) fn new(runtime: Handle) -> Self {
+        Self {
+            outbox: Outbox::default(),
+            status: Status::default(),
+            progress: Cancellable::default(),
+            settings: Store::default(),
+            problems: Problems::default(),
+            runtime,
+            capabilities: OnceLock::new(),
+            client: OnceLock::new(),
+            docs: OnceLock::new(),
+            trace: Mutex::default(),
+        }
+    }
+
+    /// Runs a task on the runtime; any thread may ask for it.
+    pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        self.runtime.spawn(task)
+    }
+
+    /// Drops something large on a thread that nobody waits for.
+    pub(crate) fn discard(&self, it: impl Send + 'static) {
+        self.runtime.spawn_blocking(move || drop(it));
+    }
+
+    /// What the client can do: nothing, before `initialize`.
+    pub(crate) fn capabilities(&self) -> &ClientCapabilities {
+        static NONE: OnceLock<ClientCapabilities> = OnceLock::new();
+        self.capabilities.get().unwrap_or_else(|| {
+            NONE.get_or_init(|| ClientCapabilities::of(&lsp::ClientCapabilities::default()))
+        })
+    }
+
+    /// Keeps what the client said in `initialize`; only the first call counts.
+    pub(crate) fn set_capabilities(&self, capabilities: &lsp::ClientCapabilities) {
+        let _ = self.capabilities.set(ClientCapabilities::of(capabilities));
+    }
+
+    /// The client, for requests to it. Tasks make them; no handler awaits one.
+    pub(crate) fn client(&self) -> Option<Client> {
+        self.client.get().cloned()
+    }
+
+    /// Keeps the client; only the first call counts.
+    pub(crate) fn set_client(&self, client: Client) {
+        let _ = self.client.set(client);
+    }
+
+    /// The folder with the pages about codes, once they are written.
+    pub(crate) fn docs(&self) -> Option<&PathBuf> {
+        self.docs.get()
+    }
+
+    /// The pages about codes are written.
+    pub(crate) fn set_docs(&self, folder: PathBuf) {
+        let _ = self.docs.set(folder);
+    }
+
+    /// How much of its work the server reports in `$/logTrace`.
+    pub(crate) fn trace(&self) -> lsp::TraceValue {
+        *self.trace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client sets how much is reported.
+    pub(crate) fn set_trace(&self, trace: lsp::TraceValue) {
+        *self.trace.lock().unwrap_or_else(PoisonError::into_inner) = trace;
+    }
+
+    /// Shows a message to the user.
+    pub(crate) fn show(&self, typ: lsp::MessageType, message: &str) {
+        let params = lsp::ShowMessageParams { typ, message: message.to_owned() };
+        self.outbox.notify("window/showMessage", params);
+    }
+}

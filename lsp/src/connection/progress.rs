@@ -1,0 +1,148 @@
+//! Progress that the user sees, and may end: `$/progress` for what takes longer than a moment.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use noisy_analyses::{Standing, Watch};
+use rustc_hash::FxHashMap;
+use serde_json::json;
+use std::sync::{Mutex, PoisonError};
+use tokio::sync::watch as cell;
+use tower_lsp::ls_types as lsp;
+
+use super::Connection;
+use super::ask::PATIENCE;
+
+/// What is done before this is over is not worth showing.
+const MOMENT: Duration = Duration::from_millis(400);
+/// How often it is said how far it is.
+const TICK: Duration = Duration::from_millis(500);
+
+/// What can be ended, by the token that the client knows.
+#[derive(Debug, Default)]
+pub(crate) struct Cancellable {
+    last: AtomicU64,
+    flags: Mutex<FxHashMap<String, Arc<Flags>>>,
+}
+
+#[derive(Debug)]
+struct Flags {
+    /// Tells who works to stop.
+    stop: Arc<AtomicBool>,
+    /// It was the user who said so.
+    cancelled: cell::Sender<bool>,
+    done: AtomicBool,
+    /// Where it stands, for the next report.
+    standing: Arc<Mutex<Option<Standing>>>,
+}
+
+impl Cancellable {
+    fn flags(&self) -> std::sync::MutexGuard<'_, FxHashMap<String, Arc<Flags>>> {
+        self.flags.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client says that what has this token shall end.
+    pub(crate) fn cancel(&self, token: &lsp::NumberOrString) {
+        let lsp::NumberOrString::String(token) = token else { return };
+        if let Some(flags) = self.flags().get(token) {
+            flags.stop.store(true, Ordering::SeqCst);
+            flags.cancelled.send_replace(true);
+        }
+    }
+}
+
+/// Something that is going on; dropped when it is over.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    connection: Arc<Connection>,
+    token: String,
+    flags: Arc<Flags>,
+}
+
+impl Progress {
+    /// Shows that something is going on, unless it is over in a moment; `stop` is set when the user ends it. With a time limit
+    /// the share of it that has passed is shown.
+    pub(crate) fn begin(
+        connection: &Arc<Connection>,
+        title: &str,
+        stop: Arc<AtomicBool>,
+        limit: Option<Duration>,
+    ) -> Self {
+        let n = connection.progress.last.fetch_add(1, Ordering::Relaxed);
+        let token = format!("noisy/{n}");
+        let flags = Arc::new(Flags {
+            stop,
+            cancelled: cell::Sender::new(false),
+            done: AtomicBool::new(false),
+            standing: Arc::default(),
+        });
+        connection.progress.flags().insert(token.clone(), flags.clone());
+        let it =
+            Self { connection: connection.clone(), token: token.clone(), flags: flags.clone() };
+        if connection.capabilities().progress {
+            let (connection, title) = (connection.clone(), title.to_owned());
+            connection
+                .clone()
+                .spawn(async move { show(&connection, token, &title, &flags, limit).await });
+        }
+        it
+    }
+
+    /// Waits until the user ends it.
+    pub(crate) async fn cancelled(&self) {
+        // The sender lives as long as this does.
+        let _ = self.flags.cancelled.subscribe().wait_for(|it| *it).await;
+    }
+
+    /// What keeps where it stands up to date.
+    pub(crate) fn watch(&self) -> Watch {
+        let standing = self.flags.standing.clone();
+        Watch::new(move |it| {
+            *standing.lock().unwrap_or_else(PoisonError::into_inner) = Some(it);
+        })
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.flags.done.store(true, Ordering::SeqCst);
+        self.connection.progress.flags().remove(&self.token);
+    }
+}
+
+async fn show(
+    connection: &Connection,
+    token: String,
+    title: &str,
+    flags: &Flags,
+    limit: Option<Duration>,
+) {
+    let start = Instant::now();
+    tokio::time::sleep(MOMENT).await;
+    let is_done = || flags.done.load(Ordering::SeqCst);
+    let Some(client) = connection.client().filter(|_| !is_done()) else { return };
+    let created = client.create_work_done_progress(lsp::NumberOrString::String(token.clone()));
+    if !matches!(tokio::time::timeout(PATIENCE, created).await, Ok(Ok(()))) || is_done() {
+        return;
+    }
+    let say = |value: serde_json::Value| {
+        connection.outbox.notify("$/progress", json!({ "token": token, "value": value }));
+    };
+    say(json!({ "kind": "begin", "title": title, "cancellable": true, "percentage": 0 }));
+    while !is_done() {
+        tokio::time::sleep(TICK).await;
+        let passed = start.elapsed().as_secs_f64();
+        let mut report = json!({ "kind": "report", "cancellable": true });
+        let standing = flags.standing.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut words: Vec<String> = standing.iter().map(ToString::to_string).collect();
+        if let Some(limit) = limit {
+            let limit = limit.as_secs_f64();
+            report["percentage"] = ((passed / limit.max(1e-3) * 100.0).min(100.0) as u32).into();
+            words.push(format!("{passed:.0} s of at most {limit:.0} s"));
+        }
+        report["message"] = words.join("; ").into();
+        say(report);
+    }
+    say(json!({ "kind": "end" }));
+}

@@ -1,0 +1,221 @@
+//! The settings of each document: `noisy.toml`, and on top of it what the editor says, for each root of the workspace by itself.
+//!
+//! *Law.* A document's settings are those that `noisy-check` finds for its file, but for what the editor says. Files are read on the threads
+//! of documents and of the watch only, never on the one that reads from the client.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use noisy_settings::{FILE_NAMES, Invalid, Origin, Resolver, Settings};
+use tower_lsp::ls_types as lsp;
+
+use crate::connection::config::Config;
+
+/// The settings of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Effective {
+    /// What a file may say.
+    pub file: Arc<Settings>,
+    /// What only the editor says.
+    pub editor: Arc<Config>,
+}
+
+/// A root of the workspace.
+#[derive(Debug)]
+struct Root {
+    /// Its name in the protocol, for questions about its settings; nothing for documents outside of all roots.
+    uri: Option<lsp::Uri>,
+    /// Its folder.
+    path: Option<PathBuf>,
+    editor: Arc<Config>,
+    files: Arc<Resolver>,
+}
+
+impl Root {
+    fn new(uri: Option<lsp::Uri>, editor: Arc<Config>) -> Self {
+        let path = uri.as_ref().and_then(lsp::Uri::to_file_path).map(std::borrow::Cow::into_owned);
+        let files = resolver(&editor, path.as_deref());
+        Self { uri, path, editor, files }
+    }
+}
+
+fn resolver(editor: &Config, root: Option<&Path>) -> Arc<Resolver> {
+    let origin = match &editor.file {
+        // A path from the root, unless it is absolute.
+        Some(file) => Origin::File(root.map_or_else(|| file.clone(), |root| root.join(file))),
+        None => Origin::Nearest,
+    };
+    Arc::new(Resolver::new(origin, editor.overrides.clone()))
+}
+
+/// All settings of a connection.
+#[derive(Debug)]
+pub(crate) struct Store {
+    /// The first is for what is outside of all others.
+    roots: Mutex<Vec<Root>>,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self { roots: Mutex::new(vec![Root::new(None, Arc::new(Config::new()))]) }
+    }
+}
+
+impl Store {
+    fn roots(&self) -> MutexGuard<'_, Vec<Root>> {
+        self.roots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Replaces the roots of the workspace; those that stay keep what the editor said of them, and new ones have what it said of all.
+    pub(crate) fn set_roots(&self, add: Vec<lsp::Uri>, remove: &[lsp::Uri]) {
+        let mut roots = self.roots();
+        roots.retain(|it| {
+            it.uri.as_ref().is_none_or(|it| !remove.contains(it) && !add.contains(it))
+        });
+        for uri in add {
+            let editor = roots[0].editor.clone();
+            roots.push(Root::new(Some(uri), editor));
+        }
+    }
+
+    /// The roots to ask the client's settings for, in order; nothing stands for those outside of all roots.
+    pub(crate) fn scopes(&self) -> Vec<Option<lsp::Uri>> {
+        self.roots().iter().map(|it| it.uri.clone()).collect()
+    }
+
+    /// Takes what the editor says: of one root, or of all. Whether that is something new.
+    pub(crate) fn set_editor(&self, scope: Option<&Option<lsp::Uri>>, config: Config) -> bool {
+        let config = Arc::new(config);
+        let mut changed = false;
+        for root in self.roots().iter_mut().filter(|it| scope.is_none_or(|scope| it.uri == *scope))
+        {
+            if root.editor != config {
+                root.files = resolver(&config, root.path.as_deref());
+                root.editor = config.clone();
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// What the editor says where nothing more precise is known.
+    pub(crate) fn editor(&self) -> Arc<Config> {
+        self.roots()[0].editor.clone()
+    }
+
+    /// The settings of a document. A configuration that cannot be used is told, and the defaults count in its place.
+    pub(crate) fn of(&self, uri: &lsp::Uri) -> (Effective, Option<Arc<Invalid>>) {
+        let path = uri.to_file_path();
+        let (editor, files, root) = {
+            let roots = self.roots();
+            // The innermost root that holds it; what has no path is in the first one.
+            let holds = |it: &&Root| match (&path, &it.path) {
+                (Some(path), Some(root)) => path.starts_with(root),
+                (None, Some(_)) => true,
+                (_, None) => false,
+            };
+            let depth = |it: &&Root| match path {
+                Some(_) => it.path.as_ref().map_or(0, |it| it.components().count()),
+                None => 0,
+            };
+            let mut best = &roots[0];
+            for root in roots.iter().filter(holds) {
+                if best.path.is_none() || depth(&root) > depth(&best) {
+                    best = root;
+                }
+            }
+            (best.editor.clone(), best.files.clone(), best.path.clone())
+        };
+        let path =
+            path.map(std::borrow::Cow::into_owned).or_else(|| Some(root?.join("untitled.mlir")));
+        let none = || {
+            let none = Resolver::new(Origin::Nowhere, editor.overrides.clone());
+            none.config(Path::new("")).map(|it| it.settings()).unwrap_or_default()
+        };
+        let Some(path) = path else { return (Effective { file: none(), editor }, None) };
+        let found = files.config(&path).and_then(|config| {
+            config.for_path(&path).map_err(|problems| {
+                Arc::new(Invalid { path: path.clone(), problems, unreadable: None })
+            })
+        });
+        match found {
+            Ok(file) => (Effective { file, editor }, None),
+            Err(invalid) => (Effective { file: none(), editor }, Some(invalid)),
+        }
+    }
+
+    /// Forgets what was read of files.
+    pub(crate) fn forget(&self) {
+        self.roots().iter().for_each(|it| it.files.forget());
+    }
+
+    /// The files that could hold settings of documents, with what tells that they changed.
+    pub(crate) fn stamps<'a>(
+        &self,
+        documents: impl Iterator<Item = &'a lsp::Uri>,
+    ) -> Vec<(PathBuf, Option<SystemTime>, u64)> {
+        let mut folders: Vec<PathBuf> = documents
+            .filter_map(|uri| Some(uri.to_file_path()?.parent()?.to_owned()))
+            .chain(self.roots().iter().filter_map(|it| it.path.clone()))
+            .flat_map(|it| it.ancestors().map(Path::to_owned).collect::<Vec<_>>())
+            .collect();
+        folders.sort_unstable();
+        folders.dedup();
+        let named = self
+            .roots()
+            .iter()
+            .filter_map(|it| Some((it.path.clone(), it.editor.file.clone()?)))
+            .collect::<Vec<_>>();
+        let named =
+            named.into_iter().map(|(root, file)| root.map_or(file.clone(), |it| it.join(file)));
+        let files = folders.iter().flat_map(|it| FILE_NAMES.map(|name| it.join(name))).chain(named);
+        let stamp = |path: PathBuf| {
+            let data = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
+            Some((path, data.modified().ok(), data.len()))
+        };
+        files.filter_map(stamp).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn uri(text: &str) -> lsp::Uri {
+        text.parse().unwrap_or_else(|_| panic!("{text}"))
+    }
+
+    fn budget(store: &Store, of: &str) -> bool {
+        store.of(&uri(of)).0.file.hints.budget
+    }
+
+    fn config(budget: bool) -> Config {
+        Config::read(&json!({ "inlayHints": { "budget": budget } })).unwrap_or_default()
+    }
+
+    #[test]
+    fn roots_have_settings_of_their_own() {
+        let store = Store::default();
+        let (a, b) = (uri("file:///nowhere/a"), uri("file:///nowhere/a/b"));
+        store.set_roots(vec![a.clone(), b.clone()], &[]);
+        assert!(store.set_editor(Some(&Some(b.clone())), config(true)));
+        assert!(!store.set_editor(Some(&Some(b.clone())), config(true)), "nothing new");
+        for (of, wanted) in [
+            ("file:///nowhere/a/x.mlir", false),
+            ("file:///nowhere/a/b/x.mlir", true),
+            ("file:///nowhere/a/bc/x.mlir", false),
+            ("file:///elsewhere/x.mlir", false),
+            ("untitled:Untitled-1", false),
+        ] {
+            assert_eq!(budget(&store, of), wanted, "{of}");
+        }
+        store.set_roots(Vec::new(), &[b]);
+        assert!(!budget(&store, "file:///nowhere/a/b/x.mlir"));
+        assert!(store.set_editor(None, config(true)));
+        assert!(
+            budget(&store, "untitled:Untitled-1") && budget(&store, "file:///elsewhere/x.mlir")
+        );
+    }
+}

@@ -1,0 +1,50 @@
+//! Whether the server is well and at work: `experimental/serverStatus`, the notification of rust-analyzer, for clients that announce it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+
+use super::Connection;
+
+/// What the server is doing.
+#[derive(Debug, Default)]
+pub(crate) struct Status {
+    /// How many runs of the optimizer are under way.
+    runs: AtomicUsize,
+}
+
+/// Stands for a run of the optimizer, which ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Busy(Arc<Connection>);
+
+/// A run of the optimizer begins.
+pub(crate) fn busy(connection: &Arc<Connection>) -> Busy {
+    if connection.status.runs.fetch_add(1, Ordering::SeqCst) == 0 {
+        send(connection);
+    }
+    Busy(connection.clone())
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        if self.0.status.runs.fetch_sub(1, Ordering::SeqCst) == 1 {
+            send(&self.0);
+        }
+    }
+}
+
+/// Sends the status to the client.
+pub(crate) fn send(connection: &Connection) {
+    if !connection.capabilities().server_status {
+        return;
+    }
+    let is_busy = connection.status.runs.load(Ordering::SeqCst) > 0;
+    let problem = connection.problems.summary();
+    let params = json!({
+        "health": if problem.is_some() { "warning" } else { "ok" },
+        "quiescent": !is_busy,
+        "message": problem.or_else(|| is_busy.then(|| "looking for the optimal placement".to_owned())),
+    });
+    connection.outbox.notify("experimental/serverStatus", params);
+}

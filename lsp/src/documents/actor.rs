@@ -1,0 +1,499 @@
+//! The actor of a document: a thread that owns the document's text and everything derived from it, and takes its messages in the
+//! order in which they came from the client.
+//!
+//! *One thread for each document*, not one for all and no pool: reading a file of 100,000 ops takes a fifth of a second, during
+//! which no other document should stand still; a thread that waits costs a few pages; and the state needs no lock.
+//!
+//! *Laws.*
+//! - Edits are applied in order, each exactly once. What has arrived is applied before anything is published, so nothing is
+//!   published that is older than the newest edit read, and every version published is published once.
+//! - A query sees exactly the edits sent before it.
+//! - A query that takes longer is a [`Job`]: it runs in steps between other messages and ends with
+//!   "content modified" when an edit comes.
+//! - A panic loses what caused it: the query, or what was derived from the text, which is then derived anew. The text survives.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use tokio::sync::oneshot;
+use tower_lsp::ls_types as lsp;
+
+use super::job::{Job, NoAnswer, Steps, Waiting};
+use super::search::{self, Search};
+use crate::connection::settings::Effective;
+use crate::connection::{Connection, ask, problems};
+use crate::optimizer::{Solution, Solutions};
+use crate::proto;
+use crate::proto::view::{Cache, View};
+use crate::text::content::{Content, difference};
+use crate::text::position;
+use crate::wire::outbox::Epoch;
+
+/// Deeply nested programs are walked by recursion, in stacks that cost nothing until they are used.
+const STACK: usize = 64 << 20;
+
+/// A message to an actor.
+enum Message {
+    Change(i32, Vec<lsp::TextDocumentContentChangeEvent>),
+    /// Settings may have changed.
+    Refresh,
+    Query(Box<dyn FnOnce(&mut View<'_>) + Send>),
+    Job(Box<dyn Steps>),
+    /// Search now; the sender is told the version once the search is over.
+    Search(oneshot::Sender<i32>),
+    /// The user has not typed for a while since a version.
+    Still(i32),
+    /// The search in a version is over.
+    Solved(i32, Vec<Solution>),
+    Close,
+}
+
+/// An open document, seen from outside.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    /// Its name.
+    pub uri: lsp::Uri,
+    sender: Sender<Message>,
+}
+
+impl std::fmt::Debug for Message {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Message::Change(..) => "Change",
+            Message::Refresh => "Refresh",
+            Message::Query(_) => "Query",
+            Message::Job(_) => "Job",
+            Message::Search(_) => "Search",
+            Message::Still(_) => "Still",
+            Message::Solved(..) => "Solved",
+            Message::Close => "Close",
+        })
+    }
+}
+
+impl Document {
+    /// Opens a document on a thread of its own.
+    pub(crate) fn open(
+        connection: &Arc<Connection>,
+        uri: lsp::Uri,
+        version: i32,
+        text: String,
+    ) -> std::io::Result<Self> {
+        let (sender, receiver) = channel();
+        let name: Arc<str> = uri.as_str().into();
+        let epoch = connection.outbox.opened(&name);
+        let document = Self { uri: uri.clone(), sender: sender.clone() };
+        let connection = connection.clone();
+        let run = move || {
+            let settings = settings_of(&connection, &uri);
+            let content = Content::new(&text, settings.file.model.noise().clone());
+            drop(text);
+            let actor = Actor {
+                connection,
+                uri,
+                settings,
+                name,
+                epoch,
+                version,
+                content,
+                inbox: VecDeque::new(),
+                n_changes: 0,
+                jobs: VecDeque::new(),
+                receiver,
+                sender,
+                cache: Cache::default(),
+                search: None,
+                savers: Vec::new(),
+            };
+            actor.run();
+        };
+        std::thread::Builder::new().name("document".to_owned()).stack_size(STACK).spawn(run)?;
+        Ok(document)
+    }
+
+    /// Changes the text.
+    pub(crate) fn change(&self, version: i32, changes: Vec<lsp::TextDocumentContentChangeEvent>) {
+        // The receiver is gone only while the process ends.
+        let _ = self.sender.send(Message::Change(version, changes));
+    }
+
+    /// Ends the actor after what was sent before.
+    pub(crate) fn close(&self) {
+        let _ = self.sender.send(Message::Close);
+    }
+
+    /// Looks up its settings again, and publishes if they changed.
+    pub(crate) fn refresh(&self) {
+        let _ = self.sender.send(Message::Refresh);
+    }
+
+    /// Searches for placements at once if that was not done yet. The search has begun when this returns; the future is the version it is about, once
+    /// the search is over.
+    pub(crate) fn search(&self) -> impl Future<Output = Result<i32, NoAnswer>> + Send + use<> {
+        let (sender, receiver) = oneshot::channel();
+        let _ = self.sender.send(Message::Search(sender));
+        async { receiver.await.map_err(|_| NoAnswer::Modified) }
+    }
+
+    /// Asks something. The question is on its way when this returns; the future is for the answer.
+    pub(crate) fn query<T, F>(
+        &self,
+        ask: F,
+    ) -> impl Future<Output = Result<T, NoAnswer>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut View<'_>) -> T + Send + 'static,
+    {
+        let (sender, receiver) = oneshot::channel();
+        let query = move |view: &mut View<'_>| {
+            if !sender.is_closed() {
+                let answer = catch_unwind(AssertUnwindSafe(|| ask(view)));
+                let _ = sender.send(answer.map_err(|_| NoAnswer::Panicked));
+            }
+        };
+        let _ = self.sender.send(Message::Query(Box::new(query)));
+        async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
+    }
+
+    /// As [`Document::query`], for what may take longer.
+    pub(crate) fn run<J: Job>(
+        &self,
+        job: J,
+    ) -> impl Future<Output = Result<J::Output, NoAnswer>> + Send + use<J> {
+        let (sender, receiver) = oneshot::channel();
+        let _ = self.sender.send(Message::Job(Box::new(Waiting::new(job, sender))));
+        async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
+    }
+}
+
+/// The settings of a document; problems of its configuration file are shown.
+fn settings_of(connection: &Connection, uri: &lsp::Uri) -> Arc<Effective> {
+    let (settings, invalid) = connection.settings.of(uri);
+    if let Some(invalid) = invalid {
+        problems::show_invalid(connection, &invalid);
+    }
+    Arc::new(settings)
+}
+
+struct Actor {
+    connection: Arc<Connection>,
+    uri: lsp::Uri,
+    settings: Arc<Effective>,
+    name: Arc<str>,
+    epoch: Epoch,
+    version: i32,
+    content: Content,
+    /// Messages that came, and how many of them are changes.
+    inbox: VecDeque<Message>,
+    n_changes: usize,
+    jobs: VecDeque<Box<dyn Steps>>,
+    receiver: Receiver<Message>,
+    /// For what the actor tells itself later.
+    sender: Sender<Message>,
+    cache: Cache,
+    /// The search for placements that is under way, always in the present version.
+    search: Option<Search>,
+    /// Those who wait for the search.
+    savers: Vec<oneshot::Sender<i32>>,
+}
+
+impl Actor {
+    fn run(mut self) {
+        self.drain();
+        if self.n_changes == 0 {
+            self.publish();
+        }
+        loop {
+            if self.inbox.is_empty() && self.jobs.is_empty() {
+                match self.receiver.recv() {
+                    Ok(message) => self.put(message),
+                    Err(_) => return,
+                }
+            }
+            self.drain();
+            match self.inbox.pop_front() {
+                Some(Message::Close) => return,
+                Some(message) => self.take(message),
+                None => self.step(),
+            }
+        }
+    }
+
+    fn put(&mut self, message: Message) {
+        self.n_changes += usize::from(matches!(message, Message::Change(..)));
+        self.inbox.push_back(message);
+    }
+
+    /// Takes in what has arrived.
+    fn drain(&mut self) {
+        while let Ok(message) = self.receiver.try_recv() {
+            self.put(message);
+        }
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Change(version, changes) => {
+                self.n_changes -= 1;
+                self.end_jobs();
+                for change in &changes {
+                    self.change(change);
+                }
+                self.version = version;
+                self.drain();
+                if self.n_changes == 0 {
+                    self.publish();
+                }
+            }
+            Message::Refresh => self.refresh(),
+            Message::Query(query) => {
+                if let Some(mut view) = self.view() {
+                    query(&mut view);
+                }
+            }
+            Message::Job(job) => self.jobs.push_back(job),
+            Message::Search(saver) => {
+                self.savers.push(saver);
+                self.start_search();
+            }
+            Message::Still(version) => {
+                if version == self.version && self.settings.editor.background {
+                    self.start_search();
+                }
+            }
+            Message::Solved(version, all) => {
+                // A search in an earlier version was stopped, but may have sent its result before.
+                if version == self.version && self.search.take().is_some() {
+                    self.cache.solutions = Some(Solutions { version, all });
+                    self.end_search();
+                    ask::refresh_lenses(&self.connection);
+                }
+            }
+            Message::Close => {}
+        }
+    }
+
+    /// Ends all jobs. What they found so far may be large; another thread drops it.
+    fn end_jobs(&mut self) {
+        let mut jobs = std::mem::take(&mut self.jobs);
+        for job in &mut jobs {
+            job.end();
+        }
+        if !jobs.is_empty() {
+            self.connection.discard(jobs);
+        }
+    }
+
+    fn step(&mut self) {
+        let Some(mut job) = self.jobs.pop_front() else { return };
+        if let Some(mut view) = self.view()
+            && !job.step(&mut view)
+        {
+            self.jobs.push_front(job);
+        }
+    }
+
+    fn change(&mut self, change: &lsp::TextDocumentContentChangeEvent) {
+        let text = self.content.text();
+        let encoding = self.connection.capabilities().encoding;
+        let (bytes, new) = match change.range {
+            Some(range) => (position::offsets(text, range, encoding), &*change.text),
+            None => difference(text, &change.text),
+        };
+        self.content.edit(bytes, new);
+    }
+
+    /// Settings may have changed.
+    fn refresh(&mut self) {
+        let settings = settings_of(&self.connection, &self.uri);
+        if settings == self.settings {
+            return;
+        }
+        self.settings = settings;
+        self.cache.solutions = None;
+        self.content.set_model(self.settings.file.model.noise());
+        if self.n_changes == 0 {
+            self.publish();
+        }
+    }
+
+    fn view(&mut self) -> Option<View<'_>> {
+        Some(View {
+            document: self.content.document()?,
+            settings: &self.settings,
+            version: self.version,
+            uri: &self.uri,
+            connection: &self.connection,
+            cache: &mut self.cache,
+        })
+    }
+
+    /// The text or the settings are others: publishes what is found, unless the client asks for it, and searches once the user has not typed
+    /// for a while.
+    fn publish(&mut self) {
+        self.search = None;
+        // They were about an earlier version.
+        self.savers.clear();
+        search::when_still(&self.connection, &self.sender, Message::Still(self.version));
+        if self.connection.capabilities().pulls_diagnostics {
+            return;
+        }
+        let found = self.view().and_then(|view| {
+            let all = || proto::diagnostic::all(&view);
+            catch_unwind(AssertUnwindSafe(all)).ok()
+        });
+        let found = found.unwrap_or_else(|| vec![proto::diagnostic::failure()]);
+        self.connection.outbox.publish(&self.name, self.epoch, self.version, &found);
+    }
+
+    /// Starts a search in this version unless there is one, or there was one, or there is nothing to search for.
+    fn start_search(&mut self) {
+        if self.search.is_some() {
+            return;
+        }
+        let wanted = self.view().and_then(|view| {
+            catch_unwind(AssertUnwindSafe(|| search::worth_solving(&view))).unwrap_or_default()
+        });
+        let Some(placements) = wanted else { return self.end_search() };
+        let (sender, version) = (self.sender.clone(), self.version);
+        let deliver = move |all| {
+            // The actor is gone only when the document is closed.
+            let _ = sender.send(Message::Solved(version, all));
+        };
+        let text = self.content.text().clone();
+        let found = Search::start(&self.connection, &self.settings, text, placements, deliver);
+        self.search = Some(found);
+    }
+
+    /// Tells all who wait that there is nothing more to wait for.
+    fn end_search(&mut self) {
+        for saver in self.savers.drain(..) {
+            let _ = saver.send(self.version);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::features::{fold, hint, lens, reference, symbol, token, walk};
+    use crate::text::encoding::Encoding;
+
+    /// A step of a job about a whole file, made at the first step.
+    type Step = Box<dyn FnMut(&mut View<'_>) -> bool + Send>;
+
+    /// The jobs, each finding so much in so many steps that an edit comes in the middle.
+    fn jobs() -> Vec<(&'static str, Step)> {
+        let mut tokens = None;
+        let mut folds = None;
+        let mut symbols = None;
+        let mut lenses = None;
+        let mut hints = None;
+        let mut search = None;
+        vec![
+            (
+                "tokens",
+                Box::new(move |view| {
+                    let source = view.document.source();
+                    let all = 0..view.text().len_bytes();
+                    let new = || token::Tokens::new(source, all, Encoding::Utf16);
+                    tokens.get_or_insert_with(new).step(source)
+                }),
+            ),
+            (
+                "folds",
+                Box::new(move |view| {
+                    let source = view.document.source();
+                    let new = || fold::Folds::new(source);
+                    folds.get_or_insert_with(new).step(source, &mut |_| {})
+                }),
+            ),
+            (
+                "symbols",
+                Box::new(move |view| {
+                    let source = view.document.source();
+                    let new = || symbol::Outline::new(source);
+                    symbols.get_or_insert_with(new).step(source, &mut |_| {})
+                }),
+            ),
+            (
+                "lenses",
+                Box::new(move |view| {
+                    let new = || lens::Lenses::new(view.document);
+                    lenses.get_or_insert_with(new).step(view.document, &mut |_| {})
+                }),
+            ),
+            (
+                "hints",
+                Box::new(move |view| {
+                    let wanted = &view.settings.file.hints;
+                    let all = 0..view.text().len_bytes();
+                    let new = || hint::Search::new(view.document, all, wanted);
+                    hints.get_or_insert_with(new).step(view.document, wanted, &mut |_| {})
+                }),
+            ),
+            (
+                "references",
+                Box::new(move |view| {
+                    let source = view.document.source();
+                    let search = search.get_or_insert_with(|| {
+                        let at = source.slice(0..200).find("%x").unwrap_or_default();
+                        let mention = crate::features::cursor::mention_at(source, at);
+                        reference::Search::new(source.ir(), mention.expect("a name").entity)
+                    });
+                    search.step(source.ir(), &mut |_| {})
+                }),
+            ),
+        ]
+    }
+
+    /// 50,000 ops in one function that all use one value, and 50,000 in functions of two.
+    fn text() -> String {
+        let op = |n: usize| format!("  %{n} = noisy.add %x, %x : !noisy.i32\n");
+        let straight: String = (0..50_000).map(op).collect();
+        let function = |n: usize| {
+            format!(
+                "func.func @f{n}(%x: !noisy.i32) {{\n  %0 = noisy.add %x, %x : !noisy.i32\n  return\n}}\n"
+            )
+        };
+        let functions: String = (0..25_000).map(function).collect();
+        format!("func.func @f(%x: !noisy.i32) {{\n{straight}  return\n}}\n{functions}")
+    }
+
+    #[test]
+    fn an_edit_waits_for_at_most_one_step() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+        let connection = Arc::new(Connection::new(runtime.handle().clone()));
+        let uri: lsp::Uri = "file:///a.mlir".parse().expect("a name");
+        let document = Document::open(&connection, uri, 1, text()).expect("a thread");
+        for (version, (name, mut step)) in (2..).zip(jobs()) {
+            let n_steps = Arc::new(AtomicUsize::new(0));
+            let (steps, editor) = (n_steps.clone(), document.clone());
+            // The edit arrives while the third step is at work.
+            let job = move |view: &mut View<'_>| {
+                let before = walk::n_steps();
+                let more = step(view);
+                assert!(walk::n_steps() - before <= 2 * walk::BATCH, "{name}: a long step");
+                if steps.fetch_add(1, Ordering::SeqCst) + 1 == 3 {
+                    let position = lsp::Position::new(0, 0);
+                    let change = lsp::TextDocumentContentChangeEvent {
+                        range: Some(lsp::Range::new(position, position)),
+                        range_length: None,
+                        text: "\n".to_owned(),
+                    };
+                    editor.change(version, vec![change]);
+                }
+                (!more).then_some(())
+            };
+            let answer = runtime.block_on(document.run(job));
+            assert_eq!(answer, Err(NoAnswer::Modified), "{name}");
+            assert_eq!(n_steps.load(Ordering::SeqCst), 3, "{name}: steps while an edit waited");
+            assert_eq!(runtime.block_on(document.query(|view| view.version)), Ok(version));
+        }
+        document.close();
+    }
+}

@@ -1,0 +1,98 @@
+//! Answers that may take longer than a moment: computed between other messages, in steps, and written as JSON on the way
+//! ([`crate::wire::json`]).
+//!
+//! *Law.* A step is small: it looks at a bounded number of items, whatever the size of the file, in tens of microseconds. The actor looks at its
+//! messages between any two steps, so an edit waits for at most one. What is found is converted and written in the
+//! step that finds it; nothing is left to do for all of it at the end.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tokio::sync::oneshot;
+use tower_lsp::jsonrpc::{Error, ErrorCode};
+
+use crate::proto::view::View;
+
+/// Why there is no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// The document was closed, or nothing can be derived from its text.
+    Gone,
+    /// The computation panicked.
+    Panicked,
+    /// The document changed meanwhile.
+    Modified,
+}
+
+impl From<NoAnswer> for Error {
+    fn from(why: NoAnswer) -> Self {
+        match why {
+            NoAnswer::Modified => Error::new(ErrorCode::ContentModified),
+            NoAnswer::Gone | NoAnswer::Panicked => Error::internal_error(),
+        }
+    }
+}
+
+/// A computation over a document, in steps.
+pub(crate) trait Job: Send + 'static {
+    /// What comes out.
+    type Output: Send + 'static;
+
+    /// Goes on a little; the output, when there is nothing left to do.
+    fn step(&mut self, view: &mut View<'_>) -> Option<Self::Output>;
+}
+
+impl<T, F> Job for F
+where
+    T: Send + 'static,
+    F: FnMut(&mut View<'_>) -> Option<T> + Send + 'static,
+{
+    type Output = T;
+
+    fn step(&mut self, view: &mut View<'_>) -> Option<T> {
+        self(view)
+    }
+}
+
+/// A job with the way to who waits for it.
+pub(crate) trait Steps: Send {
+    /// Goes on by a step; whether it is done with.
+    fn step(&mut self, view: &mut View<'_>) -> bool;
+    /// Ends it because the document changed.
+    fn end(&mut self);
+}
+
+/// See [`Steps`].
+pub(crate) struct Waiting<J: Job> {
+    job: J,
+    answer: Option<oneshot::Sender<Result<J::Output, NoAnswer>>>,
+}
+
+impl<J: Job> Waiting<J> {
+    /// A job for who waits at the other end of a channel.
+    pub(crate) fn new(job: J, answer: oneshot::Sender<Result<J::Output, NoAnswer>>) -> Self {
+        Self { job, answer: Some(answer) }
+    }
+}
+
+impl<J: Job> Steps for Waiting<J> {
+    fn step(&mut self, view: &mut View<'_>) -> bool {
+        if self.answer.as_ref().is_none_or(oneshot::Sender::is_closed) {
+            return true;
+        }
+        let out = match catch_unwind(AssertUnwindSafe(|| self.job.step(view))) {
+            Ok(None) => return false,
+            Ok(Some(out)) => Ok(out),
+            Err(_) => Err(NoAnswer::Panicked),
+        };
+        if let Some(answer) = self.answer.take() {
+            let _ = answer.send(out);
+        }
+        true
+    }
+
+    fn end(&mut self) {
+        if let Some(answer) = self.answer.take() {
+            let _ = answer.send(Err(NoAnswer::Modified));
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The open documents: each has an actor that owns its text, answers questions about it, and searches for a placement while the user
+//! thinks.
+
+pub(crate) mod actor;
+pub(crate) mod job;
+pub(crate) mod search;

@@ -1,0 +1,100 @@
+//! The optimizer in the background: when a document has stood still with noise over the budget, a search begins, so that the titles of
+//! actions and lenses say what they will do, and a fix on save need not be waited for.
+//!
+//! *Law.* A search is about one version. An edit stops it, and its solutions are applied to that version only.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+use ropey::Rope;
+use tokio::task::AbortHandle;
+
+use crate::connection::Connection;
+use crate::connection::settings::Effective;
+use crate::features::action::{Placement, Scope, function_at, is_over};
+use crate::optimizer::{self, Solution, StopOnDrop};
+use crate::proto::view::View;
+
+/// How long a document must stand still before it is solved in the background.
+const STILL: Duration = Duration::from_millis(300);
+/// Longer texts, in bytes, are solved on request only.
+const MAX_BACKGROUND: usize = 2 << 20;
+/// With more functions over the budget than this, only the file as a whole is solved in the background.
+const MAX_FUNCTIONS: usize = 16;
+
+/// A search that is under way; dropped, it stops.
+#[derive(Debug)]
+pub(crate) struct Search {
+    task: AbortHandle,
+    /// Tells the solver to stop, which runs on a thread of its own.
+    _stop: StopOnDrop,
+}
+
+impl Search {
+    /// Starts a search; its solutions are delivered unless it is dropped before.
+    pub(crate) fn start(
+        connection: &Arc<Connection>,
+        settings: &Arc<Effective>,
+        text: Rope,
+        placements: Vec<Placement>,
+        deliver: impl FnOnce(Vec<Solution>) + Send + 'static,
+    ) -> Self {
+        let stop = StopOnDrop::default();
+        let options = optimizer::options(settings, &stop);
+        let (solving, settings) = (connection.clone(), settings.clone());
+        let task = connection.spawn(async move {
+            let solved = optimizer::run(&solving, &settings, text, placements, options).await;
+            // Whoever asks for the placement gets the error; here nobody does.
+            deliver(solved.unwrap_or_default());
+        });
+        Self { task: task.abort_handle(), _stop: stop }
+    }
+}
+
+impl Drop for Search {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Sends a message once a document may have stood still.
+pub(crate) fn when_still<M: Send + 'static>(
+    connection: &Connection,
+    sender: &Sender<M>,
+    message: M,
+) {
+    let sender = sender.clone();
+    connection.spawn(async move {
+        tokio::time::sleep(STILL).await;
+        let _ = sender.send(message);
+    });
+}
+
+/// What is worth solving in a document that was not solved yet: the file first, whose functions are then known.
+pub(crate) fn worth_solving(view: &View<'_>) -> Option<Vec<Placement>> {
+    let is_known = view.cache.solutions.as_ref().is_some_and(|it| it.version == view.version);
+    if is_known || view.text().len_bytes() > MAX_BACKGROUND {
+        return None;
+    }
+    let mut over = view.diagnostics();
+    over.retain(is_over);
+    if over.is_empty() {
+        return None;
+    }
+    let mut out = vec![Placement { scope: Scope::File, anew: false }];
+    for it in over {
+        let Some(function) = function_at(view.document, it.range.start) else { continue };
+        let start = view.document.ir().range(function).start;
+        let scope = Scope::Function(start, view.document.function_name(function));
+        let placement = Placement { scope, anew: false };
+        if !out.contains(&placement) {
+            out.push(placement);
+        }
+        if out.len() > 1 + MAX_FUNCTIONS {
+            out.truncate(1);
+            break;
+        }
+    }
+    Some(out)
+}

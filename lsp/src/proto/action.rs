@@ -1,0 +1,132 @@
+//! Code actions.
+
+use noisy_analyses::{Applicability, Diagnostic, TextEdit};
+use tower_lsp::ls_types as lsp;
+
+use super::diagnostic::diagnostic;
+use super::edit;
+use crate::features::action::{Action, Placement, Scope, fix_all, fix_all_title};
+use crate::optimizer::{Found, Solution};
+use crate::proto::params::{PlaceRequest, ResolveData};
+use crate::proto::view::View;
+
+/// The name of the command that places; its argument is a [`PlaceRequest`].
+pub(crate) const PLACE: &str = "noisy.insertReduceNoise";
+
+/// What a placement is called, before and after it was solved.
+pub(crate) fn title(op: &str, placement: &Placement, solution: Option<&Solution>) -> String {
+    let Placement { scope, anew } = placement;
+    let place = match scope {
+        Scope::Function(_, name) => format!("in @{name}"),
+        Scope::File => "in the whole file".to_owned(),
+    };
+    match solution.map(|it| &it.found) {
+        Some(Found::Fix(fix)) => format!("{} {place}", fix.title),
+        _ if *anew => format!("Place all {op} anew {place}"),
+        _ => format!("Insert optimal {op} {place}"),
+    }
+}
+
+/// What says to the optimizer what shall be done.
+pub(crate) fn place(view: &View<'_>, placement: &Placement) -> PlaceRequest {
+    let function = match &placement.scope {
+        Scope::Function(start, name) => Some((*start, name.clone())),
+        Scope::File => None,
+    };
+    PlaceRequest {
+        uri: view.uri.clone(),
+        version: Some(view.version),
+        function,
+        anew: placement.anew,
+    }
+}
+
+/// The kinds that actions may have; each may be asked for.
+pub(crate) const KINDS: [&str; 3] = ["quickfix", "refactor.rewrite.noisy", "source.fixAll.noisy"];
+
+/// The kind of an action.
+pub(crate) fn kind(it: &Action) -> &'static str {
+    match it {
+        Action::Place(Placement { anew: true, .. }, _) => KINDS[1],
+        Action::Fix(..)
+        | Action::FixAll(..)
+        | Action::Allow(..)
+        | Action::Place(Placement { scope: Scope::Function(..), .. }, _) => KINDS[0],
+        Action::Place(Placement { scope: Scope::File, .. }, _) => KINDS[2],
+    }
+}
+
+/// The edit of a document that is looked at.
+pub(crate) fn workspace(view: &View<'_>, edits: &[TextEdit]) -> lsp::WorkspaceEdit {
+    let edits = edit::edits(view.text(), view.connection.capabilities().encoding, edits);
+    edit::workspace(view.connection, view.uri, view.version, edits)
+}
+
+/// A code action. What takes time is resolved later, or by a command for clients that resolve nothing; nothing if it cannot
+/// be done and the client has no way to show that.
+pub(crate) fn action(
+    view: &View<'_>,
+    it: &Action,
+    diagnostics: &[Diagnostic],
+) -> Option<lsp::CodeAction> {
+    let capabilities = view.connection.capabilities();
+    let mut action =
+        lsp::CodeAction { kind: Some(lsp::CodeActionKind::new(kind(it))), ..Default::default() };
+    match it {
+        Action::Place(placement, mended) => {
+            let solution = view.solution(placement);
+            action.title = title(view.document.model().reset_name(), placement, solution);
+            action.diagnostics = Some(mended.iter().map(|it| diagnostic(view, it)).collect());
+            let is_preferred = !placement.anew && placement.scope != Scope::File;
+            action.is_preferred = is_preferred.then_some(true);
+            match solution {
+                Some(Solution { found: Found::Fix(fix), .. }) => {
+                    action.edit = Some(workspace(view, &fix.edits));
+                }
+                Some(solution) => {
+                    if !capabilities.disabled_actions {
+                        return None;
+                    }
+                    action.is_preferred = None;
+                    action.disabled =
+                        Some(lsp::CodeActionDisabled { reason: solution.report.clone() });
+                }
+                None => {
+                    let place = place(view, placement);
+                    if capabilities.resolves_actions {
+                        action.data = serde_json::to_value(ResolveData::Place(place)).ok();
+                    } else {
+                        action.command = Some(lsp::Command {
+                            title: action.title.clone(),
+                            command: PLACE.to_owned(),
+                            arguments: Some(serde_json::to_value(place).into_iter().collect()),
+                        });
+                    }
+                }
+            }
+        }
+        Action::Fix(fix, mended) => {
+            action.title.clone_from(&fix.title);
+            action.diagnostics = Some(vec![diagnostic(view, mended)]);
+            action.edit = Some(workspace(view, &fix.edits));
+            action.is_preferred = (fix.applicability == Applicability::Safe).then_some(true);
+        }
+        Action::Allow(fix, allowed) => {
+            action.title.clone_from(&fix.title);
+            action.diagnostics = Some(vec![diagnostic(view, allowed)]);
+            action.edit = Some(workspace(view, &fix.edits));
+        }
+        Action::FixAll(code) => {
+            action.title = fix_all_title(code);
+            if capabilities.resolves_actions {
+                let (uri, version) = (view.uri.clone(), view.version);
+                let later = ResolveData::FixAll { uri, version, code: (*code).to_owned() };
+                action.data = serde_json::to_value(later).ok();
+            } else {
+                let fix = fix_all(view.document, code, diagnostics);
+                action.edit = Some(workspace(view, &fix.edits));
+            }
+        }
+    }
+    Some(action)
+}

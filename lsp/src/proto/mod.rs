@@ -1,0 +1,12 @@
+//! The rim: from the protocol's types to plain data ([`params`]) and back, by feature. [`view`] is what a question sees of a document.
+
+pub(crate) mod action;
+pub(crate) mod diagnostic;
+pub(crate) mod edit;
+pub(crate) mod navigation;
+pub(crate) mod overlay;
+pub(crate) mod params;
+pub(crate) mod symbol;
+pub(crate) mod token;
+pub(crate) mod view;
+pub(crate) mod writing;

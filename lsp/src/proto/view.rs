@@ -1,0 +1,86 @@
+//! What a question about a document sees: the document as it is at that moment, and positions in the client's encoding.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use noisy_analyses::{self as analyses, Category, Diagnostic};
+use ropey::Rope;
+use tower_lsp::ls_types as lsp;
+
+use crate::connection::Connection;
+use crate::connection::settings::Effective;
+use crate::features::action::Placement;
+use crate::features::token::Numbers;
+use crate::optimizer::{Solution, Solutions};
+use crate::text::position;
+
+/// What a query sees.
+#[derive(Debug)]
+pub(crate) struct View<'a> {
+    /// Text, IR and facts.
+    pub document: &'a analyses::Document,
+    /// The version of the text.
+    pub version: i32,
+    /// The document's name.
+    pub uri: &'a lsp::Uri,
+    /// Its settings.
+    pub settings: &'a Arc<Effective>,
+    /// The client and the settings.
+    pub connection: &'a Connection,
+    /// What answers leave for later ones.
+    pub cache: &'a mut Cache,
+}
+
+/// What answers leave for later ones.
+#[derive(Debug, Default)]
+pub(crate) struct Cache {
+    /// The semantic tokens sent last, with their number.
+    pub tokens: Option<(u64, Arc<Numbers>)>,
+    /// The number of the semantic tokens sent last.
+    pub last_tokens: u64,
+    /// What the optimizer found.
+    pub solutions: Option<Solutions>,
+}
+
+impl View<'_> {
+    /// What was found for a placement in this version of the document, if anything was.
+    pub(crate) fn solution(&self, placement: &Placement) -> Option<&Solution> {
+        let solutions = self.cache.solutions.as_ref().filter(|it| it.version == self.version)?;
+        solutions.all.iter().find(|it| it.placement == *placement)
+    }
+
+    /// What there is to tell under the document's settings.
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
+        let mut found = self.document.diagnostics();
+        self.settings.file.rules.apply(&mut found);
+        if self.settings.editor.only_noise {
+            found.retain(|it| matches!(it.category, Category::Noise | Category::Lint));
+        }
+        found
+    }
+
+    /// The text.
+    pub(crate) fn text(&self) -> &Rope {
+        self.document.source().text()
+    }
+
+    /// The byte offset of a position.
+    pub(crate) fn offset(&self, position: lsp::Position) -> usize {
+        position::offset(self.text(), position, self.connection.capabilities().encoding)
+    }
+
+    /// The bytes of a range.
+    pub(crate) fn offsets(&self, range: lsp::Range) -> Range<usize> {
+        position::offsets(self.text(), range, self.connection.capabilities().encoding)
+    }
+
+    /// The position of a byte offset.
+    pub(crate) fn position(&self, offset: usize) -> lsp::Position {
+        position::position(self.text(), offset, self.connection.capabilities().encoding)
+    }
+
+    /// The range of a range of bytes.
+    pub(crate) fn range(&self, bytes: &Range<usize>) -> lsp::Range {
+        position::range(self.text(), bytes, self.connection.capabilities().encoding)
+    }
+}

@@ -1,0 +1,64 @@
+//! Completion and signatures.
+
+use tower_lsp::ls_types as lsp;
+
+use crate::features::completion::{self, Completion};
+use crate::features::signature::Signature;
+use crate::proto::view::View;
+use crate::text::encoding::Encoding;
+
+/// A list of proposals.
+pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList {
+    let range = view.range(&it.range);
+    let snippets = view.connection.capabilities().snippets;
+    let item = |(n, it): (usize, completion::Proposal)| {
+        let snippet = it.snippet.filter(|_| snippets);
+        lsp::CompletionItem {
+            kind: Some(match it.kind {
+                completion::Kind::Op => lsp::CompletionItemKind::FUNCTION,
+                completion::Kind::Value => lsp::CompletionItemKind::VARIABLE,
+                completion::Kind::Block => lsp::CompletionItemKind::REFERENCE,
+                completion::Kind::Symbol => lsp::CompletionItemKind::MODULE,
+                completion::Kind::Type => lsp::CompletionItemKind::CLASS,
+                completion::Kind::Attribute => lsp::CompletionItemKind::CONSTANT,
+            }),
+            detail: (!it.detail.is_empty()).then_some(it.detail),
+            sort_text: Some(format!("{n:04}")),
+            filter_text: Some(it.label.clone()),
+            insert_text_format: snippet.is_some().then_some(lsp::InsertTextFormat::SNIPPET),
+            text_edit: Some(lsp::CompletionTextEdit::Edit(lsp::TextEdit {
+                range,
+                new_text: snippet.unwrap_or_else(|| it.label.clone()),
+            })),
+            label: it.label,
+            ..lsp::CompletionItem::default()
+        }
+    };
+    let items = it.proposals.into_iter().enumerate().map(item).collect();
+    lsp::CompletionList { is_incomplete: it.is_cut, items }
+}
+
+/// The help for a signature.
+pub(crate) fn signature(it: &Signature) -> lsp::SignatureHelp {
+    // Labels are counted in UTF-16 units, whatever the document's positions count.
+    let units = |at: usize| Encoding::Utf16.width(&it.label[..at]) as u32;
+    let parameter = |range: &std::ops::Range<usize>| lsp::ParameterInformation {
+        label: lsp::ParameterLabel::LabelOffsets([units(range.start), units(range.end)]),
+        documentation: None,
+    };
+    lsp::SignatureHelp {
+        signatures: vec![lsp::SignatureInformation {
+            label: it.label.clone(),
+            documentation: (!it.doc.is_empty()).then(|| {
+                lsp::Documentation::MarkupContent(lsp::MarkupContent {
+                    kind: lsp::MarkupKind::Markdown,
+                    value: it.doc.clone(),
+                })
+            }),
+            parameters: Some(it.parameters.iter().map(parameter).collect()),
+            active_parameter: None,
+        }],
+        active_signature: Some(0),
+        active_parameter: Some(it.active as u32),
+    }
+}

@@ -1,0 +1,96 @@
+//! Code actions, and their edits where those take time.
+
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::ls_types as lsp;
+
+use super::placement;
+use crate::documents::actor::Document;
+use crate::documents::job::NoAnswer;
+use crate::features::action::{self, Action};
+use crate::proto;
+use crate::proto::params::{self, ResolveData};
+use crate::proto::view::View;
+use crate::session::Session;
+
+/// What can be done about a range.
+pub(crate) async fn actions(
+    session: &Session,
+    params: lsp::CodeActionParams,
+) -> Result<Option<lsp::CodeActionResponse>> {
+    let uri = params.text_document.uri.clone();
+    let on_save = is_on_save(&params.context);
+    let version = match session.document(&uri).filter(|_| on_save) {
+        Some(document) => Some(searched(&document).await?),
+        None => None,
+    };
+    let ask = move |view: &mut View<'_>| {
+        if version.is_some_and(|it| it != view.version) {
+            return Err(NoAnswer::Modified);
+        }
+        let diagnostics = view.diagnostics();
+        let found = action::actions(view.document, &view.offsets(params.range), &diagnostics);
+        let is_ready = |it: &Action| match it {
+            Action::Place(placement, _) => !on_save || view.solution(placement).is_some(),
+            _ => true,
+        };
+        Ok(found
+            .iter()
+            .filter(|it| params::wants(&params.context, proto::action::kind(it)) && is_ready(it))
+            .filter_map(|it| proto::action::action(view, it, &diagnostics))
+            .map(lsp::CodeActionOrCommand::CodeAction)
+            .collect())
+    };
+    let found = session.ask(&uri, ask).await?.transpose()?;
+    Ok(Some(found.unwrap_or_default()))
+}
+
+/// Whether the editor asks on save: it names the kinds of actions it will apply without asking the user.
+fn is_on_save(context: &lsp::CodeActionContext) -> bool {
+    context.trigger_kind == Some(lsp::CodeActionTriggerKind::AUTOMATIC)
+        && context.only.as_ref().is_some_and(|only| !only.is_empty())
+        && proto::action::KINDS
+            .iter()
+            .any(|it| it.starts_with("source") && params::wants(context, it))
+}
+
+/// Waits until a placement was searched for, at most as long as the settings allow a save to take; the version that this is about.
+async fn searched(document: &Document) -> Result<i32> {
+    let about = document.query(|view| (view.version, view.settings.editor.save_wait));
+    let search = document.search();
+    let (version, wait) = about.await?;
+    // When time is up, what is known by then counts.
+    if let Ok(searched) = tokio::time::timeout(wait, search).await {
+        searched?;
+    }
+    Ok(version)
+}
+
+/// The edit of an action.
+pub(crate) async fn resolve(
+    session: &Session,
+    mut action: lsp::CodeAction,
+) -> Result<lsp::CodeAction> {
+    let Some(data) = action.data.clone() else { return Ok(action) };
+    let later: ResolveData =
+        serde_json::from_value(data).map_err(|it| Error::invalid_params(it.to_string()))?;
+    match later {
+        ResolveData::Place(place) => {
+            let document = session.open_document(&place.uri)?;
+            let (edit, report) = placement::solve(session, document, place).await?;
+            if edit.is_none() {
+                session.connection.show(lsp::MessageType::WARNING, &report);
+            }
+            action.edit = edit;
+        }
+        ResolveData::FixAll { uri, version, code } => {
+            let ask = move |view: &mut View<'_>| {
+                let fix = (view.version == version)
+                    .then(|| action::fix_all(view.document, &code, &view.diagnostics()))?;
+                Some(proto::action::workspace(view, &fix.edits))
+            };
+            let edit = session.ask(&uri, ask).await?.flatten();
+            action.edit = Some(edit.ok_or_else(|| Error::from(NoAnswer::Modified))?);
+        }
+    }
+    Ok(action)
+}

@@ -1,0 +1,72 @@
+//! Commands. Those that are advertised are those that are executed here.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::ls_types as lsp;
+
+use super::placement;
+use crate::connection::ask;
+use crate::proto::action::PLACE;
+use crate::proto::params::PlaceRequest;
+use crate::session::Session;
+
+/// The command that prints what there is to know about the server's state.
+const DEBUG: &str = "noisy.printDebugInformation";
+
+/// All commands.
+pub(crate) const ALL: [&str; 2] = [PLACE, DEBUG];
+
+/// Executes a command.
+pub(crate) async fn execute(
+    session: &Session,
+    params: lsp::ExecuteCommandParams,
+) -> Result<Option<Value>> {
+    match params.command.as_str() {
+        PLACE => {
+            let place = params.arguments.into_iter().next().unwrap_or_default();
+            let place: PlaceRequest = serde_json::from_value(place)
+                .map_err(|it| Error::invalid_params(it.to_string()))?;
+            let document = session.open_document(&place.uri)?;
+            let (edit, report) = placement::solve(session, document, place).await?;
+            match edit {
+                Some(edit) => ask::apply(&session.connection, edit, report),
+                None => session.connection.show(lsp::MessageType::INFO, &report),
+            }
+            Ok(None)
+        }
+        DEBUG => Ok(Some(debug(session).await.into())),
+        name => Err(Error::invalid_params(format!("unknown command '{name}'"))),
+    }
+}
+
+/// The settings and what is open, for reports of faults.
+async fn debug(session: &Session) -> String {
+    let mut out = format!(
+        "noisy-lsp {}\n{:#?}\n",
+        env!("CARGO_PKG_VERSION"),
+        session.connection.capabilities()
+    );
+    let _ = writeln!(out, "{:#?}", session.connection.settings);
+    let asked: Vec<_> = session
+        .all_documents()
+        .into_iter()
+        .map(|it| {
+            let answer = it.query(|view| {
+                let (ops, values, ..) = view.document.ir().bounds();
+                let (bytes, version) = (view.text().len_bytes(), view.version);
+                format!(
+                    "version {version}, {bytes} bytes, {ops} ops, {values} values, {}",
+                    view.document.ir().interner.summary()
+                )
+            });
+            (it.uri, answer)
+        })
+        .collect();
+    for (uri, answer) in asked {
+        let text = answer.await.unwrap_or_else(|why| format!("{why:?}"));
+        let _ = writeln!(out, "{}: {text}", uri.as_str());
+    }
+    out
+}

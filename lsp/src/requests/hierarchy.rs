@@ -1,0 +1,62 @@
+//! The call hierarchy.
+
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::ls_types as lsp;
+
+use crate::features::hierarchy::{self, Calls};
+use crate::proto::symbol::call_item;
+use crate::proto::view::View;
+use crate::session::Session;
+
+/// The function at a position.
+pub(crate) async fn prepare(
+    session: &Session,
+    params: lsp::CallHierarchyPrepareParams,
+) -> Result<Option<Vec<lsp::CallHierarchyItem>>> {
+    let at = params.text_document_position_params;
+    let ask = move |view: &mut View<'_>| {
+        let found = hierarchy::function_at(view.document.source(), view.offset(at.position));
+        found.and_then(|op| call_item(view, op)).into_iter().collect()
+    };
+    Ok(Some(session.ask(&at.text_document.uri, ask).await?.unwrap_or_default()))
+}
+
+/// Who calls a function.
+pub(crate) async fn incoming(
+    session: &Session,
+    params: lsp::CallHierarchyIncomingCallsParams,
+) -> Result<Option<Vec<lsp::CallHierarchyIncomingCall>>> {
+    let item = params.item;
+    let ask = move |view: &mut View<'_>| {
+        let at = view.offset(item.selection_range.start);
+        let function = hierarchy::function_at(view.document.source(), at)?;
+        let call = |it: &Calls| {
+            Some(lsp::CallHierarchyIncomingCall {
+                from: call_item(view, it.function)?,
+                from_ranges: it.places.iter().map(|it| view.range(it)).collect(),
+            })
+        };
+        Some(hierarchy::incoming(view.document.ir(), function).iter().filter_map(call).collect())
+    };
+    Ok(Some(session.ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
+}
+
+/// Whom a function calls.
+pub(crate) async fn outgoing(
+    session: &Session,
+    params: lsp::CallHierarchyOutgoingCallsParams,
+) -> Result<Option<Vec<lsp::CallHierarchyOutgoingCall>>> {
+    let item = params.item;
+    let ask = move |view: &mut View<'_>| {
+        let at = view.offset(item.selection_range.start);
+        let function = hierarchy::function_at(view.document.source(), at)?;
+        let call = |it: &Calls| {
+            Some(lsp::CallHierarchyOutgoingCall {
+                to: call_item(view, it.function)?,
+                from_ranges: it.places.iter().map(|it| view.range(it)).collect(),
+            })
+        };
+        Some(hierarchy::outgoing(view.document.ir(), function).iter().filter_map(call).collect())
+    };
+    Ok(Some(session.ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
+}

@@ -1,0 +1,120 @@
+//! The shape of a document: symbols, folds, selections, links.
+
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::ls_types as lsp;
+
+use crate::features::{fold, link, selection, symbol};
+use crate::proto;
+use crate::proto::view::View;
+use crate::session::Session;
+use crate::wire::json::{JsonArray, JsonBuffer, JsonTree};
+
+/// Not more symbols than this are found in a workspace.
+const MAX_SYMBOLS: usize = 500;
+
+/// The symbols of a document, as a tree where the client takes one.
+pub(crate) async fn symbols(
+    session: &Session,
+    params: lsp::DocumentSymbolParams,
+) -> Result<JsonBuffer> {
+    let uri = params.text_document.uri;
+    let is_tree = session.connection.capabilities().symbol_tree;
+    let (mut outline, mut tree, mut flat) = (None, JsonTree::new(), JsonArray::new());
+    let job = move |view: &mut View<'_>| {
+        let source = view.document.source();
+        let outline = outline.get_or_insert_with(|| symbol::Outline::new(source));
+        let more = outline.step(source, &mut |it| {
+            if is_tree {
+                tree.push(it.depth, &proto::symbol::document_symbol(view, &it));
+            } else {
+                flat.push(&proto::symbol::information(view, it));
+            }
+        });
+        (!more).then(|| if is_tree { tree.take() } else { flat.take() })
+    };
+    session.list(&uri, job).await
+}
+
+/// The symbols of all open documents that match a query.
+pub(crate) async fn workspace_symbols(
+    session: &Session,
+    params: lsp::WorkspaceSymbolParams,
+) -> Result<Option<lsp::WorkspaceSymbolResponse>> {
+    // All documents are asked before the first answer is awaited.
+    let asked: Vec<_> = session
+        .all_documents()
+        .into_iter()
+        .map(|document| {
+            let (query, mut outline, mut found) = (params.query.clone(), None, Vec::new());
+            document.run(move |view: &mut View<'_>| {
+                let source = view.document.source();
+                let outline = outline.get_or_insert_with(|| symbol::Outline::new(source));
+                let more = outline.step(source, &mut |it| {
+                    if symbol::matches(&it.name, &query) {
+                        found.push(proto::symbol::information(view, it));
+                    }
+                });
+                let is_done = !more || found.len() >= MAX_SYMBOLS;
+                is_done.then(|| std::mem::take(&mut found))
+            })
+        })
+        .collect();
+    let mut out = Vec::new();
+    for answer in asked {
+        // A document that changes or closes meanwhile has no part in the answer.
+        out.extend(answer.await.unwrap_or_default());
+    }
+    out.truncate(MAX_SYMBOLS);
+    Ok(Some(lsp::WorkspaceSymbolResponse::Flat(out)))
+}
+
+/// What can be folded.
+pub(crate) async fn folds(
+    session: &Session,
+    params: lsp::FoldingRangeParams,
+) -> Result<JsonBuffer> {
+    let (mut folds, mut out) = (None, JsonArray::new());
+    let job = move |view: &mut View<'_>| {
+        let source = view.document.source();
+        let folds = folds.get_or_insert_with(|| fold::Folds::new(source));
+        let more = folds.step(source, &mut |it| {
+            if let Some(fold) = proto::symbol::fold(view, &it) {
+                out.push(&fold);
+            }
+        });
+        (!more).then(|| out.take())
+    };
+    session.list(&params.text_document.uri, job).await
+}
+
+/// What a selection grows to.
+pub(crate) async fn selections(
+    session: &Session,
+    params: lsp::SelectionRangeParams,
+) -> Result<Option<Vec<lsp::SelectionRange>>> {
+    let ask = move |view: &mut View<'_>| {
+        let one = |it: &lsp::Position| {
+            let ranges = selection::selection(view.document.source(), view.offset(*it));
+            proto::symbol::selection(view, &ranges)
+        };
+        params.positions.iter().map(one).collect()
+    };
+    Ok(Some(session.ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
+}
+
+/// What leads elsewhere.
+pub(crate) async fn links(
+    session: &Session,
+    params: lsp::DocumentLinkParams,
+) -> Result<JsonBuffer> {
+    let (mut links, mut out) = (link::Links::default(), JsonArray::new());
+    let job = move |view: &mut View<'_>| {
+        let more = links.step(view.document.source(), &mut |it| {
+            if let Some(link) = proto::navigation::link(view, &it) {
+                out.push(&link);
+            }
+        });
+        (!more).then(|| out.take())
+    };
+    session.list(&params.text_document.uri, job).await
+}

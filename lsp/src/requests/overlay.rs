@@ -1,0 +1,75 @@
+//! What is shown over the text: hovers, hints, lenses.
+
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::ls_types as lsp;
+
+use crate::features::{hint, hover, lens};
+use crate::proto;
+use crate::proto::view::View;
+use crate::session::Session;
+use crate::wire::json::{JsonArray, JsonBuffer};
+
+/// What there is to say about a position.
+pub(crate) async fn hover(
+    session: &Session,
+    params: lsp::HoverParams,
+) -> Result<Option<lsp::Hover>> {
+    let at = params.text_document_position_params;
+    let ask = move |view: &mut View<'_>| {
+        hover::hover(view.document, view.offset(at.position))
+            .filter(|it| it.is_of_noise || !view.settings.editor.only_noise)
+            .map(|it| proto::overlay::hover(view, it))
+    };
+    Ok(session.ask(&at.text_document.uri, ask).await?.flatten())
+}
+
+/// The hints of a range; never null, which some clients take for "as before".
+pub(crate) async fn hints(session: &Session, params: lsp::InlayHintParams) -> Result<JsonBuffer> {
+    let (mut hints, mut out) = (None, JsonArray::new());
+    let job = move |view: &mut View<'_>| {
+        let wanted = &view.settings.file.hints;
+        let hints = hints.get_or_insert_with(|| {
+            hint::Search::new(view.document, view.offsets(params.range), wanted)
+        });
+        let more = hints.step(view.document, wanted, &mut |it| {
+            out.push(&proto::overlay::hint(view, it));
+        });
+        (!more).then(|| out.take())
+    };
+    session.list(&params.text_document.uri, job).await
+}
+
+/// A hint with its tooltip, if the document is still the one it was made for.
+pub(crate) async fn resolve_hint(
+    session: &Session,
+    mut hint: lsp::InlayHint,
+) -> Result<lsp::InlayHint> {
+    let data = hint.data.clone().unwrap_or_default();
+    let Ok((uri, version, offset)) = serde_json::from_value::<(lsp::Uri, i32, usize)>(data) else {
+        return Ok(hint);
+    };
+    let ask = move |view: &mut View<'_>| {
+        (view.version == version).then(|| hover::hover(view.document, offset)).flatten()
+    };
+    if let Some(hover) = session.ask(&uri, ask).await?.flatten() {
+        let text = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: hover.text };
+        hint.tooltip = Some(text.into());
+    }
+    Ok(hint)
+}
+
+/// The lines above functions.
+pub(crate) async fn lenses(session: &Session, params: lsp::CodeLensParams) -> Result<JsonBuffer> {
+    let (mut lenses, mut out) = (None, JsonArray::new());
+    let job = move |view: &mut View<'_>| {
+        if !view.settings.editor.lenses {
+            return Some(out.take());
+        }
+        let lenses = lenses.get_or_insert_with(|| lens::Lenses::new(view.document));
+        let more = lenses.step(view.document, &mut |it| {
+            out.push(&proto::overlay::lens(view, &it));
+        });
+        (!more).then(|| out.take())
+    };
+    session.list(&params.text_document.uri, job).await
+}

@@ -1,0 +1,62 @@
+//! The optimizer on demand, when a code action is resolved or the command is executed: with progress for the user and a way to cancel.
+
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::ls_types as lsp;
+
+use crate::connection::progress::Progress;
+use crate::documents::actor::Document;
+use crate::documents::job::NoAnswer;
+use crate::features::action::Scope;
+use crate::optimizer::{self, Found, StopOnDrop};
+use crate::proto;
+use crate::proto::params::{self, PlaceRequest};
+use crate::proto::view::View;
+use crate::session::Session;
+
+/// Solves in the version that a request is about, or with none given in the newest: an edit, if there is anything to insert, and a
+/// report for the user.
+pub(crate) async fn solve(
+    session: &Session,
+    document: Document,
+    request: PlaceRequest,
+) -> Result<(Option<lsp::WorkspaceEdit>, String)> {
+    let connection = &session.connection;
+    let placement = request.placement();
+    let wanted = placement.clone();
+    let look = move |view: &mut View<'_>| {
+        let known = view.solution(&wanted).cloned();
+        (view.text().clone(), view.version, view.settings.clone(), known)
+    };
+    let (text, version, settings, known) = document.query(look).await?;
+    if request.version.is_some_and(|it| it != version) {
+        return Err(NoAnswer::Modified.into());
+    }
+    let solution = match known {
+        Some(solution) => solution,
+        None => {
+            let stop = StopOnDrop::default();
+            let op = settings.file.model.noise().reset_name();
+            let what = match &placement.scope {
+                Scope::Function(_, name) => format!("Placing {op} in @{name}"),
+                Scope::File => format!("Placing {op}"),
+            };
+            let mut options = optimizer::options(&settings, &stop);
+            let progress = Progress::begin(connection, &what, stop.flag(), options.limits.time);
+            options.watch = Some(progress.watch());
+            // Who cancels need not wait for the solver to see it.
+            let mut solved = tokio::select! {
+                solved = optimizer::run(connection, &settings, text.clone(), vec![placement], options) => solved.map_err(params::refused)?,
+                () = progress.cancelled() => return Err(Error::request_cancelled()),
+            };
+            let solved = solved.pop();
+            solved.ok_or_else(Error::internal_error)?
+        }
+    };
+    if document.query(|view| view.version).await? != version {
+        return Err(NoAnswer::Modified.into());
+    }
+    let Found::Fix(fix) = &solution.found else { return Ok((None, solution.report)) };
+    let edits = proto::edit::edits(&text, connection.capabilities().encoding, &fix.edits);
+    let edit = proto::edit::workspace(connection, &request.uri, version, edits);
+    Ok((Some(edit), solution.report))
+}

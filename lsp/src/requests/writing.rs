@@ -1,0 +1,49 @@
+//! Help while writing: completion and signatures.
+
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::ls_types as lsp;
+
+use crate::features::{completion, signature};
+use crate::proto;
+use crate::proto::view::View;
+use crate::session::Session;
+
+/// What may stand at a position.
+pub(crate) async fn completion(
+    session: &Session,
+    params: lsp::CompletionParams,
+) -> Result<Option<lsp::CompletionResponse>> {
+    let at = params.text_document_position;
+    let ask = move |view: &mut View<'_>| {
+        let found = completion::completion(view.document, view.offset(at.position));
+        proto::writing::completion(view, found)
+    };
+    let list = session.ask(&at.text_document.uri, ask).await?.unwrap_or_default();
+    Ok(Some(lsp::CompletionResponse::List(list)))
+}
+
+/// The documentation of a proposal.
+pub(crate) async fn resolve_completion(
+    _: &Session,
+    mut item: lsp::CompletionItem,
+) -> Result<lsp::CompletionItem> {
+    if let Some(text) = completion::documentation(&item.label) {
+        let value = text.to_owned();
+        let text = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value };
+        item.documentation = Some(lsp::Documentation::MarkupContent(text));
+    }
+    Ok(item)
+}
+
+/// The signature of what is being written.
+pub(crate) async fn signature(
+    session: &Session,
+    params: lsp::SignatureHelpParams,
+) -> Result<Option<lsp::SignatureHelp>> {
+    let at = params.text_document_position_params;
+    let ask = move |view: &mut View<'_>| {
+        let found = signature::signature(view.document, view.offset(at.position));
+        found.map(|it| proto::writing::signature(&it))
+    };
+    Ok(session.ask(&at.text_document.uri, ask).await?.flatten())
+}

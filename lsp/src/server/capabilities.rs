@@ -1,0 +1,97 @@
+//! What the server says that it can do.
+
+use tower_lsp::ls_types as lsp;
+
+use crate::connection::Connection;
+use crate::proto::action::KINDS;
+use crate::proto::token;
+use crate::requests::command;
+use crate::text::position::encoding_kind;
+
+/// For a client and settings.
+pub(crate) fn of(connection: &Connection) -> lsp::ServerCapabilities {
+    let client = connection.capabilities();
+    let all = !connection.settings.editor().only_noise;
+    lsp::ServerCapabilities {
+        position_encoding: Some(encoding_kind(client.encoding)),
+        text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(
+            lsp::TextDocumentSyncOptions {
+                open_close: Some(true),
+                change: Some(lsp::TextDocumentSyncKind::INCREMENTAL),
+                ..lsp::TextDocumentSyncOptions::default()
+            },
+        )),
+        workspace: Some(lsp::WorkspaceServerCapabilities {
+            workspace_folders: Some(lsp::WorkspaceFoldersServerCapabilities {
+                supported: Some(true),
+                change_notifications: Some(lsp::OneOf::Left(true)),
+            }),
+            file_operations: None,
+        }),
+        hover_provider: Some(lsp::HoverProviderCapability::Simple(true)),
+        inlay_hint_provider: Some(lsp::OneOf::Right(lsp::InlayHintServerCapabilities::Options(
+            lsp::InlayHintOptions {
+                resolve_provider: Some(true),
+                ..lsp::InlayHintOptions::default()
+            },
+        ))),
+        code_action_provider: client.action_literals.then(|| {
+            lsp::CodeActionProviderCapability::Options(lsp::CodeActionOptions {
+                code_action_kinds: Some(KINDS.map(lsp::CodeActionKind::new).to_vec()),
+                resolve_provider: Some(true),
+                ..lsp::CodeActionOptions::default()
+            })
+        }),
+        execute_command_provider: Some(lsp::ExecuteCommandOptions {
+            commands: command::ALL.map(str::to_owned).to_vec(),
+            ..lsp::ExecuteCommandOptions::default()
+        }),
+        diagnostic_provider: client.pulls_diagnostics.then(|| {
+            lsp::DiagnosticServerCapabilities::Options(lsp::DiagnosticOptions {
+                identifier: Some("noisy".to_owned()),
+                ..lsp::DiagnosticOptions::default()
+            })
+        }),
+        definition_provider: all.then_some(lsp::OneOf::Left(true)),
+        references_provider: all.then_some(lsp::OneOf::Left(true)),
+        document_highlight_provider: all.then_some(lsp::OneOf::Left(true)),
+        document_symbol_provider: all.then_some(lsp::OneOf::Left(true)),
+        rename_provider: all.then(|| {
+            lsp::OneOf::Right(lsp::RenameOptions {
+                prepare_provider: Some(true),
+                work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
+            })
+        }),
+        folding_range_provider: all.then_some(lsp::FoldingRangeProviderCapability::Simple(true)),
+        selection_range_provider: all
+            .then_some(lsp::SelectionRangeProviderCapability::Simple(true)),
+        semantic_tokens_provider: all.then(|| {
+            lsp::SemanticTokensOptions {
+                legend: token::legend(),
+                range: Some(true),
+                full: Some(lsp::SemanticTokensFullOptions::Delta { delta: Some(true) }),
+                ..lsp::SemanticTokensOptions::default()
+            }
+            .into()
+        }),
+        signature_help_provider: all.then(|| lsp::SignatureHelpOptions {
+            trigger_characters: Some(["(", ",", " "].map(str::to_owned).to_vec()),
+            ..lsp::SignatureHelpOptions::default()
+        }),
+        linked_editing_range_provider: all
+            .then_some(lsp::LinkedEditingRangeServerCapabilities::Simple(true)),
+        document_link_provider: Some(lsp::DocumentLinkOptions {
+            resolve_provider: Some(false),
+            work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
+        }),
+        code_lens_provider: Some(lsp::CodeLensOptions { resolve_provider: Some(false) }),
+        call_hierarchy_provider: all.then_some(lsp::CallHierarchyServerCapability::Simple(true)),
+        workspace_symbol_provider: all.then_some(lsp::OneOf::Left(true)),
+        completion_provider: all.then(|| lsp::CompletionOptions {
+            resolve_provider: Some(true),
+            trigger_characters: Some(["%", "^", "@", "!", "#", "."].map(str::to_owned).to_vec()),
+            ..lsp::CompletionOptions::default()
+        }),
+        ..lsp::ServerCapabilities::default()
+    }
+}

@@ -1,0 +1,331 @@
+//! The service in front of `tower_lsp`'s: what must happen in the order of the wire happens here, before anything waits.
+//!
+//! *Laws.*
+//! - `call` is called by the one thread that reads, in wire order. Notifications about documents and settings take effect in it.
+//! - The future of a request is polled once in it. A handler sends its question to the document's actor before its first
+//!   `await`, so the question stands in the actor's mailbox where the request stood on the wire.
+//! - Every request is answered once: a handler that panics is answered with an internal error, a cancelled one (by
+//!   `tower_lsp`) with -32800, an unknown one with -32601, also if its name starts with `$/`.
+//! - The answers that handlers write as text ([`Server::write`]) go past `tower_lsp`, which would make a tree of JSON values of each. They are
+//!   cancelled here, by `$/cancelRequest`.
+
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use futures_util::FutureExt;
+use futures_util::future::{AbortHandle, BoxFuture, abortable};
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tower::Service;
+use tower_lsp::jsonrpc::{Error, Id, Request, Response};
+use tower_lsp::ls_types as lsp;
+use tower_lsp::{ExitedError, LspService};
+
+use super::{Server, Written};
+use crate::documents::actor::Document;
+use crate::log;
+use crate::session::{Session, configuration, watch};
+use crate::wire::json::JsonBuffer;
+
+/// Where the connection is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Phase {
+    New,
+    Running,
+    ShutDown,
+}
+
+/// An answer.
+#[derive(Debug)]
+pub(crate) enum Reply {
+    /// One that `tower_lsp` makes.
+    Plain(Response),
+    /// The JSON text of a whole message.
+    Written(JsonBuffer),
+}
+
+impl Reply {
+    /// The code of the error that it is.
+    fn error(&self) -> Option<i64> {
+        match self {
+            Reply::Plain(response) => response.error().map(|it| it.code.code()),
+            Reply::Written(_) => None,
+        }
+    }
+}
+
+/// The requests whose answers are being written, with the means to cancel them.
+#[derive(Clone, Debug, Default)]
+struct Pending(Arc<Mutex<FxHashMap<Id, AbortHandle>>>);
+
+impl Pending {
+    fn all(&self) -> MutexGuard<'_, FxHashMap<Id, AbortHandle>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes a message of an answer that is being written, unless the request is cancelled before.
+    fn reply(&self, id: Id, answer: Written) -> impl Future<Output = Reply> + Send + use<> {
+        let (answer, abort) = abortable(answer);
+        self.all().insert(id.clone(), abort);
+        let pending = self.clone();
+        async move {
+            let answer = AssertUnwindSafe(answer).catch_unwind().await;
+            pending.all().remove(&id);
+            let error = match answer {
+                Ok(Ok(Ok(json))) => return Reply::Written(with_result(&id, json)),
+                Ok(Ok(Err(error))) => error,
+                Ok(Err(_)) => Error::request_cancelled(),
+                Err(_) => Error::internal_error(),
+            };
+            Reply::Plain(Response::from_error(id, error))
+        }
+    }
+
+    fn cancel(&self, params: Option<&Value>) {
+        let id = params.and_then(|it| Id::deserialize(&it["id"]).ok());
+        if let Some(abort) = id.and_then(|it| self.all().remove(&it)) {
+            abort.abort();
+        }
+    }
+}
+
+/// See the module.
+pub(crate) struct Ingress {
+    inner: LspService<Server>,
+    server: Server,
+    pending: Pending,
+    phase: Arc<AtomicU8>,
+}
+
+impl std::fmt::Debug for Ingress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ingress").field("phase", &self.phase).finish_non_exhaustive()
+    }
+}
+
+/// What an editor says about a document in `textDocument/didOpen`; the language is not asked for.
+#[derive(Deserialize)]
+struct Opened {
+    #[serde(rename = "textDocument")]
+    document: OpenedDocument,
+}
+
+#[derive(Deserialize)]
+struct OpenedDocument {
+    uri: lsp::Uri,
+    #[serde(default)]
+    version: i32,
+    text: String,
+}
+
+fn read<T: DeserializeOwned>(params: Option<Value>) -> Option<T> {
+    serde_json::from_value(params?).ok()
+}
+
+/// Whether it is a notification that must take effect in order.
+fn is_ordered(request: &Request) -> bool {
+    request.id().is_none()
+        && matches!(
+            request.method(),
+            "textDocument/didOpen"
+                | "textDocument/didChange"
+                | "textDocument/didClose"
+                | "textDocument/didSave"
+                | "workspace/didChangeConfiguration"
+                | "workspace/didChangeWatchedFiles"
+                | "workspace/didChangeWorkspaceFolders"
+                | "window/workDoneProgress/cancel"
+                | "$/setTrace"
+        )
+}
+
+impl Ingress {
+    /// Puts itself in front of a service.
+    pub(crate) fn new(inner: LspService<Server>, server: Server) -> Self {
+        let phase = Arc::new(AtomicU8::new(Phase::New as u8));
+        Self { inner, server, pending: Pending::default(), phase }
+    }
+
+    fn session(&self) -> &Arc<Session> {
+        &self.server.session
+    }
+
+    fn is(&self, phase: Phase) -> bool {
+        self.phase.load(Ordering::SeqCst) == phase as u8
+    }
+
+    /// The code to exit with.
+    pub(crate) fn exit_code(&self) -> u8 {
+        u8::from(!self.is(Phase::ShutDown))
+    }
+
+    fn notify(&self, method: &str, params: Option<Value>) {
+        let known = match method {
+            "textDocument/didOpen" => read::<Opened>(params).map(|it| self.open(it.document)),
+            "textDocument/didChange" => {
+                read::<lsp::DidChangeTextDocumentParams>(params).map(|it| {
+                    if let Some(document) = self.session().document(&it.text_document.uri) {
+                        document.change(it.text_document.version, it.content_changes);
+                    }
+                })
+            }
+            "textDocument/didClose" => read::<lsp::DidCloseTextDocumentParams>(params).map(|it| {
+                let uri = it.text_document.uri;
+                if self.session().remove(&uri) {
+                    let clear = !self.session().connection.capabilities().pulls_diagnostics;
+                    self.session().connection.outbox.closed(&uri.as_str().into(), clear);
+                }
+            }),
+            "workspace/didChangeConfiguration" => read::<lsp::DidChangeConfigurationParams>(params)
+                .map(|it| self.configure(&it.settings)),
+            "workspace/didChangeWatchedFiles" => {
+                watch::changed(self.session());
+                Some(())
+            }
+            "workspace/didChangeWorkspaceFolders" => {
+                read::<lsp::DidChangeWorkspaceFoldersParams>(params).map(|it| {
+                    let uris = |it: Vec<lsp::WorkspaceFolder>| it.into_iter().map(|it| it.uri);
+                    let removed: Vec<_> = uris(it.event.removed).collect();
+                    self.session()
+                        .connection
+                        .settings
+                        .set_roots(uris(it.event.added).collect(), &removed);
+                    self.session().refresh();
+                    configuration::request(self.session());
+                })
+            }
+            "$/setTrace" => read::<lsp::SetTraceParams>(params)
+                .map(|it| self.session().connection.set_trace(it.value)),
+            "window/workDoneProgress/cancel" => read::<lsp::WorkDoneProgressCancelParams>(params)
+                .map(|it| self.session().connection.progress.cancel(&it.token)),
+            _ => Some(()),
+        };
+        if known.is_none() {
+            log::line(format_args!("{method}: not understood, ignored"));
+        }
+    }
+
+    fn open(&self, document: OpenedDocument) {
+        let OpenedDocument { uri, version, text } = document;
+        match Document::open(&self.session().connection, uri.clone(), version, text) {
+            Ok(document) => self.session().insert(&uri, document),
+            Err(error) => {
+                self.session().remove(&uri);
+                log::line(format_args!("{}: not opened: {error}", uri.as_str()));
+            }
+        }
+    }
+
+    /// Has `tower_lsp` answer.
+    fn plain(
+        &mut self,
+        id: Option<Id>,
+        request: Request,
+    ) -> impl Future<Output = Result<Option<Reply>, ExitedError>> + Send + use<> {
+        let method = request.method().to_owned();
+        let future = self.inner.call(request);
+        let phase = self.phase.clone();
+        async move {
+            let response = match AssertUnwindSafe(future).catch_unwind().await {
+                Ok(response) => response?,
+                Err(_) => id.map(|id| Response::from_error(id, Error::internal_error())),
+            };
+            if response.as_ref().is_some_and(Response::is_ok) {
+                match &*method {
+                    "initialize" => phase.store(Phase::Running as u8, Ordering::SeqCst),
+                    "shutdown" => phase.store(Phase::ShutDown as u8, Ordering::SeqCst),
+                    _ => {}
+                }
+            }
+            Ok(response.map(Reply::Plain))
+        }
+    }
+
+    fn configure(&self, settings: &Value) {
+        if settings.as_object().is_some_and(|it| !it.is_empty()) {
+            configuration::change(self.session(), None, settings);
+        }
+        // Clients that are asked for their settings send none here.
+        configuration::request(self.session());
+    }
+}
+
+impl Service<Request> for Ingress {
+    type Response = Option<Reply>;
+    type Error = ExitedError;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        if is_ordered(&request) {
+            if !self.is(Phase::Running) {
+                return futures_util::future::ready(Ok(None)).boxed();
+            }
+            let (method, _, params) = request.into_parts();
+            self.notify(&method, params);
+            return futures_util::future::ready(Ok(None)).boxed();
+        }
+        let id = request.id().cloned();
+        let method = request.method().to_owned();
+        if let Some(id) = &id
+            && method.starts_with("$/")
+        {
+            let reply = Response::from_error(id.clone(), Error::method_not_found());
+            return futures_util::future::ready(Ok(Some(Reply::Plain(reply)))).boxed();
+        }
+        if method == "$/cancelRequest" {
+            self.pending.cancel(request.params());
+        }
+        let is_running = self.is(Phase::Running);
+        let written = id.clone().filter(|_| is_running).and_then(|id| {
+            let answer = self.server.write(&method, request.params())?;
+            Some(self.pending.reply(id, answer))
+        });
+        let reply = match written {
+            Some(reply) => reply.map(|it| Ok(Some(it))).boxed(),
+            None => self.plain(id.clone(), request).boxed(),
+        };
+        let connection = self.session().connection.clone();
+        let start = Instant::now();
+        let handled = async move {
+            let reply = reply.await?;
+            let trace = connection.trace();
+            if let (Some(reply), Some(id)) = (&reply, &id)
+                && (log::is_on() || trace != lsp::TraceValue::Off)
+            {
+                let ms = start.elapsed().as_secs_f64() * 1e3;
+                let error = reply.error().map(|it| format!(" error {it}")).unwrap_or_default();
+                let line = format!("{method} {id} {ms:.3} ms{error}");
+                log::line(format_args!("{line}"));
+                if trace != lsp::TraceValue::Off {
+                    let params = lsp::LogTraceParams { message: line, verbose: None };
+                    connection.outbox.notify("$/logTrace", params);
+                }
+            }
+            Ok(reply)
+        };
+        let mut handled = handled.boxed();
+        // The first poll, in wire order. Nobody is woken: who goes on with the future polls it again.
+        match Pin::new(&mut handled).poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(reply) => futures_util::future::ready(reply).boxed(),
+            Poll::Pending => handled,
+        }
+    }
+}
+
+/// The text of a response.
+fn with_result(id: &Id, result: JsonBuffer) -> JsonBuffer {
+    let id = serde_json::to_vec(id).unwrap_or_else(|_| b"null".to_vec());
+    let before = [br#"{"jsonrpc":"2.0","id":"#, &*id, br#","result":"#].concat();
+    result.within(before, b"}")
+}

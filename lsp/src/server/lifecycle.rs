@@ -1,0 +1,50 @@
+//! The start.
+
+use std::sync::Arc;
+
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::ls_types as lsp;
+
+use super::{capabilities, parent};
+use crate::connection::{ask, docs, status};
+use crate::session::{Session, configuration, watch};
+
+/// Gets to know the client, and says what the server can do.
+pub(crate) fn initialize(
+    session: &Session,
+    params: lsp::InitializeParams,
+) -> Result<lsp::InitializeResult> {
+    let connection = &session.connection;
+    connection.set_capabilities(&params.capabilities);
+    connection.set_trace(params.trace.unwrap_or_default());
+    let folders = params.workspace_folders.unwrap_or_default().into_iter().map(|it| it.uri);
+    let mut roots: Vec<_> = folders.collect();
+    if roots.is_empty() {
+        #[expect(deprecated, reason = "clients without workspace folders say it so")]
+        roots.extend(params.root_uri);
+    }
+    connection.settings.set_roots(roots, &[]);
+    if let Some(options) = &params.initialization_options {
+        configuration::set(connection, None, options);
+    }
+    if let Some(id) = params.process_id {
+        parent::watch(id);
+    }
+    Ok(lsp::InitializeResult {
+        capabilities: capabilities::of(connection),
+        server_info: Some(lsp::ServerInfo {
+            name: "noisy-lsp".to_owned(),
+            version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        }),
+        ..lsp::InitializeResult::default()
+    })
+}
+
+/// The client is ready to be asked.
+pub(crate) fn initialized(session: &Arc<Session>) {
+    ask::register(&session.connection);
+    configuration::request(session);
+    docs::write(&session.connection);
+    watch::start(session);
+    status::send(&session.connection);
+}

@@ -1,0 +1,105 @@
+//! The connection and the open documents: what the handlers of requests work on.
+
+pub(crate) mod configuration;
+pub(crate) mod watch;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustc_hash::FxHashMap;
+use tokio::runtime::Handle;
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::ls_types as lsp;
+
+use crate::connection::Connection;
+use crate::documents::actor::Document;
+use crate::documents::job::{Job, NoAnswer};
+use crate::proto::view::View;
+use crate::wire::json::{JsonArray, JsonBuffer};
+
+/// A connection with its documents.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// The connection.
+    pub connection: Arc<Connection>,
+    documents: Mutex<FxHashMap<String, Document>>,
+}
+
+impl Session {
+    /// A session without documents; its tasks run in a runtime.
+    pub(crate) fn new(runtime: Handle) -> Self {
+        let connection = Arc::new(Connection::new(runtime));
+        Self { connection, documents: Mutex::default() }
+    }
+
+    /// Asks a document; nothing if it is not open. The question is on its way before the first `await`.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        uri: &lsp::Uri,
+        ask: impl FnOnce(&mut View<'_>) -> T + Send + 'static,
+    ) -> Result<Option<T>> {
+        let Some(document) = self.document(uri) else { return Ok(None) };
+        answer(document.query(ask).await)
+    }
+
+    /// Runs a job on a document; nothing if it is not open.
+    pub(crate) async fn run<J: Job>(&self, uri: &lsp::Uri, job: J) -> Result<Option<J::Output>> {
+        let Some(document) = self.document(uri) else { return Ok(None) };
+        answer(document.run(job).await)
+    }
+
+    /// Runs a job that writes a list as JSON; the list of a document that is not open is empty.
+    pub(crate) async fn list<J>(&self, uri: &lsp::Uri, job: J) -> Result<JsonBuffer>
+    where
+        J: Job<Output = JsonBuffer>,
+    {
+        Ok(self.run(uri, job).await?.unwrap_or_else(|| JsonArray::new().take()))
+    }
+
+    /// An open document; an error if it is not open.
+    pub(crate) fn open_document(&self, uri: &lsp::Uri) -> Result<Document> {
+        self.document(uri).ok_or_else(|| Error::invalid_params("the document is not open"))
+    }
+
+    /// Each document looks up its settings again.
+    pub(crate) fn refresh(&self) {
+        self.all_documents().iter().for_each(Document::refresh);
+    }
+
+    fn documents(&self) -> MutexGuard<'_, FxHashMap<String, Document>> {
+        self.documents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A document, if it is open.
+    pub(crate) fn document(&self, uri: &lsp::Uri) -> Option<Document> {
+        self.documents().get(uri.as_str()).cloned()
+    }
+
+    /// All open documents, ordered by name.
+    pub(crate) fn all_documents(&self) -> Vec<Document> {
+        let documents = self.documents();
+        let mut all: Vec<_> = documents.iter().collect();
+        all.sort_unstable_by_key(|(uri, _)| *uri);
+        all.into_iter().map(|(_, document)| document.clone()).collect()
+    }
+
+    /// Opens a document in place of any of that name.
+    pub(crate) fn insert(&self, uri: &lsp::Uri, document: Document) {
+        if let Some(old) = self.documents().insert(uri.as_str().to_owned(), document) {
+            old.close();
+        }
+    }
+
+    /// Closes a document; whether it was open.
+    pub(crate) fn remove(&self, uri: &lsp::Uri) -> bool {
+        let document = self.documents().remove(uri.as_str());
+        document.inspect(Document::close).is_some()
+    }
+}
+
+fn answer<T>(answer: std::result::Result<T, NoAnswer>) -> Result<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(NoAnswer::Gone) => Ok(None),
+        Err(why) => Err(why.into()),
+    }
+}

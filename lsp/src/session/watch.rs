@@ -1,0 +1,43 @@
+//! Configuration files, watched by the server itself: some clients do not watch files, and none watches outside of its workspace.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Session;
+use crate::connection::{ask, problems, status};
+
+/// How often the server looks for configuration files that came, went or changed; it looks at about twenty names.
+const INTERVAL: Duration = Duration::from_secs(2);
+
+/// Watches until the process ends.
+pub(crate) fn start(session: &Arc<Session>) {
+    let watched = session.clone();
+    session.connection.spawn(async move {
+        let mut before = None;
+        loop {
+            tokio::time::sleep(INTERVAL).await;
+            let documents = watched.all_documents();
+            if documents.is_empty() {
+                continue;
+            }
+            let looking = watched.clone();
+            let look =
+                move || looking.connection.settings.stamps(documents.iter().map(|it| &it.uri));
+            let Ok(now) = tokio::task::spawn_blocking(look).await else { return };
+            // The first look counts as a change, too: a file may have changed after the settings were read.
+            if before.as_ref() != Some(&now) {
+                changed(&watched);
+            }
+            before = Some(now);
+        }
+    });
+}
+
+/// Reads the configuration files again, since one may have changed, and shows again everything that depends on them.
+pub(crate) fn changed(session: &Session) {
+    session.connection.settings.forget();
+    problems::forget(&session.connection);
+    session.refresh();
+    ask::refresh(&session.connection);
+    status::send(&session.connection);
+}

@@ -1,0 +1,42 @@
+//! What columns of a text count.
+
+use ropey::Rope;
+
+/// What columns count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Bytes.
+    Utf8,
+    /// UTF-16 code units, what clients mean that say nothing.
+    Utf16,
+    /// Unicode scalar values.
+    Utf32,
+}
+
+impl Encoding {
+    /// How many columns a text is wide.
+    pub(crate) fn width(self, text: &str) -> usize {
+        match self {
+            Encoding::Utf8 => text.len(),
+            Encoding::Utf16 if text.is_ascii() => text.len(),
+            Encoding::Utf16 => text.chars().map(char::len_utf16).sum(),
+            Encoding::Utf32 => text.chars().count(),
+        }
+    }
+
+    /// The line and the column of a byte offset, both from 0. Costs O(log n) in the text.
+    pub(crate) fn line_column(self, text: &Rope, offset: usize) -> (usize, usize) {
+        let offset = offset.min(text.len_bytes());
+        let line = text.byte_to_line(offset);
+        let start = text.line_to_byte(line);
+        let column = match self {
+            Encoding::Utf8 => offset - start,
+            Encoding::Utf16 => {
+                let (from, to) = (text.byte_to_char(start), text.byte_to_char(offset));
+                text.char_to_utf16_cu(to) - text.char_to_utf16_cu(from)
+            }
+            Encoding::Utf32 => text.byte_to_char(offset) - text.byte_to_char(start),
+        };
+        (line, column)
+    }
+}

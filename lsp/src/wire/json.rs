@@ -1,0 +1,204 @@
+//! JSON text that is written as it is found, and that may be megabytes long.
+//!
+//! *Law.* Nothing that was written is moved before it is sent, so that adding to a long text costs no more than adding to a short one.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// A text in pieces.
+#[derive(Debug, Default)]
+pub(crate) struct JsonBuffer {
+    all: Vec<Vec<u8>>,
+    len: usize,
+}
+
+impl JsonBuffer {
+    /// A piece is at most so long, unless it came as a whole.
+    const PIECE: usize = 1 << 16;
+
+    /// Adds to the end.
+    pub(crate) fn push(&mut self, mut text: &[u8]) {
+        self.len += text.len();
+        while !text.is_empty() {
+            let room = self.all.last().map_or(0, |it| Self::PIECE.saturating_sub(it.len()));
+            let (now, later) = text.split_at(room.min(text.len()));
+            if let Some(last) = self.all.last_mut() {
+                last.extend_from_slice(now);
+            }
+            if !later.is_empty() {
+                self.all.push(Vec::new());
+            }
+            text = later;
+        }
+    }
+
+    /// Puts a text around it.
+    pub(crate) fn within(mut self, before: Vec<u8>, after: &[u8]) -> Self {
+        self.len += before.len();
+        self.all.insert(0, before);
+        self.push(after);
+        self
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Writes all of it; what is short in one go.
+    pub(crate) fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
+        if self.len <= Self::PIECE {
+            return out.write_all(&self.all.concat());
+        }
+        self.all.iter().try_for_each(|it| out.write_all(it))
+    }
+}
+
+impl From<Vec<u8>> for JsonBuffer {
+    fn from(text: Vec<u8>) -> Self {
+        Self { len: text.len(), all: vec![text] }
+    }
+}
+
+impl Write for JsonBuffer {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        self.push(text);
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A JSON array, written item by item.
+#[derive(Debug)]
+pub(crate) struct JsonArray(JsonBuffer);
+
+impl JsonArray {
+    /// Without items yet.
+    pub(crate) fn new() -> Self {
+        Self(vec![b'['].into())
+    }
+
+    /// Adds an item; one that cannot be written is left out.
+    pub(crate) fn push(&mut self, item: &impl Serialize) {
+        let Ok(json) = serde_json::to_vec(item) else { return };
+        if self.0.len() > 1 {
+            self.0.push(b",");
+        }
+        self.0.push(&json);
+    }
+
+    /// The text; nothing is left here.
+    pub(crate) fn take(&mut self) -> JsonBuffer {
+        self.0.push(b"]");
+        std::mem::take(&mut self.0)
+    }
+}
+
+/// JSON objects that hold others in a field `children`, written in the order in which a tree is walked.
+#[derive(Debug)]
+pub(crate) struct JsonTree {
+    text: JsonBuffer,
+    /// How many objects are open.
+    depth: usize,
+}
+
+impl JsonTree {
+    /// Without objects yet.
+    pub(crate) fn new() -> Self {
+        Self { text: vec![b'['].into(), depth: 0 }
+    }
+
+    /// Adds an object, which must have a field, inside the last one at `depth - 1`; depths grow by at most one.
+    pub(crate) fn push(&mut self, depth: usize, object: &impl Serialize) {
+        let Ok(json) = serde_json::to_vec(object) else { return };
+        let Some((b'}', open)) = json.split_last() else { return };
+        if depth >= self.depth {
+            if self.depth > 0 {
+                self.text.push(b",\"children\":[");
+            }
+        } else {
+            self.close(depth);
+            self.text.push(b",");
+        }
+        self.text.push(open);
+        self.depth += 1;
+    }
+
+    /// Closes objects until so many are open.
+    fn close(&mut self, depth: usize) {
+        while self.depth > depth {
+            self.depth -= 1;
+            self.text.push(if self.depth > depth { b"}]" } else { b"}" });
+        }
+    }
+
+    /// The text; nothing is left here.
+    pub(crate) fn take(&mut self) -> JsonBuffer {
+        self.close(0);
+        self.text.push(b"]");
+        std::mem::take(&mut self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn text(pieces: &JsonBuffer) -> String {
+        let mut out = Vec::new();
+        assert!(pieces.write_to(&mut out).is_ok());
+        assert_eq!(out.len(), pieces.len());
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn pieces_are_the_text() {
+        let mut pieces = JsonBuffer::default();
+        let mut wanted = String::new();
+        for n in 0..40_000 {
+            let word = n.to_string();
+            pieces.push(word.as_bytes());
+            wanted += &word;
+        }
+        assert!(pieces.all.iter().all(|it| it.len() <= JsonBuffer::PIECE));
+        assert_eq!(text(&pieces), wanted);
+        let around = pieces.within(b"<".to_vec(), b">");
+        assert_eq!(text(&around), format!("<{wanted}>"));
+    }
+
+    #[test]
+    fn an_array_is_written_item_by_item() {
+        let mut array = JsonArray::new();
+        assert_eq!(text(&JsonArray::new().take()), "[]");
+        array.push(&1);
+        array.push(&"a");
+        assert_eq!(text(&array.take()), r#"[1,"a"]"#);
+    }
+
+    #[test]
+    fn a_tree_is_written_in_the_order_of_a_walk() {
+        let mut tree = JsonTree::new();
+        assert_eq!(text(&JsonTree::new().take()), "[]");
+        for (depth, name) in
+            [(0, "a"), (1, "b"), (2, "c"), (2, "d"), (1, "e"), (0, "f"), (1, "g"), (0, "h")]
+        {
+            tree.push(depth, &json!({ "n": name }));
+        }
+        let text = text(&tree.take());
+        let found: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let wanted = json!([
+            { "n": "a", "children": [
+                { "n": "b", "children": [{ "n": "c" }, { "n": "d" }] },
+                { "n": "e" },
+            ] },
+            { "n": "f", "children": [{ "n": "g" }] },
+            { "n": "h" },
+        ]);
+        assert_eq!(found, wanted, "{text}");
+    }
+}

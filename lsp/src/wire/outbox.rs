@@ -1,0 +1,253 @@
+//! Everything that goes to the client, through one queue and one thread that writes it.
+//!
+//! *Law.* Nobody who sends ever waits: a client that does not read costs memory for the answers to its own requests and one
+//! set of diagnostics per document, and no more. Of a document's diagnostics only the newest are kept, and none are sent that
+//! belong to an earlier opening of it.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use tower_lsp::ls_types as lsp;
+
+use crate::wire::json::JsonBuffer;
+
+/// Which opening of a document something belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Epoch(u64);
+
+/// The sending end; clones send to the same client.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outbox {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    queue: VecDeque<Item>,
+    /// Bodies of the diagnostics that wait, by document; each has one item in the queue.
+    diagnostics: FxHashMap<Arc<str>, Vec<u8>>,
+    epochs: FxHashMap<Arc<str>, Epoch>,
+    last_epoch: u64,
+    writing: bool,
+    broken: bool,
+}
+
+#[derive(Debug)]
+enum Item {
+    Body(JsonBuffer),
+    Diagnostics(Arc<str>),
+}
+
+/// The notification that carries diagnostics.
+#[derive(Debug, Serialize)]
+struct Publish<'a> {
+    uri: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<i32>,
+    diagnostics: &'a [lsp::Diagnostic],
+}
+
+#[derive(Serialize)]
+struct Notification<'a, P> {
+    jsonrpc: &'a str,
+    method: &'a str,
+    params: P,
+}
+
+impl Outbox {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a message: an answer, a request or a notification.
+    pub(crate) fn send(&self, message: &impl Serialize) {
+        if let Ok(body) = serde_json::to_vec(message) {
+            self.send_body(body.into());
+        }
+    }
+
+    /// Sends the JSON text of a message.
+    pub(crate) fn send_body(&self, body: JsonBuffer) {
+        let mut state = self.state();
+        if !state.broken {
+            state.queue.push_back(Item::Body(body));
+            self.shared.changed.notify_all();
+        }
+    }
+
+    /// Sends a notification.
+    pub(crate) fn notify(&self, method: &str, params: impl Serialize) {
+        self.send(&Notification { jsonrpc: "2.0", method, params });
+    }
+
+    /// A document was opened: what is published for an earlier opening from now on is dropped.
+    pub(crate) fn opened(&self, uri: &Arc<str>) -> Epoch {
+        let mut state = self.state();
+        state.last_epoch += 1;
+        let epoch = Epoch(state.last_epoch);
+        state.epochs.insert(uri.clone(), epoch);
+        epoch
+    }
+
+    /// A document was closed; with `clear`, what was shown for it is taken back.
+    pub(crate) fn closed(&self, uri: &Arc<str>, clear: bool) {
+        let mut state = self.state();
+        state.epochs.remove(uri);
+        if clear {
+            self.queue(&mut state, uri, None, &[]);
+        }
+    }
+
+    /// Publishes the diagnostics of a version of a document, in place of older ones that still wait.
+    pub(crate) fn publish(
+        &self,
+        uri: &Arc<str>,
+        epoch: Epoch,
+        version: i32,
+        diagnostics: &[lsp::Diagnostic],
+    ) {
+        let mut state = self.state();
+        if state.epochs.get(uri) == Some(&epoch) {
+            self.queue(&mut state, uri, Some(version), diagnostics);
+        }
+    }
+
+    fn queue(
+        &self,
+        state: &mut State,
+        uri: &Arc<str>,
+        version: Option<i32>,
+        diagnostics: &[lsp::Diagnostic],
+    ) {
+        let params = Publish { uri, version, diagnostics };
+        let method = "textDocument/publishDiagnostics";
+        let Ok(body) = serde_json::to_vec(&Notification { jsonrpc: "2.0", method, params }) else {
+            return;
+        };
+        if state.broken {
+            return;
+        }
+        if state.diagnostics.insert(uri.clone(), body).is_none() {
+            state.queue.push_back(Item::Diagnostics(uri.clone()));
+            self.shared.changed.notify_all();
+        }
+    }
+
+    /// Writes to the client until the process ends.
+    pub(crate) fn run(&self, mut out: impl Write) {
+        loop {
+            let body = self.next();
+            let header = format!("Content-Length: {}\r\n\r\n", body.len()).into_bytes();
+            if body.within(header, b"").write_to(&mut out).and_then(|()| out.flush()).is_err() {
+                // The client is gone; its end of stdin tells when to end.
+                self.state().give_up();
+            }
+        }
+    }
+
+    /// Waits for the next body to write.
+    fn next(&self) -> JsonBuffer {
+        let mut state = self.state();
+        loop {
+            state.writing = true;
+            match state.queue.pop_front() {
+                Some(Item::Body(body)) => return body,
+                Some(Item::Diagnostics(uri)) => {
+                    if let Some(body) = state.diagnostics.remove(&uri) {
+                        return body.into();
+                    }
+                }
+                None => {
+                    state.writing = false;
+                    self.shared.changed.notify_all();
+                    let wait =
+                        self.shared.changed.wait_while(state, |state| state.queue.is_empty());
+                    state = wait.unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    /// Waits until all is written, at most so long, and takes nothing more: behind this no message is begun, so that the end of
+    /// the process cuts none in two.
+    pub(crate) fn close(&self, limit: Duration) {
+        let state = self.state();
+        let unwritten = |state: &mut State| state.writing || !state.queue.is_empty();
+        let wait = self.shared.changed.wait_timeout_while(state, limit, unwritten);
+        wait.unwrap_or_else(PoisonError::into_inner).0.give_up();
+    }
+}
+
+impl State {
+    /// Forgets what waits, and takes nothing more.
+    fn give_up(&mut self) {
+        self.broken = true;
+        self.queue.clear();
+        self.diagnostics.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn waiting(outbox: &Outbox) -> Vec<String> {
+        let state = outbox.state();
+        let text = |item: &Item| match item {
+            Item::Body(body) => {
+                let mut out = Vec::new();
+                assert!(body.write_to(&mut out).is_ok());
+                String::from_utf8_lossy(&out).into_owned()
+            }
+            Item::Diagnostics(uri) => String::from_utf8_lossy(&state.diagnostics[uri]).into_owned(),
+        };
+        state.queue.iter().map(text).collect()
+    }
+
+    #[test]
+    fn only_the_newest_diagnostics_wait() {
+        let outbox = Outbox::default();
+        let (a, b): (Arc<str>, Arc<str>) = ("file:///a".into(), "file:///b".into());
+        let (ea, eb) = (outbox.opened(&a), outbox.opened(&b));
+        for version in 1..=100 {
+            outbox.publish(&a, ea, version, &[]);
+            outbox.publish(&b, eb, version, &[]);
+        }
+        let waiting = waiting(&outbox);
+        assert_eq!(waiting.len(), 2);
+        assert!(waiting.iter().all(|it| it.contains("\"version\":100")), "{waiting:?}");
+    }
+
+    #[test]
+    fn an_earlier_opening_is_silent() {
+        let outbox = Outbox::default();
+        let a: Arc<str> = "file:///a".into();
+        let old = outbox.opened(&a);
+        outbox.closed(&a, true);
+        outbox.publish(&a, old, 7, &[]);
+        let new = outbox.opened(&a);
+        outbox.publish(&a, old, 8, &[]);
+        assert!(!waiting(&outbox)[0].contains("version"));
+        outbox.publish(&a, new, 1, &[]);
+        assert!(waiting(&outbox)[0].contains("\"version\":1"));
+    }
+
+    #[test]
+    fn nothing_is_begun_behind_the_end() {
+        let outbox = Outbox::default();
+        outbox.send(&1);
+        outbox.close(Duration::ZERO);
+        outbox.send(&2);
+        assert!(waiting(&outbox).is_empty());
+    }
+}
