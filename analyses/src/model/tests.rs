@@ -101,6 +101,24 @@ fn an_attribute_says_the_constant() {
 }
 
 #[test]
+fn a_custom_form_that_is_not_known_says_its_attributes() {
+    let it =
+        model(json!({"ops": {"a.op": {"growth": "max", "plus": 7, "attribute": "bits"}}})).unwrap();
+    let of = |attrs: &str| growth(&it, &format!("%0 = a.op %a {attrs} : !noisy.i32")).0;
+    assert_eq!(of("{bits = 2 : i64, other = #b.c<[{x = 1}]>}"), Some(Growth::Max(2)));
+    assert_eq!(of("<{bits = 2}> {other = 3}"), Some(Growth::Max(2)));
+    assert_eq!(of("<{other = some(thing), bits = 2}>"), None);
+    assert_eq!(of("{other = 3}"), Some(Growth::Max(7)));
+    assert_eq!(of(""), Some(Growth::Max(7)));
+    // What another bracket holds are not attributes of the op.
+    assert_eq!(of("({bits = 3})"), Some(Growth::Max(7)));
+    assert_eq!(of("([{bits = 3}])"), Some(Growth::Max(7)));
+    // It is there and cannot be read: the default would be a wrong number.
+    assert_eq!(of("{bits = some(thing)}"), None);
+    assert_eq!(of("{bits = 3, , }"), None);
+}
+
+#[test]
 fn results_can_be_without_noise() {
     let it = model(json!({"ops": {"a.op": {"growth": "fresh", "results": [1]}}})).unwrap();
     let rule = it.rule("a.op").unwrap();

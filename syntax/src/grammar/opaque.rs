@@ -2,13 +2,14 @@
 //!
 //! Operands are all `%x` of the op's own tokens, successors all `^x`. The result types are those after the last `:` or `->`
 //! outside brackets: a type, as many types as results, the type after `to`, or the last of a longer list. They are
-//! guesses, right four times out of five, and marked so.
+//! guesses, right four times out of five, and marked so. A `{key = value}` outside of brackets is a dictionary of attributes, whose
+//! grammar is the same for all ops.
 
 use smallvec::SmallVec;
 
 use super::reader::{Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
-use crate::{Code, TokenKind, Type, TypeData};
+use crate::{Attr, Code, TokenKind, Type, TypeData};
 
 /// The number of values that the names on the left stand for.
 pub(super) fn count_results(out: &Parsed) -> u64 {
@@ -23,8 +24,25 @@ impl Reader<'_, '_> {
         let has_region = self.tokens[from..].iter().any(|it| it.kind == TokenKind::Region);
         let mut last_operand = from;
         let mut error = None;
+        // Brackets around the token: only a dictionary outside of all holds attributes of the op.
+        let mut depth = 0_usize;
         while self.at < self.tokens.len() {
             match self.peek() {
+                TokenKind::LBrace if depth == 0 && self.opaque_attrs() => continue,
+                // Properties.
+                TokenKind::Less if depth == 0 && self.peek_at(1) == TokenKind::LBrace => {
+                    self.at += 1;
+                    if !self.opaque_attrs() || !self.eat(TokenKind::Greater) {
+                        depth += 1;
+                    }
+                    continue;
+                }
+                TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace | TokenKind::Less => {
+                    depth += 1;
+                }
+                TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace | TokenKind::Greater => {
+                    depth = depth.saturating_sub(1);
+                }
                 TokenKind::Percent => {
                     let is_numbered = self.peek_at(1) == TokenKind::Hash
                         && self.slice(self.tokens[self.at + 1])[1..]
@@ -95,6 +113,40 @@ impl Reader<'_, '_> {
             Some(token) => Err(self.lexical(token)),
             None => Ok(()),
         }
+    }
+
+    /// The attributes of a dictionary, whose grammar does not depend on the op. Whether it was read; if it was not, the keys that stand in
+    /// it have values that are not known, and its tokens are read like the others.
+    fn opaque_attrs(&mut self) -> bool {
+        let (start, n_problems) = (self.at, self.out.problems.len());
+        let was_quiet = std::mem::replace(&mut self.is_quiet, true);
+        let is_read = self.attr_dict().is_ok();
+        self.is_quiet = was_quiet;
+        if is_read {
+            return true;
+        }
+        self.at = start;
+        self.out.problems.truncate(n_problems);
+        let mut depth = 0_usize;
+        for at in start..self.tokens.len() {
+            match self.tokens[at].kind {
+                TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace | TokenKind::Less => {
+                    depth += 1;
+                }
+                TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace | TokenKind::Greater => {
+                    depth = depth.saturating_sub(1);
+                    if depth == 0 {
+                        break;
+                    }
+                }
+                TokenKind::Equal if depth == 1 => {
+                    let key = self.slice(self.tokens[at - 1]).trim_matches('"').to_owned();
+                    self.set_attr(&key, Attr::UNKNOWN);
+                }
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Whether the op surely defines nothing: a terminator that hands values over, a structured op of `linalg` without outputs (its

@@ -452,12 +452,13 @@ fn unknown_ops_are_guessed_at() {
     check(
         "%0 = foo.bar %a, %b#1 to %c {x = 1} : tensor<4xf32> to tensor<8xf32>",
         &expect![[r#"
-        Unknown Opaque foo.bar
-          results: tensor<8xf32> (guessed)
-          %a#0: ?
-          %b#1: ?
-          %c#0: ?
-    "#]],
+            Unknown Opaque foo.bar
+              results: tensor<8xf32> (guessed)
+              %a#0: ?
+              %b#1: ?
+              %c#0: ?
+              x = 1 : i64
+        "#]],
     );
     check(
         "%0 = memref.load %m[%i] some<new> clause : memref<4xf32>",
