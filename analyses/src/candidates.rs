@@ -96,7 +96,7 @@ impl Candidates {
 pub(crate) fn is_idle(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     !data.results.is_empty()
-        && data.kind.has(Traits::PURE)
+        && data.kind.is_pure()
         && !data.kind.has(Traits::TERMINATOR)
         && data.regions.is_empty()
         && data.results.iter().all(|&it| ir.value(it).uses.is_empty())

@@ -266,10 +266,11 @@ impl Element {
 }
 
 /// `arith.cmpi`, in the order of their numbers.
-pub const CMPI: &[&str] = &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
+pub(super) const CMPI: &[&str] =
+    &["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
 
 /// `arith.cmpf`, in the order of their numbers.
-pub const CMPF: &[&str] = &[
+pub(super) const CMPF: &[&str] = &[
     "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule",
     "une", "uno", "true",
 ];
@@ -285,7 +286,7 @@ pub const RMW: &[&str] = &[
 ];
 
 /// `overflow<nsw, nuw>`
-pub const OVERFLOW: Flags = Flags {
+pub(crate) const OVERFLOW: Flags = Flags {
     word: "overflow",
     attr: "overflowFlags",
     prefix: "#arith.overflow",
@@ -294,7 +295,7 @@ pub const OVERFLOW: Flags = Flags {
 };
 
 /// `fastmath<nnan,ninf>`
-pub const FASTMATH: Flags = Flags {
+pub(crate) const FASTMATH: Flags = Flags {
     word: "fastmath",
     attr: "fastmath",
     prefix: "#arith.fastmath",
@@ -313,29 +314,12 @@ pub const FASTMATH: Flags = Flags {
 };
 
 /// `<no_inline>` of LLVM 24
-pub const NO_INLINE: Flags =
+pub(super) const NO_INLINE: Flags =
     Flags { word: "", attr: "no_inline", prefix: "", flags: &[("no_inline", 1)], separator: "" };
 
 /// `:`
-pub const COLON: Element = Element::Punct(TokenKind::Colon);
+pub(super) const COLON: Element = Element::Punct(TokenKind::Colon);
 /// `,`
-pub const COMMA: Element = Element::Punct(TokenKind::Comma);
+pub(super) const COMMA: Element = Element::Punct(TokenKind::Comma);
 /// `->`
-pub const ARROW: Element = Element::Punct(TokenKind::Arrow);
-
-/// `%a, %b fastmath<..> : f32`
-pub const BINARY_FAST: [Element; 5] = [
-    Element::Uses(2),
-    Element::OptFlags(&FASTMATH),
-    Element::AttrDict,
-    COLON,
-    Element::Type(Bind::All),
-];
-/// `%a fastmath<..> : f32`
-pub const UNARY_FAST: [Element; 5] = [
-    Element::Uses(1),
-    Element::OptFlags(&FASTMATH),
-    Element::AttrDict,
-    COLON,
-    Element::Type(Bind::All),
-];
+pub(super) const ARROW: Element = Element::Punct(TokenKind::Arrow);

@@ -34,7 +34,7 @@ impl Reader<'_, '_> {
             return self.opaque();
         }
         self.out.form = Form::Custom;
-        let format = self.out.kind.spec().format;
+        let format = self.out.kind.spec().form;
         if is_lenient(self.out.kind) {
             return self.lenient(format);
         }
@@ -53,7 +53,7 @@ impl Reader<'_, '_> {
         let may_be = is_end
             && self.at == 1
             && !self.tokens[0].at_line_start
-            && self.out.kind.has(dialect::Traits::PURE)
+            && self.out.kind.is_pure()
             && !self.out.kind.has(dialect::Traits::TERMINATOR)
             && self.slice(self.tokens[0]).contains('.');
         self.out.depends_on_dialect |= may_be;

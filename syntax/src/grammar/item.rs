@@ -3,6 +3,7 @@
 use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use super::{Alias, Form, ParsedArgument, ParsedResult, ParsedSuccessor, ParsedSymbol};
+use crate::dialect::AttrSpec;
 use crate::{Attr, AttrData, Code, Name, OpKind, Span, TokenKind, Type, TypeData, dialect};
 
 impl Reader<'_, '_> {
@@ -350,14 +351,15 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// `<{..}>`: of an op whose properties are known, those that it has; the others mean nothing.
+    /// `<{..}>`: of an op whose attributes are known, those that it has (what is a property differs between versions); the others
+    /// mean nothing.
     fn add_properties(&mut self, dict: Attr) {
         let kind = self.out.kind;
         self.add_dict(dict);
         if kind != OpKind::Unknown && !super::custom::is_lenient(kind) {
-            let inherent = kind.spec().inherent;
             let interner = &*self.env.interner;
-            self.out.attrs.retain(|it| inherent.iter().any(|known| known.0 == interner.str(it.0)));
+            let spec = kind.spec();
+            self.out.attrs.retain(|it| spec.attr(interner.str(it.0)).is_some());
         }
     }
 
@@ -449,17 +451,14 @@ impl Reader<'_, '_> {
 
     /// Leaves out inherent attributes that have their default value.
     pub(super) fn drop_defaults(&mut self) {
-        let inherent = self.out.kind.spec().inherent;
-        if self.out.attrs.is_empty() || inherent.iter().all(|it| it.1.is_empty()) {
+        let spec = self.out.kind.spec();
+        if self.out.attrs.is_empty() || spec.attrs.iter().all(|it| it.default().is_none()) {
             return;
         }
         let interner = &*self.env.interner;
-        self.out.attrs.retain(|(name, attr)| {
-            let name = interner.str(*name);
-            !inherent.iter().any(|(inherent, default)| {
-                *inherent == name
-                    && matches!(interner.attr_data(*attr), AttrData::Text(text, None) if interner.str(*text) == *default)
-            })
+        self.out.attrs.retain(|&(name, attr)| {
+            let default = spec.attr(interner.str(name)).and_then(AttrSpec::default);
+            default.is_none_or(|it| interner.attr_text(attr) != it)
         });
     }
 

@@ -55,7 +55,7 @@ impl Printer<'_> {
         let ir = self.ir;
         let data = ir.op(op);
         let spec = data.kind.spec();
-        if spec.format.is_empty() || data.form == crate::Form::Opaque {
+        if spec.form.is_empty() || data.form == crate::Form::Opaque {
             return false;
         }
         let len = self.text.out.len();
@@ -71,7 +71,7 @@ impl Printer<'_> {
         let dialect = self.default_dialect;
         self.op_name(spec.name);
         self.default_dialect = dialect::inner_dialect(dialect, spec.name);
-        let is_written = self.write_form(spec.format).is_ok();
+        let is_written = self.write_form(spec.form).is_ok();
         self.default_dialect = dialect;
         let place = std::mem::replace(&mut self.place, outer);
         let is_whole = place.is_some_and(|it| {
@@ -262,7 +262,7 @@ impl Printer<'_> {
     pub(crate) fn other_attrs(&mut self, before: &str) {
         let ir = self.ir;
         let op = self.op_id();
-        let format = self.kind().spec().format;
+        let format = self.kind().spec().form;
         let tool = self.tool;
         let is_written = |name: Name| {
             let name = ir.interner.str(name);

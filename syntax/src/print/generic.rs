@@ -349,22 +349,19 @@ fn split_attrs(ir: &Ir, op: Op, tool: Tool) -> (Vec<NamedInherent>, Vec<(Name, A
     let spec = kind.spec();
     let attrs = &ir.extra(op).attrs;
     let mut inherent = Vec::new();
-    for &(name, default) in spec.inherent {
+    for known in spec.inherent() {
         // Flags that LLVM 19 does not have yet.
         let default = match (tool, kind) {
-            (Tool::Heir24, OpKind::ArithTrunci) => "#arith.overflow<none>",
-            _ => default,
+            (Tool::Heir24, OpKind::ArithTrunci) => Some("#arith.overflow<none>"),
+            _ => known.default(),
         };
-        match attrs.iter().find(|it| ir.interner.str(it.0) == name) {
-            Some(&(_, attr)) => inherent.push((name, Inherent::Attr(attr))),
-            None if !default.is_empty() => inherent.push((name, Inherent::Default(default))),
-            None => {}
+        match attrs.iter().find(|it| ir.interner.str(it.0) == known.name) {
+            Some(&(_, attr)) => inherent.push((known.name, Inherent::Attr(attr))),
+            None => inherent.extend(default.map(|it| (known.name, Inherent::Default(it)))),
         }
     }
-    let is_inherent = |name: Name| {
-        let name = ir.interner.str(name);
-        spec.inherent.iter().any(|it| it.0 == name)
-    };
+    let is_inherent =
+        |name: Name| spec.attr(ir.interner.str(name)).is_some_and(|it| it.is_inherent);
     let others = attrs.iter().copied().filter(|it| !is_inherent(it.0)).collect();
     (inherent, others)
 }

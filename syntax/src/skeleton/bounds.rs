@@ -93,13 +93,17 @@ impl Parser<'_, '_> {
         if self.stream.tokens()[name as usize].kind == TokenKind::Str {
             return true;
         }
+        self.kind_named(name) != OpKind::Unknown
+    }
+
+    /// The kind of the open op, by its name token; its name is that of the default dialect if it has no dot.
+    fn kind_named(&self, name: u32) -> OpKind {
         let name = self.str(name as usize);
         let dialect = self.ops.last().and_then(|it| it.default_dialect);
-        let kind = match dialect {
+        match dialect {
             Some(dialect) if !name.contains('.') => OpKind::of(&format!("{dialect}.{name}")),
             _ => OpKind::of(name),
-        };
-        kind != OpKind::Unknown
+        }
     }
 
     /// At the start of a line with a bracket open: whether this can only be another item.
@@ -205,18 +209,24 @@ impl Parser<'_, '_> {
         if generic {
             return self.brackets.innermost() == Some(TokenKind::LParen);
         }
-        if never_has_region(self.str(name as usize)) {
+        let kind = self.kind_named(name);
+        let has_no_region = match kind {
+            OpKind::Unknown => dialect::has_no_regions(self.str(name as usize)),
+            _ => kind.spec().regions.most == 0,
+        };
+        if has_no_region {
+            // A `{` that is left open in it is a dictionary.
             return false;
         }
         if self.brackets.has(TokenKind::Less) || self.brackets.has(TokenKind::LBrace) {
             return false;
         }
         let is_bare = self.brackets.is_empty();
-        if !is_bare && surely_region(self.str(name as usize), true) {
+        if !is_bare && kind.spec().brace_is_region(true) {
             // What stands in parentheses in these is arguments.
             return false;
         }
-        if is_bare && surely_region(self.str(name as usize), first) {
+        if is_bare && kind.spec().brace_is_region(first) {
             return !(self.kind(at - 1) == TokenKind::Bare && self.str(at - 1) == "attributes");
         }
         let inner = self.ops.last().and_then(|op| self.inner_dialect(op));
@@ -275,25 +285,6 @@ impl Parser<'_, '_> {
 /// Words that stand before an operand at the start of a line in ops of the table.
 fn continues_line(word: &str) -> bool {
     matches!(word, "to" | "step" | "from" | "into" | "max" | "min")
-}
-
-/// Whether ops of this name surely have no region, so that a `{` left open in one is a dictionary.
-fn never_has_region(name: &str) -> bool {
-    name.starts_with("arith.")
-        || name.starts_with("noisy.")
-        || name.starts_with("cf.")
-        || matches!(name, "func.call" | "func.return" | "return" | "call" | "scf.yield")
-}
-
-/// Whether a `{` outside brackets (not after `attributes`) surely is a region of an op of this name, whatever is inside: broken
-/// text at the start of a body must not cost the body. `first`: the op has no region yet.
-fn surely_region(name: &str, first: bool) -> bool {
-    match name {
-        "func.func" | "module" | "builtin.module" => true,
-        "scf.for" | "scf.if" | "scf.while" | "scf.parallel" | "scf.forall"
-        | "scf.execute_region" | "affine.for" | "affine.if" | "affine.parallel" => first,
-        _ => false,
-    }
 }
 
 /// Words that are types, so that `%a : i32` is not a list of results and an op.

@@ -11,7 +11,7 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::Verifier;
-use super::arity::required;
+use crate::dialect::format::Element;
 use crate::{AttrData, Code, Def, Dim, Op, OpKind, Region, Traits, Type, TypeData, Value};
 
 /// How many ops are looked at behind one operand.
@@ -142,7 +142,7 @@ impl Verifier<'_> {
                             values.all(|it| self.is_valid(scope, it, is_symbol, steps))
                         }
                         // Newer than LLVM 19: what is computed from symbols is one.
-                        kind if kind.has(Traits::PURE) && data.regions.is_empty() => {
+                        kind if kind.is_pure() => {
                             let mut values = data.operands.iter().filter_map(|it| it.value);
                             values.all(|it| {
                                 matches!(self.value_type(it), Type::INDEX | Type::UNKNOWN)
@@ -249,8 +249,11 @@ impl Verifier<'_> {
 
     /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each behind its memref; `None` if a map is missing.
     fn dma_accesses(&self, op: Op) -> Option<SmallVec<[Range<usize>; 3]>> {
-        // What they do not do without are their maps, in order.
-        let maps = required(self.ir.op(op).kind);
+        let form = self.ir.op(op).kind.spec().form;
+        let maps = form.iter().find_map(|it| match it {
+            Element::AccessedTypes(maps) => Some(*maps),
+            _ => None,
+        })?;
         let mut at = 0;
         let access = |name: &&str| {
             let (n_dims, n_symbols) = self.map_shape(op, name)?;

@@ -6,23 +6,6 @@ use crate::{
     Category, Code, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData,
 };
 
-/// The ops that an op must stand in; none: any.
-fn homes(kind: OpKind) -> &'static [OpKind] {
-    use OpKind as K;
-    match kind {
-        K::FuncReturn => &[K::FuncFunc],
-        K::ScfYield => &[K::ScfExecuteRegion, K::ScfFor, K::ScfIf, K::ScfIndexSwitch, K::ScfWhile],
-        K::ScfCondition => &[K::ScfWhile],
-        K::ScfReduce => &[K::ScfParallel],
-        K::ScfReduceReturn => &[K::ScfReduce],
-        K::ScfForallInParallel => &[K::ScfForall],
-        K::AffineYield => &[K::AffineFor, K::AffineIf, K::AffineParallel],
-        K::MemrefAllocaScopeReturn => &[K::MemrefAllocaScope],
-        K::MemrefAtomicYield => &[K::MemrefGenericAtomicRmw],
-        _ => &[],
-    }
-}
-
 impl Verifier<'_> {
     pub(super) fn block_rules(&mut self, op: Op) {
         self.end_of_block(op);
@@ -126,7 +109,7 @@ impl Verifier<'_> {
     /// An op that stands in certain ops only.
     fn place(&mut self, op: Op) {
         let kind = self.ir.op(op).kind;
-        let wanted = homes(kind);
+        let wanted = kind.spec().parents;
         let Some(parent) = self.ir.parent_op(op).filter(|_| !wanted.is_empty()) else { return };
         if !wanted.contains(&self.ir.op(parent).kind) {
             let names: Vec<_> = wanted.iter().map(|it| format!("'{}'", it.spec().name)).collect();
@@ -139,7 +122,7 @@ impl Verifier<'_> {
         let data = self.ir.op(op);
         for successor in &self.ir.extra(op).successors {
             let Some(block) = successor.block else { continue };
-            if !data.kind.has(Traits::BRANCH) {
+            if data.kind.spec().successors.most == 0 {
                 continue;
             }
             let label = self.ir.block(block).label;

@@ -1,180 +1,31 @@
 //! Operand, result and attribute types of `arith`, `noisy`, `cf` and of the operands of the others, op by op.
 
 use super::Verifier;
+use crate::dialect::{Agreement, TypeClass, TypeRule, WidthChange};
 use crate::{AttrData, Code, Dim, Op, OpKind, Sign, Type, TypeData};
 
-/// What a type must be.
-#[derive(Clone, Copy, PartialEq)]
-enum Class {
-    Any,
-    /// Signless integer or index, or a shape of them.
-    IntLike,
-    /// Signless integer, or a shape of it.
-    FixedIntLike,
-    /// Float, or a shape of it.
-    FloatLike,
-    /// `i1`, or a shape of it.
-    BoolLike,
-    /// What is cast from and to `index`: as `IntLike`, or in memory.
-    IndexCast,
-    /// What `arith.bitcast` takes.
-    Bits,
-    Noisy,
-    /// `i1` to `i5`.
-    Plain,
-    I1,
-    Index,
-    /// Signless integer or index.
-    SignlessOrIndex,
-    /// An integer of any signedness.
-    Integer,
-    Function,
-    MemRef,
-}
-
-impl Class {
+impl TypeClass {
+    /// How messages call it.
     fn text(self) -> &'static str {
         match self {
-            Class::Any => "anything",
-            Class::IntLike => "signless-integer-like",
-            Class::FixedIntLike => "signless-fixed-width-integer-like",
-            Class::FloatLike => "floating-point-like",
-            Class::BoolLike => "bool-like",
-            Class::IndexCast => "signless-integer-like or memref of signless integers",
-            Class::Bits => "signless-integer-like, floating-point-like or memref of those",
-            Class::Noisy => "`!noisy.i32`",
-            Class::Plain => "an integer of 1 to 5 bits",
-            Class::I1 => "`i1`",
-            Class::Index => "`index`",
-            Class::SignlessOrIndex => "signless integer or index",
-            Class::Integer => "integer",
-            Class::Function => "a function type",
-            Class::MemRef => "a memref",
+            TypeClass::Any => "anything",
+            TypeClass::IntLike => "signless-integer-like",
+            TypeClass::FixedIntLike => "signless-fixed-width-integer-like",
+            TypeClass::FloatLike => "floating-point-like",
+            TypeClass::BoolLike => "bool-like",
+            TypeClass::IndexCast => "signless-integer-like or memref of signless integers",
+            TypeClass::Bits => "signless-integer-like, floating-point-like or memref of those",
+            TypeClass::Noisy => "`!noisy.i32`",
+            TypeClass::Plain => "an integer of 1 to 5 bits",
+            TypeClass::I1 => "`i1`",
+            TypeClass::Index => "`index`",
+            TypeClass::SignlessOrIndex => "signless integer or index",
+            TypeClass::Integer => "integer",
+            TypeClass::Function => "a function type",
+            TypeClass::MemRef => "a memref",
+            TypeClass::RankedMemRef => "a memref of known rank",
+            TypeClass::Vector => "a vector",
         }
-    }
-}
-
-/// What an op asks of its types: the classes of its operands (the last one goes on), of its results, and how they agree.
-struct Rule {
-    operands: &'static [Class],
-    results: &'static [Class],
-    agree: Agree,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Agree {
-    /// In no way, or in a way of their own.
-    Free,
-    /// All operands and results are of one type, but for unknown sizes.
-    Same,
-    /// All operands and results are of exactly one type.
-    Exactly,
-    /// The operands are of one type, the result is `i1`, shaped alike.
-    Compared,
-    /// A cast: the shapes are the same, the element grows, shrinks, keeps its width, or whatever.
-    Cast(Width),
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Width {
-    Grows,
-    Shrinks,
-    Stays,
-    Any,
-}
-
-fn rule(kind: OpKind) -> Option<Rule> {
-    use Class as C;
-    use OpKind as K;
-    const fn new(
-        operands: &'static [Class],
-        results: &'static [Class],
-        agree: Agree,
-    ) -> Option<Rule> {
-        Some(Rule { operands, results, agree })
-    }
-    match kind {
-        K::NoisyAdd | K::NoisySub | K::NoisyMul | K::NoisyReduceNoise => {
-            new(&[C::Noisy], &[C::Noisy], Agree::Free)
-        }
-        K::NoisyEncode => new(&[C::Plain], &[C::Noisy], Agree::Free),
-        K::NoisyDecode => new(&[C::Noisy], &[C::Plain], Agree::Free),
-        K::ArithCmpi => new(&[C::IntLike], &[C::BoolLike], Agree::Compared),
-        K::ArithCmpf => new(&[C::FloatLike], &[C::BoolLike], Agree::Compared),
-        K::ArithAddi
-        | K::ArithSubi
-        | K::ArithMuli
-        | K::ArithShli
-        | K::ArithDivsi
-        | K::ArithDivui
-        | K::ArithShrsi
-        | K::ArithShrui
-        | K::ArithCeildivsi
-        | K::ArithCeildivui
-        | K::ArithFloordivsi
-        | K::ArithRemsi
-        | K::ArithRemui
-        | K::ArithAndi
-        | K::ArithOri
-        | K::ArithXori
-        | K::ArithMaxsi
-        | K::ArithMaxui
-        | K::ArithMinsi
-        | K::ArithMinui => new(&[C::IntLike], &[C::IntLike], Agree::Same),
-        K::ArithMulsiExtended | K::ArithMuluiExtended => {
-            new(&[C::IntLike], &[C::IntLike, C::IntLike], Agree::Exactly)
-        }
-        K::ArithAdduiExtended | K::ArithSubuiExtended => {
-            new(&[C::IntLike], &[C::IntLike, C::BoolLike], Agree::Free)
-        }
-        K::ArithAddf
-        | K::ArithSubf
-        | K::ArithMulf
-        | K::ArithDivf
-        | K::ArithRemf
-        | K::ArithMaximumf
-        | K::ArithMinimumf
-        | K::ArithMaxnumf
-        | K::ArithMinnumf
-        | K::ArithNegf => new(&[C::FloatLike], &[C::FloatLike], Agree::Same),
-        K::ArithExtsi | K::ArithExtui => {
-            new(&[C::FixedIntLike], &[C::FixedIntLike], Agree::Cast(Width::Grows))
-        }
-        K::ArithTrunci => new(&[C::FixedIntLike], &[C::FixedIntLike], Agree::Cast(Width::Shrinks)),
-        K::ArithExtf => new(&[C::FloatLike], &[C::FloatLike], Agree::Cast(Width::Grows)),
-        K::ArithTruncf => new(&[C::FloatLike], &[C::FloatLike], Agree::Cast(Width::Shrinks)),
-        K::ArithSitofp | K::ArithUitofp => {
-            new(&[C::FixedIntLike], &[C::FloatLike], Agree::Cast(Width::Any))
-        }
-        K::ArithFptosi | K::ArithFptoui => {
-            new(&[C::FloatLike], &[C::FixedIntLike], Agree::Cast(Width::Any))
-        }
-        K::ArithIndexCast | K::ArithIndexCastui => {
-            new(&[C::IndexCast], &[C::IndexCast], Agree::Cast(Width::Any))
-        }
-        K::ArithBitcast => new(&[C::Bits], &[C::Bits], Agree::Cast(Width::Stays)),
-        K::CfCondBr | K::ScfCondition | K::CfAssert | K::ScfIf => {
-            new(&[C::I1, C::Any], &[], Agree::Free)
-        }
-        K::CfSwitch => new(&[C::Integer, C::Any], &[], Agree::Free),
-        K::ScfIndexSwitch => new(&[C::Index], &[], Agree::Free),
-        K::ScfFor => new(
-            &[C::SignlessOrIndex, C::SignlessOrIndex, C::SignlessOrIndex, C::Any],
-            &[],
-            Agree::Free,
-        ),
-        K::FuncCallIndirect => new(&[C::Function, C::Any], &[], Agree::Free),
-        K::AffineApply | K::AffineMin | K::AffineMax => new(&[C::Index], &[C::Index], Agree::Free),
-        K::AffineIf | K::AffineDelinearizeIndex | K::AffineLinearizeIndex => {
-            new(&[C::Index], &[], Agree::Free)
-        }
-        K::AffineLoad | K::AffineVectorLoad | K::AffinePrefetch => {
-            new(&[C::MemRef, C::Index], &[], Agree::Free)
-        }
-        K::AffineStore | K::AffineVectorStore => {
-            new(&[C::Any, C::MemRef, C::Index], &[], Agree::Free)
-        }
-        _ => None,
     }
 }
 
@@ -189,11 +40,10 @@ enum Shape<'a> {
 impl Verifier<'_> {
     pub(super) fn types(&mut self, op: Op) {
         let kind = self.ir.op(op).kind;
-        if let Some(rule) = rule(kind) {
-            self.classes(op, &rule);
-            if self.problems.is_empty() {
-                self.agreement(op, rule.agree);
-            }
+        let rule = &kind.spec().types;
+        self.classes(op, rule);
+        if self.problems.is_empty() {
+            self.agreement(op, rule.agreement);
         }
         if !self.problems.is_empty() {
             return;
@@ -220,7 +70,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn is(&self, ty: Type, class: Class) -> bool {
+    fn is(&self, ty: Type, class: TypeClass) -> bool {
         let interner = &self.ir.interner;
         let element = interner.element_type(ty);
         let is_memref = matches!(interner.type_data(ty), TypeData::MemRef { .. });
@@ -228,37 +78,42 @@ impl Verifier<'_> {
             |ty: Type| matches!(interner.type_data(ty), TypeData::Int { sign: Sign::Signless, .. });
         match class {
             _ if ty == Type::UNKNOWN || element == Type::UNKNOWN => true,
-            Class::Any => true,
-            Class::IntLike => !is_memref && (is_signless(element) || element == Type::INDEX),
-            Class::FixedIntLike => !is_memref && is_signless(element),
-            Class::FloatLike => {
+            TypeClass::Any => true,
+            TypeClass::IntLike => !is_memref && (is_signless(element) || element == Type::INDEX),
+            TypeClass::FixedIntLike => !is_memref && is_signless(element),
+            TypeClass::FloatLike => {
                 !is_memref && matches!(interner.type_data(element), TypeData::Float(_))
             }
-            Class::BoolLike => !is_memref && element == Type::I1,
-            Class::IndexCast => is_signless(element) || element == Type::INDEX,
-            Class::Bits => {
+            TypeClass::BoolLike => !is_memref && element == Type::I1,
+            TypeClass::IndexCast => is_signless(element) || element == Type::INDEX,
+            TypeClass::Bits => {
                 is_signless(element) || matches!(interner.type_data(element), TypeData::Float(_))
             }
-            Class::Noisy => ty == Type::NOISY,
-            Class::Plain => {
+            TypeClass::Noisy => ty == Type::NOISY,
+            TypeClass::Plain => {
                 matches!(
                     interner.type_data(ty),
                     TypeData::Int { width: 1..=5, sign: Sign::Signless }
                 )
             }
-            Class::I1 => ty == Type::I1,
-            Class::Index => ty == Type::INDEX,
-            Class::SignlessOrIndex => is_signless(ty) || ty == Type::INDEX,
-            Class::Integer => matches!(interner.type_data(ty), TypeData::Int { .. }),
-            Class::Function => matches!(interner.type_data(ty), TypeData::Function { .. }),
-            Class::MemRef => is_memref,
+            TypeClass::I1 => ty == Type::I1,
+            TypeClass::Index => ty == Type::INDEX,
+            TypeClass::SignlessOrIndex => is_signless(ty) || ty == Type::INDEX,
+            TypeClass::Integer => matches!(interner.type_data(ty), TypeData::Int { .. }),
+            TypeClass::Function => matches!(interner.type_data(ty), TypeData::Function { .. }),
+            TypeClass::MemRef => is_memref,
+            TypeClass::RankedMemRef => {
+                matches!(interner.type_data(ty), TypeData::MemRef { dims: Some(_), .. })
+            }
+            TypeClass::Vector => matches!(interner.type_data(ty), TypeData::Vector { .. }),
         }
     }
 
-    fn classes(&mut self, op: Op, rule: &Rule) {
+    fn classes(&mut self, op: Op, rule: &TypeRule) {
         let data = self.ir.op(op);
         for at in 0..data.operands.len() {
-            let class = rule.operands[at.min(rule.operands.len() - 1)];
+            let last = rule.operands.last().copied().unwrap_or(TypeClass::Any);
+            let class = rule.operands.get(at).copied().unwrap_or(last);
             let ty = self.operand_type(op, at);
             if !self.is(ty, class) {
                 let message =
@@ -285,17 +140,17 @@ impl Verifier<'_> {
         (operands, data.results.iter().map(|&it| self.value_type(it)).collect())
     }
 
-    fn agreement(&mut self, op: Op, agree: Agree) {
-        if agree == Agree::Free {
+    fn agreement(&mut self, op: Op, agree: Agreement) {
+        if agree == Agreement::Free {
             return;
         }
         let (operands, results) = self.all_types(op);
         let Some(&first) = operands.first() else { return };
         match agree {
-            Agree::Free => {}
-            Agree::Same | Agree::Exactly => {
+            Agreement::Free => {}
+            Agreement::Same | Agreement::Exactly => {
                 let is_same = |it: Type| match agree {
-                    Agree::Same => self.is_compatible(first, it),
+                    Agreement::Same => self.is_compatible(first, it),
                     _ => !self.clash(first, it),
                 };
                 // Results are inferred: they are exactly the first operand.
@@ -310,7 +165,7 @@ impl Verifier<'_> {
                     self.tell(op, Code::TypesDiffer, message);
                 }
             }
-            Agree::Compared => {
+            Agreement::Compared => {
                 let second = operands.get(1).copied().unwrap_or_default();
                 if self.clash(first, second) {
                     let message = format!(
@@ -330,7 +185,7 @@ impl Verifier<'_> {
                     self.tell(op, Code::ResultType, message);
                 }
             }
-            Agree::Cast(width) => {
+            Agreement::Cast(width) => {
                 if let Some(&result) = results.first() {
                     self.cast(op, first, result, width);
                 }
@@ -338,7 +193,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn cast(&mut self, op: Op, from: Type, to: Type, width: Width) {
+    fn cast(&mut self, op: Op, from: Type, to: Type, width: WidthChange) {
         if !self.is_same_shape(from, to) {
             let message = format!(
                 "requires the same shape for all operands and results, found '{}' and '{}'",
@@ -352,10 +207,10 @@ impl Verifier<'_> {
             return;
         };
         let (is_right, what) = match width {
-            Width::Grows => (to_width > from_width, "wider than the operand"),
-            Width::Shrinks => (to_width < from_width, "narrower than the operand"),
-            Width::Stays => (to_width == from_width, "as wide as the operand"),
-            Width::Any => (true, ""),
+            WidthChange::Grows => (to_width > from_width, "wider than the operand"),
+            WidthChange::Shrinks => (to_width < from_width, "narrower than the operand"),
+            WidthChange::Stays => (to_width == from_width, "as wide as the operand"),
+            WidthChange::Any => (true, ""),
         };
         if !is_right {
             let message = format!(

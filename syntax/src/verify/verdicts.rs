@@ -217,7 +217,7 @@ fn affine_users(ir: &Ir, ops: &[Op], again: &mut Vec<Op>) {
                 if is_affine(kind) {
                     again.push(user);
                 }
-                if kind.has(Traits::PURE) && seen.insert(user) {
+                if kind.is_pure() && seen.insert(user) {
                     next.push(user);
                 }
             }

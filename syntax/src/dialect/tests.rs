@@ -1,0 +1,116 @@
+use expect_test::expect;
+
+use super::*;
+use crate::{Source, print};
+
+#[test]
+fn every_op_is_found_by_its_name() {
+    for &kind in ALL {
+        assert_eq!(OpKind::of(kind.spec().name), kind);
+        assert!(!kind.spec().doc.is_empty(), "{kind:?} has no documentation");
+    }
+    assert_eq!(OpKind::of("arith.nothing"), OpKind::Unknown);
+}
+
+#[test]
+fn attributes_are_sorted_as_they_are_printed() {
+    for &kind in ALL {
+        assert!(kind.spec().attrs.is_sorted_by_key(|it| it.name), "{kind:?}");
+    }
+}
+
+#[test]
+fn kinds_are_named_after_their_ops() {
+    for &kind in ALL {
+        let mut camel = String::new();
+        for part in kind.spec().name.split(['.', '_']) {
+            camel.push_str(&part[..1].to_uppercase());
+            camel.push_str(&part[1..]);
+        }
+        assert_eq!(format!("{kind:?}"), camel);
+    }
+}
+
+#[test]
+fn rows_agree_with_themselves() {
+    for &kind in ALL {
+        let spec = kind.spec();
+        let is_segmented = spec.attr("operandSegmentSizes").is_some();
+        // The groups of later versions of this op are not known.
+        let is_open = kind == OpKind::AffineLinearizeIndex;
+        assert_eq!(is_segmented && !is_open, !spec.segments.is_empty(), "{kind:?}");
+        let least: usize = spec.segments.iter().map(|it| it.least).sum();
+        assert!(least <= spec.operands.least, "{kind:?} has fewer operands than its groups");
+        if let Effects::Known(accesses) = spec.effects {
+            for &(_, buffer) in accesses {
+                let is_there = match buffer {
+                    Buffer::Operand(n) => n < spec.operands.least,
+                    Buffer::Result(n) => n < spec.results.least,
+                };
+                assert!(is_there, "{kind:?} accesses a value that it may not have");
+            }
+        }
+        if kind.has(Traits::TERMINATOR) || spec.successors.most > 0 {
+            assert!(kind.has(Traits::TERMINATOR), "{kind:?} names blocks and ends none");
+            assert_eq!(spec.results, Count::exactly(0), "{kind:?}");
+        }
+        if let Some(end) = spec.implicit_terminator {
+            assert!(end.has(Traits::TERMINATOR), "{kind:?}");
+            assert!(end.spec().parents.contains(&kind), "{kind:?} may not hold its terminator");
+        }
+        assert!(!spec.form.is_empty(), "{kind:?} has no form");
+    }
+}
+
+/// An op that is one row: read, printed in both forms, read again, and verified by its counts, types, attributes and place.
+#[test]
+fn an_op_is_added_by_a_row() {
+    let text = r#"func.func @f(%a: i32, %b: i64) -> i32 {
+  %0 = example.blend "half", %a, %a {weight = 2 : i32} : i32
+  %1 = "example.blend"(%a, %0) <{note = "all"}> : (i32, i32) -> i32
+  return %1 : i32
+}
+"#;
+    let source = Source::new(text);
+    assert_eq!(source.problems().len(), 0);
+    let custom = print::custom(source.ir());
+    expect![[r#"
+        module {
+          func.func @f(%arg0: i32, %arg1: i64) -> i32 {
+            %0 = example.blend "half", %arg0, %arg0 {weight = 2 : i32} : i32
+            %1 = example.blend "all", %arg0, %0 : i32
+            return %1 : i32
+          }
+        }
+    "#]]
+    .assert_eq(&custom);
+    let generic = print::generic(source.ir());
+    assert!(generic.contains(r#""example.blend"(%arg0, %0) <{note = "all", weight = 1 : i32}>"#));
+    for again in [&custom, &generic] {
+        assert_eq!(print::generic(Source::new(again).ir()), generic);
+    }
+    let wrong = r#"func.func @f(%a: i32, %b: i64, %c: i1) {
+  "example.blend"(%a) <{note = "x"}> : (i32) -> i32
+  "example.blend"(%a, %a) : (i32, i32) -> i32
+  example.blend "x", %a, %b : i32
+  %0 = example.blend %a, %a with "x" : i32
+  scf.if %c {
+    %1 = example.blend "x", %a, %a : i32
+  }
+  return
+}
+"#;
+    let source = Source::new(wrong);
+    let mut out = String::new();
+    for (_, range, problem) in source.problems() {
+        let row = wrong[..range.start].matches('\n').count() + 1;
+        out += &format!("{row} {} ({})\n", problem.message, problem.code);
+    }
+    expect![[r#"
+        2 expected 2 operands, but found 1 (wrong-count)
+        3 requires attribute 'note' (missing-attribute)
+        4 this value has type i64, but i32 is expected here (type-clash)
+        5 expected a string (expected-token)
+    "#]]
+    .assert_eq(&out);
+}
