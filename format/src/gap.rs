@@ -1,0 +1,234 @@
+//! What stands between two tokens, made what it should be: one edit for each run of blanks that changes, none across a comment.
+
+use std::ops::Range;
+
+use crate::mark::{Freedom, Marks, comments};
+use crate::space::Space;
+use crate::{Edit, INDENT};
+
+/// What should stand between two tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// Both on one line. Where a comment or a mark keeps them apart, what follows is indented so far.
+    Line(Space, usize),
+    /// A line break.
+    Break(Break),
+    /// What is written, its lines moved to the right by so many blanks.
+    Shift(isize),
+}
+
+/// A line break, and what is around it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Break {
+    /// Blanks before the next token.
+    pub(crate) indent: usize,
+    /// Blanks before a comment on a line of its own.
+    pub(crate) comments: usize,
+    /// Whether an empty line may stand first.
+    pub(crate) empty_first: bool,
+    /// Whether an empty line may stand last.
+    pub(crate) empty_last: bool,
+}
+
+impl Break {
+    /// With an indentation, in units of regions, and at most one empty line anywhere.
+    pub(crate) fn at(level: usize) -> Self {
+        Self::column(level * INDENT)
+    }
+
+    /// With an indentation in blanks.
+    pub(crate) fn column(indent: usize) -> Self {
+        Self { indent, comments: indent, empty_first: true, empty_last: true }
+    }
+}
+
+/// A text whose gaps are made what they should be.
+#[derive(Debug)]
+pub(crate) struct Gaps<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) marks: Marks,
+    /// What ends a line where there is no line end yet; others stay what they are.
+    newline: &'static str,
+    pub(crate) edits: Vec<Edit>,
+    /// By how many columns the token behind the gap made last moves with the start of its line.
+    pub(crate) moved: isize,
+}
+
+impl<'a> Gaps<'a> {
+    pub(crate) fn new(text: &'a str, marks: Marks) -> Self {
+        Self {
+            text,
+            marks,
+            newline: first_break(text).unwrap_or("\n"),
+            edits: Vec::new(),
+            moved: 0,
+        }
+    }
+
+    /// How many line breaks a range has.
+    pub(crate) fn n_breaks(&self, range: &Range<usize>) -> usize {
+        let text = &self.text[range.clone()];
+        if text.is_empty() {
+            return 0;
+        }
+        let bytes = text.as_bytes();
+        let is_end = |at: usize| match bytes[at] {
+            b'\n' => true,
+            b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+            _ => false,
+        };
+        (0..bytes.len()).filter(|&it| is_end(it)).count()
+    }
+
+    /// Makes a gap what it should be. A gap with anything but blanks, line breaks and comments stays.
+    pub(crate) fn make(&mut self, gap: Range<usize>, want: Want) {
+        if gap.is_empty() {
+            return self.blanks(gap, want, Place { first: true, last: true });
+        }
+        let text = self.text;
+        let mut at = gap.start;
+        let mut first = true;
+        let commented: Vec<Range<usize>> = if text[gap.clone()].contains('/') {
+            comments(text, gap.clone()).collect()
+        } else {
+            Vec::new()
+        };
+        for comment in &commented {
+            self.blanks(at..comment.start, want, Place { first, last: false });
+            at = comment.end;
+            first = false;
+        }
+        self.blanks(at..gap.end, want, Place { first, last: true });
+    }
+
+    /// One run of blanks: all of a gap, or what stands beside its comments.
+    fn blanks(&mut self, range: Range<usize>, want: Want, place: Place) {
+        let old = &self.text[range.clone()];
+        let is_plain = old.bytes().all(|it| matches!(it, b' ' | b'\t' | b'\n' | b'\r'));
+        self.moved = 0;
+        if !is_plain || self.marks.is_frozen(&range) {
+            return;
+        }
+        let new = self.new_blanks(&range, want, place);
+        if let (Some(before), Some(after)) = (indent(old), indent(&new)) {
+            self.moved = after as isize - before as isize;
+        }
+        self.replace(range, &new);
+    }
+
+    fn new_blanks(&self, range: &Range<usize>, want: Want, place: Place) -> String {
+        let old = &self.text[range.clone()];
+        let n_breaks = self.n_breaks(range);
+        let freedom = self.marks.freedom(range);
+        if place.first && !place.last && n_breaks == 0 && range.start > 0 {
+            // Before a comment behind a token.
+            return if old.is_empty() { " ".to_owned() } else { old.to_owned() };
+        }
+        let alone = place.first && place.last;
+        let it = match want {
+            Want::Shift(columns) => return self.shifted(old, columns),
+            Want::Line(space, _) if alone && (freedom == Freedom::Free || n_breaks == 0) => {
+                let is_blank = match space {
+                    Space::Tight => false,
+                    Space::One => true,
+                    Space::AsWritten => !old.is_empty(),
+                };
+                return if is_blank { " " } else { "" }.to_owned();
+            }
+            Want::Line(_, indent) => Break::column(indent),
+            Want::Break(it) => it,
+        };
+        if n_breaks == 0 && freedom == Freedom::Exact {
+            return old.to_owned();
+        }
+        let is_empty_kept = (!place.first || it.empty_first) && (!place.last || it.empty_last);
+        let n = match freedom {
+            Freedom::Exact => n_breaks,
+            _ if range.start == 0 => 0,
+            _ if is_empty_kept => n_breaks.clamp(1, 2),
+            _ => 1,
+        };
+        let indent = if place.last { it.indent } else { it.comments };
+        first_break(old).unwrap_or(self.newline).repeat(n) + &" ".repeat(indent)
+    }
+
+    /// Lines moved to the right, or as far to the left as there are blanks.
+    fn shifted(&self, old: &str, columns: isize) -> String {
+        let Some(start) = old.rfind(['\n', '\r']).map(|it| it + 1) else { return old.to_owned() };
+        let (breaks, indent) = old.split_at(start);
+        if columns >= 0 {
+            return format!("{breaks}{}{indent}", " ".repeat(columns.unsigned_abs()));
+        }
+        format!("{breaks}{}", &indent[indent.len().min(columns.unsigned_abs())..])
+    }
+
+    /// The end of the text: one line break, if there is anything before it.
+    pub(crate) fn finish(&mut self, gap: Range<usize>) {
+        let text = self.text;
+        let all: Vec<Range<usize>> = comments(text, gap.clone()).collect();
+        let last = all.last().map_or(gap.start, |it| it.end);
+        if let Some(comment) = all.last() {
+            let want = Break { empty_last: false, ..Break::at(0) };
+            let mut at = gap.start;
+            for it in &all {
+                let place = Place { first: at == gap.start, last: false };
+                self.blanks(at..it.start, Want::Break(want), place);
+                at = it.end;
+            }
+            debug_assert_eq!(comment.end, at);
+        }
+        let range = last..gap.end;
+        let old = &text[range.clone()];
+        let is_plain = old.bytes().all(|it| matches!(it, b' ' | b'\t' | b'\n' | b'\r'));
+        if is_plain && !self.marks.is_frozen(&range) {
+            let new = if range.start == 0 { "" } else { first_break(old).unwrap_or(self.newline) };
+            self.replace(range, new);
+        }
+    }
+
+    /// Adds an edit of what differs. A line end of two bytes is never taken apart.
+    fn replace(&mut self, range: Range<usize>, new: &str) {
+        let old = &self.text[range.clone()];
+        if old == new {
+            return;
+        }
+        let (a, b) = (old.as_bytes(), new.as_bytes());
+        let splits = |it: &[u8], at: usize| {
+            at > 0 && at < it.len() && it[at - 1] == b'\r' && it[at] == b'\n'
+        };
+        let mut prefix = a.iter().zip(b).take_while(|(a, b)| a == b).count();
+        while splits(a, prefix) || splits(b, prefix) {
+            prefix -= 1;
+        }
+        let room = a.len().min(b.len()) - prefix;
+        let mut suffix =
+            a.iter().rev().zip(b.iter().rev()).take(room).take_while(|(a, b)| a == b).count();
+        while suffix > 0 && (splits(a, a.len() - suffix) || splits(b, b.len() - suffix)) {
+            suffix -= 1;
+        }
+        self.edits.push(Edit {
+            range: range.start + prefix..range.end - suffix,
+            text: new[prefix..new.len() - suffix].to_owned(),
+        });
+    }
+}
+
+/// What ends the first line of a text.
+fn first_break(text: &str) -> Option<&'static str> {
+    let rest = &text[text.find(['\n', '\r'])?..];
+    Some(["\r\n", "\r", "\n"].into_iter().find(|it| rest.starts_with(it)).unwrap_or("\n"))
+}
+
+/// How far what follows some blanks is indented, if it starts a line.
+fn indent(blanks: &str) -> Option<usize> {
+    blanks.rfind(['\n', '\r']).map(|it| blanks.len() - it - 1)
+}
+
+/// Where a run of blanks stands in its gap.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Right behind the token before.
+    first: bool,
+    /// Right before the token after.
+    last: bool,
+}

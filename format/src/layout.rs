@@ -1,0 +1,364 @@
+//! The walk over items and their tokens: which gap should be what.
+//!
+//! An op's own tokens are cut into *segments* by its regions: `scf.if %c {`, `} else {`, `}`. A segment is put on one line, wrapped, or keeps its
+//! line breaks; what stands between a brace and what is inside of its region is a line break.
+
+use std::ops::Range;
+
+use noisy_syntax::lex::lex;
+use noisy_syntax::{Form, Ir, Op, OpKind, Region, Source, Token, TokenKind};
+
+use crate::gap::{Break, Gaps, Want};
+use crate::mark::{Freedom, Marks};
+use crate::space::{self, Brackets, Kind, Space};
+use crate::{Edit, INDENT, WIDTH, is_known};
+
+/// Blanks more for what goes on in the next line, inside of parentheses or of no bracket.
+const CONTINUATION: usize = 4;
+
+/// The edits that format a text, whatever it is. Where it does not follow the grammar they may be of no use, but they change blanks only.
+pub(crate) fn edits(source: &Source) -> Vec<Edit> {
+    let text = source.text().to_string();
+    let tokens = lex(&text).tokens;
+    let marks = Marks::of(&text, &tokens);
+    let mut layout = Layout {
+        source,
+        ir: source.ir(),
+        gaps: Gaps::new(&text, marks),
+        tokens: &tokens,
+        at: 0,
+        spaces: Vec::new(),
+        is_behind_unknown: false,
+    };
+    layout.file();
+    layout.gaps.edits
+}
+
+struct Layout<'a> {
+    source: &'a Source,
+    ir: &'a Ir,
+    gaps: Gaps<'a>,
+    tokens: &'a [Token],
+    /// The next token.
+    at: usize,
+    /// Of the segment at hand: what stands before each token but the first.
+    spaces: Vec<Space>,
+    /// The item before ends with a segment whose form is not known, which may go on.
+    is_behind_unknown: bool,
+}
+
+impl Layout<'_> {
+    fn file(&mut self) {
+        let ir = self.ir;
+        let mut start = 0;
+        for chunk in ir.items(ir.root()) {
+            let (own, region) = ir.op(chunk).regions[0];
+            if own > 0 {
+                self.make(Want::Break(Break::at(0)));
+                self.at += 1;
+            }
+            self.region(region, start + own as usize, 0, true);
+            start += ir.len(chunk);
+        }
+        // What no item has taken is the end.
+        let end = self.gap(self.tokens.len() - 1);
+        self.gaps.finish(end);
+    }
+
+    /// What stands before a token.
+    fn gap(&self, token: usize) -> Range<usize> {
+        let start = token.checked_sub(1).map_or(0, |it| self.tokens[it].range().end);
+        start..self.tokens[token].range().start
+    }
+
+    /// Makes what stands before the next token what it should be.
+    fn make(&mut self, want: Want) {
+        self.gaps.make(self.gap(self.at), want);
+    }
+
+    /// The items of a region, from the byte behind its `{`.
+    fn region(&mut self, region: Region, start: usize, level: usize, is_top: bool) {
+        let ir = self.ir;
+        let mut at = start;
+        self.is_behind_unknown = false;
+        for op in ir.items(region) {
+            let is_first = at == start && !is_top;
+            self.item(op, at, level, is_first);
+            at += ir.len(op);
+        }
+    }
+
+    /// One item, from the byte where the blanks and comments before it start.
+    fn item(&mut self, op: Op, start: usize, level: usize, is_first: bool) {
+        let ir = self.ir;
+        let data = ir.op(op);
+        let is_label = data.kind == OpKind::Label;
+        let column = level.saturating_sub(usize::from(is_label)) * INDENT;
+        let gap = self.gap(self.at);
+        let was_at_line_start = gap.start == 0 || self.gaps.n_breaks(&gap) > 0;
+        if was_at_line_start || !self.is_behind_unknown {
+            let empty_first = !is_first;
+            self.make(Want::Break(Break { empty_first, ..Break::column(column) }));
+        }
+        let is_known = is_known(self.source, op);
+        let shift = if was_at_line_start { self.gaps.moved } else { 0 };
+        let mut at = start;
+        let mut done = 0;
+        for &(own, region) in &data.regions {
+            at += (own - done) as usize;
+            done = own;
+            let len = ir.region_len(region);
+            // Behind the `{`.
+            let end = self.tokens.partition_point(|it| it.range().start < at);
+            self.segment(op, end, column, is_known, shift);
+            self.is_behind_unknown = false;
+            let is_closed = ir.region(region).closed;
+            if !is_known && is_closed && !self.has_break(at..at + len) {
+                // A body in a syntax of its own, perhaps.
+                self.at += self.tokens[self.at..].partition_point(|it| it.range().start < at + len);
+            } else if is_closed {
+                self.inside(region, at, at + len, column);
+            } else {
+                self.region(region, at, column / INDENT + 1, false);
+            }
+            at += len;
+        }
+        let end = at + (data.own_len - done) as usize;
+        let end = self.at
+            + self.tokens[self.at..]
+                .partition_point(|it| it.range().start < end && it.kind != TokenKind::Eof);
+        self.segment(op, end, column, is_known, shift);
+        self.is_behind_unknown = !is_known;
+    }
+
+    /// What is between the braces of a region, up to the `}`, which becomes the next token.
+    fn inside(&mut self, region: Region, start: usize, end: usize, column: usize) {
+        let is_empty = self.tokens[self.at].range().start == end;
+        let gap = self.gap(self.at);
+        let level = column / INDENT + 1;
+        if is_empty && self.gaps.text[gap.clone()].trim().is_empty() {
+            let has_break = self.gaps.n_breaks(&gap) > 0;
+            let close = Break { empty_first: false, empty_last: false, ..Break::column(column) };
+            self.make(if has_break {
+                Want::Break(close)
+            } else {
+                Want::Line(Space::Tight, column)
+            });
+            return;
+        }
+        self.region(region, start, level, false);
+        self.make(Want::Break(Break {
+            indent: column,
+            comments: level * INDENT,
+            empty_first: !is_empty,
+            empty_last: false,
+        }));
+    }
+
+    /// Whether a range goes over a line end.
+    fn has_break(&self, range: Range<usize>) -> bool {
+        self.gaps.text[range].contains(['\n', '\r'])
+    }
+
+    /// Own tokens of an item from the next one up to another, of which the first has been placed.
+    fn segment(&mut self, op: Op, end: usize, column: usize, is_known: bool, shift: isize) {
+        let from = self.at;
+        if from >= end {
+            return;
+        }
+        self.at = end;
+        if !is_known {
+            for at in from + 1..end {
+                self.gaps.make(self.gap(at), Want::Shift(shift));
+            }
+            return;
+        }
+        let segment = Segment { from, end, column };
+        let is_function = self.ir.op(op).kind == OpKind::FuncFunc;
+        self.measure(op, &segment);
+        match self.manner(&segment, is_function && is_header(self.ir, op, self.tokens[from])) {
+            Manner::Joined => {
+                for at in from + 1..end {
+                    let space = self.spaces[at - from - 1];
+                    self.gaps.make(self.gap(at), Want::Line(space, column + CONTINUATION));
+                }
+            }
+            Manner::Wrapped(open, close) => self.wrap(&segment, open, close),
+            Manner::Kept => self.keep(&segment),
+        }
+    }
+
+    /// What stands between the tokens of a segment, if it is one line.
+    fn measure(&mut self, op: Op, segment: &Segment) {
+        let data = self.ir.op(op);
+        let kind = match (data.kind, data.form) {
+            (OpKind::Label, _) => Kind::Label,
+            (_, Form::Generic) => Kind::Generic,
+            (OpKind::FuncFunc, _) => Kind::Function,
+            _ => Kind::Other,
+        };
+        let tokens = &self.tokens[..segment.end];
+        let mut brackets = Brackets::default();
+        let mut in_results = tokens[segment.from].kind == TokenKind::Percent;
+        let mut name = (!in_results).then_some(segment.from);
+        self.spaces.clear();
+        for at in segment.from + 1..segment.end {
+            let number = at - 1 - segment.from;
+            brackets.take(tokens, at - 1, number);
+            if in_results && tokens[at].kind == TokenKind::Equal {
+                in_results = false;
+                name = Some(at + 1);
+            }
+            let after_name = name == Some(at - 1) && tokens[at - 1].kind == TokenKind::Str;
+            let place = (in_results, after_name);
+            self.spaces.push(space::before(tokens, at, kind, &brackets, self.gaps.text, place));
+        }
+    }
+
+    /// How a segment is laid out.
+    fn manner(&self, segment: &Segment, is_signature: bool) -> Manner {
+        let text = self.gaps.text;
+        let mut width = segment.column;
+        for at in segment.from..segment.end {
+            let token = &text[self.tokens[at].range()];
+            if token.contains(['\n', '\r']) {
+                return Manner::Kept;
+            }
+            width += token.chars().count();
+            if at == segment.from {
+                continue;
+            }
+            let gap = self.gap(at);
+            let written = &text[gap.clone()];
+            let is_blank = match self.spaces[at - segment.from - 1] {
+                Space::Tight => false,
+                Space::One => true,
+                Space::AsWritten => !written.is_empty(),
+            };
+            width += usize::from(is_blank);
+            if written.contains('/') || self.gaps.marks.freedom(&gap) != Freedom::Free {
+                return Manner::Kept;
+            }
+            // A row of a list of lists starts a line.
+            let kinds =
+                [at.wrapping_sub(2), at - 1, at].map(|it| self.tokens.get(it).map(|it| it.kind));
+            if kinds == [TokenKind::RSquare, TokenKind::Comma, TokenKind::LSquare].map(Some)
+                && self.gaps.n_breaks(&gap) > 0
+            {
+                return Manner::Kept;
+            }
+        }
+        if width <= WIDTH {
+            return Manner::Joined;
+        }
+        let arguments = if is_signature { self.arguments(segment) } else { None };
+        arguments.map_or(Manner::Kept, |(open, close)| Manner::Wrapped(open, close))
+    }
+
+    /// The parentheses of the arguments of a function, if there are any arguments.
+    fn arguments(&self, segment: &Segment) -> Option<(usize, usize)> {
+        let tokens = &self.tokens[..segment.end];
+        let open = (segment.from + 1..segment.end).find(|&it| {
+            tokens[it].kind == TokenKind::LParen && tokens[it - 1].kind == TokenKind::At
+        })?;
+        let mut brackets = Brackets::default();
+        let close = (open..segment.end).find(|&it| brackets.take(tokens, it, it) == Some(open))?;
+        (close > open + 1).then_some((open, close))
+    }
+
+    /// One argument a line.
+    fn wrap(&mut self, segment: &Segment, open: usize, close: usize) {
+        let mut brackets = Brackets::default();
+        for at in segment.from + 1..segment.end {
+            let prev = at - 1;
+            if prev >= open {
+                brackets.take(self.tokens, prev, prev);
+            }
+            let is_argument = prev == open
+                || at < close
+                    && brackets.depth() == 1
+                    && self.tokens[prev].kind == TokenKind::Comma;
+            let want = if is_argument {
+                Want::Break(Break::column(segment.column + CONTINUATION))
+            } else if at == close {
+                Want::Break(Break::column(segment.column))
+            } else {
+                Want::Line(self.spaces[prev - segment.from], segment.column + CONTINUATION)
+            };
+            self.gaps.make(self.gap(at), only_one(want));
+        }
+    }
+
+    /// The line breaks that are there, each line indented by the brackets around it.
+    fn keep(&mut self, segment: &Segment) {
+        let mut brackets = Brackets::default();
+        let mut line = segment.column;
+        for at in segment.from + 1..segment.end {
+            brackets.take(self.tokens, at - 1, line);
+            let space = self.spaces[at - segment.from - 1];
+            let token = self.tokens[at];
+            let gap = self.gap(at);
+            let closes =
+                matches!(token.kind, TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace)
+                    || token.kind == TokenKind::Greater
+                        && brackets.innermost() == Some(TokenKind::Less);
+            let indent = match brackets.last() {
+                Some((_, line)) if closes => line,
+                Some((TokenKind::LParen, line)) => line + CONTINUATION,
+                Some((_, line)) => line + INDENT,
+                None => segment.column + CONTINUATION,
+            };
+            let is_loose = space != Space::Tight || closes || space::opens(self.tokens, at - 1);
+            let opens_region = at + 1 == segment.end && token.kind == TokenKind::LBrace;
+            let has_comment = self.gaps.text[gap.clone()].contains('/');
+            let is_held = self.gaps.marks.freedom(&gap) != Freedom::Free;
+            let has_break = self.gaps.n_breaks(&gap) > 0;
+            let is_behind_region =
+                at == segment.from + 1 && self.tokens[at - 1].kind == TokenKind::RBrace;
+            let is_kept = has_break
+                && (is_loose && !opens_region && !is_behind_region || has_comment || is_held);
+            if is_kept {
+                line = indent;
+                let mut want = Break::column(indent);
+                want.empty_first = has_comment;
+                want.empty_last = has_comment;
+                self.gaps.make(gap, Want::Break(want));
+            } else {
+                self.gaps.make(gap, Want::Line(space, indent));
+            }
+        }
+    }
+}
+
+/// Without empty lines.
+fn only_one(want: Want) -> Want {
+    match want {
+        Want::Break(it) => Want::Break(Break { empty_first: false, empty_last: false, ..it }),
+        other => other,
+    }
+}
+
+/// Whether a segment that starts with a token is the first one of an op.
+fn is_header(ir: &Ir, op: Op, first: Token) -> bool {
+    ir.op(op).form == Form::Custom && first.kind != TokenKind::RBrace
+}
+
+/// Own tokens of an item that no region interrupts.
+#[derive(Debug)]
+struct Segment {
+    from: usize,
+    end: usize,
+    /// Blanks before the item.
+    column: usize,
+}
+
+/// How a segment is laid out.
+#[derive(Debug)]
+enum Manner {
+    /// On one line.
+    Joined,
+    /// The arguments, between these parentheses, one a line.
+    Wrapped(usize, usize),
+    /// With the line breaks that it has.
+    Kept,
+}

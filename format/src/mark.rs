@@ -1,0 +1,160 @@
+//! Comments that say something of the lines around them.
+//!
+//! - `// noisy: format off` to `// noisy: format on`, or to the end: what stands between them stays as it is.
+//! - `// noisy: allow(..)`, `// expected-error@+2 {{..}}` and what else speaks of a line by its distance: from the comment to that line, no line break comes
+//!   or goes, and what stands on those lines stays there.
+
+use std::ops::Range;
+
+use noisy_syntax::Token;
+
+/// What the comments of a text hold fast.
+#[derive(Debug, Default)]
+pub(crate) struct Marks {
+    /// Bytes that stay, in order.
+    frozen: Vec<Range<usize>>,
+    /// Lines, first and last, in order and apart.
+    rigid: Vec<(usize, usize)>,
+    /// Where each line starts; empty if no line is rigid.
+    lines: Vec<usize>,
+}
+
+/// Words that a comment has if it is about something here.
+const WORDS: [&str; 4] = ["noisy: format", "noisy: allow(", "expected-", "@LINE"];
+
+impl Marks {
+    /// Reads the comments between the tokens of a text.
+    pub(crate) fn of(text: &str, tokens: &[Token]) -> Self {
+        let mut out = Self::default();
+        if !WORDS.iter().any(|it| text.contains(it)) {
+            return out;
+        }
+        let lines = line_starts(text);
+        let line = |byte: usize| lines.partition_point(|it| *it <= byte) - 1;
+        let mut off = None;
+        let mut rigid = Vec::new();
+        let mut end = 0;
+        for token in tokens {
+            let gap = end..token.range().start;
+            for comment in comments(text, gap.clone()) {
+                let words = text[comment.clone()].trim_start_matches('/').trim();
+                let first = |it: &str| words.strip_prefix(it).is_some_and(is_word_end);
+                if first("noisy: format off") {
+                    off.get_or_insert(comment.end);
+                } else if first("noisy: format on") {
+                    out.frozen.extend(off.take().map(|it| it..comment.start));
+                } else if WORDS[1..].iter().any(|it| words.contains(it)) {
+                    let near =
+                        (line(end.saturating_sub(1)), line(token.range().start.min(text.len())));
+                    let is_alone =
+                        text[lines[line(comment.start)]..comment.start].trim().is_empty();
+                    rigid.push(reach(words, line(comment.start), near, is_alone));
+                }
+            }
+            end = token.range().end;
+        }
+        out.frozen.extend(off.map(|it| it..text.len()));
+        rigid.sort_unstable();
+        for (first, last) in rigid {
+            match out.rigid.last_mut() {
+                Some(before) if first <= before.1 => before.1 = before.1.max(last),
+                _ => out.rigid.push((first, last)),
+            }
+        }
+        if !out.rigid.is_empty() {
+            out.lines = lines;
+        }
+        out
+    }
+
+    /// Whether a range stays as it is.
+    pub(crate) fn is_frozen(&self, range: &Range<usize>) -> bool {
+        let n = self.frozen.partition_point(|it| it.start <= range.start);
+        n > 0 && range.end <= self.frozen[n - 1].end
+    }
+
+    /// How free the line breaks between two places are.
+    pub(crate) fn freedom(&self, range: &Range<usize>) -> Freedom {
+        if self.rigid.is_empty() {
+            return Freedom::Free;
+        }
+        let line = |byte: usize| self.lines.partition_point(|it| *it <= byte) - 1;
+        let (first, last) = (line(range.start), line(range.end));
+        let n = self.rigid.partition_point(|it| it.1 < first);
+        let Some(&(from, to)) = self.rigid.get(n).filter(|it| it.0 <= last) else {
+            return Freedom::Free;
+        };
+        let next_touches = self.rigid.get(n + 1).is_some_and(|it| it.0 < last);
+        if first == last || from.max(first) < to.min(last) || next_touches {
+            Freedom::Exact
+        } else {
+            Freedom::Apart
+        }
+    }
+}
+
+/// What may become of the line breaks between two tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Freedom {
+    /// Anything.
+    Free,
+    /// There must be one.
+    Apart,
+    /// As many as there are.
+    Exact,
+}
+
+/// The comments in what stands between two tokens, without the blanks at their ends.
+pub(crate) fn comments(text: &str, gap: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut at = gap.start;
+    std::iter::from_fn(move || {
+        let start = at + text.get(at..gap.end)?.find("//")?;
+        let end = text[start..gap.end].find(['\n', '\r']).map_or(gap.end, |it| start + it);
+        at = end;
+        Some(start..start + text[start..end].trim_end_matches([' ', '\t']).len())
+    })
+}
+
+/// Where the lines of a text start; `\n`, `\r` and `\r\n` end one.
+fn line_starts(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let is_end = |at: usize| match bytes[at] {
+        b'\n' => true,
+        b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+        _ => false,
+    };
+    let ends = (0..bytes.len()).filter(|&it| is_end(it));
+    std::iter::once(0).chain(ends.map(|it| it + 1)).collect()
+}
+
+fn is_word_end(rest: &str) -> bool {
+    !rest.starts_with(|it: char| it.is_alphanumeric())
+}
+
+/// The lines that a comment speaks of, with its own; `near` are those of the tokens around.
+fn reach(words: &str, own: usize, near: (usize, usize), is_alone: bool) -> (usize, usize) {
+    let (mut first, mut last) = (own, own);
+    let mut extend = |line: usize| {
+        first = first.min(line);
+        last = last.max(line);
+    };
+    if words.contains("noisy: allow(") && is_alone {
+        extend(near.1);
+    }
+    for (at, _) in words.match_indices('@') {
+        let rest = &words[at + 1..];
+        let rest = rest.strip_prefix("LINE").unwrap_or(rest);
+        let number = |it: &str| {
+            let digits = it.len() - it.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+            it[..digits].parse::<usize>().unwrap_or(0)
+        };
+        match rest.as_bytes().first() {
+            Some(b'+') => extend(own.saturating_add(number(&rest[1..]))),
+            Some(b'-') => extend(own.saturating_sub(number(&rest[1..]))),
+            _ if rest.starts_with("below") => extend(near.1),
+            _ if rest.starts_with("above") => extend(near.0),
+            _ => {}
+        }
+    }
+    (first, last)
+}

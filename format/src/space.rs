@@ -1,0 +1,174 @@
+//! What stands between two tokens of one line of an op: nothing, a blank, or what is written.
+//!
+//! A rule looks at the two tokens, at the brackets around them, and at the two tokens beyond. Where the grammar of MLIR alone does not tell (`4x4`, `-1`,
+//! `a - 1`, `offset: ?`), what is written stays, several blanks as one.
+//!
+//! *Law.* A blank is taken out only where the tokens cannot run together.
+
+use noisy_syntax::{Token, TokenKind};
+
+/// What stands between two tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Space {
+    /// Nothing.
+    Tight,
+    /// One blank.
+    One,
+    /// One blank if there is anything.
+    AsWritten,
+}
+
+/// What op the tokens are of, as far as blanks depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A function, which declares arguments with `%a: type`.
+    Function,
+    /// A label, which does so too.
+    Label,
+    /// An op in the generic form.
+    Generic,
+    /// Anything else.
+    Other,
+}
+
+/// The brackets that are open.
+#[derive(Debug, Default)]
+pub(crate) struct Brackets {
+    open: Vec<(TokenKind, usize)>,
+}
+
+impl Brackets {
+    /// Takes in a token with those beside it; an opening one is kept with a number, a closing one gives that number back.
+    pub(crate) fn take(&mut self, tokens: &[Token], at: usize, number: usize) -> Option<usize> {
+        let kind = tokens[at].kind;
+        if opens(tokens, at) {
+            self.open.push((kind, number));
+            return None;
+        }
+        let opener = match kind {
+            TokenKind::RParen => TokenKind::LParen,
+            TokenKind::RSquare => TokenKind::LSquare,
+            TokenKind::RBrace => TokenKind::LBrace,
+            TokenKind::Greater if self.innermost() == Some(TokenKind::Less) => TokenKind::Less,
+            _ => return None,
+        };
+        let found = self.open.iter().rposition(|it| it.0 == opener)?;
+        let number = self.open[found].1;
+        self.open.truncate(found);
+        Some(number)
+    }
+
+    /// The innermost one.
+    pub(crate) fn innermost(&self) -> Option<TokenKind> {
+        self.open.last().map(|it| it.0)
+    }
+
+    /// The number of the innermost one, and what it is.
+    pub(crate) fn last(&self) -> Option<(TokenKind, usize)> {
+        self.open.last().copied()
+    }
+
+    /// How many are open.
+    pub(crate) fn depth(&self) -> usize {
+        self.open.len()
+    }
+}
+
+/// Whether a token opens a bracket; `<` does where a type or an attribute starts with it.
+pub(crate) fn opens(tokens: &[Token], at: usize) -> bool {
+    match tokens[at].kind {
+        TokenKind::LParen | TokenKind::LSquare | TokenKind::LBrace => true,
+        TokenKind::Less => {
+            let next = tokens.get(at + 1).map(|it| it.kind);
+            let before = at.checked_sub(1).map(|it| tokens[it]);
+            let is_after_name = before.is_some_and(|it| {
+                it.end == tokens[at].start
+                    && matches!(
+                        it.kind,
+                        TokenKind::Bare | TokenKind::Bang | TokenKind::Hash | TokenKind::RSquare
+                    )
+            });
+            is_after_name && next != Some(TokenKind::Equal) || next == Some(TokenKind::LBrace)
+        }
+        _ => false,
+    }
+}
+
+/// What stands before token `at`, which is not the first; the brackets are those open behind the token before it. `in_results`: before the `=` of
+/// the results; `after_name`: right behind the quoted name of an op.
+pub(crate) fn before(
+    tokens: &[Token],
+    at: usize,
+    kind: Kind,
+    brackets: &Brackets,
+    text: &str,
+    (in_results, after_name): (bool, bool),
+) -> Space {
+    use Space::{AsWritten, One, Tight};
+    let (prev, next) = (tokens[at - 1], tokens[at]);
+    let further = |it: Option<usize>| it.and_then(|it| tokens.get(it));
+    let two_before = further(at.checked_sub(2)).filter(|it| it.end == prev.start);
+    let behind = further(Some(at + 1)).filter(|it| it.start == next.end);
+    let is_colon = |it: Option<&Token>| it.is_some_and(|it| it.kind == TokenKind::Colon);
+    let innermost = brackets.innermost();
+    let closes = match next.kind {
+        TokenKind::RParen | TokenKind::RSquare | TokenKind::RBrace => true,
+        TokenKind::Greater => innermost == Some(TokenKind::Less),
+        _ => false,
+    };
+    match (prev.kind, next.kind) {
+        (_, TokenKind::Comma) => Tight,
+        (TokenKind::Comma, _) => One,
+        _ if closes || opens(tokens, at - 1) => Tight,
+        // `@a::@b`
+        (TokenKind::Colon, TokenKind::Colon) => AsWritten,
+        (_, TokenKind::Colon) if is_colon(behind) => AsWritten,
+        (TokenKind::Colon, _) if is_colon(two_before) => AsWritten,
+        (TokenKind::Arrow, _) | (_, TokenKind::Arrow) => One,
+        // `>=`, `==`
+        (TokenKind::Less | TokenKind::Greater | TokenKind::Equal, TokenKind::Equal) => AsWritten,
+        (TokenKind::Equal, _)
+        | (_, TokenKind::Equal)
+        | (TokenKind::Plus, _)
+        | (_, TokenKind::Plus) => One,
+        (_, TokenKind::Colon) | (TokenKind::Colon, _) if in_results => Tight,
+        (_, TokenKind::Colon) => match (kind, innermost) {
+            (Kind::Label, None) => Tight,
+            (Kind::Label | Kind::Function, Some(TokenKind::LParen))
+                if prev.kind == TokenKind::Percent =>
+            {
+                Tight
+            }
+            (_, None | Some(TokenKind::LBrace)) => One,
+            // `^bb1(%a : i32)`
+            (_, Some(TokenKind::LParen)) if prev.kind == TokenKind::Percent => One,
+            _ => AsWritten,
+        },
+        // `loc("file":1:2)`
+        (TokenKind::Colon, TokenKind::Int) => AsWritten,
+        (TokenKind::Colon, _) => One,
+        (
+            TokenKind::At
+            | TokenKind::Caret
+            | TokenKind::Hash
+            | TokenKind::HashBody
+            | TokenKind::Percent,
+            TokenKind::LParen,
+        )
+        | (TokenKind::Percent, TokenKind::LSquare) => Tight,
+        (_, TokenKind::LParen) if after_name => Tight,
+        // `%a#1`
+        (TokenKind::Percent, TokenKind::Hash)
+            if text[next.range()][1..].starts_with(|it: char| it.is_ascii_digit()) =>
+        {
+            Tight
+        }
+        (_, TokenKind::LBrace) => One,
+        (TokenKind::RBrace, _) if brackets.depth() == 0 => One,
+        (
+            TokenKind::RParen | TokenKind::RSquare | TokenKind::Greater,
+            TokenKind::LParen | TokenKind::Less,
+        ) if kind == Kind::Generic && brackets.depth() == 0 => One,
+        _ => AsWritten,
+    }
+}

@@ -1,0 +1,118 @@
+//! Indentation while typing. What is typed rarely follows the grammar yet, so this asks the items alone, which every text has.
+
+use noisy_syntax::{OpKind, Source};
+
+use crate::{Edit, INDENT};
+
+/// The edits after a character was typed right before a byte: after a line break the new line is indented as what would stand there, after a `}` that closes
+/// a region its line is indented as the op that holds it. At most one edit, of the blanks at the start of that line; none after any other character.
+pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<Edit> {
+    let text = source.text();
+    let at = at.min(text.len_bytes());
+    let line = text.byte_to_line(at);
+    let start = text.line_to_byte(line);
+    let content: String =
+        text.line(line).chars().take_while(|it| !matches!(it, '\n' | '\r')).collect();
+    let first = content.find(|it: char| it != ' ' && it != '\t').unwrap_or(content.len());
+    let wanted = match typed {
+        '\n' => at_line_start(source, start + first, content[first..].chars().next()),
+        '}' if content.as_bytes().get(first) == Some(&b'}') && start + first + 1 == at => {
+            closing(source, start + first)
+        }
+        _ => None,
+    };
+    let Some(wanted) = wanted else { return Vec::new() };
+    let new = " ".repeat(wanted * INDENT);
+    if content[..first] == new {
+        return Vec::new();
+    }
+    vec![Edit { range: start..start + first, text: new }]
+}
+
+/// The regions around what starts at a byte, if it is an item or nothing; `first` is its first character.
+fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usize> {
+    let ir = source.ir();
+    if first == Some('}') {
+        return closing(source, at);
+    }
+    let item = ir.item_at(at);
+    let mut level = 0;
+    let mut around = item;
+    let mut is_outermost = true;
+    while let Some(op) = around {
+        let data = ir.op(op);
+        if data.kind == OpKind::Chunk {
+            break;
+        }
+        let start = ir.start(op);
+        let mut region_at = start;
+        let mut is_inside = false;
+        let mut done = 0;
+        for &(own, region) in &data.regions {
+            region_at += (own - done) as usize;
+            done = own;
+            let len = ir.region_len(region);
+            is_inside |= region_at <= at
+                && at <= region_at + len
+                && (at < region_at + len || !ir.region(region).closed);
+            region_at += len;
+        }
+        if is_inside {
+            level += 1;
+        } else if is_outermost && start + (data.lead as usize) < at {
+            // In the middle of an op, or behind one that ends with `=` so far.
+            if first.is_some() || !ends_with(source, at, b'=') {
+                return None;
+            }
+        }
+        is_outermost = false;
+        around = ir.parent_op(op);
+    }
+    if level == 0 {
+        level = unclosed(source, at);
+    }
+    let is_label = first == Some('^');
+    Some(level - usize::from(is_label && level > 0))
+}
+
+/// The regions that are open at a byte because their `}` is missing: what stands behind the last op of one belongs to no item yet.
+fn unclosed(source: &Source, at: usize) -> usize {
+    let ir = source.ir();
+    let last = last_before(source, at).and_then(|it| ir.item_at(it.0));
+    std::iter::successors(last, |&it| ir.parent_op(it))
+        .filter(|&it| ir.op(it).kind != OpKind::Chunk)
+        .filter(|&it| {
+            ir.op(it).regions.last().is_some_and(|&(_, region)| !ir.region(region).closed)
+        })
+        .count()
+}
+
+/// The regions around the op that a `}` at a byte closes a region of.
+fn closing(source: &Source, at: usize) -> Option<usize> {
+    let ir = source.ir();
+    let op = ir.item_at(at)?;
+    let data = ir.op(op);
+    let mut brace = ir.start(op);
+    let mut done = 0;
+    let mut closes = false;
+    for &(own, region) in &data.regions {
+        brace += (own - done) as usize + ir.region_len(region);
+        done = own;
+        closes |= brace == at && ir.region(region).closed;
+    }
+    if !closes || data.kind == OpKind::Chunk {
+        return None;
+    }
+    let around = std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it));
+    Some(around.filter(|&it| ir.op(it).kind != OpKind::Chunk).count())
+}
+
+/// The last byte before another that is no blank, and where it stands.
+fn last_before(source: &Source, at: usize) -> Option<(usize, u8)> {
+    let bytes = source.text().bytes_at(at).reversed();
+    (1..).zip(bytes).find(|it| !it.1.is_ascii_whitespace()).map(|(n, byte)| (at - n, byte))
+}
+
+fn ends_with(source: &Source, at: usize, byte: u8) -> bool {
+    last_before(source, at).is_some_and(|it| it.1 == byte)
+}
