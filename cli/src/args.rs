@@ -36,6 +36,8 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "code")]
         all: bool,
     },
+    /// Format files: indentation, blanks and line breaks, and nothing else
+    Format(Reformat),
     /// Draw how noise flows through a function
     Graph(Graph),
     /// Print the JSON schema of noisy.toml
@@ -47,6 +49,39 @@ pub(crate) enum Command {
     },
     /// Print the manual page
     Man,
+}
+
+/// What to format.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = FORMAT_EXIT_CODES)]
+pub(crate) struct Reformat {
+    /// Files and directories; `-` is standard input, formatted to standard output. Of directories all *.mlir that git does not ignore
+    #[arg(value_name = "PATH", required = true)]
+    pub paths: Vec<PathBuf>,
+
+    /// Write nothing; name the files that would change
+    #[arg(long, conflicts_with = "diff")]
+    pub check: bool,
+
+    /// Write nothing; print what would change
+    #[arg(long)]
+    pub diff: bool,
+
+    /// Read no configuration file
+    #[arg(long)]
+    pub isolated: bool,
+
+    /// Leave out what matches a pattern of a .gitignore
+    #[arg(long, value_name = "PATTERN")]
+    pub exclude: Vec<String>,
+
+    /// Leave out what is excluded even if it is named
+    #[arg(long)]
+    pub force_exclude: bool,
+
+    /// The name of standard input
+    #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
+    pub stdin_filename: String,
 }
 
 /// What to draw.
@@ -249,6 +284,10 @@ pub(crate) struct Show {
 const EXIT_CODES: &str = "\
 Exit codes: 0 no errors, 1 errors (with --fix: that are left), 2 wrong usage, a wrong configuration, or a file that cannot
 be read or written, 101 an internal error";
+
+const FORMAT_EXIT_CODES: &str = "\
+Exit codes: 0 done, 1 a file does not parse (it is left as it is), or with --check or --diff if anything would change, 2 wrong usage
+or a file that cannot be read or written";
 
 /// How to print what is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

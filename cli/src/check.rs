@@ -146,7 +146,8 @@ impl Checked {
 }
 
 impl Failure {
-    fn io(message: String) -> Self {
+    /// A file could not be read or written.
+    pub(crate) fn io(message: String) -> Self {
         Self { code: "io-error", message, place: None }
     }
 

@@ -17,6 +17,7 @@ mod pieces;
 mod place;
 mod progress;
 mod ranges;
+mod reformat;
 mod run;
 mod setup;
 mod shard;
@@ -65,6 +66,10 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
         }
         Some(Command::Explain { code, .. }) => return explain::run(code.as_deref(), &mut out),
         Some(Command::Graph(args)) => return graph::run(args),
+        Some(Command::Format(args)) => {
+            drop(out);
+            return reformat::run(args);
+        }
         Some(Command::Schema) => writeln!(out, "{:#}", noisy_settings::schema())?,
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();

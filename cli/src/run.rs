@@ -72,12 +72,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         Ok(it) => it,
         Err(why) => return usage(why),
     };
-    let is_excluded = |path: &Path| {
-        excluded
-            .matched_path_or_any_parents(path.strip_prefix("./").unwrap_or(path), false)
-            .is_ignore()
-            || resolver.config(path).is_ok_and(|it| it.is_excluded(path))
-    };
+    let is_excluded = |path: &Path| is_excluded(&excluded, &resolver, path);
     let (mut inputs, mut unreadable) =
         walk::inputs(&args.paths, &is_excluded, args.files.force_exclude);
     if args.show.show_settings {
@@ -298,7 +293,15 @@ fn invalid_report(invalid: &Invalid, format: Format, color: bool, is_text: bool)
     Report { checked, piece, through: None }
 }
 
-fn exclude(patterns: &[String]) -> Result<Gitignore, String> {
+/// Whether a path is excluded, on the command line or by its configuration.
+pub(crate) fn is_excluded(excluded: &Gitignore, resolver: &Resolver, path: &Path) -> bool {
+    let plain = path.strip_prefix("./").unwrap_or(path);
+    excluded.matched_path_or_any_parents(plain, false).is_ignore()
+        || resolver.config(path).is_ok_and(|it| it.is_excluded(path))
+}
+
+/// The patterns of `--exclude`.
+pub(crate) fn exclude(patterns: &[String]) -> Result<Gitignore, String> {
     let mut builder = GitignoreBuilder::new("");
     for it in patterns {
         builder.add_line(None, it).map_err(|why| format!("--exclude '{it}': {why}"))?;
@@ -386,7 +389,7 @@ impl Outcome {
     }
 }
 
-fn count(n: usize, what: &str) -> String {
+pub(crate) fn count(n: usize, what: &str) -> String {
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 

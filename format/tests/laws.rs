@@ -225,7 +225,7 @@ fn there_is_one_form() {
         let program = &program.replace("[[1, 2], [3, -4]]", "[1, -2]");
         let form = format(&Source::new(program)).map(|it| apply(program, &it)).expect("it parses");
         let mut n = 0;
-        for _ in 0..300 {
+        for _ in 0..900 {
             let choices =
                 prop::collection::vec(prop_oneof![0..150u8, 190..200u8, 216..=255u8], 400);
             let Ok(tree) = choices.new_tree(&mut runner) else { continue };
@@ -245,7 +245,7 @@ fn there_is_one_form() {
             assert_eq!(found.len(), form.len(), "{text}");
             n += 1;
         }
-        assert!(n > 60, "{n} of 300 layouts were formatted");
+        assert!(n > 60, "{n} of 900 layouts were formatted");
     }
 }
 

@@ -5,6 +5,7 @@ mod action;
 mod documentation;
 mod expectations;
 mod fix;
+mod format;
 mod formats;
 mod inputs;
 mod options;

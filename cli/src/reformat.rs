@@ -1,0 +1,154 @@
+//! `format`: blanks and line breaks of files made what they should be, or shown.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use noisy_analyses::TextEdit;
+use noisy_format::Edit;
+use noisy_settings::{Origin, Overrides, Resolver};
+use noisy_syntax::Source;
+
+use crate::args;
+use crate::check::{self, Failure};
+use crate::walk::{self, Input};
+use crate::{CLEAN, FAILED, FOUND, INTERNAL, complain, diff, parallel, run, write};
+
+/// What became of one file.
+enum Done {
+    /// It is as it should be, or was made so: what is printed of it, and whether it changes.
+    Formatted(String, bool),
+    /// It does not follow the grammar, at a line and a column from 1: what is wrong, and what goes through.
+    Unparsed((usize, usize), String, String),
+    Failed(Failure),
+}
+
+/// Formats; the exit code.
+///
+/// # Errors
+///
+/// When the output cannot be written.
+pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
+    let usage = |why: String| {
+        complain(&format!("noisy-check: {why}"));
+        Ok(FAILED)
+    };
+    let origin = if args.isolated { Origin::Nowhere } else { Origin::Nearest };
+    let resolver = Resolver::new(origin, Overrides::default());
+    let excluded = match run::exclude(&args.exclude) {
+        Ok(it) => it,
+        Err(why) => return usage(why),
+    };
+    let is_excluded = |path: &Path| run::is_excluded(&excluded, &resolver, path);
+    let (inputs, unreadable) = walk::inputs(&args.paths, &is_excluded, args.force_exclude);
+    let mut code = CLEAN;
+    let worse = |code: &mut i32, it: i32| *code = (*code).max(it);
+    for it in &unreadable {
+        complain(&format!("noisy-check: {}: {}", it.path.display(), it.why));
+        worse(&mut code, FAILED);
+    }
+    let mut names = inputs.iter().map(|it| check::name(it, &args.stdin_filename));
+    let mut out = io::stdout().lock();
+    let (mut n_changed, mut n_same, mut n_unparsed) = (0, 0, 0);
+    let mut error = None;
+    let work = |n: usize| check::guarded(|| Ok(one(&inputs[n], args))).unwrap_or_else(Done::Failed);
+    parallel::in_order(inputs.len(), work, |done| {
+        let name = names.next().unwrap_or_default();
+        let text = match done {
+            Done::Formatted(text, changes) => {
+                n_changed += usize::from(changes);
+                n_same += usize::from(!changes);
+                if changes && (args.check || args.diff) {
+                    worse(&mut code, FOUND);
+                }
+                if changes && args.check {
+                    complain(&format!("would format {name}"));
+                }
+                text
+            }
+            Done::Unparsed((line, column), why, text) => {
+                n_unparsed += 1;
+                worse(&mut code, FOUND);
+                complain(&format!("noisy-check: {name}:{line}:{column}: not formatted: {why}"));
+                text
+            }
+            Done::Failed(failure) => {
+                let place = failure
+                    .place
+                    .map_or(String::new(), |(line, column)| format!(":{line}:{column}"));
+                complain(&format!("noisy-check: {name}{place}: {}", failure.message));
+                worse(&mut code, if failure.code == "internal-error" { INTERNAL } else { FAILED });
+                String::new()
+            }
+        };
+        if let Err(it) = out.write_all(text.as_bytes()) {
+            error.get_or_insert(it);
+        }
+        error.is_none()
+    });
+    if let Some(error) = error {
+        return Err(error);
+    }
+    out.flush()?;
+    // A filter says nothing but what is wrong.
+    if inputs != [Input::Stdin] {
+        complain(&summary(args.check || args.diff, n_changed, n_same, n_unparsed));
+    }
+    Ok(code)
+}
+
+/// One file, on its thread.
+fn one(input: &Input, args: &args::Reformat) -> Done {
+    let text = match check::read(input) {
+        Ok(it) => it,
+        Err(failure) => return Done::Failed(failure),
+    };
+    // What goes through goes through whatever it is.
+    let is_filter = matches!(input, Input::Stdin) && !args.check && !args.diff;
+    let source = Source::new(&text);
+    let edits = match noisy_format::format(&source) {
+        Ok(it) => it,
+        Err(why) => {
+            let line = source.text().byte_to_line(why.range.start);
+            let column =
+                source.slice(source.text().line_to_byte(line)..why.range.start).chars().count();
+            let through = if is_filter { text } else { String::new() };
+            return Done::Unparsed((line + 1, column + 1), why.message, through);
+        }
+    };
+    let changes = !edits.is_empty();
+    if args.diff {
+        let edits: Vec<TextEdit> = edits.into_iter().map(text_edit).collect();
+        return Done::Formatted(
+            diff::unified(&check::name(input, &args.stdin_filename), &text, &edits),
+            changes,
+        );
+    }
+    let after = noisy_format::apply(&text, &edits);
+    match input {
+        Input::Stdin if is_filter => Done::Formatted(after, changes),
+        Input::File(path) if changes && !args.check => match write::replace(path, &text, &after) {
+            Ok(()) => Done::Formatted(String::new(), true),
+            Err(why) => Done::Failed(Failure::io(format!("not written: {why}"))),
+        },
+        _ => Done::Formatted(String::new(), changes),
+    }
+}
+
+fn text_edit(it: Edit) -> TextEdit {
+    TextEdit { range: it.range, text: it.text }
+}
+
+fn summary(only_told: bool, n_changed: usize, n_same: usize, n_unparsed: usize) -> String {
+    let verb = if only_told { "would be formatted" } else { "formatted" };
+    let mut parts = Vec::new();
+    if n_changed > 0 || n_same + n_unparsed == 0 {
+        parts.push(format!("{} {verb}", run::count(n_changed, "file")));
+    }
+    if n_same > 0 {
+        parts.push(format!("{} left unchanged", run::count(n_same, "file")));
+    }
+    if n_unparsed > 0 {
+        parts.push(format!("{} with syntax errors not formatted", run::count(n_unparsed, "file")));
+    }
+    parts.join(", ")
+}
