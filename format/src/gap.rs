@@ -126,7 +126,7 @@ impl<'a> Gaps<'a> {
         }
         let alone = place.first && place.last;
         let it = match want {
-            Want::Shift(columns) => return self.shifted(old, columns),
+            Want::Shift(columns) => return shifted(old, columns),
             Want::Line(space, _) if alone && (freedom == Freedom::Free || n_breaks == 0) => {
                 let is_blank = match space {
                     Space::Tight => false,
@@ -150,16 +150,6 @@ impl<'a> Gaps<'a> {
         };
         let indent = if place.last { it.indent } else { it.comments };
         first_break(old).unwrap_or(self.newline).repeat(n) + &" ".repeat(indent)
-    }
-
-    /// Lines moved to the right, or as far to the left as there are blanks.
-    fn shifted(&self, old: &str, columns: isize) -> String {
-        let Some(start) = old.rfind(['\n', '\r']).map(|it| it + 1) else { return old.to_owned() };
-        let (breaks, indent) = old.split_at(start);
-        if columns >= 0 {
-            return format!("{breaks}{}{indent}", " ".repeat(columns.unsigned_abs()));
-        }
-        format!("{breaks}{}", &indent[indent.len().min(columns.unsigned_abs())..])
     }
 
     /// The end of the text: one line break, if there is anything before it.
@@ -211,6 +201,16 @@ impl<'a> Gaps<'a> {
             text: new[prefix..new.len() - suffix].to_owned(),
         });
     }
+}
+
+/// Lines moved to the right, or as far to the left as there are blanks.
+fn shifted(old: &str, columns: isize) -> String {
+    let Some(start) = old.rfind(['\n', '\r']).map(|it| it + 1) else { return old.to_owned() };
+    let (breaks, indent) = old.split_at(start);
+    if columns >= 0 {
+        return format!("{breaks}{}{indent}", " ".repeat(columns.unsigned_abs()));
+    }
+    format!("{breaks}{}", &indent[indent.len().min(columns.unsigned_abs())..])
 }
 
 /// What ends the first line of a text.

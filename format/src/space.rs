@@ -96,6 +96,7 @@ pub(crate) fn opens(tokens: &[Token], at: usize) -> bool {
 
 /// What stands before token `at`, which is not the first; the brackets are those open behind the token before it. `in_results`: before the `=` of
 /// the results; `after_name`: right behind the quoted name of an op.
+#[expect(clippy::match_same_arms, reason = "the rules stand in the order in which they count")]
 pub(crate) fn before(
     tokens: &[Token],
     at: usize,
@@ -127,10 +128,7 @@ pub(crate) fn before(
         (TokenKind::Arrow, _) | (_, TokenKind::Arrow) => One,
         // `>=`, `==`
         (TokenKind::Less | TokenKind::Greater | TokenKind::Equal, TokenKind::Equal) => AsWritten,
-        (TokenKind::Equal, _)
-        | (_, TokenKind::Equal)
-        | (TokenKind::Plus, _)
-        | (_, TokenKind::Plus) => One,
+        (TokenKind::Equal | TokenKind::Plus, _) | (_, TokenKind::Equal | TokenKind::Plus) => One,
         (_, TokenKind::Colon) | (TokenKind::Colon, _) if in_results => Tight,
         (_, TokenKind::Colon) => match (kind, innermost) {
             (Kind::Label, None) => Tight,
