@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use rustc_hash::FxHashMap;
+
 use crate::{Attr, AttrData, Dim, Interner, Name, Sign, Type, TypeData};
 
 mod custom;
@@ -14,7 +16,7 @@ pub(crate) use custom::{Fits, Unfit, fits};
 pub use custom::{custom, custom_as, custom_op};
 pub(crate) use float::float_text;
 pub(crate) use generic::{Printer, ordered_regions};
-pub use generic::{generic, generic_as, generic_op};
+pub use generic::{document, generic, generic_as, generic_op, op_in};
 
 /// Whose print is reproduced. They differ in a few defaults, and in what they know: a tool prints types and attributes of dialects
 /// that it does not know as they are written.
@@ -27,6 +29,44 @@ pub enum Tool {
     Heir24,
 }
 
+/// How a program is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Style {
+    /// Whose print it is.
+    pub tool: Tool,
+    /// Ops are printed in their own forms, not in the generic one.
+    pub is_custom: bool,
+    /// Results get the names that their ops suggest (`%c0_i32`, `%alloc`); in the generic form they never do.
+    pub has_names: bool,
+    /// Affine maps and sets are defined above the program, as `#map` and `#set`, and not spelled out where they are used.
+    pub has_aliases: bool,
+}
+
+/// The aliases that a print uses, in the order of their first use.
+#[derive(Debug, Default)]
+pub(crate) struct Aliases {
+    pub(crate) maps: Vec<Attr>,
+    pub(crate) sets: Vec<Attr>,
+    numbers: FxHashMap<Attr, u32>,
+}
+
+impl Aliases {
+    /// The name of alias number `n`: the first has no number.
+    pub(crate) fn name(stem: &str, n: usize) -> String {
+        if n == 0 { stem.to_owned() } else { format!("{stem}{n}") }
+    }
+
+    /// The name of a map or set, from now on.
+    fn of(&mut self, attr: Attr, is_set: bool) -> String {
+        let list = if is_set { &mut self.sets } else { &mut self.maps };
+        let n = *self.numbers.entry(attr).or_insert_with(|| {
+            list.push(attr);
+            list.len() as u32 - 1
+        });
+        Self::name(if is_set { "set" } else { "map" }, n as usize)
+    }
+}
+
 /// A text under construction.
 #[derive(Debug)]
 pub(crate) struct Text<'a> {
@@ -34,6 +74,8 @@ pub(crate) struct Text<'a> {
     pub(crate) out: String,
     /// Whose spelling types and attributes of other dialects get; `None`: as they are written.
     pub(crate) tool: Option<Tool>,
+    /// The aliases that stand for affine maps and sets; `None`: they are spelled out.
+    pub(crate) aliases: Option<Aliases>,
 }
 
 /// Which numbers are printed with their types.
@@ -47,7 +89,7 @@ pub(crate) enum Types {
 
 impl<'a> Text<'a> {
     pub(crate) fn new(interner: &'a Interner, tool: Option<Tool>) -> Self {
-        Self { interner, out: String::new(), tool }
+        Self { interner, out: String::new(), tool, aliases: None }
     }
 
     pub(crate) fn push(&mut self, text: &str) {
@@ -225,7 +267,11 @@ impl<'a> Text<'a> {
             }
             AttrData::Affine(map) => {
                 let keyword = if map.is_set() { "affine_set" } else { "affine_map" };
-                let _ = write!(self.out, "{keyword}<{map}>");
+                let alias = self.aliases.as_mut().map(|it| it.of(attr, map.is_set()));
+                let _ = match alias {
+                    Some(name) => write!(self.out, "#{name}"),
+                    None => write!(self.out, "{keyword}<{map}>"),
+                };
             }
             AttrData::Elements(text, ty) => {
                 self.push(self.interner.str(*text));

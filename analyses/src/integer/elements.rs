@@ -43,7 +43,7 @@ impl Lists {
     }
 
     /// The constant of the elements that an attribute says a value of a shape has; read once.
-    pub(crate) fn read(&mut self, ir: &Ir, attr: Attr, ty: Type) -> Option<Constant> {
+    pub fn read(&mut self, ir: &Ir, attr: Attr, ty: Type) -> Option<Constant> {
         if !matches!(ir.interner.attr_data(attr), AttrData::Elements(..)) {
             return None;
         }

@@ -5,7 +5,7 @@
 //! element says whether the op fits, and in the end everything that the op has must have been said.
 
 use super::generic::{Printer, ordered_regions};
-use super::{Tool, Types};
+use super::{Style, Tool, Types};
 use crate::{Attr, AttrData, Block, Ir, Name, Op, OpKind, Region, Traits, Type, Value, dialect};
 
 /// The whole document, each op in its own form where it has one; the parts of a split file one after the other.
@@ -17,12 +17,12 @@ pub fn custom(ir: &Ir) -> String {
 
 /// The whole document, each op in its own form, as a tool prints it.
 pub fn custom_as(ir: &Ir, tool: Tool) -> String {
-    super::generic::document(ir, tool, true)
+    super::document(ir, Style { tool, is_custom: true, ..Style::default() })
 }
 
 /// One op with its regions in its own form, its values numbered from 0.
 pub fn custom_op(ir: &Ir, op: Op) -> String {
-    super::generic::one_op(ir, op, true)
+    super::op_in(ir, op, Style { is_custom: true, ..Style::default() })
 }
 
 /// An op that its form cannot say.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::custom::Place;
 use super::number::Numbers;
-use super::{Text, Tool, Types, push_quoted};
+use super::{Aliases, Style, Text, Tool, Types, push_quoted};
 use crate::{Attr, AttrData, Block, Form, Ir, Name, Op, OpKind, Region, Type};
 
 /// The whole document in generic form; the parts of a split file one after the other, with the line between them.
@@ -16,34 +16,36 @@ pub fn generic(ir: &Ir) -> String {
 
 /// The whole document in generic form, as a tool prints it.
 pub fn generic_as(ir: &Ir, tool: Tool) -> String {
-    document(ir, tool, false)
+    document(ir, Style { tool, ..Style::default() })
 }
 
 /// One op with its regions in generic form, its values numbered from 0.
 pub fn generic_op(ir: &Ir, op: Op) -> String {
-    one_op(ir, op, false)
+    op_in(ir, op, Style::default())
 }
 
-pub(super) fn document(ir: &Ir, tool: Tool, is_custom: bool) -> String {
+/// The whole document in a style; the parts of a split file one after the other, with the line between them.
+pub fn document(ir: &Ir, style: Style) -> String {
     let mut out = String::new();
     for (n, chunk) in ir.items(ir.root()).enumerate() {
         if n > 0 {
             out.push_str("// -----\n");
         }
-        let mut printer = Printer::new(ir, tool, is_custom);
+        let mut printer = Printer::new(ir, style);
         for &(_, region) in &ir.op(chunk).regions {
             printer.top(region);
         }
-        out += &printer.text.out;
+        out += &printer.finish();
     }
     out
 }
 
-pub(super) fn one_op(ir: &Ir, op: Op, is_custom: bool) -> String {
-    let mut printer = Printer::new(ir, Tool::default(), is_custom);
+/// One op with its regions in a style, its values numbered from 0.
+pub fn op_in(ir: &Ir, op: Op, style: Style) -> String {
+    let mut printer = Printer::new(ir, style);
     printer.number(&[op]);
     printer.op(op);
-    printer.text.out
+    printer.finish()
 }
 
 /// The regions of an op in the order of the generic form.
@@ -76,17 +78,35 @@ pub(crate) struct Printer<'a> {
 }
 
 impl<'a> Printer<'a> {
-    fn new(ir: &'a Ir, tool: Tool, is_custom: bool) -> Self {
+    fn new(ir: &'a Ir, style: Style) -> Self {
+        let mut text = Text::new(&ir.interner, Some(style.tool));
+        text.aliases = style.has_aliases.then(Aliases::default);
         Self {
             ir,
-            tool,
-            text: Text::new(&ir.interner, Some(tool)),
-            numbers: Numbers::default(),
-            is_custom,
+            tool: style.tool,
+            text,
+            numbers: Numbers::new(style.has_names && style.is_custom),
+            is_custom: style.is_custom,
             depth: 0,
             default_dialect: Some("builtin"),
             place: None,
         }
+    }
+
+    /// What was written, below the aliases that it uses.
+    fn finish(mut self) -> String {
+        let Some(aliases) = self.text.aliases.take() else { return self.text.out };
+        let body = std::mem::take(&mut self.text.out);
+        for (attrs, name) in [(&aliases.maps, "map"), (&aliases.sets, "set")] {
+            for (n, &attr) in attrs.iter().enumerate() {
+                self.text.push("#");
+                self.text.push(&Aliases::name(name, n));
+                self.text.push(" = ");
+                self.text.attr(attr);
+                self.text.push("\n");
+            }
+        }
+        self.text.out + &body
     }
 
     fn number(&mut self, ops: &[Op]) {
@@ -127,12 +147,8 @@ impl<'a> Printer<'a> {
     /// An op on lines of its own.
     fn op(&mut self, op: Op) {
         self.indent(self.depth);
-        if let Some(number) = self.numbers.op(op) {
-            let _ = write!(self.text.out, "%{number}");
-            let n_results = self.ir.op(op).results.len();
-            if n_results > 1 {
-                let _ = write!(self.text.out, ":{n_results}");
-            }
+        if let Some(left) = self.numbers.left(op) {
+            self.text.push(left);
             self.text.push(" = ");
         }
         if !(self.is_custom && self.try_custom(op)) {

@@ -3,25 +3,52 @@
 //! Results are `%0`, `%1`, ..., arguments of entry blocks `%arg0`, those of other blocks numbered like results, blocks `^bb0`.
 //! Isolated ops number from 0 on. What stands in a region is numbered before what is nested in it, so that a nested op may use what is defined
 //! behind it; the numbers of what a region defines are free again behind the region.
+//!
+//! Some ops suggest names for their results (`%c0_i32`, `%alloc`), which MLIR's custom print takes: [`Naming`]. A name that is taken in the
+//! region or around gets a number behind it.
 
-use rustc_hash::FxHashMap;
+use std::fmt::Write as _;
 
-use crate::{Block, Ir, Op, Region, Traits, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{AttrData, Block, Ir, Op, OpKind, Region, Traits, Type, TypeData, Value};
+
+/// A piece of the text of all names; empty: none.
+type Piece = (u32, u32);
 
 /// The names that a print gives.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    values: FxHashMap<Value, String>,
+    /// All names, one after the other.
+    text: String,
+    /// By the index of the value.
+    values: Vec<Piece>,
+    /// What stands on the left of an op, by the index of the op.
+    lefts: Vec<Piece>,
     blocks: FxHashMap<Block, u32>,
-    ops: FxHashMap<Op, u32>,
     n_values: u32,
     n_arguments: u32,
+    naming: Option<Naming>,
+}
+
+/// Names that ops suggest, and those that are taken.
+#[derive(Debug, Default)]
+struct Naming {
+    taken: FxHashSet<Box<str>>,
+    /// What was taken, in order, so that the end of a region gives it back.
+    order: Vec<Box<str>>,
+    next: u32,
 }
 
 impl Numbers {
-    /// `%0` or `%0#1`
+    /// Whether results are named as their ops suggest.
+    pub(super) fn new(has_names: bool) -> Self {
+        Self { naming: has_names.then(Naming::default), ..Self::default() }
+    }
+
+    /// `%0`, `%0#1`, `%c0`
     pub(super) fn value(&self, value: Value) -> Option<&str> {
-        self.values.get(&value).map(String::as_str)
+        self.piece(self.values.get(value.index()).copied())
     }
 
     /// The number behind `^bb`.
@@ -29,14 +56,21 @@ impl Numbers {
         self.blocks.get(&block).copied()
     }
 
-    /// The number on the left of an op with results.
-    pub(super) fn op(&self, op: Op) -> Option<u32> {
-        self.ops.get(&op).copied()
+    /// What stands on the left of an op with results: `%0`, `%0:2`, `%base_buffer, %sizes:2`.
+    pub(super) fn left(&self, op: Op) -> Option<&str> {
+        self.piece(self.lefts.get(op.index()).copied())
+    }
+
+    fn piece(&self, piece: Option<Piece>) -> Option<&str> {
+        piece.filter(|it| it.0 < it.1).map(|it| &self.text[it.0 as usize..it.1 as usize])
     }
 
     /// Numbers ops that stand side by side, and then all that is in them. `regions` gives the regions of an op in the order in which
     /// they are printed.
     pub(super) fn add(&mut self, ir: &Ir, ops: &[Op], regions: &dyn Fn(Op) -> Vec<Region>) {
+        let (n_ops, n_values, ..) = ir.bounds();
+        self.lefts.resize(n_ops, (0, 0));
+        self.values.resize(n_values, (0, 0));
         for &op in ops {
             self.results(ir, op);
         }
@@ -50,14 +84,52 @@ impl Numbers {
         if results.is_empty() {
             return;
         }
-        let number = self.n_values;
-        self.n_values += 1;
-        self.ops.insert(op, number);
-        for (i, &value) in results.iter().enumerate() {
-            let is_only = results.len() == 1;
-            let text = if is_only { format!("%{number}") } else { format!("%{number}#{i}") };
-            self.values.insert(value, text);
+        let groups = if self.naming.is_some() { suggested(ir, op) } else { Vec::new() };
+        let groups = if groups.is_empty() { vec![(None, results.len())] } else { groups };
+        if let [(name, 1)] = &groups[..] {
+            let piece = self.name(name.as_deref());
+            self.values[results[0].index()] = piece;
+            self.lefts[op.index()] = piece;
+            return;
         }
+        let mut left = String::new();
+        let mut results = results.iter();
+        for (name, n) in groups {
+            let stem = self.name(name.as_deref());
+            let stem = self.text[stem.0 as usize..stem.1 as usize].to_owned();
+            let comma = if left.is_empty() { "" } else { ", " };
+            let _ = if n == 1 {
+                write!(left, "{comma}{stem}")
+            } else {
+                write!(left, "{comma}{stem}:{n}")
+            };
+            for (i, value) in results.by_ref().take(n).enumerate() {
+                let start = self.text.len() as u32;
+                let _ = match n {
+                    1 => write!(self.text, "{stem}"),
+                    _ => write!(self.text, "{stem}#{i}"),
+                };
+                self.values[value.index()] = (start, self.text.len() as u32);
+            }
+        }
+        let start = self.text.len() as u32;
+        self.text.push_str(&left);
+        self.lefts[op.index()] = (start, self.text.len() as u32);
+    }
+
+    /// `%name`, or `%` and the next number.
+    fn name(&mut self, name: Option<&str>) -> Piece {
+        let start = self.text.len() as u32;
+        self.text.push('%');
+        match (name, &mut self.naming) {
+            (Some(name), Some(naming)) => naming.write(&mut self.text, name),
+            (Some(name), None) => self.text.push_str(name),
+            (None, _) => {
+                let _ = write!(self.text, "{}", self.n_values);
+                self.n_values += 1;
+            }
+        }
+        (start, self.text.len() as u32)
     }
 
     /// What the regions of an op define. The numbers are free again behind each region.
@@ -66,13 +138,15 @@ impl Numbers {
         if data.regions.is_empty() {
             return;
         }
-        let saved = (self.n_values, self.n_arguments);
+        let next = |it: &Self| it.naming.as_ref().map_or(0, |it| it.next);
+        let saved = (self.n_values, self.n_arguments, next(self));
         if data.kind.has(Traits::ISOLATED) {
             (self.n_values, self.n_arguments) = (0, 0);
         }
-        let start = (self.n_values, self.n_arguments);
+        let start = (self.n_values, self.n_arguments, next(self));
         for region in regions(op) {
-            (self.n_values, self.n_arguments) = start;
+            self.go_back(start);
+            let n_taken = self.naming.as_ref().map_or(0, |it| it.order.len());
             let blocks = ir.blocks(region);
             for (n, &block) in blocks.iter().enumerate() {
                 self.blocks.insert(block, n as u32);
@@ -86,18 +160,92 @@ impl Numbers {
             for op in blocks.iter().flat_map(|&it| ir.block_ops(it)) {
                 self.inside(ir, op, regions);
             }
+            if let Some(naming) = &mut self.naming {
+                for name in naming.order.drain(n_taken..) {
+                    naming.taken.remove(&name);
+                }
+            }
         }
-        (self.n_values, self.n_arguments) = saved;
+        self.go_back(saved);
+    }
+
+    fn go_back(&mut self, (n_values, n_arguments, next): (u32, u32, u32)) {
+        (self.n_values, self.n_arguments) = (n_values, n_arguments);
+        if let Some(naming) = &mut self.naming {
+            naming.next = next;
+        }
     }
 
     fn argument(&mut self, value: Value, is_entry: bool) {
-        let name = if is_entry {
+        let piece = if is_entry {
             self.n_arguments += 1;
-            format!("%arg{}", self.n_arguments - 1)
+            let name = format!("arg{}", self.n_arguments - 1);
+            self.name(Some(&name))
         } else {
-            self.n_values += 1;
-            format!("%{}", self.n_values - 1)
+            self.name(None)
         };
-        self.values.insert(value, name);
+        self.values[value.index()] = piece;
+    }
+}
+
+impl Naming {
+    /// Writes a name, with a number behind it if it is taken.
+    fn write(&mut self, out: &mut String, name: &str) {
+        let start = out.len();
+        out.push_str(name);
+        while self.taken.contains(&out[start..]) {
+            out.truncate(start + name.len());
+            let _ = write!(out, "_{}", self.next);
+            self.next += 1;
+        }
+        let name: Box<str> = out[start..].into();
+        self.taken.insert(name.clone());
+        self.order.push(name);
+    }
+}
+
+/// The names that an op suggests for its results, each with how many results it names; empty for most ops.
+fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
+    let data = ir.op(op);
+    let one = |name: &str| vec![(Some(name.to_owned()), 1)];
+    match data.kind {
+        OpKind::ArithConstant => {
+            let value = ir.attr(op, "value").map(|it| ir.interner.attr_data(it));
+            match value {
+                Some(AttrData::Bool(it)) => one(if *it { "true" } else { "false" }),
+                Some(AttrData::Int { value, ty }) if *ty == Type::I1 => {
+                    one(if *value == 0 { "false" } else { "true" })
+                }
+                Some(AttrData::Int { value, ty }) => match ir.interner.type_data(*ty) {
+                    TypeData::Index => one(&format!("c{value}")),
+                    _ => one(&format!("c{value}_{}", ir.interner.type_text(*ty))),
+                },
+                _ => one("cst"),
+            }
+        }
+        OpKind::FuncConstant => one("f"),
+        OpKind::MemrefExtractStridedMetadata => {
+            let name = |it: &str| Some(it.to_owned());
+            let rank = data.results.len().saturating_sub(2) / 2;
+            let mut names = vec![(name("base_buffer"), 1), (name("offset"), 1)];
+            if rank > 0 {
+                names.extend([(name("sizes"), rank), (name("strides"), rank)]);
+            }
+            names
+        }
+        OpKind::MemrefExtractAlignedPointerAsIndex => one("intptr"),
+        OpKind::MemrefMemorySpaceCast => one("memspacecast"),
+        OpKind::MemrefAlloc
+        | OpKind::MemrefAlloca
+        | OpKind::MemrefCast
+        | OpKind::MemrefCollapseShape
+        | OpKind::MemrefDim
+        | OpKind::MemrefExpandShape
+        | OpKind::MemrefReinterpretCast
+        | OpKind::MemrefReshape
+        | OpKind::MemrefSubview
+        | OpKind::MemrefTranspose
+        | OpKind::MemrefView => one(&data.kind.spec().name["memref.".len()..]),
+        _ => Vec::new(),
     }
 }

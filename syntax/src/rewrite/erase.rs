@@ -51,6 +51,31 @@ impl Ir {
         self.erase_items(&items)
     }
 
+    /// Erases ops, which may use each other, and all that is in them.
+    ///
+    /// # Errors
+    /// If something else uses a value that they define; then nothing happens.
+    pub fn erase_ops(&mut self, ops: &[Op]) -> Result<(), InUse> {
+        self.erase_items(ops)
+    }
+
+    /// Erases blocks, which may use each other, and all their ops.
+    ///
+    /// # Errors
+    /// If something else branches to one, or uses a value that they define; then nothing happens.
+    ///
+    /// # Panics
+    /// If a block has no label: at the top of a chunk.
+    pub fn erase_blocks(&mut self, blocks: &[Block]) -> Result<(), InUse> {
+        let mut items = Vec::new();
+        for &block in blocks {
+            let label = self.block(block).label;
+            items.push(label.expect("the top of a chunk is no block to erase"));
+            items.extend(self.block_ops(block));
+        }
+        self.erase_items(&items)
+    }
+
     fn erase_items(&mut self, items: &[Op]) -> Result<(), InUse> {
         // All that goes, and what is defined by it.
         let mut going: Vec<Op> = items.to_vec();

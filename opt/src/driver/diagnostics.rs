@@ -1,0 +1,242 @@
+//! Diagnostics: `FILE:LINE:COL: severity: text` on stderr, or held against what the text expects.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+use noisy_syntax::{Ir, Op};
+use regex::Regex;
+
+/// How bad something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The tool fails.
+    Error,
+    /// It does not.
+    Warning,
+    /// What a pass has to say.
+    Remark,
+    /// More on the diagnostic before.
+    Note,
+}
+
+impl Severity {
+    fn text(self) -> &'static str {
+        match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+            Severity::Remark => "remark",
+            Severity::Note => "note",
+        }
+    }
+}
+
+/// A part of a file that is processed by itself.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// The name of the file.
+    pub file: String,
+    /// The text of the part.
+    pub text: String,
+    /// How many lines of the file stand before it.
+    pub first_line: usize,
+    /// Where each line of the part starts, in bytes.
+    starts: Vec<usize>,
+}
+
+impl Input {
+    /// A part of a file.
+    pub fn new(file: &str, text: String, first_line: usize) -> Self {
+        let ends = text.bytes().enumerate().filter(|it| it.1 == b'\n').map(|it| it.0 + 1);
+        let starts = std::iter::once(0).chain(ends).collect();
+        Self { file: file.to_owned(), text, first_line, starts }
+    }
+
+    /// Line and column of a byte, from 1 on, within the part.
+    fn place(&self, at: usize) -> (usize, usize) {
+        let line = self.starts.partition_point(|&it| it <= at);
+        (line, at - self.starts[line - 1] + 1)
+    }
+
+    fn line(&self, line: usize) -> &str {
+        let start = self.starts.get(line - 1).copied().unwrap_or(self.text.len());
+        self.text[start..].lines().next().unwrap_or("")
+    }
+}
+
+/// Where diagnostics go.
+#[derive(Debug)]
+pub struct Sink {
+    /// What they are about.
+    input: Input,
+    /// Collected to be held against what is expected, instead of written.
+    expects: bool,
+    got: Vec<(Severity, Option<usize>, String)>,
+    n_errors: usize,
+}
+
+impl Sink {
+    /// A sink that writes, or that collects.
+    pub fn new(input: Input, expects: bool) -> Self {
+        Self { input, expects, got: Vec::new(), n_errors: 0 }
+    }
+
+    /// How many errors there were.
+    pub fn n_errors(&self) -> usize {
+        self.n_errors
+    }
+
+    /// Says something about a byte of the text, or about no place.
+    pub fn tell(&mut self, severity: Severity, at: Option<usize>, text: &str) {
+        self.n_errors += usize::from(severity == Severity::Error);
+        let place = at.map(|it| self.input.place(it.min(self.input.text.len())));
+        if self.expects {
+            self.got.push((severity, place.map(|it| it.0), text.to_owned()));
+            return;
+        }
+        let mut out = String::new();
+        let kind = severity.text();
+        let first = text.lines().next().unwrap_or("");
+        match place {
+            Some((line, column)) => {
+                let in_file = line + self.input.first_line;
+                let source = self.input.line(line);
+                let _ = writeln!(out, "{}:{in_file}:{column}: {kind}: {text}", self.input.file);
+                let _ = writeln!(out, "{source}\n{:>column$}", "^");
+            }
+            None => {
+                let _ = writeln!(out, "{}: {kind}: {text}", self.input.file);
+            }
+        }
+        debug_assert!(text.is_empty() || !first.is_empty(), "a diagnostic starts with its sentence");
+        let _ = std::io::stderr().write_all(out.as_bytes());
+    }
+
+    /// Says something about an op, by where it was read.
+    pub fn tell_op(&mut self, severity: Severity, ir: &Ir, op: Op, text: &str) {
+        self.tell(severity, place_of(ir, op), text);
+    }
+
+    /// Holds what was said against the `expected-*` lines of the text; what does not agree, in words.
+    pub fn unexpected(&self) -> Vec<String> {
+        let (mut wanted, mut wrong) = expected(&self.input.text);
+        for (severity, line, text) in &self.got {
+            let hit = wanted.iter().position(|it| {
+                it.severity == *severity
+                    && (it.line.is_none() || line.is_none() || it.line == *line)
+                    && it.matches(text)
+            });
+            match hit {
+                Some(at) => {
+                    wanted.remove(at);
+                }
+                None if *severity == Severity::Note => {}
+                None => wrong.push(format!(
+                    "{}:{}: error: unexpected {}: {text}",
+                    self.input.file,
+                    line.unwrap_or(0) + self.input.first_line,
+                    severity.text()
+                )),
+            }
+        }
+        for it in wanted {
+            wrong.push(format!(
+                "{}:{}: error: expected {} \"{}\" was not produced",
+                self.input.file,
+                it.line.unwrap_or(0) + self.input.first_line,
+                it.severity.text(),
+                it.text
+            ));
+        }
+        wrong
+    }
+}
+
+/// Where an op, or else one around it, was read.
+pub fn place_of(ir: &Ir, op: Op) -> Option<usize> {
+    let mut at = Some(op);
+    while let Some(it) = at {
+        if let Some(range) = ir.origin(it) {
+            return Some(range.start);
+        }
+        at = ir.parent_op(it);
+    }
+    None
+}
+
+struct Expected {
+    severity: Severity,
+    /// In the part; `None`: anywhere.
+    line: Option<usize>,
+    text: String,
+    regex: Option<Regex>,
+}
+
+impl Expected {
+    fn matches(&self, text: &str) -> bool {
+        match &self.regex {
+            Some(regex) => regex.is_match(text),
+            None => text.contains(&self.text),
+        }
+    }
+}
+
+/// The `expected-*` lines of a text, and what is wrong with them.
+fn expected(text: &str) -> (Vec<Expected>, Vec<String>) {
+    const LINE: &str = r"expected-(error|note|remark|warning)(-re)? *(?:@([+-][0-9]+|above|below|unknown))? *\{\{(.*)\}\}$";
+    let line_of = Regex::new(LINE).expect("the pattern is a regular expression");
+    let (mut out, mut wrong) = (Vec::new(), Vec::new());
+    // The last line that is about no other line, and those that wait for the next such line.
+    let mut last = 0;
+    let mut waiting: Vec<usize> = Vec::new();
+    for (n, line) in text.lines().enumerate() {
+        let n = n + 1;
+        let Some(found) = line_of.captures(line.trim_end()) else {
+            for at in waiting.drain(..) {
+                let it: &mut Expected = &mut out[at];
+                it.line = Some(n);
+            }
+            last = n;
+            continue;
+        };
+        let severity = match &found[1] {
+            "error" => Severity::Error,
+            "note" => Severity::Note,
+            "remark" => Severity::Remark,
+            _ => Severity::Warning,
+        };
+        let text = found[4].to_owned();
+        let regex = found.get(2).map(|_| Regex::new(&pattern(&text)));
+        let regex = match regex.transpose() {
+            Ok(regex) => regex,
+            Err(error) => {
+                wrong.push(format!("line {n}: error: invalid regular expression: {error}"));
+                None
+            }
+        };
+        let line = match found.get(3).map(|it| it.as_str()) {
+            None => Some(n),
+            Some("unknown") => None,
+            Some("above") => Some(last),
+            Some("below") => {
+                waiting.push(out.len());
+                Some(n)
+            }
+            Some(by) => by.parse::<isize>().ok().and_then(|by| n.checked_add_signed(by)),
+        };
+        out.push(Expected { severity, line, text, regex });
+    }
+    (out, wrong)
+}
+
+/// `text {{regex}} text` as a regular expression.
+fn pattern(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((plain, behind)) = rest.split_once("{{") {
+        out += &regex::escape(plain);
+        let (inside, behind) = behind.split_once("}}").unwrap_or((behind, ""));
+        out += &format!("({inside})");
+        rest = behind;
+    }
+    out + &regex::escape(rest)
+}

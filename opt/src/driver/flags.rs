@@ -1,0 +1,133 @@
+//! Flags in LLVM's spelling: `-x` and `--x`, `--x=v`, `--x v` where a value must follow, everything else is a file.
+//!
+//! A flag that is the name of a pass adds that pass; its value are the pass's options.
+
+/// A flag, or the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flag {
+    /// Without dashes.
+    pub name: String,
+    /// What stands behind `=`, or what must follow.
+    pub value: Option<String>,
+}
+
+/// What a flag takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Takes {
+    /// Nothing, or `=true` and `=false`.
+    Bool,
+    /// A value, behind `=` or as the next argument.
+    Value,
+    /// A value behind `=`, or nothing.
+    Maybe,
+}
+
+/// The flags of the tool that are no passes, each with what it takes and what it does.
+const FLAGS: &[(&str, Takes, &str)] = &[
+    ("allow-unregistered-dialect", Takes::Bool, "Allow operations of dialects that are not known"),
+    ("dump-pass-pipeline", Takes::Bool, "Print the pipeline that will be run, on stderr"),
+    ("help", Takes::Bool, "Print this"),
+    ("list-passes", Takes::Bool, "Print the registered passes and exit"),
+    ("mlir-disable-threading", Takes::Bool, "Run passes on one thread (they always are)"),
+    ("mlir-output-format", Takes::Value, "Format of timing data: text or json"),
+    ("mlir-print-assume-verified", Takes::Bool, "Skip verification when printing custom forms"),
+    ("mlir-print-debuginfo", Takes::Bool, "Print locations (they are not kept: prints none)"),
+    ("mlir-print-ir-after", Takes::Value, "Print IR after specified passes"),
+    ("mlir-print-ir-after-all", Takes::Bool, "Print IR after each pass"),
+    ("mlir-print-ir-after-change", Takes::Bool, "When printing the IR after a pass, only print if the IR changed"),
+    ("mlir-print-ir-after-failure", Takes::Bool, "When printing the IR after a pass, only print if the pass failed"),
+    ("mlir-print-ir-before", Takes::Value, "Print IR before specified passes"),
+    ("mlir-print-ir-before-all", Takes::Bool, "Print IR before each pass"),
+    ("mlir-print-ir-module-scope", Takes::Bool, "When printing IR, always print the top-level operation"),
+    ("mlir-print-local-scope", Takes::Bool, "Print with local scope and inline information"),
+    ("mlir-print-op-generic", Takes::Bool, "Print the generic op form"),
+    ("mlir-timing", Takes::Bool, "Display execution times"),
+    ("mlir-timing-display", Takes::Value, "Display method for timing data: list or tree"),
+    ("mlir-pass-statistics", Takes::Bool, "Display the statistics of each pass"),
+    ("mlir-pass-statistics-display", Takes::Value, "Display method for pass statistics: list or pipeline"),
+    ("mlir-pass-pipeline-crash-reproducer", Takes::Value, "Write a reproducer to the given file if a pass fails"),
+    ("mlir-pass-pipeline-local-reproducer", Takes::Bool, "When generating a reproducer, only the failing pass"),
+    ("no-implicit-module", Takes::Bool, "Disable implicit addition of a top-level module op during parsing"),
+    ("log-actions-to", Takes::Value, "Log action execution to a file, or stdout if '-' is passed"),
+    ("o", Takes::Value, "Output filename"),
+    ("pass-pipeline", Takes::Value, "Textual description of the pass pipeline to run"),
+    ("run-reproducer", Takes::Bool, "Run the pipeline stored in the reproducer"),
+    ("split-input-file", Takes::Maybe, "Split the input file into pieces and process each chunk independently"),
+    ("verify-diagnostics", Takes::Maybe, "Check that emitted diagnostics match expected-* lines"),
+    ("verify-each", Takes::Bool, "Run the verifier after each transformation pass"),
+    ("version", Takes::Bool, "Print the version"),
+];
+
+/// The help text of the tool's own flags.
+pub fn help() -> String {
+    let mut out = String::new();
+    for (name, _, text) in FLAGS {
+        out += &format!("  --{name:<40} - {text}\n");
+    }
+    out
+}
+
+/// Reads the arguments, in order; `is_pass` knows the names of passes. A flag without a name is the input.
+///
+/// # Errors
+/// What is wrong, as LLVM says it.
+pub fn parse(args: &[String], is_pass: &dyn Fn(&str) -> bool) -> Result<Vec<Flag>, String> {
+    let mut out = Vec::new();
+    let mut args = args.iter();
+    let mut only_files = false;
+    while let Some(arg) = args.next() {
+        let bare = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'));
+        let Some(bare) = bare.filter(|it| !it.is_empty() && !only_files) else {
+            if arg == "--" && !only_files {
+                only_files = true;
+                continue;
+            }
+            out.push(Flag { name: String::new(), value: Some(arg.clone()) });
+            continue;
+        };
+        let (name, value) = match bare.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (bare, None),
+        };
+        let known = FLAGS.iter().find(|it| it.0 == name);
+        let value = match (known.map(|it| it.1), value) {
+            (Some(Takes::Value), None) => match args.next() {
+                Some(value) => Some(value.clone()),
+                None => return Err(format!("for the --{name} option: requires a value!")),
+            },
+            (Some(Takes::Bool), Some(value)) if !is_bool(&value) => {
+                return Err(format!(
+                    "for the --{name} option: '{value}' is invalid value for boolean argument! Try 0 or 1"
+                ));
+            }
+            (None, _) if !is_pass(name) => {
+                let mut text = format!("Unknown command line argument '{arg}'.  Try: 'noisy-opt --help'");
+                if let Some(near) = nearest(name, FLAGS.iter().map(|it| it.0)) {
+                    text += &format!("\nnoisy-opt: Did you mean '--{near}'?");
+                }
+                return Err(text);
+            }
+            (_, value) => value,
+        };
+        out.push(Flag { name: name.to_owned(), value });
+    }
+    Ok(out)
+}
+
+fn is_bool(value: &str) -> bool {
+    matches!(value, "true" | "TRUE" | "True" | "1" | "false" | "FALSE" | "False" | "0")
+}
+
+impl Flag {
+    /// Whether a flag without a value, or with one of truth, is on.
+    pub fn is_on(&self) -> bool {
+        self.value.as_deref().is_none_or(|it| matches!(it, "true" | "TRUE" | "True" | "1"))
+    }
+}
+
+/// The name that is most like another one, if any is much like it.
+pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let scored = names.map(|it| (strsim::jaro_winkler(name, it), it));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 > 0.85).then_some(best.1)
+}

@@ -1,0 +1,291 @@
+//! The pass manager: runs a pipeline on a program and tells of each step.
+//!
+//! Passes run one after the other, all passes of a nested pipeline on one op before the next op, in textual order, so that what is printed
+//! and told is the same each time. After each element of the outermost pipeline the program is verified; a program that a pass has made invalid is
+//! an error that names the passes.
+
+use std::io::Write as _;
+
+use noisy_syntax::print::{self, Style};
+use noisy_syntax::{Ir, Op, Traits};
+
+use super::diagnostics::{Severity, Sink, place_of};
+use super::pipeline::{Element, Pipeline};
+use super::timing::Timing;
+use crate::passes::{Context, Options, PassInfo};
+
+/// When the program is printed around passes.
+#[derive(Clone, Debug, Default)]
+pub struct PrintIr {
+    /// Before these passes; `None`: before all.
+    pub before: Option<Which>,
+    /// After these passes.
+    pub after: Option<Which>,
+    /// After a pass, only if it changed something.
+    pub only_changed: bool,
+    /// After a pass, only if it failed.
+    pub only_failed: bool,
+    /// The whole program, not the op that the pass runs on.
+    pub whole: bool,
+}
+
+/// A set of passes.
+#[derive(Clone, Debug)]
+pub enum Which {
+    /// Each.
+    All,
+    /// Those of these names.
+    These(Vec<String>),
+}
+
+impl Which {
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Which::All => true,
+            Which::These(names) => names.iter().any(|it| it == name),
+        }
+    }
+}
+
+/// What the manager does besides running passes.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// See [`PrintIr`].
+    pub print_ir: PrintIr,
+    /// How ops are printed.
+    pub style: Style,
+    /// The program is verified after each element of the pipeline.
+    pub verify_each: bool,
+    /// The file that actions are logged to.
+    pub log_actions: Option<String>,
+}
+
+/// A pass failed, or left an invalid program; it was told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failed;
+
+/// Runs pipelines.
+#[derive(Debug)]
+pub struct Manager<'a> {
+    settings: &'a Settings,
+    sink: &'a mut Sink,
+    timing: &'a mut Timing,
+    statistics: Vec<(&'static str, &'static str, &'static str, usize)>,
+}
+
+impl<'a> Manager<'a> {
+    /// A manager that tells its diagnostics to a sink.
+    pub fn new(settings: &'a Settings, sink: &'a mut Sink, timing: &'a mut Timing) -> Self {
+        Self { settings, sink, timing, statistics: Vec::new() }
+    }
+
+    /// What passes counted: class and name of the pass, what was counted, how many.
+    pub fn statistics(&self) -> &[(&'static str, &'static str, &'static str, usize)] {
+        &self.statistics
+    }
+
+    /// Runs a pipeline on an op of its anchor.
+    ///
+    /// # Errors
+    /// If a pass fails or leaves an invalid program.
+    pub fn run(&mut self, ir: &mut Ir, top: Op, pipeline: &Pipeline) -> Result<(), Failed> {
+        self.elements(ir, top, pipeline, true)
+    }
+
+    fn elements(
+        &mut self,
+        ir: &mut Ir,
+        op: Op,
+        pipeline: &Pipeline,
+        is_outermost: bool,
+    ) -> Result<(), Failed> {
+        let mut at = 0;
+        while let Some(element) = pipeline.elements.get(at) {
+            let first = at;
+            match element {
+                Element::Pass(info, options) => {
+                    at += 1;
+                    self.pass(ir, op, info, options)?;
+                }
+                Element::Nested(_) => {
+                    let mut group = Vec::new();
+                    while let Some(Element::Nested(nested)) = pipeline.elements.get(at) {
+                        group.push(nested);
+                        at += 1;
+                    }
+                    self.nested(ir, op, &group)?;
+                }
+            }
+            if is_outermost && self.settings.verify_each {
+                let ran = &pipeline.elements[first..at];
+                self.verify(ir, ran)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs pipelines on the ops right inside of an op.
+    fn nested(&mut self, ir: &mut Ir, op: Op, group: &[&Pipeline]) -> Result<(), Failed> {
+        let names: Vec<String> =
+            group.iter().map(|it| format!("'{}'", it.anchor.replace("any", "any"))).collect();
+        let is_collection = group.len() > 1;
+        if is_collection {
+            let name = format!("Pipeline Collection : [{}]", names.join(", "));
+            self.timing.enter(&name);
+        }
+        for (pipeline, name) in group.iter().zip(&names) {
+            // So that the report lists passes that had nothing to run on.
+            self.timing.enter(&format!("{name} Pipeline"));
+            self.timing.leave();
+            let _ = pipeline;
+        }
+        let mut children = Vec::new();
+        for &(_, region) in &ir.op(op).regions {
+            children.extend(ir.items(region).filter(|&it| ir.op(it).kind.is_op()));
+        }
+        let mut outcome = Ok(());
+        for child in children {
+            if !ir.is_alive(child) {
+                continue;
+            }
+            let name = ir.op_name(child).to_owned();
+            let is_isolated = ir.op(child).kind.has(Traits::ISOLATED);
+            for (pipeline, quoted) in group.iter().zip(&names) {
+                let is_meant = pipeline.anchor == name || pipeline.anchor == "any" && is_isolated;
+                if is_meant && outcome.is_ok() {
+                    self.timing.enter(&format!("{quoted} Pipeline"));
+                    outcome = self.elements(ir, child, pipeline, false);
+                    self.timing.leave();
+                }
+            }
+        }
+        if is_collection {
+            self.timing.leave();
+        }
+        outcome
+    }
+
+    fn verify(&mut self, ir: &Ir, ran: &[Element]) -> Result<(), Failed> {
+        let problems = ir.verify();
+        if problems.is_empty() {
+            return Ok(());
+        }
+        let ran: Vec<String> = ran
+            .iter()
+            .map(|it| match it {
+                Element::Pass(info, _) => info.name.to_owned(),
+                Element::Nested(it) => it.text(),
+            })
+            .collect();
+        for (op, problem) in &problems {
+            let text = format!("'{}' op {}", ir.op_name(*op), problem.message);
+            self.sink.tell(Severity::Error, place_of(ir, *op), &text);
+            let note = format!("internal error: this was not so before {}", ran.join(", "));
+            self.sink.tell(Severity::Note, place_of(ir, *op), &note);
+        }
+        Err(Failed)
+    }
+
+    fn pass(
+        &mut self,
+        ir: &mut Ir,
+        op: Op,
+        info: &'static PassInfo,
+        options: &Options,
+    ) -> Result<(), Failed> {
+        let print = &self.settings.print_ir;
+        if print.before.as_ref().is_some_and(|it| it.has(info.name)) {
+            self.dump(ir, op, &format!("Before {} ({})", info.class, info.name));
+        }
+        let is_after = print.after.as_ref().is_some_and(|it| it.has(info.name));
+        let before = (is_after && print.only_changed).then(|| self.text(ir, op));
+        self.log(info.class, ir, op, true);
+        self.timing.enter(info.class);
+        let mut context = Context {
+            ir,
+            sink: self.sink,
+            timing: self.timing,
+            style: self.settings.style,
+            log_actions: self.settings.log_actions.as_deref(),
+            counted: Vec::new(),
+        };
+        let outcome = (info.run)(&mut context, op, options);
+        let counted = std::mem::take(&mut context.counted);
+        self.timing.leave();
+        self.log(info.class, ir, op, false);
+        for (what, n) in counted {
+            let entry = self.statistics.iter_mut().find(|it| it.1 == info.name && it.2 == what);
+            match entry {
+                Some(it) => it.3 += n,
+                None => self.statistics.push((info.class, info.name, what, n)),
+            }
+        }
+        let print = &self.settings.print_ir;
+        match outcome {
+            Ok(()) => {
+                let is_same = before.is_some_and(|it| it == self.text(ir, op));
+                if is_after && !print.only_failed && !is_same {
+                    self.dump(ir, op, &format!("After {} ({})", info.class, info.name));
+                }
+                Ok(())
+            }
+            Err(failure) => {
+                if is_after || print.only_failed {
+                    self.dump(ir, op, &format!("After {} Failed ({})", info.class, info.name));
+                }
+                if let Some(text) = failure.0 {
+                    self.sink.tell_op(Severity::Error, ir, op, &text);
+                }
+                Err(Failed)
+            }
+        }
+    }
+
+    /// The outermost op around one.
+    fn outermost(ir: &Ir, op: Op) -> Op {
+        let mut at = op;
+        while let Some(parent) = ir.parent_op(at).filter(|&it| ir.op(it).kind.is_op()) {
+            at = parent;
+        }
+        at
+    }
+
+    fn text(&self, ir: &Ir, op: Op) -> String {
+        let op = if self.settings.print_ir.whole { Self::outermost(ir, op) } else { op };
+        print::op_in(ir, op, self.settings.style)
+    }
+
+    fn dump(&self, ir: &Ir, op: Op, what: &str) {
+        let mut at = String::new();
+        if self.settings.print_ir.whole {
+            at = format!(" ('{}' operation", ir.op_name(op));
+            if let Some((name, _)) = ir.rest(op).symbol {
+                at += &format!(": @{}", ir.interner.str(name));
+            }
+            at += ")";
+        }
+        let text = format!("// -----// IR Dump {what}{at} //----- //\n{}\n\n", self.text(ir, op));
+        let _ = std::io::stderr().write_all(text.as_bytes());
+    }
+
+    fn log(&self, class: &str, ir: &Ir, op: Op, is_begin: bool) {
+        if let Some(file) = &self.settings.log_actions {
+            log_action(file, class, ir.op_name(op), is_begin);
+        }
+    }
+}
+
+/// Writes that a pass begins or has ended.
+pub fn log_action(file: &str, class: &str, op: &str, is_begin: bool) {
+    let line = if is_begin {
+        format!("[thread main] begins (no breakpoint) Action `pass-execution`  running `{class}` on Operation `{op}`\n")
+    } else {
+        "[thread main] completed `pass-execution`\n".to_owned()
+    };
+    let _ = if file == "-" {
+        std::io::stdout().write_all(line.as_bytes())
+    } else {
+        let open = std::fs::OpenOptions::new().append(true).create(true).open(file);
+        open.and_then(|mut it| it.write_all(line.as_bytes()))
+    };
+}

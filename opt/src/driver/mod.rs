@@ -1,0 +1,493 @@
+//! The tool: flags, files, pipelines, diagnostics, exit codes, in the manner of `mlir-opt`.
+//!
+//! Nothing is written half: the output is written when all of it is there.
+
+pub mod diagnostics;
+pub mod flags;
+pub mod manager;
+pub mod pipeline;
+pub mod timing;
+
+use std::io::{Read as _, Write as _};
+
+use noisy_syntax::print::{self, Style};
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{Form, Ir, Op, OpKind, Source};
+
+use crate::passes;
+use diagnostics::{Input, Severity, Sink};
+use flags::Flag;
+use manager::{Manager, PrintIr, Settings, Which};
+use pipeline::Pipeline;
+use timing::{Display, Timing};
+
+/// Runs the tool; its exit code.
+pub fn main(args: &[String]) -> u8 {
+    match Run::from_args(args) {
+        Ok(run) => run.run(),
+        Err(Stop::Done(text)) => {
+            let _ = std::io::stdout().write_all(text.as_bytes());
+            0
+        }
+        Err(Stop::Wrong(text)) => {
+            complain(&text);
+            1
+        }
+    }
+}
+
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Why nothing is run.
+enum Stop {
+    /// All was said.
+    Done(String),
+    /// The arguments are wrong.
+    Wrong(String),
+}
+
+/// What the arguments ask for.
+#[derive(Debug)]
+struct Run {
+    input: String,
+    output: String,
+    pipeline: Pipeline,
+    settings: Settings,
+    allow_unregistered: bool,
+    verify_diagnostics: bool,
+    split_at: Option<String>,
+    dump_pipeline: bool,
+    timing: Option<Display>,
+    statistics: bool,
+    no_implicit_module: bool,
+    run_reproducer: bool,
+    crash_reproducer: Option<String>,
+}
+
+impl Run {
+    fn from_args(args: &[String]) -> Result<Self, Stop> {
+        let wrong = |it: String| Stop::Wrong(format!("noisy-opt: {it}"));
+        let flags = flags::parse(args, &|it| passes::find(it).is_some()).map_err(wrong)?;
+        let mut run = Run {
+            input: "-".to_owned(),
+            output: "-".to_owned(),
+            pipeline: Pipeline::new("builtin.module"),
+            settings: Settings {
+                style: Style {
+                    is_custom: true,
+                    has_names: true,
+                    has_aliases: true,
+                    ..Style::default()
+                },
+                verify_each: true,
+                ..Settings::default()
+            },
+            allow_unregistered: false,
+            verify_diagnostics: false,
+            split_at: None,
+            dump_pipeline: false,
+            timing: None,
+            statistics: false,
+            no_implicit_module: false,
+            run_reproducer: false,
+            crash_reproducer: None,
+        };
+        let mut display = Display { is_list: false, is_json: false };
+        let mut has_timing = false;
+        let mut is_threaded = true;
+        let (mut text, mut has_passes, mut n_inputs) = (None, false, 0);
+        let print = PrintIr::default();
+        run.settings.print_ir = print;
+        for flag in &flags {
+            let value = flag.value.clone().unwrap_or_default();
+            let print = &mut run.settings.print_ir;
+            match flag.name.as_str() {
+                "" => {
+                    n_inputs += 1;
+                    run.input = value;
+                }
+                "help" => return Err(Stop::Done(help())),
+                "version" => {
+                    let version = env!("CARGO_PKG_VERSION");
+                    return Err(Stop::Done(format!("noisy-opt {version}\n")));
+                }
+                "list-passes" => return Err(Stop::Done(list())),
+                "o" => run.output = value,
+                "allow-unregistered-dialect" => run.allow_unregistered = flag.is_on(),
+                "verify-diagnostics" => run.verify_diagnostics = value != "false",
+                "split-input-file" => run.split_at = split_marker(flag),
+                "verify-each" => run.settings.verify_each = flag.is_on(),
+                "dump-pass-pipeline" => run.dump_pipeline = flag.is_on(),
+                "pass-pipeline" => text = Some(value),
+                "mlir-disable-threading" => is_threaded = !flag.is_on(),
+                "mlir-print-op-generic" => run.settings.style.is_custom = !flag.is_on(),
+                "mlir-print-local-scope" => run.settings.style.has_aliases = !flag.is_on(),
+                "mlir-timing" => has_timing = flag.is_on(),
+                "mlir-timing-display" => match value.as_str() {
+                    "list" => display.is_list = true,
+                    "tree" => display.is_list = false,
+                    _ => return Err(wrong(no_such_value(flag))),
+                },
+                "mlir-output-format" => match value.as_str() {
+                    "json" => display.is_json = true,
+                    "text" => display.is_json = false,
+                    _ => return Err(wrong(no_such_value(flag))),
+                },
+                "mlir-pass-statistics" => run.statistics = flag.is_on(),
+                "mlir-print-ir-before" => print.before = Some(these(&value)),
+                "mlir-print-ir-after" => print.after = Some(these(&value)),
+                "mlir-print-ir-before-all" => print.before = Some(Which::All),
+                "mlir-print-ir-after-all" => print.after = Some(Which::All),
+                "mlir-print-ir-after-change" => print.only_changed = flag.is_on(),
+                "mlir-print-ir-after-failure" => print.only_failed = flag.is_on(),
+                "mlir-print-ir-module-scope" => print.whole = flag.is_on(),
+                "no-implicit-module" => run.no_implicit_module = flag.is_on(),
+                "run-reproducer" => run.run_reproducer = flag.is_on(),
+                "log-actions-to" => run.settings.log_actions = Some(value),
+                "mlir-pass-pipeline-crash-reproducer" => run.crash_reproducer = Some(value),
+                name => {
+                    let Some(info) = passes::find(name) else { continue };
+                    has_passes = true;
+                    let options = info.options(&value).map_err(Stop::Wrong)?;
+                    run.pipeline.add(info, options);
+                }
+            }
+        }
+        if n_inputs > 1 {
+            return Err(wrong("Too many positional arguments specified!".to_owned()));
+        }
+        if let Some(text) = text {
+            if has_passes {
+                let message = "'-pass-pipeline' option can't be used with individual pass options";
+                return Err(Stop::Wrong(message.to_owned()));
+            }
+            run.pipeline = parse_pipeline(&text)?;
+        }
+        if run.settings.print_ir.whole && is_threaded {
+            return Err(Stop::Wrong(
+                "IR print for module scope can't be setup on a pass-manager without disabling \
+                 multi-threading first."
+                    .to_owned(),
+            ));
+        }
+        run.timing = has_timing.then_some(display);
+        Ok(run)
+    }
+
+    fn run(mut self) -> u8 {
+        let text = match read(&self.input) {
+            Ok(text) => text,
+            Err(error) => {
+                complain(&format!("cannot open input file '{}': {error}", self.input));
+                return 1;
+            }
+        };
+        if self.run_reproducer {
+            match reproduced(&text) {
+                Some(pipeline) => match parse_pipeline(&pipeline) {
+                    Ok(pipeline) => self.pipeline = pipeline,
+                    Err(Stop::Wrong(text) | Stop::Done(text)) => {
+                        complain(&text);
+                        return 1;
+                    }
+                },
+                None => {
+                    complain("noisy-opt: no `mlir_reproducer` resource with a `pipeline` in the input");
+                    return 1;
+                }
+            }
+        }
+        if self.dump_pipeline {
+            let n = self.pipeline.elements.len();
+            complain(&format!("Pass Manager with {n} passes:\n{}", self.pipeline.text()));
+        }
+        let mut timing = Timing::default();
+        let mut out = String::new();
+        let mut is_fine = true;
+        let marker = self.split_at.clone();
+        for (n, (part, first_line)) in parts(&text, marker.as_deref()).into_iter().enumerate() {
+            if n > 0 && is_fine {
+                out += "// -----\n";
+            }
+            let input = Input::new(&self.shown_file(), part, first_line);
+            match self.part(input, &mut timing) {
+                Ok(printed) => out += &printed,
+                Err(()) => is_fine = false,
+            }
+        }
+        if let Some(display) = self.timing {
+            let report = timing.report(display);
+            let _ = std::io::stderr().write_all(report.as_bytes());
+        }
+        if is_fine || self.output == "-" {
+            if let Err(error) = write(&self.output, &out) {
+                complain(&format!("cannot open output file '{}': {error}", self.output));
+                return 1;
+            }
+        }
+        u8::from(!is_fine)
+    }
+
+    fn shown_file(&self) -> String {
+        if self.input == "-" { "<stdin>".to_owned() } else { self.input.clone() }
+    }
+
+    /// Processes a part of the file; what it becomes.
+    fn part(&self, input: Input, timing: &mut Timing) -> Result<String, ()> {
+        let mut sink = Sink::new(input.clone(), self.verify_diagnostics);
+        let outcome = self.transform(&input, &mut sink, timing);
+        if self.verify_diagnostics {
+            let wrong = sink.unexpected();
+            for it in &wrong {
+                complain(it);
+            }
+            return if wrong.is_empty() { Ok(String::new()) } else { Err(()) };
+        }
+        outcome
+    }
+
+    fn transform(&self, input: &Input, sink: &mut Sink, timing: &mut Timing) -> Result<String, ()> {
+        timing.enter("Parser");
+        let parsed = self.parse(input, sink);
+        timing.leave();
+        let mut ir = parsed?;
+        let top = if self.no_implicit_module { only_op(&ir) } else { Some(wrap(&mut ir)) };
+        let Some(top) = top else {
+            sink.tell(Severity::Error, Some(0), "source must contain a single top-level operation, found: 0");
+            return Err(());
+        };
+        let anchor = &self.pipeline.anchor;
+        if *anchor != ir.op_name(top) && anchor != "any" && !self.pipeline.elements.is_empty() {
+            let text = format!(
+                "can't run '{anchor}' pass manager on '{}' op",
+                ir.op_name(top)
+            );
+            sink.tell(Severity::Error, None, &text);
+            return Err(());
+        }
+        let mut manager = Manager::new(&self.settings, sink, timing);
+        let outcome = manager.run(&mut ir, top, &self.pipeline);
+        if self.statistics {
+            complain(&statistics(manager.statistics()));
+        }
+        if outcome.is_err() {
+            if let Some(file) = &self.crash_reproducer {
+                let text = reproducer(&input.text, &self.pipeline);
+                match write(file, &text) {
+                    Ok(()) => complain(&format!(
+                        "{}: note: see reproducer in '{file}'",
+                        self.shown_file()
+                    )),
+                    Err(error) => complain(&format!("cannot write reproducer '{file}': {error}")),
+                }
+            }
+            return Err(());
+        }
+        timing.enter("Output");
+        let out = print::document(&ir, self.settings.style);
+        timing.leave();
+        Ok(out)
+    }
+
+    /// Reads a part; what is wrong with it is told.
+    fn parse(&self, input: &Input, sink: &mut Sink) -> Result<Ir, ()> {
+        let source = Source::new(&one_chunk(&input.text));
+        let problems = source.problems();
+        for (op, range, problem) in &problems {
+            let is_plain = problem.category == noisy_syntax::Category::Structure;
+            let text = match is_plain {
+                true => format!("'{}' op {}", source.ir().op_name(*op), problem.message),
+                false => problem.message.clone(),
+            };
+            sink.tell(Severity::Error, Some(range.start), &text);
+        }
+        if !problems.is_empty() {
+            return Err(());
+        }
+        let ir = source.ir();
+        let mut is_fine = true;
+        ir.walk(ir.root(), &mut |op| {
+            let data = ir.op(op);
+            let name = ir.op_name(op);
+            let dialect = name.split('.').next().unwrap_or_default();
+            let text = if data.form == Form::Opaque {
+                format!("custom op '{name}' is unknown (tried 'builtin.{name}' as well)")
+            } else if data.kind == OpKind::Unknown
+                && !self.allow_unregistered
+                && !noisy_syntax::dialect::is_read_by_mlir(dialect)
+            {
+                format!(
+                    "'{name}' operation created with unregistered dialect. If this is intended, please call \
+                     allowUnregisteredDialects() on the MLIRContext, or use -allow-unregistered-dialect with \
+                     the MLIR opt tool used"
+                )
+            } else {
+                return;
+            };
+            is_fine = false;
+            sink.tell(Severity::Error, Some(ir.range(op).start), &text);
+        });
+        if is_fine { Ok(source.into_ir()) } else { Err(()) }
+    }
+}
+
+/// The line between parts, if the file is to be split.
+fn split_marker(flag: &Flag) -> Option<String> {
+    match flag.value.as_deref() {
+        None | Some("true" | "") => Some("// -----".to_owned()),
+        Some("false") => None,
+        Some(marker) => Some(marker.to_owned()),
+    }
+}
+
+fn no_such_value(flag: &Flag) -> String {
+    let value = flag.value.as_deref().unwrap_or_default();
+    format!("for the --{} option: Cannot find option named '{value}'!", flag.name)
+}
+
+fn these(value: &str) -> Which {
+    Which::These(value.split(',').map(str::to_owned).collect())
+}
+
+fn help() -> String {
+    let mut out = String::from(
+        "OVERVIEW: noisy-opt: reads MLIR, runs passes, prints MLIR\n\nUSAGE: noisy-opt [options] <input file>\n\nOPTIONS:\n",
+    );
+    out += &flags::help();
+    out += "\nPASSES:\n";
+    out + &list()
+}
+
+fn list() -> String {
+    let mut out = String::new();
+    for it in passes::all() {
+        out += &format!("  --{:<40} - {}\n", it.name, it.summary);
+        for option in it.options {
+            out += &format!("    --{:<38} - {}\n", option.name, option.summary);
+        }
+    }
+    out
+}
+
+fn parse_pipeline(text: &str) -> Result<Pipeline, Stop> {
+    Pipeline::parse(text).map_err(|error| {
+        let mut out = format!("error: {}\n{text}\n{:>width$}", error.message, "^", width = error.at + 1);
+        if let Some(name) = error.suggestion {
+            out += &format!("\nnote: did you mean '{name}'?");
+        }
+        Stop::Wrong(out)
+    })
+}
+
+fn read(file: &str) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    if file == "-" {
+        std::io::stdin().lock().read_to_end(&mut bytes)?;
+    } else {
+        bytes = std::fs::read(file)?;
+    }
+    if bytes.len() >= 1 << 32 {
+        return Err(std::io::Error::other("4 GiB or more"));
+    }
+    String::from_utf8(bytes).map_err(|_| std::io::Error::other("not UTF-8"))
+}
+
+fn write(file: &str, text: &str) -> std::io::Result<()> {
+    if file == "-" {
+        return std::io::stdout().lock().write_all(text.as_bytes());
+    }
+    let is_plain = std::fs::metadata(file).map_or(true, |it| it.is_file());
+    if !is_plain {
+        return std::fs::write(file, text);
+    }
+    let beside = format!("{file}.part");
+    std::fs::write(&beside, text)?;
+    std::fs::rename(&beside, file)
+}
+
+/// The parts of a text between lines that start with a marker, each with the number of lines before it.
+fn parts(text: &str, marker: Option<&str>) -> Vec<(String, usize)> {
+    let Some(marker) = marker else { return vec![(text.to_owned(), 0)] };
+    let mut out = vec![(String::new(), 0)];
+    for (n, line) in text.split_inclusive('\n').enumerate() {
+        if line.starts_with(marker) {
+            out.push((String::new(), n + 1));
+        } else if let Some(last) = out.last_mut() {
+            last.0.push_str(line);
+        }
+    }
+    out
+}
+
+/// The text with the lines that would split it made plain comments of the same length.
+fn one_chunk(text: &str) -> String {
+    if !text.contains("// -----") {
+        return text.to_owned();
+    }
+    text.replace("// -----", "//      ")
+}
+
+fn only_op(ir: &Ir) -> Option<Op> {
+    let chunk = ir.region(ir.block(ir.top()).region).parent?;
+    let region = ir.op(chunk).regions.first()?.1;
+    let mut ops = ir.items(region).filter(|it| ir.op(*it).kind.is_op());
+    let first = ops.next()?;
+    ops.next().is_none().then_some(first)
+}
+
+/// The module of a program: the only op, else one that is put around all.
+fn wrap(ir: &mut Ir) -> Op {
+    if let Some(only) = only_op(ir).filter(|&it| ir.op(it).kind == OpKind::BuiltinModule) {
+        return only;
+    }
+    let top = ir.top();
+    let region = ir.block(top).region;
+    let ops: Vec<Op> = ir.items(region).filter(|it| ir.op(*it).kind.is_op()).collect();
+    let module = ir.insert(NewOp::new("builtin.module").regions(1), Point::End(top));
+    let body = ir.op(module).regions[0].1;
+    let block = ir.add_block(body, &[]);
+    for op in ops {
+        ir.move_op(op, Point::End(block));
+    }
+    module
+}
+
+fn statistics(all: &[(&'static str, &'static str, &'static str, usize)]) -> String {
+    let line = format!("===-{}-===", "-".repeat(73));
+    let mut out = format!("{line}\n{:^80}\n{line}\n", "... Pass statistics report ...");
+    let mut last = "";
+    for (class, _, what, n) in all {
+        if *class != last {
+            out += &format!("{class}\n");
+            last = class;
+        }
+        out += &format!("  (S) {n:6} {what}\n");
+    }
+    out
+}
+
+/// A program with the pipeline that failed on it.
+fn reproducer(text: &str, pipeline: &Pipeline) -> String {
+    let pipeline = pipeline.text().replace('\\', "\\\\").replace('"', "\\\"");
+    format!(
+        "{text}\n{{-#\n  external_resources: {{\n    mlir_reproducer: {{\n      pipeline: \"{pipeline}\",\n      \
+         disable_threading: true,\n      verify_each: true\n    }}\n  }}\n#-}}\n"
+    )
+}
+
+/// The pipeline that a reproducer holds.
+fn reproduced(text: &str) -> Option<String> {
+    let section = &text[text.rfind("mlir_reproducer:")?..];
+    let behind = section.split_once("pipeline:")?.1.split_once('"')?.1;
+    let mut out = String::new();
+    let mut chars = behind.chars();
+    loop {
+        match chars.next()? {
+            '"' => return Some(out),
+            '\\' => out.push(chars.next()?),
+            c => out.push(c),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Pipelines as text: `pipeline ::= anchor '(' element (',' element)* ')'`, where an element is a pass with options in braces or a
+//! pipeline.
+
+use super::flags::nearest;
+use crate::passes::{self, Options, PassInfo};
+
+/// Passes to run on each op of a kind.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    /// The name of the ops, or `any`.
+    pub anchor: String,
+    /// What is run, in order.
+    pub elements: Vec<Element>,
+}
+
+/// A step of a pipeline.
+#[derive(Clone, Debug)]
+pub enum Element {
+    /// A pass.
+    Pass(&'static PassInfo, Options),
+    /// A pipeline on ops right inside.
+    Nested(Pipeline),
+}
+
+/// What is wrong with a pipeline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PipelineError {
+    /// Where, in bytes of the text.
+    pub at: usize,
+    /// As upstream says it.
+    pub message: String,
+    /// A name that may have been meant.
+    pub suggestion: Option<String>,
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Pipeline {
+    /// A pipeline without passes.
+    pub fn new(anchor: &str) -> Self {
+        Self { anchor: anchor.to_owned(), elements: Vec::new() }
+    }
+
+    /// Reads a whole pipeline with its anchor.
+    ///
+    /// # Errors
+    /// What is wrong first, and where.
+    pub fn parse(text: &str) -> Result<Self, PipelineError> {
+        let mut parser = Parser { text, at: 0 };
+        parser.blanks();
+        let start = parser.at;
+        let anchor = parser.name().to_owned();
+        let is_open = parser.text[parser.at..].starts_with('(');
+        if anchor.is_empty() || !is_open {
+            return Err(PipelineError {
+                at: start,
+                message: "expected pass pipeline to be wrapped with the anchor operation type, e.g. \
+                          'builtin.module(...)'"
+                    .to_owned(),
+                suggestion: None,
+            });
+        }
+        let mut out = Self::new(&anchor);
+        parser.at += 1;
+        parser.elements(&mut out)?;
+        parser.blanks();
+        if parser.at < text.len() {
+            return Err(parser.wrong("expected end of pipeline", parser.at));
+        }
+        Ok(out)
+    }
+
+    /// Reads elements without an anchor: what the options of a pass may hold.
+    ///
+    /// # Errors
+    /// What is wrong first, and where.
+    pub fn parse_elements(text: &str, anchor: &str) -> Result<Self, PipelineError> {
+        let wrapped = format!("{anchor}({text})");
+        Self::parse(&wrapped)
+    }
+
+    /// Adds a pass by its flag, within a pipeline on the ops that it is restricted to.
+    pub fn add(&mut self, info: &'static PassInfo, options: Options) {
+        match info.anchor {
+            Some(anchor) if anchor != self.anchor && self.anchor != "any" => {
+                if let Some(Element::Nested(last)) = self.elements.last_mut()
+                    && last.anchor == anchor
+                {
+                    last.elements.push(Element::Pass(info, options));
+                    return;
+                }
+                let mut nested = Pipeline::new(anchor);
+                nested.elements.push(Element::Pass(info, options));
+                self.elements.push(Element::Nested(nested));
+            }
+            _ => self.elements.push(Element::Pass(info, options)),
+        }
+    }
+
+    /// The text of the pipeline, options with their values.
+    pub fn text(&self) -> String {
+        let elements: Vec<String> = self
+            .elements
+            .iter()
+            .map(|it| match it {
+                Element::Pass(info, options) => info.text(options),
+                Element::Nested(it) => it.text(),
+            })
+            .collect();
+        format!("{}({})", self.anchor, elements.join(","))
+    }
+}
+
+impl Parser<'_> {
+    fn wrong(&self, message: &str, at: usize) -> PipelineError {
+        PipelineError { at, message: message.to_owned(), suggestion: None }
+    }
+
+    fn blanks(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn name(&mut self) -> &str {
+        let rest = &self.text[self.at..];
+        let len = rest.find([',', '{', '}', '(', ')']).unwrap_or(rest.len());
+        self.at += len;
+        rest[..len].trim()
+    }
+
+    /// What stands behind `(`, up to and with `)`. A stack of open pipelines, so that no depth is too deep.
+    fn elements(&mut self, out: &mut Pipeline) -> Result<(), PipelineError> {
+        let mut open: Vec<Pipeline> = vec![Pipeline::new(&out.anchor)];
+        loop {
+            self.blanks();
+            let start = self.at;
+            let name = self.name().to_owned();
+            let next = self.text[self.at..].chars().next();
+            let Some(around) = open.last_mut() else { return Ok(()) };
+            match next {
+                Some('(') => {
+                    self.at += 1;
+                    if name.is_empty() {
+                        return Err(self.wrong("expected anchor operation name", start));
+                    }
+                    open.push(Pipeline::new(&name));
+                    continue;
+                }
+                Some('{') => {
+                    let options_at = self.at + 1;
+                    let end = self.options_end()?;
+                    let options = self.text[options_at..end].to_owned();
+                    self.at = end + 1;
+                    self.pass(around, &name, &options, start)?;
+                }
+                _ if name.is_empty() => {
+                    // `()` is an empty pipeline; an empty element is nothing.
+                    let is_empty_pipeline = next == Some(')') && around.elements.is_empty();
+                    if !is_empty_pipeline {
+                        return Err(self.unknown("", start));
+                    }
+                }
+                _ => self.pass(around, &name, "", start)?,
+            }
+            // Behind an element: the end of any number of pipelines, then a comma.
+            loop {
+                self.blanks();
+                match self.text[self.at..].chars().next() {
+                    Some(')') => {
+                        self.at += 1;
+                        let done = open.pop();
+                        match (open.last_mut(), done) {
+                            (Some(around), Some(done)) => {
+                                around.elements.push(Element::Nested(done));
+                            }
+                            (None, Some(done)) => {
+                                *out = done;
+                                return Ok(());
+                            }
+                            _ => return Ok(()),
+                        }
+                    }
+                    Some(',') => {
+                        self.at += 1;
+                        break;
+                    }
+                    Some(_) => {
+                        return Err(self.wrong("expected ',' after parsing pipeline", self.at));
+                    }
+                    None => {
+                        return Err(self.wrong("encountered unbalanced parentheses while parsing pipeline", self.at));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where the `}` of the `{` at hand stands.
+    fn options_end(&self) -> Result<usize, PipelineError> {
+        let mut depth = 0_usize;
+        for (i, c) in self.text[self.at..].char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Ok(self.at + i);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Err(self.wrong("missing closing '}' while processing pass options", self.at))
+    }
+
+    fn unknown(&self, name: &str, at: usize) -> PipelineError {
+        let names = passes::all().map(|it| it.name);
+        PipelineError {
+            at,
+            message: format!("'{name}' does not refer to a registered pass or pass pipeline"),
+            suggestion: nearest(name, names).map(str::to_owned),
+        }
+    }
+
+    fn pass(
+        &self,
+        around: &mut Pipeline,
+        name: &str,
+        options: &str,
+        at: usize,
+    ) -> Result<(), PipelineError> {
+        let Some(info) = passes::find(name) else { return Err(self.unknown(name, at)) };
+        let options = info.options(options).map_err(|it| self.wrong(&it, at))?;
+        if let Some(anchor) = info.anchor
+            && anchor != around.anchor
+        {
+            let message = format!(
+                "Can't add pass '{}' restricted to '{anchor}' on a PassManager intended to run on '{}', did you intend to nest?",
+                info.class, around.anchor
+            );
+            return Err(self.wrong(&message, at));
+        }
+        around.elements.push(Element::Pass(info, options));
+        Ok(())
+    }
+}

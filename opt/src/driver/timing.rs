@@ -1,0 +1,140 @@
+//! Execution times as a tree whose sums add up.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+/// Times by what took them.
+#[derive(Debug)]
+pub struct Timing {
+    nodes: Vec<Node>,
+    open: Vec<(usize, Instant)>,
+}
+
+#[derive(Debug)]
+struct Node {
+    name: String,
+    time: Duration,
+    children: Vec<usize>,
+}
+
+/// How times are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Display {
+    /// As a list, longest first; else as a tree.
+    pub is_list: bool,
+    /// As JSON; else as text.
+    pub is_json: bool,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        let root = Node { name: "Total".to_owned(), time: Duration::ZERO, children: Vec::new() };
+        Self { nodes: vec![root], open: vec![(0, Instant::now())] }
+    }
+}
+
+impl Timing {
+    /// From now on, time goes to a child of this name of what it went to.
+    pub fn enter(&mut self, name: &str) {
+        let around = self.open.last().map_or(0, |it| it.0);
+        // Time that goes to a name a second time in a row goes to the same child, but a pass that comes again behind another one is another.
+        let same = self.nodes[around].children.iter().copied();
+        let found = same.rev().find(|&it| self.nodes[it].name == name);
+        let node = found.unwrap_or_else(|| {
+            let node = Node { name: name.to_owned(), time: Duration::ZERO, children: Vec::new() };
+            self.nodes.push(node);
+            let number = self.nodes.len() - 1;
+            self.nodes[around].children.push(number);
+            number
+        });
+        self.open.push((node, Instant::now()));
+    }
+
+    /// Ends what was entered last.
+    pub fn leave(&mut self) {
+        if self.open.len() > 1
+            && let Some((node, start)) = self.open.pop()
+        {
+            self.nodes[node].time += start.elapsed();
+        }
+    }
+
+    /// The report of all times until now.
+    pub fn report(&mut self, display: Display) -> String {
+        while self.open.len() > 1 {
+            self.leave();
+        }
+        let total = self.open[0].1.elapsed();
+        self.nodes[0].time = total;
+        let known: Duration = self.nodes[0].children.iter().map(|&it| self.nodes[it].time).sum();
+        let rest = total.saturating_sub(known);
+        let mut rows: Vec<(usize, String, Duration)> = Vec::new();
+        let mut stack: Vec<(usize, usize)> =
+            self.nodes[0].children.iter().rev().map(|&it| (0, it)).collect();
+        while let Some((depth, node)) = stack.pop() {
+            let it = &self.nodes[node];
+            rows.push((depth, it.name.clone(), it.time));
+            stack.extend(it.children.iter().rev().map(|&it| (depth + 1, it)));
+        }
+        if display.is_list {
+            let mut by_name: Vec<(usize, String, Duration)> = Vec::new();
+            for (_, name, time) in rows {
+                match by_name.iter_mut().find(|it| it.1 == name) {
+                    Some(it) => it.2 += time,
+                    None => by_name.push((0, name, time)),
+                }
+            }
+            by_name.sort_by_key(|it| std::cmp::Reverse(it.2));
+            rows = by_name;
+        }
+        rows.push((0, "Rest".to_owned(), rest));
+        rows.push((0, "Total".to_owned(), total));
+        if display.is_json { json(&rows, display.is_list, total) } else { text(&rows, total) }
+    }
+}
+
+fn percent(time: Duration, total: Duration) -> f64 {
+    100.0 * time.as_secs_f64() / total.as_secs_f64().max(1e-12)
+}
+
+fn text(rows: &[(usize, String, Duration)], total: Duration) -> String {
+    let line = format!("===-{}-===", "-".repeat(73));
+    let mut out = format!("{line}\n{:^80}\n{line}\n", "... Execution time report ...");
+    let _ = writeln!(out, "  Total Execution Time: {:.4} seconds\n", total.as_secs_f64());
+    out += "  ----Wall Time----  ----Name----\n";
+    for (depth, name, time) in rows {
+        let (seconds, share) = (time.as_secs_f64(), percent(*time, total));
+        let _ = writeln!(out, "  {seconds:8.4} ({share:5.1}%)  {}{name}", "  ".repeat(*depth));
+    }
+    out
+}
+
+fn json(rows: &[(usize, String, Duration)], is_list: bool, total: Duration) -> String {
+    let mut out = String::from("[");
+    let number = |time: Duration| {
+        let (seconds, share) = (time.as_secs_f64(), percent(time, total));
+        format!("{{\"wall\": {{\"duration\": {seconds:8.4}, \"percentage\": {share:5.1}}}, ")
+    };
+    for (at, (depth, name, time)) in rows.iter().enumerate() {
+        let name = name.replace('\\', "\\\\").replace('"', "\\\"");
+        let is_leaf = is_list || name == "Rest" || name == "Total";
+        out += &number(*time);
+        if is_leaf {
+            let _ = write!(out, "\"name\": \"{name}\"}}");
+        } else {
+            let _ = write!(out, "\"name\": \"{name}\", \"passes\": [\n");
+            // An empty element ends each list, and each list that ends here.
+            let next = rows.get(at + 1).map_or(0, |it| it.0);
+            if next <= *depth {
+                out += "{}]}";
+                for _ in next..*depth {
+                    out += ",\n{}]}";
+                }
+            } else {
+                continue;
+            }
+        }
+        out += if at + 1 < rows.len() { ",\n" } else { "\n" };
+    }
+    out + "]\n"
+}

@@ -1,0 +1,165 @@
+//! Folds: what an op gives without running, as a constant or as a value that is there already.
+//!
+//! Constants are folded by the table of the constants analysis ([`noisy_analyses::integer::fold`]); there is no other. An operand that is no
+//! constant is handed to it as a name of its own: a fold that gives one operand back (`x + 0`) gives that name back. What cannot be said of
+//! operands alone (`(a - b) + b`) stands in [`values`].
+
+mod values;
+
+use noisy_analyses::constant::Constant;
+use noisy_analyses::integer::{elements::Lists, fold};
+use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, Value};
+use smallvec::SmallVec;
+
+use crate::rewrite::{Rewriter, constants};
+
+/// What a result of an op folds to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folded {
+    /// A value that is there.
+    Value(Value),
+    /// A constant.
+    Constant(Constant),
+}
+
+/// The name of operand number `n` where it is no constant: an attribute that no program has.
+fn stand_in(n: usize) -> Constant {
+    Constant::Other(Attr::from_index(u32::MAX as usize - 1 - n))
+}
+
+fn operand_of(constant: Constant, n: usize) -> Option<usize> {
+    match constant {
+        Constant::Other(attr) => {
+            let at = (u32::MAX as usize - 1).checked_sub(attr.index())?;
+            (at < n).then_some(at)
+        }
+        _ => None,
+    }
+}
+
+/// What the results of an op fold to; empty if it does not fold.
+pub fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1]> {
+    let data = ir.op(op);
+    if !is_folded(data.kind) || data.results.is_empty() {
+        return SmallVec::new();
+    }
+    if let Some(value) = values::fold(ir, op) {
+        return SmallVec::from_slice(&[Folded::Value(value)]);
+    }
+    let mut known: SmallVec<[Constant; 3]> = SmallVec::new();
+    for (at, operand) in data.operands.iter().enumerate() {
+        let constant = operand.value.and_then(|it| constants::constant_of(ir, it, lists));
+        known.push(constant.unwrap_or(stand_in(at)));
+    }
+    let mut out = SmallVec::new();
+    for (at, &result) in data.results.iter().enumerate() {
+        let folded = fold::fold(ir, op, at, &known, lists);
+        let n = data.operands.len();
+        let same = known.iter().position(|&it| it == folded);
+        let ty = ir.value(result).ty;
+        let operand = operand_of(folded, n).or(same).and_then(|it| data.operands[it].value);
+        match (folded, operand) {
+            (Constant::Bottom | Constant::Unknown, _) => return SmallVec::new(),
+            (_, Some(value)) if ir.value(value).ty == ty && value != result => {
+                out.push(Folded::Value(value));
+            }
+            (Constant::Other(_), Some(_)) => return SmallVec::new(),
+            (constant, _) => out.push(Folded::Constant(constant)),
+        }
+    }
+    out
+}
+
+/// Whether the table has folds of this kind of op.
+fn is_folded(kind: OpKind) -> bool {
+    kind.has(Traits::PURE)
+        && !kind.has(Traits::TERMINATOR)
+        && !kind.has(Traits::CONSTANT)
+        && kind != OpKind::Unknown
+        || kind == OpKind::AffineLoad
+}
+
+impl Rewriter<'_> {
+    /// Folds an op if it folds; says whether it did. The op is erased then; constants stand where it stood.
+    pub fn try_fold(&mut self, op: Op) -> bool {
+        self.fold_with(op, &mut |it, attr, ty| it.constant_attr(attr, ty, op))
+    }
+
+    /// As [`Rewriter::try_fold`], with constants at the start of their scope.
+    pub fn fold_into(&mut self, op: Op, uniqued: &mut constants::Uniqued) -> bool {
+        self.fold_with(op, &mut |it, attr, ty| uniqued.get(it, attr, ty, op))
+    }
+
+    fn fold_with(
+        &mut self,
+        op: Op,
+        constant: &mut dyn FnMut(&mut Self, Attr, Type) -> Option<Value>,
+    ) -> bool {
+        let folded = fold_op(self.ir, op, &mut self.lists);
+        if folded.is_empty() {
+            return false;
+        }
+        let results = self.ir.op(op).results.clone();
+        let types: Vec<Type> = results.iter().map(|&it| self.ir.value(it).ty).collect();
+        // All results have their values before anything changes.
+        let mut attrs = Vec::new();
+        for (it, &ty) in folded.iter().zip(&types) {
+            let attr = match *it {
+                Folded::Value(_) => None,
+                Folded::Constant(it) => {
+                    let attr = constants::to_attr(self.ir, &self.lists, it, ty);
+                    let fits = |it: &Attr| constants::constant_op(self.ir, *it, ty).is_some();
+                    let Some(attr) = attr.filter(fits) else { return false };
+                    Some(attr)
+                }
+            };
+            attrs.push(attr);
+        }
+        let mut values = Vec::new();
+        for ((it, attr), &ty) in folded.iter().zip(attrs).zip(&types) {
+            let made = attr.map(|it| constant(self, it, ty));
+            values.push(match (*it, made) {
+                (Folded::Value(value), _) | (_, Some(Some(value))) => value,
+                _ => return false,
+            });
+        }
+        self.replace(op, &values);
+        true
+    }
+
+    /// Puts the operands of an op in their canonical order: constants last where they may be exchanged. Says whether it changed any.
+    pub fn order_operands(&mut self, op: Op) -> bool {
+        let data = self.ir.op(op);
+        let kind = data.kind;
+        if data.operands.len() != 2 {
+            return false;
+        }
+        if !kind.has(Traits::COMMUTATIVE) && kind != OpKind::ArithCmpi && kind != OpKind::ArithCmpf {
+            return false;
+        }
+        let (a, b) = (self.operand(op, 0), self.operand(op, 1));
+        let is_constant = |it: Value| constants::attr_of(self.ir, it).is_some();
+        if !is_constant(a) || is_constant(b) {
+            return false;
+        }
+        if !kind.has(Traits::COMMUTATIVE) {
+            let Some(predicate) = fold::predicate(self.ir, op) else { return false };
+            let swapped = match kind {
+                OpKind::ArithCmpi => values::swapped(predicate),
+                _ => values::swapped_float(predicate),
+            };
+            self.set_predicate(op, swapped);
+        }
+        self.set_operands(op, &[b, a]);
+        true
+    }
+
+    /// Gives a comparison another predicate.
+    pub fn set_predicate(&mut self, op: Op, predicate: i128) {
+        let attr = noisy_syntax::AttrData::Int { value: predicate, ty: noisy_syntax::Type::I64 };
+        let attr = self.ir.interner.attr(attr);
+        self.set_attr(op, "predicate", attr);
+    }
+}
+
+pub use values::{inverted, swapped};

@@ -1,0 +1,234 @@
+//! Folds to a value that is defined further up: `(a - b) + b` is `a`.
+
+use noisy_analyses::constant;
+use noisy_analyses::integer::fold::predicate;
+use noisy_syntax::{Ir, Op, OpKind, Type, Value};
+
+use crate::rewrite::constants::int_of;
+use crate::rewrite::{definer, operand};
+
+/// The value that the only result of an op is.
+pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
+    let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1));
+    let of = |value: Value, kind: OpKind| {
+        definer(ir, value).filter(|&it| ir.op(it).kind == kind)
+    };
+    let at = |op: Op, n: usize| operand(ir, op, n);
+    match (ir.op(op).kind, b) {
+        (OpKind::ArithAddi, Some(b)) => {
+            let left = |sub: Value, other: Value| {
+                let sub = of(sub, OpKind::ArithSubi)?;
+                (at(sub, 1)? == other).then(|| at(sub, 0))?
+            };
+            left(a, b).or_else(|| left(b, a))
+        }
+        (OpKind::ArithSubi, Some(b)) => {
+            let sum = of(a, OpKind::ArithAddi)?;
+            let (x, y) = (at(sum, 0)?, at(sum, 1)?);
+            if y == b {
+                Some(x)
+            } else {
+                (x == b).then_some(y)
+            }
+        }
+        (OpKind::ArithAndi, Some(b)) => and(ir, a, b).or_else(|| and(ir, b, a)),
+        (OpKind::ArithXori, Some(b)) => {
+            let left = |xor: Value, other: Value| {
+                let xor = of(xor, OpKind::ArithXori)?;
+                let (x, y) = (at(xor, 0)?, at(xor, 1)?);
+                if y == other {
+                    Some(x)
+                } else {
+                    (x == other).then_some(y)
+                }
+            };
+            left(a, b).or_else(|| left(b, a))
+        }
+        (OpKind::ArithNegf, None) => at(of(a, OpKind::ArithNegf)?, 0),
+        (OpKind::ArithTruncf, None) => {
+            let wide = at(of(a, OpKind::ArithExtf)?, 0)?;
+            (ir.value(wide).ty == result_type(ir, op)).then_some(wide)
+        }
+        (OpKind::ArithTrunci, None) => {
+            let inner = definer(ir, a)?;
+            let is_wide =
+                matches!(ir.op(inner).kind, OpKind::ArithExtsi | OpKind::ArithExtui);
+            let from = at(inner, 0)?;
+            (is_wide && ir.value(from).ty == result_type(ir, op)).then_some(from)
+        }
+        (OpKind::ArithBitcast, None) => {
+            if ir.value(a).ty == result_type(ir, op) {
+                return Some(a);
+            }
+            let from = at(of(a, OpKind::ArithBitcast)?, 0)?;
+            (ir.value(from).ty == result_type(ir, op)).then_some(from)
+        }
+        (kind @ (OpKind::ArithIndexCast | OpKind::ArithIndexCastui), None) => {
+            // Nothing is lost on the way.
+            let from = at(of(a, kind)?, 0)?;
+            let width = |it: Value| constant::width(ir, ir.value(it).ty);
+            let is_kept = width(a)? >= width(from)?;
+            (is_kept && ir.value(from).ty == result_type(ir, op)).then_some(from)
+        }
+        (OpKind::ArithCmpi, Some(b)) => comparison(ir, op, a, b),
+        (OpKind::ArithSelect, Some(b)) => select(ir, op, a, b),
+        (OpKind::ArithDivui | OpKind::ArithDivsi, Some(b)) => quotient(ir, op, a, b),
+        (OpKind::MemrefCast | OpKind::MemrefMemorySpaceCast, None) => cast(ir, op, a),
+        (OpKind::MemrefSubview, _) => crate::patterns::memref::whole_subview(ir, op),
+        (OpKind::MemrefTranspose | OpKind::MemrefReinterpretCast, _) => None,
+        (OpKind::BuiltinUnrealizedConversionCast, _) => None,
+        (OpKind::AffineApply, _) => affine(ir, op),
+        _ => None,
+    }
+}
+
+fn result_type(ir: &Ir, op: Op) -> Type {
+    ir.op(op).results.first().map_or(Type::UNKNOWN, |&it| ir.value(it).ty)
+}
+
+/// `(a & b) & a` is `a & b`; a mask of all bits that a widened number may have keeps it.
+fn and(ir: &Ir, a: Value, b: Value) -> Option<Value> {
+    let inner = definer(ir, a)?;
+    match ir.op(inner).kind {
+        OpKind::ArithAndi => {
+            let is_same = operand(ir, inner, 0)? == b || operand(ir, inner, 1)? == b;
+            is_same.then_some(a)
+        }
+        OpKind::ArithExtui => {
+            let from = operand(ir, inner, 0)?;
+            let width = constant::width(ir, ir.value(from).ty)?;
+            let mask = int_of(ir, b)?;
+            let all = (1_i128 << width.min(126)) - 1;
+            (width < 126 && mask & all == all).then_some(a)
+        }
+        _ => None,
+    }
+}
+
+/// `(a * b) / b` is `a` where the product does not overflow.
+fn quotient(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
+    let product = definer(ir, a).filter(|&it| ir.op(it).kind == OpKind::ArithMuli)?;
+    let (nsw, nuw) = crate::patterns::arith::overflow(ir, product);
+    let is_exact = if ir.op(op).kind == OpKind::ArithDivui { nuw } else { nsw };
+    let (x, y) = (operand(ir, product, 0)?, operand(ir, product, 1)?);
+    if !is_exact {
+        None
+    } else if y == b {
+        Some(x)
+    } else {
+        (x == b).then_some(y)
+    }
+}
+
+/// Comparisons of a truth value, widened or not, with a constant.
+fn comparison(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
+    let (predicate, number) = (predicate(ir, op)?, int_of(ir, b)?);
+    let (is_ne, is_eq) = (predicate == 1, predicate == 0);
+    let result = result_type(ir, op);
+    let is_truth = |it: Value| ir.value(it).ty == result;
+    if is_truth(a) && (is_ne && number == 0 || is_eq && number == -1) {
+        return Some(a);
+    }
+    let inner = definer(ir, a)?;
+    let from = operand(ir, inner, 0)?;
+    let one = match ir.op(inner).kind {
+        OpKind::ArithExtsi => -1,
+        OpKind::ArithExtui => 1,
+        _ => return None,
+    };
+    (is_truth(from) && (is_ne && number == 0 || is_eq && number == one)).then_some(from)
+}
+
+fn select(ir: &Ir, op: Op, condition: Value, a: Value) -> Option<Value> {
+    let b = operand(ir, op, 2)?;
+    if a == b {
+        return Some(a);
+    }
+    // `c ? true : false` is `c`.
+    if ir.value(condition).ty == ir.value(a).ty
+        && int_of(ir, a) == Some(-1)
+        && int_of(ir, b) == Some(0)
+    {
+        return Some(condition);
+    }
+    let compare = definer(ir, condition).filter(|&it| ir.op(it).kind == OpKind::ArithCmpi)?;
+    let (x, y) = (operand(ir, compare, 0)?, operand(ir, compare, 1)?);
+    if !(x == a && y == b || x == b && y == a) {
+        return None;
+    }
+    match predicate(ir, compare)? {
+        0 => Some(b),
+        1 => Some(a),
+        _ => None,
+    }
+}
+
+/// A cast that changes nothing, or goes back.
+fn cast(ir: &Ir, op: Op, a: Value) -> Option<Value> {
+    let to = result_type(ir, op);
+    if ir.value(a).ty == to {
+        return Some(a);
+    }
+    let inner = definer(ir, a).filter(|&it| ir.op(it).kind == ir.op(op).kind)?;
+    let from = operand(ir, inner, 0)?;
+    (ir.value(from).ty == to).then_some(from)
+}
+
+/// A map that gives one of its operands.
+fn affine(ir: &Ir, op: Op) -> Option<Value> {
+    use noisy_syntax::affine::{Body, Expr};
+    let map = noisy_analyses::integer::fold::map(ir, op, "map")?;
+    let Body::Map(results) = &map.body else { return None };
+    match results[..] {
+        [Expr::Dim(at)] => operand(ir, op, at as usize),
+        [Expr::Symbol(at)] => operand(ir, op, (map.n_dims + at) as usize),
+        _ => None,
+    }
+}
+
+/// The predicate of `arith.cmpi` with its operands exchanged.
+pub fn swapped(predicate: i128) -> i128 {
+    match predicate {
+        2 => 4,
+        3 => 5,
+        4 => 2,
+        5 => 3,
+        6 => 8,
+        7 => 9,
+        8 => 6,
+        9 => 7,
+        same => same,
+    }
+}
+
+/// The predicate of `arith.cmpi` that holds where this one does not.
+pub fn inverted(predicate: i128) -> i128 {
+    match predicate {
+        0 => 1,
+        1 => 0,
+        2 => 5,
+        3 => 4,
+        4 => 3,
+        5 => 2,
+        6 => 9,
+        7 => 8,
+        8 => 7,
+        9 => 6,
+        same => same,
+    }
+}
+
+/// The predicate of `arith.cmpf` with its operands exchanged.
+pub(super) fn swapped_float(predicate: i128) -> i128 {
+    match predicate {
+        2 => 4,
+        3 => 5,
+        4 => 2,
+        5 => 3,
+        9 => 11,
+        10 => 12,
+        11 => 9,
+        12 => 10,
+        same => same,
+    }
+}

@@ -1,0 +1,317 @@
+//! `cse`: an op that computes what another one that dominates it has computed gives way to it.
+//!
+//! *Law.* Two ops are the same if they have the same name, attributes, operands (in any order, if they commute), result types and regions, and
+//! run where the first has run whenever the second does. Ops that only read memory are the same if nothing between them, in one block, may
+//! have written. *Cost.* Linear in the ops, but for runs of equal loads far apart: each walks to the op before it, once.
+
+use noisy_analyses::cfg::Cfg;
+use noisy_syntax::{Attr, Block, Ir, Name, Op, OpKind, Region, Traits, Type, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::{Context, Failure, Options, PassInfo};
+use crate::effects::{self, Access};
+use crate::rewrite::{Rewriter, preorder};
+
+pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "cse",
+    class: "CSE",
+    anchor: None,
+    summary: "Eliminate common sub-expressions",
+    options: &[],
+    run,
+}];
+
+/// What an op computes, as far as it can be compared without its regions.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    name: Name,
+    operands: SmallVec<[Value; 3]>,
+    attrs: SmallVec<[(Name, Attr); 1]>,
+    results: SmallVec<[Type; 1]>,
+    /// Numbers that stand for what is in the regions.
+    regions: Vec<u64>,
+}
+
+/// Ops that were seen, by what they compute, and how to forget those of an inner scope.
+#[derive(Debug, Default)]
+struct Known {
+    ops: FxHashMap<Key, Op>,
+    undo: Vec<(Key, Option<Op>)>,
+    /// Where in `undo` each open scope starts.
+    marks: Vec<usize>,
+    /// How far the walk from an op to a later one of its block has found nothing that writes.
+    clear: FxHashMap<(Op, Block), Op>,
+    n_replaced: usize,
+    n_dead: usize,
+    dead: Vec<Op>,
+}
+
+/// What is known around an isolated op, kept for behind it.
+type Scopes = (FxHashMap<Key, Op>, Vec<(Key, Option<Op>)>, Vec<usize>);
+
+/// What is still to be done; no recursion with the depth of the program.
+enum Step {
+    Ops(Vec<Op>, usize),
+    Region(Region),
+    Open,
+    Close,
+    Restore(Box<Scopes>),
+}
+
+fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let mut known = Known::default();
+    cx.timing.enter("(A) DominanceInfo");
+    cx.timing.leave();
+    let mut rewriter = Rewriter::new(cx.ir);
+    let mut steps: Vec<Step> =
+        rewriter.ir.op(op).regions.iter().rev().map(|it| Step::Region(it.1)).collect();
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Region(region) => {
+                cx.timing.enter("(A) DominanceInfo");
+                enter(rewriter.ir, region, &mut steps);
+                cx.timing.leave();
+            }
+            Step::Open => known.marks.push(known.undo.len()),
+            Step::Close => known.forget(),
+            Step::Restore(old) => (known.ops, known.undo, known.marks) = *old,
+            Step::Ops(ops, from) => {
+                for at in from..ops.len() {
+                    let op = ops[at];
+                    let inner = known.visit(&mut rewriter, op);
+                    if inner.is_empty() {
+                        continue;
+                    }
+                    steps.push(Step::Ops(ops, at + 1));
+                    let kind = rewriter.ir.op(op).kind;
+                    if kind.has(Traits::ISOLATED) || kind == OpKind::Unknown {
+                        let old = (
+                            std::mem::take(&mut known.ops),
+                            std::mem::take(&mut known.undo),
+                            std::mem::take(&mut known.marks),
+                        );
+                        steps.push(Step::Restore(Box::new(old)));
+                    }
+                    for region in inner.into_iter().rev() {
+                        steps.push(Step::Region(region));
+                    }
+                    break;
+                }
+            }
+        }
+    }
+    for op in std::mem::take(&mut known.dead) {
+        if rewriter.ir.is_alive(op) {
+            rewriter.erase(op);
+        }
+    }
+    cx.count("num-cse'd - Number of operations CSE'd", known.n_replaced);
+    cx.count("num-dce'd - Number of operations DCE'd", known.n_dead);
+    Ok(())
+}
+
+/// The steps of a region: its blocks in the order of the dominator tree, each forgotten behind what it dominates.
+fn enter(ir: &Ir, region: Region, steps: &mut Vec<Step>) {
+    let blocks = ir.blocks(region);
+    let graph = ir
+        .region(region)
+        .parent
+        .is_some_and(|it| ir.op(it).kind.has(Traits::GRAPH_REGION) && blocks.len() <= 1);
+    if let [block] = blocks[..] {
+        steps.push(Step::Close);
+        // In a graph region an op may be used before it is there; nothing dominates anything.
+        let ops: Vec<Op> = ir.block_ops(block).collect();
+        if graph {
+            for op in ops.into_iter().rev() {
+                for &(_, inner) in ir.op(op).regions.iter().rev() {
+                    steps.push(Step::Region(inner));
+                }
+            }
+        } else {
+            steps.push(Step::Ops(ops, 0));
+        }
+        steps.push(Step::Open);
+        return;
+    }
+    let cfg = Cfg::new(ir, region);
+    let tree = cfg.dominators();
+    let n = cfg.blocks.len();
+    if n == 0 {
+        return;
+    }
+    let mut children: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for node in 1..n {
+        if let Some(idom) = tree.idom(node) {
+            children[idom].push(node);
+        }
+    }
+    // A block, then what it dominates, then its end.
+    let mut order: Vec<(usize, bool)> = Vec::new();
+    let mut stack = vec![(0, false)];
+    while let Some((node, is_end)) = stack.pop() {
+        order.push((node, is_end));
+        if !is_end {
+            stack.push((node, true));
+            stack.extend(children[node].iter().rev().map(|&it| (it, false)));
+        }
+    }
+    for (node, is_end) in order.into_iter().rev() {
+        if is_end {
+            steps.push(Step::Close);
+        } else {
+            steps.push(Step::Ops(ir.block_ops(cfg.blocks[node]).collect(), 0));
+            steps.push(Step::Open);
+        }
+    }
+}
+
+impl Known {
+    /// Forgets what was learned since the last mark.
+    fn forget(&mut self) {
+        let to = self.marks.pop().unwrap_or(0);
+        while self.undo.len() > to {
+            let Some((key, old)) = self.undo.pop() else { return };
+            match old {
+                Some(op) => self.ops.insert(key, op),
+                None => self.ops.remove(&key),
+            };
+        }
+    }
+
+    /// Looks at an op; gives the regions to look into.
+    fn visit(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> Vec<Region> {
+        let ir = &*rewriter.ir;
+        let data = ir.op(op);
+        let regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
+        if data.kind.has(Traits::TERMINATOR) {
+            return regions;
+        }
+        if effects::is_trivially_dead(ir, op) {
+            self.dead.push(op);
+            self.n_dead += 1;
+            return Vec::new();
+        }
+        // What holds several blocks is not compared.
+        let is_simple = regions.iter().all(|&it| ir.blocks(it).len() <= 1);
+        let is_plain = effects::is_free_of_effects(ir, op);
+        let is_read = !is_plain && only_reads(ir, op);
+        if !is_simple || !(is_plain || is_read) || data.results.is_empty() {
+            return regions;
+        }
+        let Some(key) = key(ir, op) else { return regions };
+        if let Some(&same) = self.ops.get(&key)
+            && (is_plain || self.is_unwritten(ir, same, op))
+        {
+            let values = ir.op(same).results.clone();
+            let results = ir.op(op).results.clone();
+            for (&old, &new) in results.iter().zip(&values) {
+                rewriter.replace_uses(old, new);
+            }
+            self.dead.push(op);
+            self.n_replaced += 1;
+            return Vec::new();
+        }
+        let old = self.ops.insert(key.clone(), op);
+        self.undo.push((key, old));
+        regions
+    }
+
+    /// Whether nothing between two ops of one block may write.
+    fn is_unwritten(&mut self, ir: &Ir, first: Op, second: Op) -> bool {
+        let block = ir.block_of(second);
+        if ir.block_of(first) != block {
+            return false;
+        }
+        let from = self.clear.get(&(first, block)).copied().unwrap_or(first);
+        let mut at = ir.next(from);
+        while let Some(it) = at {
+            if it == second {
+                self.clear.insert((first, block), second);
+                return true;
+            }
+            if may_write(ir, it) {
+                return false;
+            }
+            at = ir.next(it);
+        }
+        false
+    }
+}
+
+/// Whether an op may write, in its regions included.
+fn may_write(ir: &Ir, op: Op) -> bool {
+    let mut stack = vec![op];
+    while let Some(op) = stack.pop() {
+        if !ir.op(op).kind.is_op() {
+            continue;
+        }
+        match effects::accesses(ir, op) {
+            None => return true,
+            Some(it) if it.iter().any(|it| matches!(it.0, Access::Write | Access::Free)) => {
+                return true;
+            }
+            Some(_) => {}
+        }
+        for &(_, region) in &ir.op(op).regions {
+            stack.extend(ir.items(region));
+        }
+    }
+    false
+}
+
+fn only_reads(ir: &Ir, op: Op) -> bool {
+    ir.op(op).regions.is_empty()
+        && effects::accesses(ir, op).is_some_and(|it| it.iter().all(|it| it.0 == Access::Read))
+}
+
+/// What an op computes; what is in its regions is numbered in order, so that equal regions give equal numbers.
+fn key(ir: &Ir, op: Op) -> Option<Key> {
+    let data = ir.op(op);
+    let mut operands: SmallVec<[Value; 3]> =
+        data.operands.iter().map(|it| it.value).collect::<Option<_>>()?;
+    if data.kind.has(Traits::COMMUTATIVE) {
+        operands.sort_unstable();
+    }
+    let mut regions = Vec::new();
+    if !data.regions.is_empty() {
+        let mut local: FxHashMap<Value, u64> = FxHashMap::default();
+        for &(_, region) in &data.regions {
+            regions.push(u64::MAX);
+            for &block in &ir.blocks(region) {
+                for &arg in &ir.block(block).args {
+                    regions.push(ir.value(arg).ty.index() as u64);
+                    local.insert(arg, local.len() as u64);
+                }
+            }
+            for inner in preorder(ir, region) {
+                let it = ir.op(inner);
+                if !it.regions.is_empty() || !ir.rest(inner).successors.is_empty() {
+                    return None;
+                }
+                regions.extend([u64::MAX - 1, it.name.index() as u64]);
+                for operand in &it.operands {
+                    let value = operand.value?;
+                    let number = local.get(&value).map(|it| it << 1 | 1);
+                    regions.push(number.unwrap_or((value.index() as u64) << 1));
+                }
+                regions.push(u64::MAX - 2);
+                for &(name, attr) in &ir.rest(inner).attrs {
+                    regions.extend([name.index() as u64, attr.index() as u64]);
+                }
+                regions.push(u64::MAX - 3);
+                for &result in &it.results {
+                    regions.push(ir.value(result).ty.index() as u64);
+                    local.insert(result, local.len() as u64);
+                }
+            }
+        }
+    }
+    Some(Key {
+        name: data.name,
+        operands,
+        attrs: ir.rest(op).attrs.iter().copied().collect(),
+        results: data.results.iter().map(|&it| ir.value(it).ty).collect(),
+        regions,
+    })
+}

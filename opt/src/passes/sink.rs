@@ -1,0 +1,96 @@
+//! `control-flow-sink`: what only one of the regions of a choice needs is computed in that region.
+//!
+//! *Law.* Only what has no effects moves, into a region that runs at most once, at a place that all its users are behind.
+
+use noisy_analyses::cfg::Cfg;
+use noisy_syntax::rewrite::Point;
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits};
+
+use super::{Context, Failure, Options, PassInfo};
+use crate::effects;
+use crate::rewrite::{definer, operands, preorder};
+
+pub(super) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "control-flow-sink",
+    class: "ControlFlowSink",
+    anchor: None,
+    summary: "Sink operations into conditional blocks",
+    options: &[],
+    run,
+}];
+
+fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let mut choices = Vec::new();
+    for &(_, region) in &cx.ir.op(op).regions {
+        choices.extend(preorder(cx.ir, region).into_iter().filter(|&it| {
+            matches!(
+                cx.ir.op(it).kind,
+                OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf
+            )
+        }));
+    }
+    let mut n = 0;
+    for it in choices {
+        let regions: Vec<Region> = cx.ir.op(it).regions.iter().map(|it| it.1).collect();
+        for region in regions {
+            n += sink_into(cx.ir, it, region);
+        }
+    }
+    cx.count("num-sunk - Number of operations sunk", n);
+    Ok(())
+}
+
+/// Moves what only a region uses to its start; how many ops that were.
+fn sink_into(ir: &mut Ir, choice: Op, region: Region) -> usize {
+    let Some(&entry) = ir.blocks(region).first() else { return 0 };
+    let cfg = Cfg::new(ir, region);
+    let tree = cfg.dominators();
+    let mut waiting: Vec<Op> = preorder(ir, region);
+    waiting.reverse();
+    let mut n = 0;
+    // Users first, and what was moved is a user too.
+    let mut queue: std::collections::VecDeque<Op> = waiting.into_iter().rev().collect();
+    while let Some(user) = queue.pop_front() {
+        for value in operands(ir, user) {
+            let Some(op) = definer(ir, value) else { continue };
+            let stays = ir.op(op).parent != ir.op(choice).parent
+                || ir.op(op).kind.has(Traits::TERMINATOR)
+                || !effects::is_free_of_effects(ir, op)
+                || !used_only_in(ir, op, region, entry, &cfg, &tree);
+            if stays {
+                continue;
+            }
+            ir.move_op(op, Point::Start(entry));
+            n += 1;
+            queue.push_back(op);
+        }
+    }
+    n
+}
+
+fn used_only_in(
+    ir: &Ir,
+    op: Op,
+    region: Region,
+    entry: Block,
+    cfg: &Cfg,
+    tree: &noisy_syntax::dominance::DominatorTree,
+) -> bool {
+    ir.op(op).results.iter().all(|&it| {
+        ir.value(it).uses.iter().all(|&(user, _)| {
+            // The block of the region that the user stands in.
+            let mut at = user;
+            loop {
+                if ir.op(at).parent == region {
+                    let block = ir.block_of(at);
+                    return block == entry
+                        || cfg.node(block).is_some_and(|it| tree.is_reachable(it));
+                }
+                match ir.parent_op(at) {
+                    Some(parent) => at = parent,
+                    None => return false,
+                }
+            }
+        })
+    })
+}

@@ -1,0 +1,207 @@
+//! `symbol-dce`, `symbol-privatize`, `strip-debuginfo`: symbols that nothing can reach go.
+
+use noisy_syntax::{AttrData, Ir, Name, Op, Region, Traits};
+use rustc_hash::FxHashSet;
+
+use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::rewrite::preorder;
+
+pub(super) const PASSES: &[PassInfo] = &[
+    PassInfo {
+        name: "symbol-dce",
+        class: "SymbolDCE",
+        anchor: None,
+        summary: "Eliminate dead symbols",
+        options: &[],
+        run: dce,
+    },
+    PassInfo {
+        name: "symbol-privatize",
+        class: "SymbolPrivatize",
+        anchor: None,
+        summary: "Mark symbols private",
+        options: &[OptionInfo {
+            name: "exclude",
+            default: "",
+            kind: OptionKind::Text,
+            summary: "Comma separated list of symbols that should not be marked private",
+        }],
+        run: privatize,
+    },
+    PassInfo {
+        name: "strip-debuginfo",
+        class: "StripDebugInfo",
+        anchor: None,
+        summary: "Strip debug info from all operations",
+        options: &[],
+        // Locations are not kept in the first place: the text of a program is read for what it does.
+        run: |_, _, _| Ok(()),
+    },
+];
+
+/// How far a symbol can be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Visibility {
+    Public,
+    Private,
+    Nested,
+}
+
+pub(super) fn visibility(ir: &Ir, op: Op) -> Visibility {
+    let attr = ir.attr(op, "sym_visibility").map(|it| ir.interner.attr_data(it));
+    match attr {
+        Some(AttrData::String(name, _)) => match ir.interner.str(*name) {
+            "private" => Visibility::Private,
+            "nested" => Visibility::Nested,
+            _ => Visibility::Public,
+        },
+        _ => Visibility::Public,
+    }
+}
+
+/// The name that an op defines, if it is a symbol.
+pub(super) fn symbol(ir: &Ir, op: Op) -> Option<Name> {
+    ir.rest(op).symbol.map(|it| it.0)
+}
+
+/// Whether the symbols in the region of an op are its own. Of an op that is not known, they may be.
+fn is_table(ir: &Ir, op: Op) -> bool {
+    ir.op(op).kind.has(Traits::SYMBOL_TABLE)
+}
+
+fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    if !is_table(cx.ir, op) {
+        return Err(Failure(Some(
+            "was scheduled to run under SymbolDCE, but does not define a symbol table".to_owned(),
+        )));
+    }
+    // Whether the table itself can be seen from further out.
+    let is_seen = match cx.ir.parent_op(op).filter(|&it| cx.ir.op(it).kind.is_op()) {
+        None => false,
+        Some(_) => visibility(cx.ir, op) != Visibility::Private,
+    };
+    let mut live: FxHashSet<Op> = FxHashSet::default();
+    let mut stack: Vec<Op> = Vec::new();
+    roots(cx.ir, op, is_seen, &mut live, &mut stack);
+    while let Some(it) = stack.pop() {
+        // What is in a table is live for reasons of its own.
+        let inside = if is_table(cx.ir, it) { Vec::new() } else { nested(cx.ir, it) };
+        for user in std::iter::once(it).chain(inside) {
+            for target in uses(cx.ir, user) {
+                if live.insert(target) {
+                    stack.push(target);
+                    // Symbols of a table that is live may be seen through it.
+                    if is_table(cx.ir, target) {
+                        roots(cx.ir, target, true, &mut live, &mut stack);
+                    }
+                }
+            }
+        }
+    }
+    let mut dead = Vec::new();
+    collect_dead(cx.ir, op, &live, &mut dead);
+    let n = dead.len();
+    for it in dead {
+        cx.ir.erase(it).map_err(|it| Failure(Some(it.to_string())))?;
+    }
+    cx.count("num-dce'd - Number of symbols DCE'd", n);
+    Ok(())
+}
+
+fn nested(ir: &Ir, op: Op) -> Vec<Op> {
+    let mut out = Vec::new();
+    for &(_, region) in &ir.op(op).regions {
+        out.extend(preorder(ir, region));
+    }
+    out
+}
+
+/// The symbols of a table that are live for themselves: those that can be seen, and ops that are no symbols.
+fn roots(ir: &Ir, table: Op, is_seen: bool, live: &mut FxHashSet<Op>, stack: &mut Vec<Op>) {
+    for &(_, region) in &ir.op(table).regions {
+        for op in ir.items(region).filter(|&it| ir.op(it).kind.is_op()) {
+            let is_live = match symbol(ir, op) {
+                None => true,
+                Some(_) => match visibility(ir, op) {
+                    Visibility::Private => false,
+                    Visibility::Nested => is_seen,
+                    Visibility::Public => true,
+                },
+            };
+            if is_live && live.insert(op) {
+                stack.push(op);
+                if is_table(ir, op) {
+                    let is_seen = is_seen && visibility(ir, op) != Visibility::Private;
+                    roots(ir, op, is_seen, live, stack);
+                }
+            }
+        }
+    }
+}
+
+/// The symbols that an op refers to, each name of a path in its table.
+fn uses(ir: &Ir, op: Op) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut attrs: Vec<noisy_syntax::Attr> = ir.rest(op).attrs.iter().map(|it| it.1).collect();
+    let mut paths: Vec<Vec<Name>> = Vec::new();
+    while let Some(attr) = attrs.pop() {
+        match ir.interner.attr_data(attr) {
+            AttrData::Symbol(path) => paths.push(path.to_vec()),
+            AttrData::Array(list) => attrs.extend(list.iter()),
+            AttrData::Dict(entries) => attrs.extend(entries.iter().map(|it| it.1)),
+            _ => {}
+        }
+    }
+    for path in paths {
+        let Some((&first, rest)) = path.split_first() else { continue };
+        let mut at = ir.resolve_symbol(op, first).or_else(|| {
+            symbol(ir, op).filter(|&it| it == first).map(|_| op)
+        });
+        out.extend(at);
+        for &name in rest {
+            at = at.and_then(|it| {
+                let region: Region = ir.op(it).regions.first()?.1;
+                ir.symbol_defs(region, name).first().copied()
+            });
+            out.extend(at);
+        }
+    }
+    out
+}
+
+fn collect_dead(ir: &Ir, table: Op, live: &FxHashSet<Op>, out: &mut Vec<Op>) {
+    for &(_, region) in &ir.op(table).regions {
+        for op in ir.items(region).filter(|&it| ir.op(it).kind.is_op()) {
+            if symbol(ir, op).is_some() && !live.contains(&op) {
+                out.push(op);
+                continue;
+            }
+            for inner in std::iter::once(op).chain(nested(ir, op)) {
+                if is_table(ir, inner) && inner != table {
+                    collect_dead(ir, inner, live, out);
+                    break;
+                }
+            }
+        }
+    }
+}
+
+fn privatize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    let spared: Vec<&str> = options.text("exclude").split(',').map(str::trim).collect();
+    let mut found = Vec::new();
+    for &(_, region) in &cx.ir.op(op).regions {
+        for it in cx.ir.items(region) {
+            if let Some(name) = symbol(cx.ir, it)
+                && !spared.contains(&cx.ir.interner.str(name))
+            {
+                found.push(it);
+            }
+        }
+    }
+    let name = cx.ir.interner.name("private");
+    let attr = cx.ir.interner.attr(AttrData::String(name, None));
+    for it in found {
+        cx.ir.set_attr(it, "sym_visibility", attr);
+    }
+    Ok(())
+}

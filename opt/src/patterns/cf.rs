@@ -1,0 +1,300 @@
+//! Rules of branches.
+
+use noisy_analyses::flow;
+use noisy_syntax::rewrite::NewOp;
+use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
+use smallvec::SmallVec;
+
+use super::patterns;
+use crate::rewrite::greedy::Pattern;
+use crate::rewrite::Rewriter;
+
+pub(super) const PATTERNS: &[Pattern] = patterns! {
+    CfBr: merge_into_predecessor, pass_through;
+    CfCondBr: known_condition, pass_through, same_successors, decided_before, condition_below;
+    CfSwitch: known_case, pass_through, cases_of_default, switch_decided_before;
+    CfAssert: holds;
+};
+
+fn targets(ir: &Ir, op: Op) -> Vec<Block> {
+    ir.rest(op).successors.iter().filter_map(|it| it.block).collect()
+}
+
+/// Goes on to one successor, whatever the condition.
+fn branch_to(rewriter: &mut Rewriter<'_>, op: Op, block: Block, passed: &[Value]) {
+    rewriter.replace_with(op, NewOp::new("cf.br").successor(block, passed));
+}
+
+/// A block that only one branch leads to is part of the block that branches.
+fn merge_into_predecessor(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(&target) = targets(rewriter.ir, op).first() else { return false };
+    let block = rewriter.ir.block_of(op);
+    let is_only = rewriter.ir.block(target).preds.len() == 1;
+    if !is_only || target == block || is_entry(rewriter.ir, target) {
+        return false;
+    }
+    let passed = rewriter.ir.passed_operands(op, 0);
+    rewriter.erase(op);
+    rewriter.merge_blocks(target, block, &passed);
+    true
+}
+
+fn is_entry(ir: &Ir, block: Block) -> bool {
+    ir.blocks(ir.block(block).region).first() == Some(&block)
+}
+
+/// Where a block leads that does nothing but branch on, with what it is passed.
+fn behind(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)> {
+    let mut ops = ir.block_ops(block);
+    let only = ops.next().filter(|&it| ir.op(it).kind == OpKind::CfBr)?;
+    let args = &ir.block(block).args;
+    // What the block is passed is used there and nowhere else.
+    if args.iter().any(|&it| ir.value(it).uses.iter().any(|it| it.0 != only)) {
+        return None;
+    }
+    let target = *targets(ir, only).first()?;
+    if target == block {
+        return None;
+    }
+    let replaced = |it: Value| match args.iter().position(|&arg| arg == it) {
+        Some(at) => passed[at],
+        None => it,
+    };
+    Some((target, ir.passed_operands(only, 0).into_iter().map(replaced).collect()))
+}
+
+/// A branch to a block that only branches on goes there at once.
+fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let mut is_changed = false;
+    for (at, block) in targets(rewriter.ir, op).into_iter().enumerate() {
+        let passed = rewriter.ir.passed_operands(op, at);
+        if let Some((to, values)) = behind(rewriter.ir, block, &passed) {
+            // A circle of such blocks has no end.
+            if leads_around(rewriter.ir, block) {
+                continue;
+            }
+            rewriter.set_successor(op, at, to, &values);
+            is_changed = true;
+        }
+    }
+    is_changed
+}
+
+/// Whether blocks that only branch lead from a block back to it.
+fn leads_around(ir: &Ir, block: Block) -> bool {
+    let mut seen: SmallVec<[Block; 8]> = SmallVec::new();
+    let mut at = block;
+    loop {
+        if seen.contains(&at) {
+            return true;
+        }
+        // Longer chains are shortened from their end.
+        if seen.len() == 8 {
+            return false;
+        }
+        seen.push(at);
+        let mut ops = ir.block_ops(at);
+        let Some(only) = ops.next().filter(|&it| ir.op(it).kind == OpKind::CfBr) else {
+            return false;
+        };
+        let Some(&to) = targets(ir, only).first() else { return false };
+        at = to;
+    }
+}
+
+/// A branch on a constant goes one way.
+fn known_condition(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(condition) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
+    take(rewriter, op, usize::from(condition == 0))
+}
+
+/// Goes on to successor number `at`.
+fn take(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
+    let Some(&to) = targets(rewriter.ir, op).get(at) else { return false };
+    let passed = rewriter.ir.passed_operands(op, at);
+    branch_to(rewriter, op, to, &passed);
+    true
+}
+
+/// Two ways to the same block are one; what is passed is chosen, if only this branch leads there.
+fn same_successors(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [yes, no] = targets(rewriter.ir, op)[..] else { return false };
+    if yes != no {
+        return false;
+    }
+    let (a, b) = (rewriter.ir.passed_operands(op, 0), rewriter.ir.passed_operands(op, 1));
+    if a == b {
+        branch_to(rewriter, op, yes, &a);
+        return true;
+    }
+    if rewriter.ir.block(yes).preds.len() != 2 {
+        return false;
+    }
+    let condition = rewriter.operand(op, 0);
+    let mut passed = Vec::new();
+    for (&x, &y) in a.iter().zip(&b) {
+        passed.push(if x == y {
+            x
+        } else {
+            let ty = rewriter.ty(x);
+            let new = NewOp::new("arith.select").operands(&[condition, x, y]).results(&[ty]);
+            rewriter.value(new, op)
+        });
+    }
+    branch_to(rewriter, op, yes, &passed);
+    true
+}
+
+/// The only branch that leads to the block of an op.
+fn predecessor(ir: &Ir, op: Op) -> Option<(Op, usize)> {
+    let block = ir.block_of(op);
+    match ir.block(block).preds[..] {
+        [(branch, at)] if !is_entry(ir, block) => Some((branch, at as usize)),
+        _ => None,
+    }
+}
+
+/// A branch on what the branch that leads here was on is decided.
+fn decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = &*rewriter.ir;
+    let Some((before, at)) = predecessor(ir, op) else { return false };
+    if ir.op(before).kind != OpKind::CfCondBr {
+        return false;
+    }
+    let [yes, no] = targets(ir, before)[..] else { return false };
+    if yes == no || rewriter.operand(before, 0) != rewriter.operand(op, 0) {
+        return false;
+    }
+    take(rewriter, op, at)
+}
+
+/// In a block that only one way of a branch leads to, the condition is known.
+fn condition_below(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let condition = rewriter.operand(op, 0);
+    if rewriter.int_of(condition).is_some() {
+        return false;
+    }
+    let mut is_changed = false;
+    for (at, block) in targets(rewriter.ir, op).into_iter().enumerate() {
+        let is_only = rewriter.ir.block(block).preds.len() == 1;
+        if !is_only {
+            continue;
+        }
+        let uses: Vec<(Op, u32)> = rewriter
+            .ir
+            .value(condition)
+            .uses
+            .iter()
+            .copied()
+            .filter(|it| rewriter.ir.op(it.0).parent == rewriter.ir.op(op).parent)
+            .filter(|it| rewriter.ir.block_of(it.0) == block)
+            .collect();
+        if uses.is_empty() {
+            continue;
+        }
+        let value = i128::from(at == 0);
+        let constant = rewriter.int(-value, Type::I1, op);
+        for (user, index) in uses {
+            rewriter.set_operand(user, index as usize, constant);
+        }
+        is_changed = true;
+    }
+    is_changed
+}
+
+/// The numbers of the cases of a switch.
+fn cases(ir: &Ir, op: Op) -> Option<Vec<i128>> {
+    if targets(ir, op).len() == 1 {
+        return Some(Vec::new());
+    }
+    flow::cases(ir, op, "case_values").filter(|it| it.len() + 1 == targets(ir, op).len())
+}
+
+/// A switch on a constant, or without cases, goes one way.
+fn known_case(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(cases) = cases(rewriter.ir, op) else { return false };
+    if cases.is_empty() {
+        return take(rewriter, op, 0);
+    }
+    let Some(flag) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
+    let at = cases.iter().position(|&it| it == flag).map_or(0, |it| it + 1);
+    take(rewriter, op, at)
+}
+
+/// Cases that go where the default goes, with the same values, need not be told.
+fn cases_of_default(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(cases) = cases(rewriter.ir, op) else { return false };
+    let targets = targets(rewriter.ir, op);
+    let passed = |at: usize| rewriter.ir.passed_operands(op, at);
+    let (default, values) = (targets[0], passed(0));
+    let kept: Vec<usize> = (0..cases.len())
+        .filter(|&at| targets[at + 1] != default || passed(at + 1) != values)
+        .collect();
+    if kept.len() == cases.len() {
+        return false;
+    }
+    replace_switch(rewriter, op, &cases, &kept)
+}
+
+/// A switch with some of its cases.
+fn replace_switch(rewriter: &mut Rewriter<'_>, op: Op, cases: &[i128], kept: &[usize]) -> bool {
+    let flag = rewriter.operand(op, 0);
+    let ty = rewriter.ty(flag);
+    let targets = targets(rewriter.ir, op);
+    let passed = |at: usize, it: &Rewriter<'_>| it.ir.passed_operands(op, at);
+    let default = passed(0, rewriter);
+    if kept.is_empty() {
+        branch_to(rewriter, op, targets[0], &default);
+        return true;
+    }
+    let mut new = NewOp::new("cf.switch").operands(&[flag]).successor(targets[0], &default);
+    for &at in kept {
+        new = new.successor(targets[at + 1], &passed(at + 1, rewriter));
+    }
+    let words: Vec<String> = kept.iter().map(|&at| cases[at].to_string()).collect();
+    let text = match &words[..] {
+        [one] => format!("dense<{one}>"),
+        _ => format!("dense<[{}]>", words.join(", ")),
+    };
+    let name = rewriter.ir.interner.name(&text);
+    let dims = [noisy_syntax::Dim::Fixed(kept.len() as u64)].into();
+    let shape = noisy_syntax::TypeData::Vector { dims, element: ty };
+    let shape = rewriter.ir.interner.ty(shape);
+    let attr = rewriter.ir.interner.attr(noisy_syntax::AttrData::Elements(name, shape));
+    rewriter.replace_with(op, new.attr("case_values", attr));
+    true
+}
+
+/// A switch on what the switch that leads here was on is decided, or has a case less.
+fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = &*rewriter.ir;
+    let Some((before, at)) = predecessor(ir, op) else { return false };
+    if ir.op(before).kind != OpKind::CfSwitch
+        || rewriter.operand(before, 0) != rewriter.operand(op, 0)
+    {
+        return false;
+    }
+    let (Some(known), Some(own)) = (cases(ir, before), cases(ir, op)) else { return false };
+    // The block must be reached by one case alone; `predecessor` has seen to that.
+    match at.checked_sub(1) {
+        Some(case) => {
+            let number = known[case];
+            let at = own.iter().position(|&it| it == number).map_or(0, |it| it + 1);
+            take(rewriter, op, at)
+        }
+        None => {
+            let kept: Vec<usize> =
+                (0..own.len()).filter(|&at| !known.contains(&own[at])).collect();
+            kept.len() != own.len() && replace_switch(rewriter, op, &own, &kept)
+        }
+    }
+}
+
+/// An assertion that surely holds says nothing.
+fn holds(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    if rewriter.int_of(rewriter.operand(op, 0)) != Some(-1) {
+        return false;
+    }
+    rewriter.erase(op);
+    true
+}

@@ -1,0 +1,249 @@
+//! Rules of comparisons.
+
+use noisy_analyses::constant::Constant;
+use noisy_analyses::integer::fold::predicate;
+use noisy_syntax::rewrite::NewOp;
+use noisy_syntax::{Op, OpKind, TypeData};
+
+use super::arith::compare_op;
+use super::patterns;
+use crate::rewrite::greedy::Pattern;
+use crate::rewrite::{Rewriter, definer};
+
+pub(super) const PATTERNS: &[Pattern] = patterns! {
+    ArithCmpi: compare_of_extended;
+    ArithCmpf: compare_of_converted;
+};
+
+/// Numbers that are widened alike compare as they did before.
+fn compare_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
+    let Some(predicate) = predicate(rewriter.ir, op) else { return false };
+    let (Some(x), Some(y)) = (definer(rewriter.ir, a), definer(rewriter.ir, b)) else {
+        return false;
+    };
+    let kind = rewriter.ir.op(x).kind;
+    let fits = match kind {
+        OpKind::ArithExtsi => matches!(predicate, 0..=5),
+        OpKind::ArithExtui => matches!(predicate, 0 | 1 | 6..=9),
+        _ => false,
+    };
+    if !fits || rewriter.ir.op(y).kind != kind {
+        return false;
+    }
+    let (x, y) = (rewriter.operand(x, 0), rewriter.operand(y, 0));
+    if rewriter.ty(x) != rewriter.ty(y) {
+        return false;
+    }
+    let ty = rewriter.ty(rewriter.ir.op(op).results[0]);
+    let new = compare_op(rewriter.ir, predicate, x, y, ty);
+    rewriter.replace_with(op, new);
+    true
+}
+
+/// What a comparison of an integer with a real number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Always(bool),
+    /// A predicate of `arith.cmpi` and the number on the right.
+    Compare(i128, i128),
+}
+
+/// An integer converted to a float without loss, compared with a constant, is compared with a whole number.
+fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
+    let Some(predicate) = predicate(rewriter.ir, op) else { return false };
+    let Some(convert) = definer(rewriter.ir, a) else { return false };
+    let is_signed = match rewriter.ir.op(convert).kind {
+        OpKind::ArithSitofp => true,
+        OpKind::ArithUitofp => false,
+        _ => return false,
+    };
+    let Some(Constant::Float(bits)) = rewriter.constant_of(b) else { return false };
+    let from = rewriter.operand(convert, 0);
+    let ty = rewriter.ty(from);
+    let TypeData::Int { width, .. } = *rewriter.ir.interner.type_data(ty) else { return false };
+    // Bits of the mantissa, the hidden one included.
+    let mantissa = match rewriter.ir.interner.type_data(rewriter.ty(a)) {
+        TypeData::Float("f64") => 53,
+        TypeData::Float("f32") => 24,
+        TypeData::Float("f16") => 11,
+        TypeData::Float("bf16") => 8,
+        _ => return false,
+    };
+    // `f16` ends before integers of its exponent's width do; within the mantissa no number is too large.
+    if width - u32::from(is_signed) > mantissa {
+        return false;
+    }
+    let Some(outcome) = against(predicate, f64::from_bits(bits), width, is_signed) else {
+        return false;
+    };
+    let result = rewriter.ty(rewriter.ir.op(op).results[0]);
+    match outcome {
+        Outcome::Always(is) => {
+            let Some(value) = rewriter.constant(Constant::bool(is), result, op) else {
+                return false;
+            };
+            rewriter.replace(op, &[value]);
+        }
+        Outcome::Compare(predicate, number) => {
+            let number = rewriter.int(number, ty, op);
+            let new = compare_op(rewriter.ir, predicate, from, number, result);
+            rewriter.replace_with(op, new);
+        }
+    }
+    true
+}
+
+/// Where integers of a width, read with or without a sign, stand to a real number.
+fn against(predicate: i128, number: f64, width: u32, is_signed: bool) -> Option<Outcome> {
+    use Outcome::{Always, Compare};
+    if number.is_nan() {
+        return Some(Always(predicate >= 8));
+    }
+    // Ordered and unordered are the same, for no integer is NaN.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Order {
+        Eq,
+        Ne,
+        Lt,
+        Le,
+        Gt,
+        Ge,
+    }
+    let order = match predicate {
+        0 | 14 => return Some(Always(false)),
+        7 | 15 => return Some(Always(true)),
+        1 | 8 => Order::Eq,
+        6 | 13 => Order::Ne,
+        2 | 9 => Order::Gt,
+        3 | 10 => Order::Ge,
+        4 | 11 => Order::Lt,
+        5 | 12 => Order::Le,
+        _ => return None,
+    };
+    let (least, most) = if is_signed {
+        (-(1_i128 << (width - 1)), (1_i128 << (width - 1)) - 1)
+    } else {
+        (0, (1_i128 << width) - 1)
+    };
+    let of = |signed: i128, unsigned: i128| if is_signed { signed } else { unsigned };
+    // The least integer that is not below, and the greatest that is not above; of 100 bits or fewer all are exact.
+    if number < least as f64 || number > most as f64 {
+        let is_below = number < least as f64;
+        return Some(Always(match order {
+            Order::Eq => false,
+            Order::Ne => true,
+            Order::Lt | Order::Le => !is_below,
+            Order::Gt | Order::Ge => is_below,
+        }));
+    }
+    let (floor, is_whole) = (number.floor() as i128, number.fract() == 0.0);
+    if is_whole {
+        return Some(Compare(
+            match order {
+                Order::Eq => 0,
+                Order::Ne => 1,
+                Order::Lt => of(2, 6),
+                Order::Le => of(3, 7),
+                Order::Gt => of(4, 8),
+                Order::Ge => of(5, 9),
+            },
+            floor,
+        ));
+    }
+    // Towards zero, as LLVM has it.
+    let cut = number.trunc() as i128;
+    Some(match order {
+        Order::Eq => Always(false),
+        Order::Ne => Always(true),
+        Order::Lt | Order::Le if cut == floor => Compare(of(3, 7), cut),
+        Order::Lt | Order::Le => Compare(of(2, 6), cut),
+        Order::Gt | Order::Ge if cut == floor => Compare(of(4, 8), cut),
+        Order::Gt | Order::Ge => Compare(of(5, 9), cut),
+    })
+}
+
+/// `!` of a truth value is its exclusive or with true: the truth value, if an op is that.
+pub(super) fn negated(
+    rewriter: &Rewriter<'_>,
+    value: noisy_syntax::Value,
+) -> Option<noisy_syntax::Value> {
+    let not = rewriter.definer(value, OpKind::ArithXori)?;
+    let is_not = rewriter.int_of(rewriter.operand(not, 1)) == Some(-1);
+    let is_truth = noisy_analyses::constant::width(rewriter.ir, rewriter.ty(value)) == Some(1);
+    (is_not && is_truth).then(|| rewriter.operand(not, 0))
+}
+
+/// The negation of a truth value before an op.
+pub(super) fn not(
+    rewriter: &mut Rewriter<'_>,
+    value: noisy_syntax::Value,
+    before: Op,
+) -> noisy_syntax::Value {
+    let ty = rewriter.ty(value);
+    let ones = rewriter.int(-1, ty, before);
+    rewriter.value(NewOp::new("arith.xori").operands(&[value, ones]).results(&[ty]), before)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_with_reals_agree_for_all_small_integers() {
+        let holds = |predicate: i128, x: f64, y: f64| {
+            let is_nan = x.is_nan() || y.is_nan();
+            match predicate {
+                0 => false,
+                1..=7 => {
+                    !is_nan
+                        && match predicate {
+                            1 => x == y,
+                            2 => x > y,
+                            3 => x >= y,
+                            4 => x < y,
+                            5 => x <= y,
+                            6 => x != y,
+                            _ => true,
+                        }
+                }
+                8 => is_nan || x == y,
+                9 => is_nan || x > y,
+                10 => is_nan || x >= y,
+                11 => is_nan || x < y,
+                12 => is_nan || x <= y,
+                13 => is_nan || x != y,
+                14 => is_nan,
+                _ => true,
+            }
+        };
+        let mut reals: Vec<f64> = (-50..50).map(|it| f64::from(it) / 4.0).collect();
+        reals.extend([f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e300, 1e-300]);
+        for is_signed in [false, true] {
+            for (predicate, &real) in
+                (0..16).flat_map(|it| reals.iter().map(move |real| (it, real)))
+            {
+                let outcome = against(predicate, real, 3, is_signed);
+                for bits in 0..8_i128 {
+                    let x = if is_signed && bits > 3 { bits - 8 } else { bits };
+                    let found = match outcome {
+                        Some(Outcome::Always(it)) => it,
+                        Some(Outcome::Compare(predicate, number)) => {
+                            let number = noisy_analyses::constant::sign_extended(number, 3);
+                            let x = noisy_analyses::constant::sign_extended(x, 3);
+                            noisy_analyses::integer::fold::holds(predicate, x, number, 3)
+                                .expect("a predicate")
+                        }
+                        None => continue,
+                    };
+                    assert_eq!(
+                        found,
+                        holds(predicate, x as f64, real),
+                        "{x} {predicate} {real} {is_signed}"
+                    );
+                }
+            }
+        }
+    }
+}

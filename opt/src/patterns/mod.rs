@@ -1,0 +1,45 @@
+//! Rewriting rules, a table for each dialect. A rule stands beside the kind of op that it matches; the greedy driver tries the rules
+//! of a kind in the order of the tables.
+//!
+//! *Law.* What a rule puts in place of an op gives the same results and effects wherever the op has any meaning. A rule of which that is not
+//! sure stands in none of these tables, even if MLIR has it (`docs/passes.md` names those).
+
+pub mod affine;
+pub mod arith;
+mod cf;
+mod compare;
+mod func;
+pub mod memref;
+mod noisy;
+mod scf;
+mod select;
+
+use crate::rewrite::greedy::Pattern;
+
+/// All rules of `canonicalize`.
+pub fn all() -> impl Iterator<Item = Pattern> {
+    const TABLES: &[&[Pattern]] = &[
+        arith::PATTERNS,
+        compare::PATTERNS,
+        select::PATTERNS,
+        cf::PATTERNS,
+        scf::PATTERNS,
+        affine::PATTERNS,
+        memref::PATTERNS,
+        func::PATTERNS,
+        noisy::PATTERNS,
+    ];
+    TABLES.iter().copied().flatten().copied()
+}
+
+/// Writes a row of a table: kind of op, function.
+macro_rules! patterns {
+    ($($kind:ident: $($rule:path),+;)*) => {
+        &[$($(crate::rewrite::greedy::Pattern {
+            name: stringify!($rule),
+            kind: noisy_syntax::OpKind::$kind,
+            rewrite: $rule,
+        },)+)*]
+    };
+}
+use patterns;

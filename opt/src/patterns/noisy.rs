@@ -1,0 +1,22 @@
+//! Rules of `noisy` that are sound for noise: none makes the noise of any value larger.
+
+use noisy_syntax::{Op, OpKind};
+
+use super::patterns;
+use crate::rewrite::Rewriter;
+use crate::rewrite::greedy::Pattern;
+
+pub(super) const PATTERNS: &[Pattern] = patterns! {
+    NoisyReduceNoise: reduce_of_fresh;
+};
+
+/// What was just encoded, or reduced, has the noise of a fresh value already.
+fn reduce_of_fresh(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let value = rewriter.operand(op, 0);
+    let is_fresh = rewriter.definer(value, OpKind::NoisyReduceNoise).is_some()
+        || rewriter.definer(value, OpKind::NoisyEncode).is_some();
+    if is_fresh {
+        rewriter.replace(op, &[value]);
+    }
+    is_fresh
+}

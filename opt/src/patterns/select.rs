@@ -1,0 +1,101 @@
+//! Rules of `arith.select`.
+
+use noisy_syntax::rewrite::NewOp;
+use noisy_syntax::{Op, OpKind, Type, TypeData, Value};
+
+use super::compare::{negated, not};
+use super::patterns;
+use crate::rewrite::Rewriter;
+use crate::rewrite::greedy::Pattern;
+
+pub(super) const PATTERNS: &[Pattern] = patterns! {
+    ArithSelect: select_of_not, select_of_truth, select_of_select, select_of_and;
+};
+
+fn parts(rewriter: &Rewriter<'_>, op: Op) -> [Value; 3] {
+    [0, 1, 2].map(|at| rewriter.operand(op, at))
+}
+
+fn replace(rewriter: &mut Rewriter<'_>, op: Op, parts: [Value; 3]) -> bool {
+    let ty = rewriter.ty(parts[1]);
+    rewriter.replace_with(op, NewOp::new("arith.select").operands(&parts).results(&[ty]));
+    true
+}
+
+/// `!c ? a : b` is `c ? b : a`.
+fn select_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [condition, a, b] = parts(rewriter, op);
+    let Some(condition) = negated(rewriter, condition) else { return false };
+    replace(rewriter, op, [condition, b, a])
+}
+
+/// `c ? 1 : 0` is `c` widened, `c ? false : true` is `!c`.
+fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [condition, a, b] = parts(rewriter, op);
+    let (Some(x), Some(y)) = (rewriter.int_of(a), rewriter.int_of(b)) else { return false };
+    let (from, to) = (rewriter.ty(condition), rewriter.ty(a));
+    if from == to {
+        if (x, y) != (0, -1) {
+            return false;
+        }
+        let value = not(rewriter, condition, op);
+        rewriter.replace(op, &[value]);
+        return true;
+    }
+    let is_int = |ty: Type| matches!(rewriter.ir.interner.type_data(ty), TypeData::Int { width, .. } if *width > 1);
+    if (x, y) != (1, 0) || !is_int(to) {
+        return false;
+    }
+    rewriter.replace_with(op, NewOp::new("arith.extui").operands(&[condition]).results(&[to]));
+    true
+}
+
+/// A choice within a choice by the same condition is decided.
+fn select_of_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [condition, a, b] = parts(rewriter, op);
+    let inner = |value: Value, rewriter: &Rewriter<'_>| {
+        let inner = rewriter.definer(value, OpKind::ArithSelect)?;
+        let it = parts(rewriter, inner);
+        (it[0] == condition).then_some(it)
+    };
+    if let Some([_, x, _]) = inner(a, rewriter) {
+        return replace(rewriter, op, [condition, x, b]);
+    }
+    if let Some([_, _, y]) = inner(b, rewriter) {
+        return replace(rewriter, op, [condition, a, y]);
+    }
+    false
+}
+
+/// `p ? (q ? a : b) : b` is `p & q ? a : b`, and so for the three other ways.
+fn select_of_and(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [p, a, b] = parts(rewriter, op);
+    let inner = |value: Value, rewriter: &Rewriter<'_>| {
+        let inner = rewriter.definer(value, OpKind::ArithSelect)?;
+        let it = parts(rewriter, inner);
+        (rewriter.ty(it[0]) == rewriter.ty(p)).then_some(it)
+    };
+    if let Some([q, x, y]) = inner(a, rewriter) {
+        if y == b {
+            let both = rewriter.binary("arith.andi", p, q, op);
+            return replace(rewriter, op, [both, x, b]);
+        }
+        if x == b {
+            let not_q = not(rewriter, q, op);
+            let both = rewriter.binary("arith.andi", p, not_q, op);
+            return replace(rewriter, op, [both, y, b]);
+        }
+    }
+    if let Some([q, x, y]) = inner(b, rewriter) {
+        if x == a {
+            let either = rewriter.binary("arith.ori", p, q, op);
+            return replace(rewriter, op, [either, a, y]);
+        }
+        if y == a {
+            let not_q = not(rewriter, q, op);
+            let either = rewriter.binary("arith.ori", p, not_q, op);
+            return replace(rewriter, op, [either, a, x]);
+        }
+    }
+    false
+}

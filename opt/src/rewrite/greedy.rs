@@ -1,0 +1,205 @@
+//! The greedy driver: folds and patterns, applied until nothing changes.
+//!
+//! As MLIR's: constants are made one and moved to the start of their scope; then each op is taken from the worklist, in textual order at first;
+//! it is erased if it is dead, folded if it folds, else the first pattern that matches rewrites it; in the end the blocks of each
+//! region are simplified; and all that again as long as something changes. *Cost.* Linear in the ops and the rewrites; a chain of rewrites
+//! without end is an error that names the patterns, not a hang.
+
+use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
+
+use super::constants::Uniqued;
+use super::regions::{self, Simplify};
+use super::Rewriter;
+use crate::effects;
+
+/// A rewriting rule for one kind of op.
+#[derive(Clone, Copy, Debug)]
+pub struct Pattern {
+    /// Its name in messages and traces.
+    pub name: &'static str,
+    /// The ops that it may match; [`OpKind::Unknown`]: any.
+    pub kind: OpKind,
+    /// Rewrites the op if it matches; says whether it did.
+    pub rewrite: fn(&mut Rewriter<'_>, Op) -> bool,
+}
+
+/// How the driver works.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Ops are first taken in textual order, else from the end.
+    pub top_down: bool,
+    /// What is done to blocks.
+    pub simplify: Simplify,
+    /// How often everything is looked at again; `None`: as long as something changes.
+    pub max_iterations: Option<usize>,
+    /// How many rewrites are made in one iteration; `None`: no limit but that of convergence.
+    pub max_rewrites: Option<usize>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            top_down: true,
+            simplify: Simplify::Normal,
+            max_iterations: Some(10),
+            max_rewrites: None,
+        }
+    }
+}
+
+/// Rewriting did not come to an end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotConverged {
+    /// The patterns (or folds) that were applied last, one after the other, if they chase each other.
+    pub patterns: Vec<&'static str>,
+}
+
+/// Patterns by the kind of op that they match, in the order in which they are tried.
+#[derive(Clone, Debug)]
+pub struct Patterns {
+    by_kind: Vec<Vec<Pattern>>,
+    any: Vec<Pattern>,
+}
+
+impl Patterns {
+    /// These patterns.
+    pub fn new(all: impl IntoIterator<Item = Pattern>) -> Self {
+        let n = noisy_syntax::dialect::ALL.iter().map(|it| *it as usize + 1).max().unwrap_or(0);
+        let mut out = Self { by_kind: vec![Vec::new(); n], any: Vec::new() };
+        for pattern in all {
+            if pattern.kind == OpKind::Unknown {
+                out.any.push(pattern);
+            } else {
+                out.by_kind[pattern.kind as usize].push(pattern);
+            }
+        }
+        out
+    }
+
+    fn of(&self, kind: OpKind) -> impl Iterator<Item = &Pattern> {
+        self.by_kind.get(kind as usize).into_iter().flatten().chain(&self.any)
+    }
+}
+
+/// Applies folds and patterns to what is in a region until nothing changes; says whether anything did.
+///
+/// # Errors
+/// If that comes to no end.
+pub fn rewrite_region(
+    ir: &mut Ir,
+    region: Region,
+    patterns: &Patterns,
+    config: Config,
+) -> Result<bool, NotConverged> {
+    let mut rewriter = Rewriter::within(ir, region);
+    let mut is_changed = false;
+    let mut iteration = 0;
+    loop {
+        iteration += 1;
+        if config.max_iterations.is_some_and(|it| iteration > it) {
+            return Err(NotConverged { patterns: Vec::new() });
+        }
+        fill(&mut rewriter, region, config.top_down);
+        let before = rewriter.n_changes();
+        process(&mut rewriter, patterns, config)?;
+        let mut goes_on = rewriter.n_changes() != before;
+        if config.simplify != Simplify::Disabled {
+            goes_on |= regions::simplify(&mut rewriter, region, config.simplify);
+        }
+        if !goes_on {
+            return Ok(is_changed);
+        }
+        is_changed = true;
+    }
+}
+
+/// Makes constants one, and puts all other ops on the worklist.
+fn fill(rewriter: &mut Rewriter<'_>, region: Region, top_down: bool) {
+    let mut uniqued = Uniqued::default();
+    let mut ops = Vec::new();
+    if top_down {
+        ops = super::preorder(rewriter.ir, region);
+    } else {
+        postorder(rewriter.ir, region, &mut ops);
+    }
+    let mut waiting = Vec::with_capacity(ops.len());
+    for op in ops {
+        let is_constant = rewriter.ir.op(op).kind.has(Traits::CONSTANT);
+        if !is_constant || uniqued.take(rewriter, op) {
+            waiting.push(op);
+        }
+    }
+    rewriter.work.clear();
+    for op in waiting {
+        rewriter.work.push(op);
+    }
+    if top_down {
+        rewriter.work.reverse();
+    }
+}
+
+fn postorder(ir: &Ir, region: Region, out: &mut Vec<Op>) {
+    for op in ir.items(region) {
+        for &(_, inner) in &ir.op(op).regions {
+            postorder(ir, inner, out);
+        }
+        if ir.op(op).kind.is_op() {
+            out.push(op);
+        }
+    }
+}
+
+/// More rewrites than this for each op that there was are a chase.
+const CHASE: usize = 1000;
+
+fn process(
+    rewriter: &mut Rewriter<'_>,
+    patterns: &Patterns,
+    config: Config,
+) -> Result<(), NotConverged> {
+    let mut n_rewrites = 0;
+    let n_ops = rewriter.ir.bounds().0;
+    let mut last: [&'static str; 2] = ["", ""];
+    while let Some(op) = rewriter.work.pop() {
+        if config.max_rewrites.is_some_and(|it| n_rewrites >= it) {
+            return Ok(());
+        }
+        if !rewriter.ir.is_alive(op) {
+            continue;
+        }
+        if effects::is_trivially_dead(rewriter.ir, op) {
+            rewriter.erase(op);
+            continue;
+        }
+        let kind = rewriter.ir.op(op).kind;
+        let applied = if kind.has(Traits::CONSTANT) {
+            None
+        } else if rewriter.order_operands(op) {
+            Some("the order of operands")
+        } else if rewriter.try_fold(op) {
+            Some("a fold")
+        } else {
+            None
+        };
+        let applied = applied.or_else(|| {
+            let mut found = None;
+            for pattern in patterns.of(kind) {
+                if (pattern.rewrite)(rewriter, op) {
+                    found = Some(pattern.name);
+                    break;
+                }
+            }
+            found
+        });
+        let Some(name) = applied else { continue };
+        n_rewrites += 1;
+        if last[1] != name {
+            last = [last[1], name];
+        }
+        if n_rewrites > CHASE.saturating_mul(n_ops.max(64)) {
+            let patterns = last.into_iter().filter(|it| !it.is_empty()).collect();
+            return Err(NotConverged { patterns });
+        }
+    }
+    Ok(())
+}

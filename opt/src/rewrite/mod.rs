@@ -1,0 +1,327 @@
+//! Rewriting: the one way in which patterns and passes change a program, so that who must know of a change does.
+//!
+//! [`Rewriter`] wraps the changes of [`noisy_syntax::rewrite`]. Each of them tells the worklist which ops may now fold, match or be dead, as
+//! MLIR's greedy driver does: the op that changed, the users of what was replaced, the definers of what lost a use, and the ops around.
+
+pub mod constants;
+pub mod greedy;
+pub mod regions;
+mod worklist;
+
+use noisy_analyses::integer::elements::Lists;
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Type, Value};
+
+use worklist::Worklist;
+
+/// Changes a program and remembers what to look at again.
+#[derive(Debug)]
+pub struct Rewriter<'a> {
+    /// The program. It is read through this; it is changed through the methods of the rewriter.
+    pub ir: &'a mut Ir,
+    /// Lists of elements that folds made.
+    pub lists: Lists,
+    pub(crate) work: Worklist,
+    /// The region that is rewritten: ops around it are not looked at.
+    scope: Option<Region>,
+    /// How many changes were made.
+    n_changes: usize,
+    is_listening: bool,
+}
+
+impl<'a> Rewriter<'a> {
+    /// A rewriter that remembers nothing, for passes that walk by themselves.
+    pub fn new(ir: &'a mut Ir) -> Self {
+        Self {
+            ir,
+            lists: Lists::default(),
+            work: Worklist::default(),
+            scope: None,
+            n_changes: 0,
+            is_listening: false,
+        }
+    }
+
+    /// A rewriter of what is in a region.
+    pub(crate) fn within(ir: &'a mut Ir, scope: Region) -> Self {
+        Self { scope: Some(scope), is_listening: true, ..Self::new(ir) }
+    }
+
+    /// How many changes were made so far.
+    pub fn n_changes(&self) -> usize {
+        self.n_changes
+    }
+
+    /// Says that an op was changed by other means, or is to be looked at again.
+    pub fn touch(&mut self, op: Op) {
+        self.n_changes += 1;
+        self.enqueue(op);
+    }
+
+    /// An op and those around it, up to the scope.
+    fn enqueue(&mut self, op: Op) {
+        if !self.is_listening {
+            return;
+        }
+        let mut at = op;
+        loop {
+            if !self.ir.op(at).kind.is_op() {
+                return;
+            }
+            self.work.push(at);
+            if Some(self.ir.op(at).parent) == self.scope {
+                return;
+            }
+            match self.ir.parent_op(at) {
+                Some(parent) => at = parent,
+                None => return,
+            }
+        }
+    }
+
+    /// Makes an op.
+    pub fn insert(&mut self, new: NewOp, at: Point) -> Op {
+        let op = self.ir.insert(new, at);
+        self.touch(op);
+        op
+    }
+
+    /// Makes an op of one result before another op.
+    pub fn value(&mut self, new: NewOp, before: Op) -> Value {
+        let op = self.insert(new, Point::Before(before));
+        self.ir.op(op).results[0]
+    }
+
+    /// Makes an op of one result before another op, with attributes copied from it.
+    pub fn binary(&mut self, name: &str, a: Value, b: Value, before: Op) -> Value {
+        let ty = self.ir.value(a).ty;
+        self.value(NewOp::new(name).operands(&[a, b]).results(&[ty]), before)
+    }
+
+    /// Lets the users of the results of an op use these values, and erases it.
+    pub fn replace(&mut self, op: Op, values: &[Value]) {
+        let results = self.ir.op(op).results.clone();
+        for (&old, &new) in results.iter().zip(values) {
+            self.replace_uses(old, new);
+        }
+        self.erase(op);
+    }
+
+    /// Lets the users of the results of an op use a new op's, and erases it.
+    pub fn replace_with(&mut self, op: Op, new: NewOp) -> Op {
+        let new = self.insert(new, Point::Before(op));
+        let values = self.ir.op(new).results.clone();
+        self.replace(op, &values);
+        new
+    }
+
+    /// Lets the users of a value use another one.
+    pub fn replace_uses(&mut self, old: Value, new: Value) {
+        self.replace_uses_if(old, new, |_, _| true);
+    }
+
+    /// Lets some users of a value use another one.
+    pub fn replace_uses_if(
+        &mut self,
+        old: Value,
+        new: Value,
+        mut is_meant: impl FnMut(Op, usize) -> bool,
+    ) {
+        if old == new {
+            return;
+        }
+        for (user, index) in self.ir.value(old).uses.clone() {
+            if is_meant(user, index as usize) {
+                self.ir.set_operand(user, index as usize, new);
+                self.touch(user);
+            }
+        }
+    }
+
+    /// Erases an op that nothing uses, with all that is in it.
+    ///
+    /// # Panics
+    /// If something outside of it uses what it defines: a mistake of the caller.
+    pub fn erase(&mut self, op: Op) {
+        self.forget(op);
+        self.ir.erase(op).expect("nothing uses what is erased");
+    }
+
+    /// Takes an op and what is in it off the worklist; the definers of its operands may be dead now.
+    fn forget(&mut self, op: Op) {
+        self.n_changes += 1;
+        if !self.is_listening {
+            return;
+        }
+        let around = self.ir.parent_op(op);
+        let mut going = vec![op];
+        while let Some(op) = going.pop() {
+            self.look_at_operands(op);
+            self.work.remove(op);
+            for at in 0..self.ir.op(op).regions.len() {
+                let region = self.ir.op(op).regions[at].1;
+                going.extend(self.ir.items(region));
+            }
+        }
+        if let Some(around) = around.filter(|it| self.is_inside(*it)) {
+            self.enqueue(around);
+        }
+    }
+
+    fn is_inside(&self, op: Op) -> bool {
+        self.scope.is_none_or(|scope| self.ir.encloses(scope, op))
+    }
+
+    /// The definers of operands that have few users besides the op.
+    fn look_at_operands(&mut self, op: Op) {
+        for at in 0..self.ir.op(op).operands.len() {
+            let Some(value) = self.ir.op(op).operands[at].value else { continue };
+            let Def::Result(definer, _) = self.ir.value(value).def else { continue };
+            let mut others = self.ir.value(value).uses.iter().filter(|it| it.0 != op);
+            let first = others.next().map(|it| it.0);
+            if others.all(|it| Some(it.0) == first) && self.is_inside(definer) {
+                self.enqueue(definer);
+            }
+        }
+    }
+
+    /// Erases a block that nothing branches to and whose values nothing outside uses.
+    ///
+    /// # Panics
+    /// If something does.
+    pub fn erase_block(&mut self, block: Block) {
+        let ops: Vec<Op> = self.ir.block_ops(block).collect();
+        for op in ops {
+            self.forget(op);
+        }
+        self.ir.erase_block(block).expect("nothing uses a block that is erased");
+    }
+
+    /// Makes one operand another value.
+    pub fn set_operand(&mut self, op: Op, index: usize, value: Value) {
+        let old = self.ir.op(op).operands[index].value;
+        self.ir.set_operand(op, index, value);
+        self.touch(op);
+        self.lost_use(old);
+    }
+
+    /// Who defines a value that lost a use may be dead.
+    fn lost_use(&mut self, value: Option<Value>) {
+        if let Some(value) = value
+            && let Def::Result(definer, _) = self.ir.value(value).def
+            && self.ir.value(value).uses.len() <= 1
+            && self.is_inside(definer)
+        {
+            self.enqueue(definer);
+        }
+    }
+
+    /// Gives an op other operands of its own; those passed to successors stay.
+    pub fn set_operands(&mut self, op: Op, operands: &[Value]) {
+        let old = self.ir.own_operands(op);
+        self.ir.set_operands(op, operands);
+        self.touch(op);
+        for value in old {
+            self.lost_use(Some(value));
+        }
+    }
+
+    /// Makes a successor another block, which is passed these values.
+    pub fn set_successor(&mut self, op: Op, index: usize, block: Block, values: &[Value]) {
+        let old = self.ir.passed_operands(op, index);
+        self.ir.set_successor(op, index, block, values);
+        self.touch(op);
+        for value in old {
+            self.lost_use(Some(value));
+        }
+    }
+
+    /// Sets an attribute.
+    pub fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
+        self.ir.set_attr(op, name, attr);
+        self.touch(op);
+    }
+
+    /// Moves an op.
+    pub fn move_op(&mut self, op: Op, to: Point) {
+        self.ir.move_op(op, to);
+        self.touch(op);
+    }
+
+    /// Moves the ops of a block before an op, its arguments being these values, and erases the block.
+    ///
+    /// # Panics
+    /// If something still branches to the block.
+    pub fn inline_block(&mut self, block: Block, before: Op, values: &[Value]) {
+        let args = self.ir.block(block).args.clone();
+        for (&arg, &value) in args.iter().zip(values) {
+            self.replace_uses(arg, value);
+        }
+        let ops: Vec<Op> = self.ir.block_ops(block).collect();
+        for op in ops {
+            self.move_op(op, Point::Before(before));
+        }
+        self.ir.erase_block(block).expect("nothing branches to what is inlined");
+        self.n_changes += 1;
+    }
+
+    /// Moves the ops of a block behind those of another one, its arguments being these values, and erases it.
+    ///
+    /// # Panics
+    /// If something still branches to the block.
+    pub fn merge_blocks(&mut self, block: Block, into: Block, values: &[Value]) {
+        let args = self.ir.block(block).args.clone();
+        for (&arg, &value) in args.iter().zip(values) {
+            self.replace_uses(arg, value);
+        }
+        let ops: Vec<Op> = self.ir.block_ops(block).collect();
+        for op in ops {
+            self.move_op(op, Point::End(into));
+        }
+        self.ir.erase_block(block).expect("nothing branches to what is merged");
+        self.n_changes += 1;
+    }
+
+    /// The op that defines a value, if it is a result of an op of this kind.
+    pub fn definer(&self, value: Value, kind: OpKind) -> Option<Op> {
+        definer(self.ir, value).filter(|&it| self.ir.op(it).kind == kind)
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> Type {
+        self.ir.value(value).ty
+    }
+
+    /// An operand of an op.
+    ///
+    /// # Panics
+    /// If the op has fewer operands.
+    pub fn operand(&self, op: Op, index: usize) -> Value {
+        operand(self.ir, op, index).expect("a program without errors has resolved operands")
+    }
+}
+
+/// The op whose result a value is.
+pub fn definer(ir: &Ir, value: Value) -> Option<Op> {
+    match ir.value(value).def {
+        Def::Result(op, _) => Some(op),
+        Def::Argument(..) => None,
+    }
+}
+
+/// An operand of an op.
+pub fn operand(ir: &Ir, op: Op, index: usize) -> Option<Value> {
+    ir.op(op).operands.get(index)?.value
+}
+
+/// The operands of an op.
+pub fn operands(ir: &Ir, op: Op) -> Vec<Value> {
+    ir.op(op).operands.iter().filter_map(|it| it.value).collect()
+}
+
+/// All ops in a region, nested ones included, each before what is in it.
+pub fn preorder(ir: &Ir, region: Region) -> Vec<Op> {
+    let mut out = Vec::new();
+    ir.walk(region, &mut |op| out.push(op));
+    out
+}
