@@ -2,6 +2,8 @@
 //!
 //! *Law.* What is not known to be harmless is not: an op that no row tells of may do anything.
 
+pub(crate) mod foreign;
+
 use noisy_syntax::{Def, Dim, Ir, Op, OpKind, Region, Traits, TypeData, Value};
 use smallvec::{SmallVec, smallvec};
 
@@ -20,9 +22,12 @@ pub enum Access {
     Free,
 }
 
+/// Accesses, each with the buffer it goes to, if that is known.
+pub type Accesses = SmallVec<[(Access, Option<Value>); 2]>;
+
 /// The accesses of an op by itself, each with the buffer it goes to; `None` if they are not known. Those of what is in its regions
 /// come on top if [`is_recursive`].
-pub fn accesses(ir: &Ir, op: Op) -> Option<SmallVec<[(Access, Option<Value>); 2]>> {
+pub fn accesses(ir: &Ir, op: Op) -> Option<Accesses> {
     let at = |n: usize| operand(ir, op, n);
     let result = || ir.op(op).results.first().copied();
     let kind = ir.op(op).kind;
@@ -38,6 +43,7 @@ pub fn accesses(ir: &Ir, op: Op) -> Option<SmallVec<[(Access, Option<Value>); 2]
         OpKind::MemrefCopy => smallvec![(Access::Read, at(0)), (Access::Write, at(1))],
         OpKind::MemrefAtomicRmw => smallvec![(Access::Read, at(1)), (Access::Write, at(1))],
         _ if kind.has(Traits::PURE) || is_recursive(kind) => SmallVec::new(),
+        OpKind::Unknown => return foreign::accesses(ir.op_name(op)),
         _ => return None,
     })
 }
@@ -141,8 +147,10 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
         | OpKind::ScfIndexSwitch
         | OpKind::ScfExecuteRegion
         | OpKind::AffineIf
-        | OpKind::AffineFor
         | OpKind::AffineParallel => true,
+        OpKind::AffineFor => ir.attr(op, "step").is_some_and(|it| {
+            matches!(ir.interner.attr_data(it), noisy_syntax::AttrData::Int { value: 1, .. })
+        }),
         // Access out of bounds is undefined, and so is a division by zero in a map.
         OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => {
             noisy_analyses::integer::fold::map(ir, op, "map").is_some_and(|map| {
@@ -154,6 +162,7 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
             })
         }
         OpKind::AffineDelinearizeIndex | OpKind::NoisyDecode | OpKind::NoisyReduceNoise => false,
+        OpKind::Unknown => foreign::is_always_defined(ir, op),
         _ => kind.has(Traits::PURE),
     }
 }

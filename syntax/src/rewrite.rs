@@ -389,6 +389,25 @@ impl Ir {
         self.label(region, end, types)
     }
 
+    /// Adds a block right behind another one, with arguments of these types.
+    pub fn add_block_after(&mut self, block: Block, types: &[Type]) -> Block {
+        let (region, end) = self.spot(Point::End(block));
+        self.label(region, end, types)
+    }
+
+    /// Gives an op without regions the regions of another one, with all that is in them.
+    ///
+    /// # Panics
+    /// If the op has regions.
+    pub fn move_regions(&mut self, from: Op, to: Op) {
+        assert!(self.op(to).regions.is_empty(), "an op that is given regions has none");
+        let regions = std::mem::take(&mut self.ops[from.index()].regions);
+        for &(_, region) in &regions {
+            self.regions[region.index()].parent = Some(to);
+        }
+        self.ops[to.index()].regions = regions;
+    }
+
     /// Splits the block of an op: the op and those behind it are in the new block, which has arguments of these types. Who branched to the old
     /// block still does.
     pub fn split_before(&mut self, op: Op, types: &[Type]) -> Block {

@@ -105,7 +105,7 @@ impl<'a> Manager<'a> {
             match element {
                 Element::Pass(info, options) => {
                     at += 1;
-                    self.pass(ir, op, info, options)?;
+                    self.pass(ir, op, info, options, first)?;
                 }
                 Element::Nested(_) => {
                     let mut group = Vec::new();
@@ -113,7 +113,7 @@ impl<'a> Manager<'a> {
                         group.push(nested);
                         at += 1;
                     }
-                    self.nested(ir, op, &group)?;
+                    self.nested(ir, op, &group, first)?;
                 }
             }
             if is_outermost && self.settings.verify_each {
@@ -125,19 +125,24 @@ impl<'a> Manager<'a> {
     }
 
     /// Runs pipelines on the ops right inside of an op.
-    fn nested(&mut self, ir: &mut Ir, op: Op, group: &[&Pipeline]) -> Result<(), Failed> {
+    fn nested(
+        &mut self,
+        ir: &mut Ir,
+        op: Op,
+        group: &[&Pipeline],
+        slot: usize,
+    ) -> Result<(), Failed> {
         let names: Vec<String> =
-            group.iter().map(|it| format!("'{}'", it.anchor.replace("any", "any"))).collect();
+            group.iter().map(|it| format!("'{}'", it.anchor)).collect();
         let is_collection = group.len() > 1;
         if is_collection {
             let name = format!("Pipeline Collection : [{}]", names.join(", "));
-            self.timing.enter(&name);
+            self.timing.enter_slot(&name, slot);
         }
-        for (pipeline, name) in group.iter().zip(&names) {
-            // So that the report lists passes that had nothing to run on.
-            self.timing.enter(&format!("{name} Pipeline"));
+        // So that the report lists pipelines that had nothing to run on.
+        for name in &names {
+            self.timing.enter_slot(&format!("{name} Pipeline"), slot);
             self.timing.leave();
-            let _ = pipeline;
         }
         let mut children = Vec::new();
         for &(_, region) in &ir.op(op).regions {
@@ -153,7 +158,7 @@ impl<'a> Manager<'a> {
             for (pipeline, quoted) in group.iter().zip(&names) {
                 let is_meant = pipeline.anchor == name || pipeline.anchor == "any" && is_isolated;
                 if is_meant && outcome.is_ok() {
-                    self.timing.enter(&format!("{quoted} Pipeline"));
+                    self.timing.enter_slot(&format!("{quoted} Pipeline"), slot);
                     outcome = self.elements(ir, child, pipeline, false);
                     self.timing.leave();
                 }
@@ -192,6 +197,7 @@ impl<'a> Manager<'a> {
         op: Op,
         info: &'static PassInfo,
         options: &Options,
+        slot: usize,
     ) -> Result<(), Failed> {
         let print = &self.settings.print_ir;
         if print.before.as_ref().is_some_and(|it| it.has(info.name)) {
@@ -200,7 +206,7 @@ impl<'a> Manager<'a> {
         let is_after = print.after.as_ref().is_some_and(|it| it.has(info.name));
         let before = (is_after && print.only_changed).then(|| self.text(ir, op));
         self.log(info.class, ir, op, true);
-        self.timing.enter(info.class);
+        self.timing.enter_slot(info.class, slot);
         let mut context = Context {
             ir,
             sink: self.sink,

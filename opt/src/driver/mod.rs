@@ -62,7 +62,7 @@ struct Run {
     timing: Option<Display>,
     statistics: bool,
     no_implicit_module: bool,
-    run_reproducer: bool,
+    is_reproducer: bool,
     crash_reproducer: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl Run {
             timing: None,
             statistics: false,
             no_implicit_module: false,
-            run_reproducer: false,
+            is_reproducer: false,
             crash_reproducer: None,
         };
         let mut display = Display { is_list: false, is_json: false };
@@ -144,7 +144,7 @@ impl Run {
                 "mlir-print-ir-after-failure" => print.only_failed = flag.is_on(),
                 "mlir-print-ir-module-scope" => print.whole = flag.is_on(),
                 "no-implicit-module" => run.no_implicit_module = flag.is_on(),
-                "run-reproducer" => run.run_reproducer = flag.is_on(),
+                "run-reproducer" => run.is_reproducer = flag.is_on(),
                 "log-actions-to" => run.settings.log_actions = Some(value),
                 "mlir-pass-pipeline-crash-reproducer" => run.crash_reproducer = Some(value),
                 name => {
@@ -184,7 +184,7 @@ impl Run {
                 return 1;
             }
         };
-        if self.run_reproducer {
+        if self.is_reproducer {
             match reproduced(&text) {
                 Some(pipeline) => match parse_pipeline(&pipeline) {
                     Ok(pipeline) => self.pipeline = pipeline,
@@ -221,11 +221,11 @@ impl Run {
             let report = timing.report(display);
             let _ = std::io::stderr().write_all(report.as_bytes());
         }
-        if is_fine || self.output == "-" {
-            if let Err(error) = write(&self.output, &out) {
-                complain(&format!("cannot open output file '{}': {error}", self.output));
-                return 1;
-            }
+        if (is_fine || self.output == "-")
+            && let Err(error) = write(&self.output, &out)
+        {
+            complain(&format!("cannot open output file '{}': {error}", self.output));
+            return 1;
         }
         u8::from(!is_fine)
     }
@@ -297,9 +297,10 @@ impl Run {
         let problems = source.problems();
         for (op, range, problem) in &problems {
             let is_plain = problem.category == noisy_syntax::Category::Structure;
-            let text = match is_plain {
-                true => format!("'{}' op {}", source.ir().op_name(*op), problem.message),
-                false => problem.message.clone(),
+            let text = if is_plain {
+                format!("'{}' op {}", source.ir().op_name(*op), problem.message)
+            } else {
+                problem.message.clone()
             };
             sink.tell(Severity::Error, Some(range.start), &text);
         }

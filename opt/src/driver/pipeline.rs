@@ -68,7 +68,7 @@ impl Pipeline {
         parser.elements(&mut out)?;
         parser.blanks();
         if parser.at < text.len() {
-            return Err(parser.wrong("expected end of pipeline", parser.at));
+            return Err(Parser::wrong("expected end of pipeline", parser.at));
         }
         Ok(out)
     }
@@ -115,7 +115,7 @@ impl Pipeline {
 }
 
 impl Parser<'_> {
-    fn wrong(&self, message: &str, at: usize) -> PipelineError {
+    fn wrong(message: &str, at: usize) -> PipelineError {
         PipelineError { at, message: message.to_owned(), suggestion: None }
     }
 
@@ -144,7 +144,7 @@ impl Parser<'_> {
                 Some('(') => {
                     self.at += 1;
                     if name.is_empty() {
-                        return Err(self.wrong("expected anchor operation name", start));
+                        return Err(Self::wrong("expected anchor operation name", start));
                     }
                     open.push(Pipeline::new(&name));
                     continue;
@@ -154,16 +154,16 @@ impl Parser<'_> {
                     let end = self.options_end()?;
                     let options = self.text[options_at..end].to_owned();
                     self.at = end + 1;
-                    self.pass(around, &name, &options, start)?;
+                    Self::pass(around, &name, &options, start)?;
                 }
                 _ if name.is_empty() => {
                     // `()` is an empty pipeline; an empty element is nothing.
                     let is_empty_pipeline = next == Some(')') && around.elements.is_empty();
                     if !is_empty_pipeline {
-                        return Err(self.unknown("", start));
+                        return Err(Self::unknown("", start));
                     }
                 }
-                _ => self.pass(around, &name, "", start)?,
+                _ => Self::pass(around, &name, "", start)?,
             }
             // Behind an element: the end of any number of pipelines, then a comma.
             loop {
@@ -188,10 +188,10 @@ impl Parser<'_> {
                         break;
                     }
                     Some(_) => {
-                        return Err(self.wrong("expected ',' after parsing pipeline", self.at));
+                        return Err(Self::wrong("expected ',' after parsing pipeline", self.at));
                     }
                     None => {
-                        return Err(self.wrong("encountered unbalanced parentheses while parsing pipeline", self.at));
+                        return Err(Self::wrong("encountered unbalanced parentheses while parsing pipeline", self.at));
                     }
                 }
             }
@@ -213,10 +213,10 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-        Err(self.wrong("missing closing '}' while processing pass options", self.at))
+        Err(Self::wrong("missing closing '}' while processing pass options", self.at))
     }
 
-    fn unknown(&self, name: &str, at: usize) -> PipelineError {
+    fn unknown(name: &str, at: usize) -> PipelineError {
         let names = passes::all().map(|it| it.name);
         PipelineError {
             at,
@@ -226,14 +226,13 @@ impl Parser<'_> {
     }
 
     fn pass(
-        &self,
         around: &mut Pipeline,
         name: &str,
         options: &str,
         at: usize,
     ) -> Result<(), PipelineError> {
-        let Some(info) = passes::find(name) else { return Err(self.unknown(name, at)) };
-        let options = info.options(options).map_err(|it| self.wrong(&it, at))?;
+        let Some(info) = passes::find(name) else { return Err(Self::unknown(name, at)) };
+        let options = info.options(options).map_err(|it| Self::wrong(&it, at))?;
         if let Some(anchor) = info.anchor
             && anchor != around.anchor
         {
@@ -241,7 +240,7 @@ impl Parser<'_> {
                 "Can't add pass '{}' restricted to '{anchor}' on a PassManager intended to run on '{}', did you intend to nest?",
                 info.class, around.anchor
             );
-            return Err(self.wrong(&message, at));
+            return Err(Self::wrong(&message, at));
         }
         around.elements.push(Element::Pass(info, options));
         Ok(())

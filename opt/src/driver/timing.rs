@@ -13,6 +13,7 @@ pub struct Timing {
 #[derive(Debug)]
 struct Node {
     name: String,
+    slot: usize,
     time: Duration,
     children: Vec<usize>,
 }
@@ -28,7 +29,12 @@ pub struct Display {
 
 impl Default for Timing {
     fn default() -> Self {
-        let root = Node { name: "Total".to_owned(), time: Duration::ZERO, children: Vec::new() };
+        let root = Node {
+            name: "Total".to_owned(),
+            slot: 0,
+            time: Duration::ZERO,
+            children: Vec::new(),
+        };
         Self { nodes: vec![root], open: vec![(0, Instant::now())] }
     }
 }
@@ -36,12 +42,21 @@ impl Default for Timing {
 impl Timing {
     /// From now on, time goes to a child of this name of what it went to.
     pub fn enter(&mut self, name: &str) {
+        self.enter_slot(name, 0);
+    }
+
+    /// As [`Timing::enter`], where children of one name are told apart by a number.
+    pub fn enter_slot(&mut self, name: &str, slot: usize) {
         let around = self.open.last().map_or(0, |it| it.0);
-        // Time that goes to a name a second time in a row goes to the same child, but a pass that comes again behind another one is another.
-        let same = self.nodes[around].children.iter().copied();
-        let found = same.rev().find(|&it| self.nodes[it].name == name);
+        let mut same = self.nodes[around].children.iter().copied();
+        let found = same.find(|&it| self.nodes[it].name == name && self.nodes[it].slot == slot);
         let node = found.unwrap_or_else(|| {
-            let node = Node { name: name.to_owned(), time: Duration::ZERO, children: Vec::new() };
+            let node = Node {
+                name: name.to_owned(),
+                slot,
+                time: Duration::ZERO,
+                children: Vec::new(),
+            };
             self.nodes.push(node);
             let number = self.nodes.len() - 1;
             self.nodes[around].children.push(number);
@@ -122,7 +137,7 @@ fn json(rows: &[(usize, String, Duration)], is_list: bool, total: Duration) -> S
         if is_leaf {
             let _ = write!(out, "\"name\": \"{name}\"}}");
         } else {
-            let _ = write!(out, "\"name\": \"{name}\", \"passes\": [\n");
+            let _ = writeln!(out, "\"name\": \"{name}\", \"passes\": [");
             // An empty element ends each list, and each list that ends here.
             let next = rows.get(at + 1).map_or(0, |it| it.0);
             if next <= *depth {

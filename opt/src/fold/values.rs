@@ -75,8 +75,6 @@ pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
         (OpKind::ArithDivui | OpKind::ArithDivsi, Some(b)) => quotient(ir, op, a, b),
         (OpKind::MemrefCast | OpKind::MemrefMemorySpaceCast, None) => cast(ir, op, a),
         (OpKind::MemrefSubview, _) => crate::patterns::memref::whole_subview(ir, op),
-        (OpKind::MemrefTranspose | OpKind::MemrefReinterpretCast, _) => None,
-        (OpKind::BuiltinUnrealizedConversionCast, _) => None,
         (OpKind::AffineApply, _) => affine(ir, op),
         _ => None,
     }

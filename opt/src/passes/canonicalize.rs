@@ -125,7 +125,6 @@ pub(super) fn rewrite(
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     for region in regions {
         match greedy::rewrite_region(cx.ir, region, patterns, config) {
-            Ok(_) => {}
             Err(NotConverged { patterns }) if !patterns.is_empty() => {
                 return Err(Failure(Some(format!(
                     "greedy pattern rewrite did not converge: these chase each other: {}",
@@ -138,7 +137,7 @@ pub(super) fn rewrite(
                         .to_owned(),
                 )));
             }
-            Err(_) => {}
+            Ok(_) | Err(_) => {}
         }
     }
     Ok(())

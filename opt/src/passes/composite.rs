@@ -37,6 +37,10 @@ pub(super) const PASSES: &[PassInfo] = &[
         run: |cx, op, options| {
             let name = options.text("name").to_owned();
             let max = options.int("max-iterations").unwrap_or(10);
+            if let Some(file) = cx.log_actions {
+                log_action(file, &name, cx.ir.op_name(op), true);
+                log_action(file, &name, cx.ir.op_name(op), false);
+            }
             fixed_point(cx, op, &name, options.text("pipeline"), max)
         },
     },
@@ -59,16 +63,6 @@ fn fixed_point(
     max: i64,
 ) -> Result<(), Failure> {
     let pipeline = Pipeline::parse(pipeline).map_err(|it| Failure(Some(it.message)))?;
-    let log = |class: &str, at: &str, is_begin: bool| {
-        if let Some(file) = cx.log_actions {
-            log_action(file, class, at, is_begin);
-        }
-    };
-    let at = cx.ir.op_name(op).to_owned();
-    if name != "TestCompositePass" || cx.log_actions.is_none() {
-        log(name, &at, true);
-        log(name, &at, false);
-    }
     for _ in 0..max {
         let before = print::op_in(cx.ir, op, cx.style);
         run(cx, op, &pipeline)?;

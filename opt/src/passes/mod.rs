@@ -5,6 +5,7 @@
 mod canonicalize;
 mod composite;
 mod cse;
+mod infrastructure;
 mod inline;
 mod int_range;
 mod licm;
@@ -16,7 +17,7 @@ mod sink;
 mod symbols;
 
 use noisy_syntax::print::Style;
-use noisy_syntax::{Ir, Op, OpKind};
+use noisy_syntax::{Ir, Op};
 
 use crate::driver::diagnostics::{Severity, Sink};
 use crate::driver::timing::Timing;
@@ -107,6 +108,7 @@ const TABLES: &[&[PassInfo]] = &[
     canonicalize::PASSES,
     composite::PASSES,
     cse::PASSES,
+    infrastructure::PASSES,
     inline::PASSES,
     int_range::PASSES,
     licm::PASSES,
@@ -225,9 +227,12 @@ impl PassInfo {
             .0
             .iter()
             .filter(|it| !it.1.is_empty())
-            .map(|(name, value)| match value.contains(' ') {
-                true => format!("{name}={{{value}}}"),
-                false => format!("{name}={value}"),
+            .map(|(name, value)| {
+                if value.contains(' ') {
+                    format!("{name}={{{value}}}")
+                } else {
+                    format!("{name}={value}")
+                }
             })
             .collect();
         format!("{}{{{}}}", self.name, values.join(" "))
@@ -252,8 +257,7 @@ fn split_options(text: &str) -> Vec<(String, Option<String>)> {
     let (mut depth, mut quote) = (0_usize, None);
     for c in text.chars() {
         match (quote, c) {
-            (Some(it), _) if it == c => quote = None,
-            (Some(_), _) => {}
+            (Some(it), _) => quote = Some(it).filter(|&it| it != c),
             (None, '"' | '\'') => quote = Some(c),
             (None, '{' | '(' | '[') => depth += 1,
             (None, '}' | ')' | ']') => depth = depth.saturating_sub(1),
@@ -278,11 +282,4 @@ fn split_options(text: &str) -> Vec<(String, Option<String>)> {
             None => (it.clone(), None),
         })
         .collect()
-}
-
-/// Whether an op is a function with a body.
-pub(crate) fn has_body(ir: &Ir, op: Op) -> bool {
-    let data = ir.op(op);
-    data.kind == OpKind::FuncFunc
-        && data.regions.first().is_some_and(|it| !ir.blocks(it.1).is_empty() && ir.items(it.1).next().is_some())
 }

@@ -2,7 +2,7 @@
 
 use noisy_analyses::constant::{Constant, Constants};
 use noisy_analyses::sparse::{Scene, Sparse};
-use noisy_syntax::{Ir, Op, Region, Traits, Type, Value};
+use noisy_syntax::{Block, Ir, Op, Region, Value};
 
 use super::{Context, Failure, Options, PassInfo};
 use crate::effects;
@@ -24,91 +24,61 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let mut rewriter = Rewriter::new(cx.ir);
     let mut uniqued = Uniqued::default();
     let mut n = 0;
-    for region in regions {
-        // From the end, so that constants stand in the order of what they replace.
-        let mut steps = Vec::new();
-        visit(rewriter.ir, region, &facts, &mut steps);
-        for step in steps.into_iter().rev() {
-            n += step.replace(&mut rewriter, &facts, &mut uniqued);
+    let mut stack: Vec<Block> = Vec::new();
+    let add = |ir: &Ir, regions: &[Region], stack: &mut Vec<Block>| {
+        for &region in regions {
+            stack.extend(ir.blocks(region).into_iter().rev());
+        }
+    };
+    add(rewriter.ir, &regions, &mut stack);
+    while let Some(block) = stack.pop() {
+        let is_live = facts.is_block_live(block);
+        let ops: Vec<Op> = rewriter.ir.block_ops(block).collect();
+        for op in ops {
+            let results = rewriter.ir.op(op).results.to_vec();
+            let mut n_replaced = 0;
+            for &value in &results {
+                n_replaced +=
+                    usize::from(is_live && replace(&mut rewriter, &facts, &mut uniqued, value, op));
+            }
+            n += n_replaced;
+            let is_whole = !results.is_empty() && n_replaced == results.len();
+            // Constants that stand for themselves stay.
+            if is_whole && effects::is_trivially_dead(rewriter.ir, op) {
+                rewriter.erase(op);
+                continue;
+            }
+            let inner: Vec<Region> = rewriter.ir.op(op).regions.iter().map(|it| it.1).collect();
+            add(rewriter.ir, &inner, &mut stack);
+        }
+        let first = rewriter.ir.block_ops(block).next();
+        let args = rewriter.ir.block(block).args.clone();
+        for value in args {
+            if let Some(first) = first.filter(|_| is_live) {
+                n += usize::from(replace(&mut rewriter, &facts, &mut uniqued, value, first));
+            }
         }
     }
     cx.count("num-folded - Number of values that became constants", n);
     Ok(())
 }
 
-/// Something whose values may be constants.
-enum Step {
-    Op(Op),
-    /// The arguments of a block, with an op of it.
-    Block(noisy_syntax::Block),
-}
-
-/// Blocks that are reached, and ops in them, in order.
-fn visit(ir: &Ir, region: Region, facts: &Sparse<Constants>, out: &mut Vec<Step>) {
-    for block in ir.blocks(region) {
-        if !facts.is_block_live(block) {
-            continue;
-        }
-        out.push(Step::Block(block));
-        for op in ir.block_ops(block) {
-            out.push(Step::Op(op));
-            for &(_, inner) in &ir.op(op).regions {
-                visit(ir, inner, facts, out);
-            }
-        }
-    }
-}
-
-/// The attribute of a value that is known and worth a constant.
-fn known(
+/// Lets the users of a value use a constant, if it is known to be one; says whether it is.
+fn replace(
     rewriter: &mut Rewriter<'_>,
     facts: &Sparse<Constants>,
+    uniqued: &mut Uniqued,
     value: Value,
-) -> Option<(noisy_syntax::Attr, Type)> {
-    if rewriter.ir.value(value).uses.is_empty() {
-        return None;
-    }
+    user: Op,
+) -> bool {
     let fact = facts.fact(value).copied().unwrap_or(Constant::Unknown);
     let ty = rewriter.ty(value);
-    let attr = constants::to_attr(rewriter.ir, &facts.analysis.lists, fact, ty)?;
-    constants::constant_op(rewriter.ir, attr, ty)?;
-    Some((attr, ty))
-}
-
-impl Step {
-    fn replace(
-        &self,
-        rewriter: &mut Rewriter<'_>,
-        facts: &Sparse<Constants>,
-        uniqued: &mut Uniqued,
-    ) -> usize {
-        let (values, user) = match *self {
-            Step::Op(op) => {
-                if rewriter.ir.op(op).kind.has(Traits::CONSTANT) {
-                    return 0;
-                }
-                (rewriter.ir.op(op).results.to_vec(), Some(op))
-            }
-            Step::Block(block) => {
-                let first = rewriter.ir.block_ops(block).next();
-                (rewriter.ir.block(block).args.to_vec(), first)
-            }
-        };
-        let Some(user) = user else { return 0 };
-        let mut n = 0;
-        for value in values {
-            let Some((attr, ty)) = known(rewriter, facts, value) else { continue };
-            if let Some(constant) = uniqued.get(rewriter, attr, ty, user) {
-                rewriter.replace_uses(value, constant);
-                n += 1;
-            }
-        }
-        if let Step::Op(op) = *self
-            && n > 0
-            && effects::is_trivially_dead(rewriter.ir, op)
-        {
-            rewriter.erase(op);
-        }
-        n
+    let Some(attr) = constants::to_attr(rewriter.ir, &facts.analysis.lists, fact, ty) else {
+        return false;
+    };
+    let Some(constant) = uniqued.get(rewriter, attr, ty, user) else { return false };
+    if constant != value {
+        rewriter.replace_uses(value, constant);
     }
+    true
 }

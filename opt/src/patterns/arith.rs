@@ -228,7 +228,7 @@ fn extend_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (kind, of) = (rewriter.ir.op(op).kind, rewriter.ir.op(inner).kind);
     // A number that was widened with zeros has no sign.
     let is_same = of == kind;
-    if !is_same && !(of == OpKind::ArithExtui && kind == OpKind::ArithExtsi) {
+    if !is_same && (of != OpKind::ArithExtui || kind != OpKind::ArithExtsi) {
         return false;
     }
     let from = rewriter.operand(inner, 0);

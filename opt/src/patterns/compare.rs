@@ -193,29 +193,21 @@ mod tests {
     #[test]
     fn comparisons_with_reals_agree_for_all_small_integers() {
         let holds = |predicate: i128, x: f64, y: f64| {
-            let is_nan = x.is_nan() || y.is_nan();
             match predicate {
                 0 => false,
-                1..=7 => {
-                    !is_nan
-                        && match predicate {
-                            1 => x == y,
-                            2 => x > y,
-                            3 => x >= y,
-                            4 => x < y,
-                            5 => x <= y,
-                            6 => x != y,
-                            _ => true,
-                        }
-                }
-                8 => is_nan || x == y,
-                9 => is_nan || x > y,
-                10 => is_nan || x >= y,
-                11 => is_nan || x < y,
-                12 => is_nan || x <= y,
-                13 => is_nan || x != y,
-                14 => is_nan,
-                _ => true,
+                15 => true,
+                _ => match x.partial_cmp(&y) {
+                    None => predicate >= 8,
+                    Some(order) => match if predicate < 8 { predicate } else { predicate - 7 } {
+                        1 => order.is_eq(),
+                        2 => order.is_gt(),
+                        3 => order.is_ge(),
+                        4 => order.is_lt(),
+                        5 => order.is_le(),
+                        6 => order.is_ne(),
+                        _ => predicate == 7,
+                    },
+                },
             }
         };
         let mut reals: Vec<f64> = (-50..50).map(|it| f64::from(it) / 4.0).collect();

@@ -1,5 +1,456 @@
-//! Rules of `scf`.
+//! Rules of structured control flow: choices, and what only groups.
 
+use noisy_analyses::flow;
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Type, Value};
+
+use super::compare::negated;
+use super::patterns;
+use crate::effects;
 use crate::rewrite::greedy::Pattern;
+use crate::rewrite::{Rewriter, operands};
 
-pub(super) const PATTERNS: &[Pattern] = &[];
+pub(super) const PATTERNS: &[Pattern] = patterns! {
+    ScfIf: swap_of_not, known_if, combine_neighbours, combine_nested, condition_inside,
+        if_to_select, empty_else, empty_if, unused_results, known_result;
+    ScfExecuteRegion: run_once;
+    ScfIndexSwitch: known_switch, unused_results;
+    AffineIf: empty_else;
+};
+
+/// The only block of a region.
+pub(super) fn only_block(ir: &Ir, region: Region) -> Option<Block> {
+    match ir.blocks(region)[..] {
+        [block] if ir.items(region).next().is_some() => Some(block),
+        _ => None,
+    }
+}
+
+/// The regions of an op.
+pub(super) fn regions(ir: &Ir, op: Op) -> Vec<Region> {
+    ir.op(op).regions.iter().map(|it| it.1).collect()
+}
+
+/// The last op of the only block of a region.
+pub(super) fn terminator(ir: &Ir, region: Region) -> Option<Op> {
+    ir.last_op(only_block(ir, region)?)
+}
+
+/// The types of values.
+pub(super) fn types(ir: &Ir, values: &[Value]) -> Vec<Type> {
+    values.iter().map(|&it| ir.value(it).ty).collect()
+}
+
+/// The results of an op.
+pub(super) fn results(ir: &Ir, op: Op) -> Vec<Value> {
+    ir.op(op).results.to_vec()
+}
+
+/// Runs the only block of a region in place of an op: its terminator's operands are the results.
+pub(super) fn inline_region(rewriter: &mut Rewriter<'_>, op: Op, region: Region, args: &[Value]) -> bool {
+    let Some(block) = only_block(rewriter.ir, region) else { return false };
+    let Some(end) = rewriter.ir.last_op(block) else { return false };
+    let values = operands(rewriter.ir, end);
+    let inner = rewriter.ir.block(block).args.clone();
+    // What the terminator passes may be an argument.
+    let values: Vec<Value> = values
+        .into_iter()
+        .map(|it| inner.iter().position(|&arg| arg == it).map_or(it, |at| args[at]))
+        .collect();
+    rewriter.erase(end);
+    rewriter.inline_block(block, op, args);
+    rewriter.replace(op, &values);
+    true
+}
+
+/// `if !c` is `if c` the other way round.
+fn swap_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(condition) = negated(rewriter, rewriter.operand(op, 0)) else { return false };
+    let all = regions(rewriter.ir, op);
+    // A choice without an else has nothing to swap with.
+    if all.len() != 2 || all.iter().any(|&it| only_block(rewriter.ir, it).is_none()) {
+        return false;
+    }
+    let types = types(rewriter.ir, &results(rewriter.ir, op));
+    let new = NewOp::new("scf.if").operands(&[condition]).results(&types).regions(2);
+    let new = rewriter.insert(new, Point::Before(op));
+    let to = regions(rewriter.ir, new);
+    for (from, to) in all.into_iter().zip(to.into_iter().rev()) {
+        move_block(rewriter, from, to);
+    }
+    let values = results(rewriter.ir, new);
+    rewriter.replace(op, &values);
+    true
+}
+
+/// Moves the ops of the only block of a region into a new block of another one.
+fn move_block(rewriter: &mut Rewriter<'_>, from: Region, to: Region) {
+    let Some(block) = only_block(rewriter.ir, from) else { return };
+    let target = rewriter.ir.add_block(to, &[]);
+    let ops: Vec<Op> = rewriter.ir.block_ops(block).collect();
+    for op in ops {
+        rewriter.move_op(op, Point::End(target));
+    }
+}
+
+/// A choice by a constant is the region that it takes.
+fn known_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(condition) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
+    let all = regions(rewriter.ir, op);
+    let region = all.get(usize::from(condition == 0)).copied();
+    match region.filter(|&it| only_block(rewriter.ir, it).is_some()) {
+        Some(region) => inline_region(rewriter, op, region, &[]),
+        None if rewriter.ir.op(op).results.is_empty() => {
+            rewriter.erase(op);
+            true
+        }
+        None => false,
+    }
+}
+
+/// In the regions of a choice the condition is known.
+fn condition_inside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let condition = rewriter.operand(op, 0);
+    if rewriter.int_of(condition).is_some() {
+        return false;
+    }
+    let mut is_changed = false;
+    for (at, region) in regions(rewriter.ir, op).into_iter().enumerate() {
+        let uses: Vec<(Op, u32)> = rewriter.ir.value(condition).uses.to_vec();
+        let inside: Vec<(Op, u32)> =
+            uses.into_iter().filter(|it| rewriter.ir.encloses(region, it.0)).collect();
+        if inside.is_empty() {
+            continue;
+        }
+        let constant = rewriter.int(-i128::from(at == 0), Type::I1, op);
+        for (user, index) in inside {
+            rewriter.set_operand(user, index as usize, constant);
+        }
+        is_changed = true;
+    }
+    is_changed
+}
+
+/// A choice between values that are there already is a select.
+fn if_to_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
+    let (Some(yes_end), Some(no_end)) = (terminator(rewriter.ir, yes), terminator(rewriter.ir, no))
+    else {
+        return false;
+    };
+    let (a, b) = (operands(rewriter.ir, yes_end), operands(rewriter.ir, no_end));
+    let results = results(rewriter.ir, op);
+    if results.is_empty() {
+        return false;
+    }
+    let is_ready = |it: Value| {
+        effects::is_outside(rewriter.ir, it, yes) && effects::is_outside(rewriter.ir, it, no)
+    };
+    let ready: Vec<bool> = a.iter().zip(&b).map(|(&x, &y)| is_ready(x) && is_ready(y)).collect();
+    if !ready.contains(&true) {
+        return false;
+    }
+    let condition = rewriter.operand(op, 0);
+    let kept: Vec<usize> = (0..results.len()).filter(|&at| !ready[at]).collect();
+    let new = keep_results(rewriter, op, &kept);
+    let new_results = self::results(rewriter.ir, new);
+    let mut values = vec![None; results.len()];
+    for (&at, &value) in kept.iter().zip(&new_results) {
+        values[at] = Some(value);
+    }
+    let mut all = Vec::new();
+    for (at, value) in values.into_iter().enumerate() {
+        all.push(match value {
+            Some(value) => value,
+            None if a[at] == b[at] => a[at],
+            None => {
+                let ty = rewriter.ty(a[at]);
+                let select = NewOp::new("arith.select").operands(&[condition, a[at], b[at]]);
+                rewriter.value(select.results(&[ty]), op)
+            }
+        });
+    }
+    rewriter.replace(op, &all);
+    true
+}
+
+/// Makes an op of one that yields its results, with only some of them; the old one is still there, without regions.
+fn keep_results(rewriter: &mut Rewriter<'_>, op: Op, kept: &[usize]) -> Op {
+    let all = results(rewriter.ir, op);
+    let types: Vec<Type> = kept.iter().map(|&at| rewriter.ty(all[at])).collect();
+    let operands = operands(rewriter.ir, op);
+    let new = rewriter.rebuild(op, &operands, &types);
+    for region in regions(rewriter.ir, new) {
+        if let Some(end) = terminator(rewriter.ir, region) {
+            let yielded = self::operands(rewriter.ir, end);
+            let yielded: Vec<Value> = kept.iter().map(|&at| yielded[at]).collect();
+            rewriter.set_operands(end, &yielded);
+        }
+    }
+    new
+}
+
+/// Results that nobody uses need not be yielded.
+fn unused_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let all = results(rewriter.ir, op);
+    let kept: Vec<usize> =
+        (0..all.len()).filter(|&at| !rewriter.ir.value(all[at]).uses.is_empty()).collect();
+    let is_plain = regions(rewriter.ir, op)
+        .into_iter()
+        .all(|it| rewriter.ir.items(it).next().is_none() || only_block(rewriter.ir, it).is_some());
+    if kept.len() == all.len() || !is_plain {
+        return false;
+    }
+    let new = keep_results(rewriter, op, &kept);
+    for (&at, value) in kept.iter().zip(results(rewriter.ir, new)) {
+        rewriter.replace_uses(all[at], value);
+    }
+    rewriter.erase(op);
+    true
+}
+
+/// An else region that does nothing need not be there.
+fn empty_else(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [_, no] = regions(rewriter.ir, op)[..] else { return false };
+    if !rewriter.ir.op(op).results.is_empty() {
+        return false;
+    }
+    let Some(block) = only_block(rewriter.ir, no) else { return false };
+    if rewriter.ir.block_ops(block).count() != 1 {
+        return false;
+    }
+    rewriter.erase_block(block);
+    rewriter.touch(op);
+    true
+}
+
+/// A choice that does nothing either way is nothing.
+fn empty_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let is_empty = |it: Region| {
+        rewriter.ir.items(it).filter(|&it| rewriter.ir.op(it).kind.is_op()).count() <= 1
+    };
+    let can_go = rewriter.ir.op(op).results.is_empty()
+        && regions(rewriter.ir, op).into_iter().all(is_empty);
+    if can_go {
+        rewriter.erase(op);
+    }
+    can_go
+}
+
+/// A result that is true in one region and false in the other is the condition, or its negation; one that is the same in both is that.
+fn known_result(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
+    let (Some(yes_end), Some(no_end)) = (terminator(rewriter.ir, yes), terminator(rewriter.ir, no))
+    else {
+        return false;
+    };
+    let (a, b) = (operands(rewriter.ir, yes_end), operands(rewriter.ir, no_end));
+    let condition = rewriter.operand(op, 0);
+    let mut is_changed = false;
+    for (at, result) in results(rewriter.ir, op).into_iter().enumerate() {
+        if rewriter.ir.value(result).uses.is_empty() || rewriter.ty(result) != Type::I1 {
+            continue;
+        }
+        match (rewriter.int_of(a[at]), rewriter.int_of(b[at])) {
+            (Some(-1), Some(0)) => rewriter.replace_uses(result, condition),
+            (Some(0), Some(-1)) => {
+                let ones = rewriter.int(-1, Type::I1, op);
+                let not = rewriter.binary("arith.xori", condition, ones, op);
+                rewriter.replace_uses(result, not);
+            }
+            _ => continue,
+        }
+        is_changed = true;
+    }
+    is_changed
+}
+
+/// Two choices by one condition (or its negation), one right behind the other, are one.
+fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(before) = rewriter.ir.prev(op).filter(|&it| rewriter.ir.op(it).kind == OpKind::ScfIf)
+    else {
+        return false;
+    };
+    let (c, d) = (rewriter.operand(before, 0), rewriter.operand(op, 0));
+    let is_same = c == d;
+    let is_opposite = negated(rewriter, d) == Some(c) || negated(rewriter, c) == Some(d);
+    if !is_same && !is_opposite {
+        return false;
+    }
+    let first = regions(rewriter.ir, before);
+    let mut second = regions(rewriter.ir, op);
+    if !is_same {
+        second.reverse();
+    }
+    if first.len() != 2 || second.len() != 2 {
+        return false;
+    }
+    let has = |it: Region, rewriter: &Rewriter<'_>| only_block(rewriter.ir, it).is_some();
+    // What the second one says in place of the first one's results, where it stands.
+    let old: Vec<Value> = results(rewriter.ir, before);
+    let own: Vec<Value> = results(rewriter.ir, op);
+    if (!old.is_empty() || !own.is_empty()) && !first.iter().chain(&second).all(|&it| has(it, rewriter)) {
+        // A choice with results has both regions; one without may lack the else, which then yields nothing.
+        let first_fine = old.is_empty() || first.iter().all(|&it| has(it, rewriter));
+        let second_fine = own.is_empty() || second.iter().all(|&it| has(it, rewriter));
+        if !first_fine || !second_fine {
+            return false;
+        }
+    }
+    let types = types(rewriter.ir, &[old.clone(), own.clone()].concat());
+    let new = NewOp::new("scf.if").operands(&[c]).results(&types).regions(2);
+    // Where the second stood: what stands between them are no ops.
+    let new = rewriter.insert(new, Point::Before(op));
+    let targets = regions(rewriter.ir, new);
+    for at in 0..2 {
+        let (a, b, to) = (first[at], second[at], targets[at]);
+        let needs_block = has(a, rewriter) || has(b, rewriter) || at == 0 || !types.is_empty();
+        if !needs_block {
+            continue;
+        }
+        let block = rewriter.ir.add_block(to, &[]);
+        let mut yielded = Vec::new();
+        if let Some(from) = only_block(rewriter.ir, a) {
+            let ops: Vec<Op> = rewriter.ir.block_ops(from).collect();
+            let (&end, ops) = ops.split_last().expect("a block ends with a terminator");
+            let values = operands(rewriter.ir, end);
+            for &it in ops {
+                rewriter.move_op(it, Point::End(block));
+            }
+            for (&result, &value) in old.iter().zip(&values) {
+                let inner = second[at];
+                let uses: Vec<(Op, u32)> = rewriter.ir.value(result).uses.to_vec();
+                for (user, index) in uses {
+                    if rewriter.ir.encloses(inner, user) {
+                        rewriter.set_operand(user, index as usize, value);
+                    }
+                }
+            }
+            yielded.extend(values);
+        }
+        if let Some(from) = only_block(rewriter.ir, b) {
+            let ops: Vec<Op> = rewriter.ir.block_ops(from).collect();
+            let (&end, ops) = ops.split_last().expect("a block ends with a terminator");
+            yielded.extend(operands(rewriter.ir, end));
+            for &it in ops {
+                rewriter.move_op(it, Point::End(block));
+            }
+        }
+        rewriter.insert(NewOp::new("scf.yield").operands(&yielded), Point::End(block));
+    }
+    let values = results(rewriter.ir, new);
+    let (a, b) = values.split_at(old.len());
+    rewriter.replace(op, b);
+    rewriter.replace(before, a);
+    true
+}
+
+/// A choice that does nothing but choose again is one choice by both conditions.
+fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [yes, no] = regions(rewriter.ir, op)[..] else { return false };
+    let Some(block) = only_block(rewriter.ir, yes) else { return false };
+    let ops: Vec<Op> = rewriter.ir.block_ops(block).collect();
+    let [inner, end] = ops[..] else { return false };
+    if rewriter.ir.op(inner).kind != OpKind::ScfIf {
+        return false;
+    }
+    let [inner_yes, inner_no] = regions(rewriter.ir, inner)[..] else { return false };
+    let is_bare = |it: Region| {
+        rewriter.ir.items(it).filter(|&it| rewriter.ir.op(it).kind.is_op()).count() <= 1
+    };
+    if !is_bare(no) || !is_bare(inner_no) || only_block(rewriter.ir, inner_yes).is_none() {
+        return false;
+    }
+    let yielded = operands(rewriter.ir, end);
+    let otherwise = terminator(rewriter.ir, no).map(|it| operands(rewriter.ir, it)).unwrap_or_default();
+    let inner_results = results(rewriter.ir, inner);
+    let inner_otherwise =
+        terminator(rewriter.ir, inner_no).map(|it| operands(rewriter.ir, it)).unwrap_or_default();
+    // Each result is the inner one's, which is the same whichever condition fails, or is there already.
+    enum From {
+        Inner(usize),
+        Outside(Value, Value),
+    }
+    let mut from = Vec::new();
+    for (at, &value) in yielded.iter().enumerate() {
+        match inner_results.iter().position(|&it| it == value) {
+            Some(number) => {
+                if inner_otherwise[number] != otherwise[at] {
+                    return false;
+                }
+                from.push(From::Inner(number));
+            }
+            None => {
+                if !effects::is_outside(rewriter.ir, value, yes) {
+                    return false;
+                }
+                from.push(From::Outside(value, otherwise[at]));
+            }
+        }
+    }
+    let condition = rewriter.operand(op, 0);
+    let inner_condition = rewriter.operand(inner, 0);
+    if !effects::is_outside(rewriter.ir, inner_condition, yes) {
+        return false;
+    }
+    let both = rewriter.binary("arith.andi", condition, inner_condition, op);
+    let all = results(rewriter.ir, op);
+    let kept: Vec<(usize, usize)> = from
+        .iter()
+        .enumerate()
+        .filter_map(|(at, it)| match it {
+            From::Inner(number) => Some((at, *number)),
+            From::Outside(..) => None,
+        })
+        .collect();
+    let types: Vec<Type> = kept.iter().map(|&(at, _)| rewriter.ty(all[at])).collect();
+    let new = NewOp::new("scf.if").operands(&[both]).results(&types).regions(2);
+    let new = rewriter.insert(new, Point::Before(op));
+    let [to_yes, to_no] = regions(rewriter.ir, new)[..] else { return false };
+    let inner_yields =
+        terminator(rewriter.ir, inner_yes).map(|it| operands(rewriter.ir, it)).unwrap_or_default();
+    move_block(rewriter, inner_yes, to_yes);
+    if let Some(end) = terminator(rewriter.ir, to_yes) {
+        let values: Vec<Value> = kept.iter().map(|&(_, number)| inner_yields[number]).collect();
+        rewriter.set_operands(end, &values);
+    }
+    if !kept.is_empty() {
+        let block = rewriter.ir.add_block(to_no, &[]);
+        let values: Vec<Value> = kept.iter().map(|&(at, _)| otherwise[at]).collect();
+        rewriter.insert(NewOp::new("scf.yield").operands(&values), Point::End(block));
+    }
+    let new_results = results(rewriter.ir, new);
+    let mut next = new_results.into_iter();
+    let mut values = Vec::new();
+    for it in from {
+        values.push(match it {
+            From::Inner(_) => next.next().expect("a result for each"),
+            From::Outside(a, b) if a == b => a,
+            From::Outside(a, b) => {
+                let ty = rewriter.ty(a);
+                let select = NewOp::new("arith.select").operands(&[condition, a, b]);
+                rewriter.value(select.results(&[ty]), op)
+            }
+        });
+    }
+    rewriter.replace(op, &values);
+    true
+}
+
+/// A region of one block that runs once needs nothing around it.
+fn run_once(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [region] = regions(rewriter.ir, op)[..] else { return false };
+    let ends = terminator(rewriter.ir, region);
+    let is_yield = ends.is_some_and(|it| rewriter.ir.op(it).kind == OpKind::ScfYield);
+    is_yield && inline_region(rewriter, op, region, &[])
+}
+
+/// A switch on a constant is the region that it takes.
+fn known_switch(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(value) = rewriter.int_of(rewriter.operand(op, 0)) else { return false };
+    let Some(cases) = flow::cases(rewriter.ir, op, "cases") else { return false };
+    // The default comes first.
+    let at = cases.iter().position(|&it| it == value).map_or(0, |it| it + 1);
+    let Some(&region) = regions(rewriter.ir, op).get(at) else { return false };
+    inline_region(rewriter, op, region, &[])
+}

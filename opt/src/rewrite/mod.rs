@@ -282,6 +282,68 @@ impl<'a> Rewriter<'a> {
         self.n_changes += 1;
     }
 
+    /// Makes an op of another one before it: with its name, attributes and regions, which it loses, but other operands and results. The
+    /// other one is still there, for its results to be replaced.
+    pub fn rebuild(&mut self, op: Op, operands: &[Value], results: &[Type]) -> Op {
+        let name = self.ir.op_name(op).to_owned();
+        let mut new = NewOp::new(&name).operands(operands).results(results);
+        for &(name, attr) in &self.ir.rest(op).attrs {
+            new = new.attr(self.ir.interner.str(name), attr);
+        }
+        let new = self.insert(new, Point::Before(op));
+        self.ir.move_regions(op, new);
+        new
+    }
+
+    /// Copies an op before another one, with all that is in it; `values` says what stands for the values of others, and learns its results.
+    ///
+    /// # Panics
+    /// If a region of it has several blocks that branch: those are not copied.
+    pub fn clone_op(
+        &mut self,
+        op: Op,
+        at: Point,
+        values: &mut rustc_hash::FxHashMap<Value, Value>,
+    ) -> Op {
+        let data = self.ir.op(op);
+        assert!(self.ir.rest(op).successors.is_empty(), "branches are copied with their blocks");
+        let of = |it: Value, values: &rustc_hash::FxHashMap<Value, Value>| {
+            values.get(&it).copied().unwrap_or(it)
+        };
+        let operands: Vec<Value> =
+            operands(self.ir, op).into_iter().map(|it| of(it, values)).collect();
+        let types: Vec<Type> = data.results.iter().map(|&it| self.ir.value(it).ty).collect();
+        let old_results = data.results.clone();
+        let old_regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
+        let mut new = NewOp::new(self.ir.op_name(op)).operands(&operands).results(&types);
+        for &(name, attr) in &self.ir.rest(op).attrs {
+            new = new.attr(self.ir.interner.str(name), attr);
+        }
+        let copy = self.insert(new.regions(old_regions.len()), at);
+        for (&old, &new) in old_results.iter().zip(&self.ir.op(copy).results) {
+            values.insert(old, new);
+        }
+        let new_regions: Vec<Region> = self.ir.op(copy).regions.iter().map(|it| it.1).collect();
+        for (from, to) in old_regions.into_iter().zip(new_regions) {
+            if self.ir.items(from).next().is_none() {
+                continue;
+            }
+            for block in self.ir.blocks(from) {
+                let args = self.ir.block(block).args.clone();
+                let types: Vec<Type> = args.iter().map(|&it| self.ir.value(it).ty).collect();
+                let copied = self.ir.add_block(to, &types);
+                for (&old, &new) in args.iter().zip(&self.ir.block(copied).args) {
+                    values.insert(old, new);
+                }
+                let ops: Vec<Op> = self.ir.block_ops(block).collect();
+                for op in ops {
+                    self.clone_op(op, Point::End(copied), values);
+                }
+            }
+        }
+        copy
+    }
+
     /// The op that defines a value, if it is a result of an op of this kind.
     pub fn definer(&self, value: Value, kind: OpKind) -> Option<Op> {
         definer(self.ir, value).filter(|&it| self.ir.op(it).kind == kind)

@@ -65,6 +65,9 @@ fn is_alive(ir: &Ir, region: Region) -> bool {
 }
 
 /// Erases the blocks of a region that no way leads to; says whether there were any.
+///
+/// # Panics
+/// If something that is reached uses what is not: a mistake of who changed the program.
 pub fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
     let ir = &*rewriter.ir;
     let blocks = ir.blocks(region);

@@ -3,7 +3,7 @@
 use super::reader::{Reader, Res};
 use crate::dialect::format::Bind;
 use crate::print::{Fits, Printer, Unfit, fits};
-use crate::{Code, TokenKind, Type, TypeData};
+use crate::{Code, OpKind, TokenKind, Type, TypeData};
 
 impl Reader<'_, '_> {
     pub(super) fn bound_type(&mut self, bind: Bind) -> Res {
@@ -222,7 +222,14 @@ impl Printer<'_> {
         let types = self.take_results()?;
         if !types.is_empty() {
             self.word("-> ");
-            self.text.result_types(&types);
+            // Some ops put one type in parentheses, too.
+            if matches!(self.kind(), OpKind::ScfIf | OpKind::MemrefAllocaScope) {
+                self.text.push("(");
+                self.text.types(&types);
+                self.text.push(")");
+            } else {
+                self.text.result_types(&types);
+            }
         }
         Ok(())
     }

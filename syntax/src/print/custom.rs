@@ -385,6 +385,10 @@ impl Printer<'_> {
         let ir = self.ir;
         let [only] = blocks else { return None };
         let terminator = ir.op(op).kind.implicit_terminator()?;
+        // `mlir-opt` writes it all the same.
+        if terminator == OpKind::ScfReduce {
+            return None;
+        }
         let last = ir.last_op(*only)?;
         let data = ir.op(last);
         if ir.prev(last).is_some_and(|it| is_terminator(ir, it)) {

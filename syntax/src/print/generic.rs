@@ -69,6 +69,8 @@ pub(crate) struct Printer<'a> {
     pub(super) numbers: Numbers,
     /// Ops are printed in their own forms.
     is_custom: bool,
+    /// See [`Style::has_names`].
+    has_names: bool,
     /// How many regions are around.
     pub(super) depth: usize,
     /// The dialect that op names need not mention.
@@ -87,6 +89,7 @@ impl<'a> Printer<'a> {
             text,
             numbers: Numbers::new(style.has_names && style.is_custom),
             is_custom: style.is_custom,
+            has_names: style.has_names,
             depth: 0,
             default_dialect: Some("builtin"),
             place: None,
@@ -277,11 +280,30 @@ impl<'a> Printer<'a> {
                 });
                 self.text.push(")");
             }
-            self.text.push(":\n");
+            self.text.push(":");
+            self.predecessors(block);
+            self.text.push("\n");
         }
         for op in ir.block_ops(block).filter(|it| Some(*it) != without) {
             self.op(op);
         }
+    }
+
+    /// `// 2 preds: ^bb0, ^bb1`, where names are those of MLIR.
+    fn predecessors(&mut self, block: Block) {
+        if !self.has_names {
+            return;
+        }
+        let ir = self.ir;
+        let blocks = ir.block(block).preds.iter().map(|it| ir.block_of(it.0));
+        let mut numbers: Vec<u32> = blocks.filter_map(|it| self.numbers.block(it)).collect();
+        numbers.sort_unstable();
+        let names: Vec<String> = numbers.iter().map(|it| format!("^bb{it}")).collect();
+        let _ = match names.len() {
+            0 => write!(self.text.out, "  // no predecessors"),
+            1 => write!(self.text.out, "  // pred: {}", names[0]),
+            n => write!(self.text.out, "  // {n} preds: {}", names.join(", ")),
+        };
     }
 
     /// The resources that something refers to, and those of nobody's dialect.

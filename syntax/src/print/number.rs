@@ -224,6 +224,12 @@ fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
             }
         }
         OpKind::FuncConstant => one("f"),
+        OpKind::ArithMulsiExtended | OpKind::ArithMuluiExtended if data.results.len() == 2 => {
+            ["low", "high"].map(|it| (Some(it.to_owned()), 1)).to_vec()
+        }
+        OpKind::ArithAdduiExtended if data.results.len() == 2 => {
+            ["sum", "overflow"].map(|it| (Some(it.to_owned()), 1)).to_vec()
+        }
         OpKind::MemrefExtractStridedMetadata => {
             let name = |it: &str| Some(it.to_owned());
             let rank = data.results.len().saturating_sub(2) / 2;
