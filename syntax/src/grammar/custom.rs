@@ -634,7 +634,7 @@ impl Printer<'_> {
                 Ok(())
             }
             Element::Permutation(name) => self.write_permutation(name),
-            Element::Subview => self.write_static_lists(["[", "[", "["]),
+            Element::Subview => self.write_static_lists(["[", " [", " ["]),
             Element::ReinterpretCast => {
                 self.word("to");
                 self.write_static_lists([" offset: [", ", sizes: [", ", strides: ["])
