@@ -4,73 +4,29 @@
 
 pub(crate) mod foreign;
 
+pub use noisy_syntax::dialect::Access;
+use noisy_syntax::dialect::{Buffer, Effects, Speculation};
 use noisy_syntax::{Def, Dim, Ir, Op, OpKind, Region, Traits, TypeData, Value};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use crate::rewrite::{constants, operand};
-
-/// What an op does to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Reads it.
-    Read,
-    /// Writes it.
-    Write,
-    /// Makes it.
-    Allocate,
-    /// Ends it.
-    Free,
-}
 
 /// Accesses, each with the buffer it goes to, if that is known.
 pub type Accesses = SmallVec<[(Access, Option<Value>); 2]>;
 
 /// The accesses of an op by itself, each with the buffer it goes to; `None` if they are not known. Those of what is in its regions
-/// come on top if [`is_recursive`].
+/// come on top.
 pub fn accesses(ir: &Ir, op: Op) -> Option<Accesses> {
-    let at = |n: usize| operand(ir, op, n);
-    let result = || ir.op(op).results.first().copied();
-    let kind = ir.op(op).kind;
-    Some(match kind {
-        OpKind::MemrefLoad | OpKind::AffineLoad | OpKind::AffineVectorLoad => {
-            smallvec![(Access::Read, at(0))]
-        }
-        OpKind::MemrefStore | OpKind::AffineStore | OpKind::AffineVectorStore => {
-            smallvec![(Access::Write, at(1))]
-        }
-        OpKind::MemrefAlloc | OpKind::MemrefAlloca => smallvec![(Access::Allocate, result())],
-        OpKind::MemrefDealloc => smallvec![(Access::Free, at(0))],
-        OpKind::MemrefCopy => smallvec![(Access::Read, at(0)), (Access::Write, at(1))],
-        OpKind::MemrefAtomicRmw => smallvec![(Access::Read, at(1)), (Access::Write, at(1))],
-        _ if kind.has(Traits::PURE) || is_recursive(kind) => SmallVec::new(),
-        OpKind::Unknown => return foreign::accesses(ir.op_name(op)),
-        _ => return None,
-    })
-}
-
-/// Whether an op does what the ops in its regions do, and nothing else.
-pub fn is_recursive(kind: OpKind) -> bool {
-    use OpKind::{
-        AffineFor, AffineIf, AffineParallel, BuiltinModule, MemrefAllocaScope, ScfExecuteRegion,
-        ScfFor, ScfForall, ScfForallInParallel, ScfIf, ScfIndexSwitch, ScfParallel, ScfReduce,
-        ScfWhile,
+    let data = ir.op(op);
+    if data.kind == OpKind::Unknown {
+        return foreign::accesses(ir.op_name(op));
+    }
+    let Effects::Known(all) = data.kind.spec().effects else { return None };
+    let value = |it: Buffer| match it {
+        Buffer::Operand(at) => operand(ir, op, at),
+        Buffer::Result(at) => data.results.get(at).copied(),
     };
-    matches!(
-        kind,
-        AffineFor
-            | AffineIf
-            | AffineParallel
-            | MemrefAllocaScope
-            | ScfExecuteRegion
-            | ScfFor
-            | ScfForall
-            | ScfForallInParallel
-            | ScfIf
-            | ScfIndexSwitch
-            | ScfParallel
-            | ScfReduce
-            | ScfWhile
-    ) && kind != BuiltinModule
+    Some(all.iter().map(|&(access, buffer)| (access, value(buffer))).collect())
 }
 
 /// The ops in the regions of an op, itself included, while `is_fine` says so; whether it always did.
@@ -102,9 +58,8 @@ pub fn is_droppable(ir: &Ir, op: Op) -> bool {
         return false;
     }
     all_in(ir, op, &mut |it| {
-        accesses(ir, it).is_some_and(|it| {
-            it.iter().all(|it| matches!(it.0, Access::Read | Access::Allocate))
-        })
+        accesses(ir, it)
+            .is_some_and(|it| it.iter().all(|it| matches!(it.0, Access::Read | Access::Allocate)))
     })
 }
 
@@ -120,50 +75,30 @@ pub fn is_speculatable(ir: &Ir, op: Op) -> bool {
 
 /// Whether an op by itself is defined for all operands.
 fn is_defined(ir: &Ir, op: Op) -> bool {
+    let int = |at: usize| operand(ir, op, at).and_then(|it| constants::int_of(ir, it));
     let kind = ir.op(op).kind;
-    let divisor = || {
-        let ty = operand(ir, op, 1).map(|it| ir.value(it).ty)?;
-        let width = noisy_analyses::constant::width(ir, ty)?;
-        Some((constants::int_of(ir, operand(ir, op, 1)?)?, width))
-    };
-    match kind {
-        OpKind::ArithDivui | OpKind::ArithRemui | OpKind::ArithCeildivui => {
-            divisor().is_some_and(|it| it.0 != 0)
-        }
-        OpKind::ArithDivsi
-        | OpKind::ArithRemsi
-        | OpKind::ArithCeildivsi
-        | OpKind::ArithFloordivsi => divisor().is_some_and(|(it, _)| it != 0 && it != -1),
-        OpKind::MemrefDim => {
-            let index = operand(ir, op, 1).and_then(|it| constants::int_of(ir, it));
+    match kind.spec().speculation {
+        Speculation::Never if kind == OpKind::Unknown => foreign::is_always_defined(ir, op),
+        Speculation::Never => false,
+        Speculation::Always | Speculation::Regions => true,
+        Speculation::UnitStep => match kind {
+            OpKind::AffineFor => ir.attr(op, "step").is_some_and(|it| {
+                matches!(ir.interner.attr_data(it), noisy_syntax::AttrData::Int { value: 1, .. })
+            }),
+            _ => int(2) == Some(1),
+        },
+        Speculation::Divisor => int(1).is_some_and(|it| it != 0),
+        Speculation::SignedDivisor => int(1).is_some_and(|it| it != 0 && it != -1),
+        Speculation::Dimension => {
             let rank = operand(ir, op, 0).and_then(|it| rank_of(ir, it));
-            matches!((index, rank), (Some(index), Some(rank)) if (0..rank).contains(&index))
+            matches!((int(1), rank), (Some(index), Some(rank)) if (0..rank).contains(&index))
         }
-        // Loops may not end, and how often they run is decided where they stand.
-        OpKind::ScfFor => {
-            operand(ir, op, 2).and_then(|it| constants::int_of(ir, it)).is_some_and(|it| it == 1)
-        }
-        OpKind::ScfIf
-        | OpKind::ScfIndexSwitch
-        | OpKind::ScfExecuteRegion
-        | OpKind::AffineIf
-        | OpKind::AffineParallel => true,
-        OpKind::AffineFor => ir.attr(op, "step").is_some_and(|it| {
-            matches!(ir.interner.attr_data(it), noisy_syntax::AttrData::Int { value: 1, .. })
-        }),
-        // Access out of bounds is undefined, and so is a division by zero in a map.
-        OpKind::AffineApply | OpKind::AffineMin | OpKind::AffineMax => {
-            noisy_analyses::integer::fold::map(ir, op, "map").is_some_and(|map| {
-                let exprs: Vec<_> = match &map.body {
-                    noisy_syntax::affine::Body::Map(it) => it.iter().collect(),
-                    noisy_syntax::affine::Body::Set(_) => return false,
-                };
-                exprs.into_iter().all(divides_by_constants)
+        Speculation::Map => {
+            noisy_analyses::integer::fold::map(ir, op, "map").is_some_and(|map| match &map.body {
+                noisy_syntax::affine::Body::Map(it) => it.iter().all(divides_by_constants),
+                noisy_syntax::affine::Body::Set(_) => false,
             })
         }
-        OpKind::AffineDelinearizeIndex | OpKind::NoisyDecode | OpKind::NoisyReduceNoise => false,
-        OpKind::Unknown => foreign::is_always_defined(ir, op),
-        _ => kind.has(Traits::PURE),
     }
 }
 
@@ -172,8 +107,7 @@ fn divides_by_constants(expr: &noisy_syntax::affine::Expr) -> bool {
     match expr {
         Expr::Const(_) | Expr::Dim(_) | Expr::Symbol(_) => true,
         Expr::Binary(op, both) => {
-            let is_division =
-                matches!(op, Operator::Mod | Operator::FloorDiv | Operator::CeilDiv);
+            let is_division = matches!(op, Operator::Mod | Operator::FloorDiv | Operator::CeilDiv);
             let is_positive = matches!(both.1, Expr::Const(by) if by > 0);
             (!is_division || is_positive)
                 && divides_by_constants(&both.0)

@@ -107,7 +107,10 @@ impl Sink {
                 let _ = writeln!(out, "{}: {kind}: {text}", self.input.file);
             }
         }
-        debug_assert!(text.is_empty() || !first.is_empty(), "a diagnostic starts with its sentence");
+        debug_assert!(
+            text.is_empty() || !first.is_empty(),
+            "a diagnostic starts with its sentence"
+        );
         let _ = std::io::stderr().write_all(out.as_bytes());
     }
 

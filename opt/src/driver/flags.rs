@@ -34,25 +34,57 @@ const FLAGS: &[(&str, Takes, &str)] = &[
     ("mlir-print-debuginfo", Takes::Bool, "Print locations (they are not kept: prints none)"),
     ("mlir-print-ir-after", Takes::Value, "Print IR after specified passes"),
     ("mlir-print-ir-after-all", Takes::Bool, "Print IR after each pass"),
-    ("mlir-print-ir-after-change", Takes::Bool, "When printing the IR after a pass, only print if the IR changed"),
-    ("mlir-print-ir-after-failure", Takes::Bool, "When printing the IR after a pass, only print if the pass failed"),
+    (
+        "mlir-print-ir-after-change",
+        Takes::Bool,
+        "When printing the IR after a pass, only print if the IR changed",
+    ),
+    (
+        "mlir-print-ir-after-failure",
+        Takes::Bool,
+        "When printing the IR after a pass, only print if the pass failed",
+    ),
     ("mlir-print-ir-before", Takes::Value, "Print IR before specified passes"),
     ("mlir-print-ir-before-all", Takes::Bool, "Print IR before each pass"),
-    ("mlir-print-ir-module-scope", Takes::Bool, "When printing IR, always print the top-level operation"),
+    (
+        "mlir-print-ir-module-scope",
+        Takes::Bool,
+        "When printing IR, always print the top-level operation",
+    ),
     ("mlir-print-local-scope", Takes::Bool, "Print with local scope and inline information"),
     ("mlir-print-op-generic", Takes::Bool, "Print the generic op form"),
     ("mlir-timing", Takes::Bool, "Display execution times"),
     ("mlir-timing-display", Takes::Value, "Display method for timing data: list or tree"),
     ("mlir-pass-statistics", Takes::Bool, "Display the statistics of each pass"),
-    ("mlir-pass-statistics-display", Takes::Value, "Display method for pass statistics: list or pipeline"),
-    ("mlir-pass-pipeline-crash-reproducer", Takes::Value, "Write a reproducer to the given file if a pass fails"),
-    ("mlir-pass-pipeline-local-reproducer", Takes::Bool, "When generating a reproducer, only the failing pass"),
-    ("no-implicit-module", Takes::Bool, "Disable implicit addition of a top-level module op during parsing"),
+    (
+        "mlir-pass-statistics-display",
+        Takes::Value,
+        "Display method for pass statistics: list or pipeline",
+    ),
+    (
+        "mlir-pass-pipeline-crash-reproducer",
+        Takes::Value,
+        "Write a reproducer to the given file if a pass fails",
+    ),
+    (
+        "mlir-pass-pipeline-local-reproducer",
+        Takes::Bool,
+        "When generating a reproducer, only the failing pass",
+    ),
+    (
+        "no-implicit-module",
+        Takes::Bool,
+        "Disable implicit addition of a top-level module op during parsing",
+    ),
     ("log-actions-to", Takes::Value, "Log action execution to a file, or stdout if '-' is passed"),
     ("o", Takes::Value, "Output filename"),
     ("pass-pipeline", Takes::Value, "Textual description of the pass pipeline to run"),
     ("run-reproducer", Takes::Bool, "Run the pipeline stored in the reproducer"),
-    ("split-input-file", Takes::Maybe, "Split the input file into pieces and process each chunk independently"),
+    (
+        "split-input-file",
+        Takes::Maybe,
+        "Split the input file into pieces and process each chunk independently",
+    ),
     ("verify-diagnostics", Takes::Maybe, "Check that emitted diagnostics match expected-* lines"),
     ("verify-each", Takes::Bool, "Run the verifier after each transformation pass"),
     ("version", Takes::Bool, "Print the version"),
@@ -101,7 +133,8 @@ pub fn parse(args: &[String], is_pass: &dyn Fn(&str) -> bool) -> Result<Vec<Flag
                 ));
             }
             (None, _) if !is_pass(name) => {
-                let mut text = format!("Unknown command line argument '{arg}'.  Try: 'noisy-opt --help'");
+                let mut text =
+                    format!("Unknown command line argument '{arg}'.  Try: 'noisy-opt --help'");
                 if let Some(near) = nearest(name, FLAGS.iter().map(|it| it.0)) {
                     text += &format!("\nnoisy-opt: Did you mean '--{near}'?");
                 }

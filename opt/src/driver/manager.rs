@@ -132,8 +132,7 @@ impl<'a> Manager<'a> {
         group: &[&Pipeline],
         slot: usize,
     ) -> Result<(), Failed> {
-        let names: Vec<String> =
-            group.iter().map(|it| format!("'{}'", it.anchor)).collect();
+        let names: Vec<String> = group.iter().map(|it| format!("'{}'", it.anchor)).collect();
         let is_collection = group.len() > 1;
         if is_collection {
             let name = format!("Pipeline Collection : [{}]", names.join(", "));
@@ -265,7 +264,7 @@ impl<'a> Manager<'a> {
         let mut at = String::new();
         if self.settings.print_ir.whole {
             at = format!(" ('{}' operation", ir.op_name(op));
-            if let Some((name, _)) = ir.rest(op).symbol {
+            if let Some((name, _)) = ir.extra(op).symbol {
                 at += &format!(": @{}", ir.interner.str(name));
             }
             at += ")";
@@ -284,7 +283,9 @@ impl<'a> Manager<'a> {
 /// Writes that a pass begins or has ended.
 pub fn log_action(file: &str, class: &str, op: &str, is_begin: bool) {
     let line = if is_begin {
-        format!("[thread main] begins (no breakpoint) Action `pass-execution`  running `{class}` on Operation `{op}`\n")
+        format!(
+            "[thread main] begins (no breakpoint) Action `pass-execution`  running `{class}` on Operation `{op}`\n"
+        )
     } else {
         "[thread main] completed `pass-execution`\n".to_owned()
     };

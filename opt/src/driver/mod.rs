@@ -194,7 +194,9 @@ impl Run {
                     }
                 },
                 None => {
-                    complain("noisy-opt: no `mlir_reproducer` resource with a `pipeline` in the input");
+                    complain(
+                        "noisy-opt: no `mlir_reproducer` resource with a `pipeline` in the input",
+                    );
                     return 1;
                 }
             }
@@ -255,15 +257,16 @@ impl Run {
         let mut ir = parsed?;
         let top = if self.no_implicit_module { only_op(&ir) } else { Some(wrap(&mut ir)) };
         let Some(top) = top else {
-            sink.tell(Severity::Error, Some(0), "source must contain a single top-level operation, found: 0");
+            sink.tell(
+                Severity::Error,
+                Some(0),
+                "source must contain a single top-level operation, found: 0",
+            );
             return Err(());
         };
         let anchor = &self.pipeline.anchor;
         if *anchor != ir.op_name(top) && anchor != "any" && !self.pipeline.elements.is_empty() {
-            let text = format!(
-                "can't run '{anchor}' pass manager on '{}' op",
-                ir.op_name(top)
-            );
+            let text = format!("can't run '{anchor}' pass manager on '{}' op", ir.op_name(top));
             sink.tell(Severity::Error, None, &text);
             return Err(());
         }
@@ -374,7 +377,8 @@ fn list() -> String {
 
 fn parse_pipeline(text: &str) -> Result<Pipeline, Stop> {
     Pipeline::parse(text).map_err(|error| {
-        let mut out = format!("error: {}\n{text}\n{:>width$}", error.message, "^", width = error.at + 1);
+        let mut out =
+            format!("error: {}\n{text}\n{:>width$}", error.message, "^", width = error.at + 1);
         if let Some(name) = error.suggestion {
             out += &format!("\nnote: did you mean '{name}'?");
         }

@@ -57,9 +57,10 @@ impl Pipeline {
         if anchor.is_empty() || !is_open {
             return Err(PipelineError {
                 at: start,
-                message: "expected pass pipeline to be wrapped with the anchor operation type, e.g. \
+                message:
+                    "expected pass pipeline to be wrapped with the anchor operation type, e.g. \
                           'builtin.module(...)'"
-                    .to_owned(),
+                        .to_owned(),
                 suggestion: None,
             });
         }
@@ -191,7 +192,10 @@ impl Parser<'_> {
                         return Err(Self::wrong("expected ',' after parsing pipeline", self.at));
                     }
                     None => {
-                        return Err(Self::wrong("encountered unbalanced parentheses while parsing pipeline", self.at));
+                        return Err(Self::wrong(
+                            "encountered unbalanced parentheses while parsing pipeline",
+                            self.at,
+                        ));
                     }
                 }
             }

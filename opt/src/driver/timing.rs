@@ -29,12 +29,8 @@ pub struct Display {
 
 impl Default for Timing {
     fn default() -> Self {
-        let root = Node {
-            name: "Total".to_owned(),
-            slot: 0,
-            time: Duration::ZERO,
-            children: Vec::new(),
-        };
+        let root =
+            Node { name: "Total".to_owned(), slot: 0, time: Duration::ZERO, children: Vec::new() };
         Self { nodes: vec![root], open: vec![(0, Instant::now())] }
     }
 }
@@ -51,12 +47,8 @@ impl Timing {
         let mut same = self.nodes[around].children.iter().copied();
         let found = same.find(|&it| self.nodes[it].name == name && self.nodes[it].slot == slot);
         let node = found.unwrap_or_else(|| {
-            let node = Node {
-                name: name.to_owned(),
-                slot,
-                time: Duration::ZERO,
-                children: Vec::new(),
-            };
+            let node =
+                Node { name: name.to_owned(), slot, time: Duration::ZERO, children: Vec::new() };
             self.nodes.push(node);
             let number = self.nodes.len() - 1;
             self.nodes[around].children.push(number);

@@ -72,7 +72,7 @@ pub fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1]> {
 
 /// Whether the table has folds of this kind of op.
 fn is_folded(kind: OpKind) -> bool {
-    kind.has(Traits::PURE)
+    kind.is_pure()
         && !kind.has(Traits::TERMINATOR)
         && !kind.has(Traits::CONSTANT)
         && kind != OpKind::Unknown
@@ -134,7 +134,8 @@ impl Rewriter<'_> {
         if data.operands.len() != 2 {
             return false;
         }
-        if !kind.has(Traits::COMMUTATIVE) && kind != OpKind::ArithCmpi && kind != OpKind::ArithCmpf {
+        if !kind.has(Traits::COMMUTATIVE) && kind != OpKind::ArithCmpi && kind != OpKind::ArithCmpf
+        {
             return false;
         }
         let (a, b) = (self.operand(op, 0), self.operand(op, 1));

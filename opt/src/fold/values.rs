@@ -10,9 +10,7 @@ use crate::rewrite::{definer, operand};
 /// The value that the only result of an op is.
 pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
     let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1));
-    let of = |value: Value, kind: OpKind| {
-        definer(ir, value).filter(|&it| ir.op(it).kind == kind)
-    };
+    let of = |value: Value, kind: OpKind| definer(ir, value).filter(|&it| ir.op(it).kind == kind);
     let at = |op: Op, n: usize| operand(ir, op, n);
     match (ir.op(op).kind, b) {
         (OpKind::ArithAddi, Some(b)) => {
@@ -25,22 +23,14 @@ pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
         (OpKind::ArithSubi, Some(b)) => {
             let sum = of(a, OpKind::ArithAddi)?;
             let (x, y) = (at(sum, 0)?, at(sum, 1)?);
-            if y == b {
-                Some(x)
-            } else {
-                (x == b).then_some(y)
-            }
+            if y == b { Some(x) } else { (x == b).then_some(y) }
         }
         (OpKind::ArithAndi, Some(b)) => and(ir, a, b).or_else(|| and(ir, b, a)),
         (OpKind::ArithXori, Some(b)) => {
             let left = |xor: Value, other: Value| {
                 let xor = of(xor, OpKind::ArithXori)?;
                 let (x, y) = (at(xor, 0)?, at(xor, 1)?);
-                if y == other {
-                    Some(x)
-                } else {
-                    (x == other).then_some(y)
-                }
+                if y == other { Some(x) } else { (x == other).then_some(y) }
             };
             left(a, b).or_else(|| left(b, a))
         }
@@ -51,8 +41,7 @@ pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
         }
         (OpKind::ArithTrunci, None) => {
             let inner = definer(ir, a)?;
-            let is_wide =
-                matches!(ir.op(inner).kind, OpKind::ArithExtsi | OpKind::ArithExtui);
+            let is_wide = matches!(ir.op(inner).kind, OpKind::ArithExtsi | OpKind::ArithExtui);
             let from = at(inner, 0)?;
             (is_wide && ir.value(from).ty == result_type(ir, op)).then_some(from)
         }

@@ -70,9 +70,7 @@ fn fixed_point(
             return Ok(());
         }
     }
-    Err(Failure(Some(format!(
-        "Composite pass \"{name}\" did not converge in {max} iterations"
-    ))))
+    Err(Failure(Some(format!("Composite pass \"{name}\" did not converge in {max} iterations"))))
 }
 
 fn run(cx: &mut Context<'_>, op: Op, pipeline: &Pipeline) -> Result<(), Failure> {

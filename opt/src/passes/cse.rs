@@ -286,7 +286,7 @@ fn key(ir: &Ir, op: Op) -> Option<Key> {
             }
             for inner in preorder(ir, region) {
                 let it = ir.op(inner);
-                if !it.regions.is_empty() || !ir.rest(inner).successors.is_empty() {
+                if !it.regions.is_empty() || !ir.extra(inner).successors.is_empty() {
                     return None;
                 }
                 regions.extend([u64::MAX - 1, it.name.index() as u64]);
@@ -296,7 +296,7 @@ fn key(ir: &Ir, op: Op) -> Option<Key> {
                     regions.push(number.unwrap_or((value.index() as u64) << 1));
                 }
                 regions.push(u64::MAX - 2);
-                for &(name, attr) in &ir.rest(inner).attrs {
+                for &(name, attr) in &ir.extra(inner).attrs {
                     regions.extend([name.index() as u64, attr.index() as u64]);
                 }
                 regions.push(u64::MAX - 3);
@@ -310,7 +310,7 @@ fn key(ir: &Ir, op: Op) -> Option<Key> {
     Some(Key {
         name: data.name,
         operands,
-        attrs: ir.rest(op).attrs.iter().copied().collect(),
+        attrs: ir.extra(op).attrs.iter().copied().collect(),
         results: data.results.iter().map(|&it| ir.value(it).ty).collect(),
         regions,
     })

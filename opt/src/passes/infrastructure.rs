@@ -36,9 +36,24 @@ const LISTS: &[OptionInfo] = &[
 ];
 
 pub(super) const PASSES: &[PassInfo] = &[
-    nothing("test-module-pass", "TestModulePass", Some("builtin.module"), "Test a module pass in the pass manager"),
-    nothing("test-function-pass", "TestFunctionPass", Some("func.func"), "Test a function pass in the pass manager"),
-    nothing("test-interface-pass", "TestInterfacePass", None, "Test an interface pass (running on FunctionOpInterface) in the pass manager"),
+    nothing(
+        "test-module-pass",
+        "TestModulePass",
+        Some("builtin.module"),
+        "Test a module pass in the pass manager",
+    ),
+    nothing(
+        "test-function-pass",
+        "TestFunctionPass",
+        Some("func.func"),
+        "Test a function pass in the pass manager",
+    ),
+    nothing(
+        "test-interface-pass",
+        "TestInterfacePass",
+        None,
+        "Test an interface pass (running on FunctionOpInterface) in the pass manager",
+    ),
     PassInfo {
         name: "test-options-pass",
         class: "TestOptionsPass",

@@ -34,8 +34,15 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 }
 
 fn is_loop(ir: &Ir, op: Op) -> bool {
-    let kind = ir.op(op).kind;
-    kind.has(Traits::LOOP) && kind != OpKind::ScfReduce
+    matches!(
+        ir.op(op).kind,
+        OpKind::ScfFor
+            | OpKind::ScfWhile
+            | OpKind::ScfParallel
+            | OpKind::ScfForall
+            | OpKind::AffineFor
+            | OpKind::AffineParallel
+    )
 }
 
 /// Moves what is invariant before a loop; how many ops that were.
@@ -69,7 +76,8 @@ fn is_invariant(ir: &Ir, op: Op, of: Op) -> bool {
                     noisy_syntax::Def::Argument(block, _) => ir.block(block).region,
                 };
                 // Defined in the op itself, or outside of the loop.
-                let is_inside = |at: Op| ir.op(at).regions.iter().any(|it| within(ir, region, it.1));
+                let is_inside =
+                    |at: Op| ir.op(at).regions.iter().any(|it| within(ir, region, it.1));
                 is_inside(op) || !is_inside(of)
             };
             if !operands(ir, it).iter().all(is_outside) {

@@ -160,9 +160,8 @@ impl PassInfo {
     pub fn options(&'static self, text: &str) -> Result<Options, String> {
         let given = self.options.iter().map(|it| (it.name, it.default.to_owned()));
         let mut out = Options(given.collect());
-        let failed = |what: String| {
-            format!("{what}\nfailed to add `{}` with options `{text}`", self.name)
-        };
+        let failed =
+            |what: String| format!("{what}\nfailed to add `{}` with options `{text}`", self.name);
         for (key, value) in split_options(text) {
             let Some(at) = self.options.iter().position(|it| it.name == key) else {
                 return Err(failed(format!("<Pass-Options-Parser>: no such option {key}")));

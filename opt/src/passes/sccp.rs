@@ -6,8 +6,8 @@ use noisy_syntax::{Block, Ir, Op, Region, Value};
 
 use super::{Context, Failure, Options, PassInfo};
 use crate::effects;
-use crate::rewrite::constants::{self, Uniqued};
 use crate::rewrite::Rewriter;
+use crate::rewrite::constants::{self, Uniqued};
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "sccp",

@@ -22,12 +22,10 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let mut choices = Vec::new();
     for &(_, region) in &cx.ir.op(op).regions {
-        choices.extend(preorder(cx.ir, region).into_iter().filter(|&it| {
-            match cx.ir.op(it).kind {
-                OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf => true,
-                OpKind::Unknown => effects::foreign::is_choice(cx.ir.op_name(it)),
-                _ => false,
-            }
+        choices.extend(preorder(cx.ir, region).into_iter().filter(|&it| match cx.ir.op(it).kind {
+            OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf => true,
+            OpKind::Unknown => effects::foreign::is_choice(cx.ir.op_name(it)),
+            _ => false,
         }));
     }
     let mut n = 0;

@@ -61,7 +61,7 @@ pub(super) fn visibility(ir: &Ir, op: Op) -> Visibility {
 
 /// The name that an op defines, if it is a symbol.
 pub(super) fn symbol(ir: &Ir, op: Op) -> Option<Name> {
-    ir.rest(op).symbol.map(|it| it.0)
+    ir.extra(op).symbol.map(|it| it.0)
 }
 
 /// Whether the symbols in the region of an op are its own. Of an op that is not known, they may be.
@@ -142,7 +142,7 @@ fn roots(ir: &Ir, table: Op, is_seen: bool, live: &mut FxHashSet<Op>, stack: &mu
 /// The symbols that an op refers to, each name of a path in its table.
 fn uses(ir: &Ir, op: Op) -> Vec<Op> {
     let mut out = Vec::new();
-    let mut attrs: Vec<noisy_syntax::Attr> = ir.rest(op).attrs.iter().map(|it| it.1).collect();
+    let mut attrs: Vec<noisy_syntax::Attr> = ir.extra(op).attrs.iter().map(|it| it.1).collect();
     let mut paths: Vec<Vec<Name>> = Vec::new();
     while let Some(attr) = attrs.pop() {
         match ir.interner.attr_data(attr) {
@@ -154,9 +154,9 @@ fn uses(ir: &Ir, op: Op) -> Vec<Op> {
     }
     for path in paths {
         let Some((&first, rest)) = path.split_first() else { continue };
-        let mut at = ir.resolve_symbol(op, first).or_else(|| {
-            symbol(ir, op).filter(|&it| it == first).map(|_| op)
-        });
+        let mut at = ir
+            .resolve_symbol(op, first)
+            .or_else(|| symbol(ir, op).filter(|&it| it == first).map(|_| op));
         out.extend(at);
         for &name in rest {
             at = at.and_then(|it| {

@@ -235,7 +235,8 @@ fn extend_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ty = rewriter.ty(rewriter.ir.op(op).results[0]);
     let mut new = NewOp::new(of.spec().name).operands(&[from]).results(&[ty]);
     let flag = |it: Op| rewriter.ir.attr(it, "nonNeg");
-    if let (true, OpKind::ArithExtui, Some(attr), Some(_)) = (is_same, kind, flag(op), flag(inner)) {
+    if let (true, OpKind::ArithExtui, Some(attr), Some(_)) = (is_same, kind, flag(op), flag(inner))
+    {
         new = new.attr("nonNeg", attr);
     }
     rewriter.replace_with(op, new);
@@ -283,10 +284,9 @@ fn high_half(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(product, 0), rewriter.operand(product, 1));
     let result = rewriter.ir.op(op).results[0];
     let ty = rewriter.ty(result);
-    for (kind, name) in [
-        (OpKind::ArithExtsi, "arith.mulsi_extended"),
-        (OpKind::ArithExtui, "arith.mului_extended"),
-    ] {
+    for (kind, name) in
+        [(OpKind::ArithExtsi, "arith.mulsi_extended"), (OpKind::ArithExtui, "arith.mului_extended")]
+    {
         let (Some(x), Some(y)) = (rewriter.definer(a, kind), rewriter.definer(b, kind)) else {
             continue;
         };
@@ -386,9 +386,7 @@ fn signed_product_by_one(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 pub(super) fn i1_like(ir: &mut Ir, ty: Type) -> Option<Type> {
     let data = match ir.interner.type_data(ty) {
         TypeData::Int { .. } => return Some(Type::I1),
-        TypeData::Vector { dims, .. } => {
-            TypeData::Vector { dims: dims.clone(), element: Type::I1 }
-        }
+        TypeData::Vector { dims, .. } => TypeData::Vector { dims: dims.clone(), element: Type::I1 },
         TypeData::Tensor { dims, encoding, .. } => {
             TypeData::Tensor { dims: dims.clone(), element: Type::I1, encoding: *encoding }
         }

@@ -6,8 +6,8 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
 use smallvec::SmallVec;
 
 use super::patterns;
-use crate::rewrite::greedy::Pattern;
 use crate::rewrite::Rewriter;
+use crate::rewrite::greedy::Pattern;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     CfBr: merge_into_predecessor, pass_through;
@@ -17,7 +17,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 };
 
 fn targets(ir: &Ir, op: Op) -> Vec<Block> {
-    ir.rest(op).successors.iter().filter_map(|it| it.block).collect()
+    ir.extra(op).successors.iter().filter_map(|it| it.block).collect()
 }
 
 /// Goes on to one successor, whatever the condition.
@@ -283,8 +283,7 @@ fn switch_decided_before(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             take(rewriter, op, at)
         }
         None => {
-            let kept: Vec<usize> =
-                (0..own.len()).filter(|&at| !known.contains(&own[at])).collect();
+            let kept: Vec<usize> = (0..own.len()).filter(|&at| !known.contains(&own[at])).collect();
             kept.len() != own.len() && replace_switch(rewriter, op, &own, &kept)
         }
     }

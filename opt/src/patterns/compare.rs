@@ -192,23 +192,21 @@ mod tests {
 
     #[test]
     fn comparisons_with_reals_agree_for_all_small_integers() {
-        let holds = |predicate: i128, x: f64, y: f64| {
-            match predicate {
-                0 => false,
-                15 => true,
-                _ => match x.partial_cmp(&y) {
-                    None => predicate >= 8,
-                    Some(order) => match if predicate < 8 { predicate } else { predicate - 7 } {
-                        1 => order.is_eq(),
-                        2 => order.is_gt(),
-                        3 => order.is_ge(),
-                        4 => order.is_lt(),
-                        5 => order.is_le(),
-                        6 => order.is_ne(),
-                        _ => predicate == 7,
-                    },
+        let holds = |predicate: i128, x: f64, y: f64| match predicate {
+            0 => false,
+            15 => true,
+            _ => match x.partial_cmp(&y) {
+                None => predicate >= 8,
+                Some(order) => match if predicate < 8 { predicate } else { predicate - 7 } {
+                    1 => order.is_eq(),
+                    2 => order.is_gt(),
+                    3 => order.is_ge(),
+                    4 => order.is_lt(),
+                    5 => order.is_le(),
+                    6 => order.is_ne(),
+                    _ => predicate == 7,
                 },
-            }
+            },
         };
         let mut reals: Vec<f64> = (-50..50).map(|it| f64::from(it) / 4.0).collect();
         reals.extend([f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e300, 1e-300]);

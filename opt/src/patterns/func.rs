@@ -18,7 +18,8 @@ fn call_of_constant(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     };
     let Some(callee) = rewriter.ir.attr(constant, "value") else { return false };
-    if !matches!(rewriter.ir.interner.attr_data(callee), AttrData::Symbol(path) if path.len() == 1) {
+    if !matches!(rewriter.ir.interner.attr_data(callee), AttrData::Symbol(path) if path.len() == 1)
+    {
         return false;
     }
     let all = operands(rewriter.ir, op);
@@ -39,9 +40,8 @@ fn cast_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let inputs = operands(ir, op);
     let results = &ir.op(op).results;
-    let types = |it: &[noisy_syntax::Value]| -> Vec<_> {
-        it.iter().map(|&it| ir.value(it).ty).collect()
-    };
+    let types =
+        |it: &[noisy_syntax::Value]| -> Vec<_> { it.iter().map(|&it| ir.value(it).ty).collect() };
     if inputs.is_empty() {
         return false;
     }

@@ -47,7 +47,12 @@ pub(super) fn results(ir: &Ir, op: Op) -> Vec<Value> {
 }
 
 /// Runs the only block of a region in place of an op: its terminator's operands are the results.
-pub(super) fn inline_region(rewriter: &mut Rewriter<'_>, op: Op, region: Region, args: &[Value]) -> bool {
+pub(super) fn inline_region(
+    rewriter: &mut Rewriter<'_>,
+    op: Op,
+    region: Region,
+    args: &[Value],
+) -> bool {
     let Some(block) = only_block(rewriter.ir, region) else { return false };
     let Some(end) = rewriter.ir.last_op(block) else { return false };
     let values = operands(rewriter.ir, end);
@@ -229,8 +234,8 @@ fn empty_if(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let is_empty = |it: Region| {
         rewriter.ir.items(it).filter(|&it| rewriter.ir.op(it).kind.is_op()).count() <= 1
     };
-    let can_go = rewriter.ir.op(op).results.is_empty()
-        && regions(rewriter.ir, op).into_iter().all(is_empty);
+    let can_go =
+        rewriter.ir.op(op).results.is_empty() && regions(rewriter.ir, op).into_iter().all(is_empty);
     if can_go {
         rewriter.erase(op);
     }
@@ -289,7 +294,9 @@ fn combine_neighbours(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     // What the second one says in place of the first one's results, where it stands.
     let old: Vec<Value> = results(rewriter.ir, before);
     let own: Vec<Value> = results(rewriter.ir, op);
-    if (!old.is_empty() || !own.is_empty()) && !first.iter().chain(&second).all(|&it| has(it, rewriter)) {
+    if (!old.is_empty() || !own.is_empty())
+        && !first.iter().chain(&second).all(|&it| has(it, rewriter))
+    {
         // A choice with results has both regions; one without may lack the else, which then yields nothing.
         let first_fine = old.is_empty() || first.iter().all(|&it| has(it, rewriter));
         let second_fine = own.is_empty() || second.iter().all(|&it| has(it, rewriter));
@@ -362,7 +369,8 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let yielded = operands(rewriter.ir, end);
-    let otherwise = terminator(rewriter.ir, no).map(|it| operands(rewriter.ir, it)).unwrap_or_default();
+    let otherwise =
+        terminator(rewriter.ir, no).map(|it| operands(rewriter.ir, it)).unwrap_or_default();
     let inner_results = results(rewriter.ir, inner);
     let inner_otherwise =
         terminator(rewriter.ir, inner_no).map(|it| operands(rewriter.ir, it)).unwrap_or_default();

@@ -3,7 +3,9 @@
 use noisy_analyses::constant::{self, Constant};
 use noisy_analyses::integer::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
-use noisy_syntax::{Attr, AttrData, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value};
+use noisy_syntax::{
+    Attr, AttrData, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
+};
 use rustc_hash::FxHashMap;
 
 use super::{Rewriter, definer};

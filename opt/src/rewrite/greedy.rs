@@ -7,9 +7,9 @@
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
 
+use super::Rewriter;
 use super::constants::Uniqued;
 use super::regions::{self, Simplify};
-use super::Rewriter;
 use crate::effects;
 
 /// A rewriting rule for one kind of op.

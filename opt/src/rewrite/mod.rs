@@ -287,7 +287,7 @@ impl<'a> Rewriter<'a> {
     pub fn rebuild(&mut self, op: Op, operands: &[Value], results: &[Type]) -> Op {
         let name = self.ir.op_name(op).to_owned();
         let mut new = NewOp::new(&name).operands(operands).results(results);
-        for &(name, attr) in &self.ir.rest(op).attrs {
+        for &(name, attr) in &self.ir.extra(op).attrs {
             new = new.attr(self.ir.interner.str(name), attr);
         }
         let new = self.insert(new, Point::Before(op));
@@ -306,7 +306,7 @@ impl<'a> Rewriter<'a> {
         values: &mut rustc_hash::FxHashMap<Value, Value>,
     ) -> Op {
         let data = self.ir.op(op);
-        assert!(self.ir.rest(op).successors.is_empty(), "branches are copied with their blocks");
+        assert!(self.ir.extra(op).successors.is_empty(), "branches are copied with their blocks");
         let of = |it: Value, values: &rustc_hash::FxHashMap<Value, Value>| {
             values.get(&it).copied().unwrap_or(it)
         };
@@ -316,7 +316,7 @@ impl<'a> Rewriter<'a> {
         let old_results = data.results.clone();
         let old_regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
         let mut new = NewOp::new(self.ir.op_name(op)).operands(&operands).results(&types);
-        for &(name, attr) in &self.ir.rest(op).attrs {
+        for &(name, attr) in &self.ir.extra(op).attrs {
             new = new.attr(self.ir.interner.str(name), attr);
         }
         let copy = self.insert(new.regions(old_regions.len()), at);

@@ -59,9 +59,9 @@ pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> b
 }
 
 fn is_alive(ir: &Ir, region: Region) -> bool {
-    ir.region(region).parent.is_some_and(|op| {
-        ir.is_alive(op) && ir.op(op).regions.iter().any(|it| it.1 == region)
-    })
+    ir.region(region)
+        .parent
+        .is_some_and(|op| ir.is_alive(op) && ir.op(op).regions.iter().any(|it| it.1 == region))
 }
 
 /// Erases the blocks of a region that no way leads to; says whether there were any.
@@ -77,7 +77,7 @@ pub fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
     reached.insert(entry);
     while let Some(block) = stack.pop() {
         let Some(last) = ir.last_op(block) else { continue };
-        for successor in &ir.rest(last).successors {
+        for successor in &ir.extra(last).successors {
             if let Some(to) = successor.block
                 && reached.insert(to)
             {
@@ -119,7 +119,7 @@ fn erase_dead(rewriter: &mut Rewriter<'_>, region: Region) {
         let own = operands.filter(|(at, _)| !passed.contains(at)).filter_map(|it| it.1.value);
         values.extend(own);
         if passed.is_empty() {
-            for block in ir.rest(op).successors.iter().filter_map(|it| it.block) {
+            for block in ir.extra(op).successors.iter().filter_map(|it| it.block) {
                 values.extend(ir.block(block).args.iter());
             }
         }
@@ -151,8 +151,7 @@ fn erase_dead(rewriter: &mut Rewriter<'_>, region: Region) {
             continue;
         }
         let args = ir.block(block).args.iter().enumerate();
-        let dead: Vec<usize> =
-            args.filter(|it| !live_args.contains(it.1)).map(|it| it.0).collect();
+        let dead: Vec<usize> = args.filter(|it| !live_args.contains(it.1)).map(|it| it.0).collect();
         if !dead.is_empty() {
             dead_args.push((block, dead));
         }

@@ -16,7 +16,7 @@ macro_rules! affine {
             ],
             implicit_terminator: Some(OpKind::AffineYield),
             effects: Effects::NONE,
-            speculation: Speculation::Regions,
+            speculation: Speculation::UnitStep,
             form: &[Element::AffineFor, Element::Region, Element::AttrDict],
             ..OpSpec::NONE
         }

@@ -300,7 +300,7 @@ pub enum Speculation {
     Always,
     /// It is if all ops in its regions are.
     Regions,
-    /// As [`Self::Regions`], if operand 2, its step, is the constant 1.
+    /// As [`Self::Regions`], if its step (operand 2, or the attribute `step`) is the constant 1: only then does the loop surely end.
     UnitStep,
     /// If operand 1, the divisor, is a constant other than 0.
     Divisor,

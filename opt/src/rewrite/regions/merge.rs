@@ -51,7 +51,7 @@ fn signature(ir: &Ir, block: Block) -> Option<Vec<u64>> {
             let number = local.get(&value).map(|it| it << 1 | 1);
             out.push(number.unwrap_or((value.index() as u64) << 1));
         }
-        let rest = ir.rest(op);
+        let rest = ir.extra(op);
         out.push(rest.attrs.len() as u64);
         for &(name, attr) in &rest.attrs {
             out.extend([name.index() as u64, attr.index() as u64]);
