@@ -6,9 +6,8 @@
 use std::ops::Range;
 
 use noisy_syntax::lex::lex;
-use noisy_syntax::{Attr, AttrData, Form, Ir, Op, Span, TokenKind, TypeData};
+use noisy_syntax::{Attr, AttrData, Form, Ir, Op, Source, Span, TokenKind, TypeData};
 
-use crate::Document;
 use crate::model::Bits;
 
 /// The name of the attribute.
@@ -101,10 +100,10 @@ pub(crate) fn results_of_type(
 }
 
 /// Where a contract stands: `noisy.bound = 20 : i64`; the head of the function if it is not to be found there.
-pub fn range(document: &Document, function: Op, side: Side, index: usize) -> Range<usize> {
-    let ir = document.ir();
+pub fn range(source: &Source, function: Op, side: Side, index: usize) -> Range<usize> {
+    let ir = source.ir();
     let head = ir.head_range(function);
-    let text = document.source().slice(head.clone());
+    let text = source.slice(head.clone());
     let found = find(&text, ir.op(function).form == Form::Generic, side, index);
     found.map_or(head.clone(), |it| head.start + it.start as usize..head.start + it.end as usize)
 }

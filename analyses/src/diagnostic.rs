@@ -1,5 +1,6 @@
 //! What the user sees: diagnostics, and the fixes that come with them. Plain data in byte ranges of one text.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// How bad it is.
@@ -149,6 +150,28 @@ pub struct Fix {
     pub applicability: Applicability,
     /// The edits, in textual order, disjoint, against the text that was analyzed.
     pub edits: Vec<TextEdit>,
+}
+
+/// The edits of those of some fixes that can be applied at once, in textual order, and for each fix whether it is among them: in the order given,
+/// each that edits no place that one before it edits.
+pub fn combine<'a>(fixes: impl IntoIterator<Item = &'a Fix>) -> (Vec<TextEdit>, Vec<bool>) {
+    // By start; a fix may name one edit twice, two of them may not begin at one place.
+    let mut taken: BTreeMap<usize, &TextEdit> = BTreeMap::new();
+    let mut is_taken = Vec::new();
+    for fix in fixes {
+        let is_free = fix.edits.iter().all(|it| {
+            let before = taken.range(..=it.range.start).next_back();
+            let after = taken.range(it.range.start..).next();
+            before
+                .is_none_or(|(&start, of)| of.range.end <= it.range.start && start < it.range.start)
+                && after.is_none_or(|(&start, _)| it.range.end <= start)
+        });
+        if is_free {
+            taken.extend(fix.edits.iter().map(|it| (it.range.start, it)));
+        }
+        is_taken.push(is_free);
+    }
+    (taken.into_values().cloned().collect(), is_taken)
 }
 
 impl Fix {

@@ -3,17 +3,15 @@
 //! [`Document`] is the entry: a text with its IR, facts and diagnostics, kept up to date edit by edit. [`insert_reduces`] is
 //! the optimizer's face. Nothing here knows an editor.
 
-mod candidates;
 pub mod cfg;
 pub mod checks;
 pub mod constant;
 pub mod contract;
 pub mod dense;
-pub mod derivation;
 mod diagnostic;
 mod document;
 pub mod dump;
-pub mod extract;
+pub mod explain;
 mod fact;
 pub mod fix;
 pub mod flow;
@@ -22,27 +20,29 @@ pub mod lattice;
 pub mod liveness;
 pub mod model;
 pub mod noise;
-pub use noisy_placement as placement;
+mod program;
 pub mod range;
 pub mod rule;
 pub mod sparse;
 
 pub use constant::Constant;
-pub use derivation::{Derivation, Step};
 pub use diagnostic::{
     Applicability, Category, Diagnostic, Fix, MAX_DIAGNOSTICS, Related, Severity, Tag, TextEdit,
-    worst,
+    combine, worst,
 };
-pub use document::{Assumption, Document};
-pub use extract::Objective;
+pub use document::Document;
+pub use explain::{Assumption, Derivation, Step};
 pub use fact::Noise;
+pub use fix::extract::Objective;
 pub use fix::{
     FixError, FunctionOutcome, Group, Mended, Options, Outcome, Price, Standing, Verdict, Watch,
     insert_reduces,
 };
 pub use integer::Integers;
 pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
+pub use noisy_placement as placement;
 pub use placement::Limits;
+pub use program::Program;
 pub use range::{Bounds, Range};
 pub use rule::Rule;
 

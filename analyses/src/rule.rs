@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use noisy_syntax::Code;
 
 use crate::checks::{self, Check};
-use crate::{Category, Severity};
+use crate::diagnostic::{Category, Severity};
 
 /// A rule.
 #[derive(Clone, Copy, Debug)]

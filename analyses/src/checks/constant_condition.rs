@@ -33,26 +33,28 @@
 
 use noisy_syntax::{Def, OpKind, Value};
 
-use super::Check;
+use super::{Check, Index};
 use crate::constant::is_written;
-use crate::derivation::value_range;
+use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::explain::{integer_in_words, value_range};
 use crate::flow;
-use crate::{Category, Diagnostic, Document, Related, Severity};
+use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "constant-condition",
     category: Category::Lint,
     severity: Severity::Hint,
+    is_over_budget: false,
     tag: None,
     source: include_str!("constant_condition.rs"),
     run: check,
     fix: None,
 };
 
-fn check(document: &Document, out: &mut Vec<Diagnostic>) {
-    let (ir, integers) = (document.ir(), document.integers());
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let (ir, integers) = (program.ir(), program.integers());
     #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
-    for &op in &document.candidates().decided {
+    for &op in &index.decided {
         let Some(decision) = integers.decision(ir, op) else { continue };
         let operand = flow::decider(ir, op).and_then(|it| ir.op(op).operands.get(it));
         let Some((operand, value)) = operand.and_then(|it| Some((it, it.value?))) else { continue };
@@ -64,18 +66,18 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
             _ => format!("this condition is always {}", decision != 0),
         };
         let mut it = CHECK.at(ir.absolute(op, operand.span), message);
-        it.related = reasons(document, value);
+        it.related = reasons(program, value);
         out.push(it);
     }
 }
 
 /// What is known of that from which a condition is computed.
-fn reasons(document: &Document, value: Value) -> Vec<Related> {
-    let ir = document.ir();
+fn reasons(program: &Program, value: Value) -> Vec<Related> {
+    let ir = program.ir();
     let Def::Result(op, _) = ir.value(value).def else { return Vec::new() };
     let values = ir.op(op).operands.iter().filter_map(|it| it.value);
     let known = values.filter_map(|it| {
-        let said = document.integer_in_words(it)?;
+        let said = integer_in_words(program, it)?;
         let message = format!("{} is {}", ir.value_text(it), said.trim_start_matches("= "));
         Some(Related { range: value_range(ir, it), message })
     });

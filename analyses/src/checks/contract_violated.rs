@@ -26,84 +26,41 @@
 //! }
 //! ```
 
-use noisy_syntax::{Op, OpKind};
-
-use super::Check;
 use super::noise_overflow::related;
-use crate::contract::{self, Contract, Side};
-use crate::flow;
-use crate::model::Bits;
-use crate::{Category, Diagnostic, Document, Related, Severity};
+use super::{Check, Index};
+use crate::contract::{self, Side};
+use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::program::{Breach, Program};
 
 pub(super) const CHECK: Check = Check {
     code: "contract-violated",
     category: Category::Noise,
     severity: Severity::Error,
+    is_over_budget: true,
     tag: None,
     source: include_str!("contract_violated.rs"),
     run: check,
     fix: None,
 };
 
-fn check(document: &Document, out: &mut Vec<Diagnostic>) {
-    let ir = document.ir();
-    #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
-    for &function in &document.candidates().bound {
-        for (side, index, stated) in contract::all(ir, function) {
-            let Contract::Bound(bound) = stated else { continue };
-            let givers = match side {
-                Side::Argument => calls(document, function),
-                Side::Result => {
-                    let regions = ir.op(function).regions.iter();
-                    let ends = regions.flat_map(|it| flow::yields(ir, it.1));
-                    ends.filter(|&it| ir.op(it).kind == OpKind::FuncReturn).collect()
-                }
-            };
-            for giver in givers {
-                out.extend(judge(document, giver, index, bound, (function, side)));
-            }
-        }
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let ir = program.ir();
+    for it in program.breaches(index.bound.iter().copied()) {
+        let Breach { giver, operand, value, noise, bound, function, side } = it;
+        let name = program.function_name(function);
+        let what = match side {
+            Side::Argument => format!("@{name} takes at most {bound}"),
+            Side::Result => format!("@{name} promises at most {bound}"),
+        };
+        let message = format!("noise {noise} is more than the contract allows: {what}");
+        let span = ir.op(giver).operands[operand].span;
+        let mut it = CHECK.at(ir.absolute(giver, span), message);
+        it.related = related(program, value);
+        it.related.push(Related {
+            range: contract::range(program.source(), function, side, operand),
+            message: format!("the contract: at most {bound}"),
+        });
+        it.help = Some(format!("reduce {} first, or allow more", ir.value_text(value)));
+        out.push(it);
     }
-}
-
-/// The calls of a function in textual order.
-fn calls(document: &Document, function: Op) -> Vec<Op> {
-    let ir = document.ir();
-    let Some((name, _)) = ir.extra(function).symbol else { return Vec::new() };
-    let users = ir.symbol_users(name).iter().copied();
-    let mut out: Vec<Op> = users.filter(|&it| flow::callee(ir, it) == Some(function)).collect();
-    out.sort_by_key(|&it| ir.start(it));
-    out.dedup();
-    out
-}
-
-/// What is wrong with what an op gives for a contract. What is over the budget was said where it first was.
-fn judge(
-    document: &Document,
-    giver: Op,
-    index: usize,
-    bound: Bits,
-    (function, side): (Op, Side),
-) -> Option<Diagnostic> {
-    let (ir, budget) = (document.ir(), document.model().budget);
-    let operand = ir.op(giver).operands.get(index)?;
-    let value = operand.value?;
-    if !document.facts().is_live(ir, giver) || !document.is_noisy(value) {
-        return None;
-    }
-    let noise = document.noise(value).hi().filter(|&it| it > bound && it <= budget)?;
-    let name = document.function_name(function);
-    let what = match side {
-        Side::Argument => format!("@{name} takes at most {bound}"),
-        Side::Result => format!("@{name} promises at most {bound}"),
-    };
-    let message = format!("noise {noise} is more than the contract allows: {what}");
-    let mut it = CHECK.at(ir.absolute(giver, operand.span), message);
-    it.related = related(document, value);
-    it.related.push(Related {
-        range: contract::range(document, function, side, index),
-        message: format!("the contract: at most {bound}"),
-    });
-    it.help = Some(format!("reduce {} first, or allow more", ir.value_text(value)));
-    Some(it)
 }

@@ -31,39 +31,41 @@ use rustc_hash::FxHashSet;
 
 use super::noise_overflow::{self, related, spoilt};
 use super::suppression::Allowed;
-use super::{Check, noise_grows};
-use crate::derivation::{core_range, value_range};
-use crate::{Category, Diagnostic, Document, Severity};
+use super::{Check, Index, noise_grows};
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::explain::{core_range, value_range};
+use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "decode-over-budget",
     category: Category::Noise,
     severity: Severity::Error,
+    is_over_budget: true,
     tag: None,
     source: include_str!("decode_over_budget.rs"),
     run: check,
     fix: None,
 };
 
-fn check(document: &Document, out: &mut Vec<Diagnostic>) {
-    let (ir, budget) = (document.ir(), document.model().budget);
-    let allowed = Allowed::of(document);
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let (ir, budget) = (program.ir(), program.model().budget);
+    let allowed = Allowed::of(program, index);
     if allowed.is_empty() {
         return;
     }
     let mut silent: Vec<Op> = Vec::new();
     let mut told: FxHashSet<Op> = FxHashSet::default();
-    let roots = document
+    let roots = program
         .roots()
         .into_iter()
         .map(|(value, _)| (value, value_range(ir, value), noise_overflow::CHECK.code));
-    let growing = document.growing().into_iter().map(|(op, growing)| {
+    let growing = program.growing().into_iter().map(|(op, growing)| {
         let range = noise_grows::carried_range(ir, op, growing);
         (growing.root, range, noise_grows::CHECK.code)
     });
     for (value, range, code) in roots.chain(growing) {
-        let decodes = spoilt(document, value, usize::MAX).decodes;
-        if allowed.has(document, code, &range) {
+        let decodes = spoilt(program, value, usize::MAX).decodes;
+        if allowed.has(program, code, &range) {
             silent.extend(decodes);
         } else {
             told.extend(decodes);
@@ -73,10 +75,10 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     silent.dedup();
     for op in silent.into_iter().filter(|it| !told.contains(it)) {
         let Some(value) = ir.op(op).operands.first().and_then(|it| it.value) else { continue };
-        let Some(noise) = document.noise(value).hi() else { continue };
+        let Some(noise) = program.noise(value).hi() else { continue };
         let message = format!("noise {noise} of what is decoded exceeds the budget of {budget}");
         let mut it = CHECK.at(core_range(ir, op), message);
-        it.related = related(document, value);
+        it.related = related(program, value);
         out.push(it);
     }
 }

@@ -19,24 +19,26 @@
 //! }
 //! ```
 
-use super::Check;
+use super::{Check, Index};
 use crate::contract::{self, Contract};
-use crate::{Category, Diagnostic, Document, Severity};
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "invalid-contract",
     category: Category::Noise,
     severity: Severity::Error,
+    is_over_budget: false,
     tag: None,
     source: include_str!("invalid_contract.rs"),
     run: check,
     fix: None,
 };
 
-fn check(document: &Document, out: &mut Vec<Diagnostic>) {
-    let (ir, budget) = (document.ir(), document.model().budget);
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let (ir, budget) = (program.ir(), program.model().budget);
     #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
-    for &function in &document.candidates().bound {
+    for &function in &index.bound {
         for (side, index, stated) in contract::all(ir, function) {
             let message = match stated {
                 Contract::Bound(bound) if bound <= budget => continue,
@@ -45,7 +47,8 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
                 }
                 Contract::Wrong => format!("expected a number of bits from 0 to {budget}"),
             };
-            let mut it = CHECK.at(contract::range(document, function, side, index), message);
+            let mut it =
+                CHECK.at(contract::range(program.source(), function, side, index), message);
             it.help = Some(format!("write {} = {budget} : i64, or less", contract::NAME));
             out.push(it);
         }

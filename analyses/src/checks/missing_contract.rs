@@ -13,29 +13,31 @@
 //! func.func private @rotate(!noisy.i32) -> (!noisy.i32 {noisy.bound = 20 : i64})
 //! ```
 
-use super::Check;
+use super::{Check, Index};
 use crate::contract::{self, Side};
-use crate::derivation::core_range;
-use crate::{Category, Diagnostic, Document, Severity};
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::explain::core_range;
+use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "missing-contract",
     category: Category::Noise,
     severity: Severity::Warning,
+    is_over_budget: false,
     tag: None,
     source: include_str!("missing_contract.rs"),
     run: check,
     fix: None,
 };
 
-fn check(document: &Document, out: &mut Vec<Diagnostic>) {
-    let ir = document.ir();
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let ir = program.ir();
     #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
-    for &function in &document.candidates().bound {
+    for &function in &index.bound {
         if !ir.op(function).regions.is_empty() {
             continue;
         }
-        let is_noisy = |ty| document.model().is_noisy(&ir.interner, ty);
+        let is_noisy = |ty| program.model().is_noisy(&ir.interner, ty);
         let noisy = contract::results_of_type(ir, function, &is_noisy);
         let mut lacking =
             noisy.into_iter().filter(|&it| contract::of(ir, function, Side::Result, it).is_none());
@@ -43,7 +45,7 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
             continue;
         }
         let symbol = ir.extra(function).symbol.map(|it| ir.absolute(function, it.1));
-        let name = document.function_name(function);
+        let name = program.function_name(function);
         let message = format!("the noise of what @{name} gives is not known");
         let mut it = CHECK.at(symbol.unwrap_or_else(|| core_range(ir, function)), message);
         it.help = Some(format!("state it: {{{} = N : i64}} on the result", contract::NAME));

@@ -33,26 +33,28 @@
 
 use noisy_syntax::{Ir, Op, OpKind};
 
-use super::Check;
 use super::noise_overflow::related;
-use crate::derivation::{core_range, value_range};
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::explain::{core_range, value_range};
 use crate::noise::Growing;
-use crate::{Category, Diagnostic, Document, Related, Severity};
+use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "noise-grows",
     category: Category::Noise,
     severity: Severity::Error,
+    is_over_budget: true,
     tag: None,
     source: include_str!("noise_grows.rs"),
     run: check,
     fix: None,
 };
 
-fn check(document: &Document, out: &mut Vec<Diagnostic>) {
-    let (ir, budget) = (document.ir(), document.model().budget);
-    for (op, growing) in document.growing() {
-        let mut chain = related(document, growing.root);
+fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+    let (ir, budget) = (program.ir(), program.model().budget);
+    for (op, growing) in program.growing() {
+        let mut chain = related(program, growing.root);
         let (by, round, noise) = (growing.by, growing.round, growing.noise);
         chain.push(Related {
             range: value_range(ir, growing.root),

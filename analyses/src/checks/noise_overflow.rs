@@ -33,13 +33,14 @@ use std::fmt::Write as _;
 use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
-use super::Check;
-use crate::derivation::{core_range, value_range};
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::explain::{core_range, derivation, value_range};
 use crate::flow::{self, Flow};
 use crate::model::Bits;
 use crate::model::GrowthKind;
 use crate::noise::Root;
-use crate::{Category, Diagnostic, Document, Related, Severity};
+use crate::program::Program;
 
 /// The most spoilt values that are counted.
 const MANY: usize = 100;
@@ -52,15 +53,16 @@ pub(super) const CHECK: Check = Check {
     code: "noise-overflow",
     category: Category::Noise,
     severity: Severity::Error,
+    is_over_budget: true,
     tag: None,
     source: include_str!("noise_overflow.rs"),
     run: check,
     fix: None,
 };
 
-fn check(document: &Document, out: &mut Vec<Diagnostic>) {
-    let (ir, budget) = (document.ir(), document.model().budget);
-    for (value, root) in document.roots() {
+fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+    let (ir, budget) = (program.ir(), program.model().budget);
+    for (value, root) in program.roots() {
         let mut message = format!("noise {} exceeds the budget of {budget}", root.noise);
         if let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) {
             let what = match Flow::of(ir, round.op) {
@@ -74,22 +76,22 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
             let _ = write!(message, " in turn {} of the recursion", root.turn);
         }
         let mut it = CHECK.at(value_range(ir, value), message);
-        it.related = called(document, value, root).into_iter().collect();
-        it.related.extend(related(document, value));
-        let spoilt = spoilt(document, value, MANY);
-        it.help = Some(help(document, value, spoilt.n));
+        it.related = called(program, value, root).into_iter().collect();
+        it.related.extend(related(program, value));
+        let spoilt = spoilt(program, value, MANY);
+        it.help = Some(help(program, value, spoilt.n));
         if spoilt.n < MANY {
-            it.related.extend(decoded(document, spoilt.decodes));
+            it.related.extend(decoded(program, spoilt.decodes));
         }
         out.push(it);
     }
 }
 
 /// The call that causes it, if it does not happen with the arguments that are assumed.
-fn called(document: &Document, value: Value, root: &Root) -> Option<Related> {
-    let ir = document.ir();
+fn called(program: &Program, value: Value, root: &Root) -> Option<Related> {
+    let ir = program.ir();
     let function = ir.function_of(ir.defining_op(value)?)?;
-    let contexts = document.contexts(function);
+    let contexts = program.contexts(function);
     let context =
         contexts.iter().find(|it| Some(it.id) == root.context).filter(|it| !it.is_assumed)?;
     let call = context.calls.iter().copied().min_by_key(|&it| ir.start(it))?;
@@ -98,7 +100,7 @@ fn called(document: &Document, value: Value, root: &Root) -> Option<Related> {
         hi => Some(hi.to_string()),
     });
     let noisy: Vec<String> = noisy.collect();
-    let name = document.function_name(function);
+    let name = program.function_name(function);
     let message = if noisy.is_empty() {
         format!("@{name} is called here")
     } else {
@@ -108,14 +110,14 @@ fn called(document: &Document, value: Value, root: &Root) -> Option<Related> {
 }
 
 /// The steps of the derivation of a value, its own last.
-pub(super) fn related(document: &Document, value: Value) -> Vec<Related> {
-    let derivation = document.derivation(value);
+pub(super) fn related(program: &Program, value: Value) -> Vec<Related> {
+    let derivation = derivation(program, value);
     let (steps, gap) = derivation.brief(SHOWN);
     let mut out: Vec<Related> = steps
         .iter()
         .map(|step| Related {
             range: step.range.clone(),
-            message: format!("{}: {}", document.ir().value_text(step.value), step.rule),
+            message: format!("{}: {}", program.ir().value_text(step.value), step.rule),
         })
         .collect();
     if let Some((after, n)) = gap
@@ -126,10 +128,10 @@ pub(super) fn related(document: &Document, value: Value) -> Vec<Related> {
     out
 }
 
-fn help(document: &Document, value: Value, n_spoilt: usize) -> String {
-    let mut out = match noisiest_operand(document, value) {
+fn help(program: &Program, value: Value, n_spoilt: usize) -> String {
+    let mut out = match noisiest_operand(program, value) {
         Some(operand) => {
-            let (op, name) = (&document.model().reset_op, document.ir().value_text(operand));
+            let (op, name) = (&program.model().reset_op, program.ir().value_text(operand));
             format!("reduce {name} first: insert {op}, or let the optimizer choose the places")
         }
         None => "lower what comes in from outside".to_owned(),
@@ -143,16 +145,16 @@ fn help(document: &Document, value: Value, n_spoilt: usize) -> String {
     out
 }
 
-fn noisiest_operand(document: &Document, value: Value) -> Option<Value> {
-    let ir = document.ir();
+fn noisiest_operand(program: &Program, value: Value) -> Option<Value> {
+    let ir = program.ir();
     let Def::Result(op, _) = ir.value(value).def else { return None };
-    let rule = document.model().rule(ir.op_name(op))?;
+    let rule = program.model().rule(ir.op_name(op))?;
     if matches!(rule.kind(), GrowthKind::Fresh | GrowthKind::Reset) {
         return None;
     }
-    let operands = document.model().carriers(ir, op, rule).flatten();
+    let operands = program.model().carriers(ir, op, rule).flatten();
     operands.fold(None, |best: Option<Value>, it| match best {
-        Some(best) if document.noise(best).hi() >= document.noise(it).hi() => Some(best),
+        Some(best) if program.noise(best).hi() >= program.noise(it).hi() => Some(best),
         _ => Some(it),
     })
 }
@@ -167,21 +169,21 @@ pub(super) struct Spoilt {
 }
 
 /// Follows what is over from a value on, up to a number of values.
-pub(super) fn spoilt(document: &Document, root: Value, limit: usize) -> Spoilt {
-    let (ir, budget) = (document.ir(), document.model().budget);
+pub(super) fn spoilt(program: &Program, root: Value, limit: usize) -> Spoilt {
+    let (ir, budget) = (program.ir(), program.model().budget);
     let mut seen: FxHashSet<Value> = FxHashSet::default();
     seen.insert(root);
     let mut queue: VecDeque<Value> = VecDeque::from([root]);
     let mut out = Spoilt::default();
     while let Some(value) = queue.pop_front() {
         for &(user, index) in &ir.value(value).uses {
-            if ir.op(user).kind == OpKind::NoisyDecode && document.facts().is_live(ir, user) {
+            if ir.op(user).kind == OpKind::NoisyDecode && program.facts().is_live(ir, user) {
                 out.decodes.push(user);
             }
             let mut fed = flow::feeds(ir, user, index as usize);
             fed.extend(across(ir, user, index as usize));
             for &it in ir.op(user).results.iter().chain(&fed) {
-                if document.noise(it).is_over(budget) && seen.insert(it) {
+                if program.noise(it).is_over(budget) && seen.insert(it) {
                     out.n += 1;
                     queue.push_back(it);
                     if out.n == limit {
@@ -212,8 +214,8 @@ fn across(ir: &Ir, user: Op, index: usize) -> Vec<Value> {
 }
 
 /// The decodes that a value spoils, the first few in the text.
-fn decoded(document: &Document, mut decodes: Vec<Op>) -> Vec<Related> {
-    let ir = document.ir();
+fn decoded(program: &Program, mut decodes: Vec<Op>) -> Vec<Related> {
+    let ir = program.ir();
     decodes.sort_by_cached_key(|&it| ir.start(it));
     decodes.dedup();
     let told = decodes.into_iter().take(DECODES);

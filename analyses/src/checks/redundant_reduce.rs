@@ -19,29 +19,31 @@
 //! }
 //! ```
 
-use super::Check;
 use super::removal::removal;
-use crate::derivation::core_range;
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
+use crate::explain::core_range;
 use crate::model::Growth;
-use crate::{Category, Diagnostic, Document, Fix, Severity, Tag};
+use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "redundant-reduce",
     category: Category::Lint,
     severity: Severity::Hint,
+    is_over_budget: false,
     tag: Some(Tag::Unnecessary),
     source: include_str!("redundant_reduce.rs"),
     run: check,
     fix: Some(fix),
 };
 
-fn check(document: &Document, out: &mut Vec<Diagnostic>) {
-    let ir = document.ir();
-    for op in document.facts().analysis.idle_resets(ir) {
-        let Some(rule) = document.model().rule(ir.op_name(op)) else { continue };
-        let Some(Growth::Reset(level)) = document.model().growth(ir, op, rule) else { continue };
-        let operand = document.model().carriers(ir, op, rule).next().flatten();
-        let noise = operand.and_then(|it| document.noise(it).hi());
+fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+    let ir = program.ir();
+    for op in program.facts().analysis.idle_resets(ir) {
+        let Some(rule) = program.model().rule(ir.op_name(op)) else { continue };
+        let Some(Growth::Reset(level)) = program.model().growth(ir, op, rule) else { continue };
+        let operand = program.model().carriers(ir, op, rule).next().flatten();
+        let noise = operand.and_then(|it| program.noise(it).hi());
         let Some(noise) = noise.filter(|&it| it <= level) else { continue };
         let message = format!("the noise is {noise} before, and {level} after");
         let mut it = CHECK.at(core_range(ir, op), message);
@@ -50,13 +52,13 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     }
 }
 
-fn fix(document: &Document, diagnostic: &Diagnostic) -> Option<Fix> {
-    let ir = document.ir();
+fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
+    let ir = program.ir();
     let op = ir.item_at(diagnostic.range.start)?;
     let ([_], [operand]) = (ir.op(op).results.as_slice(), ir.op(op).operands.as_slice()) else {
         return None;
     };
-    let instead = document.source().span_text(op, operand.span);
+    let instead = program.source().span_text(op, operand.span);
     let name = ir.op_name(op).rsplit('.').next().unwrap_or_default();
-    removal(document, op, &format!("Remove this {name}"), Some(&instead))
+    removal(program, op, &format!("Remove this {name}"), Some(&instead))
 }

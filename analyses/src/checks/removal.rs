@@ -1,9 +1,10 @@
 //! Taking an op out of the text.
 
 use noisy_syntax::{Form, Op, OpKind};
-use rustc_hash::FxHashSet;
 
-use crate::{Applicability, Document, Fix, TextEdit};
+use super::{Index, n_errors};
+use crate::diagnostic::{Applicability, Fix, TextEdit, combine};
+use crate::program::Program;
 
 /// So many analyses prove the fixes of one request at most; what is not proven by then is not offered. One is enough unless
 /// fixes get in each other's way.
@@ -12,12 +13,12 @@ const MAX_ANALYSES: usize = 64;
 /// Takes an op out, with its line if nothing else stands there, and puts a text in place of the uses of its result; `None` if that
 /// cannot be told. To be [`proven`].
 pub(super) fn removal(
-    document: &Document,
+    program: &Program,
     op: Op,
     title: &str,
     instead: Option<&str>,
 ) -> Option<Fix> {
-    let (ir, text) = (document.ir(), document.source().text());
+    let (ir, text) = (program.ir(), program.source().text());
     let data = ir.op(op);
     if data.kind == OpKind::Unknown || matches!(data.form, Form::Broken | Form::Opaque) {
         return None;
@@ -49,21 +50,28 @@ pub(super) fn removal(
 /// Those of some fixes that leave the program with no more errors than it has: each was applied to a copy, with all others that hold
 /// and do not edit the same places, and the copy was analyzed. What is proven so is proven of each alone, as a removal needs no other:
 /// an op that is not used, or a reset that only raises noise, takes nothing from what stays.
-pub(crate) fn proven(document: &Document, fixes: Vec<Option<Fix>>) -> Vec<Option<Fix>> {
-    let text = document.source().text().to_string();
-    let before = document.n_errors();
+pub(super) fn proven(
+    program: &Program,
+    index: &Index,
+    fixes: Vec<Option<Fix>>,
+) -> Vec<Option<Fix>> {
+    let text = program.source().text().to_string();
+    let before = n_errors(program, index);
     let mut holds = vec![false; fixes.len()];
     let mut groups: Vec<Vec<usize>> =
         vec![(0..fixes.len()).filter(|&it| fixes[it].is_some()).collect()];
     for _ in 0..MAX_ANALYSES {
         let Some(group) = groups.pop() else { break };
-        let (edits, together, apart) = disjoint(&fixes, &group);
+        let (edits, is_taken) = combine(group.iter().filter_map(|&it| fixes[it].as_ref()));
+        let mut is_taken = is_taken.into_iter();
+        let (together, apart): (Vec<usize>, Vec<usize>) =
+            group.into_iter().partition(|_| is_taken.next() == Some(true));
         if !apart.is_empty() {
             groups.push(apart);
         }
         let after = TextEdit::apply_all(&edits, &text);
-        let after = Document::with_model(&after, document.model().clone());
-        if after.n_errors() <= before {
+        let after = Program::with_model(&after, program.model().clone());
+        if n_errors(&after, &Index::new(&after)) <= before {
             for at in together {
                 holds[at] = true;
             }
@@ -73,31 +81,6 @@ pub(crate) fn proven(document: &Document, fixes: Vec<Option<Fix>>) -> Vec<Option
         }
     }
     fixes.into_iter().zip(holds).map(|(fix, holds)| fix.filter(|_| holds)).collect()
-}
-
-/// The edits of those fixes that can be applied at once, in order, these fixes, and the others.
-fn disjoint(fixes: &[Option<Fix>], group: &[usize]) -> (Vec<TextEdit>, Vec<usize>, Vec<usize>) {
-    let mut edits: Vec<(usize, &TextEdit)> = Vec::new();
-    for &at in group {
-        edits.extend(fixes[at].iter().flat_map(|it| &it.edits).map(|it| (at, it)));
-    }
-    edits.sort_by_key(|it| (it.1.range.start, it.1.range.end, it.0));
-    let mut is_apart = FxHashSet::default();
-    let mut end = 0;
-    for (at, edit) in &edits {
-        if edit.range.start < end {
-            is_apart.insert(*at);
-        }
-        end = end.max(edit.range.end);
-    }
-    // Where each is in the way of another, one goes first.
-    if let Some(first) = group.first().filter(|_| is_apart.len() == group.len()) {
-        is_apart.remove(first);
-    }
-    let (apart, together): (Vec<usize>, Vec<usize>) =
-        group.iter().partition(|it| is_apart.contains(it));
-    edits.retain(|it| !is_apart.contains(&it.0));
-    (edits.into_iter().map(|it| it.1.clone()).collect(), together, apart)
 }
 
 #[cfg(test)]
@@ -114,7 +97,8 @@ mod tests {
     #[test]
     fn what_makes_an_error_is_told_from_what_does_not() {
         let text = "func.func @f(%a: i32) -> i32 {\n  %b = arith.addi %a, %a : i32\n  %c = arith.addi %b, %b : i32\n  return %b : i32\n}\n";
-        let document = Document::new(text);
+        let program = Program::new(text);
+        let proven = |fixes| proven(&program, &Index::new(&program), fixes);
         let no_c = "  %c = arith.addi %b, %b : i32\n";
         let fixes = vec![
             replacing(text, no_c, ""),
@@ -125,9 +109,9 @@ mod tests {
             // Meets both, and does not hold.
             replacing(text, "%b, %b", "%z, %a"),
         ];
-        let holds: Vec<bool> = proven(&document, fixes).iter().map(Option::is_some).collect();
+        let holds: Vec<bool> = proven(fixes).iter().map(Option::is_some).collect();
         assert_eq!(holds, [true, false, false, true, false]);
-        assert_eq!(proven(&document, Vec::new()), []);
-        assert_eq!(proven(&document, vec![None]), [None]);
+        assert_eq!(proven(Vec::new()), []);
+        assert_eq!(proven(vec![None]), [None]);
     }
 }

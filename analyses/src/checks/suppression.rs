@@ -26,24 +26,25 @@
 use std::cell::Cell;
 use std::ops::Range;
 
+use noisy_syntax::Code;
 use rustc_hash::FxHashMap;
 
-use super::{ALL, Check, find};
-use crate::{Category, Diagnostic, Document, Rule, Severity};
+use super::index::MARK;
+use super::{ALL, Check, Index, find};
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "unused-suppression",
     category: Category::Lint,
     severity: Severity::Warning,
+    is_over_budget: false,
     tag: None,
     source: include_str!("suppression.rs"),
     // Told last, when all others have been asked.
-    run: |_, _| {},
+    run: |_, _, _| {},
     fix: None,
 };
-
-/// What every such comment holds.
-pub(crate) const MARK: &str = "noisy: allow(";
 
 /// One code of one comment.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ struct Entry {
     used: Cell<bool>,
 }
 
-/// The comments of a document.
+/// The comments of a program.
 #[derive(Debug, Default)]
 pub(super) struct Allowed {
     entries: Vec<Entry>,
@@ -66,11 +67,10 @@ pub(super) struct Allowed {
 
 impl Allowed {
     /// Reads them: their lines, and those between them and their ops; no others.
-    pub(super) fn of(document: &Document) -> Self {
+    pub(super) fn of(program: &Program, index: &Index) -> Self {
         let mut out = Self::default();
-        let text = document.source().text();
-        let mut numbers: Vec<usize> =
-            document.allows().iter().map(|&it| text.byte_to_line(it)).collect();
+        let text = program.source().text();
+        let mut numbers: Vec<usize> = index.marks.iter().map(|&it| text.byte_to_line(it)).collect();
         numbers.dedup();
         // From below, so that of several comments above an op each looks to the next one only.
         let mut below = None;
@@ -78,7 +78,7 @@ impl Allowed {
             let (start, line) = (text.line_to_byte(number), text.line(number).to_string());
             let Some(at) = comment(&line) else { continue };
             let target = if line[..at].trim().is_empty() {
-                let target = next_op(document, number + 1, below);
+                let target = next_op(program, number + 1, below);
                 below = Some((number, target));
                 target
             } else {
@@ -104,11 +104,11 @@ impl Allowed {
     }
 
     /// Whether a code is allowed where a diagnostic stands: in its line, or in the first line of its op.
-    pub(super) fn has(&self, document: &Document, code: &str, range: &Range<usize>) -> bool {
+    pub(super) fn has(&self, program: &Program, code: &str, range: &Range<usize>) -> bool {
         if self.entries.is_empty() {
             return false;
         }
-        let (ir, text) = (document.ir(), document.source().text());
+        let (ir, text) = (program.ir(), program.source().text());
         let op = ir.item_at(range.start);
         let mut found = false;
         for at in [Some(range.start), op.map(|it| ir.range(it).start)].into_iter().flatten() {
@@ -124,19 +124,20 @@ impl Allowed {
 }
 
 /// Takes out what is allowed, and tells which comments allow nothing.
-pub(super) fn apply(document: &Document, out: &mut Vec<Diagnostic>) {
-    let allowed = Allowed::of(document);
+pub(super) fn apply(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let allowed = Allowed::of(program, index);
     if allowed.is_empty() {
         return;
     }
-    out.retain(|it| find(it.code).is_none() || !allowed.has(document, it.code, &it.range));
+    out.retain(|it| find(it.code).is_none() || !allowed.has(program, it.code, &it.range));
     for entry in &allowed.entries {
         if entry.used.get() {
             continue;
         }
-        let message = if let Some(Rule::Problem(code)) = Rule::find(&entry.code) {
+        let problem = Code::ALL.iter().find(|it| it.name() == entry.code);
+        let message = if let Some(code) = problem {
             let category = Category::from(code.category()).name();
-            format!("{code} cannot be allowed: it is an error of {category}")
+            format!("{} cannot be allowed: it is an error of {category}", code.name())
         } else if find(&entry.code).is_none() {
             format!("there is no code {:?}", entry.code)
         } else if entry.line.is_none() {
@@ -191,12 +192,8 @@ fn codes(comment: &str) -> Vec<(Range<usize>, String)> {
 
 /// The line of the op that a comment in the line before is about: comments of their own may stand between; of the one in the line that `below`
 /// begins with it is known.
-fn next_op(
-    document: &Document,
-    from: usize,
-    below: Option<(usize, Option<usize>)>,
-) -> Option<usize> {
-    let text = document.source().text();
+fn next_op(program: &Program, from: usize, below: Option<(usize, Option<usize>)>) -> Option<usize> {
+    let text = program.source().text();
     for number in from..text.len_lines() {
         if let Some((known, target)) = below
             && known == number

@@ -23,26 +23,28 @@
 
 use noisy_syntax::{Ir, Op, OpKind, Region};
 
-use super::Check;
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Severity, Tag};
 use crate::flow::{self, Flow};
-use crate::{Category, Diagnostic, Document, Severity, Tag};
+use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "unreachable-code",
     category: Category::Lint,
     severity: Severity::Hint,
+    is_over_budget: false,
     tag: Some(Tag::Unnecessary),
     source: include_str!("unreachable_code.rs"),
     run: check,
     fix: None,
 };
 
-fn check(document: &Document, out: &mut Vec<Diagnostic>) {
-    let (ir, facts) = (document.ir(), document.facts());
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let (ir, facts) = (program.ir(), program.facts());
     #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
-    for &op in &document.candidates().forks {
+    for &op in &index.forks {
         if ir.op(op).kind == OpKind::Label {
-            if let Some(range) = dead_block(document, op) {
+            if let Some(range) = dead_block(program, op) {
                 out.push(CHECK.at(range, "this block is never reached".to_owned()));
             }
             continue;
@@ -74,8 +76,8 @@ fn inside(ir: &Ir, region: Region) -> Option<std::ops::Range<usize>> {
 }
 
 /// The range of a block that is not reached, in a region that is.
-fn dead_block(document: &Document, label: Op) -> Option<std::ops::Range<usize>> {
-    let (ir, facts) = (document.ir(), document.facts());
+fn dead_block(program: &Program, label: Op) -> Option<std::ops::Range<usize>> {
+    let (ir, facts) = (program.ir(), program.facts());
     let region = ir.op(label).parent;
     let holder = ir.region(region).parent?;
     let block = ir.label_block(label);

@@ -19,27 +19,29 @@
 //! }
 //! ```
 
-use super::Check;
+use super::index::is_idle;
 use super::removal::removal;
-use crate::candidates::is_idle;
-use crate::derivation::core_range;
-use crate::{Category, Diagnostic, Document, Fix, Severity, Tag};
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
+use crate::explain::core_range;
+use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
     code: "unused-op",
     category: Category::Lint,
     severity: Severity::Hint,
+    is_over_budget: false,
     tag: Some(Tag::Unnecessary),
     source: include_str!("unused_op.rs"),
     run: check,
     fix: Some(fix),
 };
 
-fn check(document: &Document, out: &mut Vec<Diagnostic>) {
-    let ir = document.ir();
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let ir = program.ir();
     #[allow(clippy::iter_over_hash_type, reason = "diagnostics are sorted at the end")]
-    for &op in &document.candidates().idle {
-        if !is_idle(ir, op) || !document.facts().is_live(ir, op) {
+    for &op in &index.idle {
+        if !is_idle(ir, op) || !program.facts().is_live(ir, op) {
             continue;
         }
         let results = &ir.op(op).results;
@@ -53,8 +55,8 @@ fn check(document: &Document, out: &mut Vec<Diagnostic>) {
     }
 }
 
-fn fix(document: &Document, diagnostic: &Diagnostic) -> Option<Fix> {
-    let op = document.ir().item_at(diagnostic.range.start)?;
-    is_idle(document.ir(), op).then_some(())?;
-    removal(document, op, "Remove this op", None)
+fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
+    let op = program.ir().item_at(diagnostic.range.start)?;
+    is_idle(program.ir(), op).then_some(())?;
+    removal(program, op, "Remove this op", None)
 }

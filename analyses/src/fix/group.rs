@@ -9,11 +9,10 @@ use std::time::Instant;
 use noisy_syntax::{Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::verify::functions_over;
+use super::extract::{Calls, Extraction, Refusal, Request, Spot, extract};
 use super::{Group, Mended, Options, Price, Standing, Verdict, Watch};
-use crate::Document;
-use crate::extract::{Calls, Extraction, Refusal, Request, Spot, extract};
 use crate::placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
+use crate::program::Program;
 
 /// What is to be written for a group.
 pub(super) struct Answer {
@@ -80,14 +79,14 @@ impl Answers {
 }
 
 /// Finds the cheapest placements, group by group.
-pub(super) fn solve(document: &Document, functions: &[Op], options: &Options) -> Answers {
+pub(super) fn solve(program: &Program, functions: &[Op], options: &Options) -> Answers {
     let start = Instant::now();
-    let ir = document.ir();
+    let ir = program.ir();
     let mut answers = Answers::default();
-    let broken = broken_functions(document);
+    let broken = broken_functions(program);
     let mut closed: FxHashSet<Op> = broken.keys().copied().collect();
-    let over = functions_over(document);
-    let calls = Calls::new(document);
+    let over = program.excesses();
+    let calls = Calls::new(program);
     let mut is_wanted: FxHashSet<Op> = FxHashSet::default();
     for &function in functions {
         if let Some(why) = broken.get(&function) {
@@ -110,7 +109,7 @@ pub(super) fn solve(document: &Document, functions: &[Op], options: &Options) ->
             };
             let mut limits = options.limits.clone();
             limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-            let refusal = match mend(document, &calls, &request, &over, options, &limits) {
+            let refusal = match mend(program, &calls, &request, &over, options, &limits) {
                 Ok(answer) => {
                     answers.mended.extend(answer.map(|mut it| {
                         it.has_calls = members.len() > 1 || calls.is_called(function);
@@ -135,19 +134,18 @@ pub(super) fn solve(document: &Document, functions: &[Op], options: &Options) ->
 }
 
 fn mend(
-    document: &Document,
+    program: &Program,
     calls: &Calls,
     request: &Request,
-    over: &FxHashSet<Op>,
+    over: &FxHashMap<Op, usize>,
     options: &Options,
     limits: &Limits,
 ) -> Result<Option<Answer>, Refusal> {
-    let extraction = extract(document, calls, request)?;
+    let extraction = extract(program, calls, request)?;
     let instance = &extraction.instance;
     let is_existing: Vec<bool> =
         extraction.spots.iter().map(|it| matches!(it, Spot::Existing(_))).collect();
-    // Not only noise over the budget: a contract may not be kept.
-    let is_over = request.functions.iter().any(|it| over.contains(it));
+    let is_over = request.functions.iter().any(|it| over.contains_key(it));
     let is_legal = !is_over && evaluate::legal(instance, &is_existing);
     if is_legal && !is_existing.contains(&true) {
         return Ok(None);
@@ -157,7 +155,7 @@ fn mend(
         if let Some(Watch(tell)) = &options.watch {
             let bound = if extraction.is_exact { it.lower_bound } else { 0 };
             tell(Standing {
-                function: document.function_name(asked),
+                function: program.function_name(asked),
                 phase: it.phase,
                 price: Price { units: it.cost, unit },
                 least_price: Price { units: bound, unit },
@@ -168,7 +166,7 @@ fn mend(
         Some(cache) => cache.place_with(instance, limits, &mut tell),
         None => place_with(instance, limits, &mut tell),
     };
-    let placement = placed.map_err(|it| infeasible(document, asked, &extraction.nodes, it))?;
+    let placement = placed.map_err(|it| infeasible(program, asked, &extraction.nodes, it))?;
     let cost_of = |chosen: &[bool]| {
         let costs = instance.sites.iter().zip(chosen).filter(|it| *it.1);
         costs.fold(0_u64, |sum, (site, _)| sum.saturating_add(site.cost))
@@ -176,23 +174,23 @@ fn mend(
     if is_legal && placement.cost >= cost_of(&is_existing) {
         return Ok(None);
     }
-    Ok(Some(answer(document, request.functions, over, extraction, &placement)))
+    Ok(Some(answer(program, request.functions, over, extraction, &placement)))
 }
 
 fn answer(
-    document: &Document,
+    program: &Program,
     functions: &[Op],
-    over: &FxHashSet<Op>,
+    over: &FxHashMap<Op, usize>,
     extraction: Extraction,
     placement: &Placement,
 ) -> Answer {
-    let ir = document.ir();
+    let ir = program.ir();
     let mut chosen = vec![false; extraction.instance.sites.len()];
     for &Site(site) in &placement.sites {
         chosen[site as usize] = true;
     }
     let mut mended: FxHashMap<Op, Share> = FxHashMap::default();
-    for &function in functions.iter().filter(|it| over.contains(it)) {
+    for &function in functions.iter().filter(|it| over.contains_key(it)) {
         mended.insert(function, Share::default());
     }
     for ((&spot, &chosen), site) in
@@ -212,7 +210,7 @@ fn answer(
         share.removed += usize::from(is_existing && !chosen);
         share.cost = share.cost.saturating_add(if chosen { site.cost } else { 0 });
     }
-    mended.retain(|it, share| share.inserted + share.removed > 0 || over.contains(it));
+    mended.retain(|it, share| share.inserted + share.removed > 0 || over.contains_key(it));
     let (lower_bound, certificate) = if extraction.is_exact {
         (placement.lower_bound, Some(&placement.certificate))
     } else {
@@ -230,8 +228,8 @@ fn answer(
 }
 
 /// Why there is no placement, and in which function.
-fn infeasible(document: &Document, asked: Op, nodes: &[Value], it: Infeasible) -> Refusal {
-    let ir = document.ir();
+fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> Refusal {
+    let ir = program.ir();
     let value = nodes.get(it.node.0 as usize).copied();
     let definer = value.and_then(|it| ir.defining_op(it));
     let name = value.map_or_else(
@@ -239,7 +237,7 @@ fn infeasible(document: &Document, asked: Op, nodes: &[Value], it: Infeasible) -
         |value| {
             let name = ir.value_text(value);
             let at = definer.map(|op| ir.absolute(op, ir.value(value).span).start);
-            let line = at.map(|at| document.source().text().byte_to_line(at) + 1);
+            let line = at.map(|at| program.source().text().byte_to_line(at) + 1);
             line.map_or(name.clone(), |line| format!("{name} on line {line}"))
         },
     );
@@ -263,11 +261,11 @@ fn infeasible(document: &Document, asked: Op, nodes: &[Value], it: Infeasible) -
 }
 
 /// The functions with anything wrong but noise, and what.
-fn broken_functions(document: &Document) -> FxHashMap<Op, String> {
-    let ir = document.ir();
+fn broken_functions(program: &Program) -> FxHashMap<Op, String> {
+    let ir = program.ir();
     let mut out = FxHashMap::default();
-    let text = document.source().text();
-    for (op, range, problem) in document.source().problems() {
+    let text = program.source().text();
+    for (op, range, problem) in program.source().problems() {
         let line = text.byte_to_line(range.start) + 1;
         let mut at = Some(op);
         while let Some(it) = at {

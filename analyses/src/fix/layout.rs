@@ -13,21 +13,22 @@ use std::ops::Range;
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::extract::{Extraction, Spot};
 use super::group::Answer;
-use crate::extract::{Extraction, Spot};
-use crate::{Document, TextEdit};
+use crate::diagnostic::TextEdit;
+use crate::program::Program;
 
 /// The edits of some answers, in order.
-pub(super) fn edits(document: &Document, answers: &[&Answer]) -> Vec<TextEdit> {
-    let mut names = value_names(document.ir());
+pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {
+    let mut names = value_names(program.ir());
     let mut edits: Vec<TextEdit> = Vec::new();
     for it in answers {
-        write(document, &it.extraction, &it.chosen, &mut names, &mut edits);
+        write(program, &it.extraction, &it.chosen, &mut names, &mut edits);
     }
     merge(edits)
 }
 
-/// All value names of a document, those of uses included.
+/// All value names of a program, those of uses included.
 fn value_names(ir: &Ir) -> FxHashSet<String> {
     let mut out = FxHashSet::default();
     let mut add = |name: &str| {
@@ -56,13 +57,13 @@ fn value_names(ir: &Ir) -> FxHashSet<String> {
 
 /// Writes a choice of sites: new ops, ops that go, and what their values are called from then on.
 fn write(
-    document: &Document,
+    program: &Program,
     extraction: &Extraction,
     chosen: &[bool],
     names: &mut FxHashSet<String>,
     out: &mut Vec<TextEdit>,
 ) {
-    let ir = document.ir();
+    let ir = program.ir();
     let mut writing = Writing {
         ir,
         extraction,
@@ -103,13 +104,13 @@ fn write(
     for (value, spot) in inserted {
         let ty = ir.interner.type_text(ir.value(value).ty);
         let line = |result: &str, operand: &str, is_generic| {
-            document.model().reset_text(result, operand, &ty, is_generic)
+            program.model().reset_text(result, operand, &ty, is_generic)
         };
         match spot {
             Spot::After(value) => {
                 let is_generic = definition_is_generic(ir, value);
                 let line = line(&writing.after[&value], &ir.value_text(value), is_generic);
-                out.push(insertion(document, value, &line));
+                out.push(insertion(program, value, &line));
             }
             Spot::Before(index) => {
                 let group = extraction.groups[index];
@@ -123,7 +124,7 @@ fn write(
                     let lines = instead.entry(group.anchor).or_default();
                     *lines = if lines.is_empty() { line } else { format!("{lines} {line}") };
                 } else {
-                    out.push(in_front(document, group.anchor, &line));
+                    out.push(in_front(program, group.anchor, &line));
                 }
             }
             Spot::Existing(_) => {}
@@ -134,7 +135,7 @@ fn write(
         if writing.removed.contains(&op) {
             out.push(match instead.remove(&op) {
                 Some(text) => TextEdit { range: ir.range(op), text },
-                None => TextEdit { range: whole(document, op), text: String::new() },
+                None => TextEdit { range: whole(program, op), text: String::new() },
             });
         }
     }
@@ -246,31 +247,31 @@ fn fresh_name(ir: &Ir, value: Value, names: &mut FxHashSet<String>) -> String {
     name
 }
 
-fn insertion(document: &Document, value: Value, line: &str) -> TextEdit {
-    let ir = document.ir();
+fn insertion(program: &Program, value: Value, line: &str) -> TextEdit {
+    let ir = program.ir();
     let block = match ir.value(value).def {
         Def::Result(op, _) => {
             let range = ir.range(op);
-            return behind(document, range.end, &indent_of(document, range.start), line);
+            return behind(program, range.end, &indent_of(program, range.start), line);
         }
         Def::Argument(block, _) => block,
     };
     let data = ir.block(block);
     if let Some(label) = data.label {
         let first = ir.next(label).filter(|&it| ir.op(it).kind != OpKind::Label);
-        let indent = indent_inside(document, first, label);
-        behind(document, ir.range(label).end, &indent, line)
+        let indent = indent_inside(program, first, label);
+        behind(program, ir.range(label).end, &indent, line)
     } else {
         let first = ir.items(data.region).next();
         let holder = ir.region(data.region).parent.or(first);
-        let indent = holder.map_or(String::new(), |it| indent_inside(document, first, it));
-        behind(document, ir.region_start(data.region), &indent, line)
+        let indent = holder.map_or(String::new(), |it| indent_inside(program, first, it));
+        behind(program, ir.region_start(data.region), &indent, line)
     }
 }
 
 /// The insertion of a line behind a place, or within its line if something follows there.
-fn behind(document: &Document, at: usize, indent: &str, line: &str) -> TextEdit {
-    let rest = rest_of_line(document, at);
+fn behind(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
+    let rest = rest_of_line(program, at);
     let trimmed = rest.text.trim_start();
     if trimmed.is_empty() || trimmed.starts_with("//") {
         let end = at + rest.text.len();
@@ -282,12 +283,12 @@ fn behind(document: &Document, at: usize, indent: &str, line: &str) -> TextEdit 
 }
 
 /// The insertion of a line before an op.
-fn in_front(document: &Document, op: Op, line: &str) -> TextEdit {
-    let at = document.ir().range(op).start;
-    let text = if is_first_on_line(document, at) {
-        let newline = rest_of_line(document, at).newline;
+fn in_front(program: &Program, op: Op, line: &str) -> TextEdit {
+    let at = program.ir().range(op).start;
+    let text = if is_first_on_line(program, at) {
+        let newline = rest_of_line(program, at).newline;
         let newline = if newline.is_empty() { "\n" } else { &newline };
-        format!("{line}{newline}{}", indent_of(document, at))
+        format!("{line}{newline}{}", indent_of(program, at))
     } else {
         format!("{line} ")
     };
@@ -295,11 +296,11 @@ fn in_front(document: &Document, op: Op, line: &str) -> TextEdit {
 }
 
 /// What goes with an op: its lines if nothing else stands there, else the blanks behind it.
-fn whole(document: &Document, op: Op) -> Range<usize> {
-    let range = document.ir().range(op);
-    let rest = rest_of_line(document, range.end);
-    if is_first_on_line(document, range.start) && rest.text.trim().is_empty() {
-        return line_start(document, range.start)..range.end + rest.text.len() + rest.newline.len();
+fn whole(program: &Program, op: Op) -> Range<usize> {
+    let range = program.ir().range(op);
+    let rest = rest_of_line(program, range.end);
+    if is_first_on_line(program, range.start) && rest.text.trim().is_empty() {
+        return line_start(program, range.start)..range.end + rest.text.len() + rest.newline.len();
     }
     let blanks = rest.text.len() - rest.text.trim_start_matches([' ', '\t']).len();
     range.start..range.end + blanks
@@ -311,8 +312,8 @@ struct Rest {
 }
 
 /// What stands between a place and the end of its line.
-fn rest_of_line(document: &Document, at: usize) -> Rest {
-    let text = document.source().text();
+fn rest_of_line(program: &Program, at: usize) -> Rest {
+    let text = program.source().text();
     let mut out = Rest { text: String::new(), newline: String::new() };
     let mut bytes = text.byte_slice(at..).bytes();
     let mut collected = Vec::new();
@@ -334,33 +335,33 @@ fn rest_of_line(document: &Document, at: usize) -> Rest {
 }
 
 /// The blanks at the start of the line of a place.
-fn indent_of(document: &Document, at: usize) -> String {
-    let text = document.source().text();
-    let line = line_start(document, at)..at;
+fn indent_of(program: &Program, at: usize) -> String {
+    let text = program.source().text();
+    let line = line_start(program, at)..at;
     let head = text.byte_slice(line).to_string();
     head.chars().take_while(|it| matches!(it, ' ' | '\t')).collect()
 }
 
-fn line_start(document: &Document, at: usize) -> usize {
-    let text = document.source().text();
+fn line_start(program: &Program, at: usize) -> usize {
+    let text = program.source().text();
     text.line_to_byte(text.byte_to_line(at))
 }
 
 /// The indentation of what stands inside: that of the first op, if it has a line of its own, else a little more than around.
-fn indent_inside(document: &Document, first: Option<Op>, around: Op) -> String {
-    let ir = document.ir();
+fn indent_inside(program: &Program, first: Option<Op>, around: Op) -> String {
+    let ir = program.ir();
     let outer: Range<usize> = ir.range(around);
     if let Some(first) = first {
         let at = ir.range(first).start;
-        if line_start(document, at) > outer.start && is_first_on_line(document, at) {
-            return indent_of(document, at);
+        if line_start(program, at) > outer.start && is_first_on_line(program, at) {
+            return indent_of(program, at);
         }
     }
-    let outer = indent_of(document, outer.start);
+    let outer = indent_of(program, outer.start);
     if outer.contains('\t') { outer + "\t" } else { outer + "  " }
 }
 
-fn is_first_on_line(document: &Document, at: usize) -> bool {
-    let head = document.source().text().byte_slice(line_start(document, at)..at);
+fn is_first_on_line(program: &Program, at: usize) -> bool {
+    let head = program.source().text().byte_slice(line_start(program, at)..at);
     head.chars().all(|it| matches!(it, ' ' | '\t'))
 }

@@ -24,14 +24,14 @@ use smallvec::SmallVec;
 
 use super::build::{Builder, Key, NodeDraft};
 use super::weight::{UNIT, UNKNOWN_TRIPS, Weights};
-use crate::Document;
 use crate::contract::{self, Contract, Side};
 use crate::fact::Noise;
 use crate::flow;
 use crate::placement::{Bits, Node, Rule};
+use crate::program::Program;
 use crate::sparse::{MAX_APART, followed, is_callable, is_exposed};
 
-/// The live calls of a document that are followed into their callees.
+/// The live calls of a program that are followed into their callees.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     /// The function that each call runs.
@@ -47,9 +47,9 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Finds the calls. In time nearly linear in the document.
-    pub fn new(document: &Document) -> Calls {
-        let ir = document.ir();
+    /// Finds the calls. In time nearly linear in the program.
+    pub fn new(program: &Program) -> Calls {
+        let ir = program.ir();
         let mut it = Calls::default();
         let mut functions = Vec::new();
         ir.walk(ir.root(), &mut |op| match ir.op(op).kind {
@@ -58,7 +58,7 @@ impl Calls {
                 let (Some(callee), Some(caller)) = (followed(ir, op), ir.function_of(op)) else {
                     return;
                 };
-                if document.facts().is_live(ir, op) {
+                if program.facts().is_live(ir, op) {
                     it.callee.insert(op, callee);
                     it.of.entry(callee).or_default().push((op, caller));
                     it.from.entry(caller).or_default().push((op, callee));
@@ -69,7 +69,7 @@ impl Calls {
         if !it.callee.is_empty() {
             functions
                 .retain(|function| it.of.contains_key(function) || it.from.contains_key(function));
-            it.count(document, &functions);
+            it.count(program, &functions);
         }
         it
     }
@@ -114,8 +114,8 @@ impl Calls {
     }
 
     /// Finds what is recursive and how often functions are entered.
-    fn count(&mut self, document: &Document, functions: &[Op]) {
-        let ir = document.ir();
+    fn count(&mut self, program: &Program, functions: &[Op]) {
+        let ir = program.ir();
         // By call, how often it is executed.
         let mut executed: FxHashMap<Op, u64> = FxHashMap::default();
         for group in self.callers_first(functions) {
@@ -142,7 +142,7 @@ impl Calls {
                 let Some(calls) = self.from.get(&function) else { continue };
                 let mut weights = Weights::default();
                 for &(_, region) in &ir.op(function).regions {
-                    weights.add(ir, document.integers(), region, entries.max(1), false);
+                    weights.add(ir, program.integers(), region, entries.max(1), false);
                 }
                 executed.extend(calls.iter().map(|it| (it.0, weights.of(ir.block_of(it.0)))));
             }
@@ -242,7 +242,7 @@ impl Builder<'_> {
             let mut passed = Vec::with_capacity(args.len());
             for (index, &arg) in args.iter().enumerate() {
                 passed.push(match self.stated(function, index, arg)? {
-                    None => Passed::Level(self.document.model().fresh),
+                    None => Passed::Level(self.program.model().fresh),
                     Some(it) => it,
                 });
             }
@@ -258,7 +258,7 @@ impl Builder<'_> {
                     Some(it) => it,
                     None => match ir.op(call).operands.get(index).and_then(|it| it.value) {
                         None => return Err(self.unknown(arg)),
-                        Some(value) => match *self.document.noise(value) {
+                        Some(value) => match *self.program.noise(value) {
                             Noise::Range { hi, .. } => Passed::Level(hi),
                             Noise::Unknown => return Err(self.unknown(arg)),
                             Noise::Bottom => break,
@@ -383,7 +383,7 @@ impl Builder<'_> {
     /// The operands of the live returns of a body.
     fn returned(&self, region: Region) -> Vec<(Op, usize)> {
         let ir = self.ir;
-        let facts = self.document.facts();
+        let facts = self.program.facts();
         let mut out = Vec::new();
         for block in ir.blocks(region) {
             let end = ir.last_op(block).filter(|&it| ir.op(it).kind == OpKind::FuncReturn);
@@ -406,7 +406,7 @@ impl Builder<'_> {
             }
             let rule = match contract::of(self.ir, function, Side::Result, index) {
                 Some(Contract::Bound(bound))
-                    if !self.is_open && self.document.noise(value).is_over(bound) =>
+                    if !self.is_open && self.program.noise(value).is_over(bound) =>
                 {
                     Rule::Source(bound)
                 }

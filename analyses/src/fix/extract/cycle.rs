@@ -14,7 +14,7 @@ impl Builder<'_> {
         let region = data.regions[0].1;
         let n_carried = data.operands.len() - first;
         let args = flow::carried_args(ir, region, n_carried);
-        let trips = self.document.integers().trip_count(ir, op);
+        let trips = self.program.integers().trip_count(ir, op);
         let inits = |it: &mut Self| -> SmallVec<[Option<Node>; 4]> {
             (first..data.operands.len()).map(|index| it.operand(op, index)).collect()
         };
@@ -25,7 +25,7 @@ impl Builder<'_> {
             }
             return Ok(());
         }
-        let model = self.document.model();
+        let model = self.program.model();
         let levels =
             u64::from(model.budget.saturating_sub(model.fresh.min(model.reset_level()))) + 2;
         let n_noisy = args.iter().filter(|&&it| self.carries(it)).count() as u64;

@@ -4,6 +4,7 @@
 mod constant_condition;
 mod contract_violated;
 mod decode_over_budget;
+mod index;
 mod invalid_contract;
 mod missing_contract;
 mod noise_grows;
@@ -14,12 +15,12 @@ mod suppression;
 mod unreachable_code;
 mod unused_op;
 
-pub(crate) use removal::proven;
-pub(crate) use suppression::MARK;
+pub(crate) use index::Index;
 
 use std::ops::Range;
 
-use crate::{Category, Diagnostic, Document, Fix, Severity, Tag};
+use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
+use crate::program::Program;
 
 /// A check: what it is called and how it finds what it reports.
 #[derive(Debug)]
@@ -30,14 +31,16 @@ pub struct Check {
     pub category: Category,
     /// How bad they are, unless a configuration says otherwise.
     pub severity: Severity,
+    /// Whether they say that noise is more than is allowed.
+    is_over_budget: bool,
     /// How an editor may show them.
     pub tag: Option<Tag>,
     /// The text of its file, which opens with the documentation.
     source: &'static str,
     /// Adds what it finds.
-    run: fn(&Document, &mut Vec<Diagnostic>),
-    /// What mends one of its diagnostics.
-    fix: Option<fn(&Document, &Diagnostic) -> Option<Fix>>,
+    run: fn(&Program, &Index, &mut Vec<Diagnostic>),
+    /// What fixes one of its diagnostics by itself.
+    fix: Option<fn(&Program, &Diagnostic) -> Option<Fix>>,
 }
 
 /// All checks.
@@ -56,13 +59,37 @@ pub const ALL: &[Check] = &[
 ];
 
 /// Everything that the checks find, in no particular order.
-pub(crate) fn run(document: &Document) -> Vec<Diagnostic> {
+pub(crate) fn run(program: &Program, index: &Index) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     for check in ALL {
-        (check.run)(document, &mut out);
+        (check.run)(program, index, &mut out);
     }
-    suppression::apply(document, &mut out);
+    suppression::apply(program, index, &mut out);
     out
+}
+
+/// What fixes each of some diagnostics by itself, proven by analyzing the text after it.
+pub(crate) fn fixes<'a>(
+    program: &Program,
+    index: &Index,
+    diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+) -> Vec<Option<Fix>> {
+    let fix = |it: &Diagnostic| find(it.code).and_then(|check| check.fix?(program, it));
+    let fixes: Vec<_> = diagnostics.into_iter().map(fix).collect();
+    if fixes.iter().all(Option::is_none) { fixes } else { removal::proven(program, index, fixes) }
+}
+
+/// How many errors a program has, in the grammar and beyond.
+fn n_errors(program: &Program, index: &Index) -> usize {
+    let found = run(program, index);
+    let n_found = found.iter().filter(|it| it.severity == Severity::Error).count();
+    program.source().problems().len() + n_found
+}
+
+/// Whether a code says that noise is more than is allowed, by the budget or by a contract, so that a placement of reduces may help. That is a
+/// property of the code alone: how severe a configuration makes it changes nothing.
+pub fn is_over_budget(code: &str) -> bool {
+    find(code).is_some_and(|it| it.is_over_budget)
 }
 
 /// The check of a code.
@@ -86,10 +113,6 @@ impl Check {
             out.push('\n');
         }
         out.trim_matches('\n').to_owned() + "\n"
-    }
-
-    pub(crate) fn fix(&self, document: &Document, diagnostic: &Diagnostic) -> Option<Fix> {
-        self.fix?(document, diagnostic)
     }
 
     /// One of its diagnostics.

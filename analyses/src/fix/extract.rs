@@ -30,8 +30,8 @@ use std::fmt;
 use noisy_syntax::{Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::Document;
 use crate::placement::Instance;
+use crate::program::Program;
 
 use self::build::Builder;
 pub use self::call::Calls;
@@ -119,17 +119,13 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// Takes the placement problem out of functions. `calls` are those of the document.
+/// Takes the placement problem out of functions. `calls` are those of the program.
 ///
 /// # Errors
 ///
 /// Why there is none: a function has no body, or the noise of a live value in it is not known.
-pub fn extract(
-    document: &Document,
-    calls: &Calls,
-    request: &Request,
-) -> Result<Extraction, Refusal> {
-    let mut builder = Builder::new(document, calls, request);
+pub fn extract(program: &Program, calls: &Calls, request: &Request) -> Result<Extraction, Refusal> {
+    let mut builder = Builder::new(program, calls, request);
     match builder.functions() {
         Ok(()) => builder.finish(),
         Err(why) => Err(Refusal { function: builder.function, why }),

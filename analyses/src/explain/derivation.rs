@@ -7,14 +7,16 @@
 
 use std::ops::Range;
 
-use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{Def, Form, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
-use crate::Document;
 use crate::contract::{self, Side};
 use crate::fact::Noise;
 use crate::flow;
 use crate::model::{Bits, Growth};
+use crate::program::Program;
+
+use super::place::value_range;
 
 /// The longest chain that is followed.
 pub const MAX_STEPS: usize = 64;
@@ -59,43 +61,14 @@ impl Derivation {
     }
 }
 
-/// The part of an op that computes: its name and its operands.
-pub fn core_range(ir: &Ir, op: Op) -> Range<usize> {
-    let data = ir.op(op);
-    let name = data.name_span;
-    if !data.kind.is_op() || name.end <= name.start {
-        return ir.head_range(op);
-    }
-    let limit = data.regions.first().map_or(u32::MAX, |&(own, _)| own);
-    let ends = data.operands.iter().map(|it| it.span.end).filter(|&it| it <= limit);
-    let mut end = ends.max().unwrap_or(0).max(name.end);
-    if data.form == Form::Generic {
-        // `"noisy.add"(%0, %1)`: the parenthesis belongs to it.
-        end = (end + u32::from(end > name.end)).min(data.own_len);
-    }
-    ir.absolute(op, noisy_syntax::Span::new(name.start, end))
-}
-
-/// The place that stands for a value: the part of its op that computes it, or the name of an argument.
-pub fn value_range(ir: &Ir, value: Value) -> Range<usize> {
-    let data = ir.value(value);
-    match data.def {
-        Def::Result(op, _) => core_range(ir, op),
-        Def::Argument(..) => match ir.defining_op(value) {
-            Some(op) => ir.absolute(op, data.span),
-            None => 0..0,
-        },
-    }
-}
-
-/// Derives the noise of a value.
-pub(crate) fn derive(document: &Document, value: Value) -> Derivation {
-    let ir = document.ir();
+/// How the noise of a value came about.
+pub fn derivation(program: &Program, value: Value) -> Derivation {
+    let ir = program.ir();
     let mut out = Derivation::default();
     let mut seen = FxHashSet::default();
     let mut at = Some(value);
     while let Some(value) = at {
-        let noise = *document.noise(value);
+        let noise = *program.noise(value);
         if noise == Noise::Bottom {
             break;
         }
@@ -106,7 +79,7 @@ pub(crate) fn derive(document: &Document, value: Value) -> Derivation {
         if !seen.insert(value) {
             break;
         }
-        let (rule, next) = explain(document, value, noise);
+        let (rule, next) = explain(program, value, noise);
         out.steps.push(Step {
             value,
             op: ir.defining_op(value),
@@ -121,8 +94,8 @@ pub(crate) fn derive(document: &Document, value: Value) -> Derivation {
 }
 
 /// The rule that gives a value its noise, with numbers, and the operand to blame.
-fn explain(document: &Document, value: Value, noise: Noise) -> (String, Option<Value>) {
-    let ir = document.ir();
+fn explain(program: &Program, value: Value, noise: Noise) -> (String, Option<Value>) {
+    let ir = program.ir();
     let feeders = flow::feeders(ir, value);
     if !feeders.is_empty() {
         let mut values: Vec<Value> = Vec::new();
@@ -131,7 +104,7 @@ fn explain(document: &Document, value: Value, noise: Noise) -> (String, Option<V
                 values.push(value);
             }
         }
-        let noises: Vec<Noise> = values.iter().map(|&it| *document.noise(it)).collect();
+        let noises: Vec<Noise> = values.iter().map(|&it| *program.noise(it)).collect();
         let blamed = values.get(noisiest(&noises)).copied();
         return (join_text(&noises, noise), blamed);
     }
@@ -143,24 +116,24 @@ fn explain(document: &Document, value: Value, noise: Noise) -> (String, Option<V
             let (Some(function), Some(hi)) = (function, noise.hi()) else {
                 return (format!("{noise}: an argument"), None);
             };
-            explain_argument(document, function, index as usize, hi)
+            explain_argument(program, function, index as usize, hi)
         }
-        Def::Result(op, index) => explain_result(document, op, index, noise),
+        Def::Result(op, index) => explain_result(program, op, index, noise),
     }
 }
 
 /// Why an argument of a function has its noise, and what a call passes for it.
 fn explain_argument(
-    document: &Document,
+    program: &Program,
     function: Op,
     index: usize,
     hi: Bits,
 ) -> (String, Option<Value>) {
-    let ir = document.ir();
+    let ir = program.ir();
     if contract::of(ir, function, Side::Argument, index).is_some() {
         return (format!("by contract: {hi}"), None);
     }
-    let contexts = document.contexts(function);
+    let contexts = program.contexts(function);
     let context =
         contexts.iter().find(|it| it.args.get(index).is_some_and(|it| it.hi() == Some(hi)));
     let call = context
@@ -181,32 +154,27 @@ fn explain_argument(
 }
 
 /// The rule of a call whose callee is looked at, and the noisiest of what it passes.
-fn explain_call(document: &Document, call: Op, noise: Noise) -> Option<(String, Option<Value>)> {
-    let ir = document.ir();
+fn explain_call(program: &Program, call: Op, noise: Noise) -> Option<(String, Option<Value>)> {
+    let ir = program.ir();
     let function = flow::callee(ir, call)?;
     flow::body(ir, function)?;
     let hi = noise.hi()?;
     let values: Vec<Option<Value>> = ir.op(call).operands.iter().map(|it| it.value).collect();
     let values: Vec<Value> =
-        values.into_iter().flatten().filter(|&it| document.is_noisy(it)).collect();
-    let noises: Vec<Noise> = values.iter().map(|&it| *document.noise(it)).collect();
+        values.into_iter().flatten().filter(|&it| program.is_noisy(it)).collect();
+    let noises: Vec<Noise> = values.iter().map(|&it| *program.noise(it)).collect();
     let blamed = values.get(noisiest(&noises)).copied();
     if hi == Bits::MAX {
         return Some((ENDLESS.to_owned(), blamed));
     }
-    let name = document.function_name(function);
+    let name = program.function_name(function);
     Some((format!("@{name}({}) = {hi}", numbers(&noises).join(", ")), blamed))
 }
 
-fn explain_result(
-    document: &Document,
-    op: Op,
-    index: u32,
-    noise: Noise,
-) -> (String, Option<Value>) {
-    let (ir, model) = (document.ir(), document.model());
+fn explain_result(program: &Program, op: Op, index: u32, noise: Noise) -> (String, Option<Value>) {
+    let (ir, model) = (program.ir(), program.model());
     if ir.op(op).kind == OpKind::FuncCall
-        && let Some(it) = explain_call(document, op, noise)
+        && let Some(it) = explain_call(program, op, noise)
     {
         return it;
     }
@@ -228,7 +196,7 @@ fn explain_result(
     }
     let values: Vec<Option<Value>> = model.carriers(ir, op, rule).collect();
     let noises: Vec<Noise> =
-        values.iter().map(|it| it.map_or(Noise::Unknown, |it| document.carried(it))).collect();
+        values.iter().map(|it| it.map_or(Noise::Unknown, |it| program.carried(it))).collect();
     let blamed = values.get(noisiest(&noises)).copied().flatten();
     let Some(hi) = noise.hi() else {
         return ("unknown: fed by what is not known".to_owned(), blamed);

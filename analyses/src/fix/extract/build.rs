@@ -8,12 +8,13 @@ use smallvec::SmallVec;
 use super::call::{Calls, Copies};
 use super::weight::{UNIT, Weights};
 use super::{Extraction, Group, Objective, Refusal, Request, Spot};
-use crate::Document;
 use crate::contract::{self, Contract, Side};
+use crate::explain::derivation;
 use crate::fact::Noise;
 use crate::flow::{self, Flow};
 use crate::model::Growth;
 use crate::placement::{Bits, Instance, Node, Rule, Site};
+use crate::program::Program;
 
 /// The most nodes of an instance.
 const MAX_NODES: usize = 4_000_000;
@@ -36,7 +37,7 @@ pub(super) enum Key {
 }
 
 pub(super) struct Builder<'a> {
-    pub document: &'a Document,
+    pub program: &'a Program,
     pub ir: &'a Ir,
     pub calls: &'a Calls,
     objective: Objective,
@@ -71,11 +72,11 @@ pub(super) struct Builder<'a> {
 const MAX_DEPTH: usize = 400;
 
 impl<'a> Builder<'a> {
-    pub(super) fn new(document: &'a Document, calls: &'a Calls, request: &Request) -> Self {
-        let members = calls.connected(document.ir(), request.functions, request.closed);
+    pub(super) fn new(program: &'a Program, calls: &'a Calls, request: &Request) -> Self {
+        let members = calls.connected(program.ir(), request.functions, request.closed);
         Builder {
-            document,
-            ir: document.ir(),
+            program,
+            ir: program.ir(),
             calls,
             objective: request.objective,
             replace: request.replace,
@@ -118,7 +119,7 @@ impl<'a> Builder<'a> {
                 Objective::Executed => (false, self.calls.entries(function)),
                 Objective::Count => (true, UNIT),
             };
-            self.weights.add(self.ir, self.document.integers(), region, entry, is_plain);
+            self.weights.add(self.ir, self.program.integers(), region, entry, is_plain);
             if !is_plain {
                 self.group_uses(region);
             }
@@ -126,7 +127,7 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn carries(&self, value: Value) -> bool {
-        self.document.is_noisy(value)
+        self.program.is_noisy(value)
     }
 
     /// The node of something; made if it is defined further down.
@@ -141,7 +142,7 @@ impl<'a> Builder<'a> {
             rule: Rule::Max(0),
             operands,
             site: None,
-            limit: self.limit(self.document.model().budget, value),
+            limit: self.limit(self.program.model().budget, value),
             defined: false,
         });
         self.env.insert(key, node);
@@ -150,7 +151,7 @@ impl<'a> Builder<'a> {
 
     /// What a value may have at most. A function that stays as it is is not asked for more than it keeps now.
     pub(super) fn limit(&self, bound: Bits, value: Value) -> Bits {
-        let now = if self.is_open { None } else { self.document.noise(value).hi() };
+        let now = if self.is_open { None } else { self.program.noise(value).hi() };
         now.map_or(bound, |now| bound.max(now))
     }
 
@@ -170,7 +171,7 @@ impl<'a> Builder<'a> {
 
     /// Whether a value is never computed.
     pub(super) fn is_bottom(&self, value: Value) -> bool {
-        *self.document.noise(value) == Noise::Bottom
+        *self.program.noise(value) == Noise::Bottom
     }
 
     /// Says what a value is. Values without noise are passed over.
@@ -183,12 +184,12 @@ impl<'a> Builder<'a> {
         if !self.carries(value) {
             return Ok(());
         }
-        match *self.document.noise(value) {
+        match *self.program.noise(value) {
             Noise::Bottom => return Ok(()),
             Noise::Unknown => return Err(self.unknown(value)),
             Noise::Range { .. } => {}
         }
-        let model = self.document.model();
+        let model = self.program.model();
         // What calls pass to a function varies from copy to copy.
         let pointless = matches!(rule, Rule::Source(noise) if noise <= model.reset_level())
             && !self.is_passed(value);
@@ -221,7 +222,7 @@ impl<'a> Builder<'a> {
         let data = self.ir.op(op);
         self.replace
             && self.is_open
-            && self.ir.op_name(op) == self.document.model().reset_op
+            && self.ir.op_name(op) == self.program.model().reset_op
             && (data.operands.len(), data.results.len()) == (1, 1)
             && data.operands[0].value.is_some_and(|it| self.carries(it))
     }
@@ -238,14 +239,14 @@ impl<'a> Builder<'a> {
     }
 
     pub(super) fn unknown(&self, value: Value) -> String {
-        let derivation = self.document.derivation(value);
-        let from = derivation.steps.first().map_or(value, |it| it.value);
+        let chain = derivation(self.program, value);
+        let from = chain.steps.first().map_or(value, |it| it.value);
         format!("the noise of {} is not known", self.ir.value_text(from))
     }
 
     /// A value whose noise does not follow from others.
     pub(super) fn define_source(&mut self, value: Value) -> Result<(), String> {
-        let hi = self.document.noise(value).hi().unwrap_or(0);
+        let hi = self.program.noise(value).hi().unwrap_or(0);
         self.define(value, Rule::Source(hi), SmallVec::new())
     }
 
@@ -273,7 +274,7 @@ impl<'a> Builder<'a> {
         if self.depth > MAX_DEPTH {
             return Err("calls are nested too deep".into());
         }
-        let facts = self.document.facts();
+        let facts = self.program.facts();
         let mut live = facts.is_block_live(flow::entry_block(self.ir, region));
         let mut is_first = true;
         for op in self.ir.items(region) {
@@ -301,7 +302,7 @@ impl<'a> Builder<'a> {
             return out;
         }
         for (op, index) in flow::feeding_operands(self.ir, value) {
-            if self.document.facts().is_live(self.ir, op)
+            if self.program.facts().is_live(self.ir, op)
                 && let Some(node) = self.operand(op, index)
                 && !out.contains(&node)
             {
@@ -372,7 +373,7 @@ impl<'a> Builder<'a> {
             if !self.carries(result) || self.is_bottom(result) {
                 continue;
             }
-            let model = self.document.model();
+            let model = self.program.model();
             let rule = model.rule(ir.op_name(op)).filter(|_| data.kind != OpKind::FuncCall);
             let Some(rule) = rule else {
                 self.define_source(result)?;
@@ -426,7 +427,7 @@ impl<'a> Builder<'a> {
         for (index, operand) in ir.op(op).operands.iter().enumerate() {
             let (Some(value), Some(bound)) = (operand.value, allows(index)) else { continue };
             let Some(from) = self.operand(op, index) else { continue };
-            let limit = self.limit(bound.min(self.document.model().budget), value);
+            let limit = self.limit(bound.min(self.program.model().budget), value);
             let operands = SmallVec::from_slice(&[from]);
             let rule = Rule::Max(0);
             self.nodes.push(NodeDraft { value, rule, operands, site: None, limit, defined: true });
@@ -434,14 +435,14 @@ impl<'a> Builder<'a> {
     }
 
     fn carriers(&mut self, op: Op, rule: crate::model::Rule) -> SmallVec<[Node; 2]> {
-        let (ir, model) = (self.ir, self.document.model());
+        let (ir, model) = (self.ir, self.program.model());
         let n = ir.op(op).operands.len();
         let carriers = (0..n).filter(|&it| model.is_carrier(ir, op, rule, it));
         carriers.filter_map(|it| self.operand(op, it)).collect()
     }
 
     pub(super) fn finish(self) -> Result<Extraction, Refusal> {
-        let model = self.document.model();
+        let model = self.program.model();
         let reset = model.reset_level();
         // The largest unit in which all costs are whole.
         let part = self.costs.iter().fold(UNIT, |part, &cost| gcd(part, cost));

@@ -1,6 +1,6 @@
 //! Inserting `reduce_noise`: the solver proposes, the analysis disposes.
 //!
-//! [`insert_reduces`] takes the placement problem out of functions that call each other ([`crate::extract`]), has it solved
+//! [`insert_reduces`] takes the placement problem out of functions that call each other ([`extract`]), has it solved
 //! ([`crate::placement`]) for all of them together (`group.rs`), writes the answer as minimal edits (`layout.rs`), applies them to a
 //! copy and analyzes that, calls and all (`verify.rs`).
 //!
@@ -8,6 +8,7 @@
 //! other, no other problem than before, and exactly as many more ops as were promised. A function with any error besides noise, or with noise
 //! that is not known, is left byte for byte as it is. With [`Options::replace`] a group costs at most what it did before.
 
+pub mod extract;
 mod group;
 mod layout;
 mod verify;
@@ -18,9 +19,10 @@ use std::sync::Arc;
 use noisy_syntax::Op;
 use num_integer::gcd;
 
-use crate::extract::Objective;
+use self::extract::Objective;
+use crate::diagnostic::{Applicability, Fix};
 use crate::placement::{Cache, Limits, Phase};
-use crate::{Applicability, Document, Fix};
+use crate::program::Program;
 
 /// What is wanted of [`insert_reduces`].
 #[derive(Clone, Debug, Default)]
@@ -107,7 +109,7 @@ pub struct Group {
     /// The cost of all inserted ops, and, when placed anew, of those that stay.
     pub cost: u64,
     /// No placement in these functions costs less than this. Nothing is claimed (0) where the question was stricter than the analysis: see
-    /// [`crate::extract::Extraction::is_exact`].
+    /// [`extract::Extraction::is_exact`].
     pub lower_bound: u64,
     /// How many units of cost are one op executed once.
     pub unit: u64,
@@ -313,20 +315,20 @@ impl std::error::Error for FixError {}
 ///
 /// When the edited text of a group without calls does not stand up to re-analysis: a defect of this crate, and nothing is offered.
 pub fn insert_reduces(
-    document: &Document,
+    program: &Program,
     functions: &[Op],
     options: &Options,
 ) -> Result<Outcome, FixError> {
-    let mut answers = group::solve(document, functions, options);
+    let mut answers = group::solve(program, functions, options);
     let mut fix = None;
     if !answers.mended.is_empty() {
         let all: Vec<&group::Answer> = answers.mended.iter().collect();
-        let mut edits = layout::edits(document, &all);
-        if let Err(unverified) = verify::verify(document, &all, &edits) {
+        let mut edits = layout::edits(program, &all);
+        if let Err(unverified) = verify::verify(program, &all, &edits) {
             // Calls with many different noises are taken together by the analysis: more is asked than was known.
             let is_sound = |it: &group::Answer| {
-                let edits = layout::edits(document, &[it]);
-                verify::verify(document, &[it], &edits)
+                let edits = layout::edits(program, &[it]);
+                verify::verify(program, &[it], &edits)
             };
             let (mut sound, mut refused) = (Vec::new(), Vec::new());
             for it in std::mem::take(&mut answers.mended) {
@@ -345,8 +347,8 @@ pub fn insert_reduces(
             }
             answers.mended = sound;
             let all: Vec<&group::Answer> = answers.mended.iter().collect();
-            edits = layout::edits(document, &all);
-            verify::verify(document, &all, &edits)?;
+            edits = layout::edits(program, &all);
+            verify::verify(program, &all, &edits)?;
         }
         if !answers.mended.is_empty() {
             fix = Some(edits);
@@ -358,12 +360,12 @@ pub fn insert_reduces(
             Some(why) => Verdict::Refused(why.clone()),
             None => answers.verdict(function),
         };
-        let name = document.function_name(function);
+        let name = program.function_name(function);
         outcome.functions.push(FunctionOutcome { function, name, verdict });
     }
     outcome.groups = answers.mended.into_iter().map(|it| it.group).collect();
     outcome.fix = fix.map(|edits| Fix {
-        title: outcome.title(document.model().reset_name()),
+        title: outcome.title(program.model().reset_name()),
         applicability: Applicability::Safe,
         edits,
     });

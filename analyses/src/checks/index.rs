@@ -1,0 +1,143 @@
+//! What some check must look at, found as it comes and goes, so that no check walks the program.
+//!
+//! *Law.* Each set holds at least the ops it is about. Whether there is something to report is decided when diagnostics are asked for: a
+//! value that gained a use, for one, is not reported. *Cost.* An update costs in proportion to the edit, and to the suppression comments after
+//! it.
+
+use std::ops::Range;
+
+use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Source, Traits};
+use rustc_hash::FxHashSet;
+
+use crate::contract;
+use crate::flow::{self, Flow};
+use crate::program::Program;
+
+/// What every comment that suppresses diagnostics holds.
+pub(super) const MARK: &str = "noisy: allow(";
+
+/// What of a program the checks must look at.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// Pure ops none of whose results is used.
+    pub(super) idle: FxHashSet<Op>,
+    /// Functions that state a bound on noise, and those without a body.
+    pub(super) bound: FxHashSet<Op>,
+    /// Where control may stop short: labels, and ops that choose whether to run a region.
+    pub(super) forks: FxHashSet<Op>,
+    /// Ops whose operand decides where control goes.
+    pub(super) decided: FxHashSet<Op>,
+    /// The bytes of the text at which [`MARK`] starts, in order.
+    pub(super) marks: Vec<usize>,
+}
+
+impl Index {
+    /// The index of a whole program.
+    pub(crate) fn new(program: &Program) -> Self {
+        let marks = program.source().text().to_string();
+        let marks = marks.match_indices(MARK).map(|it| it.0).collect();
+        let mut it = Self { marks, ..Self::default() };
+        it.add_all(program.ir(), program.ir().root());
+        it
+    }
+
+    /// The bytes of the text at which comments that may suppress something say so, in order.
+    #[cfg(test)]
+    pub(crate) fn marks(&self) -> &[usize] {
+        &self.marks
+    }
+
+    /// Takes in an edit, which put so many bytes in the place of a range.
+    pub(crate) fn update(
+        &mut self,
+        source: &Source,
+        delta: &Delta,
+        range: &Range<usize>,
+        len: usize,
+    ) {
+        let ir = source.ir();
+        for &op in &delta.removed {
+            self.remove(op);
+        }
+        for &op in &delta.changed {
+            self.remove(op);
+            self.add(ir, op);
+        }
+        for &value in &delta.idle {
+            if let Def::Result(op, _) = ir.value(value).def
+                && ir.is_alive(op)
+            {
+                self.add(ir, op);
+            }
+        }
+        self.move_marks(source, range, len);
+    }
+
+    fn move_marks(&mut self, source: &Source, range: &Range<usize>, len: usize) {
+        let text = source.text();
+        let reach = MARK.len() - 1;
+        let from = text.byte_to_char(range.start.saturating_sub(reach));
+        let to = text.byte_to_char((range.start + len + reach).min(text.len_bytes()));
+        let (near, start) = (text.slice(from..to).to_string(), text.char_to_byte(from));
+        let first = self.marks.partition_point(|it| it + reach < range.start);
+        let last = self.marks.partition_point(|&it| it < range.end).max(first);
+        for it in &mut self.marks[last..] {
+            *it = *it - range.len() + len;
+        }
+        let found = near.match_indices(MARK).map(|it| start + it.0);
+        self.marks.splice(first..last, found);
+    }
+
+    fn remove(&mut self, op: Op) {
+        for set in [&mut self.idle, &mut self.bound, &mut self.forks, &mut self.decided] {
+            if !set.is_empty() {
+                set.remove(&op);
+            }
+        }
+    }
+
+    fn add_all(&mut self, ir: &Ir, region: Region) {
+        for op in ir.items(region) {
+            self.add(ir, op);
+            for &(_, inner) in &ir.op(op).regions {
+                self.add_all(ir, inner);
+            }
+        }
+    }
+
+    fn add(&mut self, ir: &Ir, op: Op) {
+        let data = ir.op(op);
+        if is_idle(ir, op) {
+            self.idle.insert(op);
+        }
+        if flow::decider(ir, op).is_some() {
+            self.decided.insert(op);
+        }
+        match data.kind {
+            OpKind::Label => {
+                self.forks.insert(op);
+            }
+            OpKind::FuncFunc => {
+                if data.regions.is_empty() || contract::is_stated(ir, op) {
+                    self.bound.insert(op);
+                }
+            }
+            _ if data.regions.is_empty() => {}
+            _ => {
+                if Flow::of(ir, op) == Flow::Choice || Flow::of(ir, op).is_loop() {
+                    self.forks.insert(op);
+                }
+            }
+        }
+    }
+}
+
+/// Whether an op does nothing besides giving results, and none of them is used.
+pub(crate) fn is_idle(ir: &Ir, op: Op) -> bool {
+    let data = ir.op(op);
+    !data.results.is_empty()
+        && data.kind.is_pure()
+        && !data.kind.has(Traits::TERMINATOR)
+        && data.regions.is_empty()
+        && data.results.iter().all(|&it| ir.value(it).uses.is_empty())
+}

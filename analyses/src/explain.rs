@@ -1,0 +1,11 @@
+//! Why a fact is what it is: the chain of ops behind a number, and facts in words.
+
+mod assumption;
+mod derivation;
+mod place;
+mod words;
+
+pub use assumption::{Assumption, assumption};
+pub use derivation::{Derivation, MAX_STEPS, Step, derivation};
+pub use place::{core_range, value_range};
+pub use words::integer_in_words;

@@ -1,0 +1,75 @@
+//! Why the noise of an argument of a function is what it is.
+
+use noisy_syntax::{Def, Op, OpKind, Value};
+
+use crate::contract::{self, Contract, Side};
+use crate::model::Bits;
+use crate::program::Program;
+
+/// Why the noise of an argument of a function is what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Assumption {
+    /// A contract on it says so.
+    Contract(Contract),
+    /// Anybody may call the function, so it is fresh; joined with what these calls pass.
+    Fresh {
+        /// The calls in the document, in textual order.
+        calls: Vec<Op>,
+    },
+    /// The function is private, and these calls pass it.
+    Passed {
+        /// The calls, in textual order.
+        calls: Vec<Op>,
+    },
+    /// The function is private, and nothing that runs calls it.
+    NeverCalled,
+}
+
+impl Assumption {
+    /// In words, for hover: `assumed fresh (12): public function`.
+    pub fn text(&self, fresh: Bits) -> String {
+        let callers = |n: usize| if n == 1 { "1 call".to_owned() } else { format!("{n} calls") };
+        match self {
+            Assumption::Contract(Contract::Bound(bound)) => format!("bound by contract: {bound}"),
+            Assumption::Contract(Contract::Wrong) => {
+                "unknown: its contract is not valid".to_owned()
+            }
+            Assumption::Fresh { calls } if calls.is_empty() => {
+                format!("assumed fresh ({fresh}): public function")
+            }
+            Assumption::Fresh { calls } => {
+                format!(
+                    "assumed fresh ({fresh}): public function; and {} here",
+                    callers(calls.len())
+                )
+            }
+            Assumption::Passed { calls } => {
+                format!("passed by {}: private function", callers(calls.len()))
+            }
+            Assumption::NeverCalled => "never called: private function".to_owned(),
+        }
+    }
+}
+
+/// Why the noise of an argument of a function is what it is; none for what is no such argument.
+pub fn assumption(program: &Program, value: Value) -> Option<Assumption> {
+    let ir = program.ir();
+    let Def::Argument(block, index) = ir.value(value).def else { return None };
+    let function = ir.region(ir.block(block).region).parent?;
+    if ir.op(function).kind != OpKind::FuncFunc || !program.is_noisy(value) {
+        return None;
+    }
+    if let Some(stated) = contract::of(ir, function, Side::Argument, index as usize) {
+        return Some(Assumption::Contract(stated));
+    }
+    let contexts = program.contexts(function);
+    let mut calls: Vec<Op> = contexts.iter().flat_map(|it| it.calls.iter().copied()).collect();
+    calls.sort_by_cached_key(|&it| ir.start(it));
+    calls.dedup();
+    let is_assumed = contexts.iter().any(|it| it.is_assumed);
+    Some(match (is_assumed, calls.is_empty()) {
+        (true, _) => Assumption::Fresh { calls },
+        (false, false) => Assumption::Passed { calls },
+        (false, true) => Assumption::NeverCalled,
+    })
+}

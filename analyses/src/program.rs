@@ -1,0 +1,152 @@
+//! A text with its IR and its facts: what checks, fixes and explanations read.
+//!
+//! *Law.* After any edits, the facts equal those of a program made from the text anew. *Cost.* An edit costs in proportion to what it
+//! changes.
+
+mod excess;
+
+use std::ops::Range;
+
+use noisy_syntax::{Delta, Ir, Op, Source, Value};
+use rustc_hash::FxHashMap;
+
+use crate::fact::Noise;
+use crate::integer::Integers;
+use crate::model::NoiseModel;
+use crate::noise::{Growing, NoiseAnalysis, Root};
+use crate::sparse::{Context, Scene, Sparse};
+
+pub(crate) use excess::Breach;
+
+/// Text, IR and facts, always those of the current text.
+#[derive(Debug)]
+pub struct Program {
+    source: Source,
+    integers: Integers,
+    facts: Sparse<NoiseAnalysis>,
+}
+
+impl Program {
+    /// Reads and analyzes a text under the built-in model.
+    pub fn new(text: &str) -> Self {
+        Self::with_model(text, NoiseModel::tutorial())
+    }
+
+    /// Reads and analyzes a text.
+    pub fn with_model(text: &str, model: NoiseModel) -> Self {
+        let source = Source::new(text);
+        let integers = Integers::new(source.ir());
+        let scene = Scene { ir: source.ir(), base: &integers };
+        let facts = Sparse::new(&scene, NoiseAnalysis::new(model));
+        Self { source, integers, facts }
+    }
+
+    /// Replaces a range of bytes, which must lie on character boundaries within the text.
+    pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
+        let delta = self.source.edit(range, text);
+        self.integers.update(self.source.ir(), &delta);
+        let scene = Scene { ir: self.source.ir(), base: &self.integers };
+        self.facts.update(&scene, &delta, self.integers.moved());
+        delta
+    }
+
+    /// Text and IR.
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The IR.
+    pub fn ir(&self) -> &Ir {
+        self.source.ir()
+    }
+
+    /// The noise model.
+    pub fn model(&self) -> &NoiseModel {
+        self.facts.analysis.model()
+    }
+
+    /// What is known of integers, conditions and reachability.
+    pub fn integers(&self) -> &Integers {
+        &self.integers
+    }
+
+    /// The facts, for who wants to know what is live and how much work the last edit was.
+    pub fn facts(&self) -> &Sparse<NoiseAnalysis> {
+        &self.facts
+    }
+
+    /// What is known of the noise of a value; [`Noise::Bottom`] for values that carry none or that nothing reaches.
+    pub fn noise(&self, value: Value) -> &Noise {
+        self.facts.fact(value).unwrap_or(&Noise::Bottom)
+    }
+
+    /// Whether a value is of a type that carries noise.
+    pub fn is_noisy(&self, value: Value) -> bool {
+        self.model().is_noisy(&self.ir().interner, self.ir().value(value).ty)
+    }
+
+    /// As [`Document::noise`], and unknown for values that carry none.
+    pub(crate) fn carried(&self, value: Value) -> Noise {
+        if self.is_noisy(value) { *self.noise(value) } else { Noise::Unknown }
+    }
+
+    /// Where noise first goes over the budget: one for each such value, in the context that comes first (see [`Document::contexts`]).
+    pub fn roots(&self) -> Vec<(Value, &Root)> {
+        let all = self.facts.analysis.roots(self.ir()).into_iter();
+        self.first_of_each(
+            all.map(|(value, it)| (value, self.ir().defining_op(value), it.context, it)),
+        )
+    }
+
+    /// The loops that add noise each round without end, each in the context that comes first.
+    pub fn growing(&self) -> Vec<(Op, &Growing)> {
+        let all = self.facts.analysis.growing(self.ir()).into_iter();
+        self.first_of_each(all.map(|(op, context, it)| (op, Some(op), context, it)))
+    }
+
+    /// How a loop adds noise each round without end, if it does: in the context that comes first.
+    pub fn growth_of(&self, op: Op) -> Option<&Growing> {
+        let all = self.facts.analysis.growth_of(op);
+        all.min_by_key(|it| self.rank(op, it.0)).map(|it| it.1)
+    }
+
+    /// Keeps what was noted in the first context for each key.
+    fn first_of_each<K: Copy + Eq + std::hash::Hash, T>(
+        &self,
+        all: impl Iterator<Item = (K, Option<Op>, Option<u32>, T)>,
+    ) -> Vec<(K, T)> {
+        let mut place: FxHashMap<K, usize> = FxHashMap::default();
+        let mut out: Vec<(K, usize, T)> = Vec::new();
+        for (key, op, context, it) in all {
+            let rank = op.map_or(0, |op| self.rank(op, context));
+            match place.get(&key) {
+                Some(&at) if out[at].1 <= rank => {}
+                Some(&at) => out[at] = (key, rank, it),
+                None => {
+                    place.insert(key, out.len());
+                    out.push((key, rank, it));
+                }
+            }
+        }
+        out.into_iter().map(|(key, _, it)| (key, it)).collect()
+    }
+
+    fn rank(&self, op: Op, context: Option<u32>) -> usize {
+        let Some(function) = self.ir().function_of(op) else { return 0 };
+        let contexts = self.contexts(function);
+        contexts.iter().position(|it| Some(it.id) == context).unwrap_or(0)
+    }
+
+    /// The contexts in which a function is analyzed: the assumed one first, then in the order of their first calls in the text.
+    pub fn contexts(&self, function: Op) -> Vec<&Context<Noise>> {
+        self.facts.contexts(self.ir(), function)
+    }
+
+    /// The symbol name of a function without `@`, or an empty string.
+    pub fn function_name(&self, function: Op) -> String {
+        let ir = self.ir();
+        ir.extra(function)
+            .symbol
+            .map_or(String::new(), |(name, _)| ir.interner.str(name).to_owned())
+    }
+}

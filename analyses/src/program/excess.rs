@@ -1,0 +1,92 @@
+//! Where noise is more than is allowed: over the budget, growing in a loop without end, or more than a contract allows.
+//!
+//! One rule for the checks that report it and for the fixes that must bring it down.
+
+use noisy_syntax::{Op, OpKind, Value};
+use rustc_hash::FxHashMap;
+
+use super::Program;
+use crate::contract::{self, Contract, Side};
+use crate::flow;
+use crate::model::Bits;
+
+/// A value with more noise than a contract allows where it is given: to a call, or to the caller by a return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Breach {
+    /// The call or the return.
+    pub giver: Op,
+    /// Which operand of it.
+    pub operand: usize,
+    /// The value.
+    pub value: Value,
+    /// Its noise in bits, within the budget: what is over that is reported where it first is.
+    pub noise: Bits,
+    /// The noise that the contract allows, in bits.
+    pub bound: Bits,
+    /// The function that states the contract.
+    pub function: Op,
+    /// Where in its signature; the index is that of the operand.
+    pub side: Side,
+}
+
+impl Program {
+    /// The breaches of the contracts that some functions state.
+    pub(crate) fn breaches(&self, functions: impl IntoIterator<Item = Op>) -> Vec<Breach> {
+        let ir = self.ir();
+        let mut out = Vec::new();
+        for function in functions {
+            for (side, operand, stated) in contract::all(ir, function) {
+                let Contract::Bound(bound) = stated else { continue };
+                let givers = match side {
+                    Side::Argument => self.calls(function),
+                    Side::Result => {
+                        let regions = ir.op(function).regions.iter();
+                        let ends = regions.flat_map(|it| flow::yields(ir, it.1));
+                        ends.filter(|&it| ir.op(it).kind == OpKind::FuncReturn).collect()
+                    }
+                };
+                let breach = |giver: Op| {
+                    let value = ir.op(giver).operands.get(operand)?.value?;
+                    let is_given = self.facts().is_live(ir, giver) && self.is_noisy(value);
+                    let noise = self.noise(value).hi().filter(|_| is_given)?;
+                    (noise > bound && noise <= self.model().budget).then_some(Breach {
+                        giver,
+                        operand,
+                        value,
+                        noise,
+                        bound,
+                        function,
+                        side,
+                    })
+                };
+                out.extend(givers.into_iter().filter_map(breach));
+            }
+        }
+        out
+    }
+
+    /// The calls of a function in textual order.
+    fn calls(&self, function: Op) -> Vec<Op> {
+        let ir = self.ir();
+        let Some((name, _)) = ir.extra(function).symbol else { return Vec::new() };
+        let users = ir.symbol_users(name).iter().copied();
+        let mut out: Vec<Op> = users.filter(|&it| flow::callee(ir, it) == Some(function)).collect();
+        out.sort_by_key(|&it| ir.start(it));
+        out.dedup();
+        out
+    }
+
+    /// How often noise is more than is allowed, by function; those where it never is are not listed.
+    pub(crate) fn excesses(&self) -> FxHashMap<Op, usize> {
+        let ir = self.ir();
+        let analysis = &self.facts().analysis;
+        let roots = analysis.roots(ir).into_iter().filter_map(|(value, _)| ir.defining_op(value));
+        let loops = analysis.growing(ir).into_iter().map(|it| it.0);
+        let breaches = self.breaches(ir.functions()).into_iter().map(|it| it.giver);
+        let mut out = FxHashMap::default();
+        for function in roots.chain(loops).chain(breaches).filter_map(|op| ir.function_of(op)) {
+            *out.entry(function).or_default() += 1;
+        }
+        out
+    }
+}

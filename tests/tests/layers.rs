@@ -1,0 +1,526 @@
+//! The layers of `docs/architecture.md`, held: its block ```` ```layers ```` lists, for the crates and for the modules of a crate, what stands on what.
+//!
+//! ```text
+//! crates: syntax ◄ analyses ◄ settings ◄ lsp, cli
+//! cli: args ◄ check ◄ run
+//! cli/format: finding ◄ json, sarif
+//! ```
+//!
+//! A line is a crate by its folder, or a module in one. What stands to the right of an arrow may use what stands to the left of it, and neither the other
+//! way round nor its neighbours in the same layer. In every crate that has a line, and in all modules inside, no two siblings may use each other, not
+//! even through others; a module and its own children may.
+//!
+//! What counts as a use is a path in code that is not for tests, followed through re-exports to the file that defines the item. Doc comments
+//! do not count.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::visit::{self, Visit};
+
+/// A module by its names from the root of its crate on.
+type Module = Vec<String>;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// A line of the block: what it is about, and its layers from the lowest on.
+#[derive(Debug, PartialEq, Eq)]
+struct Layers {
+    of: String,
+    layers: Vec<Vec<String>>,
+}
+
+fn read_layers(text: &str) -> Vec<Layers> {
+    let block = text.split("```layers\n").nth(1).and_then(|it| it.split("```").next());
+    let mut out: Vec<Layers> = Vec::new();
+    let split = |text: &str| -> Vec<Vec<String>> {
+        let names = |it: &str| it.split(',').map(|it| it.trim().to_owned()).collect();
+        text.split('◄').map(names).collect()
+    };
+    for line in block.expect("docs/architecture.md has a block of layers").lines() {
+        let (of, layers) = line.split_once(':').unwrap_or_else(|| panic!("no name in {line:?}"));
+        out.push(Layers { of: of.trim().to_owned(), layers: split(layers) });
+    }
+    out
+}
+
+/// What is wrong with some uses, which are pairs of user and used, by what a line allows.
+fn judge(
+    layers: &Layers,
+    known: &BTreeSet<String>,
+    uses: &BTreeSet<(String, String)>,
+) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut height: BTreeMap<&str, usize> = BTreeMap::new();
+    for (n, layer) in layers.layers.iter().enumerate() {
+        for name in layer {
+            if height.insert(name, n).is_some() {
+                out.push(format!("{}: {name} is listed twice", layers.of));
+            }
+            if !known.contains(name) {
+                out.push(format!("{}: {name} is listed and does not exist", layers.of));
+            }
+        }
+    }
+    for name in known.iter().filter(|it| !height.contains_key(it.as_str())) {
+        out.push(format!("{}: {name} is not listed", layers.of));
+    }
+    for (user, used) in uses {
+        if let (Some(a), Some(b)) = (height.get(user.as_str()), height.get(used.as_str()))
+            && a <= b
+        {
+            out.push(format!("{}: {user} uses {used}, which is not below it", layers.of));
+        }
+    }
+    out
+}
+
+/// A circle among uses, if there is one.
+fn circle(uses: &BTreeSet<(String, String)>) -> Option<Vec<String>> {
+    let mut left: BTreeSet<&(String, String)> = uses.iter().collect();
+    // Whoever uses nothing that is left, or is used by nothing that is left, is in no circle.
+    loop {
+        let users: BTreeSet<&String> = left.iter().map(|it| &it.0).collect();
+        let used: BTreeSet<&String> = left.iter().map(|it| &it.1).collect();
+        let n = left.len();
+        left.retain(|it| users.contains(&it.1) && used.contains(&it.0));
+        if left.len() == n {
+            break;
+        }
+    }
+    let mut at = &left.iter().next()?.0;
+    let mut way: Vec<String> = Vec::new();
+    while !way.contains(at) {
+        way.push(at.clone());
+        at = &left.iter().find(|it| it.0 == *at)?.1;
+    }
+    way.push(at.clone());
+    Some(way.split_off(way.iter().position(|it| it == at)?))
+}
+
+/// What a file says that matters here.
+#[derive(Debug, Default)]
+struct File {
+    /// The modules declared in it.
+    children: BTreeSet<String>,
+    /// The items defined in it, by name.
+    items: BTreeSet<String>,
+    /// The names that `use` brings into it, and the paths they stand for.
+    aliases: BTreeMap<String, Vec<String>>,
+    /// The paths whose every item is brought in.
+    globs: Vec<Vec<String>>,
+    /// All paths in it that begin with `crate`, `super`, `self` or a module, each without the inline modules around it.
+    paths: BTreeSet<Vec<String>>,
+}
+
+/// Reads a file, the parts that are for tests left out.
+#[derive(Default)]
+struct Reader {
+    file: File,
+    /// How many inline modules are open.
+    depth: usize,
+}
+
+impl Reader {
+    fn path(&mut self, mut path: Vec<String>) {
+        // An inline module belongs to its file.
+        let n_super = path.iter().take_while(|it| *it == "super").count();
+        if n_super > 0 && self.depth > 0 {
+            path.drain(..n_super.min(self.depth));
+            if n_super <= self.depth {
+                path.insert(0, "self".to_owned());
+            }
+        }
+        self.file.paths.insert(path);
+    }
+
+    fn tree(&mut self, tree: &syn::UseTree, before: &mut Vec<String>) {
+        match tree {
+            syn::UseTree::Path(it) => {
+                before.push(it.ident.to_string());
+                self.tree(&it.tree, before);
+                before.pop();
+            }
+            syn::UseTree::Group(it) => it.items.iter().for_each(|it| self.tree(it, before)),
+            syn::UseTree::Glob(_) => {
+                self.file.globs.push(before.clone());
+                self.path(before.clone());
+            }
+            syn::UseTree::Name(it) => self.leaf(&it.ident, &it.ident, before),
+            syn::UseTree::Rename(it) => self.leaf(&it.ident, &it.rename, before),
+        }
+    }
+
+    fn leaf(&mut self, name: &syn::Ident, alias: &syn::Ident, before: &[String]) {
+        let mut path = before.to_vec();
+        let mut alias = alias.to_string();
+        if name == "self" {
+            if alias == "self" {
+                alias = before.last().cloned().unwrap_or_default();
+            }
+        } else {
+            path.push(name.to_string());
+        }
+        self.path(path.clone());
+        if self.depth == 0 {
+            self.file.aliases.insert(alias, path);
+        }
+    }
+
+    /// Paths in the arguments of a macro, which are no syntax yet.
+    fn tokens(&mut self, tokens: TokenStream) {
+        let mut path: Vec<String> = Vec::new();
+        let mut n_colons = 0;
+        for token in tokens {
+            match token {
+                TokenTree::Ident(it) if path.is_empty() || n_colons == 2 => {
+                    path.push(it.to_string());
+                    n_colons = 0;
+                }
+                TokenTree::Punct(it) if it.as_char() == ':' && !path.is_empty() => n_colons += 1,
+                other => {
+                    self.path(std::mem::take(&mut path));
+                    n_colons = 0;
+                    match other {
+                        TokenTree::Ident(it) => path.push(it.to_string()),
+                        TokenTree::Group(it) => self.tokens(it.stream()),
+                        TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+                    }
+                }
+            }
+        }
+        self.path(path);
+    }
+}
+
+fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+    let says_test = |tokens: TokenStream| {
+        tokens.into_iter().any(|it| matches!(it, TokenTree::Ident(it) if it == "test"))
+    };
+    attributes.iter().any(|it| match &it.meta {
+        syn::Meta::Path(path) => path.is_ident("test"),
+        syn::Meta::List(list) => list.path.is_ident("cfg") && says_test(list.tokens.clone()),
+        syn::Meta::NameValue(_) => false,
+    })
+}
+
+impl<'ast> Visit<'ast> for Reader {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let (attributes, name) = match item {
+            syn::Item::Const(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Enum(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Fn(it) => (&it.attrs, Some(&it.sig.ident)),
+            syn::Item::Impl(it) => (&it.attrs, None),
+            syn::Item::Macro(it) => (&it.attrs, it.ident.as_ref()),
+            syn::Item::Mod(it) => (&it.attrs, None),
+            syn::Item::Static(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Struct(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Trait(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Type(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Union(it) => (&it.attrs, Some(&it.ident)),
+            syn::Item::Use(it) => (&it.attrs, None),
+            _ => return visit::visit_item(self, item),
+        };
+        if is_for_tests(attributes) {
+            return;
+        }
+        if let Some(name) = name.filter(|_| self.depth == 0) {
+            self.file.items.insert(name.to_string());
+        }
+        match item {
+            syn::Item::Mod(it) if it.content.is_none() => {
+                self.file.children.insert(it.ident.to_string());
+            }
+            syn::Item::Mod(_) => {
+                self.depth += 1;
+                visit::visit_item(self, item);
+                self.depth -= 1;
+            }
+            _ => visit::visit_item(self, item),
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, it: &'ast syn::ImplItemFn) {
+        if !is_for_tests(&it.attrs) {
+            visit::visit_impl_item_fn(self, it);
+        }
+    }
+
+    fn visit_item_use(&mut self, it: &'ast syn::ItemUse) {
+        self.tree(&it.tree, &mut Vec::new());
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        self.path(path.segments.iter().map(|it| it.ident.to_string()).collect());
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, it: &'ast syn::Macro) {
+        self.tokens(it.tokens.clone());
+        visit::visit_macro(self, it);
+    }
+}
+
+/// The modules of a crate.
+type Files = BTreeMap<Module, File>;
+
+fn read(text: &str, name: &str) -> File {
+    let mut reader = Reader::default();
+    let file = syn::parse_file(text).unwrap_or_else(|it| panic!("{name}: {it}"));
+    reader.visit_file(&file);
+    reader.file
+}
+
+fn read_crate(folder: &Path) -> Files {
+    let mut files = Files::new();
+    let source = folder.join("src");
+    let main = ["lib.rs", "main.rs"].map(|it| source.join(it)).into_iter().find(|it| it.is_file());
+    let main = main.unwrap_or_else(|| panic!("{} has a root", folder.display()));
+    let mut stack = vec![(Module::new(), main, source)];
+    while let Some((module, path, inside)) = stack.pop() {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(&path).unwrap_or_else(|it| panic!("{name}: {it}"));
+        let file = read(&text, &name);
+        for child in &file.children {
+            let flat = inside.join(format!("{child}.rs"));
+            let own = inside.join(child);
+            let path = if flat.is_file() { flat } else { own.join("mod.rs") };
+            let mut module = module.clone();
+            module.push(child.clone());
+            stack.push((module, path, own));
+        }
+        files.insert(module, file);
+    }
+    files
+}
+
+/// The module that defines what a path in a module means; nothing if it is of another crate, or local.
+fn resolve(files: &Files, from: &Module, path: &[String], fuel: usize) -> Option<Module> {
+    let mut at = from.clone();
+    let mut path = path;
+    let (first, _) = path.split_first()?;
+    match first.as_str() {
+        "crate" => (at, path) = (Module::new(), &path[1..]),
+        "self" => path = &path[1..],
+        "super" => {
+            while let Some(("super", rest)) = path.split_first().map(|it| (it.0.as_str(), it.1)) {
+                at.pop();
+                path = rest;
+            }
+        }
+        // A child, or something that the file brings in by its name.
+        name if files.get(from)?.children.contains(name) => {}
+        _ => return None,
+    }
+    for (n, name) in path.iter().enumerate() {
+        let file = files.get(&at)?;
+        if file.children.contains(name) {
+            at.push(name.clone());
+            continue;
+        }
+        if file.items.contains(name) {
+            return Some(at);
+        }
+        let rest = &path[n + 1..];
+        let through = |alias: &[String]| {
+            let path: Vec<String> = alias.iter().chain(rest).cloned().collect();
+            resolve(files, &at, &path, fuel.checked_sub(1)?)
+        };
+        if let Some(alias) = file.aliases.get(name) {
+            return through(alias).or(Some(at));
+        }
+        for glob in &file.globs {
+            let of = fuel.checked_sub(1).and_then(|fuel| resolve(files, &at, glob, fuel));
+            if let Some(of) = of
+                .filter(|of| files[of].items.contains(name) || files[of].aliases.contains_key(name))
+            {
+                let path: Vec<String> =
+                    std::iter::once("self".to_owned()).chain(path[n..].iter().cloned()).collect();
+                return resolve(files, &of, &path, fuel - 1);
+            }
+        }
+        return Some(at);
+    }
+    Some(at)
+}
+
+/// By parent, which child uses which.
+fn uses(files: &Files) -> BTreeMap<Module, BTreeSet<(String, String)>> {
+    let mut out: BTreeMap<Module, BTreeSet<(String, String)>> = BTreeMap::new();
+    for (module, file) in files {
+        for path in &file.paths {
+            let Some(used) = resolve(files, module, path, 20) else { continue };
+            let common = module.iter().zip(&used).take_while(|(a, b)| a == b).count();
+            if let (Some(a), Some(b)) = (module.get(common), used.get(common)) {
+                let uses = out.entry(module[..common].to_vec()).or_default();
+                uses.insert((a.clone(), b.clone()));
+            }
+        }
+    }
+    out
+}
+
+/// What is wrong with the modules of a crate.
+fn judge_crate(name: &str, files: &Files, lines: &[Layers]) -> Vec<String> {
+    let uses = uses(files);
+    let mut out = Vec::new();
+    for (module, uses) in &uses {
+        if let Some(circle) = circle(uses) {
+            let place = std::iter::once(name).chain(module.iter().map(String::as_str));
+            out.push(format!(
+                "{}: a circle: {}",
+                place.collect::<Vec<_>>().join("/"),
+                circle.join(" -> ")
+            ));
+        }
+    }
+    for line in lines {
+        let mut names = line.of.split('/').map(str::to_owned);
+        if names.next().as_deref() != Some(name) {
+            continue;
+        }
+        let module: Module = names.collect();
+        match files.get(&module) {
+            Some(file) => {
+                let none = BTreeSet::new();
+                out.extend(judge(line, &file.children, uses.get(&module).unwrap_or(&none)));
+            }
+            None => out.push(format!("{}: there is no such module", line.of)),
+        }
+    }
+    out
+}
+
+/// The crates in the workspace, by folder, and which depends on which; dependencies of tests are left out.
+fn crates() -> (BTreeSet<String>, BTreeSet<(String, String)>) {
+    let table = |path: PathBuf| -> toml::Table {
+        let text =
+            fs::read_to_string(&path).unwrap_or_else(|it| panic!("{}: {it}", path.display()));
+        text.parse().unwrap_or_else(|it| panic!("{}: {it}", path.display()))
+    };
+    let workspace = table(root().join("Cargo.toml"));
+    let members = workspace["workspace"]["members"].as_array().expect("a list of members");
+    let members: BTreeSet<String> =
+        members.iter().filter_map(|it| it.as_str()).map(str::to_owned).collect();
+    let mut by_name: BTreeMap<String, String> = BTreeMap::new();
+    let mut manifests = Vec::new();
+    for folder in &members {
+        let manifest = table(root().join(folder).join("Cargo.toml"));
+        let name = manifest["package"]["name"].as_str().expect("a name").to_owned();
+        by_name.insert(name, folder.clone());
+        manifests.push((folder.clone(), manifest));
+    }
+    let mut uses = BTreeSet::new();
+    for (folder, manifest) in manifests {
+        let dependencies = manifest.get("dependencies").and_then(toml::Value::as_table);
+        for name in dependencies.into_iter().flat_map(toml::Table::keys) {
+            if let Some(used) = by_name.get(name) {
+                uses.insert((folder.clone(), used.clone()));
+            }
+        }
+    }
+    (members, uses)
+}
+
+#[test]
+fn the_layers_hold() {
+    let text = fs::read_to_string(root().join("docs/architecture.md")).expect("it is there");
+    let lines = read_layers(&text);
+    let (members, between) = crates();
+    let top = lines.iter().find(|it| it.of == "crates").expect("a line for the crates");
+    let mut wrong = judge(top, &members, &between);
+    for member in &members {
+        if lines.iter().any(|it| it.of == *member) {
+            wrong.extend(judge_crate(member, &read_crate(&root().join(member)), &lines));
+        }
+    }
+    for line in lines.iter().filter(|it| it.of != "crates") {
+        let folder = line.of.split('/').next().unwrap_or_default();
+        assert!(members.contains(folder), "{} is in no crate", line.of);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A crate of some modules, each with its text.
+fn made(modules: &[(&str, &str)]) -> Files {
+    let path = |it: &str| it.split('/').filter(|it| !it.is_empty()).map(str::to_owned).collect();
+    modules.iter().map(|(name, text)| (path(name), read(text, name))).collect()
+}
+
+#[test]
+fn uses_are_found_wherever_they_stand() {
+    let found = |text: &str| {
+        let files = made(&[
+            ("", "mod a; mod b; mod c; pub use b::Far; pub use c::*; fn own() {}"),
+            ("a", text),
+            ("b", "pub struct Far; pub struct Near; pub fn f() {}"),
+            ("c", "pub struct Star; mod d;"),
+            ("c/d", "pub struct Deep;"),
+        ]);
+        let uses = uses(&files).remove(&Module::new()).unwrap_or_default();
+        uses.into_iter().map(|it| it.1).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(found("use crate::b::Near;"), "b");
+    assert_eq!(found("use crate::{own, b::{self as other, f}};"), "b");
+    assert_eq!(found("use super::b;"), "b");
+    assert_eq!(found("use crate::Far;"), "b", "through a re-export");
+    assert_eq!(found("use crate::Star;"), "c", "through a re-export of everything");
+    assert_eq!(found("use super::c::d::Deep;"), "c");
+    assert_eq!(found("fn g(it: &super::b::Near) {}"), "b");
+    assert_eq!(found("fn g() { crate::b::f() }"), "b");
+    assert_eq!(found("fn g() { assert!(x(crate::b::f()) == [1; 2]) }"), "b", "in a macro");
+    assert_eq!(found("mod inside { use super::super::b::Near; }"), "b");
+    assert_eq!(found("mod inside { use super::own; fn own() {} }"), "");
+    assert_eq!(found("#[cfg(test)] mod tests { use crate::b::Near; }"), "");
+    assert_eq!(found("#[cfg(test)] use crate::b::Near;"), "");
+    assert_eq!(found("//! As [`crate::b::f`].\nuse crate::own; use std::fmt;"), "");
+}
+
+#[test]
+fn wrong_layers_are_told() {
+    let files = made(&[
+        ("", "mod a; mod b; mod c;"),
+        ("a", "use crate::b::f;"),
+        ("b", "pub fn f() {} mod x; mod y;"),
+        ("b/x", "use super::y::g; use super::f;"),
+        ("b/y", "pub fn g() { super::x::h() }"),
+        ("c", "use crate::a;"),
+    ]);
+    let lines = |text: &str| read_layers(&format!("```layers\n{text}\n```"));
+    let circle = "k/b: a circle: x -> y -> x";
+    assert_eq!(judge_crate("k", &files, &lines("k: b ◄ a ◄ c")), [circle]);
+    assert_eq!(
+        judge_crate("k", &files, &lines("k: a ◄ b, c")),
+        [circle, "k: a uses b, which is not below it"]
+    );
+    assert_eq!(
+        judge_crate("k", &files, &lines("k: b ◄ a, c")),
+        [circle, "k: c uses a, which is not below it"]
+    );
+    assert_eq!(
+        judge_crate("k", &files, &lines("k: b ◄ a ◄ d, d")),
+        [
+            circle,
+            "k: d is listed and does not exist",
+            "k: d is listed twice",
+            "k: d is listed and does not exist",
+            "k: c is not listed"
+        ]
+    );
+    assert_eq!(
+        judge_crate("k", &files, &lines("k/z: a")),
+        [circle, "k/z: there is no such module"]
+    );
+    let long: BTreeSet<_> = [("a", "b"), ("b", "c"), ("c", "a"), ("z", "a")]
+        .map(|(a, b)| (a.to_owned(), b.to_owned()))
+        .into();
+    assert_eq!(super_circle(&long), "a -> b -> c -> a");
+}
+
+fn super_circle(uses: &BTreeSet<(String, String)>) -> String {
+    circle(uses).unwrap_or_default().join(" -> ")
+}
