@@ -201,6 +201,35 @@ mod tests {
     use super::*;
 
     #[test]
+    fn fixes_that_meet_are_not_combined() {
+        let fix = |ranges: &[Range<usize>]| Fix {
+            title: String::new(),
+            applicability: Applicability::Safe,
+            edits: ranges
+                .iter()
+                .map(|it| TextEdit { range: it.clone(), text: "x".into() })
+                .collect(),
+        };
+        let fixes = [
+            fix(&[0..2, 10..12]),
+            fix(&[2..4]),         // Beside the first.
+            fix(&[5..6, 11..13]), // Into the first.
+            fix(&[5..6]),         // Free, as the one before is not taken.
+            fix(&[5..5]),         // Begins where one begins that is taken.
+            fix(&[6..6]),
+            fix(&[6..6]), // Two insertions have no order.
+            fix(&[3..3]), // Inside of another.
+            fix(&[8..11]),
+            fix(&[]),
+        ];
+        let (edits, is_taken) = combine(&fixes);
+        let taken = [true, true, false, true, false, true, false, false, false, true];
+        assert_eq!(is_taken, taken);
+        let ranges: Vec<_> = edits.iter().map(|it| it.range.clone()).collect();
+        assert_eq!(ranges, [0..2, 2..4, 5..6, 6..6, 10..12]);
+    }
+
+    #[test]
     fn the_worst_stay_in_the_order_they_came_in() {
         use Severity::{Error, Hint, Warning};
         let found: Vec<_> = [Warning, Hint, Error, Error, Hint, Warning]

@@ -14,7 +14,7 @@ mod layout;
 mod verify;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use noisy_syntax::Op;
 use num_integer::gcd;
@@ -38,6 +38,12 @@ pub struct Options {
     pub replace: bool,
     /// Who is told how far it is.
     pub watch: Option<Watch>,
+}
+
+/// The answers of all placements in this process that ask for it: some functions stand in many files, and an editor asks again and again.
+pub fn shared_cache() -> Arc<Cache> {
+    static KNOWN: LazyLock<Arc<Cache>> = LazyLock::new(Arc::default);
+    KNOWN.clone()
 }
 
 /// Where the optimizer stands with the functions of a group.

@@ -253,7 +253,7 @@ fn mend(
     }
     let mut pieces = Pieces::new(text);
     let options =
-        Options { watch: Some(task.watch.clone()), ..mend::options(&task.settings, task.time) };
+        Options { watch: Some(task.watch.clone()), ..task.settings.placement.options(task.time) };
     let mended = mend::mend(document, &mut pieces, &task.settings, unsafe_too, &options)?;
     if mended.document.is_some() {
         if task.writes()

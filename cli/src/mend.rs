@@ -4,13 +4,9 @@
 //! is not taken.
 
 use std::fmt;
-use std::sync::{Arc, LazyLock};
-use std::time::Duration;
 
-use noisy_analyses::placement::Cache;
 use noisy_analyses::{
-    self as analyses, Applicability, Category, Diagnostic, Document, Limits, Objective, Options,
-    Severity, TextEdit, Verdict,
+    self as analyses, Diagnostic, Document, Options, Severity, TextEdit, Verdict,
 };
 use noisy_settings::Settings;
 use serde::Serialize;
@@ -162,51 +158,11 @@ pub(crate) fn mend(
     Ok(mended)
 }
 
-/// Functions that were solved: some stand in many files.
-static KNOWN: LazyLock<Arc<Cache>> = LazyLock::new(Arc::default);
-
-/// The options of the optimizer that settings ask for.
-pub(crate) fn options(settings: &Settings, time: Duration) -> Options {
-    let objective = match settings.placement.objective {
-        noisy_settings::Objective::Executed => Objective::Executed,
-        noisy_settings::Objective::Count => Objective::Count,
-    };
-    let limits = Limits { time: Some(time), ..Limits::default() };
-    let cache = Some(KNOWN.clone());
-    Options { limits, objective, replace: settings.placement.replace, cache, watch: None }
-}
-
-/// The edits of the fixes that may be applied together, in order, and how many fixes they are.
+/// The edits of the fixes that may be applied together, in order, and how many fixes they are. A hint is no problem: nothing is changed for it unless
+/// a rule makes it one.
 fn fixes(document: &Document, found: &[Diagnostic], unsafe_too: bool) -> (Vec<TextEdit>, usize) {
-    let ir = document.ir();
-    let mut broken: Vec<_> = Vec::new();
-    for (op, ..) in document.source().problems() {
-        if let Some(function) = ir.function_of(op) {
-            broken.push(ir.range(function));
-        }
-    }
-    broken.dedup();
-    let mut out: Vec<TextEdit> = Vec::new();
-    let mut n = 0;
-    // A hint is no problem: nothing is changed for it unless a rule makes it one.
     let problems = found.iter().filter(|it| it.severity <= Severity::Warning);
-    for fix in document.fixes(problems).into_iter().flatten() {
-        if !unsafe_too && fix.applicability != Applicability::Safe {
-            continue;
-        }
-        let meets = |edit: &TextEdit, range: &std::ops::Range<usize>| {
-            edit.range.start <= range.end && range.start <= edit.range.end
-        };
-        let in_the_way = fix.edits.iter().any(|edit| {
-            broken.iter().any(|it| meets(edit, it)) || out.iter().any(|it| meets(edit, &it.range))
-        });
-        if !in_the_way && !fix.edits.is_empty() {
-            out.extend(fix.edits);
-            n += 1;
-        }
-    }
-    out.sort_by_key(|it| (it.range.start, it.range.end));
-    (out, n)
+    document.fix_all(problems, unsafe_too)
 }
 
 fn edited(document: &Document, edits: &[TextEdit]) -> Document {
@@ -220,8 +176,9 @@ fn n_errors(found: &[Diagnostic]) -> usize {
     found.iter().filter(|it| it.severity == Severity::Error).count()
 }
 
+/// Whether a placement is called for by what is reported, however severe.
 fn is_over(it: &Diagnostic) -> bool {
-    it.category == Category::Noise && it.severity == Severity::Error
+    analyses::checks::is_over_budget(it.code)
 }
 
 fn note(

@@ -16,7 +16,7 @@ pub(crate) fn annotated(document: &Document) -> String {
         let arguments = blocks.flat_map(|block| ir.block(block).args.clone());
         for value in arguments.chain(ir.op(op).results.iter().copied()) {
             if let Some(known) = known(document, value) {
-                let at = noisy_analyses::derivation::value_range(ir, value).end;
+                let at = noisy_analyses::explain::value_range(ir, value).end;
                 let row = text.byte_to_line(at.saturating_sub(1));
                 rows.entry(row).or_default().push((ir.value_text(value), known));
             }

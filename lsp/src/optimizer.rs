@@ -5,10 +5,9 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
-use noisy_analyses::placement::Cache;
-use noisy_analyses::{self as analyses, Fix, Limits, Objective, Options, Verdict};
+use noisy_analyses::{self as analyses, Fix, Options, Verdict};
 use ropey::Rope;
 use tokio::sync::{Semaphore, oneshot};
 
@@ -18,9 +17,6 @@ use crate::features::action::{Placement, Scope, function_at};
 
 /// Solving takes a core; more runs at once than this only wait for each other.
 static RUNS: Semaphore = Semaphore::const_new(2);
-
-/// The functions that were solved: after an edit elsewhere their answers are known.
-static KNOWN: LazyLock<Arc<Cache>> = LazyLock::new(Arc::default);
 
 const STACK: usize = 64 << 20;
 
@@ -73,20 +69,9 @@ impl Drop for StopOnDrop {
 /// What the settings say to the optimizer.
 pub(crate) fn options(settings: &Effective, stop: &StopOnDrop) -> Options {
     let placement = &settings.file.placement;
-    Options {
-        limits: Limits {
-            time: Some(placement.time_limit.duration()),
-            cancel: Some(stop.flag()),
-            ..Limits::default()
-        },
-        objective: match placement.objective {
-            noisy_settings::Objective::Executed => Objective::Executed,
-            noisy_settings::Objective::Count => Objective::Count,
-        },
-        replace: placement.replace,
-        cache: Some(KNOWN.clone()),
-        watch: None,
-    }
+    let mut options = placement.options(placement.time_limit.duration());
+    options.limits.cancel = Some(stop.flag());
+    options
 }
 
 /// Solves for placements in a text, on a thread of its own; an error says why that was not possible.

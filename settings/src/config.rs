@@ -166,6 +166,18 @@ impl Config {
     }
 }
 
+impl Settings {
+    /// Reads a configuration; the settings of a file that none of its `[[overrides]]` is about.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the text, in order.
+    pub fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
+        let config = Config::from_toml(text, Path::new(""), &Overrides::default())?;
+        Ok((*config.settings()).clone())
+    }
+}
+
 /// The top of a file, and its `[[overrides]]`.
 fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<Problem>> {
     let wrong = |range, what: &str| vec![Problem::new(text, range, what.to_owned())];
@@ -287,9 +299,9 @@ fn merge<'a>(below: &mut DeTable<'a>, over: &DeTable<'a>) {
 mod tests {
     use super::*;
     use expect_test::{Expect, expect};
-    use noisy_analyses::{Document, Severity};
+    use noisy_analyses::{Document, Objective, Severity};
 
-    use crate::{Level, Objective};
+    use crate::Level;
 
     fn wrong(text: &str, wanted: &Expect) {
         let problems = Config::from_toml(text, Path::new(""), &Overrides::default()).err();

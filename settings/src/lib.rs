@@ -20,7 +20,7 @@ mod schema;
 
 pub use config::{Config, Overrides};
 pub use discover::{FILE_NAMES, Invalid, Origin, Resolver, discover};
-pub use options::{Hints, Model, Objective, Placement, Seconds, Settings};
+pub use options::{Hints, Model, Placement, Seconds, Settings};
 pub use problem::{Problem, nearest};
 pub use rules::{Level, Rules};
 pub use schema::schema;

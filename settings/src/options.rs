@@ -4,13 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noisy_analyses::{ModelError, ModelSpec, NoiseModel};
+use noisy_analyses::{Limits, ModelError, ModelSpec, NoiseModel, Objective, Options};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::Problem;
-use crate::config::{Config, Overrides};
 use crate::rules::Rules;
 
 /// All settings of one file, each with its default.
@@ -86,15 +84,17 @@ pub struct Placement {
     pub replace: bool,
 }
 
-/// What a placement costs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Objective {
-    /// What is executed: one in a loop costs its trip count, one in a branch its share.
-    #[default]
-    Executed,
-    /// The number of ops.
-    Count,
+impl Placement {
+    /// What the optimizer is asked for, within some time; it remembers what it solved for as long as the process runs.
+    pub fn options(&self, time: Duration) -> Options {
+        Options {
+            limits: Limits { time: Some(time), ..Limits::default() },
+            objective: self.objective,
+            replace: self.replace,
+            cache: Some(noisy_analyses::fix::shared_cache()),
+            watch: None,
+        }
+    }
 }
 
 /// What an editor shows between the text.
@@ -191,16 +191,6 @@ impl JsonSchema for Seconds {
 }
 
 impl Settings {
-    /// Reads a configuration; the settings of a file that none of its `[[overrides]]` is about.
-    ///
-    /// # Errors
-    ///
-    /// Everything that is wrong with the text, in order.
-    pub fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
-        let config = Config::from_toml(text, std::path::Path::new(""), &Overrides::default())?;
-        Ok((*config.settings()).clone())
-    }
-
     /// As a configuration file that sets everything.
     pub fn to_toml(&self) -> String {
         // Every type here has a form in TOML.

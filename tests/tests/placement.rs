@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use noisy_analyses::Document;
-use noisy_analyses::extract::{Calls, Objective, Request, extract};
+use noisy_analyses::fix::extract::{Calls, Objective, Request, extract};
 use noisy_placement::{
     Instance, Limits, Node, PartCertificate, Placement, Proof, Rule, Site, WeighedCore, place,
 };

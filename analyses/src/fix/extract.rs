@@ -7,7 +7,7 @@
 //! optimizer and the analysis agree on what is legal (`cycle.rs`; see `docs/noise.md`). With more rounds than noise levels per carried value the cycle
 //! says the same for one carried value.
 //!
-//! *Calls* (`call.rs`) are treated alike: one copy of the callee for each vector of nodes that is passed, sharing their sites. A function that is not to be
+//! *Calls* (`calls.rs`, `call.rs`) are treated alike: one copy of the callee for each vector of nodes that is passed, sharing their sites. A function that is not to be
 //! changed takes part without sites, so that what it passes and returns is what it will be.
 //!
 //! *Sites* are right after the definition of any value, arguments included, unless the value is as fresh as a reset
@@ -21,6 +21,7 @@
 
 mod build;
 mod call;
+mod calls;
 mod cycle;
 mod group;
 mod weight;
@@ -29,21 +30,24 @@ use std::fmt;
 
 use noisy_syntax::{Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
+use serde::{Deserialize, Serialize};
 
 use crate::placement::Instance;
 use crate::program::Program;
 
 use self::build::Builder;
-pub use self::call::Calls;
+pub use self::calls::Calls;
 pub use self::weight::UNKNOWN_TRIPS;
 
-/// What is to be least.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a placement costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum Objective {
-    /// How many reduces are executed: see [`UNKNOWN_TRIPS`] for what the text does not tell.
+    /// What is executed: one in a loop costs its trip count, one in a branch its share.
     #[default]
     Executed,
-    /// How many reduces are written.
+    /// The number of ops.
     Count,
 }
 

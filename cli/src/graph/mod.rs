@@ -9,14 +9,14 @@ mod svg;
 use std::io::{self, Write};
 use std::path::Path;
 
-use noisy_analyses::{Document, Noise, derivation, flow, insert_reduces};
+use noisy_analyses::{Document, Noise, explain, flow, insert_reduces};
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{self, Picture};
 use crate::walk::Input;
 use crate::write::Output;
-use crate::{CLEAN, FAILED, check, complain, mend, setup};
+use crate::{CLEAN, FAILED, check, complain, setup};
 
 /// A drawn function.
 #[derive(Debug, PartialEq, Eq)]
@@ -104,7 +104,7 @@ fn draw(args: &args::Graph) -> Result<String, String> {
         choose(&document, args.function.as_deref()).map_err(|why| format!("{name}: {why}"))?;
     let mut graphs = vec![graph(&document, function, "")];
     if args.fix {
-        let options = mend::options(&settings, settings.placement.time_limit.duration());
+        let options = settings.placement.options(settings.placement.time_limit.duration());
         let outcome =
             insert_reduces(&document, &[function], &options).map_err(|it| it.to_string())?;
         if let Some(noisy_analyses::Verdict::Refused(why)) =
@@ -239,7 +239,7 @@ fn node(document: &Document, op: Op, value: Value, is_argument: bool, is_root: b
     Node {
         label: if is_argument { name } else { format!("{name} = {}", short(ir, op)) },
         detail: noise.to_string(),
-        line: line(document, derivation::value_range(ir, value).start),
+        line: line(document, explain::value_range(ir, value).start),
         look,
     }
 }

@@ -183,3 +183,60 @@ fn output_that_cannot_be_written_is_an_error() {
     );
     assert_eq!(folder.run(&["--output-file", "no/such/folder", "a.mlir"]).code, 2);
 }
+
+#[test]
+fn what_is_fixed_does_not_depend_on_severities() {
+    for rule in ["noise-overflow", "noise", "all"] {
+        for level in ["hint", "info", "warning"] {
+            let folder = Folder::with(&[("tutorial.mlir", TUTORIAL)]);
+            folder.write("noisy.toml", format!("rules.{rule} = \"{level}\"\n"));
+            let run = folder.run(&["--fix"]);
+            assert!(
+                run.out.starts_with("tutorial.mlir: @tutorial: inserted 3"),
+                "{rule} {level} {run:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_mistake_in_a_contract_asks_for_no_placement() {
+    let text = "func.func private @f(%a: !noisy.i32 {noisy.bound = \"x\"}) -> !noisy.i32 {
+  %0 = noisy.reduce_noise %a : !noisy.i32
+  return %0 : !noisy.i32
+}
+func.func @g(%a: !noisy.i32) -> !noisy.i32 {
+  %0 = func.call @f(%a) : (!noisy.i32) -> !noisy.i32
+  return %0 : !noisy.i32
+}
+";
+    let folder = Folder::with(&[("a.mlir", text)]);
+    let run = folder.run(&["--fix", "--statistics"]);
+    assert_eq!(run.code, 1);
+    assert!(!run.out.contains("left as it is"), "the optimizer was not asked: {run:?}");
+    assert_eq!(folder.read("a.mlir"), text);
+}
+
+#[test]
+fn removals_side_by_side_are_made_at_once() {
+    let lines: String =
+        (0..60).map(|it| format!("  %u{it} = noisy.mul %a, %a : !noisy.i32\n")).collect();
+    let text = format!("func.func @f(%a: !noisy.i32) {{\n{lines}  return\n}}\n");
+    let folder = Folder::with(&[("a.mlir", &text)]);
+    let run = folder.run(&["--fix", "--warn", "unused-op"]);
+    assert_eq!(folder.read("a.mlir"), "func.func @f(%a: !noisy.i32) {\n  return\n}\n", "{run:?}");
+}
+
+#[test]
+fn a_category_is_that_of_the_catalogue() {
+    for rule in noisy_analyses::Rule::all() {
+        let docs = rule.docs();
+        let Some(bad) = docs.split("```mlir\n").nth(1).and_then(|it| it.split("```").next()) else {
+            continue;
+        };
+        let folder = Folder::with(&[("a.mlir", bad)]);
+        let category = rule.category().name();
+        let run = folder.run(&["--ignore", category, "--output-format", "concise"]);
+        assert!(!run.out.contains(&format!("[{}]", rule.code())), "{category} {run:?}");
+    }
+}

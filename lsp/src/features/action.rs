@@ -3,9 +3,7 @@
 
 use std::ops::Range;
 
-use noisy_analyses::{
-    Applicability, Category, Diagnostic, Document, Fix, Severity, TextEdit, checks,
-};
+use noisy_analyses::{Applicability, Diagnostic, Document, Fix, TextEdit, checks};
 use noisy_syntax::Op;
 
 /// Where the optimizer is to work.
@@ -116,22 +114,10 @@ fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
     Some(Fix { title, applicability: Applicability::Unsafe, edits: vec![edit] })
 }
 
-/// The first safe fixes of all diagnostics of a code together; of fixes that overlap only the first.
+/// The safe fixes of all diagnostics of a code together; of fixes that overlap only the first.
 pub(crate) fn fix_all(document: &Document, code: &str, diagnostics: &[Diagnostic]) -> Fix {
-    let wanted = diagnostics.iter().filter(|it| it.code == code);
-    let mut fixes: Vec<Fix> = document.fixes(wanted).into_iter().flatten().collect();
-    fixes.retain(|it| it.applicability == Applicability::Safe);
-    fixes.sort_by_key(|it| it.edits.first().map_or(0, |it| it.range.start));
-    let mut edits: Vec<TextEdit> = Vec::new();
-    for fix in fixes {
-        // Two fixes that edit among each other's places are left for the next time.
-        let end = edits.last().map_or(0, |it| it.range.end);
-        if fix.edits.iter().all(|it| it.range.start >= end) {
-            edits.extend(fix.edits);
-        }
-    }
-    let title = fix_all_title(code);
-    Fix { title, applicability: Applicability::Safe, edits }
+    let (edits, _) = document.fix_all(diagnostics.iter().filter(|it| it.code == code), false);
+    Fix { title: fix_all_title(code), applicability: Applicability::Safe, edits }
 }
 
 /// What [`fix_all`] is called.
@@ -141,7 +127,7 @@ pub(crate) fn fix_all_title(code: &str) -> String {
 
 /// Whether a diagnostic says that noise exceeds the budget.
 pub(crate) fn is_over(diagnostic: &Diagnostic) -> bool {
-    diagnostic.category == Category::Noise && diagnostic.severity == Severity::Error
+    checks::is_over_budget(diagnostic.code)
 }
 
 fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {

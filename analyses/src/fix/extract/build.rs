@@ -5,7 +5,7 @@ use num_integer::gcd;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::call::{Calls, Copies};
+use super::calls::Calls;
 use super::weight::{UNIT, Weights};
 use super::{Extraction, Group, Objective, Refusal, Request, Spot};
 use crate::contract::{self, Contract, Side};
@@ -19,6 +19,29 @@ use crate::program::Program;
 /// The most nodes of an instance.
 const MAX_NODES: usize = 4_000_000;
 
+/// What a copy of a function gets for an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Passed {
+    /// It carries no noise.
+    Nothing,
+    /// So much, whatever is placed.
+    Level(Bits),
+    /// The noise of a node.
+    Node(Node),
+}
+
+/// The results of a copy of a function.
+pub(super) type Results = SmallVec<[Option<Node>; 2]>;
+
+/// The copies of a function.
+#[derive(Debug, Default)]
+pub(super) struct Copies {
+    pub apart: Vec<(Vec<Passed>, Results)>,
+    /// The arguments and the results of the copy that calls share.
+    pub joined: Option<(Vec<Option<Node>>, Results)>,
+}
+
+/// A node as far as it is known.
 pub(super) struct NodeDraft {
     pub value: Value,
     pub rule: Rule,
