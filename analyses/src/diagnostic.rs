@@ -202,24 +202,27 @@ mod tests {
 
     #[test]
     fn fixes_that_meet_are_not_combined() {
-        let fix = |ranges: &[Range<usize>]| Fix {
-            title: String::new(),
-            applicability: Applicability::Safe,
-            edits: ranges
-                .iter()
-                .map(|it| TextEdit { range: it.clone(), text: "x".into() })
-                .collect(),
+        let fix = |ranges: &[(usize, usize)]| {
+            let edit = |it: &(usize, usize)| TextEdit { range: it.0..it.1, text: "x".into() };
+            let edits = ranges.iter().map(edit).collect();
+            Fix { title: String::new(), applicability: Applicability::Safe, edits }
         };
         let fixes = [
-            fix(&[0..2, 10..12]),
-            fix(&[2..4]),         // Beside the first.
-            fix(&[5..6, 11..13]), // Into the first.
-            fix(&[5..6]),         // Free, as the one before is not taken.
-            fix(&[5..5]),         // Begins where one begins that is taken.
-            fix(&[6..6]),
-            fix(&[6..6]), // Two insertions have no order.
-            fix(&[3..3]), // Inside of another.
-            fix(&[8..11]),
+            fix(&[(0, 2), (10, 12)]),
+            // Beside the first.
+            fix(&[(2, 4)]),
+            // Into the first.
+            fix(&[(5, 6), (11, 13)]),
+            // Free, as the one before is not taken.
+            fix(&[(5, 6)]),
+            // Begins where one begins that is taken.
+            fix(&[(5, 5)]),
+            fix(&[(6, 6)]),
+            // Two insertions have no order.
+            fix(&[(6, 6)]),
+            // Inside of another.
+            fix(&[(3, 3)]),
+            fix(&[(8, 11)]),
             fix(&[]),
         ];
         let (edits, is_taken) = combine(&fixes);

@@ -4,8 +4,8 @@
 //! *Law.* A solution is only ever applied to the version of the text that it was made and re-analyzed for.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use noisy_analyses::{self as analyses, Fix, Options, Verdict};
 use ropey::Rope;
