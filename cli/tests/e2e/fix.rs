@@ -219,8 +219,8 @@ func.func @g(%a: !noisy.i32) -> !noisy.i32 {
 
 #[test]
 fn removals_side_by_side_are_made_at_once() {
-    let lines: String =
-        (0..60).map(|it| format!("  %u{it} = noisy.mul %a, %a : !noisy.i32\n")).collect();
+    let lines = (0..60).map(|it| format!("  %u{it} = noisy.mul %a, %a : !noisy.i32\n"));
+    let lines = lines.collect::<Vec<_>>().concat();
     let text = format!("func.func @f(%a: !noisy.i32) {{\n{lines}  return\n}}\n");
     let folder = Folder::with(&[("a.mlir", &text)]);
     let run = folder.run(&["--fix", "--warn", "unused-op"]);
