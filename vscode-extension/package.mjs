@@ -1,6 +1,8 @@
 // Builds the .vsix: the bundled extension and, with --server FILE, that noisy-lsp inside.
 //
 //   node package.mjs [--server FILE] [--out FILE]
+//
+// With a server, the noisy-check that stands beside it goes along: tasks and the noise graph run it.
 
 import { build } from "esbuild";
 import { execFileSync } from "node:child_process";
@@ -18,18 +20,29 @@ for (const stale of ["server", "dist"]) {
   fs.rmSync(stale, { recursive: true, force: true });
 }
 
-const { metafile } = await build({
+const common = {
   absWorkingDir: process.cwd(), // esbuild remembers where it was loaded
-  entryPoints: ["src/extension.ts"],
-  outfile: "dist/extension.cjs",
   bundle: true,
-  platform: "node",
   format: "cjs",
-  target: "node20",
   external: ["vscode"],
   minify: true,
   metafile: true,
+};
+const { metafile } = await build({
+  ...common,
+  entryPoints: ["src/extension.ts"],
+  outfile: "dist/extension.cjs",
+  platform: "node",
+  target: "node20",
 });
+await build({
+  ...common,
+  entryPoints: ["src/web.ts"],
+  outfile: "dist/web.cjs",
+  platform: "browser",
+  target: "es2022",
+});
+fs.copyFileSync("../settings/noisy.schema.json", "dist/noisy.schema.json");
 
 fs.writeFileSync(
   "LICENSE.txt",
@@ -41,10 +54,13 @@ fs.writeFileSync(
 fs.writeFileSync("dist/ThirdPartyNotices.txt", join(...bundledPackages(metafile).map(notice)));
 
 if (server) {
-  const binary = path.join("server", `noisy-lsp${process.platform === "win32" ? ".exe" : ""}`);
+  const suffix = process.platform === "win32" ? ".exe" : "";
   fs.mkdirSync("server");
-  fs.copyFileSync(server, binary);
-  fs.chmodSync(binary, 0o755);
+  bundle(server, `noisy-lsp${suffix}`);
+  const check = path.join(path.dirname(server), `noisy-check${suffix}`);
+  if (fs.existsSync(check)) {
+    bundle(check, `noisy-check${suffix}`);
+  }
 }
 
 execFileSync(
@@ -53,12 +69,17 @@ execFileSync(
     "node_modules/@vscode/vsce/vsce",
     "package",
     "--no-dependencies", // esbuild has bundled them
-    "--allow-missing-repository",
     ...(server ? ["--target", `${process.platform}-${process.arch}`] : []),
     ...["--out", out],
   ],
   { stdio: ["ignore", "inherit", "inherit"] },
 );
+
+function bundle(program, name) {
+  const copy = path.join("server", name);
+  fs.copyFileSync(program, copy);
+  fs.chmodSync(copy, 0o755);
+}
 
 /** The folders in node_modules that something in the bundle comes from. */
 function bundledPackages(metafile) {

@@ -44,14 +44,21 @@ hi def link mlirValue Identifier
 hi def link mlirBlock Label
 hi def link mlirSymbol Function
 hi def link mlirAttribute Constant
-hi def link mlirType Type
+" Not Type and Operator, which the default theme does not colour.
+hi def link mlirType Special
 hi def link mlirNumber Number
 hi def link mlirArrow Operator
 hi def link mlirOp Function
 hi def link mlirControl Statement
 hi def link mlirKeyword Keyword
 hi def link mlirBoolean Boolean
-hi def link mlirNoisyOp Operator
-hi def link mlirNoisyReduce Special
+hi def link mlirNoisyOp Statement
+hi def link mlirNoisyReduce DiagnosticOk
+
+" What the server says of a token looks as the text does.
+hi def link @lsp.type.macro.mlir mlirOp
+hi def link @lsp.type.type.mlir mlirType
+hi def link @lsp.typemod.macro.noisy.mlir mlirNoisyOp
+hi def link @lsp.typemod.type.noisy.mlir mlirType
 
 let b:current_syntax = 'mlir'

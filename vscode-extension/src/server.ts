@@ -79,7 +79,8 @@ export async function findServer(
     if (!(await isFile(candidate.file))) {
       if (candidate.origin === "setting") {
         throw new ServerNotFound(
-          `noisy.server.path names ${candidate.file}, which is not an executable file.`,
+          `noisy.server.path names ${candidate.file}, but no executable file is there. ` +
+            `Correct the setting, or clear it to use the bundled server.`,
         );
       }
       continue;
@@ -95,13 +96,13 @@ export async function findServer(
     }
   }
   if (refusals.length > 0) {
-    throw new ServerNotFound(`noisy-lsp does not start. ${refusals.join("; ")}`);
+    throw new ServerNotFound(`No Noisy server can be started. ${refusals.join("; ")}`);
   }
   const places = around.trusted
     ? "bundled with the extension or on PATH"
     : "bundled with the extension (PATH is not searched in a workspace that is not trusted)";
   throw new ServerNotFound(
-    `noisy-lsp was not found ${places}. Build it with \`cargo build --release -p noisy-lsp\` ` +
+    `The Noisy server, noisy-lsp, was not found ${places}. Build it with \`cargo build --release -p noisy-lsp\` ` +
       `and name it in the setting noisy.server.path.`,
   );
 }
@@ -132,7 +133,7 @@ export async function askVersion(file: string): Promise<string> {
   });
   const version = /^noisy-lsp (\S+)/.exec(output)?.[1];
   if (version === undefined) {
-    throw new Error("its answer to --version is not that of noisy-lsp");
+    throw new Error("this file is not noisy-lsp");
   }
   return version;
 }

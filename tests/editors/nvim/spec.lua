@@ -66,6 +66,7 @@ local exit_code ---@type integer?
 
 step('the runtime folder enables the server and it attaches', function()
   vim.cmd('filetype plugin on | syntax on')
+  vim.cmd.runtime({ 'plugin/noisy.lua', bang = true })
   vim.lsp.config('noisy_lsp', {
     cmd = { vim.fs.abspath(server) },
     on_exit = function(code)
@@ -187,15 +188,82 @@ step(':checkhealth noisy has nothing to complain about', function()
   end
 end)
 
-step('the help has its tags', function()
+step('the help has its tags, without a plugin manager', function()
+  vim.cmd('silent help noisy-commands')
+  same('noisy.txt', vim.fs.basename(vim.api.nvim_buf_get_name(0)))
+  vim.cmd('silent bwipeout')
   -- Written to a copy: the runtime folder of the repository stays as it is.
   vim.fn.mkdir(folder .. '/doc')
   assert(vim.uv.fs_copyfile('nvim/doc/noisy.txt', folder .. '/doc/noisy.txt'))
   vim.cmd.helptags(folder .. '/doc')
-  local tags = table.concat(vim.fn.readfile(folder .. '/doc/tags'), '\n')
-  for _, tag in ipairs({ 'noisy', 'noisy-setup', 'noisy-hints', 'noisy-health' }) do
-    assert(tags:find(tag, 1, true), tag)
+  same(vim.fn.readfile(folder .. '/doc/tags'), vim.fn.readfile('nvim/doc/tags'))
+end)
+
+step('ops of the dialect and types stand out in the default theme', function()
+  vim.cmd.colorscheme('default')
+  local function look(group)
+    return vim.inspect(vim.api.nvim_get_hl(0, { name = group, link = false }))
   end
+  local plain = { [look('Normal')] = true, [vim.inspect(vim.empty_dict())] = true, ['{}'] = true }
+  for _, group in ipairs({ 'mlirNoisyOp', 'mlirNoisyReduce', 'mlirType', 'mlirOp', '@lsp.type.type.mlir' }) do
+    assert(not plain[look(group)], group .. ' looks like plain text')
+    assert(look(group) ~= look('Operator') and look(group) ~= look('Type'), group)
+  end
+  assert(look('mlirNoisyOp') ~= look('mlirOp'), 'noisy ops look like others')
+  assert(look('mlirNoisyOp') ~= look('mlirNoisyReduce'), 'reduce_noise looks like others')
+end)
+
+step(':NoisyFix fixes the file', function()
+  vim.cmd('silent undo')
+  eventually('the error', function()
+    return #errors() == 1
+  end)
+  vim.cmd.NoisyFix()
+  eventually('no error', function()
+    return #errors() == 0 and not vim.deep_equal(before, lines())
+  end)
+end)
+
+step(':NoisyHints hides and shows hints, :NoisyInfo tells of the server', function()
+  vim.cmd.NoisyHints()
+  same(false, vim.lsp.inlay_hint.is_enabled({ bufnr = 0 }))
+  vim.cmd.NoisyHints()
+  same(true, vim.lsp.inlay_hint.is_enabled({ bufnr = 0 }))
+  local windows = #vim.api.nvim_list_wins()
+  vim.cmd.NoisyInfo()
+  eventually('a window', function()
+    return #vim.api.nvim_list_wins() > windows
+  end)
+  assert(table.concat(lines(), '\n'):find('noisy%-lsp'), table.concat(lines(), '\n'))
+  vim.cmd.bwipeout()
+end)
+
+step(':NoisyGraph draws the function under the cursor', function()
+  vim.api.nvim_win_set_cursor(0, { 5, 0 })
+  local opened
+  vim.ui.open = function(file)
+    opened = file
+  end
+  vim.cmd.NoisyGraph()
+  eventually('a page', function()
+    return opened ~= nil
+  end)
+  local page = table.concat(vim.fn.readfile(opened), '\n')
+  assert(page:find('<svg', 1, true) and page:find('@squarings', 1, true), page:sub(1, 300))
+end)
+
+step(':NoisyRestart brings another server', function()
+  local first = client.id
+  vim.cmd.NoisyRestart()
+  client = eventually('another client', function()
+    local found = vim.lsp.get_clients({ bufnr = 0, name = 'noisy_lsp' })[1]
+    return found and found.id ~= first and found.initialized and found or nil
+  end)
+  exit_code = nil
+  vim.cmd('silent undo')
+  eventually('the error', function()
+    return #errors() == 1
+  end)
 end)
 
 step('the server stops when asked, by itself', function()

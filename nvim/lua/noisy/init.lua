@@ -1,0 +1,126 @@
+-- What the user commands do. See `:help noisy-commands`.
+local M = {}
+
+---@param text string
+local function complain(text)
+  vim.notify('noisy: ' .. text, vim.log.levels.ERROR)
+end
+
+--- The client of the current buffer; without one the user is told what to do.
+---@return vim.lsp.Client?
+local function client()
+  local found = vim.lsp.get_clients({ bufnr = 0, name = 'noisy_lsp' })[1]
+  if not found then
+    complain('the server is not running for this file. :NoisyRestart starts it, :checkhealth noisy says why.')
+  end
+  return found
+end
+
+--- Has the server execute a command.
+---@param command string
+---@param arguments table[]
+---@param take fun(answer: any)
+local function execute(command, arguments, take)
+  local it = client()
+  if not it then
+    return
+  end
+  it:request('workspace/executeCommand', { command = command, arguments = arguments }, function(problem, answer)
+    if problem then
+      complain(problem.message)
+    else
+      take(answer)
+    end
+  end)
+end
+
+function M.fix()
+  execute('noisy.insertReduceNoise', { { uri = vim.uri_from_bufnr(0) } }, function() end)
+end
+
+function M.info()
+  execute('noisy.printDebugInformation', {}, function(text)
+    vim.cmd.new()
+    vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = 'nofile', 'wipe', false
+    vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(text, '\n'))
+    vim.bo.modifiable = false
+  end)
+end
+
+function M.hints()
+  local filter = { bufnr = 0 }
+  vim.lsp.inlay_hint.enable(not vim.lsp.inlay_hint.is_enabled(filter), filter)
+end
+
+function M.log()
+  vim.cmd.tabedit(vim.fn.fnameescape(vim.lsp.log.get_filename()))
+end
+
+--- Stops every noisy_lsp, and starts it for the buffers that had it and the current one.
+function M.restart()
+  local buffers = {}
+  for _, it in ipairs(vim.lsp.get_clients({ name = 'noisy_lsp' })) do
+    vim.list_extend(buffers, vim.tbl_keys(it.attached_buffers))
+    -- One that hangs is ended, too.
+    it:stop(true)
+  end
+  if vim.bo.filetype == 'mlir' and not vim.list_contains(buffers, vim.api.nvim_get_current_buf()) then
+    buffers[#buffers + 1] = vim.api.nvim_get_current_buf()
+  end
+  vim.wait(2000, function()
+    return #vim.lsp.get_clients({ name = 'noisy_lsp' }) == 0
+  end, 20)
+  for _, buffer in ipairs(buffers) do
+    if vim.api.nvim_buf_is_loaded(buffer) then
+      vim.api.nvim_exec_autocmds('FileType', { group = 'nvim.lsp.enable', buffer = buffer, modeline = false })
+    end
+  end
+end
+
+--- `noisy-check`: beside the server, as it is built, else on PATH.
+---@return string
+local function check()
+  local command = (vim.lsp.config.noisy_lsp or {}).cmd
+  local server = type(command) == 'table' and vim.fn.exepath(command[1]) or ''
+  local beside = vim.fs.joinpath(vim.fs.dirname(server), 'noisy-check')
+  return server ~= '' and vim.fn.executable(beside) == 1 and beside or 'noisy-check'
+end
+
+--- The name of the function whose header stands in the line of the cursor or nearest above it.
+---@return string?
+local function function_name()
+  for line = vim.api.nvim_win_get_cursor(0)[1], 1, -1 do
+    local text = vim.fn.getline(line)
+    local name = text:match('func%s+@([%w_$.-]+)') or text:match('func%s+%w+%s+@([%w_$.-]+)')
+    if name then
+      return name
+    end
+  end
+end
+
+--- Draws the noise before and after a placement, and opens the page.
+---@param show? fun(file: string) what to do with the page; it is opened as the system opens pages by default
+function M.graph(show)
+  local command = { check(), 'graph', '-', '--fix', '--format', 'html' }
+  local name = function_name()
+  if name then
+    vim.list_extend(command, { '--function', name })
+  end
+  local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n') .. '\n'
+  local ok, problem = pcall(vim.system, command, { stdin = text, text = true }, function(result)
+    vim.schedule(function()
+      if result.code ~= 0 then
+        complain(vim.trim((result.stderr:gsub('^noisy%-check: ', ''))))
+        return
+      end
+      local file = vim.fn.tempname() .. '.html'
+      vim.fn.writefile(vim.split(result.stdout, '\n'), file);
+      (show or vim.ui.open)(file)
+    end)
+  end)
+  if not ok then
+    complain(('%s cannot be started: %s'):format(command[1], problem))
+  end
+end
+
+return M

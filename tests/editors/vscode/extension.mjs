@@ -1,0 +1,360 @@
+// VS Code with the packaged extension: what goes wrong with the server, and what the extension brings itself.
+//
+//   node tests/editors/vscode/extension.mjs --vsix FILE [--screenshots FOLDER]
+//
+// Each step stands for itself. The exit code is 0 when every step passes.
+
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import {
+  command,
+  eventually,
+  main,
+  open,
+  plain,
+  project,
+  scratch,
+  script,
+  step as strict,
+  writeSettings,
+} from "./workbench.mjs";
+
+/** Milliseconds for everything. */
+const WHOLE = 600_000;
+
+const { values } = parseArgs({
+  options: { vsix: { type: "string" }, screenshots: { type: "string" } },
+});
+assert.ok(values.vsix, "--vsix names the packaged extension");
+
+const README = `# A circuit
+
+\`\`\`mlir
+%1 = noisy.mul %0, %0 : !noisy.i32
+\`\`\`
+`;
+
+const CHECKED = `func.func @f(%x: i5) -> !noisy.i32 {
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  %2 = noisy.mul %1, %1 : !noisy.i32
+  return %2 : !noisy.i32
+}
+// one two
+`;
+
+async function run() {
+  const { page } = await open(values.vsix, {
+    "notes.md": README,
+    "checked.mlir": CHECKED,
+    "program.mlirbc": "ML\u00efR\u0001\u0002",
+  });
+  const shot = async (name) => {
+    if (values.screenshots) {
+      mkdirSync(values.screenshots, { recursive: true });
+      await page.screenshot({ path: path.join(values.screenshots, `${name}.png`) });
+    }
+  };
+  const text = async () => plain(await page.locator(".view-lines").first().innerText());
+  const hints = () => eventually("hints", async () => /\[0, 24\]/.test(await text()));
+  const noHints = () => eventually("no hints", async () => !/\[0, 24\]/.test(await text()));
+  const toast = (hasText) => page.locator(".notification-toast", { hasText });
+  const toasts = page.locator(".notification-toast");
+  const show = async (name) => {
+    await page.getByRole("treeitem", { name }).dblclick();
+    await page.locator(".tab.active", { hasText: name }).waitFor();
+  };
+  const close = async () => {
+    await command(page, "View: Close All Editors");
+    await page.locator(".tab").first().waitFor({ state: "detached" });
+  };
+  const clear = async () => {
+    await command(page, "Notifications: Clear All Notifications");
+    await eventually("no message", async () => (await toasts.count()) === 0);
+  };
+  /** Back to the bundled server and a clean slate. */
+  const mend = async () => {
+    writeSettings({});
+    await hints();
+    await clear();
+  };
+  /** A step that leaves nothing behind, however it ends. */
+  const step = async (name, body) => {
+    let done = false;
+    await strict(
+      name,
+      async () => {
+        await body();
+        done = true;
+      },
+      { onward: true },
+    );
+    if (!done) {
+      const told = await toasts.allInnerTexts();
+      if (told.length > 0) console.log(`  messages: ${told.map(plain).join(" | ")}`);
+      await shot(`failed-${name.replaceAll(/\W+/g, "-")}`);
+      writeSettings({});
+      for (let n = 0; n < 3; n += 1) await page.keyboard.press("Escape");
+      await command(page, "View: Close All Editors");
+      await command(page, "Notifications: Clear All Notifications");
+      await show("squarings.mlir").catch(() => {});
+    }
+  };
+  const isAlive = (pid) => {
+    try {
+      process.kill(pid, 0);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const answers = `if [ "$1" = --version ]; then echo noisy-lsp 0.1.0; exit; fi\n`;
+
+  await step("the bundled server works", async () => {
+    await show("squarings.mlir");
+    await hints();
+  });
+
+  await step(
+    "a server that hangs is given up, told of once, and a corrected setting works",
+    async () => {
+      const pids = path.join(scratch, "hanging");
+      const hangs = script("hangs", `${answers}echo $$ >> ${pids}\nexec sleep 1000\n`);
+      writeSettings({ "noisy.server.path": hangs, "noisy.server.startTimeout": 2 });
+      await toast("did not answer within 2 seconds").waitFor();
+      await page.waitForTimeout(1000);
+      assert.equal(await toasts.count(), 1, "one message");
+      await shot("server-hangs");
+      await toast("did not answer").getByRole("button", { name: "Restart" }).waitFor();
+      const started = readFileSync(pids, "utf8").trim().split("\n").map(Number);
+      assert.deepEqual(started.filter(isAlive), [], "no process is left");
+      await mend();
+      await page.waitForTimeout(3000);
+      assert.equal(
+        readFileSync(pids, "utf8").trim().split("\n").length,
+        started.length,
+        "it is not started again",
+      );
+    },
+  );
+
+  await step("a corrected setting does not wait for a server that hangs", async () => {
+    const pids = path.join(scratch, "slow");
+    const hangs = script("slow", `${answers}echo $$ >> ${pids}\nexec sleep 1000\n`);
+    writeSettings({ "noisy.server.path": hangs, "noisy.server.startTimeout": 600 });
+    await eventually("its start", () => existsSync(pids));
+    await noHints();
+    await mend();
+    const started = readFileSync(pids, "utf8").trim().split("\n").map(Number);
+    await eventually("its end", () => !started.some(isAlive));
+  });
+
+  await step("a server that dies while it starts is one message", async () => {
+    writeSettings({ "noisy.server.path": script("dies", `${answers}exit 3\n`) });
+    await toast("stopped while it was starting (exit code 3)").waitFor();
+    await page.waitForTimeout(1500);
+    assert.equal(await toasts.count(), 1, "one message");
+    await shot("server-dies");
+  });
+
+  await step("a command without a server offers to start it", async () => {
+    await clear();
+    await command(page, "Noisy: Insert Optimal");
+    await toast("The Noisy server is not running").waitFor();
+    assert.equal(await toasts.count(), 1, "one message");
+    await toast("is not running").getByRole("button", { name: "Restart" }).waitFor();
+    await mend();
+  });
+
+  await step(
+    "a file that is another program is one message that leads to the setting",
+    async () => {
+      writeSettings({ "noisy.server.path": script("other", "echo other 1.0\n") });
+      await toast("this file is not noisy-lsp").waitFor();
+      assert.equal(await toasts.count(), 1, "one message");
+      assert.doesNotMatch(
+        plain(await toasts.first().innerText()),
+        /\bat .*:\d+:\d+/,
+        "no stack trace",
+      );
+      await toast("this file is not noisy-lsp")
+        .getByRole("button", { name: "Open Settings" })
+        .waitFor();
+      await shot("server-wrong");
+      await mend();
+    },
+  );
+
+  await step("a server that stops often is told of once, and Restart brings it back", async () => {
+    const pids = path.join(scratch, "stopping");
+    const bundled = path.join(scratch, "extensions");
+    const real = script(
+      "stops",
+      `${answers}echo $$ >> ${pids}\nexec ${bundled}/noisy.noisy-*/server/noisy-lsp\n`,
+    );
+    writeSettings({ "noisy.server.path": real });
+    let stopped = 0;
+    const last = () =>
+      existsSync(pids) ? readFileSync(pids, "utf8").trim().split("\n").map(Number) : [];
+    while (stopped < 5) {
+      const all = await eventually("the next start", () => last().length > stopped && last());
+      await page.waitForTimeout(1500);
+      await hints();
+      process.kill(all.at(-1), "SIGKILL");
+      stopped = all.length;
+    }
+    await toast("stopped 5 times within 3 minutes").waitFor();
+    assert.equal(await toasts.count(), 1, "one message");
+    await shot("server-stops-often");
+    await toast("stopped 5 times").getByRole("button", { name: "Restart" }).click();
+    await eventually("a new start", () => last().length > stopped);
+    await hints();
+    await mend();
+  });
+
+  await step("debug information is a text to read, not a file to save", async () => {
+    await command(page, "Noisy: Show Debug Information");
+    const tab = page.locator(".tab.active", { hasText: "Noisy Debug Information" });
+    await tab.waitFor();
+    assert.doesNotMatch((await tab.getAttribute("class")) ?? "", /dirty/);
+    await close();
+  });
+
+  await step("all settings can be set in the Settings UI", async () => {
+    await command(page, "Preferences: Open Settings (UI)");
+    await page.locator(".settings-editor .suggest-input-container").first().click();
+    await page.keyboard.type("@ext:noisy.noisy");
+    const items = page.locator(".settings-editor .setting-item-contents");
+    await page.locator(".setting-item-category", { hasText: "Noisy" }).first().waitFor();
+    const seen = new Set();
+    const notHere = new Set();
+    await items.first().hover();
+    for (let turn = 0; turn < 40; turn += 1) {
+      for (const item of await items.all()) {
+        const label = plain(
+          await item
+            .locator(".setting-item-label")
+            .innerText({ timeout: 1000 })
+            .catch(() => ""),
+        );
+        if (label === "") continue;
+        seen.add(label);
+        if ((await item.locator(".edit-in-settings-button").count()) > 0) notHere.add(label);
+      }
+      await page.mouse.wheel(0, 250);
+      await page.waitForTimeout(60);
+    }
+    await shot("settings");
+    assert.ok(seen.size >= 14, `${seen.size} settings: ${[...seen].join(", ")}`);
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Escape");
+    await page.locator(".settings-editor").waitFor({ state: "hidden" });
+    assert.deepEqual([...notHere], [], "these can only be set in settings.json");
+  });
+
+  await step("hints are switched off and on by words", async () => {
+    await show("squarings.mlir");
+    await hints();
+    writeSettings({ "noisy.inlayHints.noise": "off" });
+    await noHints();
+    writeSettings({ "noisy.inlayHints.noise": "auto" });
+    await hints();
+    // As former versions had it.
+    writeSettings({ "noisy.inlayHints.noise": false });
+    await noHints();
+    await mend();
+  });
+
+  await step("the context menu has the fix and the graph", async () => {
+    await page.locator(".view-line", { hasText: "noisy.mul" }).first().click({ button: "right" });
+    const menu = page.locator(".context-view .monaco-menu");
+    await menu.getByText("Insert Optimal reduce_noise in This File").waitFor();
+    await menu.getByText("Show Noise Graph").waitFor();
+    await shot("context-menu");
+    await page.keyboard.press("Escape");
+  });
+
+  await step("the noise graph is drawn beside the text", async () => {
+    await page.locator(".view-line", { hasText: "noisy.mul" }).first().click();
+    await command(page, "Noisy: Show Noise Graph");
+    const frame = page.frameLocator("iframe.webview").frameLocator("iframe");
+    await frame.locator("svg").first().waitFor();
+    assert.ok((await frame.locator("svg").count()) >= 1);
+    await shot("graph");
+    await close();
+  });
+
+  await step("bytecode is told of", async () => {
+    await page.getByRole("treeitem", { name: "program.mlirbc" }).dblclick();
+    const frame = page.frameLocator("iframe.webview").frameLocator("iframe");
+    await frame.getByText("MLIR bytecode").waitFor();
+    await frame.getByText("mlir-opt program.mlirbc").waitFor();
+    await shot("bytecode");
+    await close();
+  });
+
+  await step("fences of Markdown are highlighted", async () => {
+    await show("notes.md");
+    const colour = (hasText) =>
+      page
+        .locator(".view-line span span", { hasText })
+        .first()
+        .evaluate((it) => getComputedStyle(it).color);
+    await eventually(
+      "a colour",
+      async () => (await colour(/^noisy\.mul$/)) !== (await colour(/circuit/)),
+    );
+    const line = page.locator(".view-line", { hasText: "noisy.mul" });
+    assert.ok((await line.locator("span span").count()) > 2, "several tokens");
+    await close();
+  });
+
+  await step("a comment goes on in the next line", async () => {
+    await show("checked.mlir");
+    await page.locator(".view-line", { hasText: /one.two/ }).click();
+    await page.keyboard.press("Home");
+    for (let n = 0; n < 7; n += 1) await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Enter");
+    await eventually("two comments", async () => /\/\/ one *\n\s*\/\/ two/.test(await text()));
+    await page.keyboard.press("Control+z");
+    await page.keyboard.press("Control+s");
+  });
+
+  await step("a task finds problems", async () => {
+    await command(page, "Tasks: Run Task");
+    await page.locator(".quick-input-list .monaco-list-row", { hasText: "noisy" }).first().click();
+    const check = page.locator(".quick-input-list .monaco-list-row", {
+      hasText: /noisy: check\b(?! f)/,
+    });
+    await check.first().click();
+    await page.locator(".terminal-wrapper").first().waitFor();
+    await command(page, "Problems: Focus on Problems View");
+    await page
+      .locator(".markers-panel .monaco-list-row", { hasText: "noisy-check" })
+      .first()
+      .waitFor();
+    await shot("task");
+    await close();
+  });
+
+  await step("the walkthrough leads from an example to a fixed program", async () => {
+    await command(page, "Noisy: Open Walkthrough");
+    await page.getByText("Get started with Noisy").first().waitFor();
+    await shot("walkthrough");
+    await page.getByRole("button", { name: "Open the example" }).click();
+    await eventually("hints", async () => /\[0, 24\]/.test(await text()));
+    await page.locator(".squiggly-error").first().waitFor();
+    await shot("example");
+    await page.locator(".view-line", { hasText: "noisy.mul" }).first().click();
+    await command(page, "Noisy: Insert Optimal");
+    await eventually("a fixed program", async () => /noisy\.reduce_noise/.test(await text()));
+    await eventually(
+      "no squiggle",
+      async () => (await page.locator(".squiggly-error").count()) === 0,
+    );
+  });
+}
+
+await main(WHOLE, run);

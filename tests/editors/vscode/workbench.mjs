@@ -1,0 +1,258 @@
+// A VS Code workbench with the packaged extension: code-server's, in a Chromium of the machine (CHROMIUM, else looked for on PATH). The server is the
+// one bundled in the VSIX.
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import {
+  accessSync,
+  constants,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+/** Milliseconds for one step. */
+export const PATIENCE = 30_000;
+
+const here = path.dirname(fileURLToPath(import.meta.url));
+export const root = path.resolve(here, "../../..");
+const codeServer = path.resolve(here, "../node_modules/code-server/out/node/entry.js");
+
+export const scratch = mkdtempSync(path.join(tmpdir(), "noisy-vscode-"));
+export const project = path.join(scratch, "project");
+const userData = path.join(scratch, "user-data");
+const extensions = path.join(scratch, "extensions");
+
+/** What must be ended however this ends, newest first. */
+const endings = [];
+let passed = 0;
+let failed = 0;
+
+/** Runs a step; `onward`: a failure is told, counted and outlived. */
+export async function step(name, body, { onward = false } = {}) {
+  const n = passed + failed + 1;
+  try {
+    const value = await body();
+    passed += 1;
+    console.log(`ok ${n} - ${name}`);
+    return value;
+  } catch (error) {
+    failed += 1;
+    console.log(`not ok ${n} - ${name}`);
+    if (!onward) throw error;
+    console.log(String(error?.stack ?? error).replaceAll(/^/gm, "  "));
+  }
+}
+
+export async function eventually(what, read, patience = PATIENCE) {
+  const end = Date.now() + patience;
+  for (;;) {
+    const value = await read();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`${what}: not within ${patience} ms`);
+    await new Promise((wake) => setTimeout(wake, 50));
+  }
+}
+
+/** Starts Node on `args` in a process group of its own, which the end of this program ends, too. */
+function node(args) {
+  const child = spawn(process.execPath, args, {
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      // A proxy is not for a server on loopback, and VSCODE_* is of an editor around this.
+      ...Object.fromEntries(
+        Object.entries(process.env).filter(([name]) => !/^VSCODE_|_proxy$/i.test(name)),
+      ),
+      XDG_DATA_HOME: path.join(scratch, "data"),
+      // No gallery: nothing is asked of the network.
+      EXTENSIONS_GALLERY: JSON.stringify({ serviceUrl: "", itemUrl: "", resourceUrlTemplate: "" }),
+    },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => (output += text));
+  }
+  const exited = new Promise((resolve) => child.on("exit", resolve));
+  endings.unshift(async () => {
+    for (const signal of ["SIGTERM", "SIGKILL"]) {
+      try {
+        process.kill(-child.pid, signal);
+      } catch {
+        return; // the whole group is gone
+      }
+      await Promise.race([exited, new Promise((wake) => setTimeout(wake, 2000))]);
+    }
+  });
+  return { exited, output: () => output };
+}
+
+function findChromium() {
+  const folders = (process.env.PATH ?? "").split(path.delimiter);
+  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+  const files = names.flatMap((name) => folders.map((folder) => path.join(folder, name)));
+  files.unshift(process.env.CHROMIUM ?? "");
+  files.push("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome");
+  const found = files.find((candidate) => {
+    try {
+      accessSync(candidate, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+  assert.ok(found, "no Chromium found; CHROMIUM may name one");
+  return found;
+}
+
+async function freePort() {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+      .on("error", reject)
+      .listen(0, "127.0.0.1", () => {
+        const { port } = probe.address();
+        probe.close(() => resolve(port));
+      });
+  });
+}
+
+/** The settings of the workspace; unlike those of the user code-server sees when they change. */
+export function writeSettings(settings) {
+  mkdirSync(path.join(project, ".vscode"), { recursive: true });
+  writeFileSync(path.join(project, ".vscode/settings.json"), JSON.stringify(settings));
+}
+
+/** Writes a program of the shell and returns its path. */
+export function script(name, text) {
+  const file = path.join(scratch, name);
+  writeFileSync(file, `#!/bin/sh\n${text}`, { mode: 0o755 });
+  return file;
+}
+
+/** Text as a person reads it: VS Code renders spaces as no-break spaces. */
+export function plain(text) {
+  return text.replaceAll(/[\u00a0\u2007]/g, " ").replaceAll(/[\u200b\u200c]/g, "");
+}
+
+/** Opens a workbench with the extension on a folder with these files (name to text) and the example of the squarings. */
+export async function open(vsix, files = {}) {
+  mkdirSync(path.join(userData, "User"), { recursive: true });
+  mkdirSync(project);
+  copyFileSync(path.join(root, "examples/squarings.mlir"), path.join(project, "squarings.mlir"));
+  for (const [name, text] of Object.entries(files)) {
+    writeFileSync(path.join(project, name), text);
+  }
+  writeSettings({});
+  writeFileSync(
+    path.join(userData, "User/settings.json"),
+    JSON.stringify({
+      "security.workspace.trust.enabled": false,
+      "workbench.startupEditor": "none",
+      "workbench.colorTheme": "Default Dark Modern",
+      "workbench.secondarySideBar.defaultVisibility": "hidden",
+      "chat.disableAIFeatures": true,
+      "editor.minimap.enabled": false,
+      "editor.stickyScroll.enabled": false,
+      "editor.fontSize": 15,
+      "files.autoSave": "off",
+      "telemetry.telemetryLevel": "off",
+      "extensions.autoUpdate": false,
+      "extensions.ignoreRecommendations": true,
+    }),
+  );
+  const folders = [
+    ...["--config", path.join(scratch, "config.yaml")],
+    ...["--user-data-dir", userData, "--extensions-dir", extensions],
+  ];
+
+  await step("the packaged extension installs", async () => {
+    const install = node([codeServer, ...folders, "--install-extension", vsix]);
+    assert.equal(await install.exited, 0, install.output());
+  });
+
+  const port = await freePort();
+  const server = await step("the workbench starts", async () => {
+    const child = node([
+      codeServer,
+      ...["--auth", "none", "--bind-addr", `127.0.0.1:${port}`],
+      ...folders,
+      "--disable-telemetry",
+      "--disable-update-check",
+      "--disable-workspace-trust",
+      "--disable-getting-started-override",
+      project,
+    ]);
+    let gone = false;
+    void child.exited.then(() => (gone = true));
+    await eventually("the server", async () => {
+      assert.ok(!gone, child.output());
+      const health = await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined);
+      return health?.ok;
+    });
+    return child;
+  });
+
+  const page = await step("a browser opens it", async () => {
+    const browser = await chromium.launch({
+      executablePath: findChromium(),
+      args: [
+        ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
+        ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+      ],
+    });
+    endings.unshift(() => browser.close());
+    const opened = await browser.newPage({ viewport: { width: 1120, height: 620 } });
+    opened.setDefaultTimeout(PATIENCE);
+    await opened.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(project)}`);
+    await opened.locator(".explorer-folders-view").waitFor();
+    return opened;
+  });
+  return { page, server };
+}
+
+/** Runs a command of the palette by the start of its title. */
+export async function command(page, title) {
+  await page.keyboard.press("F1");
+  await page.locator(".quick-input-widget input").fill(`>${title}`);
+  await page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first().click();
+}
+
+let finishing = false;
+
+/** Ends everything that was started; the exit code is 0 if nothing failed. */
+async function finish(wrong) {
+  if (finishing) return;
+  finishing = true;
+  for (const end of endings) {
+    await end().catch(() => {});
+  }
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exit(wrong || failed > 0 ? 1 : 0);
+}
+
+/** Runs all steps within so many milliseconds, and ends. */
+export async function main(milliseconds, run) {
+  const timer = setTimeout(() => {
+    console.log(`not ok - not done within ${milliseconds / 1000} s`);
+    void finish(true);
+  }, milliseconds);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+    process.on(signal, () => void finish(true));
+  }
+  try {
+    await run();
+    clearTimeout(timer);
+    await finish(false);
+  } catch (error) {
+    console.log(`  ${String(error?.stack ?? error).replaceAll("\n", "\n  ")}`);
+    await finish(true);
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * The editor's settings as the server knows them. Knows nothing of VS Code, so that it can be tested as it is.
+ *
+ * The Settings UI edits no value that may be null, so that "not set here" is said in words: `auto`, an empty text, `0` seconds.
+ * For the server, who looks into noisy.toml then, it is null.
+ */
+
+/** Sections of `noisy.` that the server reads. */
+export const sections = [
+  "codeLens",
+  "configuration",
+  "features",
+  "fixOnSave",
+  "inlayHints",
+  "placement",
+  "rules",
+];
+
+const words = new Map<unknown, boolean | null>([
+  ["auto", null],
+  ["on", true],
+  ["off", false],
+]);
+
+/** Where a text means an absence; elsewhere it is itself. */
+const unsetTexts = new Set(["configuration"]);
+
+/** One value as the server knows it. Values of former versions (`true`, `null`) stay what they are. */
+export function forServer(value: unknown, name = ""): unknown {
+  if (Array.isArray(value) || value === null || value === undefined) {
+    return value ?? null;
+  }
+  if (typeof value === "object") {
+    // The levels of rules are words of their own.
+    return name === "rules"
+      ? value
+      : Object.fromEntries(Object.entries(value).map(([key, it]) => [key, forServer(it, key)]));
+  }
+  if (words.has(value)) {
+    return words.get(value);
+  }
+  if ((unsetTexts.has(name) && value === "") || (name === "timeLimit" && value === 0)) {
+    return null;
+  }
+  return value;
+}
+
+/** A section that the server asked for, such as `noisy` or `noisy.inlayHints`. */
+export function sectionForServer(section: string | undefined, value: unknown): unknown {
+  const name = section?.split(".").at(-1) ?? "";
+  return section === "noisy" || section?.startsWith("noisy.") === true
+    ? forServer(value, name)
+    : value;
+}

@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { suite, test } from "node:test";
+import { forServer, sectionForServer } from "../src/settings.ts";
+
+suite("settings as the server knows them", () => {
+  test("words become what they stand for, at any depth", () => {
+    const settings = {
+      inlayHints: { noise: "auto", budget: "on", ranges: "off" },
+      placement: { timeLimit: 0, objective: "auto", replace: "auto", background: true },
+      codeLens: { enable: false },
+      configuration: "",
+    };
+    assert.deepEqual(sectionForServer("noisy", settings), {
+      inlayHints: { noise: null, budget: true, ranges: false },
+      placement: { timeLimit: null, objective: null, replace: null, background: true },
+      codeLens: { enable: false },
+      configuration: null,
+    });
+  });
+
+  test("values that say something stay", () => {
+    assert.equal(sectionForServer("noisy.placement.objective", "count"), "count");
+    assert.equal(sectionForServer("noisy.placement.timeLimit", 2.5), 2.5);
+    assert.equal(sectionForServer("noisy.configuration", "ci/noisy.toml"), "ci/noisy.toml");
+  });
+
+  test("values of former versions stay", () => {
+    const settings = { inlayHints: { noise: true, budget: false, ranges: null } };
+    assert.deepEqual(forServer(settings), settings);
+  });
+
+  test("levels of rules are no switches", () => {
+    const rules = { "redundant-reduce": "off", lint: "on" };
+    assert.deepEqual(forServer({ rules }), { rules });
+    assert.deepEqual(sectionForServer("noisy.rules", rules), rules);
+  });
+
+  test("sections of others are not touched", () => {
+    assert.equal(sectionForServer("editor.wordWrap", "off"), "off");
+    assert.equal(sectionForServer(undefined, "off"), "off");
+  });
+});
