@@ -8,13 +8,14 @@ use crate::cores::Core;
 /// The best choice so far, no cheaper choice than `lower`, and whether to stop.
 ///
 /// Law kept: `lower <= optimum <= upper`, and `upper` is the cost of `best`.
-#[derive(Debug)]
 pub(crate) struct Incumbent {
     upper: AtomicU64,
     lower: AtomicU64,
     done: AtomicBool,
     best: Mutex<Vec<bool>>,
     proof: Mutex<CoreProof>,
+    /// Is told each better bound.
+    listener: Option<Box<dyn Fn(u64) + Send + Sync>>,
 }
 
 /// Cores with multipliers in units of `2^-SCALE`, and what they prove.
@@ -22,6 +23,12 @@ pub(crate) struct Incumbent {
 pub(crate) struct CoreProof {
     pub cores: Vec<(Core, i128)>,
     pub bound: u64,
+}
+
+impl std::fmt::Debug for Incumbent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} to {}", self.lower(), self.upper())
+    }
 }
 
 impl Incumbent {
@@ -33,7 +40,13 @@ impl Incumbent {
             done: AtomicBool::new(false),
             best: Mutex::new(chosen),
             proof: Mutex::default(),
+            listener: None,
         }
+    }
+
+    /// Has each better bound told to somebody.
+    pub(crate) fn with_listener(self, listener: impl Fn(u64) + Send + Sync + 'static) -> Incumbent {
+        Incumbent { listener: Some(Box::new(listener)), ..self }
     }
 
     /// Cost of the best choice.
@@ -62,7 +75,10 @@ impl Incumbent {
 
     /// Offers a bound.
     pub(crate) fn prove(&self, bound: u64) {
-        self.lower.fetch_max(bound, Ordering::AcqRel);
+        let before = self.lower.fetch_max(bound, Ordering::AcqRel);
+        if let Some(listener) = self.listener.as_ref().filter(|_| before < bound) {
+            listener(self.lower());
+        }
     }
 
     /// Offers a bound with the cores that prove it.
@@ -87,6 +103,11 @@ impl Incumbent {
     /// Tells the other side to stop.
     pub(crate) fn finish(&self) {
         self.done.store(true, Ordering::Release);
+    }
+
+    /// Takes that back, before the part is worked on again.
+    pub(crate) fn resume(&self) {
+        self.done.store(false, Ordering::Release);
     }
 
     /// Whether to stop.

@@ -44,6 +44,12 @@ impl Piece {
         Ok(Piece { graph: Arc::new(graph), incumbent, sites: part.sites, grain })
     }
 
+    /// Has each better bound, in the unit of the part, told to somebody.
+    pub(crate) fn with_listener(self, listener: impl Fn(u64) + Send + Sync + 'static) -> Piece {
+        let fresh = Incumbent::new(self.incumbent.upper(), self.incumbent.best());
+        Piece { incumbent: Arc::new(fresh.with_listener(listener)), ..self }
+    }
+
     /// The cost and the bound, in units of the whole.
     pub(crate) fn cost_and_bound(&self) -> (u64, u64) {
         let in_whole = |it: u64| it.saturating_mul(self.grain);

@@ -14,6 +14,7 @@
 //! Source of the idea: implicit hitting sets as in `MaxSAT` (Davies, Bacchus) with the cores of this problem.
 
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::compact;
 use crate::cores::{Core, Cores};
@@ -40,7 +41,7 @@ fn root(n: usize) -> u64 {
 }
 
 /// Proves what it can about a graph and posts bounds and better choices on the incumbent.
-pub(crate) fn prove(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) {
+pub(crate) fn prove(graph: &Graph, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
     let cores = if budget.steps.cores { Cores::new(graph) } else { None };
     match cores {
         Some(cores) => by_cores(graph, cores, incumbent, budget),
@@ -89,7 +90,7 @@ fn offer(graph: &Graph, chosen: Vec<bool>, incumbent: &Incumbent) {
     }
 }
 
-fn by_cores(graph: &Graph, mut cores: Cores, incumbent: &Incumbent, budget: &mut Budget) {
+fn by_cores(graph: &Graph, mut cores: Cores, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
     let Some(mut relaxed) = relax(graph, &mut cores, incumbent, budget) else { return };
     if incumbent.is_proven() || budget.is_spent() {
         return;
@@ -121,7 +122,7 @@ fn by_cores(graph: &Graph, mut cores: Cores, incumbent: &Incumbent, budget: &mut
 }
 
 /// Phase 2. Says whether it took over: then nothing is left to do here.
-fn fix(graph: &Graph, relaxed: &Relaxed, incumbent: &Incumbent, budget: &mut Budget) -> bool {
+fn fix(graph: &Graph, relaxed: &Relaxed, incumbent: &Arc<Incumbent>, budget: &mut Budget) -> bool {
     let better = (i128::from(incumbent.upper()) - 1) << SCALE;
     let mut fixed = vec![Fixed::Open; graph.n_sites()];
     let mut n_fixed = 0;
@@ -143,12 +144,24 @@ fn fix(graph: &Graph, relaxed: &Relaxed, incumbent: &Incumbent, budget: &mut Bud
         .filter(|(f, _)| **f == Fixed::Chosen)
         .fold(0, |acc, (_, &cost)| acc.saturating_add(cost));
     let mut chosen: Vec<bool> = simple.fixed.iter().map(|&f| f == Fixed::Chosen).collect();
-    let mut pieces = Vec::new();
-    for part in simple.parts {
+    // What is proven of the pieces is at once of the whole: no choice costs less than `upper` without being one of them.
+    let upper = incumbent.upper();
+    let sum = Arc::new(Mutex::new((base, Vec::new())));
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (at, part) in simple.parts.into_iter().enumerate() {
         let Ok(piece) = Piece::new(part, budget) else { return false };
-        pieces.push(piece);
+        sum.lock().unwrap_or_else(PoisonError::into_inner).1.push(0);
+        let (sum, whole, grain) = (Arc::clone(&sum), Arc::clone(incumbent), piece.grain);
+        pieces.push(piece.with_listener(move |bound| {
+            let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
+            sum.1[at] = bound.saturating_mul(grain).max(sum.1[at]);
+            let lower = sum.1.iter().fold(sum.0, |all: u64, &it| all.saturating_add(it));
+            whole.prove(lower.min(upper));
+        }));
     }
-    for piece in &pieces {
+    let mut by_size: Vec<&Piece> = pieces.iter().collect();
+    by_size.sort_by_key(|it| it.graph.n_sites());
+    for piece in by_size {
         let visits = (piece.graph.n_sites() as u64 * 2000).min(budget.left);
         walk_for(&piece.graph, &piece.incumbent, 1, visits, budget);
         prove(&piece.graph, &piece.incumbent, budget);
@@ -160,7 +173,7 @@ fn fix(graph: &Graph, relaxed: &Relaxed, incumbent: &Incumbent, budget: &mut Bud
     }
     offer(graph, chosen, incumbent);
     let lower = pieces.iter().fold(base, |sum, it| sum.saturating_add(it.cost_and_bound().1));
-    incumbent.prove(lower.min(incumbent.upper()));
+    incumbent.prove(lower.min(upper));
     true
 }
 

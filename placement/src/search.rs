@@ -25,13 +25,14 @@ pub(crate) fn solve(
     share: Share,
     report: &mut dyn FnMut(&Incumbent),
 ) -> u64 {
+    incumbent.resume();
     let n = graph.n_sites() as u64;
     let end = share.end;
     let stop = || clock.is_over() || end.is_some_and(|end| Instant::now() >= end);
     let mut budget = Budget { stop: &stop, left: share.work, steps: share.steps };
     // A longer walk follows anyway where a part is large.
     let visits = (n * 500).min(2_000_000).min(budget.left / 10);
-    walk_for(graph, incumbent, 1, visits, &mut budget);
+    walk_for(graph, incumbent, 1 + (share.round << 32), visits, &mut budget);
     report(incumbent);
     if incumbent.is_proven() || budget.is_spent() {
         return share.work - budget.left;
@@ -50,7 +51,7 @@ pub(crate) fn solve(
     budget.spend(given - proof.left);
     report(incumbent);
     let mut length = n.saturating_mul(LENGTH);
-    let mut seed = 2;
+    let mut seed = 2 + (share.round << 32);
     while !budget.is_spent() && !incumbent.is_done() && share.steps.anneal {
         let visits = if budget.left / 5 < length * 2 { budget.left } else { length };
         let before = budget.left;
@@ -76,6 +77,8 @@ pub(crate) struct Share {
     /// When to stop.
     pub end: Option<Instant>,
     pub steps: Steps,
+    /// How often the part was worked on before.
+    pub round: u64,
 }
 
 /// Walks on this thread and proves on another until the time is over or the proof is made.
@@ -109,7 +112,7 @@ fn concurrent(
     }
     report(incumbent);
     let mut length = graph.n_sites() as f64 * LENGTH as f64;
-    let mut seed = 2;
+    let mut seed = 2 + (share.round << 32);
     // Visits per second, measured as walks go.
     let mut speed = 1e7;
     let mut budget = Budget { stop: &over, left: u64::MAX, steps: share.steps };

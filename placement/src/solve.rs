@@ -74,23 +74,34 @@ pub fn place_with(
         progress(&Progress { phase, cost, lower_bound, elapsed: clock.elapsed() });
     };
     tell(Phase::Greedy, sums.total());
-    // The small ones first: they are proven in moments, and what they leave is for the large.
-    let mut by_size: Vec<usize> = (0..parts.len()).collect();
-    by_size.sort_by_key(|&i| (parts[i].graph.n_sites(), i));
-    let mut open: usize = parts.iter().map(|part| part.graph.n_sites()).sum();
     let mut work = limits.work.unwrap_or(u64::MAX);
-    for i in by_size {
-        let part = &parts[i];
-        let n = part.graph.n_sites();
-        let share = share(&clock, work, n, open, steps);
-        let mut report = |_: &Incumbent| {
+    // What a part leaves is for the others: round after round until all are proven or the limits are reached.
+    for round in 0.. {
+        // The small ones first: they are proven in moments, and what they leave is for the large.
+        let is_open = |part: &Piece| !part.incumbent.is_proven();
+        let mut by_size: Vec<usize> = (0..parts.len()).filter(|&i| is_open(&parts[i])).collect();
+        by_size.sort_by_key(|&i| (parts[i].graph.n_sites(), i));
+        let mut open: usize = by_size.iter().map(|&i| parts[i].graph.n_sites()).sum();
+        let (before, work_before) = (sums.total(), work);
+        for i in by_size {
+            let part = &parts[i];
+            let n = part.graph.n_sites();
+            let share = Share { round, ..share(&clock, work, n, open, steps) };
+            let mut report = |_: &Incumbent| {
+                sums.set(i, part.cost_and_bound());
+                tell(Phase::Search, sums.total());
+            };
+            let spent = search::solve(&part.graph, &part.incumbent, &clock, share, &mut report);
+            work = if work == u64::MAX { work } else { work.saturating_sub(spent) };
+            open -= n;
             sums.set(i, part.cost_and_bound());
-            tell(Phase::Search, sums.total());
-        };
-        let spent = search::solve(&part.graph, &part.incumbent, &clock, share, &mut report);
-        work = if work == u64::MAX { work } else { work.saturating_sub(spent) };
-        open -= n;
-        sums.set(i, part.cost_and_bound());
+        }
+        let is_over = clock.is_over() || work == 0 || parts.iter().all(|it| !is_open(it));
+        let is_idle =
+            sums.total() == before && (!steps.anneal || work_before == work && work < u64::MAX);
+        if is_over || is_idle {
+            break;
+        }
     }
     for part in &parts {
         for (&s, c) in part.sites.iter().zip(part.incumbent.best()) {
@@ -168,7 +179,7 @@ fn share(clock: &Clock, work: u64, n: usize, open: usize, steps: Steps) -> Share
         if n == open { end } else { now + Duration::from_secs_f64(part(left)) }
     });
     let work = if work == u64::MAX || n == open { work } else { part(work as f64) as u64 };
-    Share { work, end, steps }
+    Share { work, end, steps, round: 0 }
 }
 
 /// Costs and bounds of the parts and their sums.

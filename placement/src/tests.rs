@@ -415,6 +415,48 @@ fn a_work_limit_makes_the_answer_repeatable() {
     assert_eq!(run(), run());
 }
 
+/// Two instances side by side, which share nothing.
+fn side_by_side(a: &Instance, b: &Instance) -> Instance {
+    let mut out = a.clone();
+    let (n_nodes, n_sites) = (a.nodes.len() as u32, a.sites.len() as u32);
+    for site in &b.sites {
+        out.push_site(site.cost, site.reset);
+    }
+    for (v, node) in (0..).zip(&b.nodes) {
+        let operands: Vec<Node> =
+            b.operands(Node(v)).iter().map(|it| Node(it.0 + n_nodes)).collect();
+        let site = node.site.map(|it| Site(it.0 + n_sites));
+        out.push(node.rule, &operands, node.limit, site);
+    }
+    out
+}
+
+#[test]
+fn what_an_easy_part_leaves_goes_to_the_hard_one() {
+    // Larger than the other, so that its turn comes later, and proven at once.
+    let mut easy = Program::default();
+    let mut last = easy.encode();
+    for _ in 0..1500 {
+        last = easy.add(last, last);
+    }
+    let with = |work| Limits { time: None, work: Some(work), ..Limits::default() };
+    let mut n_seen = 0;
+    for seed in 0..12 {
+        let hard = window_program(&mut Random::new(seed), 150);
+        for work in [2_000_000, 8_000_000, 32_000_000] {
+            let proof = |work| place(&hard, &with(work)).unwrap().proof;
+            // Its share is too little, and what is left is enough.
+            if proof(work / 10) == Proof::Optimal || proof(work / 2) == Proof::Gap {
+                continue;
+            }
+            let both = place(&side_by_side(&easy.0, &hard), &with(work)).unwrap();
+            assert_eq!((both.proof, both.stats.parts_proven), (Proof::Optimal, both.stats.parts));
+            n_seen += 1;
+        }
+    }
+    assert!(n_seen > 2, "{n_seen} cases");
+}
+
 #[test]
 fn progress_only_improves() {
     let instance = window_program(&mut Random::new(16), 300);
