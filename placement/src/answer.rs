@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use serde::Serialize;
+
 use crate::certificate::Certificate;
 use crate::instance::{Bits, Node, Site};
 
 /// A legal choice of sites.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Placement {
     /// Where to reduce, in increasing order.
     pub sites: Vec<Site>,
@@ -19,11 +21,13 @@ pub struct Placement {
     /// What proves the bound, or as much of it as cores prove without a solver.
     pub certificate: Certificate,
     /// How it came about.
+    #[serde(skip)]
     pub stats: Stats,
 }
 
 /// Whether a placement is the cheapest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Proof {
     /// Proven: the lower bound meets the cost exactly.
     Optimal,

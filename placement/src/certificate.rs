@@ -11,17 +11,19 @@
 //! rounded up to a multiple of the greatest common divisor of its costs. The parts share no site, so their bounds add up. Where all multipliers
 //! are costs and the cores are disjoint, this is counting: `k` disjoint cores need `k` sites.
 
+use serde::Serialize;
+
 use crate::instance::Site;
 
 /// What proves a lower bound without a solver.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Certificate {
     /// Pieces that share no site.
     pub parts: Vec<PartCertificate>,
 }
 
 /// The proof of one part.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PartCertificate {
     /// The cores that are used.
     pub cores: Vec<WeighedCore>,
@@ -32,7 +34,7 @@ pub struct PartCertificate {
 }
 
 /// A core and its multiplier.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WeighedCore {
     /// In increasing order.
     pub sites: Vec<Site>,

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use noisy_analyses::Document;
 use noisy_analyses::fix::extract::{Calls, Objective, Request, extract};
@@ -10,6 +11,7 @@ use noisy_placement::{
     Instance, Limits, Node, PartCertificate, Placement, Proof, Rule, Site, WeighedCore, place,
 };
 use noisy_tests::certificate::{check, check_certificate, noise};
+use serde_json::Value;
 
 /// Limits under which the answer is the same on every machine.
 fn limits(work: u64) -> Limits {
@@ -173,4 +175,112 @@ fn the_judge_is_not_deceived() {
     let before = noise(&instance, &|site| site.0 < 3).unwrap();
     assert_eq!(before, [12, 24, 24, 24, 24]);
     assert_eq!(noise(&instance, &|_| false), None);
+}
+
+/// What `verify_certificate.py` says to a question and an answer as text: whether it exits with 0, and its words.
+fn script(name: &str, question: &str, answer: &str) -> (bool, Value) {
+    let path = |kind: &str| {
+        let file = format!("noisy-certificate-{}-{name}-{kind}.json", std::process::id());
+        std::env::temp_dir().join(file)
+    };
+    let (question_path, answer_path) = (path("question"), path("answer"));
+    fs::write(&question_path, question).unwrap();
+    fs::write(&answer_path, answer).unwrap();
+    let output = Command::new("python3")
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("verify_certificate.py"))
+        .args([&question_path, &answer_path])
+        .output()
+        .expect("python3 is installed");
+    fs::remove_file(question_path).unwrap();
+    fs::remove_file(answer_path).unwrap();
+    let words = String::from_utf8(output.stdout).unwrap();
+    let words = serde_json::from_str(&words)
+        .unwrap_or_else(|it| panic!("{it}: {words} {}", String::from_utf8_lossy(&output.stderr)));
+    (output.status.success(), words)
+}
+
+/// A way to forge an answer. Says whether there was anything to forge.
+type Forgery = fn(&mut Value) -> bool;
+
+/// The first core of the certificate with several sites.
+fn first_core(answer: &mut Value) -> Option<&mut Value> {
+    let parts = answer["certificate"]["parts"].as_array_mut().unwrap();
+    let cores = parts.iter_mut().flat_map(|it| it["cores"].as_array_mut().unwrap());
+    cores.into_iter().find(|it| it["sites"].as_array().unwrap().len() > 1)
+}
+
+const FORGERIES: [(&str, Forgery); 8] = [
+    ("is over its limit", |it| it["sites"].as_array_mut().unwrap().pop().is_some()),
+    ("it costs", |it| {
+        it["cost"] = (it["cost"].as_u64().unwrap() + 1).into();
+        true
+    }),
+    ("its rows prove", |it| {
+        let part = it["certificate"]["parts"].as_array_mut().unwrap().first_mut();
+        let Some(part) = part else { return false };
+        part["bound"] = (part["bound"].as_u64().unwrap() + part["grain"].as_u64().unwrap()).into();
+        true
+    }),
+    ("is no core", |it| {
+        let core = first_core(it);
+        core.map(|core| core["sites"].as_array_mut().unwrap().clear()).is_some()
+    }),
+    ("a site twice", |it| {
+        let Some(core) = first_core(it) else { return false };
+        let sites = core["sites"].as_array_mut().unwrap();
+        sites.push(sites[0].clone());
+        true
+    }),
+    ("a site that there is not", |it| {
+        let Some(core) = first_core(it) else { return false };
+        core["sites"].as_array_mut().unwrap().push(1_000_000.into());
+        true
+    }),
+    ("too", |it| {
+        let parts = it["certificate"]["parts"].as_array_mut().unwrap();
+        let is_used = |part: &&Value| !part["cores"].as_array().unwrap().is_empty();
+        let Some(part) = parts.iter().find(is_used).cloned() else { return false };
+        parts.push(part);
+        true
+    }),
+    ("it cannot be read", |it| it.as_object_mut().unwrap().remove("certificate").is_some()),
+];
+
+#[test]
+fn the_script_verifies_answers_and_refuses_forged_ones() {
+    let mut random = Random(11);
+    let mut n_placed = 0;
+    let mut n_forged = [0; FORGERIES.len()];
+    while n_placed < 12 {
+        let n = 20 + random.below(80);
+        let instance = random_instance(&mut random, n);
+        let Ok(placement) = place(&instance, &limits(2_000_000)) else { continue };
+        if placement.certificate.bound() == 0 {
+            continue;
+        }
+        n_placed += 1;
+        let question = serde_json::to_string(&instance).unwrap();
+        let answer = serde_json::to_value(&placement).unwrap();
+        let name = format!("{n_placed}");
+        let (is_verified, words) = script(&name, &question, &answer.to_string());
+        assert!(is_verified, "{words} {question} {answer}");
+        let wanted = serde_json::json!({
+            "verified": true, "cost": placement.cost, "bound": placement.certificate.bound(),
+        });
+        assert_eq!(words, wanted);
+        for ((why, forge), n_forged) in FORGERIES.iter().zip(&mut n_forged) {
+            let mut forged = answer.clone();
+            if !forge(&mut forged) {
+                continue;
+            }
+            *n_forged += 1;
+            let (is_verified, words) = script(&name, &question, &forged.to_string());
+            let said = words["why"].as_str().unwrap_or_default();
+            assert!(!is_verified && said.contains(why), "{words}, wanted {why}: {forged}");
+        }
+        // Damaged, and the answer to another question.
+        assert!(!script(&name, &question, &answer.to_string()[1..]).0);
+        assert!(!script(&name, r#"{"nodes":[],"sites":[]}"#, &answer.to_string()).0);
+    }
+    assert!(n_forged.iter().all(|it| *it > 2), "{n_forged:?}");
 }
