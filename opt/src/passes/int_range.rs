@@ -1,5 +1,154 @@
-//! Not there yet.
+//! Passes on what the ranges say: `int-range-optimizations`, `arith-unsigned-when-equivalent`.
 
-use super::PassInfo;
+use noisy_analyses::Integers;
+use noisy_analyses::constant::Constant;
+use noisy_analyses::integer::fold::predicate;
+use noisy_syntax::rewrite::NewOp;
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Value};
 
-pub(super) const PASSES: &[PassInfo] = &[];
+use super::canonicalize::rewrite;
+use super::{Context, Failure, Options, PassInfo};
+use crate::effects;
+use crate::rewrite::greedy::{Config, Patterns};
+use crate::rewrite::{Rewriter, constants, operands, preorder};
+
+pub(super) const PASSES: &[PassInfo] = &[
+    PassInfo {
+        name: "int-range-optimizations",
+        class: "ArithIntRangeOpts",
+        anchor: None,
+        summary: "Do optimizations based on integer range analysis",
+        options: &[],
+        run: optimize,
+    },
+    PassInfo {
+        name: "arith-unsigned-when-equivalent",
+        class: "ArithUnsignedWhenEquivalent",
+        anchor: None,
+        summary: "Replace signed ops with unsigned ones where they are proven equivalent",
+        options: &[],
+        run: unsigned,
+    },
+];
+
+/// The blocks and ops in the regions of an op, in order.
+fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
+    let mut ops = Vec::new();
+    for &(_, region) in &ir.op(op).regions {
+        ops.extend(preorder(ir, region));
+    }
+    let mut regions: Vec<Region> = ir.op(op).regions.iter().map(|it| it.1).collect();
+    for &it in &ops {
+        regions.extend(ir.op(it).regions.iter().map(|it| it.1));
+    }
+    let blocks = regions.iter().flat_map(|&it| ir.blocks(it)).collect();
+    (blocks, ops)
+}
+
+/// Values of one number become constants; a remainder of what is below the divisor is that.
+fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let facts = Integers::new(cx.ir);
+    let (blocks, ops) = everything(cx.ir, op);
+    let mut rewriter = Rewriter::new(cx.ir);
+    let mut n = 0;
+    for block in blocks {
+        let Some(first) = rewriter.ir.block_ops(block).next() else { continue };
+        if !facts.is_block_live(block) {
+            continue;
+        }
+        for value in rewriter.ir.block(block).args.clone() {
+            n += usize::from(constant(&mut rewriter, &facts, value, first));
+        }
+    }
+    for op in ops {
+        if !rewriter.ir.is_alive(op)
+            || rewriter.ir.op(op).kind.has(Traits::CONSTANT)
+            || !facts.is_live(rewriter.ir, op)
+        {
+            continue;
+        }
+        let results = rewriter.ir.op(op).results.to_vec();
+        // Behind an op with regions, what stands for its results must not stand in them.
+        for value in results {
+            n += usize::from(constant(&mut rewriter, &facts, value, op));
+        }
+        if effects::is_trivially_dead(rewriter.ir, op) {
+            rewriter.erase(op);
+        } else if is_trivial_remainder(rewriter.ir, &facts, op) {
+            let value = rewriter.operand(op, 0);
+            rewriter.replace(op, &[value]);
+            n += 1;
+        }
+    }
+    cx.count("num-folded - Number of values replaced", n);
+    rewrite(cx, op, &Patterns::new([]), Config::default(), false)
+}
+
+/// Lets the users of a value use a constant before an op, if its range is one number; says whether it is.
+fn constant(rewriter: &mut Rewriter<'_>, facts: &Integers, value: Value, before: Op) -> bool {
+    if rewriter.ir.value(value).uses.is_empty() {
+        return false;
+    }
+    let Constant::Int(number) = facts.constant(rewriter.ir, value) else { return false };
+    let ty = rewriter.ty(value);
+    let lists = noisy_analyses::integer::elements::Lists::default();
+    let Some(attr) = constants::to_attr(rewriter.ir, &lists, Constant::Int(number), ty) else {
+        return false;
+    };
+    let Some(constant) = rewriter.constant_attr(attr, ty, before) else { return false };
+    rewriter.replace_uses(value, constant);
+    true
+}
+
+fn is_trivial_remainder(ir: &Ir, facts: &Integers, op: Op) -> bool {
+    let kind = ir.op(op).kind;
+    if !matches!(kind, OpKind::ArithRemsi | OpKind::ArithRemui) {
+        return false;
+    }
+    let all = operands(ir, op);
+    let (Some(a), Some(b)) = (facts.bounds(ir, all[0]), facts.bounds(ir, all[1])) else {
+        return false;
+    };
+    match kind {
+        // Of numbers that are not negative; the divisor is above, so above zero.
+        OpKind::ArithRemsi => a.smin >= 0 && a.smax < b.smin,
+        _ => a.umax < b.umin,
+    }
+}
+
+/// Signed ops on numbers that are never negative become unsigned ones.
+fn unsigned(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let facts = Integers::new(cx.ir);
+    let (_, ops) = everything(cx.ir, op);
+    let mut rewriter = Rewriter::new(cx.ir);
+    for op in ops {
+        let kind = rewriter.ir.op(op).kind;
+        let to = match kind {
+            OpKind::ArithDivsi | OpKind::ArithFloordivsi => "arith.divui",
+            OpKind::ArithCeildivsi => "arith.ceildivui",
+            OpKind::ArithRemsi => "arith.remui",
+            OpKind::ArithMinsi => "arith.minui",
+            OpKind::ArithMaxsi => "arith.maxui",
+            OpKind::ArithExtsi => "arith.extui",
+            OpKind::ArithCmpi => "arith.cmpi",
+            _ => continue,
+        };
+        let is_natural = |it: Value| facts.bounds(rewriter.ir, it).is_some_and(|it| it.smin >= 0);
+        let all = operands(rewriter.ir, op);
+        let results = rewriter.ir.op(op).results.to_vec();
+        if !all.iter().all(|&it| is_natural(it)) {
+            continue;
+        }
+        if kind == OpKind::ArithCmpi {
+            let Some(signed @ 2..=5) = predicate(rewriter.ir, op) else { continue };
+            rewriter.set_predicate(op, signed + 4);
+            continue;
+        }
+        if !results.iter().all(|&it| is_natural(it)) {
+            continue;
+        }
+        let types: Vec<_> = results.iter().map(|&it| rewriter.ty(it)).collect();
+        rewriter.replace_with(op, NewOp::new(to).operands(&all).results(&types));
+    }
+    Ok(())
+}

@@ -1,5 +1,313 @@
 //! Rules of `affine`.
 
-use crate::rewrite::greedy::Pattern;
+pub(crate) mod maps;
 
-pub(super) const PATTERNS: &[Pattern] = &[];
+use noisy_analyses::integer::fold;
+use noisy_syntax::affine::{Affine, Body, Expr};
+use noisy_syntax::rewrite::NewOp;
+use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, Value};
+
+use super::memref::segments;
+use super::patterns;
+use super::scf::{inline_region, only_block, regions, terminator};
+use crate::effects;
+use crate::rewrite::greedy::Pattern;
+use crate::rewrite::{Rewriter, definer, operands};
+use maps::{Applied, applied};
+
+pub(super) const PATTERNS: &[Pattern] = patterns! {
+    AffineApply: canonical_map;
+    AffineMin: canonical_map, one_of_results;
+    AffineMax: canonical_map, one_of_results;
+    AffineLoad: canonical_map;
+    AffineStore: canonical_map;
+    AffineVectorLoad: canonical_map;
+    AffineVectorStore: canonical_map;
+    AffinePrefetch: canonical_map;
+    AffineFor: canonical_bounds, never_runs, does_nothing;
+    AffineIf: canonical_set, known_set;
+};
+
+fn map_attr(ir: &mut Ir, map: Affine) -> Attr {
+    ir.interner.attr(AttrData::Affine(map))
+}
+
+/// The number of the first operand of the map of an access or application.
+fn first_operand(kind: OpKind) -> usize {
+    match kind {
+        OpKind::AffineLoad | OpKind::AffineVectorLoad | OpKind::AffinePrefetch => 1,
+        OpKind::AffineStore | OpKind::AffineVectorStore => 2,
+        _ => 0,
+    }
+}
+
+/// The map of an op in canonical form.
+fn canonical_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let first = first_operand(rewriter.ir.op(op).kind);
+    let Some(old) = applied(rewriter.ir, op, "map", first) else { return false };
+    let new = old.canonical(rewriter.ir);
+    if new == old {
+        return false;
+    }
+    let mut inputs = operands(rewriter.ir, op)[..first].to_vec();
+    inputs.extend(&new.operands);
+    let map = map_attr(rewriter.ir, new.map);
+    rewriter.set_attr(op, "map", map);
+    rewriter.set_operands(op, &inputs);
+    true
+}
+
+/// A minimum or maximum of equal expressions, of constants among them, of one expression, or of another such op.
+fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(mut it) = applied(rewriter.ir, op, "map", 0) else { return false };
+    let is_min = rewriter.ir.op(op).kind == OpKind::AffineMin;
+    let Body::Map(old) = &it.map.body else { return false };
+    let mut new: Vec<Expr> = Vec::new();
+    let mut constant: Option<i64> = None;
+    for expr in old {
+        match expr {
+            // Of several constants one decides; it stands where the first stood.
+            Expr::Const(value) => {
+                let better =
+                    constant.is_none_or(|it| if is_min { *value < it } else { *value > it });
+                if constant.is_none() {
+                    new.push(expr.clone());
+                } else if better {
+                    for it in &mut new {
+                        if matches!(it, Expr::Const(_)) {
+                            *it = expr.clone();
+                        }
+                    }
+                }
+                if better {
+                    constant = Some(*value);
+                }
+            }
+            _ if new.contains(expr) => {}
+            _ => new.push(expr.clone()),
+        }
+    }
+    if new.len() == old.len() && new.len() > 1 {
+        return merge_inner(rewriter, op, &it);
+    }
+    let is_single = new.len() == 1;
+    it.map.body = Body::Map(new);
+    let name = if is_single { "affine.apply" } else { rewriter.ir.op(op).kind.spec().name };
+    let map = map_attr(rewriter.ir, it.map);
+    let new = NewOp::new(name).operands(&it.operands).attr("map", map).results(&[Type::INDEX]);
+    rewriter.replace_with(op, new);
+    true
+}
+
+/// A minimum one of whose expressions is a minimum is one of all.
+fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &Applied) -> bool {
+    let Body::Map(exprs) = &it.map.body else { return false };
+    let kind = rewriter.ir.op(op).kind;
+    for (at, expr) in exprs.iter().enumerate() {
+        let number = match expr {
+            Expr::Dim(at) => *at as usize,
+            Expr::Symbol(at) => (*at + it.map.n_dims) as usize,
+            _ => continue,
+        };
+        let Some(inner) =
+            definer(rewriter.ir, it.operands[number]).filter(|&it| rewriter.ir.op(it).kind == kind)
+        else {
+            continue;
+        };
+        let Some(inner) = applied(rewriter.ir, inner, "map", 0) else { continue };
+        let Body::Map(results) = &inner.map.body else { continue };
+        let (n_dims, n_symbols) = (it.map.n_dims, it.map.n_symbols);
+        let shift = |it: &Expr| match it {
+            Expr::Dim(at) => Expr::Dim(at + n_dims),
+            Expr::Symbol(at) => Expr::Symbol(at + n_symbols),
+            other => other.clone(),
+        };
+        let mut all: Vec<Expr> = exprs.clone();
+        all.remove(at);
+        all.extend(results.iter().map(|it| maps::replaced(it, &shift)));
+        let (dims, symbols) = it.operands.split_at(n_dims as usize);
+        let (inner_dims, inner_symbols) = inner.operands.split_at(inner.map.n_dims as usize);
+        let merged = Applied {
+            map: Affine {
+                n_dims: n_dims + inner.map.n_dims,
+                n_symbols: n_symbols + inner.map.n_symbols,
+                body: Body::Map(all),
+            },
+            operands: [dims, inner_dims, symbols, inner_symbols].concat(),
+        };
+        let merged = merged.canonical(rewriter.ir);
+        let map = map_attr(rewriter.ir, merged.map);
+        let new = NewOp::new(kind.spec().name).operands(&merged.operands);
+        rewriter.replace_with(op, new.attr("map", map).results(&[Type::INDEX]));
+        return true;
+    }
+    false
+}
+
+/// The two bounds of a loop and what it starts with.
+fn bounds(ir: &Ir, op: Op) -> Option<(Applied, Applied, Vec<Value>)> {
+    let low = applied(ir, op, "lowerBoundMap", 0)?;
+    let high = applied(ir, op, "upperBoundMap", low.operands.len())?;
+    let inits = operands(ir, op)[low.operands.len() + high.operands.len()..].to_vec();
+    Some((low, high, inits))
+}
+
+/// A bound in canonical form: no expression twice; a number if all are.
+fn canonical_bound(ir: &Ir, bound: &Applied, is_low: bool) -> Applied {
+    let mut out = bound.canonical(ir);
+    let Body::Map(exprs) = &out.map.body else { return out };
+    let mut kept: Vec<Expr> = Vec::new();
+    for it in exprs {
+        if !kept.contains(it) {
+            kept.push(it.clone());
+        }
+    }
+    let numbers: Option<Vec<i64>> = kept
+        .iter()
+        .map(|it| match it {
+            Expr::Const(value) => Some(*value),
+            _ => None,
+        })
+        .collect();
+    if let Some(numbers) = numbers {
+        let best = if is_low { numbers.iter().max() } else { numbers.iter().min() };
+        if let Some(&best) = best {
+            kept = vec![Expr::Const(best)];
+        }
+    }
+    out.map.body = Body::Map(kept);
+    out
+}
+
+fn canonical_bounds(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some((low, high, inits)) = bounds(rewriter.ir, op) else { return false };
+    let new_low = canonical_bound(rewriter.ir, &low, true);
+    let new_high = canonical_bound(rewriter.ir, &high, false);
+    if new_low == low && new_high == high {
+        return false;
+    }
+    let sizes = [new_low.operands.len(), new_high.operands.len(), inits.len()];
+    let inputs = [new_low.operands, new_high.operands, inits].concat();
+    let low = map_attr(rewriter.ir, new_low.map);
+    let high = map_attr(rewriter.ir, new_high.map);
+    let sizes = segments(rewriter.ir, &sizes);
+    rewriter.set_attr(op, "lowerBoundMap", low);
+    rewriter.set_attr(op, "upperBoundMap", high);
+    rewriter.set_attr(op, "operandSegmentSizes", sizes);
+    rewriter.set_operands(op, &inputs);
+    true
+}
+
+/// The number of a bound that is one.
+fn number(bound: &Applied) -> Option<i64> {
+    match &bound.map.body {
+        Body::Map(exprs) => match exprs[..] {
+            [Expr::Const(value)] => Some(value),
+            _ => None,
+        },
+        Body::Set(_) => None,
+    }
+}
+
+/// How often a loop with constant bounds runs.
+fn trip_count(ir: &Ir, op: Op) -> Option<i128> {
+    let (low, high, _) = bounds(ir, op)?;
+    let step = match ir.interner.attr_data(ir.attr(op, "step")?) {
+        AttrData::Int { value, .. } if *value > 0 => *value,
+        _ => return None,
+    };
+    let distance = i128::from(number(&high)?) - i128::from(number(&low)?);
+    Some(if distance <= 0 { 0 } else { (distance + step - 1) / step })
+}
+
+/// A loop that never runs gives what it starts with.
+fn never_runs(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    if trip_count(rewriter.ir, op) != Some(0) {
+        return false;
+    }
+    let Some((_, _, inits)) = bounds(rewriter.ir, op) else { return false };
+    rewriter.replace(op, &inits);
+    true
+}
+
+/// A loop that only passes values on gives them at once.
+fn does_nothing(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [region] = regions(rewriter.ir, op)[..] else { return false };
+    let Some(block) = only_block(rewriter.ir, region) else { return false };
+    if rewriter.ir.block_ops(block).count() != 1 || rewriter.ir.op(op).results.is_empty() {
+        return false;
+    }
+    let Some((_, _, inits)) = bounds(rewriter.ir, op) else { return false };
+    let trips = trip_count(rewriter.ir, op);
+    let args = rewriter.ir.block(block).args.to_vec();
+    let Some(end) = terminator(rewriter.ir, region) else { return false };
+    let mut values = Vec::new();
+    let (mut is_from_outside, mut is_permuted) = (false, false);
+    for (at, value) in operands(rewriter.ir, end).into_iter().enumerate() {
+        match args.iter().position(|&it| it == value) {
+            Some(0) => return false,
+            Some(place) => {
+                is_permuted |= place - 1 != at;
+                values.push(inits[place - 1]);
+            }
+            None => {
+                if !effects::is_outside(rewriter.ir, value, region) {
+                    return false;
+                }
+                is_from_outside = true;
+                values.push(value);
+            }
+        }
+    }
+    let fits = match trips {
+        None => !is_from_outside && !is_permuted,
+        Some(0) => false,
+        Some(1) => true,
+        Some(_) => !is_permuted,
+    };
+    if fits {
+        rewriter.replace(op, &values);
+    }
+    fits
+}
+
+/// The set of a choice in canonical form.
+fn canonical_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(old) = applied(rewriter.ir, op, "condition", 0) else { return false };
+    let new = old.canonical(rewriter.ir);
+    if new == old {
+        return false;
+    }
+    let set = map_attr(rewriter.ir, new.map);
+    rewriter.set_attr(op, "condition", set);
+    rewriter.set_operands(op, &new.operands);
+    true
+}
+
+/// A choice whose constraints are numbers goes one way.
+fn known_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(set) = fold::map(rewriter.ir, op, "condition") else { return false };
+    let Body::Set(all) = &set.body else { return false };
+    let mut holds = Some(true);
+    for (expr, is_equal) in all {
+        match expr {
+            Expr::Const(value) => {
+                if !(if *is_equal { *value == 0 } else { *value >= 0 }) {
+                    holds = Some(false);
+                    break;
+                }
+            }
+            _ => holds = None,
+        }
+    }
+    let Some(holds) = holds else { return false };
+    let Some(&region) = regions(rewriter.ir, op).get(usize::from(!holds)) else { return false };
+    if only_block(rewriter.ir, region).is_some() {
+        return inline_region(rewriter, op, region, &[]);
+    }
+    let has_results = !rewriter.ir.op(op).results.is_empty();
+    if !has_results {
+        rewriter.erase(op);
+    }
+    !has_results
+}

@@ -1,12 +1,483 @@
 //! Rules of `memref`.
 
-use noisy_syntax::{Ir, Op, Value};
+use noisy_syntax::rewrite::NewOp;
+use noisy_syntax::{Attr, AttrData, Dim, Ir, Op, OpKind, Sign, Type, TypeData, Value};
 
+use super::patterns;
+use crate::effects::dims_of;
 use crate::rewrite::greedy::Pattern;
+use crate::rewrite::{Rewriter, operand, operands};
 
-pub(super) const PATTERNS: &[Pattern] = &[];
+pub(super) const PATTERNS: &[Pattern] = patterns! {
+    MemrefLoad: through_cast;
+    MemrefStore: through_cast;
+    MemrefDealloc: through_cast;
+    MemrefAtomicRmw: through_cast;
+    MemrefPrefetch: through_cast;
+    AffineLoad: through_cast;
+    AffineStore: through_cast;
+    MemrefCast: through_cast;
+    MemrefDim: through_cast, size_of_made;
+    MemrefCopy: copy_to_itself, through_cast;
+    MemrefAlloc: fixed_sizes, never_read;
+    MemrefAlloca: fixed_sizes, never_read;
+    MemrefSubview: fixed_subview, subview_of_cast;
+    MemrefView: fixed_view, through_cast;
+    MemrefExpandShape: shape_back;
+    MemrefCollapseShape: shape_back;
+};
+
+/// The attribute of the sizes of operand segments.
+pub(super) fn segments(ir: &mut Ir, sizes: &[usize]) -> Attr {
+    let element = ir.interner.ty(TypeData::Int { width: 32, sign: Sign::Signless });
+    let int = |ir: &mut Ir, value: usize| {
+        ir.interner.attr(AttrData::Int { value: value as i128, ty: element })
+    };
+    let values = sizes.iter().map(|&it| int(ir, it)).collect();
+    ir.interner.attr(AttrData::DenseArray { element, values })
+}
+
+/// The integers of an array attribute.
+fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
+    match ir.interner.attr_data(ir.attr(op, name)?) {
+        AttrData::DenseArray { values, .. } => {
+            let number = |&it: &Attr| match ir.interner.attr_data(it) {
+                AttrData::Int { value, .. } => i64::try_from(*value).ok(),
+                _ => None,
+            };
+            values.iter().map(number).collect()
+        }
+        _ => None,
+    }
+}
+
+fn i64s(ir: &mut Ir, values: &[i64]) -> Attr {
+    let int = |ir: &mut Ir, value: i64| {
+        ir.interner.attr(AttrData::Int { value: value.into(), ty: Type::I64 })
+    };
+    let values = values.iter().map(|&it| int(ir, it)).collect();
+    ir.interner.attr(AttrData::DenseArray { element: Type::I64, values })
+}
+
+fn is_ranked(ir: &Ir, value: Value) -> bool {
+    matches!(ir.interner.type_data(ir.value(value).ty), TypeData::MemRef { dims: Some(_), .. })
+}
+
+/// An access through a cast is one of what was cast.
+fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let mut is_changed = false;
+    let result = rewriter.ir.op(op).results.first().map(|&it| rewriter.ty(it));
+    for at in 0..rewriter.ir.op(op).operands.len() {
+        // A stored value keeps its type.
+        let kind = rewriter.ir.op(op).kind;
+        if matches!(kind, OpKind::MemrefStore | OpKind::AffineStore) && at == 0 {
+            continue;
+        }
+        let value = rewriter.operand(op, at);
+        let Some(cast) = rewriter.definer(value, OpKind::MemrefCast) else { continue };
+        let from = rewriter.operand(cast, 0);
+        if !is_ranked(rewriter.ir, from) || !is_ranked(rewriter.ir, value) {
+            continue;
+        }
+        // A cast of a cast to what is there already folds; another must still be a cast.
+        if kind == OpKind::MemrefCast && !may_cast(rewriter.ir, rewriter.ty(from), result) {
+            continue;
+        }
+        rewriter.set_operand(op, at, from);
+        is_changed = true;
+    }
+    is_changed
+}
+
+/// Whether one type of ranked buffers may be cast to another, layouts aside.
+fn may_cast(ir: &Ir, from: Type, to: Option<Type>) -> bool {
+    let data = |it: Type| match ir.interner.type_data(it) {
+        TypeData::MemRef { dims: Some(dims), element, rest } => Some((dims, *element, rest)),
+        _ => None,
+    };
+    let (Some(a), Some(b)) = (data(from), to.and_then(data)) else { return false };
+    // With equal layouts only sizes differ.
+    a.1 == b.1
+        && a.2 == b.2
+        && a.0.len() == b.0.len()
+        && a.0.iter().zip(b.0).all(|(x, y)| x == y || *x == Dim::Dynamic || *y == Dim::Dynamic)
+}
+
+/// A copy of a buffer to itself does nothing.
+fn copy_to_itself(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let is_same = rewriter.operand(op, 0) == rewriter.operand(op, 1);
+    let is_empty =
+        |it: Value| dims_of(rewriter.ir, it).is_some_and(|it| it.contains(&Dim::Fixed(0)));
+    let can_go = is_same || is_empty(rewriter.operand(op, 0)) || is_empty(rewriter.operand(op, 1));
+    if can_go {
+        rewriter.erase(op);
+    }
+    can_go
+}
+
+/// A type with other sizes.
+fn with_dims(ir: &mut Ir, ty: Type, dims: Vec<Dim>) -> Option<Type> {
+    match ir.interner.type_data(ty).clone() {
+        TypeData::MemRef { element, rest, .. } => {
+            Some(ir.interner.ty(TypeData::MemRef { dims: Some(dims.into()), element, rest }))
+        }
+        _ => None,
+    }
+}
+
+/// Dynamic sizes that are known, as parts of a type; which operands are left. `None` if none is known.
+fn known_sizes(
+    rewriter: &Rewriter<'_>,
+    dims: &[Dim],
+    sizes: &[Value],
+) -> Option<(Vec<Dim>, Vec<Value>)> {
+    let mut left = Vec::new();
+    let mut next = sizes.iter();
+    let mut out = Vec::new();
+    for &dim in dims {
+        out.push(match dim {
+            Dim::Dynamic => {
+                let &value = next.next()?;
+                match rewriter.int_of(value).and_then(|it| u64::try_from(it).ok()) {
+                    Some(size) => Dim::Fixed(size),
+                    None => {
+                        left.push(value);
+                        Dim::Dynamic
+                    }
+                }
+            }
+            other => other,
+        });
+    }
+    (left.len() < sizes.len() && next.next().is_none()).then_some((out, left))
+}
+
+/// A buffer of sizes that are known has them in its type.
+fn fixed_sizes(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(counts) = ints(rewriter.ir, op, "operandSegmentSizes") else { return false };
+    let all = operands(rewriter.ir, op);
+    let (Some(&n), 2) = (counts.first(), counts.len()) else { return false };
+    let (sizes, symbols) = all.split_at((n as usize).min(all.len()));
+    let result = rewriter.ir.op(op).results[0];
+    let ty = rewriter.ty(result);
+    let TypeData::MemRef { dims: Some(dims), .. } = rewriter.ir.interner.type_data(ty) else {
+        return false;
+    };
+    let Some((dims, left)) = known_sizes(rewriter, dims, sizes) else { return false };
+    let Some(new_type) = with_dims(rewriter.ir, ty, dims) else { return false };
+    let counts = segments(rewriter.ir, &[left.len(), symbols.len()]);
+    let inputs: Vec<Value> = left.iter().chain(symbols).copied().collect();
+    let new = rewriter.rebuild(op, &inputs, &[new_type]);
+    rewriter.set_attr(new, "operandSegmentSizes", counts);
+    cast_and_replace(rewriter, op, new, ty);
+    true
+}
+
+/// Lets the users of an op use the result of another one, cast to the old type.
+fn cast_and_replace(rewriter: &mut Rewriter<'_>, op: Op, new: Op, ty: Type) {
+    let value = rewriter.ir.op(new).results[0];
+    let cast = NewOp::new("memref.cast").operands(&[value]).results(&[ty]);
+    rewriter.replace_with(op, cast);
+}
+
+/// A buffer that is only written and freed is not needed.
+fn never_read(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let value = rewriter.ir.op(op).results[0];
+    let users: Vec<(Op, u32)> = rewriter.ir.value(value).uses.to_vec();
+    let is_lost = |&(user, at): &(Op, u32)| match rewriter.ir.op(user).kind {
+        OpKind::MemrefStore => at == 1,
+        OpKind::MemrefDealloc => true,
+        _ => false,
+    };
+    if !users.iter().all(is_lost) {
+        return false;
+    }
+    for (user, _) in users {
+        rewriter.erase(user);
+    }
+    rewriter.erase(op);
+    true
+}
+
+/// The size of a dimension of what an op made with that size.
+fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let buffer = rewriter.operand(op, 0);
+    let Some(index) = rewriter.int_of(rewriter.operand(op, 1)) else { return false };
+    let Ok(index) = usize::try_from(index) else { return false };
+    let Some(dims) = dims_of(rewriter.ir, buffer) else { return false };
+    if dims.get(index) != Some(&Dim::Dynamic) {
+        return false;
+    }
+    let before = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
+    let found = [OpKind::MemrefAlloc, OpKind::MemrefAlloca, OpKind::MemrefView].into_iter();
+    let made = found.filter_map(|it| rewriter.definer(buffer, it)).next();
+    let size = match made {
+        Some(it) if rewriter.ir.op(it).kind == OpKind::MemrefView => {
+            operand(rewriter.ir, it, 2 + before)
+        }
+        Some(it) => operand(rewriter.ir, it, before),
+        None => {
+            let Some(subview) = rewriter.definer(buffer, OpKind::MemrefSubview) else {
+                return false;
+            };
+            let rank = ints(rewriter.ir, subview, "static_sizes").map_or(0, |it| it.len());
+            let counts = ints(rewriter.ir, subview, "operandSegmentSizes");
+            let dims = dims_of(rewriter.ir, buffer).map_or(0, <[Dim]>::len);
+            match counts {
+                // A dimension that was dropped would shift the others.
+                Some(counts) if rank == dims && counts.len() == 4 => {
+                    operand(rewriter.ir, subview, (counts[0] + counts[1]) as usize + before)
+                }
+                _ => None,
+            }
+        }
+    };
+    let Some(size) = size else { return false };
+    rewriter.replace(op, &[size]);
+    true
+}
+
+/// Offset and strides, each known or not.
+type Layout = (Option<i64>, Vec<Option<i64>>);
+
+/// The offset and the strides that a type states.
+fn layout(ir: &Ir, ty: Type) -> Option<Layout> {
+    let TypeData::MemRef { dims: Some(dims), rest, .. } = ir.interner.type_data(ty) else {
+        return None;
+    };
+    for it in rest {
+        match ir.interner.attr_data(*it) {
+            AttrData::Text(text, _) => {
+                let text = ir.interner.str(*text);
+                if let Some(inside) = text.strip_prefix("strided<[") {
+                    let (strides, behind) = inside.split_once(']')?;
+                    let number = |it: &str| it.trim().parse::<i64>().ok();
+                    let strides: Vec<Option<i64>> =
+                        strides.split(',').filter(|it| !it.trim().is_empty()).map(number).collect();
+                    let offset = match behind.split_once("offset:") {
+                        Some((_, it)) => number(it.trim_end_matches('>')),
+                        None => Some(0),
+                    };
+                    return (strides.len() == dims.len()).then_some((offset, strides));
+                }
+            }
+            AttrData::Affine(_) => return None,
+            _ => {}
+        }
+    }
+    let mut strides = vec![Some(1); dims.len()];
+    for at in (0..dims.len().saturating_sub(1)).rev() {
+        let size = match dims[at + 1] {
+            Dim::Fixed(size) => i64::try_from(size).ok(),
+            _ => None,
+        };
+        strides[at] = strides[at + 1].zip(size).and_then(|(a, b): (i64, i64)| a.checked_mul(b));
+    }
+    Some((Some(0), strides))
+}
+
+/// The type of a part of a buffer, no dimension dropped.
+fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Type> {
+    let (offset, strides) = layout(ir, from)?;
+    let [offsets, sizes, steps] = lists;
+    let known = |it: i64| (it != DYNAMIC).then_some(it);
+    let mut at = offset;
+    for (&it, stride) in offsets.iter().zip(&strides) {
+        // Nothing times an unknown stride is nothing.
+        let by = match (known(it), stride) {
+            (Some(0), _) => Some(0),
+            (it, stride) => it.zip(*stride).and_then(|(a, b)| a.checked_mul(b)),
+        };
+        at = at.zip(by).and_then(|(a, b)| a.checked_add(b));
+    }
+    let strides: Vec<Option<i64>> = strides
+        .iter()
+        .zip(steps)
+        .map(|(stride, &step)| stride.zip(known(step)).and_then(|(a, b)| a.checked_mul(b)))
+        .collect();
+    let TypeData::MemRef { element, rest, .. } = ir.interner.type_data(from).clone() else {
+        return None;
+    };
+    let word = |it: &Option<i64>| it.map_or("?".to_owned(), |it| it.to_string());
+    let mut text = format!("strided<[{}]", strides.iter().map(word).collect::<Vec<_>>().join(", "));
+    if at != Some(0) {
+        text += &format!(", offset: {}", word(&at));
+    }
+    text.push('>');
+    let name = ir.interner.name(&text);
+    let strided = ir.interner.attr(AttrData::Text(name, None));
+    // The memory space stays.
+    let spaces = rest.iter().copied().filter(|&it| {
+        !matches!(ir.interner.attr_data(it), AttrData::Affine(_))
+            && !matches!(ir.interner.attr_data(it), AttrData::Text(text, _)
+                if ir.interner.str(*text).starts_with("strided<"))
+    });
+    let rest: Vec<Attr> = std::iter::once(strided).chain(spaces).collect();
+    let dims: Vec<Dim> = sizes
+        .iter()
+        .map(|&it| match known(it).and_then(|it| u64::try_from(it).ok()) {
+            Some(size) => Dim::Fixed(size),
+            None => Dim::Dynamic,
+        })
+        .collect();
+    let data = TypeData::MemRef { dims: Some(dims.into()), element, rest: rest.into() };
+    Some(ir.interner.ty(data))
+}
+
+/// What stands for a number that an operand gives.
+const DYNAMIC: i64 = i64::MIN;
+const LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
+
+/// A subview: its static lists, and the operands of each.
+fn subview_parts(ir: &Ir, op: Op) -> Option<([Vec<i64>; 3], [Vec<Value>; 3])> {
+    let counts = ints(ir, op, "operandSegmentSizes")?;
+    let all = operands(ir, op);
+    let [1, a, b, c] = counts[..] else { return None };
+    let (a, b, c) = (usize::try_from(a).ok()?, usize::try_from(b).ok()?, usize::try_from(c).ok()?);
+    if all.len() != 1 + a + b + c {
+        return None;
+    }
+    let lists = [ints(ir, op, LISTS[0])?, ints(ir, op, LISTS[1])?, ints(ir, op, LISTS[2])?];
+    let values = [all[1..=a].to_vec(), all[1 + a..1 + a + b].to_vec(), all[1 + a + b..].to_vec()];
+    let fits = lists
+        .iter()
+        .zip(&values)
+        .all(|(list, values)| list.iter().filter(|it| **it == DYNAMIC).count() == values.len());
+    fits.then_some((lists, values))
+}
+
+/// Offsets, sizes and strides that are known stand in the op and in its type.
+fn fixed_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some((mut lists, values)) = subview_parts(rewriter.ir, op) else { return false };
+    let source = rewriter.operand(op, 0);
+    let result = rewriter.ir.op(op).results[0];
+    let ty = rewriter.ty(result);
+    // Only where no dimension is dropped: then the type is that of the parts.
+    let rank = dims_of(rewriter.ir, result).map_or(0, <[Dim]>::len);
+    let from = rewriter.ty(source);
+    if rank != lists[1].len() || subview_type(rewriter.ir, from, &lists).is_none() {
+        return false;
+    }
+    let mut left: [Vec<Value>; 3] = Default::default();
+    let mut is_changed = false;
+    for (part, (list, values)) in lists.iter_mut().zip(&values).enumerate() {
+        let mut next = values.iter();
+        for it in list.iter_mut().filter(|it| **it == DYNAMIC) {
+            let Some(&value) = next.next() else { return false };
+            match rewriter.int_of(value).and_then(|it| i64::try_from(it).ok()) {
+                // What is below zero is left to fail where it runs.
+                Some(number) if number >= 0 && (part != 2 || number > 0) => {
+                    *it = number;
+                    is_changed = true;
+                }
+                _ => left[part].push(value),
+            }
+        }
+    }
+    if !is_changed {
+        return false;
+    }
+    replace_subview(rewriter, op, source, &lists, &left, ty)
+}
+
+fn replace_subview(
+    rewriter: &mut Rewriter<'_>,
+    op: Op,
+    source: Value,
+    lists: &[Vec<i64>; 3],
+    left: &[Vec<Value>; 3],
+    ty: Type,
+) -> bool {
+    let from = rewriter.ty(source);
+    let Some(new_type) = subview_type(rewriter.ir, from, lists) else { return false };
+    let mut inputs = vec![source];
+    inputs.extend(left.iter().flatten());
+    let mut new = NewOp::new("memref.subview").operands(&inputs).results(&[new_type]);
+    for (name, list) in LISTS.iter().zip(lists) {
+        new = new.attr(name, i64s(rewriter.ir, list));
+    }
+    let counts = [1, left[0].len(), left[1].len(), left[2].len()];
+    new = new.attr("operandSegmentSizes", segments(rewriter.ir, &counts));
+    if new_type == ty {
+        rewriter.replace_with(op, new);
+    } else {
+        let new = rewriter.insert(new, noisy_syntax::rewrite::Point::Before(op));
+        cast_and_replace(rewriter, op, new, ty);
+    }
+    true
+}
+
+/// A part of a cast buffer is a part of the buffer, cast.
+fn subview_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some((lists, values)) = subview_parts(rewriter.ir, op) else { return false };
+    let Some(cast) = rewriter.definer(rewriter.operand(op, 0), OpKind::MemrefCast) else {
+        return false;
+    };
+    let source = rewriter.operand(cast, 0);
+    let result = rewriter.ir.op(op).results[0];
+    let rank = dims_of(rewriter.ir, result).map_or(0, <[Dim]>::len);
+    let is_more_static = {
+        let dims = |it: Value| dims_of(rewriter.ir, it).map(<[Dim]>::to_vec);
+        let count = |it: &[Dim]| it.iter().filter(|it| **it == Dim::Dynamic).count();
+        matches!((dims(source), dims(rewriter.operand(op, 0))), (Some(a), Some(b)) if count(&a) < count(&b))
+    };
+    if !is_ranked(rewriter.ir, source) || rank != lists[1].len() || !is_more_static {
+        return false;
+    }
+    let ty = rewriter.ty(result);
+    replace_subview(rewriter, op, source, &lists, &values, ty)
+}
 
 /// The buffer that a subview is all of.
-pub(crate) fn whole_subview(_: &Ir, _: Op) -> Option<Value> {
-    None
+pub(crate) fn whole_subview(ir: &Ir, op: Op) -> Option<Value> {
+    let (lists, values) = subview_parts(ir, op)?;
+    let source = operand(ir, op, 0)?;
+    let result = *ir.op(op).results.first()?;
+    if values.iter().any(|it| !it.is_empty()) || ir.value(source).ty != ir.value(result).ty {
+        return None;
+    }
+    let dims = dims_of(ir, source)?;
+    let is_whole = lists[0].iter().all(|&it| it == 0)
+        && lists[2].iter().all(|&it| it == 1)
+        && dims.len() == lists[1].len()
+        && dims
+            .iter()
+            .zip(&lists[1])
+            .all(|(dim, &size)| matches!(dim, Dim::Fixed(it) if i64::try_from(*it) == Ok(size)));
+    is_whole.then_some(source)
+}
+
+/// Sizes of a view that are known stand in its type.
+fn fixed_view(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let all = operands(rewriter.ir, op);
+    let result = rewriter.ir.op(op).results[0];
+    let ty = rewriter.ty(result);
+    let TypeData::MemRef { dims: Some(dims), .. } = rewriter.ir.interner.type_data(ty) else {
+        return false;
+    };
+    let Some((dims, left)) = known_sizes(rewriter, dims, &all[2..]) else { return false };
+    let Some(new_type) = with_dims(rewriter.ir, ty, dims) else { return false };
+    let inputs: Vec<Value> = all[..2].iter().chain(&left).copied().collect();
+    let new = rewriter.rebuild(op, &inputs, &[new_type]);
+    cast_and_replace(rewriter, op, new, ty);
+    true
+}
+
+/// A shape that is changed back is as it was.
+fn shape_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let other = match rewriter.ir.op(op).kind {
+        OpKind::MemrefExpandShape => OpKind::MemrefCollapseShape,
+        _ => OpKind::MemrefExpandShape,
+    };
+    let Some(inner) = rewriter.definer(rewriter.operand(op, 0), other) else { return false };
+    let source = rewriter.operand(inner, 0);
+    let result = rewriter.ir.op(op).results[0];
+    // Of static shapes only one grouping goes back.
+    let is_static = dims_of(rewriter.ir, source)
+        .is_some_and(|it| it.iter().all(|it| matches!(it, Dim::Fixed(_))));
+    if !is_static || rewriter.ty(source) != rewriter.ty(result) {
+        return false;
+    }
+    rewriter.replace(op, &[source]);
+    true
 }

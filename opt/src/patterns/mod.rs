@@ -9,6 +9,7 @@ pub mod arith;
 mod cf;
 mod compare;
 mod func;
+mod loops;
 pub mod memref;
 mod noisy;
 mod scf;
@@ -24,6 +25,7 @@ pub fn all() -> impl Iterator<Item = Pattern> {
         select::PATTERNS,
         cf::PATTERNS,
         scf::PATTERNS,
+        loops::PATTERNS,
         affine::PATTERNS,
         memref::PATTERNS,
         func::PATTERNS,

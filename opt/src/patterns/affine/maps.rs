@@ -1,0 +1,366 @@
+//! Maps and the values they are applied to: composed, made canonical, simplified.
+//!
+//! *Canonical* is: no operand that is an `affine.apply`, no constant, no operand twice, none that is not read; an operand that may be a symbol is
+//! one; pure affine expressions are sums of dimensions, symbols and quotients with constant factors, in this order. *Law.* At each point the value
+//! is the same. *Cost.* Each composition makes the expression larger by that of the operand; more than [`MOST_NODES`] nodes are left alone.
+
+use noisy_syntax::affine::{Affine, Body, Expr, Operator};
+use noisy_syntax::{Def, Ir, OpKind, Value};
+
+use crate::rewrite::constants::int_of;
+use crate::rewrite::{definer, operand, operands};
+
+/// Larger expressions are not composed.
+const MOST_NODES: usize = 1000;
+
+/// A map (or set) with its operands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Applied {
+    pub(crate) map: Affine,
+    pub(crate) operands: Vec<Value>,
+}
+
+/// The expressions of a map or set.
+pub(crate) fn exprs(body: &Body) -> Vec<Expr> {
+    match body {
+        Body::Map(all) => all.clone(),
+        Body::Set(all) => all.iter().map(|it| it.0.clone()).collect(),
+    }
+}
+
+/// A body with other expressions.
+pub(crate) fn with_exprs(body: &Body, exprs: Vec<Expr>) -> Body {
+    match body {
+        Body::Map(_) => Body::Map(exprs),
+        Body::Set(all) => {
+            Body::Set(exprs.into_iter().zip(all).map(|(it, old)| (it, old.1)).collect())
+        }
+    }
+}
+
+/// An expression with others in place of its dimensions and symbols.
+pub(crate) fn replaced(expr: &Expr, of: &dyn Fn(&Expr) -> Expr) -> Expr {
+    match expr {
+        Expr::Const(_) => expr.clone(),
+        Expr::Dim(_) | Expr::Symbol(_) => of(expr),
+        Expr::Binary(op, both) => Expr::binary(*op, replaced(&both.0, of), replaced(&both.1, of)),
+    }
+}
+
+fn n_nodes(expr: &Expr) -> usize {
+    match expr {
+        Expr::Binary(_, both) => 1 + n_nodes(&both.0) + n_nodes(&both.1),
+        _ => 1,
+    }
+}
+
+/// Whether a value may be a symbol of a map: it is a constant, stands at the top of a function, or is computed from such values alone.
+pub(crate) fn is_symbol(ir: &Ir, value: Value) -> bool {
+    let mut stack = vec![value];
+    let mut n = 0;
+    while let Some(value) = stack.pop() {
+        n += 1;
+        if n > 100 {
+            return false;
+        }
+        let region = match ir.value(value).def {
+            Def::Result(op, _) => ir.op(op).parent,
+            Def::Argument(block, _) => ir.block(block).region,
+        };
+        let is_top = ir.region(region).parent.is_some_and(|it| ir.op(it).kind == OpKind::FuncFunc);
+        if is_top || int_of(ir, value).is_some() {
+            continue;
+        }
+        match definer(ir, value) {
+            Some(op) if ir.op(op).kind == OpKind::AffineApply => stack.extend(operands(ir, op)),
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// A dimension or symbol that an operand stands for.
+fn leaf(map: &Affine, at: usize) -> Expr {
+    let at = at as u32;
+    if at < map.n_dims { Expr::Dim(at) } else { Expr::Symbol(at - map.n_dims) }
+}
+
+impl Applied {
+    /// The map in canonical form.
+    pub(crate) fn canonical(&self, ir: &Ir) -> Self {
+        let mut out = self.clone();
+        while out.compose_one(ir) {}
+        out.promote(ir);
+        out.merge(ir);
+        let exprs = exprs(&out.map.body).iter().map(|it| simplified(it, &out.map)).collect();
+        out.map.body = with_exprs(&out.map.body, exprs);
+        // What cancelled is not read any more.
+        out.merge(ir);
+        out
+    }
+
+    /// Puts the map of the first operand that is an `affine.apply` in its place.
+    fn compose_one(&mut self, ir: &Ir) -> bool {
+        let total: usize = exprs(&self.map.body).iter().map(n_nodes).sum();
+        for at in 0..self.operands.len() {
+            let Some(apply) =
+                definer(ir, self.operands[at]).filter(|&it| ir.op(it).kind == OpKind::AffineApply)
+            else {
+                continue;
+            };
+            let Some(inner) = noisy_analyses::integer::fold::map(ir, apply, "map") else {
+                continue;
+            };
+            let Body::Map(results) = &inner.body else { continue };
+            let [expr] = &results[..] else { continue };
+            if n_nodes(expr) * total.max(1) > MOST_NODES {
+                continue;
+            }
+            let (n_dims, n_symbols) = (self.map.n_dims, self.map.n_symbols);
+            // A symbol stays one only if what it is computed from are.
+            let shifted = replaced(expr, &|it| match it {
+                Expr::Dim(at) => Expr::Dim(at + n_dims),
+                Expr::Symbol(at) => Expr::Symbol(at + n_symbols),
+                other => other.clone(),
+            });
+            let gone = leaf(&self.map, at);
+            let of = |it: &Expr| if *it == gone { shifted.clone() } else { it.clone() };
+            let exprs = exprs(&self.map.body).iter().map(|it| replaced(it, &of)).collect();
+            self.map.body = with_exprs(&self.map.body, exprs);
+            let inner_operands = operands(ir, apply);
+            let (dims, symbols) = self.operands.split_at(n_dims as usize);
+            let (inner_dims, inner_symbols) =
+                inner_operands.split_at((inner.n_dims as usize).min(inner_operands.len()));
+            self.operands = [dims, inner_dims, symbols, inner_symbols].concat();
+            self.map.n_dims += inner.n_dims;
+            self.map.n_symbols += inner.n_symbols;
+            // The operand itself is not read any more.
+            let at = if at < n_dims as usize { at } else { at + inner.n_dims as usize };
+            self.drop_operand(at);
+            return true;
+        }
+        false
+    }
+
+    /// Takes out an operand that is not read.
+    fn drop_operand(&mut self, at: usize) {
+        let gone = leaf(&self.map, at);
+        let of = |it: &Expr| match (it, &gone) {
+            (Expr::Dim(a), Expr::Dim(b)) if a > b => Expr::Dim(a - 1),
+            (Expr::Symbol(a), Expr::Symbol(b)) if a > b => Expr::Symbol(a - 1),
+            _ => it.clone(),
+        };
+        let exprs = exprs(&self.map.body).iter().map(|it| replaced(it, &of)).collect();
+        self.map.body = with_exprs(&self.map.body, exprs);
+        match gone {
+            Expr::Dim(_) => self.map.n_dims -= 1,
+            _ => self.map.n_symbols -= 1,
+        }
+        self.operands.remove(at);
+    }
+
+    /// Makes dimensions that may be symbols symbols, behind those that there are.
+    fn promote(&mut self, ir: &Ir) {
+        let (n_dims, n_symbols) = (self.map.n_dims as usize, self.map.n_symbols);
+        let mut of_dims = Vec::new();
+        let (mut kept, mut moved) = (Vec::new(), Vec::new());
+        for &value in &self.operands[..n_dims] {
+            if is_symbol(ir, value) {
+                of_dims.push(Expr::Symbol(n_symbols + moved.len() as u32));
+                moved.push(value);
+            } else {
+                of_dims.push(Expr::Dim(kept.len() as u32));
+                kept.push(value);
+            }
+        }
+        let of = |it: &Expr| match it {
+            Expr::Dim(at) => of_dims[*at as usize].clone(),
+            other => other.clone(),
+        };
+        let exprs = exprs(&self.map.body).iter().map(|it| replaced(it, &of)).collect();
+        self.map.body = with_exprs(&self.map.body, exprs);
+        self.map.n_dims = kept.len() as u32;
+        self.map.n_symbols += moved.len() as u32;
+        self.operands = [&kept, &self.operands[n_dims..], &moved].concat();
+    }
+
+    /// Drops operands that are not read, puts constants into the map, and names each value once.
+    fn merge(&mut self, ir: &Ir) {
+        let mut used = vec![false; self.operands.len()];
+        let mut stack: Vec<Expr> = exprs(&self.map.body);
+        while let Some(it) = stack.pop() {
+            match it {
+                Expr::Const(_) => {}
+                Expr::Dim(at) => used[at as usize] = true,
+                Expr::Symbol(at) => used[(at + self.map.n_dims) as usize] = true,
+                Expr::Binary(_, both) => stack.extend([both.0, both.1]),
+            }
+        }
+        let n_dims = self.map.n_dims as usize;
+        let (mut dims, mut symbols): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
+        let mut of_all = Vec::new();
+        for (at, &value) in self.operands.iter().enumerate() {
+            let number = int_of(ir, value).and_then(|it| i64::try_from(it).ok());
+            let list = if at < n_dims { &mut dims } else { &mut symbols };
+            of_all.push(match number {
+                _ if !used[at] => Expr::Const(0),
+                Some(number) => Expr::Const(number),
+                None => {
+                    let place = list.iter().position(|it| *it == value).unwrap_or_else(|| {
+                        list.push(value);
+                        list.len() - 1
+                    }) as u32;
+                    if at < n_dims { Expr::Dim(place) } else { Expr::Symbol(place) }
+                }
+            });
+        }
+        let of = |it: &Expr| match it {
+            Expr::Dim(at) => of_all[*at as usize].clone(),
+            Expr::Symbol(at) => of_all[*at as usize + n_dims].clone(),
+            other => other.clone(),
+        };
+        let exprs = exprs(&self.map.body).iter().map(|it| replaced(it, &of)).collect();
+        self.map.body = with_exprs(&self.map.body, exprs);
+        self.map.n_dims = dims.len() as u32;
+        self.map.n_symbols = symbols.len() as u32;
+        self.operands = [dims, symbols].concat();
+    }
+}
+
+/// A sum of leaves and quotients with factors.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    /// Dimensions, then symbols.
+    factors: Vec<i64>,
+    /// Quotients, in the order of their first use; shared by all sums of an expression.
+    locals: Vec<i64>,
+    constant: i64,
+}
+
+/// An expression in canonical form; one that is not pure affine, or overflows, as it is.
+pub(crate) fn simplified(expr: &Expr, map: &Affine) -> Expr {
+    let mut locals = Vec::new();
+    match flat(expr, map, &mut locals) {
+        Some(sum) => rebuilt(&sum, map, &locals),
+        None => expr.clone(),
+    }
+}
+
+fn rebuilt(sum: &Sum, map: &Affine, locals: &[Expr]) -> Expr {
+    let mut out = Expr::Const(0);
+    let term = |it: Expr, by: i64| Expr::binary(Operator::Mul, it, Expr::Const(by));
+    for (at, &by) in sum.factors.iter().enumerate().filter(|it| *it.1 != 0) {
+        out = Expr::binary(Operator::Add, out, term(leaf(map, at), by));
+    }
+    for (local, &by) in locals.iter().zip(&sum.locals).filter(|it| *it.1 != 0) {
+        out = Expr::binary(Operator::Add, out, term(local.clone(), by));
+    }
+    if sum.constant != 0 {
+        out = Expr::binary(Operator::Add, out, Expr::Const(sum.constant));
+    }
+    out
+}
+
+impl Sum {
+    fn parts(&self) -> impl Iterator<Item = i64> + '_ {
+        self.factors.iter().chain(&self.locals).copied().chain([self.constant])
+    }
+
+    fn map(&self, of: impl Fn(i64) -> Option<i64>) -> Option<Self> {
+        Some(Self {
+            factors: self.factors.iter().map(|&it| of(it)).collect::<Option<_>>()?,
+            locals: self.locals.iter().map(|&it| of(it)).collect::<Option<_>>()?,
+            constant: of(self.constant)?,
+        })
+    }
+
+    fn plus(&self, other: &Self, by: i64) -> Option<Self> {
+        let n = self.locals.len().max(other.locals.len());
+        let add = |a: i64, b: i64| a.checked_add(b.checked_mul(by)?);
+        let at = |list: &[i64], at: usize| list.get(at).copied().unwrap_or(0);
+        Some(Self {
+            factors: self
+                .factors
+                .iter()
+                .zip(&other.factors)
+                .map(|(&a, &b)| add(a, b))
+                .collect::<Option<_>>()?,
+            locals: (0..n)
+                .map(|it| add(at(&self.locals, it), at(&other.locals, it)))
+                .collect::<Option<_>>()?,
+            constant: add(self.constant, other.constant)?,
+        })
+    }
+}
+
+fn flat(expr: &Expr, map: &Affine, locals: &mut Vec<Expr>) -> Option<Sum> {
+    let n = (map.n_dims + map.n_symbols) as usize;
+    let nothing = || Sum { factors: vec![0; n], locals: Vec::new(), constant: 0 };
+    match expr {
+        Expr::Const(value) => Some(Sum { constant: *value, ..nothing() }),
+        Expr::Dim(at) | Expr::Symbol(at) => {
+            let mut out = nothing();
+            let shift = if matches!(expr, Expr::Dim(_)) { 0 } else { map.n_dims };
+            *out.factors.get_mut((at + shift) as usize)? = 1;
+            Some(out)
+        }
+        Expr::Binary(Operator::Add, both) => {
+            let a = flat(&both.0, map, locals)?;
+            a.plus(&flat(&both.1, map, locals)?, 1)
+        }
+        Expr::Binary(Operator::Mul, both) => {
+            let ((Expr::Const(by), it) | (it, Expr::Const(by))) = (&both.0, &both.1) else {
+                return None;
+            };
+            flat(it, map, locals)?.map(|it| it.checked_mul(*by))
+        }
+        Expr::Binary(op, both) => {
+            let Expr::Const(by) = both.1 else { return None };
+            if by <= 0 {
+                return None;
+            }
+            let sum = flat(&both.0, map, locals)?;
+            let divisor = sum.parts().fold(by, gcd);
+            let small = sum.map(|it| Some(it / divisor))?;
+            let small_by = by / divisor;
+            if small_by == 1 {
+                return Some(if *op == Operator::Mod { nothing() } else { small });
+            }
+            let kind = if *op == Operator::CeilDiv { *op } else { Operator::FloorDiv };
+            let dividend = rebuilt(&small, map, locals);
+            let quotient = Expr::binary(kind, dividend, Expr::Const(small_by));
+            if let Expr::Const(value) = quotient {
+                let out = Sum { constant: value, ..nothing() };
+                return if *op == Operator::Mod {
+                    sum.plus(&out, by.checked_neg()?)
+                } else {
+                    Some(out)
+                };
+            }
+            let place = locals.iter().position(|it| *it == quotient).unwrap_or_else(|| {
+                locals.push(quotient);
+                locals.len() - 1
+            });
+            let mut out = nothing();
+            out.locals = vec![0; place + 1];
+            out.locals[place] = 1;
+            if *op == Operator::Mod { sum.plus(&out, by.checked_neg()?) } else { Some(out) }
+        }
+    }
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i64::try_from(a).unwrap_or(1).max(1)
+}
+
+/// The operands of an op that its map is applied to, from the first one on.
+pub(crate) fn applied(ir: &Ir, op: noisy_syntax::Op, name: &str, first: usize) -> Option<Applied> {
+    let map = noisy_analyses::integer::fold::map(ir, op, name)?.clone();
+    let n = map.n_inputs();
+    let operands = (first..first + n).map(|it| operand(ir, op, it)).collect::<Option<_>>()?;
+    Some(Applied { map, operands })
+}
