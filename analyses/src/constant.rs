@@ -150,13 +150,26 @@ impl fmt::Display for Constant {
 pub struct Constants {
     /// The elements that its facts stand for.
     pub lists: Lists,
+    /// Calls are not looked into: see [`Constants::local`].
+    is_local: bool,
     /// By global: what read it.
     readers: FxHashMap<Op, FxHashSet<Op>>,
+}
+
+impl Constants {
+    /// The analysis of functions by themselves: nothing is known of what is passed to them, and of what calls give.
+    pub fn local() -> Self {
+        Self { is_local: true, ..Self::default() }
+    }
 }
 
 impl SparseForward for Constants {
     type Fact = Constant;
     type Base = ();
+
+    fn is_local(&self) -> bool {
+        self.is_local
+    }
 
     const REPLAYS: bool = false;
     const LINKS: bool = true;

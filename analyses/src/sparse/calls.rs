@@ -62,6 +62,9 @@ impl<A: SparseForward> Sparse<A> {
 
     /// Whether a function is called in such a way that facts flow.
     fn port(&self, ir: &Scene<'_, A::Base>, function: Op) -> Option<Port<A::Fact>> {
+        if self.analysis.is_local() {
+            return None;
+        }
         let body = flow::body(ir, function)?;
         let (calls, is_all) = flow::calls_of(ir, function);
         let is_private = flow::is_private(ir, function);

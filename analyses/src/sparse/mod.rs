@@ -139,6 +139,11 @@ pub trait SparseForward: Debug {
     /// all loops go to the fixpoint of any number of rounds.
     const REPLAYS: bool;
 
+    /// Whether facts do not flow through calls although [`Self::LINKS`] says that they may.
+    fn is_local(&self) -> bool {
+        false
+    }
+
     /// Whether facts flow through calls: into private functions from those who call them, and back from what they return. The lattice
     /// must then be of finite height and `widen` do nothing.
     const LINKS: bool;

@@ -443,7 +443,7 @@ fn only_op(ir: &Ir) -> Option<Op> {
 }
 
 /// The module of a program: the only op, else one that is put around all.
-fn wrap(ir: &mut Ir) -> Op {
+pub fn wrap(ir: &mut Ir) -> Op {
     if let Some(only) = only_op(ir).filter(|&it| ir.op(it).kind == OpKind::BuiltinModule) {
         return only;
     }

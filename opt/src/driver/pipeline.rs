@@ -236,7 +236,13 @@ impl Parser<'_> {
         at: usize,
     ) -> Result<(), PipelineError> {
         let Some(info) = passes::find(name) else { return Err(Self::unknown(name, at)) };
-        let options = info.options(options).map_err(|it| Self::wrong(&it, at))?;
+        let options = info.options(options).map_err(|it| {
+            let text = format!(
+                "{it}\nfailed to add `{}` with options `` to inner pipeline",
+                around.anchor
+            );
+            Self::wrong(&text, at)
+        })?;
         if let Some(anchor) = info.anchor
             && anchor != around.anchor
         {

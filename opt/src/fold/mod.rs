@@ -131,6 +131,9 @@ impl Rewriter<'_> {
     pub fn order_operands(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         let kind = data.kind;
+        if matches!(kind, OpKind::AffineMin | OpKind::AffineMax) {
+            return crate::patterns::affine::constants_in_map(self, op);
+        }
         if data.operands.len() != 2 {
             return false;
         }

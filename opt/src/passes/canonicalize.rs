@@ -153,9 +153,8 @@ fn fold_all(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         for op in ops.into_iter().rev() {
             if rewriter.ir.op(op).kind.has(Traits::CONSTANT) {
                 uniqued.take(&mut rewriter, op);
-            } else {
+            } else if !rewriter.fold_into(op, &mut uniqued) {
                 rewriter.order_operands(op);
-                rewriter.fold_into(op, &mut uniqued);
             }
         }
         for op in uniqued.ops() {

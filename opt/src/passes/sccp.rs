@@ -2,7 +2,7 @@
 
 use noisy_analyses::constant::{Constant, Constants};
 use noisy_analyses::sparse::{Scene, Sparse};
-use noisy_syntax::{Block, Ir, Op, Region, Value};
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
 
 use super::{Context, Failure, Options, PassInfo};
 use crate::effects;
@@ -19,7 +19,10 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
 }];
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let facts = Sparse::new(&Scene { ir: cx.ir, base: &() }, Constants::default());
+    // What is outside of the op that the pass runs on is not known.
+    let is_local = cx.ir.op(op).kind == OpKind::FuncFunc;
+    let constants = if is_local { Constants::local() } else { Constants::default() };
+    let facts = Sparse::new(&Scene { ir: cx.ir, base: &() }, constants);
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     let mut rewriter = Rewriter::new(cx.ir);
     let mut uniqued = Uniqued::default();

@@ -17,8 +17,8 @@ use maps::{Applied, applied};
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     AffineApply: canonical_map;
-    AffineMin: canonical_map, one_of_results;
-    AffineMax: canonical_map, one_of_results;
+    AffineMin: one_of_results, canonical_map, ordered_results;
+    AffineMax: one_of_results, canonical_map, ordered_results;
     AffineLoad: canonical_map;
     AffineStore: canonical_map;
     AffineVectorLoad: canonical_map;
@@ -99,6 +99,51 @@ fn one_of_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
+/// Puts expressions of operands that are all constants as numbers into the map; its operands stay. Says whether it changed any.
+pub(crate) fn constants_in_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(it) = applied(rewriter.ir, op, "map", 0) else { return false };
+    let Body::Map(old) = &it.map.body else { return false };
+    let (dims, symbols) = it.operands.split_at(it.map.n_dims as usize);
+    let known = |list: &[Value], at: u32| {
+        rewriter.int_of(list[at as usize]).and_then(|it| i64::try_from(it).ok())
+    };
+    let number = |it: &Expr| match it {
+        Expr::Dim(at) => known(dims, *at).map_or(it.clone(), Expr::Const),
+        Expr::Symbol(at) => known(symbols, *at).map_or(it.clone(), Expr::Const),
+        other => other.clone(),
+    };
+    let new: Vec<Expr> = old
+        .iter()
+        .map(|expr| match maps::replaced(expr, &number) {
+            Expr::Const(value) => Expr::Const(value),
+            _ => expr.clone(),
+        })
+        .collect();
+    // Where all are numbers the op folds to one.
+    if new == *old || new.iter().all(|it| matches!(it, Expr::Const(_))) {
+        return false;
+    }
+    let map = Affine { body: Body::Map(new), ..it.map };
+    let map = map_attr(rewriter.ir, map);
+    rewriter.set_attr(op, "map", map);
+    true
+}
+
+/// Expressions without quotients in the order of their factors.
+fn ordered_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(it) = applied(rewriter.ir, op, "map", 0) else { return false };
+    let Body::Map(old) = &it.map.body else { return false };
+    let keys: Option<Vec<Vec<i64>>> = old.iter().map(|expr| maps::factors(expr, &it.map)).collect();
+    let Some(keys) = keys.filter(|it| !it.is_sorted()) else { return false };
+    let mut order: Vec<usize> = (0..old.len()).collect();
+    order.sort_by(|&a, &b| keys[a].cmp(&keys[b]));
+    let exprs = order.into_iter().map(|at| old[at].clone()).collect();
+    let map = Affine { body: Body::Map(exprs), ..it.map };
+    let map = map_attr(rewriter.ir, map);
+    rewriter.set_attr(op, "map", map);
+    true
+}
+
 /// A minimum one of whose expressions is a minimum is one of all.
 fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &Applied) -> bool {
     let Body::Map(exprs) = &it.map.body else { return false };
@@ -162,19 +207,13 @@ fn canonical_bound(ir: &Ir, bound: &Applied, is_low: bool) -> Applied {
             kept.push(it.clone());
         }
     }
-    let numbers: Option<Vec<i64>> = kept
-        .iter()
-        .map(|it| match it {
-            Expr::Const(value) => Some(*value),
-            _ => None,
-        })
-        .collect();
-    if let Some(numbers) = numbers {
-        let best = if is_low { numbers.iter().max() } else { numbers.iter().min() };
-        if let Some(&best) = best {
-            kept = vec![Expr::Const(best)];
-        }
-    }
+    // Of several numbers one decides.
+    let numbers = kept.iter().filter_map(|it| match it {
+        Expr::Const(value) => Some(*value),
+        _ => None,
+    });
+    let best = if is_low { numbers.max() } else { numbers.min() };
+    kept.retain(|it| !matches!(it, Expr::Const(value) if Some(*value) != best));
     out.map.body = Body::Map(kept);
     out
 }

@@ -148,7 +148,8 @@ fn compare_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             if compared[at] != value || !effects::is_outside(rewriter.ir, other, before) {
                 continue;
             }
-            for (user, index) in rewriter.ir.value(arg).uses.to_vec() {
+            let uses = rewriter.ir.value(arg).uses.clone();
+            for (user, index) in uses {
                 if index as usize != at || rewriter.ir.op(user).kind != OpKind::ArithCmpi {
                     continue;
                 }

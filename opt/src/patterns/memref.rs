@@ -209,8 +209,8 @@ fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let before = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
-    let found = [OpKind::MemrefAlloc, OpKind::MemrefAlloca, OpKind::MemrefView].into_iter();
-    let made = found.filter_map(|it| rewriter.definer(buffer, it)).next();
+    let mut kinds = [OpKind::MemrefAlloc, OpKind::MemrefAlloca, OpKind::MemrefView].into_iter();
+    let made = kinds.find_map(|it| rewriter.definer(buffer, it));
     let size = match made {
         Some(it) if rewriter.ir.op(it).kind == OpKind::MemrefView => {
             operand(rewriter.ir, it, 2 + before)
@@ -328,8 +328,11 @@ fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Type> 
 const DYNAMIC: i64 = i64::MIN;
 const LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 
+/// Offsets, sizes and strides: the numbers, and the operands in place of [`DYNAMIC`] ones.
+type SubviewParts = ([Vec<i64>; 3], [Vec<Value>; 3]);
+
 /// A subview: its static lists, and the operands of each.
-fn subview_parts(ir: &Ir, op: Op) -> Option<([Vec<i64>; 3], [Vec<Value>; 3])> {
+fn subview_parts(ir: &Ir, op: Op) -> Option<SubviewParts> {
     let counts = ints(ir, op, "operandSegmentSizes")?;
     let all = operands(ir, op);
     let [1, a, b, c] = counts[..] else { return None };

@@ -246,6 +246,13 @@ pub(crate) fn simplified(expr: &Expr, map: &Affine) -> Expr {
     }
 }
 
+/// The factors of dimensions and symbols, and the constant, of an expression that is made of nothing else.
+pub(crate) fn factors(expr: &Expr, map: &Affine) -> Option<Vec<i64>> {
+    let mut locals = Vec::new();
+    let sum = flat(expr, map, &mut locals)?;
+    locals.is_empty().then(|| sum.parts().collect())
+}
+
 fn rebuilt(sum: &Sum, map: &Affine, locals: &[Expr]) -> Expr {
     let mut out = Expr::Const(0);
     let term = |it: Expr, by: i64| Expr::binary(Operator::Mul, it, Expr::Const(by));

@@ -1,0 +1,506 @@
+//! Random programs run the same before and after passes. What runs them is an interpreter of its own, which shares nothing with the
+//! folds, patterns and analyses.
+
+use noisy_opt::driver::diagnostics::{Input, Sink};
+use noisy_opt::driver::manager::{Manager, Settings};
+use noisy_opt::driver::pipeline::Pipeline;
+use noisy_opt::driver::timing::Timing;
+use noisy_opt::driver::wrap;
+use noisy_syntax::{AttrData, Block, Ir, Op, Region, Source, TypeData, Value, print};
+use proptest::prelude::*;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+/// Why a program has no result.
+#[derive(Debug, PartialEq)]
+enum Stop {
+    /// It has no meaning.
+    Undefined,
+    /// It ran for too long.
+    Long,
+}
+
+type Run<X> = Result<X, Stop>;
+
+/// Runs functions over integers that are kept as the low bits of their type.
+struct Machine<'a> {
+    ir: &'a Ir,
+    values: HashMap<Value, u64>,
+    fuel: usize,
+}
+
+/// What a block ended with.
+enum End {
+    Return(Vec<u64>),
+    Yield(Vec<u64>),
+}
+
+impl<'a> Machine<'a> {
+    fn call(ir: &'a Ir, function: Op, args: &[u64], fuel: usize) -> Run<Vec<u64>> {
+        let mut machine = Machine { ir, values: HashMap::new(), fuel };
+        match machine.region(ir.op(function).regions[0].1, args)? {
+            End::Return(values) | End::Yield(values) => Ok(values),
+        }
+    }
+
+    fn width(&self, value: Value) -> u32 {
+        match self.ir.interner.type_data(self.ir.value(value).ty) {
+            TypeData::Int { width, .. } => *width,
+            TypeData::Index => 64,
+            other => panic!("no integer: {other:?}"),
+        }
+    }
+
+    fn region(&mut self, region: Region, args: &[u64]) -> Run<End> {
+        let mut block: Block = self.ir.blocks(region)[0];
+        let mut args = args.to_vec();
+        loop {
+            for (&arg, &value) in self.ir.block(block).args.iter().zip(&args) {
+                self.values.insert(arg, value);
+            }
+            let ops: Vec<Op> = self.ir.block_ops(block).collect();
+            let (&last, ops) = ops.split_last().expect("a terminator");
+            for &op in ops {
+                self.op(op)?;
+            }
+            self.spend()?;
+            let inputs = self.inputs(last);
+            let way = match self.ir.op_name(last) {
+                "func.return" => return Ok(End::Return(inputs)),
+                "scf.yield" => return Ok(End::Yield(inputs)),
+                "cf.br" => 0,
+                "cf.cond_br" => usize::from(inputs[0] == 0),
+                other => panic!("no terminator: {other}"),
+            };
+            block = self.ir.extra(last).successors[way].block.expect("resolved");
+            args = self.ir.passed_operands(last, way).iter().map(|it| self.values[it]).collect();
+        }
+    }
+
+    fn spend(&mut self) -> Run<()> {
+        self.fuel = self.fuel.checked_sub(1).ok_or(Stop::Long)?;
+        Ok(())
+    }
+
+    fn inputs(&self, op: Op) -> Vec<u64> {
+        let operands = self.ir.op(op).operands.iter();
+        operands.map(|it| self.values[&it.value.expect("resolved")]).collect()
+    }
+
+    fn yielded(&mut self, region: Region, args: &[u64]) -> Run<Vec<u64>> {
+        match self.region(region, args)? {
+            End::Yield(values) => Ok(values),
+            End::Return(_) => panic!("a return within a region"),
+        }
+    }
+
+    fn op(&mut self, op: Op) -> Run<()> {
+        self.spend()?;
+        let x = self.inputs(op);
+        let data = self.ir.op(op);
+        let name = self.ir.op_name(op);
+        let regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
+        let out: Vec<u64> = match name {
+            "scf.if" => {
+                let region = regions[usize::from(x[0] == 0)];
+                if self.ir.items(region).next().is_none() {
+                    Vec::new()
+                } else {
+                    self.yielded(region, &[])?
+                }
+            }
+            "scf.for" => {
+                let (mut at, end, step) =
+                    (x[0].cast_signed(), x[1].cast_signed(), x[2].cast_signed());
+                if step <= 0 {
+                    return Err(Stop::Undefined);
+                }
+                let mut carried = x[3..].to_vec();
+                while at < end {
+                    let args: Vec<u64> =
+                        std::iter::once(at.cast_unsigned()).chain(carried).collect();
+                    carried = self.yielded(regions[0], &args)?;
+                    at += step;
+                }
+                carried
+            }
+            "func.call" => {
+                let AttrData::Symbol(path) =
+                    self.ir.interner.attr_data(self.ir.attr(op, "callee").expect("a callee"))
+                else {
+                    panic!("no symbol");
+                };
+                let callee = self.ir.resolve_symbol(op, path[0]).expect("a function");
+                Machine::call(self.ir, callee, &x, self.fuel / 2)?
+            }
+            _ => vec![self.arith(op, name, &x)?],
+        };
+        for (&result, value) in data.results.iter().zip(out) {
+            let width = self.width(result);
+            self.values.insert(result, value & mask(width));
+        }
+        Ok(())
+    }
+
+    fn arith(&self, op: Op, name: &str, x: &[u64]) -> Run<u64> {
+        let data = self.ir.op(op);
+        let width = match data.operands.first() {
+            Some(it) => self.width(it.value.expect("resolved")),
+            None => self.width(data.results[0]),
+        };
+        let signed = |it: u64| -> i64 { (it << (64 - width)).cast_signed() >> (64 - width) };
+        let (a, b) = (x.first().copied().unwrap_or(0), x.get(1).copied().unwrap_or(0));
+        let (sa, sb) = (signed(a), signed(b));
+        let overflows = sb == -1 && sa == signed(1 << (width - 1));
+        let is_bad_quotient = b == 0 || overflows;
+        Ok(match name.strip_prefix("arith.").expect("arithmetic") {
+            "constant" => match self.ir.interner.attr_data(self.ir.attr(op, "value").expect("one"))
+            {
+                AttrData::Bool(it) => u64::from(*it),
+                AttrData::Int { value, .. } => *value as u64,
+                other => panic!("no number: {other:?}"),
+            },
+            "addi" => a.wrapping_add(b),
+            "subi" => a.wrapping_sub(b),
+            "muli" => a.wrapping_mul(b),
+            "andi" => a & b,
+            "ori" => a | b,
+            "xori" => a ^ b,
+            "minsi" => {
+                if sa < sb {
+                    a
+                } else {
+                    b
+                }
+            }
+            "maxsi" => {
+                if sa > sb {
+                    a
+                } else {
+                    b
+                }
+            }
+            "minui" => a.min(b),
+            "maxui" => a.max(b),
+            "divui" | "remui" | "ceildivui" if b == 0 => return Err(Stop::Undefined),
+            "divui" => a / b,
+            "remui" => a % b,
+            "ceildivui" => a / b + u64::from(a % b != 0),
+            "divsi" | "remsi" | "floordivsi" | "ceildivsi" if is_bad_quotient => {
+                return Err(Stop::Undefined);
+            }
+            "divsi" => (sa / sb).cast_unsigned(),
+            "remsi" => (sa % sb).cast_unsigned(),
+            "floordivsi" => {
+                (sa / sb - i64::from(sa % sb != 0 && (sa < 0) != (sb < 0))).cast_unsigned()
+            }
+            "ceildivsi" => {
+                (sa / sb + i64::from(sa % sb != 0 && (sa < 0) == (sb < 0))).cast_unsigned()
+            }
+            "shli" | "shrui" | "shrsi" if b >= u64::from(width) => return Err(Stop::Undefined),
+            "shli" => a << b,
+            "shrui" => a >> b,
+            "shrsi" => (sa >> b).cast_unsigned(),
+            "select" => {
+                if x[0] != 0 {
+                    x[1]
+                } else {
+                    x[2]
+                }
+            }
+            "extui" | "trunci" | "index_castui" => a,
+            "extsi" | "index_cast" => sa.cast_unsigned(),
+            "cmpi" => {
+                let attr = self.ir.attr(op, "predicate").expect("a predicate");
+                let AttrData::Int { value, .. } = self.ir.interner.attr_data(attr) else {
+                    panic!("no number");
+                };
+                u64::from(match value {
+                    0 => a == b,
+                    1 => a != b,
+                    2 => sa < sb,
+                    3 => sa <= sb,
+                    4 => sa > sb,
+                    5 => sa >= sb,
+                    6 => a < b,
+                    7 => a <= b,
+                    8 => a > b,
+                    9 => a >= b,
+                    _ => panic!("no predicate"),
+                })
+            }
+            other => panic!("not known: {other}"),
+        })
+    }
+}
+
+fn mask(width: u32) -> u64 {
+    u64::MAX >> (64 - width)
+}
+
+/// Writes a program by the numbers it is given.
+struct Writer {
+    out: String,
+    next: usize,
+    numbers: Vec<u16>,
+    at: usize,
+}
+
+const TYPES: [&str; 3] = ["i1", "i4", "i8"];
+
+type Scope = [Vec<String>; 3];
+
+impl Writer {
+    fn pick(&mut self, n: usize) -> usize {
+        let it = self.numbers.get(self.at).copied().unwrap_or(0);
+        self.at += 1;
+        usize::from(it) % n
+    }
+
+    fn name(&mut self) -> String {
+        self.next += 1;
+        format!("%v{}", self.next)
+    }
+
+    fn value(&mut self, scope: &mut Scope, ty: usize) -> String {
+        if scope[ty].is_empty() || self.pick(4) == 0 {
+            let name = self.name();
+            let number = match ty {
+                0 => ["false", "true"][self.pick(2)].to_owned(),
+                _ => format!("{} : {}", [0, 1, -1, 2, 3, -8, 7][self.pick(7)], TYPES[ty]),
+            };
+            let _ = writeln!(self.out, "{name} = arith.constant {number}");
+            scope[ty].push(name.clone());
+            return name;
+        }
+        let at = self.pick(scope[ty].len());
+        scope[ty][at].clone()
+    }
+
+    fn statement(&mut self, scope: &mut Scope, depth: usize, has_callee: bool) {
+        let ty = self.pick(3);
+        let name = self.name();
+        match self.pick(14) {
+            0..=5 => {
+                const OPS: [&str; 22] = [
+                    "addi",
+                    "subi",
+                    "muli",
+                    "andi",
+                    "ori",
+                    "xori",
+                    "minsi",
+                    "maxsi",
+                    "minui",
+                    "maxui",
+                    "divui",
+                    "remui",
+                    "ceildivui",
+                    "divsi",
+                    "remsi",
+                    "floordivsi",
+                    "ceildivsi",
+                    "shli",
+                    "shrui",
+                    "shrsi",
+                    "addi",
+                    "xori",
+                ];
+                let op = OPS[self.pick(OPS.len())];
+                let (a, b) = (self.value(scope, ty), self.value(scope, ty));
+                let _ = writeln!(self.out, "{name} = arith.{op} {a}, {b} : {}", TYPES[ty]);
+                scope[ty].push(name);
+            }
+            6 => {
+                const PREDICATES: [&str; 10] =
+                    ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
+                let it = PREDICATES[self.pick(10)];
+                let (a, b) = (self.value(scope, ty), self.value(scope, ty));
+                let _ = writeln!(self.out, "{name} = arith.cmpi {it}, {a}, {b} : {}", TYPES[ty]);
+                scope[0].push(name);
+            }
+            7 => {
+                let c = self.value(scope, 0);
+                let (a, b) = (self.value(scope, ty), self.value(scope, ty));
+                let _ = writeln!(self.out, "{name} = arith.select {c}, {a}, {b} : {}", TYPES[ty]);
+                scope[ty].push(name);
+            }
+            8 => {
+                let to = self.pick(3);
+                if to == ty {
+                    return;
+                }
+                let a = self.value(scope, ty);
+                let op = if to < ty { "trunci" } else { ["extsi", "extui"][self.pick(2)] };
+                let _ =
+                    writeln!(self.out, "{name} = arith.{op} {a} : {} to {}", TYPES[ty], TYPES[to]);
+                scope[to].push(name);
+            }
+            9 | 10 if depth > 0 => {
+                let c = self.value(scope, 0);
+                let other = self.pick(3);
+                let _ = writeln!(
+                    self.out,
+                    "{name}:2 = scf.if {c} -> ({}, {}) {{",
+                    TYPES[ty], TYPES[other]
+                );
+                for at in 0..2 {
+                    let mut inner = scope.clone();
+                    for _ in 0..self.pick(4) {
+                        self.statement(&mut inner, depth - 1, has_callee);
+                    }
+                    let (a, b) = (self.value(&mut inner, ty), self.value(&mut inner, other));
+                    let _ =
+                        writeln!(self.out, "scf.yield {a}, {b} : {}, {}", TYPES[ty], TYPES[other]);
+                    self.out += if at == 0 { "} else {\n" } else { "}\n" };
+                }
+                scope[ty].push(format!("{name}#0"));
+                scope[other].push(format!("{name}#1"));
+            }
+            11 | 12 if depth > 0 => {
+                let other = self.pick(3);
+                let (a, b) = (self.value(scope, ty), self.value(scope, other));
+                let [low, high, step, iv, x, y] = [(); 6].map(|()| self.name());
+                let (from, to, by) = (self.pick(3), self.pick(5), 1 + self.pick(2));
+                let _ = writeln!(
+                    self.out,
+                    "{low} = arith.constant {from} : index\n{high} = arith.constant {to} : index\n\
+                     {step} = arith.constant {by} : index\n{name}:2 = scf.for {iv} = {low} to {high} step {step} \
+                     iter_args({x} = {a}, {y} = {b}) -> ({}, {}) {{",
+                    TYPES[ty], TYPES[other]
+                );
+                let mut inner = scope.clone();
+                inner[ty].push(x);
+                inner[other].push(y);
+                let cast = self.name();
+                let _ = writeln!(self.out, "{cast} = arith.index_cast {iv} : index to i8");
+                inner[2].push(cast);
+                for _ in 0..self.pick(4) {
+                    self.statement(&mut inner, depth - 1, has_callee);
+                }
+                let (a, b) = (self.value(&mut inner, ty), self.value(&mut inner, other));
+                let _ =
+                    writeln!(self.out, "scf.yield {a}, {b} : {}, {}\n}}", TYPES[ty], TYPES[other]);
+                scope[ty].push(format!("{name}#0"));
+                scope[other].push(format!("{name}#1"));
+            }
+            13 if has_callee => {
+                let (a, b) = (self.value(scope, 1), self.value(scope, 2));
+                let _ = writeln!(
+                    self.out,
+                    "{name}:2 = func.call @callee({a}, {b}) : (i4, i8) -> (i4, i8)"
+                );
+                scope[1].push(format!("{name}#0"));
+                scope[2].push(format!("{name}#1"));
+            }
+            _ => {}
+        }
+    }
+
+    /// A function that ends in a diamond of blocks.
+    fn function(&mut self, header: &str, has_callee: bool) {
+        let _ = writeln!(self.out, "func.func {header}(%a: i4, %b: i8) -> (i4, i8) {{");
+        let mut scope: Scope = [Vec::new(), vec!["%a".to_owned()], vec!["%b".to_owned()]];
+        for _ in 0..3 + self.pick(8) {
+            self.statement(&mut scope, 2, has_callee);
+        }
+        let c = self.value(&mut scope, 0);
+        let (x, y) = (self.value(&mut scope, 1), self.value(&mut scope, 1));
+        let _ = writeln!(self.out, "cf.cond_br {c}, ^one({x} : i4), ^two({y} : i4)");
+        let mut ends = Vec::new();
+        for (label, arg) in [("one", "%p"), ("two", "%q")] {
+            let _ = writeln!(self.out, "^{label}({arg}: i4):");
+            let mut inner = scope.clone();
+            inner[1].push(arg.to_owned());
+            for _ in 0..self.pick(4) {
+                self.statement(&mut inner, 1, has_callee);
+            }
+            let (a, b) = (self.value(&mut inner, 1), self.value(&mut inner, 2));
+            let _ = writeln!(self.out, "cf.br ^end({a}, {b} : i4, i8)");
+            ends.push((a, b));
+        }
+        self.out += "^end(%r: i4, %s: i8):\nreturn %r, %s : i4, i8\n}\n";
+    }
+}
+
+fn program(numbers: &[u16]) -> String {
+    let mut writer = Writer { out: String::new(), next: 0, numbers: numbers.to_vec(), at: 0 };
+    writer.function("private @callee", false);
+    writer.next = 0;
+    writer.function("@main", true);
+    writer.out
+}
+
+fn read(text: &str) -> Ir {
+    let source = Source::new(text);
+    assert!(source.problems().is_empty(), "{:?}\n{text}", source.problems());
+    source.into_ir()
+}
+
+fn main_of(ir: &Ir) -> Op {
+    let found = ir
+        .functions()
+        .into_iter()
+        .find(|&it| ir.extra(it).symbol.is_some_and(|it| ir.interner.str(it.0) == "main"));
+    found.expect("the function stays")
+}
+
+fn transformed(text: &str, pipeline: &str) -> Ir {
+    let mut ir = read(text);
+    let top = wrap(&mut ir);
+    let settings = Settings { verify_each: true, ..Settings::default() };
+    let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
+    let mut timing = Timing::default();
+    let pipeline = Pipeline::parse(pipeline).expect("a pipeline");
+    let done = Manager::new(&settings, &mut sink, &mut timing).run(&mut ir, top, &pipeline);
+    assert!(done.is_ok(), "{:?}\n{text}", sink.unexpected());
+    ir
+}
+
+const PIPELINES: [&str; 10] = [
+    "builtin.module(canonicalize)",
+    "builtin.module(canonicalize{top-down=false region-simplify=aggressive})",
+    "builtin.module(cse)",
+    "builtin.module(func.func(sccp))",
+    "builtin.module(sccp,canonicalize)",
+    "builtin.module(loop-invariant-code-motion,control-flow-sink)",
+    "builtin.module(int-range-optimizations,arith-unsigned-when-equivalent)",
+    "builtin.module(remove-dead-values)",
+    "builtin.module(inline,symbol-dce,cse)",
+    "builtin.module(test-constant-fold,trivial-dce)",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 50 } else { 300 }))]
+
+    #[test]
+    fn passes_keep_what_programs_compute(
+        numbers in prop::collection::vec(any::<u16>(), 1..400),
+        args in prop::collection::vec((0_u64..16, 0_u64..256), 4),
+    ) {
+        let text = program(&numbers);
+        let before = read(&text);
+        let expected: Vec<Run<Vec<u64>>> = args
+            .iter()
+            .map(|&(a, b)| Machine::call(&before, main_of(&before), &[a, b], 20_000))
+            .collect();
+        for pipeline in PIPELINES {
+            let after = transformed(&text, pipeline);
+            for (&(a, b), expected) in args.iter().zip(&expected) {
+                // A program without a meaning may become any other.
+                if expected.is_err() {
+                    continue;
+                }
+                let found = Machine::call(&after, main_of(&after), &[a, b], 20_000);
+                prop_assert_eq!(
+                    &found, expected, "{} of {} {}:\n{}\n{}",
+                    pipeline, a, b, text, print::custom(&after)
+                );
+            }
+            // What is printed is the same program.
+            let printed = print::custom(&after);
+            let again = Source::new(&printed);
+            prop_assert!(again.problems().is_empty(), "{:?}\n{}", again.problems(), printed);
+        }
+    }
+}
