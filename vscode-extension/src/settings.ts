@@ -10,7 +10,6 @@ export const sections = [
   "codeLens",
   "configuration",
   "features",
-  "fixOnSave",
   "inlayHints",
   "placement",
   "rules",
