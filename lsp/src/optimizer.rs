@@ -25,8 +25,10 @@ const STACK: usize = 64 << 20;
 pub(crate) enum Found {
     /// The edits that bring the noise below the budget.
     Fix(Fix),
-    /// There is nothing to insert, or nothing that would help.
+    /// There is nothing to insert.
     Nothing,
+    /// Nothing can be inserted, and why not.
+    Refused(String),
 }
 
 /// The answer for a placement.
@@ -128,7 +130,15 @@ fn place(
     let outcome =
         analyses::insert_reduces(document, &functions, &options).map_err(|it| it.to_string())?;
     let report = report(document, &outcome);
-    let found = outcome.fix.map_or(Found::Nothing, Found::Fix);
+    let refused = outcome.functions.iter().find_map(|it| match &it.verdict {
+        Verdict::Refused(why) => Some(why.clone()),
+        _ => None,
+    });
+    let found = match (outcome.fix, refused) {
+        (Some(fix), _) => Found::Fix(fix),
+        (None, Some(why)) => Found::Refused(why),
+        (None, None) => Found::Nothing,
+    };
     Ok(Solution { placement: placement.clone(), found, report })
 }
 
@@ -144,7 +154,7 @@ fn report(document: &analyses::Document, outcome: &analyses::Outcome) -> String 
                 let proof = outcome.proof(mended);
                 lines.push(format!("@{name}: {} {op} inserted ({proof})", mended.inserted));
             }
-            Verdict::Refused(why) => lines.push(format!("@{name} is left as it is: {why}")),
+            Verdict::Refused(why) => lines.push(format!("@{name} not changed: {why}")),
         }
     }
     if lines.is_empty() { "nothing to insert".to_owned() } else { lines.join("\n") }

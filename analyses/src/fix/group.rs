@@ -270,7 +270,7 @@ fn broken_functions(program: &Program) -> FxHashMap<Op, String> {
         let mut at = Some(op);
         while let Some(it) = at {
             out.entry(it)
-                .or_insert_with(|| format!("it has an error on line {line}: {}", problem.message));
+                .or_insert_with(|| format!("error on line {line}: {}", problem.message));
             at = ir.parent_op(it);
         }
     }

@@ -184,6 +184,6 @@ fn functions_that_are_not_understood_are_left_alone() {
   return
 }
 ",
-        "it has an error on line 4: use of undefined value %zero",
+        "error on line 4: use of undefined value %zero",
     );
 }

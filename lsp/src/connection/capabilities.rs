@@ -21,6 +21,8 @@ pub(crate) struct ClientCapabilities {
     pub document_changes: bool,
     /// It takes symbols as a tree.
     pub symbol_tree: bool,
+    /// It shows details beside the labels of completions.
+    pub label_details: bool,
     /// It takes completions with placeholders.
     pub snippets: bool,
     /// It takes lazily resolved edits of code actions.
@@ -78,6 +80,9 @@ impl ClientCapabilities {
             document_changes: yes(has!(workspace.workspace_edit.document_changes)),
             symbol_tree: yes(has!(
                 text_document.document_symbol.hierarchical_document_symbol_support
+            )),
+            label_details: yes(has!(
+                text_document.completion.completion_item.label_details_support
             )),
             snippets: yes(has!(text_document.completion.completion_item.snippet_support)),
             resolves_actions: resolves && yes(has!(text_document.code_action.data_support)),

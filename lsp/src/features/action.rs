@@ -110,7 +110,7 @@ fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
         let width = line.trim_end().len();
         edit(start + width, format!("  // noisy: allow({code})"))
     };
-    let title = format!("Allow {code} here");
+    let title = format!("Suppress {code} on this line");
     Some(Fix { title, applicability: Applicability::Unsafe, edits: vec![edit] })
 }
 

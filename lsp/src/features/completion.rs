@@ -4,9 +4,10 @@ use std::ops::Range;
 
 use noisy_analyses::Document;
 use noisy_syntax::dialect::{self, OpKind};
-use noisy_syntax::{Ir, Op, Value};
+use noisy_syntax::{Ir, Op, Traits, Value};
 
-use super::cursor;
+use super::walk::{Item, regions};
+use super::{cursor, snippet, words};
 
 /// What is completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,15 @@ pub(crate) struct Proposal {
     pub detail: String,
     /// The text with placeholders, if it has any.
     pub snippet: Option<String>,
+    /// The noise of a value, shown beside its name.
+    pub noise: Option<String>,
+}
+
+impl Proposal {
+    /// A proposal without texts.
+    fn new(kind: Kind) -> Self {
+        Self { kind, label: String::new(), detail: String::new(), snippet: None, noise: None }
+    }
 }
 
 /// All proposals for a place.
@@ -86,7 +96,12 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
         (Some('!'), _) => types(document),
         (Some('#'), _) => aliases(document, '#'),
         (None, _) if is_in_attributes(&before[..word_start - start]) => attributes(),
-        (None, _) if starts_op(&before[..word_start - start]) => ops(),
+        (None, _) if starts_op(&before[..word_start - start]) => {
+            let is_top_level = is_top_level(ir, at, offset);
+            let has_result = before[..word_start - start].contains('=');
+            let result = (!has_result && !is_top_level).then(|| new_name(ir));
+            ops(is_top_level, result.as_deref())
+        }
         (None, _) if is_after_colon(&before[..word_start - start]) => type_names(),
         _ => Vec::new(),
     };
@@ -129,10 +144,10 @@ fn is_after_colon(before: &str) -> bool {
 /// The names of builtin types, and the noisy one.
 fn type_names() -> Vec<Proposal> {
     let type_ = |(label, detail, snippet): &(&str, &str, Option<&str>)| Proposal {
-        kind: Kind::Type,
         label: (*label).to_owned(),
         detail: (*detail).to_owned(),
         snippet: snippet.map(str::to_owned),
+        ..Proposal::new(Kind::Type)
     };
     TYPES.iter().map(type_).collect()
 }
@@ -168,10 +183,10 @@ fn is_in_attributes(before: &str) -> bool {
 /// The attributes that mean something here.
 fn attributes() -> Vec<Proposal> {
     vec![Proposal {
-        kind: Kind::Attribute,
         label: "noisy.bound".to_owned(),
-        detail: "the most noise of an argument or a result, as a contract".to_owned(),
+        detail: "the most noise of an argument or a result, in bits, as a contract".to_owned(),
         snippet: Some("noisy.bound = ${1:12} : i64".to_owned()),
+        ..Proposal::new(Kind::Attribute)
     }]
 }
 
@@ -182,14 +197,12 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
     let mut add = |value: Value| {
         let data = ir.value(value);
         if ir.interner.str(data.name).starts_with(wanted) && data.span.start < data.span.end {
-            let noise = document.noise(value);
-            let ty = ir.interner.type_text(data.ty);
-            let detail = if document.is_noisy(value) { format!("{ty} {noise}") } else { ty };
+            let is_noisy = document.is_noisy(value);
             out.push(Proposal {
-                kind: Kind::Value,
                 label: ir.value_text(value),
-                detail,
-                snippet: None,
+                detail: ir.interner.type_text(data.ty),
+                noise: is_noisy.then(|| words::range(document, value)).flatten(),
+                ..Proposal::new(Kind::Value)
             });
         }
         out.len() <= MAX
@@ -227,10 +240,8 @@ fn blocks(ir: &Ir, op: Op) -> Vec<Proposal> {
     let labels = ir.blocks(region).into_iter().filter_map(|block| ir.block(block).label);
     labels
         .map(|label| Proposal {
-            kind: Kind::Block,
             label: format!("^{}", ir.interner.str(ir.op(label).name)),
-            detail: String::new(),
-            snippet: None,
+            ..Proposal::new(Kind::Block)
         })
         .collect()
 }
@@ -245,7 +256,7 @@ fn symbols(document: &Document) -> Vec<Proposal> {
             if let Some((name, _)) = ir.extra(op).symbol {
                 let label = format!("@{}", ir.interner.str(name));
                 let detail = ir.op_name(op).to_owned();
-                out.push(Proposal { kind: Kind::Symbol, label, detail, snippet: None });
+                out.push(Proposal { label, detail, ..Proposal::new(Kind::Symbol) });
             }
             if ir.op(op).kind == OpKind::BuiltinModule {
                 regions.extend(ir.op(op).regions.iter().copied());
@@ -277,50 +288,61 @@ fn aliases(document: &Document, sigil: char) -> Vec<Proposal> {
         .filter(|&op| ir.op(op).kind == wanted)
         .map(|op| {
             let name = ir.interner.str(ir.op(op).name).trim_start_matches(['!', '#']);
-            Proposal { kind, label: format!("{sigil}{name}"), detail: String::new(), snippet: None }
+            Proposal { label: format!("{sigil}{name}"), ..Proposal::new(kind) }
         })
         .take(MAX)
         .collect()
 }
 
-fn ops() -> Vec<Proposal> {
+/// The ops that may stand in a function, or at the top level; with the name of their result where none is written yet.
+fn ops(is_top_level: bool, result: Option<&str>) -> Vec<Proposal> {
+    let defines_symbol = |kind: &OpKind| kind.has(Traits::SYMBOL) || *kind == OpKind::BuiltinModule;
     let mut out: Vec<_> = dialect::ALL
         .iter()
+        .filter(|kind| defines_symbol(kind) == is_top_level)
         .map(|kind| {
             let name = kind.spec().name;
             Proposal {
-                kind: Kind::Op,
                 label: name.to_owned(),
                 detail: first_sentence(kind.spec().doc),
-                snippet: snippet(name),
+                snippet: snippet::snippet(name, result),
+                ..Proposal::new(Kind::Op)
             }
         })
         .collect();
-    out.sort_by_key(|it| (!it.label.starts_with("noisy."), it.label.clone()));
+    let is_main = |name: &str| name.starts_with("noisy.") || name == "func.func";
+    out.sort_by_key(|it| (!is_main(&it.label), it.label.clone()));
     out
 }
 
-fn first_sentence(doc: &str) -> String {
-    doc.trim().split_inclusive(['.', '\n']).next().unwrap_or_default().trim().to_owned()
+/// Whether a place is outside of all functions.
+fn is_top_level(ir: &Ir, at: Option<Op>, offset: usize) -> bool {
+    let Some(op) = at else { return true };
+    let item = Item { op, start: ir.start(op), depth: 0 };
+    let is_inside = regions(ir, item).iter().any(|it| it.1.start <= offset && offset <= it.1.end);
+    let container = if is_inside { Some(op) } else { ir.parent_op(op) };
+    container.is_none_or(|it| matches!(ir.op(it).kind, OpKind::Chunk | OpKind::BuiltinModule))
 }
 
-/// How an op is written, with placeholders.
-pub(crate) fn snippet(name: &str) -> Option<String> {
-    let text = match name {
-        "noisy.encode" => "noisy.encode ${1:%x} : ${2:i5} -> !noisy.i32",
-        "noisy.decode" => "noisy.decode ${1:%a} : !noisy.i32 -> ${2:i5}",
-        "noisy.reduce_noise" => "noisy.reduce_noise ${1:%a} : !noisy.i32",
-        "noisy.add" => "noisy.add ${1:%a}, ${2:%b} : !noisy.i32",
-        "noisy.sub" => "noisy.sub ${1:%a}, ${2:%b} : !noisy.i32",
-        "noisy.mul" => "noisy.mul ${1:%a}, ${2:%b} : !noisy.i32",
-        "func.func" => "func.func @${1:name}(${2:%a: !noisy.i32}) -> ${3:!noisy.i32} {\n  $0\n}",
-        "func.call" => "func.call @${1:name}($2) : ($3) -> $4",
-        "scf.for" => "scf.for ${1:%i} = ${2:%lb} to ${3:%ub} step ${4:%step} {\n  $0\n}",
-        "scf.if" => "scf.if ${1:%condition} {\n  $0\n}",
-        "arith.constant" => "arith.constant ${1:0} : ${2:i5}",
-        _ => return None,
-    };
-    Some(text.to_owned())
+/// A name for a new value that nothing in the document has.
+fn new_name(ir: &Ir) -> String {
+    let is_taken = |n: u32| ir.interner.find_name(&n.to_string()).is_some();
+    // Names are mostly numbers from 0 on, so the first gap need not be looked for among all of them.
+    let mut high = 1;
+    while is_taken(high) && high < u32::MAX / 2 {
+        high *= 2;
+    }
+    let mut low = high / 2;
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if is_taken(middle) { low = middle } else { high = middle }
+    }
+    format!("%{high}")
+}
+
+/// The first sentence of a documentation.
+pub(crate) fn first_sentence(doc: &str) -> String {
+    doc.trim().split_inclusive(['.', '\n']).next().unwrap_or_default().trim().to_owned()
 }
 
 /// The documentation of an op or a type that was proposed.

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use noisy_analyses::flow::{self, Flow};
-use noisy_analyses::{Assumption, Document, Noise, range};
+use noisy_analyses::{Assumption, Bits, Document, range};
 use noisy_settings::Hints;
-use noisy_syntax::{Op, Value};
+use noisy_syntax::{Def, Op, OpKind, Value};
 
 use super::cursor;
 use super::walk::{BATCH, Item, Walk};
+use super::words;
 
 /// Something shown between the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub(crate) struct Hint {
     pub offset: usize,
     /// What is shown.
     pub label: String,
+    /// Whether it tells of noise over the budget.
+    pub is_over: bool,
 }
 
 /// The hints whose place is in a range of bytes, its end included, found bit by bit in textual order of the ops.
@@ -64,7 +67,10 @@ impl Search {
 fn of_item(document: &Document, item: Item, range: &Range<usize>, wanted: &Hints) -> Vec<Hint> {
     let ir = document.ir();
     let mut out = Vec::new();
-    for &value in &ir.op(item.op).results {
+    // The arguments of a label are its results, too.
+    let is_label = ir.op(item.op).kind == OpKind::Label;
+    let results = if is_label { &[][..] } else { &ir.op(item.op).results };
+    for &value in results {
         add(document, value, range, wanted, &mut out);
     }
     for value in cursor::arguments_in(ir, item.op) {
@@ -73,7 +79,7 @@ fn of_item(document: &Document, item: Item, range: &Range<usize>, wanted: &Hints
     if let Some(label) = loop_label(document, item.op, wanted) {
         let name = ir.absolute_at(item.op, item.start, ir.op(item.op).name_span);
         if range.start <= name.end && name.end <= range.end {
-            out.push(Hint { offset: name.end, label });
+            out.push(Hint { offset: name.end, label, is_over: false });
         }
     }
     out.sort_by_key(|it| it.offset);
@@ -90,10 +96,14 @@ fn add(
     let Some(label) = label(document, value, wanted) else { return };
     let Some(name) = cursor::definition(document.ir(), value) else { return };
     if range.start <= name.end && name.end <= range.end {
+        let is_over = document.noise(value).hi().is_some_and(|hi| hi > document.model().budget);
         // The values of a pack share a name, and so a place.
         match out.last_mut().filter(|it| it.offset == name.end) {
-            Some(last) => last.label = format!("{} {label}", last.label),
-            None => out.push(Hint { offset: name.end, label }),
+            Some(last) => {
+                last.label = format!("{} {label}", last.label);
+                last.is_over |= is_over;
+            }
+            None => out.push(Hint { offset: name.end, label, is_over }),
         }
     }
 }
@@ -106,28 +116,30 @@ fn label(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
     }
 }
 
-/// `[0, 24]`, what is assumed, and how much is left if that is wanted.
+/// `[0, 24]`, what is assumed, and how much is left if that is wanted; of noise over the budget, the budget.
 fn noise(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
-    let noise = *document.noise(value);
+    let noise = words::range(document, value)?;
     let budget = document.model().budget;
-    let assumed = if wanted.contracts && is_assumed(document, value) { " assumed" } else { "" };
+    let is_assumed = wanted.contracts && is_assumed(document, value);
+    let assumed = if is_assumed { " assumed fresh" } else { "" };
     if !wanted.noise {
-        return (!assumed.is_empty()).then(|| format!("{noise}{assumed}"));
+        return is_assumed.then(|| format!("{noise}{assumed}"));
     }
-    match noise {
-        Noise::Range { hi, .. } if hi > budget => Some(format!("{noise} > {budget}")),
-        Noise::Range { hi, .. } if wanted.budget => {
-            Some(format!("{noise}{assumed}, {} left", budget - hi))
-        }
-        Noise::Range { .. } => Some(format!("{noise}{assumed}")),
-        Noise::Unknown => Some("[?]".to_owned()),
-        Noise::Bottom => None,
+    match document.noise(value).hi() {
+        Some(Bits::MAX) => Some(format!("{noise} (budget {budget})")),
+        Some(hi) if hi > budget => Some(format!("{noise} > {budget}")),
+        Some(hi) if wanted.budget => Some(format!("{noise}{assumed}, {} left", budget - hi)),
+        _ => Some(format!("{noise}{assumed}")),
     }
 }
 
-/// Whether a value is an argument that is taken to be fresh because anybody may call its function and no contract says what is passed.
+/// Whether a value is an argument that is taken to be fresh because anybody may call its function and no contract says what is passed. An argument of a
+/// block that is not the entry has what branches pass.
 fn is_assumed(document: &Document, value: Value) -> bool {
-    matches!(document.assumption(value), Some(Assumption::Fresh { .. }))
+    let ir = document.ir();
+    let Def::Argument(block, _) = ir.value(value).def else { return false };
+    let is_entry = flow::entry_block(ir, ir.block(block).region) == block;
+    is_entry && matches!(document.assumption(value), Some(Assumption::Fresh { .. }))
 }
 
 /// `in [0, 7]` or `= 7`, of what is not written as a constant anyway.
@@ -137,16 +149,16 @@ fn integer(document: &Document, value: Value, wanted: &Hints) -> Option<String> 
 
 /// What a loop does: how often it runs, and what that does to the noise it carries.
 fn loop_label(document: &Document, op: Op, wanted: &Hints) -> Option<String> {
-    let rounds = wanted.trip_counts.then(|| rounds(document, op)).flatten();
+    let iterations = wanted.trip_counts.then(|| iterations(document, op)).flatten();
     let growth = wanted.loop_growth.then(|| growth(document, op)).flatten();
-    match (rounds, growth) {
-        (Some(rounds), Some(growth)) => Some(format!("{rounds}, {growth}")),
-        (rounds, growth) => rounds.or(growth),
+    match (iterations, growth) {
+        (Some(iterations), Some(growth)) => Some(format!("{iterations}, {growth}")),
+        (iterations, growth) => iterations.or(growth),
     }
 }
 
 /// How often a loop runs, if that is known. A bound of which nothing is known says no more than how wide its type is.
-pub(crate) fn rounds(document: &Document, op: Op) -> Option<String> {
+pub(crate) fn iterations(document: &Document, op: Op) -> Option<String> {
     let ir = document.ir();
     if !Flow::of(ir, op).is_loop() {
         return None;
@@ -163,24 +175,22 @@ pub(crate) fn rounds(document: &Document, op: Op) -> Option<String> {
     let trips = integers.trips(ir, op);
     Some(match (trips.least, trips.most.filter(|_| are_known)) {
         (0, None) => return None,
-        (1, Some(1)) => "1 round".to_owned(),
-        (a, Some(b)) if a == b => format!("{a} rounds"),
-        (0, Some(b)) => format!("at most {b} rounds"),
-        (a, Some(b)) => format!("{a} to {b} rounds"),
-        (1, None) => "at least 1 round".to_owned(),
-        (a, None) => format!("at least {a} rounds"),
+        (a, Some(b)) if a == b => words::count(b, "iteration"),
+        (0, Some(b)) => format!("at most {}", words::count(b, "iteration")),
+        (a, Some(b)) => format!("{a} to {b} iterations"),
+        (a, None) => format!("at least {}", words::count(a, "iteration")),
     })
 }
 
-/// What the rounds of a loop do to the noise that it carries: with a known number of rounds, from where to where it rises; with any number, by
-/// how much in each round.
+/// What the iterations of a loop do to the noise that it carries: with a known number of them, from where to where it rises; with any number, by
+/// how much in each.
 pub(crate) fn growth(document: &Document, op: Op) -> Option<String> {
     let ir = document.ir();
     if !Flow::of(ir, op).is_loop() {
         return None;
     }
     if let Some(it) = document.growth_of(op) {
-        return Some(format!("noise +{} each round", it.by));
+        return Some(format!("noise +{} per iteration", words::count(u64::from(it.by), "bit")));
     }
     document.integers().trip_count(ir, op).filter(|&it| it > 1)?;
     let &(_, region) = ir.op(op).regions.first()?;
@@ -193,5 +203,5 @@ pub(crate) fn growth(document: &Document, op: Op) -> Option<String> {
         (from < to && to < u32::MAX).then_some((to, from))
     });
     let (to, from) = risen.max()?;
-    Some(format!("noise {from} to {to}"))
+    Some(format!("noise {from} → {to}"))
 }

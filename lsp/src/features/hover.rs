@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use noisy_analyses::derivation::Step;
 use noisy_analyses::liveness::Liveness;
-use noisy_analyses::{Bits, Document, Growth, Noise};
+use noisy_analyses::{Document, Growth};
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value};
 
+use super::completion::first_sentence;
 use super::cursor::{self, Entity};
 use super::definition::defining;
-use super::hint;
+use super::{hint, words};
 
 /// A text about a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,9 +36,9 @@ pub(crate) fn hover(document: &Document, offset: usize) -> Option<Hover> {
         Entity::OpName(op) => about_op(document, op),
         Entity::Block(block) => {
             let n = ir.block(block).preds.len();
-            let from = if n == 1 { "1 place".to_owned() } else { format!("{n} places") };
+            let from = if n == 1 { "1 branch".to_owned() } else { format!("{n} branches") };
             let label = ir.block(block).label.map_or(String::new(), |it| head(document, it));
-            let mut out = format!("{}\nReached from {from}.\n", code(&label));
+            let mut out = format!("{}\nReached by {from}.\n", code(&label));
             if let Some(live) = live_in(document, block) {
                 let _ = writeln!(out, "\n{live}");
             }
@@ -89,7 +91,7 @@ fn about_value(document: &Document, value: Value) -> String {
     let data = ir.value(value);
     let name = ir.value_text(value);
     let mut out = code(&format!("{name} : {}", type_text(ir, data.ty)));
-    noise(document, value, &mut out);
+    verdict(document, value, &mut out);
     if let Some(range) = document.integers().range(value).in_words() {
         let _ = writeln!(out, "value {range}\n");
     }
@@ -98,6 +100,7 @@ fn about_value(document: &Document, value: Value) -> String {
     {
         out.push_str("never reached: control does not come here\n\n");
     }
+    chain(document, value, &mut out);
     out.truncate(out.trim_end().len());
     out.push_str("\n\n");
     match (data.def, ir.defining_op(value)) {
@@ -189,89 +192,94 @@ fn live_in(document: &Document, block: Block) -> Option<String> {
     (!names.is_empty()).then(|| format!("Live where it starts: {}.", names.join(", ")))
 }
 
-/// The noise of a value and how it came about.
-fn noise(document: &Document, value: Value, out: &mut String) {
-    let budget = document.model().budget;
-    let is_noisy = document.is_noisy(value);
-    match *document.noise(value) {
-        noise @ Noise::Range { hi, .. } => {
-            let left = if hi == Bits::MAX {
-                format!("**grows from round to round, over the budget of {budget}**")
-            } else if hi > budget {
-                format!("**{} over the budget of {budget}**", hi - budget)
-            } else {
-                format!("{} left of {budget}", budget - hi)
-            };
-            let _ = writeln!(out, "noise **{noise}**, {left}\n");
-        }
-        Noise::Unknown if is_noisy => out.push_str("noise **unknown**\n\n"),
-        _ => return,
+/// Chains longer than this are shown with their middle left out.
+const MAX_STEPS: usize = 12;
+
+/// The verdict on the noise of a value, in a line.
+fn verdict(document: &Document, value: Value, out: &mut String) {
+    let is_told = document.is_noisy(value) || document.noise(value).hi().is_some();
+    if let Some(verdict) = words::verdict(document, value).filter(|_| is_told) {
+        let _ = writeln!(out, "{verdict}\n");
+    }
+}
+
+/// How the noise of a value came about.
+fn chain(document: &Document, value: Value, out: &mut String) {
+    if document.noise(value).hi().is_none() && !document.is_noisy(value) {
+        return;
     }
     let derivation = document.derivation(value);
-    if derivation.steps.len() > 1 || derivation.shortened {
-        let ir = document.ir();
-        let width =
-            derivation.steps.iter().map(|it| ir.value_text(it.value).len()).max().unwrap_or(0);
-        out.push_str("```text\n");
-        if derivation.shortened {
-            out.push_str("...\n");
+    let ir = document.ir();
+    if let [step] = &*derivation.steps {
+        // Of a parameter it is told what is assumed.
+        if document.assumption(value).is_none() {
+            let _ = writeln!(out, "{}\n", step.rule);
         }
-        for step in &derivation.steps {
-            let op = step.op.map_or(String::new(), |op| match ir.op(op).kind {
-                OpKind::Label => format!("^{}", ir.interner.str(ir.op(op).name)),
-                _ => ir.op_name(op).to_owned(),
-            });
-            let _ = writeln!(
-                out,
-                "{:width$}  {:<7}  {op}: {}",
-                ir.value_text(step.value),
-                step.noise.to_string(),
-                step.rule
-            );
-        }
-        out.push_str("```\n");
-    } else if let Some(step) = derivation.steps.first() {
-        let _ = writeln!(out, "{}\n", step.rule);
+        return;
     }
+    let (steps, left_out) = derivation.brief(MAX_STEPS);
+    if steps.is_empty() {
+        return;
+    }
+    let of = |step: &Step| {
+        let op = step.op.map_or(String::new(), |op| match ir.op(op).kind {
+            OpKind::Label => format!("^{}", ir.interner.str(ir.op(op).name)),
+            _ => ir.op_name(op).to_owned(),
+        });
+        let noise = words::range(document, step.value).unwrap_or_default();
+        [ir.value_text(step.value), noise, format!("{op}: {}", step.rule)]
+    };
+    let rows: Vec<[String; 3]> = steps.into_iter().map(of).collect();
+    let width = |column: usize| rows.iter().map(|it| it[column].chars().count()).max().unwrap_or(0);
+    let (names, noises) = (width(0), width(1));
+    out.push_str("```text\n");
+    if derivation.shortened {
+        out.push_str("...\n");
+    }
+    for (n, [name, noise, rule]) in rows.iter().enumerate() {
+        let _ = writeln!(out, "{name:names$}  {noise:noises$}  {rule}");
+        if let Some((after, n_left)) = left_out
+            && n + 1 == after
+        {
+            let _ = writeln!(out, "... {} more ...", words::count(n_left as u64, "step"));
+        }
+    }
+    out.push_str("```\n\n");
 }
 
 fn about_op(document: &Document, op: Op) -> String {
     let ir = document.ir();
     let name = ir.op_name(op);
-    let spec = ir.op(op).kind.spec();
+    let doc = ir.op(op).kind.spec().doc.trim();
     let mut out = format!("**{name}**\n\n");
-    if spec.doc.is_empty() {
-        out.push_str("An op that is not described here.\n");
+    let model = document.model();
+    let result = ir.op(op).results.first().copied().filter(|&it| document.is_noisy(it));
+    let growth = model.rule(name).and_then(|rule| model.growth(ir, op, rule));
+    if let Some((value, growth)) = result.zip(growth) {
+        verdict(document, value, &mut out);
+        let rule = match growth {
+            Growth::Fresh(level) => format!("{level} bits, freshly encoded"),
+            Growth::Max(0) => "that of the noisiest operand".to_owned(),
+            Growth::Max(k) => format!("that of the noisiest operand + {k}"),
+            Growth::Sum(0) => "the sum of the operands' noise".to_owned(),
+            Growth::Sum(k) => format!("the sum of the operands' noise + {k}"),
+            Growth::Reset(level) => format!("{level} bits, whatever the operand has"),
+        };
+        // The model, which may be the user's own, says what happens to noise; the documentation would say it again.
+        let _ = writeln!(out, "{} Noise of the result: {rule}.", first_sentence(doc));
+    } else if doc.is_empty() {
+        out.push_str("There is no documentation of this op.\n");
     } else {
-        let _ = writeln!(out, "{}", spec.doc.trim());
+        let _ = writeln!(out, "{doc}");
     }
-    if let Some(rounds) = hint::rounds(document, op) {
-        let _ = writeln!(out, "\nRuns {rounds}.");
+    if let Some(iterations) = hint::iterations(document, op) {
+        let _ = writeln!(out, "\nRuns {iterations}.");
     }
     if let Some(growth) = hint::growth(document, op) {
-        let _ = writeln!(out, "\nOver its rounds: {growth}.");
+        let _ = writeln!(out, "\nOver its iterations: {growth}.");
     }
     if ir.op(op).kind.is_op() && !document.integers().is_live(ir, op) {
         out.push_str("\nNever reached: control does not come here.\n");
-    }
-    let model = document.model();
-    if let Some(rule) = model.rule(name)
-        && let Some(growth) = model.growth(ir, op, rule)
-        && ir.op(op).results.iter().any(|&it| document.is_noisy(it))
-    {
-        let rule = match growth {
-            Growth::Fresh(level) => format!("fresh noise, {level} bits"),
-            Growth::Max(0) => "the noise of the noisiest operand".to_owned(),
-            Growth::Max(k) => format!("the noise of the noisiest operand + {k}"),
-            Growth::Sum(0) => "the sum of the operands' noise".to_owned(),
-            Growth::Sum(k) => format!("the sum of the operands' noise + {k}"),
-            Growth::Reset(level) => format!("{level} bits, whatever the operand's"),
-        };
-        let _ =
-            writeln!(out, "\nNoise of the result: {rule}. The budget is {} bits.\n", model.budget);
-        if let Some(&value) = ir.op(op).results.first() {
-            noise(document, value, &mut out);
-        }
     }
     out
 }

@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use noisy_analyses::{Bits, Document};
-use noisy_syntax::{Op, OpKind};
+use noisy_syntax::{Op, OpKind, Value};
 
 use super::walk::{BATCH, Item, Walk};
+use super::words;
 
 /// A line above a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,19 +15,18 @@ pub(crate) struct Lens {
     pub range: Range<usize>,
     /// Where the function starts, leading trivia left out, and its name.
     pub function: (usize, String),
-    /// The largest upper bound of noise.
-    pub max: u32,
-    /// The budget.
-    pub budget: u32,
-    /// How many ops reduce noise.
-    pub n_reduces: usize,
+    /// What it says.
+    pub title: String,
+    /// Whether noise exceeds the budget.
+    pub is_over: bool,
 }
 
 /// The lenses of a document, found bit by bit.
 #[derive(Debug)]
 pub(crate) struct Lenses {
     walk: Walk,
-    function: Option<(Item, Option<u32>, usize)>,
+    /// The function that the walk is in, its value with the most noise, and how many of its ops reduce noise.
+    function: Option<(Item, Option<(Bits, Value)>, usize)>,
 }
 
 impl Lenses {
@@ -59,39 +59,34 @@ impl Lenses {
         }
         if let Some((_, max, n_reduces)) = &mut self.function {
             for &value in &data.results {
-                *max = (*max).max(document.noise(value).hi());
+                let hi = document.noise(value).hi();
+                if let Some(hi) = hi.filter(|&hi| max.is_none_or(|it| it.0 < hi)) {
+                    *max = Some((hi, value));
+                }
             }
             *n_reduces += usize::from(ir.op_name(item.op) == document.model().reset_op);
         }
     }
 
     fn close(&mut self, document: &Document, found: &mut impl FnMut(Lens)) {
-        let Some((item, Some(max), n_reduces)) = self.function.take() else { return };
+        let Some((item, Some((max, value)), n_reduces)) = self.function.take() else { return };
         let ir = document.ir();
         let op: Op = item.op;
         let Some((_, span)) = ir.extra(op).symbol else { return };
         found(Lens {
             range: ir.absolute_at(op, item.start, span),
             function: (item.start + ir.op(op).lead as usize, document.function_name(op)),
-            max,
-            budget: document.model().budget,
-            n_reduces,
+            title: title(document, value, n_reduces),
+            is_over: max > document.model().budget,
         });
     }
 }
 
-impl Lens {
-    /// What it says.
-    pub(crate) fn title(&self) -> String {
-        let Lens { max, budget, n_reduces, .. } = self;
-        let reduces = match n_reduces {
-            0 => String::new(),
-            1 => ", 1 reduction".to_owned(),
-            n => format!(", {n} reductions"),
-        };
-        match *max {
-            Bits::MAX => format!("noise grows from round to round{reduces}"),
-            max => format!("max noise {max}/{budget}{reduces}"),
-        }
-    }
+/// The most noise in a function, at a value, and how many of its ops reduce noise.
+fn title(document: &Document, value: Value, n_reduces: usize) -> String {
+    let reduces = match n_reduces {
+        0 => String::new(),
+        n => format!(", {}", words::count(n as u64, "reduction")),
+    };
+    format!("{}{reduces}", words::maximum(document, value))
 }

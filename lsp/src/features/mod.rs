@@ -16,9 +16,11 @@ pub(crate) mod reference;
 pub(crate) mod rename;
 pub(crate) mod selection;
 pub(crate) mod signature;
+pub(crate) mod snippet;
 pub(crate) mod symbol;
 pub(crate) mod token;
 pub(crate) mod walk;
+pub(crate) mod words;
 
 #[cfg(test)]
 mod tests {
@@ -59,7 +61,7 @@ mod tests {
         out.push(("folds", most(|| folds.step(source, &mut |it| json.push(&it.lines)))));
         let mut json = JsonArray::new();
         let mut lenses = lens::Lenses::new(&document);
-        out.push(("lenses", most(|| lenses.step(&document, &mut |it| json.push(&it.title())))));
+        out.push(("lenses", most(|| lenses.step(&document, &mut |it| json.push(&it.title)))));
         let mut json = JsonArray::new();
         let mut links = link::Links::default();
         out.push(("links", most(|| links.step(source, &mut |it| json.push(&it.range.start)))));

@@ -6,7 +6,7 @@ use std::ops::Range;
 use noisy_analyses::Document;
 use noisy_syntax::OpKind;
 
-use super::completion::snippet;
+use super::snippet;
 
 /// A signature and where in it the cursor is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,28 +69,10 @@ fn called(document: &Document, before: &str, offset: usize) -> Option<Signature>
 fn written(before: &str) -> Option<Signature> {
     let body = before.rsplit('=').next()?.trim_start();
     let name = body.split([' ', '\t']).next().filter(|it| it.len() < body.len())?;
-    let (label, parameters) = placeholders(snippet(name)?.lines().next()?);
+    let (label, parameters) = snippet::shown(name)?;
     let active = body[name.len()..].matches([',', ':']).count();
     let doc = OpKind::of(name).spec().doc.trim().to_owned();
     (active < parameters.len()).then_some(Signature { label, parameters, active, doc })
-}
-
-/// A snippet without its marks, and where its placeholders are.
-fn placeholders(snippet: &str) -> (String, Vec<Range<usize>>) {
-    let mut label = String::new();
-    let mut out = Vec::new();
-    let mut rest = snippet;
-    while let Some(at) = rest.find("${") {
-        label.push_str(&rest[..at]);
-        let Some(end) = rest[at..].find('}') else { break };
-        let inside = &rest[at + 2..at + end];
-        let from = label.len();
-        label.push_str(inside.split_once(':').map_or("", |it| it.1));
-        out.push(from..label.len());
-        rest = &rest[at + end + 1..];
-    }
-    label.push_str(rest);
-    (label, out)
 }
 
 #[cfg(test)]

@@ -326,15 +326,27 @@ fn classify(text: &str, before: Option<Token>, token: Token, after: Token) -> Op
             }
             kind => (kind, dialect(word)),
         },
-        TokenKind::Bare if is_type(word) => (Kind::Type, 0),
+        TokenKind::Bare if is_type(word) || ends_shape(before, token, word) => (Kind::Type, 0),
         TokenKind::Bare if is(Some(after), TokenKind::Equal) => (Kind::Property, 0),
         TokenKind::Bare => (Kind::Keyword, 0),
         _ => return None,
     })
 }
 
+/// A name with a dialect is that of an op, whether the dialect is known or not; without one only what is known is.
 fn op_kind(name: &str) -> Kind {
-    if OpKind::of(name) == OpKind::Unknown { Kind::Keyword } else { Kind::Op }
+    let is_op = name.contains('.') || OpKind::of(name) != OpKind::Unknown;
+    if is_op { Kind::Op } else { Kind::Keyword }
+}
+
+/// What is left of a shape after its first size, as `x4xf32` of `tensor<?x4xf32>`: more sizes and the type of the elements.
+fn ends_shape(before: Option<Token>, token: Token, word: &str) -> bool {
+    let is_size = |it: Token| matches!(it.kind, TokenKind::Int | TokenKind::Question);
+    let follows = before.is_some_and(|it| is_size(it) && it.end == token.start);
+    let Some(parts) = word.strip_prefix('x').filter(|_| follows) else { return false };
+    let is_number = |it: &str| it.bytes().all(|it| it.is_ascii_digit());
+    let (sizes, last) = parts.rsplit_once('x').unwrap_or(("", parts));
+    sizes.split('x').all(is_number) && (is_number(last) || is_type(last))
 }
 
 fn is_type(word: &str) -> bool {
@@ -404,6 +416,27 @@ mod tests {
             (1, 35, 4, Kind::Comment),
         ];
         assert_eq!(tokens(text), wanted);
+    }
+
+    #[test]
+    fn shapes_are_types_and_ops_of_any_dialect_are_ops() {
+        let text = "%0 = foo.bar %a : tensor<?x4xf32>, memref<4x8x!noisy.i32>\nlinalg.fill %0\n\"x.y\"() : () -> ()\nfoo\n";
+        let all = tokens(text);
+        let of = |line: u32, word: &str| {
+            let column = text.lines().nth(line as usize).and_then(|it| it.find(word));
+            all.iter().find(|it| it.0 == line && Some(it.1 as usize) == column).map(|it| it.3)
+        };
+        for (line, word, kind) in [
+            (0, "foo.bar", Kind::Op),
+            (0, "x4xf32", Kind::Type),
+            (0, "x8x", Kind::Type),
+            (0, "!noisy.i32", Kind::Type),
+            (1, "linalg.fill", Kind::Op),
+            (2, "\"x.y\"", Kind::Op),
+            (3, "foo", Kind::Keyword),
+        ] {
+            assert_eq!(of(line, word), Some(kind), "{word}");
+        }
     }
 
     #[test]

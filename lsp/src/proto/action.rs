@@ -22,7 +22,7 @@ pub(crate) fn title(op: &str, placement: &Placement, solution: Option<&Solution>
     };
     match solution.map(|it| &it.found) {
         Some(Found::Fix(fix)) => format!("{} {place}", fix.title),
-        _ if *anew => format!("Place all {op} anew {place}"),
+        _ if *anew => format!("Re-optimize all {op} {place} (replaces existing)"),
         _ => format!("Insert optimal {op} {place}"),
     }
 }

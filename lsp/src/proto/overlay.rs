@@ -1,5 +1,6 @@
 //! What is shown over the text: hovers, hints, lenses.
 
+use serde::{Deserialize, Serialize};
 use tower_lsp::ls_types as lsp;
 
 use super::action::{PLACE, place};
@@ -7,7 +8,7 @@ use crate::features::action::{Placement, Scope};
 use crate::features::hint::Hint;
 use crate::features::hover::Hover;
 use crate::features::lens::Lens;
-use crate::optimizer::{Found, Solution};
+use crate::optimizer::Found;
 use crate::proto::view::View;
 
 /// A hover.
@@ -19,17 +20,37 @@ pub(crate) fn hover(view: &View<'_>, it: Hover) -> lsp::Hover {
     }
 }
 
-/// An inlay hint.
+/// What an inlay hint carries to be resolved, and for clients that colour those over the budget.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HintData {
+    /// The document.
+    pub uri: lsp::Uri,
+    /// The version that it is about.
+    pub version: i32,
+    /// Its place in that version, in bytes.
+    pub offset: usize,
+    /// Whether it tells of noise over the budget.
+    pub is_over: bool,
+}
+
+/// An inlay hint; one over the budget is marked, since clients show all hints in one colour.
 pub(crate) fn hint(view: &View<'_>, it: Hint) -> lsp::InlayHint {
     lsp::InlayHint {
         position: view.position(it.offset),
-        label: it.label.into(),
+        label: if it.is_over { format!("⚠ {}", it.label) } else { it.label }.into(),
         kind: Some(lsp::InlayHintKind::TYPE),
         text_edits: None,
         tooltip: None,
         padding_left: Some(true),
         padding_right: None,
-        data: serde_json::to_value((view.uri, view.version, it.offset)).ok(),
+        data: serde_json::to_value(HintData {
+            uri: view.uri.clone(),
+            version: view.version,
+            offset: it.offset,
+            is_over: it.is_over,
+        })
+        .ok(),
     }
 }
 
@@ -39,19 +60,27 @@ pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
     let scope = Scope::Function(*start, name.clone());
     let placement = Placement { scope, anew: false };
     let solution = view.solution(&placement);
-    let mut command = lsp::Command { title: it.title(), command: String::new(), arguments: None };
-    if it.max > it.budget {
+    let mut command =
+        lsp::Command { title: it.title.clone(), command: String::new(), arguments: None };
+    if it.is_over {
         let what = match solution.map(|it| &it.found) {
-            Some(Found::Fix(fix)) => fix.title.clone(),
-            Some(Found::Nothing) => "no placement helps".to_owned(),
-            None => format!("Insert optimal {}", view.document.model().reset_name()),
+            Some(Found::Fix(fix)) => uncapitalized(&fix.title),
+            Some(Found::Refused(why)) => format!("cannot place: {why}"),
+            Some(Found::Nothing) => "nothing to insert".to_owned(),
+            None => format!("insert optimal {}", view.document.model().reset_name()),
         };
         command.title = format!("{}: {what}", command.title);
-        if !matches!(solution, Some(Solution { found: Found::Nothing, .. })) {
+        if !matches!(solution.map(|it| &it.found), Some(Found::Nothing | Found::Refused(_))) {
             let place = place(view, &placement);
             PLACE.clone_into(&mut command.command);
             command.arguments = Some(serde_json::to_value(place).into_iter().collect());
         }
     }
     lsp::CodeLens { range: view.range(&it.range), command: Some(command), data: None }
+}
+
+/// A title for the middle of a sentence.
+fn uncapitalized(title: &str) -> String {
+    let mut chars = title.chars();
+    chars.next().map_or_else(String::new, |it| it.to_lowercase().chain(chars).collect())
 }

@@ -11,8 +11,9 @@ use crate::text::encoding::Encoding;
 pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList {
     let range = view.range(&it.range);
     let snippets = view.connection.capabilities().snippets;
+    let details = view.connection.capabilities().label_details;
     let item = |(n, it): (usize, completion::Proposal)| {
-        let snippet = it.snippet.filter(|_| snippets);
+        let snippet = it.snippet.clone().filter(|_| snippets);
         lsp::CompletionItem {
             kind: Some(match it.kind {
                 completion::Kind::Op => lsp::CompletionItemKind::FUNCTION,
@@ -22,7 +23,12 @@ pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList
                 completion::Kind::Type => lsp::CompletionItemKind::CLASS,
                 completion::Kind::Attribute => lsp::CompletionItemKind::CONSTANT,
             }),
-            detail: (!it.detail.is_empty()).then_some(it.detail),
+            // Beside the label on every row, where the client shows that.
+            label_details: details.then(|| lsp::CompletionItemLabelDetails {
+                detail: it.noise.as_ref().map(|it| format!(" {it}")),
+                description: (it.kind == completion::Kind::Value).then(|| it.detail.clone()),
+            }),
+            detail: detail(&it),
             sort_text: Some(format!("{n:04}")),
             filter_text: Some(it.label.clone()),
             insert_text_format: snippet.is_some().then_some(lsp::InsertTextFormat::SNIPPET),
@@ -36,6 +42,12 @@ pub(crate) fn completion(view: &View<'_>, it: Completion) -> lsp::CompletionList
     };
     let items = it.proposals.into_iter().enumerate().map(item).collect();
     lsp::CompletionList { is_incomplete: it.is_cut, items }
+}
+
+/// What is said of a proposal: its type and noise, or a sentence.
+fn detail(it: &completion::Proposal) -> Option<String> {
+    let noise = it.noise.as_ref().map(|noise| format!("{} {noise}", it.detail));
+    noise.or_else(|| (!it.detail.is_empty()).then(|| it.detail.clone()))
 }
 
 /// The help for a signature.

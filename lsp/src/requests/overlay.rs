@@ -5,6 +5,7 @@ use tower_lsp::ls_types as lsp;
 
 use crate::features::{hint, hover, lens};
 use crate::proto;
+use crate::proto::overlay::HintData;
 use crate::proto::view::View;
 use crate::session::Session;
 use crate::wire::json::{JsonArray, JsonBuffer};
@@ -45,7 +46,7 @@ pub(crate) async fn resolve_hint(
     mut hint: lsp::InlayHint,
 ) -> Result<lsp::InlayHint> {
     let data = hint.data.clone().unwrap_or_default();
-    let Ok((uri, version, offset)) = serde_json::from_value::<(lsp::Uri, i32, usize)>(data) else {
+    let Ok(HintData { uri, version, offset, .. }) = serde_json::from_value(data) else {
         return Ok(hint);
     };
     let ask = move |view: &mut View<'_>| {

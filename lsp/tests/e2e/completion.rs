@@ -45,3 +45,52 @@ fn documentation_comes_with_resolve() {
         .expect("resolved");
     assert!(item["documentation"]["value"].as_str().is_some_and(|it| !it.is_empty()));
 }
+
+/// The texts that are inserted for a label after a text, and the items.
+fn inserted(text: &str, label: &str, details: bool) -> (Option<String>, serde_json::Value) {
+    let mut capabilities = crate::client::capabilities();
+    let item = &mut capabilities["textDocument"]["completion"]["completionItem"];
+    item["labelDetailsSupport"] = details.into();
+    let (mut client, _) = Client::with(capabilities, serde_json::Value::Null);
+    let at = text.find("$0").expect("a cursor");
+    let (line, column) =
+        (text[..at].matches('\n').count(), at - text[..at].rfind('\n').map_or(0, |it| it + 1));
+    client.open(URI, &text.replace("$0", ""));
+    let column = u32::try_from(column).expect("short");
+    let found = client.at("completion", URI, u32::try_from(line).expect("short"), column);
+    let item = found["items"].as_array().into_iter().flatten().find(|it| it["label"] == label);
+    let item = item.cloned().unwrap_or_default();
+    (item["textEdit"]["newText"].as_str().map(str::to_owned), item)
+}
+
+#[test]
+fn an_op_comes_with_a_result_unless_one_is_written() {
+    let body = |line: &str| function("f", &["%0 = noisy.mul %x, %x : !noisy.i32", line]);
+    let (text, _) = inserted(&body("%9 = noisy.ad$0"), "noisy.add", false);
+    assert_eq!(text.as_deref(), Some("noisy.add ${1:%a}, ${2:%b} : !noisy.i32"));
+    let (text, _) = inserted(&body("noisy.ad$0"), "noisy.add", false);
+    assert_eq!(text.as_deref(), Some("${1:%1} = noisy.add ${2:%a}, ${3:%b} : !noisy.i32"));
+}
+
+#[test]
+fn at_the_top_level_stand_functions_only() {
+    let (text, _) = inserted("func$0\n", "func.func", false);
+    assert!(text.is_some_and(|it| it.starts_with("func.func @${1:name}(")));
+    for text in ["func$0\n", "module {\n  func$0\n}\n", "func.func @f() {\n  return\n}\nfunc$0\n"] {
+        assert_eq!(inserted(text, "func.call", false).0, None, "{text}");
+        assert!(inserted(text, "func.func", false).0.is_some(), "{text}");
+    }
+    let inside = "func.func @f() {\n  func$0\n  return\n}\n";
+    assert!(inserted(inside, "func.call", false).0.is_some());
+    assert_eq!(inserted(inside, "func.func", false).0, None);
+}
+
+#[test]
+fn every_row_of_values_shows_noise() {
+    let text = function("f", &["%0 = noisy.mul %x, %x : !noisy.i32", "%1 = noisy.add %$0"]);
+    let (_, item) = inserted(&text, "%0", true);
+    assert_eq!(item["labelDetails"], json!({ "detail": " [0, 24]", "description": "!noisy.i32" }));
+    let (_, item) = inserted(&text, "%0", false);
+    assert!(item.get("labelDetails").is_none());
+    assert_eq!(item["detail"], "!noisy.i32 [0, 24]");
+}

@@ -24,7 +24,7 @@ fn behind_every_noisy_value_of_the_range() {
     assert_eq!(hints(&mut client, range(2, 0, 40)), ["2:4 [0, 24]"]);
     let all =
         json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
-    assert_eq!(hints(&mut client, all), ["1:4 [0, 12]", "2:4 [0, 24]", "3:4 [0, 48] > 26"]);
+    assert_eq!(hints(&mut client, all), ["1:4 [0, 12]", "2:4 [0, 24]", "3:4 ⚠ [0, 48] > 26"]);
     assert!(hints(&mut client, range(4, 0, 40)).is_empty());
 }
 
@@ -70,12 +70,16 @@ fn what_loops_do_and_what_is_assumed() {
     let mut client = Client::new();
     let (head, loop_) = (|| range(0, 0, 60), || range(4, 0, 80));
     client.open(URI, &counted("%c8"));
-    assert_eq!(hints(&mut client, head()), ["0:26 [0, 12] assumed"]);
-    let found = ["4:4 [0, 20]", "4:14 8 rounds, noise 12 to 20", "4:52 [0, 19]"];
+    assert_eq!(hints(&mut client, head()), ["0:26 [0, 12] assumed fresh"]);
+    let found = ["4:4 [0, 20]", "4:14 8 iterations, noise 12 → 20", "4:52 [0, 19]"];
     assert_eq!(hints(&mut client, loop_()), found);
     // Of a bound that may be anything there is nothing to say, though its type has a largest value.
     client.change(URI, 2, None, &counted("%n"));
-    let found = ["4:4 [0, ...] > 26", "4:14 noise +1 each round", "4:51 [0, ...] > 26"];
+    let found = [
+        "4:4 ⚠ unbounded (budget 26)",
+        "4:14 noise +1 bit per iteration",
+        "4:51 ⚠ unbounded (budget 26)",
+    ];
     assert_eq!(hints(&mut client, loop_()), found);
     client.change(
         URI,
@@ -105,9 +109,9 @@ fn each_kind_has_a_switch_and_hints_are_asked_for_anew() {
         (&["noise"], &noise),
         (&["noise", "budget"], &budget),
         (&["ranges"], &["4:17 in [0, 7]"]),
-        (&["tripCounts"], &["4:14 8 rounds"]),
-        (&["loopGrowth"], &["4:14 noise 12 to 20"]),
-        (&["contracts"], &["0:26 [0, 12] assumed"]),
+        (&["tripCounts"], &["4:14 8 iterations"]),
+        (&["loopGrowth"], &["4:14 noise 12 → 20"]),
+        (&["contracts"], &["0:26 [0, 12] assumed fresh"]),
     ];
     let names = ["noise", "budget", "ranges", "tripCounts", "loopGrowth", "contracts"];
     for (on, wanted) in kinds {
@@ -126,12 +130,71 @@ fn those_of_loops_resolve_to_what_the_loop_does() {
     let mut client = Client::new();
     client.open(URI, &counted("%c8"));
     let hints = client.about("inlayHint", URI, json!({ "range": range(4, 10, 16) }));
-    assert_eq!(hints[0]["label"], "8 rounds, noise 12 to 20");
+    assert_eq!(hints[0]["label"], "8 iterations, noise 12 → 20");
     let hint = client.request("inlayHint/resolve", hints[0].clone()).expect("resolved");
     let tooltip = hint["tooltip"]["value"].as_str().unwrap_or_default();
-    assert!(tooltip.contains("Runs 8 rounds.") && tooltip.contains("noise 12 to 20"), "{hint}");
+    assert!(tooltip.contains("Runs 8 iterations.") && tooltip.contains("noise 12 → 20"), "{hint}");
     // An old one stays as it is: its place may be another one now.
     client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
     let old = client.request("inlayHint/resolve", hints[0].clone()).expect("resolved");
     assert!(old.get("tooltip").is_none(), "{old}");
+}
+
+#[test]
+fn arguments_of_blocks_have_one_hint_and_are_assumed_in_the_entry_only() {
+    let mut client = Client::new();
+    let text = "func.func @f(%x: !noisy.i32, %k: i1) -> !noisy.i32 {
+  cf.cond_br %k, ^bb1(%x : !noisy.i32), ^bb2(%x : !noisy.i32)
+^bb1(%v: !noisy.i32):
+  cf.br ^bb2(%v : !noisy.i32)
+^bb2(%w: !noisy.i32):
+  return %w : !noisy.i32
+}
+\"func.func\"() ({
+^bb0(%y: !noisy.i32):
+  \"func.return\"(%y) : (!noisy.i32) -> ()
+}) {sym_name = \"g\", function_type = (!noisy.i32) -> !noisy.i32} : () -> ()
+";
+    client.open(URI, text);
+    let all =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    let wanted =
+        ["0:15 [0, 12] assumed fresh", "2:7 [0, 12]", "4:7 [0, 12]", "8:7 [0, 12] assumed fresh"];
+    assert_eq!(hints(&mut client, all), wanted);
+}
+
+/// So many squarings, each of the one before.
+fn squarings(n: usize) -> String {
+    let name = |n: usize| if n == 0 { "%x".to_owned() } else { format!("%{n}") };
+    let op = |n: usize| {
+        let (result, operand) = (name(n + 1), name(n));
+        format!("{result} = noisy.mul {operand}, {operand} : !noisy.i32")
+    };
+    let ops: Vec<String> = (0..n).map(op).collect();
+    let text = function("f", &ops.iter().map(String::as_str).collect::<Vec<_>>());
+    text.replace("decode %x", &format!("decode %{n}"))
+}
+
+#[test]
+fn noise_too_large_to_count_is_no_growth_in_a_loop() {
+    let mut client = Client::new();
+    client.open(URI, &squarings(32));
+    assert_eq!(hints(&mut client, range(33, 0, 40)), ["33:5 ⚠ over 2^32 bits (budget 26)"]);
+    let hover = client.at("hover", URI, 33, 3)["contents"]["value"].to_string();
+    assert!(hover.contains("more than 2^32 bits"), "{hover}");
+    assert!(hover.contains("... 21 steps more ..."), "{hover}");
+    let lens = client.about("codeLens", URI, json!({}));
+    let title = lens[0]["command"]["title"].as_str().unwrap_or_default().to_owned();
+    assert!(title.starts_with("max noise over 2^32 bits (budget 26): "), "{title}");
+}
+
+#[test]
+fn those_over_the_budget_are_marked_also_for_clients_that_colour_them() {
+    let mut client = Client::new();
+    client.open(URI, &illegal());
+    let found = client.about("inlayHint", URI, json!({ "range": range(2, 0, 80) }));
+    assert_eq!(found[0]["data"]["isOver"], false);
+    let found = client.about("inlayHint", URI, json!({ "range": range(3, 0, 80) }));
+    assert_eq!(found[0]["data"]["isOver"], true);
+    assert!(found[0]["label"].as_str().is_some_and(|it| it.starts_with('⚠')), "{found}");
 }

@@ -26,7 +26,7 @@ fn of_a_value_says_where_its_noise_comes_from() {
         ```mlir
         %1 : !noisy.i32
         ```
-        noise **[0, 48]**, **22 over the budget of 26**
+        noise may reach 48 bits, **22 over the 26-bit budget**
 
         ```text
         %x  [0, 12]  noisy.encode: fresh: 12
@@ -46,16 +46,9 @@ fn of_an_op_says_its_rule() {
         3:7-3:16
         **noisy.mul**
 
-        Multiplies two noisy integers. The noise of the result is the sum of both.
+        noise 0 to 24 bits, 2 left of the 26-bit budget
 
-        Noise of the result: the sum of the operands' noise. The budget is 26 bits.
-
-        noise **[0, 24]**, 2 left of 26
-
-        ```text
-        %x  [0, 12]  noisy.encode: fresh: 12
-        %0  [0, 24]  noisy.mul: 12 + 12 = 24
-        ```
+        Multiplies two noisy integers. Noise of the result: the sum of the operands' noise.
     "#]]
     .assert_eq(&hover(3, 10));
 }
@@ -104,9 +97,9 @@ fn of_a_loop_says_how_often_it_runs_and_what_that_does() {
 
         Counts from the lower bound to below the upper bound by the step. `iter_args` are carried from one iteration to the next; the last ones are the results.
 
-        Runs 8 rounds.
+        Runs 8 iterations.
 
-        Over its rounds: noise 12 to 20.
+        Over its iterations: noise 12 → 20.
     "#]].assert_eq(&hover_in(FLOW, 4, 9));
     expect![[r#"
         4:15-4:17
@@ -128,9 +121,7 @@ fn of_a_value_says_where_it_is_used_last_on_each_way() {
         ```mlir
         %q : !noisy.i32
         ```
-        noise **[0, 14]**, 12 left of 26
-
-        by contract: 14
+        noise 0 to 14 bits, 12 left of the 26-bit budget
 
         Parameter of `@f`, bound by contract: 14.
         Used 2 times, last on line 11 or 14.
@@ -141,7 +132,7 @@ fn of_a_value_says_where_it_is_used_last_on_each_way() {
         ```mlir
         %s : !noisy.i32
         ```
-        noise **[0, 20]**, 6 left of 26
+        noise 0 to 20 bits, 6 left of the 26-bit budget
 
         ```text
         %a  [0, 19]  scf.for: at most 19 in a loop
@@ -163,7 +154,7 @@ fn of_a_block_says_what_is_live() {
         ^bb1:
         ```
 
-        Reached from 1 place.
+        Reached by 1 branch.
 
         Live where it starts: %q, %s.
     "#]]
@@ -177,9 +168,7 @@ fn of_an_argument_says_what_is_assumed() {
         ```mlir
         %p : !noisy.i32
         ```
-        noise **[0, 12]**, 14 left of 26
-
-        fresh argument: 12
+        noise 0 to 12 bits, 14 left of the 26-bit budget
 
         Parameter of `@f`, assumed fresh (12): public function.
         Used 2 times, last on line 6.
@@ -190,7 +179,7 @@ fn of_an_argument_says_what_is_assumed() {
         ```mlir
         %p : !noisy.i32
         ```
-        noise **[0, 14]**, 12 left of 26
+        noise 0 to 14 bits, 12 left of the 26-bit budget
 
         ```text
         %q  [0, 14]  func.func: by contract: 14

@@ -32,17 +32,20 @@ fn in_the_background_titles_become_exact() {
     let text = illegal();
     client.open(URI, &text);
     let lens = client.about("codeLens", URI, json!({}));
-    assert_eq!(lens[0]["command"]["title"], "max noise 48/26: Insert optimal reduce_noise");
+    assert_eq!(lens[0]["command"]["title"], "max noise 48 of 26 bits: insert optimal reduce_noise");
     wait_until_solved(&mut client);
     let lens = client.about("codeLens", URI, json!({}));
-    assert_eq!(lens[0]["command"]["title"], "max noise 48/26: Insert 1 reduce_noise (optimal)");
+    assert_eq!(
+        lens[0]["command"]["title"],
+        "max noise 48 of 26 bits: insert 1 reduce_noise (optimal)"
+    );
     let found = actions(&mut client, json!({ "diagnostics": [] }));
     assert_eq!(
         titles(&found),
         [
             "Insert 1 reduce_noise (optimal) in @f",
             "Insert 1 reduce_noise (optimal) in the whole file",
-            "Allow noise-overflow here",
+            "Suppress noise-overflow on this line",
         ]
     );
     let mended = apply(&text, &found[0]["edit"]["documentChanges"][0]["edits"]);
@@ -131,7 +134,7 @@ fn the_background_can_be_switched_off() {
     client.diagnostics(URI, 1);
     std::thread::sleep(std::time::Duration::from_millis(600));
     let lens = client.about("codeLens", URI, json!({}));
-    assert_eq!(lens[0]["command"]["title"], "max noise 48/26: Insert optimal reduce_noise");
+    assert_eq!(lens[0]["command"]["title"], "max noise 48 of 26 bits: insert optimal reduce_noise");
 }
 
 #[test]
@@ -142,6 +145,24 @@ fn what_cannot_be_done_is_said() {
     let found = actions(&mut client, json!({ "diagnostics": [], "only": ["quickfix"] }));
     let reason = found[0]["disabled"]["reason"].as_str().unwrap_or_default();
     assert!(reason.contains("undefined"), "{found:?}");
+}
+
+#[test]
+fn a_lens_says_why_nothing_can_be_placed() {
+    let mut client = client(Value::Null);
+    client.open(URI, &format!("{}func\n", illegal()));
+    wait_until_solved(&mut client);
+    let lens = client.about("codeLens", URI, json!({}));
+    assert_eq!(
+        lens[0]["command"],
+        json!({
+            "title": "max noise 48 of 26 bits: cannot place: error on line 8: custom op 'func' is unknown",
+            "command": "",
+        })
+    );
+    let found = actions(&mut client, json!({ "diagnostics": [], "only": ["quickfix"] }));
+    let reason = "@f not changed: error on line 8: custom op 'func' is unknown";
+    assert_eq!(found[0]["disabled"]["reason"], reason);
 }
 
 #[test]
@@ -200,7 +221,7 @@ fn reduces_are_placed_anew() {
     let params =
         json!({ "range": range(3, 8, 8), "context": { "diagnostics": [], "only": ["refactor"] } });
     let found = client.about("codeAction", URI, params);
-    assert_eq!(found[0]["title"], "Place all reduce_noise anew in @f");
+    assert_eq!(found[0]["title"], "Re-optimize all reduce_noise in @f (replaces existing)");
     assert_eq!(found[0]["kind"], "refactor.rewrite.noisy");
     let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
     let mended = apply(&text, &resolved["edit"]["documentChanges"][0]["edits"]);

@@ -1,0 +1,64 @@
+//! How noise is told, in one place: hints, hovers and lenses say the same of the same value.
+
+use noisy_analyses::{Bits, Document, Noise};
+use noisy_syntax::Value;
+
+/// Noise in a few characters: `[0, 24]`, `unbounded`, `over 2^32 bits`, `noise unknown`; nothing where control never comes.
+pub(crate) fn range(document: &Document, value: Value) -> Option<String> {
+    Some(match *document.noise(value) {
+        Noise::Range { hi: Bits::MAX, .. } => largest(document, value).to_owned(),
+        noise @ Noise::Range { .. } => noise.to_string(),
+        Noise::Unknown => "noise unknown".to_owned(),
+        Noise::Bottom => return None,
+    })
+}
+
+/// What the largest number stands for: noise without a bound, or with one that is larger than any number here.
+fn largest(document: &Document, value: Value) -> &'static str {
+    if saturates(document, value) { "over 2^32 bits" } else { "unbounded" }
+}
+
+/// Whether noise reached the largest number without a loop: then the chain of what it comes from starts with smaller noise, while the one of a
+/// loop goes round in what has no bound.
+fn saturates(document: &Document, value: Value) -> bool {
+    let chain = document.derivation(value);
+    let first = chain.steps.first().filter(|_| !chain.shortened);
+    first.is_some_and(|it| it.noise.hi().is_some_and(|hi| hi < Bits::MAX))
+}
+
+/// The most noise of a value and what it means: `noise may reach 48 bits, **22 over the 26-bit budget**`.
+pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
+    let budget = document.model().budget;
+    Some(match *document.noise(value) {
+        Noise::Range { hi: Bits::MAX, .. } if saturates(document, value) => {
+            format!("noise may reach more than 2^32 bits, **over the {budget}-bit budget**")
+        }
+        Noise::Range { hi: Bits::MAX, .. } => {
+            format!(
+                "noise grows with each iteration, without a bound: **over the {budget}-bit budget**"
+            )
+        }
+        Noise::Range { hi, .. } if hi > budget => {
+            format!("noise may reach {hi} bits, **{} over the {budget}-bit budget**", hi - budget)
+        }
+        Noise::Range { lo, hi } => {
+            format!("noise {lo} to {hi} bits, {} left of the {budget}-bit budget", budget - hi)
+        }
+        Noise::Unknown => "noise unknown".to_owned(),
+        Noise::Bottom => return None,
+    })
+}
+
+/// Noise with the budget, for a line that stands for a function: `max noise 48 of 26 bits`.
+pub(crate) fn maximum(document: &Document, value: Value) -> String {
+    let budget = document.model().budget;
+    match document.noise(value).hi() {
+        Some(Bits::MAX) => format!("max noise {} (budget {budget})", largest(document, value)),
+        hi => format!("max noise {} of {budget} bits", hi.unwrap_or_default()),
+    }
+}
+
+/// A count with its noun: `1 iteration`, `8 iterations`.
+pub(crate) fn count(n: u64, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}
