@@ -25,8 +25,17 @@ pub(crate) struct Lens {
 #[derive(Debug)]
 pub(crate) struct Lenses {
     walk: Walk,
-    /// The function that the walk is in, its value with the most noise, and how many of its ops reduce noise.
-    function: Option<(Item, Option<(Bits, Value)>, usize)>,
+    function: Option<Function>,
+}
+
+/// The function that the walk is in.
+#[derive(Debug)]
+struct Function {
+    item: Item,
+    /// The most noise so far, and a value that has it.
+    most: Option<(Bits, Value)>,
+    /// How many ops reduce noise.
+    n_reduces: usize,
 }
 
 impl Lenses {
@@ -50,26 +59,30 @@ impl Lenses {
     fn visit(&mut self, document: &Document, item: Item, found: &mut impl FnMut(Lens)) {
         let ir = document.ir();
         let data = ir.op(item.op);
-        if self.function.as_ref().is_some_and(|it| it.0.depth >= item.depth) {
+        if self.function.as_ref().is_some_and(|it| it.item.depth >= item.depth) {
             self.close(document, found);
         }
         if data.kind == OpKind::FuncFunc {
             self.close(document, found);
-            self.function = Some((item, None, 0));
+            self.function = Some(Function { item, most: None, n_reduces: 0 });
         }
-        if let Some((_, max, n_reduces)) = &mut self.function {
+        if let Some(function) = &mut self.function {
             for &value in &data.results {
                 let hi = document.noise(value).hi();
-                if let Some(hi) = hi.filter(|&hi| max.is_none_or(|it| it.0 < hi)) {
-                    *max = Some((hi, value));
+                if let Some(hi) = hi.filter(|&hi| function.most.is_none_or(|it| it.0 < hi)) {
+                    function.most = Some((hi, value));
                 }
             }
-            *n_reduces += usize::from(ir.op_name(item.op) == document.model().reset_op);
+            let is_reduce = ir.op_name(item.op) == document.model().reset_op;
+            function.n_reduces += usize::from(is_reduce);
         }
     }
 
     fn close(&mut self, document: &Document, found: &mut impl FnMut(Lens)) {
-        let Some((item, Some((max, value)), n_reduces)) = self.function.take() else { return };
+        let Some(Function { item, most: Some((max, value)), n_reduces }) = self.function.take()
+        else {
+            return;
+        };
         let ir = document.ir();
         let op: Op = item.op;
         let Some((_, span)) = ir.extra(op).symbol else { return };
