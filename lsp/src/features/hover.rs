@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use noisy_analyses::derivation::Step;
 use noisy_analyses::liveness::Liveness;
-use noisy_analyses::{Document, Growth};
+use noisy_analyses::{Document, Growth, Step};
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value};
 
 use super::completion::first_sentence;

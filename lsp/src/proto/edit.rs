@@ -1,6 +1,7 @@
 //! Edits.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use noisy_analyses::TextEdit;
 use ropey::Rope;
@@ -10,12 +11,20 @@ use crate::connection::Connection;
 use crate::text::encoding::Encoding;
 use crate::text::position;
 
+/// An edit of a text.
+pub(crate) fn edit(
+    text: &Rope,
+    encoding: Encoding,
+    range: &Range<usize>,
+    new: &str,
+) -> lsp::TextEdit {
+    let range = position::range(text, range, encoding);
+    lsp::TextEdit { range, new_text: new.to_owned() }
+}
+
 /// Edits of a text.
 pub(crate) fn edits(text: &Rope, encoding: Encoding, edits: &[TextEdit]) -> Vec<lsp::TextEdit> {
-    let edit = |it: &TextEdit| lsp::TextEdit {
-        range: position::range(text, &it.range, encoding),
-        new_text: it.text.clone(),
-    };
+    let edit = |it: &TextEdit| edit(text, encoding, &it.range, &it.text);
     edits.iter().map(edit).collect()
 }
 

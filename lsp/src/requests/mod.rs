@@ -3,6 +3,7 @@
 pub(crate) mod action;
 pub(crate) mod command;
 pub(crate) mod diagnostic;
+pub(crate) mod format;
 pub(crate) mod hierarchy;
 pub(crate) mod navigation;
 pub(crate) mod outline;

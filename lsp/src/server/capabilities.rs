@@ -84,6 +84,12 @@ pub(crate) fn of(connection: &Connection) -> lsp::ServerCapabilities {
             resolve_provider: Some(false),
             work_done_progress_options: lsp::WorkDoneProgressOptions::default(),
         }),
+        document_formatting_provider: all.then_some(lsp::OneOf::Left(true)),
+        document_range_formatting_provider: all.then_some(lsp::OneOf::Left(true)),
+        document_on_type_formatting_provider: all.then(|| lsp::DocumentOnTypeFormattingOptions {
+            first_trigger_character: "\n".to_owned(),
+            more_trigger_character: Some(vec!["}".to_owned()]),
+        }),
         code_lens_provider: Some(lsp::CodeLensOptions { resolve_provider: Some(false) }),
         call_hierarchy_provider: all.then_some(lsp::CallHierarchyServerCapability::Simple(true)),
         workspace_symbol_provider: all.then_some(lsp::OneOf::Left(true)),

@@ -20,7 +20,7 @@ use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
 use crate::requests::{
-    action, command, diagnostic, hierarchy, navigation, outline, overlay, token, writing,
+    action, command, diagnostic, format, hierarchy, navigation, outline, overlay, token, writing,
 };
 use crate::session::Session;
 use crate::wire::json::JsonBuffer;
@@ -90,6 +90,10 @@ table! {
     code_action(lsp::CodeActionParams) -> Option<lsp::CodeActionResponse> = action::actions;
     code_action_resolve(lsp::CodeAction) -> lsp::CodeAction = action::resolve;
     execute_command(lsp::ExecuteCommandParams) -> Option<Value> = command::execute;
+
+    formatting(lsp::DocumentFormattingParams) -> Option<Vec<lsp::TextEdit>> = format::document;
+    range_formatting(lsp::DocumentRangeFormattingParams) -> Option<Vec<lsp::TextEdit>> = format::range;
+    on_type_formatting(lsp::DocumentOnTypeFormattingParams) -> Option<Vec<lsp::TextEdit>> = format::on_type;
 
     goto_definition(lsp::GotoDefinitionParams) -> Option<lsp::GotoDefinitionResponse> = navigation::definition;
     prepare_rename(lsp::TextDocumentPositionParams) -> Option<lsp::PrepareRenameResponse> = navigation::prepare_rename;

@@ -129,6 +129,22 @@ impl Asked<'_> {
                     assert_eq!(delta["edits"], json!([]), "nothing changed");
                 }
             }
+            "documentFormattingProvider" => {
+                drop(self.about(
+                    "formatting",
+                    json!({ "options": { "tabSize": 2, "insertSpaces": true } }),
+                ));
+            }
+            "documentRangeFormattingProvider" => {
+                drop(self.about(
+                    "rangeFormatting",
+                    json!({ "range": range, "options": { "tabSize": 2, "insertSpaces": true } }),
+                ));
+            }
+            "documentOnTypeFormattingProvider" => {
+                let params = json!({ "position": position, "ch": "\n", "options": { "tabSize": 2, "insertSpaces": true } });
+                drop(self.about("onTypeFormatting", params));
+            }
             "documentSymbolProvider" => drop(self.about("documentSymbol", json!({}))),
             "foldingRangeProvider" => drop(self.about("foldingRange", json!({}))),
             "codeLensProvider" => drop(self.about("codeLens", json!({}))),

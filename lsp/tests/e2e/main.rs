@@ -9,6 +9,7 @@ mod coexist;
 mod completion;
 mod config;
 mod diagnostic;
+mod format;
 mod hint;
 mod hover;
 mod lifecycle;

@@ -1,0 +1,99 @@
+//! Formatting: of a document, of a range, and while typing. A text that does not follow the grammar is left as it is.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use noisy_format::Edit;
+use noisy_syntax::Source;
+use ropey::Rope;
+use tokio::sync::oneshot;
+use tower_lsp::jsonrpc::{Error, Result};
+use tower_lsp::ls_types as lsp;
+
+use crate::documents::job::NoAnswer;
+use crate::log;
+use crate::proto;
+use crate::proto::view::View;
+use crate::session::Session;
+
+/// Deeply nested programs are walked by recursion.
+const STACK: usize = 64 << 20;
+
+type Edits = Option<Vec<lsp::TextEdit>>;
+
+/// Formats a document.
+pub(crate) async fn document(
+    session: &Session,
+    params: lsp::DocumentFormattingParams,
+) -> Result<Edits> {
+    edits(session, &params.text_document.uri, None).await
+}
+
+/// Formats what a range touches.
+pub(crate) async fn range(
+    session: &Session,
+    params: lsp::DocumentRangeFormattingParams,
+) -> Result<Edits> {
+    edits(session, &params.text_document.uri, Some(params.range)).await
+}
+
+/// Formats a copy of the text on a thread of its own, so that a long text holds up no edit.
+async fn edits(session: &Session, uri: &lsp::Uri, range: Option<lsp::Range>) -> Result<Edits> {
+    let look = move |view: &mut View<'_>| {
+        (view.text().clone(), view.version, range.map(|it| view.offsets(it)))
+    };
+    let Some((text, version, range)) = session.ask(uri, look).await? else { return Ok(None) };
+    let copy = text.clone();
+    let (sender, receiver) = oneshot::channel();
+    let work = move || {
+        let formatted = catch_unwind(AssertUnwindSafe(|| formatted(&copy, range)));
+        // Nobody receives if the request was cancelled.
+        let _ = sender.send(formatted.map_err(|_| NoAnswer::Panicked));
+    };
+    std::thread::Builder::new()
+        .name("format".to_owned())
+        .stack_size(STACK)
+        .spawn(work)
+        .map_err(|_| Error::internal_error())?;
+    let found = receiver.await.map_err(|_| Error::internal_error())??;
+    if session.ask(uri, |view| view.version).await? != Some(version) {
+        return Err(NoAnswer::Modified.into());
+    }
+    Ok(found.map(|found| to_proto(session, &text, &found)))
+}
+
+fn formatted(text: &Rope, range: Option<Range<usize>>) -> Option<Vec<Edit>> {
+    let source = Source::new(&text.to_string());
+    let found = match range {
+        Some(range) => noisy_format::format_range(&source, range),
+        None => noisy_format::format(&source),
+    };
+    found
+        .inspect_err(|why| {
+            let line = text.byte_to_line(why.range.start) + 1;
+            log::line(format_args!("not formatted: line {line}: {}", why.message));
+        })
+        .ok()
+}
+
+/// Indents while typing.
+pub(crate) async fn on_type(
+    session: &Session,
+    params: lsp::DocumentOnTypeFormattingParams,
+) -> Result<Edits> {
+    let at = params.text_document_position;
+    let Some(typed) = params.ch.chars().next() else { return Ok(None) };
+    let ask = move |view: &mut View<'_>| {
+        let offset = view.offset(at.position);
+        let found = noisy_format::format_on_type(view.document.source(), offset, typed);
+        (view.text().clone(), found)
+    };
+    let found = session.ask(&at.text_document.uri, ask).await?;
+    Ok(found.map(|(text, found)| to_proto(session, &text, &found)))
+}
+
+fn to_proto(session: &Session, text: &Rope, edits: &[Edit]) -> Vec<lsp::TextEdit> {
+    let encoding = session.connection.capabilities().encoding;
+    let edit = |it: &Edit| proto::edit::edit(text, encoding, &it.range, &it.text);
+    edits.iter().map(edit).collect()
+}

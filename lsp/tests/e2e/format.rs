@@ -1,0 +1,82 @@
+//! Formatting: of a document, of a range, while typing.
+
+use serde_json::{Value, json};
+
+use crate::client::{Client, URI, apply};
+
+fn options() -> Value {
+    json!({ "tabSize": 2, "insertSpaces": true })
+}
+
+const TEXT: &str = "func.func @f(%a : i5)->i5 {
+      %0 = arith.addi   %a, %a : i5 // kept
+  return %0 : i5
+}
+func.func @g()   {
+return
+}
+";
+
+#[test]
+fn of_a_document_twice_is_once() {
+    let mut client = Client::new();
+    client.open(URI, TEXT);
+    let edits = client.about("formatting", URI, json!({ "options": options() }));
+    let formatted = apply(TEXT, &edits);
+    let wanted = "func.func @f(%a: i5) -> i5 {
+  %0 = arith.addi %a, %a : i5 // kept
+  return %0 : i5
+}
+func.func @g() {
+  return
+}
+";
+    assert_eq!(formatted, wanted);
+    client.change(URI, 2, None, &formatted);
+    let edits = client.about("formatting", URI, json!({ "options": options() }));
+    assert_eq!(edits, json!([]));
+}
+
+#[test]
+fn of_a_range_changes_that_only() {
+    let mut client = Client::new();
+    client.open(URI, TEXT);
+    let at = |line: u32| json!({ "line": line, "character": 0 });
+    let range = json!({ "start": at(4), "end": at(6) });
+    let edits =
+        client.about("rangeFormatting", URI, json!({ "range": range, "options": options() }));
+    let formatted = apply(TEXT, &edits);
+    assert!(formatted.starts_with(&TEXT[..TEXT.find("func.func @g").unwrap_or_default()]));
+    assert!(formatted.ends_with("func.func @g() {\n  return\n}\n"), "{formatted}");
+}
+
+#[test]
+fn of_what_does_not_parse_is_nothing() {
+    let mut client = Client::new();
+    client.open(URI, &TEXT.replace("return %0", "return ("));
+    let edits = client.about("formatting", URI, json!({ "options": options() }));
+    assert_eq!(edits, Value::Null);
+}
+
+#[test]
+fn while_typing_a_new_line_is_indented() {
+    let mut client = Client::new();
+    let text = "func.func @f() {\n\n  return\n}\n";
+    client.open(URI, text);
+    let position = json!({ "line": 1, "character": 0 });
+    let params = json!({ "position": position, "ch": "\n", "options": options() });
+    let edits = client.about("onTypeFormatting", URI, params);
+    assert_eq!(apply(text, &edits), "func.func @f() {\n  \n  return\n}\n");
+}
+
+#[test]
+fn an_edit_meanwhile_makes_the_answer_worthless() {
+    let mut client = Client::new();
+    let line = "  %0 = arith.addi   %a, %a : i5\n";
+    let body: String = (0..20_000).map(|n| line.replace("%0", &format!("%{n}"))).collect();
+    client.open(URI, &format!("func.func @f(%a: i5) {{\n{body}  return\n}}\n"));
+    let params = json!({ "textDocument": { "uri": URI }, "options": options() });
+    let id = client.ask("textDocument/formatting", params);
+    client.change(URI, 2, Some(crate::client::range(0, 0, 0)), "// new\n");
+    assert_eq!(client.answer(id).expect_err("modified")["code"], -32801);
+}
