@@ -6,6 +6,8 @@ use std::ops::Range;
 use noisy_analyses::{Applicability, Diagnostic, Document, Fix, TextEdit, checks};
 use noisy_syntax::Op;
 
+use super::rename_values;
+
 /// Where the optimizer is to work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
@@ -33,6 +35,8 @@ pub(crate) enum Action {
     Fix(Fix, Diagnostic),
     /// Mend all diagnostics of a code that have safe fixes; see [`fix_all`].
     FixAll(&'static str),
+    /// Rename all values of a function, which starts there and has that name; see [`rename_values`].
+    RenameValues(usize, String),
     /// Allow a diagnostic by a comment.
     Allow(Fix, Diagnostic),
 }
@@ -68,6 +72,13 @@ pub(crate) fn actions(
             out.push(Action::Place(Placement { scope: scope(), anew: true }, Vec::new()));
         }
     }
+    if let Some(function) = function_at(document, range.start)
+        && is_in_head(document, function, range.start)
+        && rename_values::is_possible(document, function, diagnostics)
+    {
+        let start = document.ir().range(function).start;
+        out.push(Action::RenameValues(start, document.function_name(function)));
+    }
     if is_any_over {
         out.push(Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new()));
     }
@@ -77,6 +88,13 @@ pub(crate) fn actions(
         }
     }
     out
+}
+
+/// Whether an offset is in the words of a function up to its name.
+fn is_in_head(document: &Document, function: Op, offset: usize) -> bool {
+    let ir = document.ir();
+    let name = ir.extra(function).symbol.map(|it| ir.absolute(function, it.1));
+    name.is_some_and(|it| ir.range(function).start <= offset && offset <= it.end)
 }
 
 fn is_reduce_at(document: &Document, offset: usize) -> bool {

@@ -14,6 +14,7 @@ pub(crate) mod link;
 pub(crate) mod linked;
 pub(crate) mod reference;
 pub(crate) mod rename;
+pub(crate) mod rename_values;
 pub(crate) mod selection;
 pub(crate) mod signature;
 pub(crate) mod snippet;

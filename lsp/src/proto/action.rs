@@ -5,7 +5,8 @@ use tower_lsp::ls_types as lsp;
 
 use super::diagnostic::diagnostic;
 use super::edit;
-use crate::features::action::{Action, Placement, Scope, fix_all, fix_all_title};
+use crate::features::action::{Action, Placement, Scope, fix_all, fix_all_title, function_at};
+use crate::features::rename_values;
 use crate::optimizer::{Found, Solution};
 use crate::proto::params::{PlaceRequest, ResolveData};
 use crate::proto::view::View;
@@ -47,7 +48,7 @@ pub(crate) const KINDS: [&str; 3] = ["quickfix", "refactor.rewrite.noisy", "sour
 /// The kind of an action.
 pub(crate) fn kind(it: &Action) -> &'static str {
     match it {
-        Action::Place(Placement { anew: true, .. }, _) => KINDS[1],
+        Action::Place(Placement { anew: true, .. }, _) | Action::RenameValues(..) => KINDS[1],
         Action::Fix(..)
         | Action::FixAll(..)
         | Action::Allow(..)
@@ -60,6 +61,12 @@ pub(crate) fn kind(it: &Action) -> &'static str {
 pub(crate) fn workspace(view: &View<'_>, edits: &[TextEdit]) -> lsp::WorkspaceEdit {
     let edits = edit::edits(view.text(), view.connection.capabilities().encoding, edits);
     edit::workspace(view.connection, view.uri, view.version, edits)
+}
+
+/// The edit that renames all values of the function at a place; nothing if they are too many.
+pub(crate) fn renamed(view: &View<'_>, function: usize) -> Option<lsp::WorkspaceEdit> {
+    let function = function_at(view.document, function)?;
+    Some(workspace(view, &rename_values::rename_all(view.document, function)?))
 }
 
 /// A code action. What takes time is resolved later, or by a command for clients that resolve nothing; nothing if it cannot
@@ -115,6 +122,16 @@ pub(crate) fn action(
             action.title.clone_from(&fix.title);
             action.diagnostics = Some(vec![diagnostic(view, allowed)]);
             action.edit = Some(workspace(view, &fix.edits));
+        }
+        Action::RenameValues(start, name) => {
+            action.title = format!("Rename all values of @{name} to %0, %1, ...");
+            if capabilities.resolves_actions {
+                let (uri, version, function) = (view.uri.clone(), view.version, *start);
+                let data = ResolveData::RenameValues { uri, version, function };
+                action.data = serde_json::to_value(data).ok();
+            } else {
+                action.edit = Some(renamed(view, *start)?);
+            }
         }
         Action::FixAll(code) => {
             action.title = fix_all_title(code);

@@ -37,6 +37,15 @@ impl PlaceRequest {
 pub(crate) enum ResolveData {
     /// Ask the optimizer.
     Place(PlaceRequest),
+    /// Rename all values of a function.
+    RenameValues {
+        /// The document.
+        uri: lsp::Uri,
+        /// The version of the document that it is about.
+        version: i32,
+        /// Where the function starts, in bytes of that version.
+        function: usize,
+    },
     /// Mend all diagnostics of a code.
     FixAll {
         /// The document.

@@ -82,6 +82,17 @@ pub(crate) async fn resolve(
             }
             action.edit = edit;
         }
+        ResolveData::RenameValues { uri, version, function } => {
+            let ask = move |view: &mut View<'_>| {
+                if view.version != version {
+                    return Err(Error::from(NoAnswer::Modified));
+                }
+                let edit = proto::action::renamed(view, function);
+                edit.ok_or_else(|| params::refused("the function has too many values".to_owned()))
+            };
+            let edit = session.ask(&uri, ask).await?.transpose()?;
+            action.edit = Some(edit.ok_or_else(|| Error::from(NoAnswer::Modified))?);
+        }
         ResolveData::FixAll { uri, version, code } => {
             let ask = move |view: &mut View<'_>| {
                 let fix = (view.version == version)

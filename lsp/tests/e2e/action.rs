@@ -87,3 +87,26 @@ fn clients_that_resolve_nothing_get_a_command() {
     let edit = client.wait("an edit", |it| it["method"] == "workspace/applyEdit");
     assert!(edit["params"]["edit"]["documentChanges"][0]["edits"].is_array());
 }
+
+#[test]
+fn all_values_of_a_function_are_renamed() {
+    let mut client = Client::new();
+    let text = illegal();
+    client.open(URI, &text);
+    let found = actions(&mut client, 0, json!(["refactor"]));
+    assert_eq!(found[0]["title"], "Rename all values of @f to %0, %1, ...");
+    assert_eq!(found[0]["kind"], "refactor.rewrite.noisy");
+    let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
+    let change = &resolved["edit"]["documentChanges"][0];
+    let renamed = apply(&text, &change["edits"]);
+    assert!(
+        renamed.contains("@f(%arg0: i5)") && renamed.contains("%2 = noisy.mul %1, %1"),
+        "{renamed}"
+    );
+    // What is stale, or has an error, is left alone.
+    client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
+    let error = client.request("codeAction/resolve", found[0].clone()).expect_err("stale");
+    assert_eq!(error["code"], -32801);
+    client.change(URI, 3, None, &text.replace("return %r", "return %undefined"));
+    assert!(actions(&mut client, 0, json!(["refactor"])).is_empty());
+}
