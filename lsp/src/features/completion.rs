@@ -342,15 +342,16 @@ fn new_name(ir: &Ir) -> String {
 
 /// The first sentence of a documentation.
 pub(crate) fn first_sentence(doc: &str) -> String {
-    doc.trim().split_inclusive(['.', '\n']).next().unwrap_or_default().trim().to_owned()
+    let doc = words::unwrapped(doc);
+    doc.split_inclusive('.').next().unwrap_or_default().to_owned()
 }
 
 /// The documentation of an op or a type that was proposed.
-pub(crate) fn documentation(label: &str) -> Option<&'static str> {
+pub(crate) fn documentation(label: &str) -> Option<String> {
     if let Some((_, detail, _)) = TYPES.iter().find(|it| it.0 == label) {
-        return Some(detail);
+        return Some((*detail).to_owned());
     }
-    let doc = OpKind::of(label).spec().doc.trim();
+    let doc = words::unwrapped(OpKind::of(label).spec().doc);
     (!doc.is_empty()).then_some(doc)
 }
 

@@ -249,7 +249,7 @@ fn chain(document: &Document, value: Value, out: &mut String) {
 fn about_op(document: &Document, op: Op) -> String {
     let ir = document.ir();
     let name = ir.op_name(op);
-    let doc = ir.op(op).kind.spec().doc.trim();
+    let doc = words::unwrapped(ir.op(op).kind.spec().doc);
     let mut out = format!("**{name}**\n\n");
     let model = document.model();
     let result = ir.op(op).results.first().copied().filter(|&it| document.is_noisy(it));
@@ -265,7 +265,7 @@ fn about_op(document: &Document, op: Op) -> String {
             Growth::Reset(level) => format!("{level} bits, whatever the operand has"),
         };
         // The model, which may be the user's own, says what happens to noise; the documentation would say it again.
-        let _ = writeln!(out, "{} Noise of the result: {rule}.", first_sentence(doc));
+        let _ = writeln!(out, "{} Noise of the result: {rule}.", first_sentence(&doc));
     } else if doc.is_empty() {
         out.push_str("There is no documentation of this op.\n");
     } else {

@@ -29,8 +29,12 @@ pub(crate) fn rename_all(document: &Document, function: Op) -> Option<Vec<TextEd
     let ir = document.ir();
     let source = document.source();
     let mut ops = vec![function];
-    for &(_, region) in &ir.op(function).regions {
-        ir.walk(region, &mut |op| ops.push(op));
+    let mut at = 0;
+    // Labels are items, too; they define the arguments of their blocks.
+    while let Some(&op) = ops.get(at) {
+        let regions = ir.op(op).regions.iter();
+        ops.extend(regions.flat_map(|&(_, region)| ir.items(region)));
+        at += 1;
     }
     // The values that have a name of their own: of a pack the first.
     let mut named: Vec<Value> = Vec::new();

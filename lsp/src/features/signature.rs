@@ -6,7 +6,7 @@ use std::ops::Range;
 use noisy_analyses::Document;
 use noisy_syntax::OpKind;
 
-use super::snippet;
+use super::{snippet, words};
 
 /// A signature and where in it the cursor is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ fn written(before: &str) -> Option<Signature> {
     let name = body.split([' ', '\t']).next().filter(|it| it.len() < body.len())?;
     let (label, parameters) = snippet::shown(name)?;
     let active = body[name.len()..].matches([',', ':']).count();
-    let doc = OpKind::of(name).spec().doc.trim().to_owned();
+    let doc = words::unwrapped(OpKind::of(name).spec().doc);
     (active < parameters.len()).then_some(Signature { label, parameters, active, doc })
 }
 

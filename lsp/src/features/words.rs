@@ -62,3 +62,9 @@ pub(crate) fn maximum(document: &Document, value: Value) -> String {
 pub(crate) fn count(n: u64, noun: &str) -> String {
     if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
+
+/// A documentation without the line breaks of its source; paragraphs stay.
+pub(crate) fn unwrapped(doc: &str) -> String {
+    let paragraph = |it: &str| it.split_whitespace().collect::<Vec<_>>().join(" ");
+    doc.trim().split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n\n")
+}

@@ -59,10 +59,11 @@ async fn edits(session: &Session, uri: &lsp::Uri, range: Option<lsp::Range>) -> 
     if session.ask(uri, |view| view.version).await? != Some(version) {
         return Err(NoAnswer::Modified.into());
     }
-    Ok(found.map(|found| to_proto(session, &text, &found)))
+    Ok(Some(to_proto(session, &text, &found)))
 }
 
-fn formatted(text: &Rope, range: Option<Range<usize>>) -> Option<Vec<Edit>> {
+/// The edits; none of a text that does not follow the grammar, which the diagnostics say.
+fn formatted(text: &Rope, range: Option<Range<usize>>) -> Vec<Edit> {
     let source = Source::new(&text.to_string());
     let found = match range {
         Some(range) => noisy_format::format_range(&source, range),
@@ -73,7 +74,7 @@ fn formatted(text: &Rope, range: Option<Range<usize>>) -> Option<Vec<Edit>> {
             let line = text.byte_to_line(why.range.start) + 1;
             log::line(format_args!("not formatted: line {line}: {}", why.message));
         })
-        .ok()
+        .unwrap_or_default()
 }
 
 /// Indents while typing.

@@ -27,8 +27,7 @@ pub(crate) async fn resolve_completion(
     _: &Session,
     mut item: lsp::CompletionItem,
 ) -> Result<lsp::CompletionItem> {
-    if let Some(text) = completion::documentation(&item.label) {
-        let value = text.to_owned();
+    if let Some(value) = completion::documentation(&item.label) {
         let text = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value };
         item.documentation = Some(lsp::Documentation::MarkupContent(text));
     }

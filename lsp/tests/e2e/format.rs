@@ -55,7 +55,7 @@ fn of_what_does_not_parse_is_nothing() {
     let mut client = Client::new();
     client.open(URI, &TEXT.replace("return %0", "return ("));
     let edits = client.about("formatting", URI, json!({ "options": options() }));
-    assert_eq!(edits, Value::Null);
+    assert_eq!(edits, json!([]));
 }
 
 #[test]
