@@ -269,8 +269,7 @@ fn broken_functions(program: &Program) -> FxHashMap<Op, String> {
         let line = text.byte_to_line(range.start) + 1;
         let mut at = Some(op);
         while let Some(it) = at {
-            out.entry(it)
-                .or_insert_with(|| format!("error on line {line}: {}", problem.message));
+            out.entry(it).or_insert_with(|| format!("error on line {line}: {}", problem.message));
             at = ir.parent_op(it);
         }
     }
