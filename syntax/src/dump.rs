@@ -98,8 +98,12 @@ fn ir_of(source: &Source, region: Region, depth: usize, out: &mut String) {
                     let _ = write!(out, " ^{}", ir.interner.str(successor.name));
                 }
                 for &(name, attr) in &extra.attrs {
-                    let _ =
-                        write!(out, " {}={}", ir.interner.str(name), ir.interner.attr_text(attr));
+                    let _ = write!(
+                        out,
+                        " {}={}",
+                        ir.interner.str(name),
+                        ir.interner.short_attr_text(attr)
+                    );
                 }
                 let _ = writeln!(out, " {:?}", data.form);
             }
@@ -118,7 +122,7 @@ fn ir_of(source: &Source, region: Region, depth: usize, out: &mut String) {
 fn typed(ir: &Ir, value: Value) -> String {
     let data = ir.value(value);
     let guess = if data.guessed { "?" } else { "" };
-    format!("{} : {}{guess}", ir.value_text(value), ir.interner.type_text(data.ty))
+    format!("{} : {}{guess}", ir.value_text(value), ir.interner.short_type_text(data.ty))
 }
 
 fn operand(ir: &Ir, op: Op, index: usize) -> String {

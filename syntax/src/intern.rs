@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::hash::BuildHasher as _;
 
 use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use crate::slack::{keep_slack, keep_slack_in_map};
 use crate::{Attr, Name, OpKind, Type};
@@ -156,10 +156,24 @@ pub enum AttrData {
     Affine(crate::affine::Affine),
     /// `dense<...> : T`, `sparse<...>`, `dense_resource<...>`, canonical text before the colon, and the type.
     Elements(Name, Type),
-    /// `#dialect.name<body>`, `strided<...>`, `distinct[0]<...>`, `loc(...)`: canonical text, and the type if one follows.
+    /// `loc(...)`: its parts in the order of the text. Locations within it are attributes of their own, so that one that is made of
+    /// aliases of aliases takes as much room as it is written with.
+    Location(Box<[LocationPart]>),
+    /// `#dialect.name<body>`, `strided<...>`, `distinct[0]<...>`: canonical text, and the type if one follows.
     Text(Name, Option<Type>),
     /// Not known: the text is broken here.
     Unknown,
+}
+
+/// A part of a location.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LocationPart {
+    /// Text.
+    Text(Name),
+    /// A location, without `loc(` and `)`.
+    Location(Attr),
+    /// An attribute.
+    Attr(Attr),
 }
 
 impl Type {
@@ -358,17 +372,9 @@ impl Interner {
 
     /// A type as MLIR writes it in full: `!noisy.i32`, `tensor<4xf32>`.
     pub fn type_text(&self, ty: Type) -> String {
-        let mut out = String::new();
-        self.write_type(&mut out, ty);
-        out
-    }
-
-    /// Appends a type as MLIR writes it.
-    pub fn write_type(&self, out: &mut String, ty: Type) {
         let mut text = crate::print::Text::new(self, None);
-        std::mem::swap(&mut text.out, out);
         text.ty(ty);
-        *out = text.out;
+        text.out
     }
 
     /// An attribute as MLIR's generic form writes it.
@@ -376,6 +382,41 @@ impl Interner {
         let mut text = crate::print::Text::new(self, None);
         text.attr(attr);
         text.out
+    }
+
+    /// A type for people to read: one that is long is cut in the middle, so that this takes bounded time and room however often an alias
+    /// is used in another.
+    pub fn short_type_text(&self, ty: Type) -> String {
+        let mut text = crate::print::Text::short(self);
+        text.ty(ty);
+        text.finish_short()
+    }
+
+    /// An attribute for people to read, as [`Self::short_type_text`].
+    pub fn short_attr_text(&self, attr: Attr) -> String {
+        let mut text = crate::print::Text::short(self);
+        text.attr(attr);
+        text.finish_short()
+    }
+
+    /// A type as text of at most so many bytes; `None` if it is longer.
+    pub fn bounded_type_text(&self, ty: Type, most: usize) -> Option<String> {
+        let mut text = crate::print::Text::bounded(self, most);
+        text.ty(ty);
+        text.finish_bounded()
+    }
+
+    /// An attribute as text of at most so many bytes; `None` if it is longer.
+    pub(crate) fn bounded_attr_text(&self, attr: Attr, most: usize) -> Option<String> {
+        let mut text = crate::print::Text::bounded(self, most);
+        text.attr(attr);
+        text.finish_bounded()
+    }
+
+    /// Whether two types are the same but for blanks in the bodies of types and attributes of other dialects, where blanks say nothing.
+    /// Compares each pair of parts once.
+    pub(crate) fn is_same_type(&self, a: Type, b: Type) -> bool {
+        Comparison { interner: self, seen: FxHashSet::default() }.types(a, b)
     }
 
     /// `i1`, or a shape of it; of an unknown type, that.
@@ -411,12 +452,107 @@ impl Interner {
         }
     }
 
+    /// The value of an integer attribute.
+    pub fn int_value(&self, attr: Attr) -> Option<i128> {
+        match self.attr_data(attr) {
+            AttrData::Int { value, .. } => Some(*value),
+            _ => None,
+        }
+    }
+
     /// A debugging summary: how many of each there are.
     pub fn summary(&self) -> String {
         let mut out = String::new();
         let (n, t, a) = (self.ends.len(), self.types.len(), self.attrs.len());
         let _ = write!(out, "{n} names, {t} types, {a} attributes");
         out
+    }
+}
+
+/// A comparison of two types that takes each pair of parts once, however often they are used.
+struct Comparison<'a> {
+    interner: &'a Interner,
+    seen: FxHashSet<(bool, u32, u32)>,
+}
+
+impl Comparison<'_> {
+    fn types(&mut self, a: Type, b: Type) -> bool {
+        if a == b || !self.seen.insert((false, a.0, b.0)) {
+            return true;
+        }
+        match (self.interner.type_data(a), self.interner.type_data(b)) {
+            (TypeData::Dialect(a), TypeData::Dialect(b)) => self.texts(*a, *b),
+            (TypeData::Complex(a), TypeData::Complex(b)) => self.types(*a, *b),
+            (TypeData::Tuple(a), TypeData::Tuple(b)) => self.type_lists(a, b),
+            (
+                TypeData::Function { inputs, results },
+                TypeData::Function { inputs: other_inputs, results: other_results },
+            ) => self.type_lists(inputs, other_inputs) && self.type_lists(results, other_results),
+            (
+                TypeData::Vector { dims, element },
+                TypeData::Vector { dims: other_dims, element: other },
+            ) => dims == other_dims && self.types(*element, *other),
+            (
+                TypeData::Tensor { dims, element, encoding },
+                TypeData::Tensor { dims: other_dims, element: other, encoding: other_encoding },
+            ) => {
+                let same_encoding = match (encoding, other_encoding) {
+                    (Some(a), Some(b)) => self.attrs(*a, *b),
+                    (a, b) => a == b,
+                };
+                same_encoding && dims == other_dims && self.types(*element, *other)
+            }
+            (
+                TypeData::MemRef { dims, element, rest },
+                TypeData::MemRef { dims: other_dims, element: other, rest: other_rest },
+            ) => {
+                dims == other_dims
+                    && self.attr_lists(rest, other_rest)
+                    && self.types(*element, *other)
+            }
+            _ => false,
+        }
+    }
+
+    fn type_lists(&mut self, a: &[Type], b: &[Type]) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.types(*a, *b))
+    }
+
+    fn attr_lists(&mut self, a: &[Attr], b: &[Attr]) -> bool {
+        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.attrs(*a, *b))
+    }
+
+    fn attrs(&mut self, a: Attr, b: Attr) -> bool {
+        if a == b || !self.seen.insert((true, a.0, b.0)) {
+            return true;
+        }
+        let opt_types = |it: &mut Self, a: Option<Type>, b: Option<Type>| match (a, b) {
+            (Some(a), Some(b)) => it.types(a, b),
+            (a, b) => a == b,
+        };
+        match (self.interner.attr_data(a), self.interner.attr_data(b)) {
+            (AttrData::Text(a, ty), AttrData::Text(b, other)) => {
+                self.texts(*a, *b) && opt_types(self, *ty, *other)
+            }
+            (AttrData::Elements(a, ty), AttrData::Elements(b, other)) => {
+                self.texts(*a, *b) && self.types(*ty, *other)
+            }
+            (AttrData::Int { value: a, ty }, AttrData::Int { value: b, ty: other }) => {
+                a == b && self.types(*ty, *other)
+            }
+            (AttrData::Type(a), AttrData::Type(b)) => self.types(*a, *b),
+            (AttrData::Array(a), AttrData::Array(b)) => self.attr_lists(a, b),
+            (AttrData::Dict(a), AttrData::Dict(b)) => {
+                a.len() == b.len()
+                    && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && self.attrs(a.1, b.1))
+            }
+            _ => false,
+        }
+    }
+
+    fn texts(&self, a: Name, b: Name) -> bool {
+        let [a, b] = [a, b].map(|it| self.interner.str(it));
+        a.split_whitespace().flat_map(str::bytes).eq(b.split_whitespace().flat_map(str::bytes))
     }
 }
 

@@ -35,7 +35,7 @@ pub use grammar::{
     Alias, AliasUse, Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor,
     ParsedSymbol,
 };
-pub use intern::{AttrData, Dim, Interner, Sign, TypeData};
+pub use intern::{AttrData, Dim, Interner, LocationPart, Sign, TypeData};
 pub use ir::{
     BlockData, Def, Ir, OpData, OpExtra, Operand, RegionData, ResultName, Successor, ValueData,
 };

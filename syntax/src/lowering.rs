@@ -61,16 +61,16 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Turns positions of a run into positions in the own text of an item.
+/// Turns positions of a run into positions in the own text of an item, each in time that is logarithmic in the regions.
 struct Own<'a> {
     item: &'a Item,
 }
 
 impl Own<'_> {
     fn at(&self, at: u32) -> u32 {
-        let regions = &self.item.regions;
-        let cut: u32 =
-            regions.iter().filter(|it| at >= it.close).map(|it| it.close - it.open).sum();
+        let n_before = self.item.regions.partition_point(|it| at >= it.close);
+        let last = n_before.checked_sub(1).map(|it| &self.item.regions[it]);
+        let cut = last.map_or(0, |it| it.cut + it.close - it.open);
         at.max(self.item.start) - self.item.start - cut
     }
 

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use rustc_hash::FxHashMap;
 
+use crate::intern::LocationPart;
 use crate::{Attr, AttrData, Dim, Interner, Name, Sign, Type, TypeData};
 
 mod custom;
@@ -67,6 +68,27 @@ impl Aliases {
     }
 }
 
+/// A type or attribute in a message has about so many bytes at most.
+const SHORT: usize = 160;
+
+/// What stands for what is left out of a text.
+const CUT: &str = "...";
+
+/// A text of at most about `most` bytes: its start and its end.
+fn cut_in_the_middle(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let (start, end) = (boundary(most * 2 / 3), boundary(text.len() - most / 3));
+    format!("{}{CUT}{}", &text[..start], &text[end..])
+}
+
 /// A text under construction.
 #[derive(Debug)]
 pub(crate) struct Text<'a> {
@@ -76,6 +98,9 @@ pub(crate) struct Text<'a> {
     pub(crate) tool: Option<Tool>,
     /// The aliases that stand for affine maps and sets; `None`: they are spelled out.
     pub(crate) aliases: Option<Aliases>,
+    /// When this many bytes are written, what is still open is closed and nothing else is begun.
+    limit: usize,
+    is_cut: bool,
 }
 
 /// Which numbers are printed with their types.
@@ -89,7 +114,37 @@ pub(crate) enum Types {
 
 impl<'a> Text<'a> {
     pub(crate) fn new(interner: &'a Interner, tool: Option<Tool>) -> Self {
-        Self { interner, out: String::new(), tool, aliases: None }
+        Self { interner, out: String::new(), tool, aliases: None, limit: usize::MAX, is_cut: false }
+    }
+
+    /// A text for people to read: see [`Self::finish_short`].
+    pub(crate) fn short(interner: &'a Interner) -> Self {
+        Self::bounded(interner, SHORT)
+    }
+
+    /// A text that may have no more than so many bytes: see [`Self::finish_bounded`].
+    pub(crate) fn bounded(interner: &'a Interner, limit: usize) -> Self {
+        Self { limit, ..Self::new(interner, None) }
+    }
+
+    /// The text; one that is longer than the limit is cut in the middle.
+    pub(crate) fn finish_short(self) -> String {
+        cut_in_the_middle(self.out, SHORT + SHORT / 2)
+    }
+
+    /// The text, if it is not longer than the limit.
+    pub(crate) fn finish_bounded(self) -> Option<String> {
+        (!self.is_cut && self.out.len() <= self.limit).then_some(self.out)
+    }
+
+    /// Whether the limit is reached; the first time that is written.
+    fn stops(&mut self) -> bool {
+        let stops = self.out.len() > self.limit;
+        if stops && !self.is_cut {
+            self.is_cut = true;
+            self.push(CUT);
+        }
+        stops
     }
 
     pub(crate) fn push(&mut self, text: &str) {
@@ -103,12 +158,18 @@ impl<'a> Text<'a> {
         mut item: impl FnMut(&mut Self, X),
     ) {
         for (i, it) in items.into_iter().enumerate() {
+            if self.is_cut {
+                return;
+            }
             self.push(if i > 0 { ", " } else { "" });
             item(self, it);
         }
     }
 
     pub(crate) fn ty(&mut self, ty: Type) {
+        if self.stops() {
+            return;
+        }
         match self.interner.type_data(ty) {
             TypeData::Unknown => self.out.push('?'),
             TypeData::Int { width, sign } => {
@@ -218,6 +279,9 @@ impl<'a> Text<'a> {
                 it.ty(ty);
             }
         };
+        if self.stops() {
+            return;
+        }
         match self.interner.attr_data(attr) {
             AttrData::Unit => self.push("unit"),
             AttrData::Bool(value) => {
@@ -273,6 +337,11 @@ impl<'a> Text<'a> {
                     None => write!(self.out, "{keyword}<{map}>"),
                 };
             }
+            AttrData::Location(parts) => {
+                self.push("loc(");
+                self.location(parts);
+                self.push(")");
+            }
             AttrData::Elements(text, ty) => {
                 self.push(self.interner.str(*text));
                 self.opt_type(Some(*ty));
@@ -286,6 +355,24 @@ impl<'a> Text<'a> {
                 self.opt_type(*ty);
             }
             AttrData::Unknown => self.push("unknown"),
+        }
+    }
+
+    /// What stands between the parentheses of `loc(..)`.
+    fn location(&mut self, parts: &[LocationPart]) {
+        for part in parts {
+            if self.is_cut {
+                return;
+            }
+            match part {
+                LocationPart::Text(text) => self.push(self.interner.str(*text)),
+                LocationPart::Attr(attr) => self.attr(*attr),
+                LocationPart::Location(attr) => match self.interner.attr_data(*attr) {
+                    AttrData::Location(parts) if !self.stops() => self.location(parts),
+                    AttrData::Location(_) => {}
+                    _ => self.push("unknown"),
+                },
+            }
         }
     }
 

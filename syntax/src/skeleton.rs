@@ -82,6 +82,8 @@ pub(crate) struct Inner {
     pub(crate) open: u32,
     /// The byte of its `}`, or where the text ends if there is none.
     pub(crate) close: u32,
+    /// Bytes that the regions before it in the same item hold.
+    pub(crate) cut: u32,
     /// What it holds.
     pub(crate) parts: Vec<Part>,
     /// Whether there is a `}`.
@@ -536,7 +538,9 @@ impl Parser<'_, '_> {
         self.own.extend_from_slice(&self.stream.tokens()[op.copied as usize..self.at]);
         self.own.push(Token { kind: TokenKind::Region, ..brace });
         op.copied = at + 1;
-        op.regions.push(Inner { open: brace.end, close: 0, parts: Vec::new(), closed: false });
+        let cut = op.regions.last().map_or(0, |it| it.cut + it.close - it.open);
+        let open = brace.end;
+        op.regions.push(Inner { open, close: 0, cut, parts: Vec::new(), closed: false });
         op.in_region = true;
         self.at += 1;
         self.trivia = brace.end;

@@ -142,6 +142,8 @@ impl Source {
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod doublings;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod traps;

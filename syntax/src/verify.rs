@@ -129,6 +129,9 @@ impl<'a> Verifier<'a> {
             if self.problems.is_empty() {
                 self.types(op);
             }
+            if self.problems.is_empty() {
+                self.attributes(op);
+            }
             out.own = std::mem::take(&mut self.problems);
             if out.own.is_empty() {
                 self.symbol_rules(op);
@@ -170,8 +173,7 @@ impl<'a> Verifier<'a> {
         if a == b || a == Type::UNKNOWN || b == Type::UNKNOWN {
             return false;
         }
-        let [a, b] = [a, b].map(|ty| self.ir.interner.type_text(ty));
-        !a.split_whitespace().flat_map(str::bytes).eq(b.split_whitespace().flat_map(str::bytes))
+        !self.ir.interner.is_same_type(a, b)
     }
 
     fn tell(&mut self, op: Op, code: Code, message: impl Into<String>) {
@@ -199,7 +201,7 @@ impl<'a> Verifier<'a> {
     }
 
     fn show(&self, ty: Type) -> String {
-        self.ir.interner.type_text(ty)
+        self.ir.interner.short_type_text(ty)
     }
 
     /// The block that an op stands in.

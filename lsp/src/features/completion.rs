@@ -200,7 +200,7 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
             let is_noisy = document.is_noisy(value);
             out.push(Proposal {
                 label: ir.value_text(value),
-                detail: ir.interner.type_text(data.ty),
+                detail: ir.interner.short_type_text(data.ty),
                 noise: is_noisy.then(|| words::range(document, value)).flatten(),
                 ..Proposal::new(Kind::Value)
             });

@@ -82,7 +82,7 @@ fn head(document: &Document, op: Op) -> String {
 }
 
 fn type_text(ir: &Ir, ty: Type) -> String {
-    if ty == Type::UNKNOWN { "unknown type".to_owned() } else { ir.interner.type_text(ty) }
+    if ty == Type::UNKNOWN { "unknown type".to_owned() } else { ir.interner.short_type_text(ty) }
 }
 
 fn about_value(document: &Document, value: Value) -> String {

@@ -53,7 +53,7 @@ fn called(document: &Document, before: &str, offset: usize) -> Option<Signature>
         if data.span.start < data.span.end {
             let _ = write!(label, "%{}: ", ir.interner.str(data.name));
         }
-        ir.interner.write_type(&mut label, data.ty);
+        label.push_str(&ir.interner.short_type_text(data.ty));
         parameters.push(from..label.len());
     }
     label.push(')');

@@ -96,7 +96,7 @@ macro_rules! arith {
         }
         /// Signed integer division, towards zero.
         ArithDivsi = "arith.divsi" {
-            attrs: &[AttrSpec::optional("isExact", AttrClass::Unit)],
+            attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
             speculation: Speculation::SignedDivisor,
             form: &[
                 Element::Uses(2), Element::OptWord("exact", "isExact"), Element::AttrDict, COLON,
@@ -106,7 +106,7 @@ macro_rules! arith {
         }
         /// Unsigned integer division.
         ArithDivui = "arith.divui" {
-            attrs: &[AttrSpec::optional("isExact", AttrClass::Unit)],
+            attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
             speculation: Speculation::Divisor,
             form: &[
                 Element::Uses(2), Element::OptWord("exact", "isExact"), Element::AttrDict, COLON,
@@ -116,7 +116,7 @@ macro_rules! arith {
         }
         /// Arithmetic shift right.
         ArithShrsi = "arith.shrsi" {
-            attrs: &[AttrSpec::optional("isExact", AttrClass::Unit)],
+            attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
             form: &[
                 Element::Uses(2), Element::OptWord("exact", "isExact"), Element::AttrDict, COLON,
                 Element::Type(Bind::All),
@@ -125,7 +125,7 @@ macro_rules! arith {
         }
         /// Logical shift right.
         ArithShrui = "arith.shrui" {
-            attrs: &[AttrSpec::optional("isExact", AttrClass::Unit)],
+            attrs: &[AttrSpec::optional("isExact", AttrClass::Any)],
             form: &[
                 Element::Uses(2), Element::OptWord("exact", "isExact"), Element::AttrDict, COLON,
                 Element::Type(Bind::All),
@@ -281,7 +281,7 @@ macro_rules! arith {
         ArithExtui = "arith.extui" {
             types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FixedIntLike])
                 .agree(Agreement::Cast(WidthChange::Grows)),
-            attrs: &[AttrSpec::optional("nonNeg", AttrClass::Unit)],
+            attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
             form: &[
                 Element::Uses(1), Element::OptWord("nneg", "nonNeg"), Element::AttrDict, COLON,
                 Element::Type(Bind::Operands), Element::Word("to"), Element::Type(Bind::Result),
@@ -334,7 +334,7 @@ macro_rules! arith {
         ArithUitofp = "arith.uitofp" {
             types: TypeRule::new(&[TypeClass::FixedIntLike], &[TypeClass::FloatLike])
                 .agree(Agreement::Cast(WidthChange::Any)),
-            attrs: &[AttrSpec::optional("nonNeg", AttrClass::Unit)],
+            attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
             form: &[
                 Element::Uses(1), Element::OptWord("nneg", "nonNeg"), Element::AttrDict, COLON,
                 Element::Type(Bind::Operands), Element::Word("to"), Element::Type(Bind::Result),
@@ -363,7 +363,7 @@ macro_rules! arith {
         ArithIndexCastui = "arith.index_castui" {
             types: TypeRule::new(&[TypeClass::IndexCast], &[TypeClass::IndexCast])
                 .agree(Agreement::Cast(WidthChange::Any)),
-            attrs: &[AttrSpec::optional("nonNeg", AttrClass::Unit)],
+            attrs: &[AttrSpec::optional("nonNeg", AttrClass::Any)],
             form: &[
                 Element::Uses(1), Element::OptWord("nneg", "nonNeg"), Element::AttrDict, COLON,
                 Element::Type(Bind::Operands), Element::Word("to"), Element::Type(Bind::Result),

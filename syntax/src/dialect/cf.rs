@@ -15,7 +15,7 @@ macro_rules! cf {
             successors: Count::exactly(2),
             types: TypeRule::new(&[TypeClass::I1, TypeClass::Any], &[]),
             attrs: &[
-                AttrSpec::optional("branch_weights", AttrClass::DenseI32),
+                AttrSpec::optional("branch_weights", AttrClass::Any),
                 AttrSpec::required("operandSegmentSizes", AttrClass::DenseI32),
             ],
             form: &[

@@ -1,4 +1,4 @@
-//! Rows of `memref`, read where they fit: what does not fit is passed over as an unknown op.
+//! Rows of `memref`: buffers. Its other ops are passed over as unknown ones.
 
 macro_rules! memref {
     ([$next:ident $($rest:ident)*] $($rows:tt)*) => { $next! { [$($rest)*] $($rows)*

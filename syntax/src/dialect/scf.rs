@@ -29,7 +29,7 @@ macro_rules! scf {
                 &[TypeClass::SignlessOrIndex, TypeClass::SignlessOrIndex, TypeClass::SignlessOrIndex, TypeClass::Any],
                 &[],
             ),
-            attrs: &[AttrSpec::optional("unsignedCmp", AttrClass::Unit)],
+            attrs: &[AttrSpec::optional("unsignedCmp", AttrClass::Any)],
             implicit_terminator: Some(OpKind::ScfYield),
             effects: Effects::NONE,
             speculation: Speculation::UnitStep,

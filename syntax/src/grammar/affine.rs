@@ -172,7 +172,8 @@ impl Reader<'_, '_> {
         if self.eat_word("step") {
             let start = self.at;
             step = self.integer()?;
-            if step <= 0 {
+            // MLIR takes 0 in spite of its message.
+            if step < 0 {
                 self.at = start;
                 let message = "expected step to be representable as a positive signed integer";
                 return Err(self.wrong(Code::InvalidStep, message));

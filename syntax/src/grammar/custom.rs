@@ -5,7 +5,6 @@
 //! `loops.rs`, `affine.rs`, `memref.rs`.
 
 use super::Form;
-use super::opaque::count_results;
 use super::reader::{Reader, Res};
 use crate::dialect::format::Element;
 use crate::print::{Fits, Printer, Tool, Types, Unfit, fits};
@@ -35,9 +34,6 @@ impl Reader<'_, '_> {
         }
         self.out.form = Form::Custom;
         let format = self.out.kind.spec().form;
-        if is_lenient(self.out.kind) {
-            return self.lenient(format);
-        }
         self.walk(format)
     }
 
@@ -77,34 +73,6 @@ impl Reader<'_, '_> {
             self.out.problems.truncate(1);
             return Err(super::reader::Broken);
         }
-        self.opaque()
-    }
-
-    /// An op whose form grows from version to version: what does not fit is read as an unknown op.
-    fn lenient(&mut self, format: &'static [Element]) -> Res {
-        let (start, n_problems) = (self.at, self.out.problems.len());
-        self.is_quiet = true;
-        let mut fits = self.walk(format).is_ok()
-            && self.opt_location().is_ok()
-            && self.at >= self.tokens.len();
-        fits &= self.out.results.is_empty()
-            || count_results(self.out) == self.out.result_types.len() as u64;
-        self.is_quiet = false;
-        if fits {
-            return Ok(());
-        }
-        self.at = start;
-        self.n_regions = 0;
-        self.header_arguments.clear();
-        self.out.problems.truncate(n_problems);
-        self.out.operands.clear();
-        self.out.result_types.clear();
-        self.out.successors.clear();
-        self.out.region_arguments.clear();
-        self.out.arguments.clear();
-        self.out.attrs.clear();
-        self.out.alias_uses.clear();
-        self.out.symbol = None;
         self.opaque()
     }
 
@@ -410,14 +378,15 @@ impl Reader<'_, '_> {
         }
         let text = self.word();
         let value = match text.strip_prefix("0x") {
-            Some(hex) => i64::from_str_radix(hex, 16),
-            None => text.parse::<i64>(),
+            Some(hex) => i128::from_str_radix(hex, 16),
+            None => text.parse::<i128>(),
         };
-        let Ok(value) = value else {
+        let value = value.map(|it| if is_negative { -it } else { it });
+        let Some(value) = value.ok().and_then(|it| i64::try_from(it).ok()) else {
             return Err(self.wrong(Code::TooLarge, "integer value too large"));
         };
         self.at += 1;
-        Ok(if is_negative { -value } else { value })
+        Ok(value)
     }
 
     /// One of these names, bare or as a string: its number.
@@ -655,9 +624,4 @@ impl Printer<'_> {
             Element::RmwTypes => self.write_rmw_types(),
         }
     }
-}
-
-/// Whether what does not fit the table may be right all the same.
-pub(super) fn is_lenient(kind: OpKind) -> bool {
-    kind.spec().name.starts_with("memref.")
 }

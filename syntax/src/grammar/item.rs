@@ -356,7 +356,7 @@ impl Reader<'_, '_> {
     fn add_properties(&mut self, dict: Attr) {
         let kind = self.out.kind;
         self.add_dict(dict);
-        if kind != OpKind::Unknown && !super::custom::is_lenient(kind) {
+        if kind != OpKind::Unknown {
             let interner = &*self.env.interner;
             let spec = kind.spec();
             self.out.attrs.retain(|it| spec.attr(interner.str(it.0)).is_some());
@@ -458,7 +458,7 @@ impl Reader<'_, '_> {
         let interner = &*self.env.interner;
         self.out.attrs.retain(|&(name, attr)| {
             let default = spec.attr(interner.str(name)).and_then(AttrSpec::default);
-            default.is_none_or(|it| interner.attr_text(attr) != it)
+            default.is_none_or(|it| interner.short_attr_text(attr) != it)
         });
     }
 

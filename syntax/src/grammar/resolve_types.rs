@@ -8,7 +8,7 @@ use super::ast::{AttrTree, Compare, DimTree, ExprTree, MapTree, Number, TypeTree
 use super::elements;
 use super::flag::flags_attr;
 use super::reader::{Broken, Reader, Res};
-use super::spelling::{MAX_WIDTH, split_dialect, type_word};
+use super::spelling::{MAX_SPELLED, MAX_WIDTH, split_dialect, type_word};
 use super::words::Word;
 use crate::affine::{Affine, Body, Expr, Operator};
 use crate::{Attr, AttrData, Code, Dim, TokenKind, Type, TypeData};
@@ -282,23 +282,23 @@ impl Reader<'_, '_> {
                 AttrData::Text(self.name(&text), None)
             }
             AttrTree::Distinct(id, inner) => {
+                let span = id.map_or_else(|| self.token().span(), |it| it.span());
                 let inner = match inner {
                     Some(it) => self.lower_attr(it)?,
                     None => Attr::UNIT,
                 };
                 let mut text = format!("distinct[{}]<", id.map_or("", |it| it.text));
                 if inner != Attr::UNIT {
-                    text.push_str(&self.env.interner.attr_text(inner));
+                    let Some(inner) = self.env.interner.bounded_attr_text(inner, MAX_SPELLED)
+                    else {
+                        return Err(self.too_long(span));
+                    };
+                    text.push_str(&inner);
                 }
                 text.push('>');
                 AttrData::Text(self.name(&text), None)
             }
-            AttrTree::Location(tree) => {
-                let mut text = "loc(".to_owned();
-                self.location_text(tree, &mut text)?;
-                text.push(')');
-                AttrData::Text(self.name(&text), None)
-            }
+            AttrTree::Location(tree) => return self.lower_location(tree),
             AttrTree::Hash(word, ty) => {
                 let ty = match ty {
                     Some(ty) => Some(self.lower_type(ty)?),
@@ -326,7 +326,7 @@ impl Reader<'_, '_> {
             let message = format!("dialect `{dialect}` has no attribute `{}`", word.text);
             return Err(self.broken(Code::UnknownAttribute, word.span(), message));
         }
-        let mut text = format!("#{}", self.canonical_dialect(name, word.span()));
+        let mut text = format!("#{}", self.canonical_dialect(name, word.span())?);
         match flags_attr(&text) {
             None => {}
             Some(Ok(it)) => text = it,

@@ -1,10 +1,10 @@
 //! Spellings: strings and symbols without their quotes, type keywords, and one spelling for each dialect type.
 
 use super::Alias;
-use super::reader::Reader;
+use super::reader::{Broken, Reader, Res};
 use super::values::{float_keyword, int_type};
 use crate::dialect::is_read_by_mlir;
-use crate::{Name, Span, TypeData};
+use crate::{Code, Name, Span, TypeData};
 
 /// Integer types may be this wide.
 pub(super) const MAX_WIDTH: u32 = 16_777_215;
@@ -71,6 +71,9 @@ pub(super) fn may_mention_alias(text: &str) -> bool {
     false
 }
 
+/// A type or attribute of another dialect may have so many bytes when its aliases are spelled out.
+pub(super) const MAX_SPELLED: usize = 1 << 16;
+
 /// How many bytes of a name follow a sigil.
 pub(crate) fn prefixed_len(text: &str) -> usize {
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
@@ -80,8 +83,8 @@ pub(crate) fn prefixed_len(text: &str) -> usize {
 impl Reader<'_, '_> {
     /// A dialect type or attribute, given without its sigil: `dialect.name` for `dialect<name>`, and the aliases in its body spelled
     /// out. Otherwise the body stays as it is written: what else may be written in two ways only the dialect knows.
-    pub(super) fn canonical_dialect(&mut self, name: &str, span: Span) -> String {
-        let Some(open) = name.find('<') else { return name.to_owned() };
+    pub(super) fn canonical_dialect(&mut self, name: &str, span: Span) -> Res<String> {
+        let Some(open) = name.find('<') else { return Ok(name.to_owned()) };
         let mut out = name[..open].to_owned();
         let mut rest = &name[open..];
         while let Some(at) = rest.find(['#', '!', '"']) {
@@ -91,7 +94,7 @@ impl Reader<'_, '_> {
             };
             let word = &rest[at..at + len];
             out.push_str(&rest[..at]);
-            match self.alias_text(word) {
+            match self.alias_text(word, MAX_SPELLED.saturating_sub(out.len()), span)? {
                 Some((alias, text)) => {
                     let start = span.start + (1 + name.len() - rest.len() + at) as u32;
                     self.use_alias(alias, Span::new(start, start + len as u32));
@@ -119,20 +122,32 @@ impl Reader<'_, '_> {
             rest = &rest[at + len..];
         }
         out.push_str(rest);
-        pretty(&out)
+        Ok(pretty(&out))
     }
 
-    /// What an alias stands for, spelled out.
-    fn alias_text(&mut self, word: &str) -> Option<(Name, String)> {
+    /// What an alias stands for, spelled out in at most so many bytes.
+    fn alias_text(&mut self, word: &str, most: usize, span: Span) -> Res<Option<(Name, String)>> {
         if word.contains('.') || !word.starts_with(['#', '!']) {
-            return None;
+            return Ok(None);
         }
         let name = self.name(word);
-        let text = match self.look_up(name)? {
-            Alias::Type(ty) => self.env.interner.type_text(ty),
-            Alias::Attr(attr) => self.env.interner.attr_text(attr),
+        let text = match self.look_up(name) {
+            None => return Ok(None),
+            Some(Alias::Type(ty)) => self.env.interner.bounded_type_text(ty, most),
+            Some(Alias::Attr(attr)) => self.env.interner.bounded_attr_text(attr, most),
         };
-        Some((name, text))
+        match text {
+            Some(text) => Ok(Some((name, text))),
+            None => Err(self.too_long(span)),
+        }
+    }
+
+    /// What stands in a body of another dialect is text, and aliases in it are spelled out.
+    #[cold]
+    pub(super) fn too_long(&mut self, span: Span) -> Broken {
+        let message =
+            format!("with its aliases spelled out this is longer than {MAX_SPELLED} characters");
+        self.broken(Code::TooMany, span, message)
     }
 }
 

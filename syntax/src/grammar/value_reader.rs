@@ -16,7 +16,7 @@ use super::values::{GRAMMAR, Grammar, Words, int_type};
 use super::words::{self, MAX_DEPTH, Until, Word};
 use super::{Alias, AliasUse};
 use crate::affine::{Affine, Body, Expr};
-use crate::{Attr, AttrData, Code, Sign, Span, TokenKind, Type, TypeData};
+use crate::{Attr, AttrData, Code, LocationPart, Sign, Span, TokenKind, Type, TypeData};
 
 impl Reader<'_, '_> {
     /// A type.
@@ -101,7 +101,7 @@ impl Reader<'_, '_> {
             let message = format!("dialect `{dialect}` has no type `{text}`");
             return Err(self.broken(Code::UnknownType, span, message));
         }
-        let canonical = self.canonical_dialect(name, span);
+        let canonical = self.canonical_dialect(name, span)?;
         let name = self.name(&canonical);
         let ty = self.env.interner.ty(TypeData::Dialect(name));
         if !may_mention_alias(text) {
@@ -342,67 +342,95 @@ impl Reader<'_, '_> {
                     it.out.alias_uses.push(AliasUse { name: alias, span, is_location: true });
                     Ok(())
                 }
-                Raw::Location(tree) => it.location_text(&tree, &mut String::new()),
+                Raw::Location(tree) => it.check_location(&tree),
                 _ => Err(Broken),
             },
         )
     }
 
-    /// Appends a location as MLIR prints it between the parentheses of `loc(..)`.
-    pub(super) fn location_text(&mut self, tree: &LocTree<'_>, out: &mut String) -> Res {
+    /// The location of an op, which nobody asks for: what it mentions is looked up and checked.
+    fn check_location(&mut self, tree: &LocTree<'_>) -> Res {
+        match tree {
+            LocTree::Alias(word) => self.hash_attr(word, None).map(|_| ()),
+            LocTree::Unknown | LocTree::Named(_, None) | LocTree::Place(..) => Ok(()),
+            LocTree::Named(_, Some(inner)) => self.check_location(inner),
+            LocTree::CallSite(both) => {
+                self.check_location(&both.0)?;
+                self.check_location(&both.1)
+            }
+            LocTree::Fused(attr, list) => {
+                if let Some(attr) = attr {
+                    self.lower_attr(attr)?;
+                }
+                list.iter().try_for_each(|it| self.check_location(it))
+            }
+        }
+    }
+
+    /// A location, its parts as MLIR prints them between the parentheses of `loc(..)`.
+    pub(super) fn lower_location(&mut self, tree: &LocTree<'_>) -> Res<Attr> {
+        let mut parts: Vec<LocationPart> = Vec::new();
         match tree {
             LocTree::Alias(word) => {
                 let attr = self.hash_attr(word, None)?;
-                let text = self.env.interner.attr_text(attr);
-                let inner = text.strip_prefix("loc(").and_then(|it| it.strip_suffix(')'));
-                out.push_str(inner.unwrap_or("unknown"));
+                let is_location =
+                    matches!(self.env.interner.attr_data(attr), AttrData::Location(_));
+                if is_location {
+                    return Ok(attr);
+                }
+                parts.push(self.location_text("unknown"));
             }
-            LocTree::Unknown => out.push_str("unknown"),
+            LocTree::Unknown => parts.push(self.location_text("unknown")),
             LocTree::Named(name, inner) => {
-                out.push_str(name.text);
+                parts.push(self.location_text(name.text));
                 if let Some(inner) = inner {
-                    out.push('(');
-                    self.location_text(inner, out)?;
-                    out.push(')');
+                    parts.push(self.location_text("("));
+                    parts.push(LocationPart::Location(self.lower_location(inner)?));
+                    parts.push(self.location_text(")"));
                 }
             }
             LocTree::Place(file, words) => {
-                out.push_str(file.text);
+                let mut text = file.text.to_owned();
                 let mut mark = ":";
                 for word in words {
                     if word.text == "to" {
-                        out.push_str(" to ");
+                        text.push_str(" to ");
                         // A line may be left out, then a column follows.
                         mark = if words.len() == 4 { ":" } else { "" };
                     } else {
-                        out.push_str(mark);
-                        out.push_str(word.text);
+                        text.push_str(mark);
+                        text.push_str(word.text);
                         mark = ":";
                     }
                 }
+                parts.push(self.location_text(&text));
             }
             LocTree::CallSite(both) => {
-                out.push_str("callsite(");
-                self.location_text(&both.0, out)?;
-                out.push_str(" at ");
-                self.location_text(&both.1, out)?;
-                out.push(')');
+                parts.push(self.location_text("callsite("));
+                parts.push(LocationPart::Location(self.lower_location(&both.0)?));
+                parts.push(self.location_text(" at "));
+                parts.push(LocationPart::Location(self.lower_location(&both.1)?));
+                parts.push(self.location_text(")"));
             }
             LocTree::Fused(attr, list) => {
-                out.push_str("fused");
+                parts.push(self.location_text("fused"));
                 if let Some(attr) = attr {
-                    let attr = self.lower_attr(attr)?;
-                    out.push_str(&format!("<{}>", self.env.interner.attr_text(attr)));
+                    parts.push(self.location_text("<"));
+                    parts.push(LocationPart::Attr(self.lower_attr(attr)?));
+                    parts.push(self.location_text(">"));
                 }
-                out.push('[');
                 for (i, it) in list.iter().enumerate() {
-                    out.push_str(if i > 0 { ", " } else { "" });
-                    self.location_text(it, out)?;
+                    parts.push(self.location_text(if i > 0 { ", " } else { "[" }));
+                    parts.push(LocationPart::Location(self.lower_location(it)?));
                 }
-                out.push(']');
+                parts.push(self.location_text(if list.is_empty() { "[]" } else { "]" }));
             }
         }
-        Ok(())
+        Ok(self.env.interner.attr(AttrData::Location(parts.into())))
+    }
+
+    fn location_text(&mut self, text: &str) -> LocationPart {
+        LocationPart::Text(self.name(text))
     }
 
     /// The expressions of `[%i + 1, symbol(%n)]`, behind the `[`, up to the `]`: a map and its operands.

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use crate::{Span, Token, TokenKind};
 
 /// Brackets may nest this deep inside one type or attribute.
-pub const MAX_DEPTH: usize = 64;
+pub const MAX_DEPTH: usize = 128;
 
 /// A token, or a part of one, with its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -73,7 +73,8 @@ impl Parser<'_, '_> {
                 (token.at_line_start || is_behind_op) && self.starts_label(at)
             }
             TokenKind::Hash | TokenKind::Bang => {
-                token.at_line_start && self.kind(at + 1) == TokenKind::Equal
+                self.kind(at + 1) == TokenKind::Equal
+                    && (token.at_line_start || !after_name && self.is_known(name))
             }
             _ => false,
         }
@@ -86,10 +87,15 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Whether the open op, which has this name token, is in generic form or in the table. An op with a name without a dot always asks for
-    /// the default dialect.
+    /// Whether it is known where the open item ends, so that another may follow on its line: an alias with its value, or an op, which has
+    /// this name token, that is in generic form or in the table. What an op with a name without a dot is depends on the default dialect.
     fn is_known(&self, name: Option<u32>) -> bool {
-        let Some(name) = name else { return false };
+        let Some(name) = name else {
+            return self.ops.last().is_some_and(|it| {
+                matches!(it.shape, Shape::TypeAlias | Shape::AttrAlias)
+                    && self.at >= it.first_token as usize + 3
+            });
+        };
         if self.stream.tokens()[name as usize].kind == TokenKind::Str {
             return true;
         }

@@ -1,5 +1,7 @@
 //! Input that nobody means: no panic, no deep recursion, and work in proportion to size. Work is counted, not timed.
 
+use std::fmt::Write as _;
+
 use super::Source;
 use crate::laws::check_ranges;
 use crate::laws::work::counted;
@@ -59,7 +61,25 @@ fn texts(n: usize) -> Vec<(&'static str, String)> {
         ("aliases left out", r("!t = \n")),
         ("resources", r("{-# ")),
         ("symbols", r("func.func @f()\n")),
+        ("cases", cases(n)),
+        ("blocks in a cycle", blocks_in_a_cycle(n)),
     ]
+}
+
+fn cases(n: usize) -> String {
+    let mut out = "func.func @f(%i: index) {\n  scf.index_switch %i\n".to_owned();
+    for k in 0..n {
+        let _ = write!(out, "  case {k} {{\n    scf.yield\n  }}\n");
+    }
+    out + "  default {\n  }\n  return\n}\n"
+}
+
+fn blocks_in_a_cycle(n: usize) -> String {
+    let mut out = "func.func @f() {\n  cf.br ^bb0\n".to_owned();
+    for k in 0..n {
+        let _ = write!(out, "^bb{k}:\n  cf.br ^bb{}\n", (k + 1) % n);
+    }
+    out + "}\n"
 }
 
 #[test]

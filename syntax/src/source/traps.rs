@@ -35,6 +35,12 @@ fn what_is_legal_has_no_problem() {
         "func.func @f(%a: i32) {\n  cf.switch %a : i32, [ default: ^b, true: ^b, false: ^b ]\n^b:\n  return\n}",
         // Labels behind an op in a line.
         "func.func @f(%a: i32) { cf.br ^b(%a : i32) ^b(%b: i32): cf.switch %b : i32, [ default: ^c ] ^c: \"x\"() : () -> () ^d: return }",
+        // Definitions of aliases and ops behind each other in a line.
+        "!a = i32 !b = i64\n#x = 1 : i32 #y = affine_map<(d0) -> (d0)> !c = f32\nfunc.func private @f(!a, !b, !c) attributes {p = #x, q = #y}",
+        "!a = i32 func.func private @f(!a) func.func private @g(!a) -> i32 #m = 1 : i32 module {} module attributes {x.y = #m} {}",
+        "#l = loc(\"a\") func.func private @f() loc(#l) #m = loc(\"b\") func.func private @g() loc(#m)",
+        // The ends of 64 bits, and a step that MLIR takes.
+        "func.func @f() {\n  affine.for %i = -9223372036854775808 to 9223372036854775807 step 0 {\n  }\n  return\n}",
         // Names in dictionaries.
         "\"a.b\"() {i32, func = 1, \"a b\" = 2} : () -> ()",
         "\"a.b\"() {a, b = 1} : () -> ()",

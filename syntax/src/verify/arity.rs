@@ -1,9 +1,9 @@
 //! What the generic form may get wrong and the custom form cannot: how many operands, results, regions and successors an op has,
-//! and the attributes that it needs.
+//! the attributes that it needs, and what these must be.
 
 use super::Verifier;
-use crate::dialect::{Count, Presence};
-use crate::{Code, Form, Op, OpKind};
+use crate::dialect::{AttrClass, Count, Presence};
+use crate::{Attr, AttrData, Code, Form, Op, OpKind, Sign, Type, TypeData};
 
 impl Verifier<'_> {
     /// The counts and the attributes of an op in generic form.
@@ -37,6 +37,145 @@ impl Verifier<'_> {
                 self.tell(op, Code::MissingAttribute, message);
                 return;
             }
+        }
+    }
+
+    /// What the attributes of an op are.
+    pub(super) fn attributes(&mut self, op: Op) {
+        let spec = self.ir.op(op).kind.spec();
+        if spec.attrs.is_empty() {
+            return;
+        }
+        for &(name, attr) in &self.ir.extra(op).attrs {
+            let name = self.ir.interner.str(name);
+            let Some(known) = spec.attr(name) else { continue };
+            if !self.is_of(attr, known.class) {
+                let message = format!(
+                    "attribute '{name}' must be {}, but is '{}'",
+                    known.class.text(),
+                    self.ir.interner.short_attr_text(attr)
+                );
+                self.tell(op, Code::AttributeValue, message);
+                return;
+            }
+        }
+        self.groups(op);
+    }
+
+    /// The sizes of the groups of operands that `operandSegmentSizes` states.
+    fn groups(&mut self, op: Op) {
+        let groups = self.ir.op(op).kind.spec().segments;
+        let Some(attr) = self.ir.attr(op, "operandSegmentSizes") else { return };
+        let AttrData::DenseArray { values, .. } = self.ir.interner.attr_data(attr) else { return };
+        if groups.is_empty() {
+            return;
+        }
+        let n_operands = self.ir.op(op).operands.len();
+        let sizes: Vec<i128> =
+            values.iter().filter_map(|it| self.ir.interner.int_value(*it)).collect();
+        if sizes.len() != groups.len() {
+            let message = format!(
+                "'operandSegmentSizes' must have {} elements, but has {}",
+                groups.len(),
+                values.len()
+            );
+            self.tell(op, Code::AttributeValue, message);
+        } else if sizes.iter().any(|it| *it < 0) || sizes.iter().sum::<i128>() != n_operands as i128
+        {
+            let message = format!(
+                "'operandSegmentSizes' must add up to the number of operands, which is {n_operands}"
+            );
+            self.tell(op, Code::AttributeValue, message);
+        } else if let Some(n) = (0..groups.len()).find(|&n| !groups[n].contains(sizes[n] as usize))
+        {
+            let message = format!("has {} operands in group #{n}", sizes[n]);
+            self.tell(op, Code::WrongCount, message);
+        }
+    }
+
+    /// Whether an attribute is of a class; what is not known is of any.
+    fn is_of(&self, attr: Attr, class: AttrClass) -> bool {
+        let interner = &self.ir.interner;
+        let data = interner.attr_data(attr);
+        let is_int = |attr: Attr, wanted: Type| matches!(interner.attr_data(attr), AttrData::Int { ty, .. } if *ty == wanted);
+        let is_int32 =
+            |ty: Type| *interner.type_data(ty) == TypeData::Int { width: 32, sign: Sign::Signless };
+        match class {
+            _ if *data == AttrData::Unknown => true,
+            AttrClass::Any => true,
+            AttrClass::Unit => *data == AttrData::Unit,
+            AttrClass::Bool => matches!(data, AttrData::Bool(_)) || is_int(attr, Type::I1),
+            AttrClass::I32 => matches!(data, AttrData::Int { ty, .. } if is_int32(*ty)),
+            AttrClass::I64 => is_int(attr, Type::I64),
+            AttrClass::Index => is_int(attr, Type::INDEX),
+            AttrClass::Str => matches!(data, AttrData::String(..)),
+            AttrClass::FlatSymbol => matches!(data, AttrData::Symbol(path) if path.len() == 1),
+            AttrClass::Type => matches!(data, AttrData::Type(_)),
+            AttrClass::DenseI32 => {
+                matches!(data, AttrData::DenseArray { element, .. } if is_int32(*element))
+            }
+            AttrClass::DenseI64 => {
+                matches!(data, AttrData::DenseArray { element, .. } if *element == Type::I64)
+            }
+            AttrClass::Array => matches!(data, AttrData::Array(_)),
+            AttrClass::I64Array => match data {
+                AttrData::Array(list) => list.iter().all(|it| is_int(*it, Type::I64)),
+                _ => false,
+            },
+            AttrClass::I64Arrays => match data {
+                AttrData::Array(list) => list.iter().all(|it| self.is_of(*it, AttrClass::I64Array)),
+                _ => false,
+            },
+            AttrClass::Dictionaries => match data {
+                AttrData::Array(list) => {
+                    list.iter().all(|it| matches!(interner.attr_data(*it), AttrData::Dict(_)))
+                }
+                _ => false,
+            },
+            AttrClass::Map => matches!(data, AttrData::Affine(map) if !map.is_set()),
+            AttrClass::Set => matches!(data, AttrData::Affine(map) if map.is_set()),
+            AttrClass::IntElements => match data {
+                AttrData::Elements(_, ty) => {
+                    let element = interner.type_data(interner.element_type(*ty));
+                    matches!(element, TypeData::Int { .. } | TypeData::Index)
+                }
+                _ => false,
+            },
+            AttrClass::I32Elements => {
+                matches!(data, AttrData::Elements(_, ty) if is_int32(interner.element_type(*ty)))
+            }
+            AttrClass::Dialect(prefix) => match data {
+                AttrData::Text(text, _) => interner.str(*text).starts_with(prefix),
+                _ => false,
+            },
+        }
+    }
+}
+
+impl AttrClass {
+    /// How messages call it.
+    fn text(self) -> &'static str {
+        match self {
+            AttrClass::Any => "an attribute",
+            AttrClass::Unit => "`unit`",
+            AttrClass::Bool => "`true` or `false`",
+            AttrClass::I32 => "an integer of type `i32`",
+            AttrClass::I64 => "an integer of type `i64`",
+            AttrClass::Index => "an integer of type `index`",
+            AttrClass::Str => "a string",
+            AttrClass::FlatSymbol => "the name of a symbol, such as `@name`",
+            AttrClass::Type => "a type",
+            AttrClass::DenseI32 => "a list such as `array<i32: 1>`",
+            AttrClass::DenseI64 => "a list such as `array<i64: 1>`",
+            AttrClass::Array => "a list",
+            AttrClass::I64Array => "a list of integers of type `i64`",
+            AttrClass::I64Arrays => "a list of lists of integers of type `i64`",
+            AttrClass::Dictionaries => "a list of dictionaries",
+            AttrClass::Map => "an affine map",
+            AttrClass::Set => "an integer set",
+            AttrClass::IntElements => "elements that are integers",
+            AttrClass::I32Elements => "elements of type `i32`",
+            AttrClass::Dialect(prefix) => prefix,
         }
     }
 }

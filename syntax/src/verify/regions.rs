@@ -2,6 +2,8 @@
 //!
 //! As in the real tools all of it is told of the op that holds the regions: at its name.
 
+use rustc_hash::FxHashSet;
+
 use super::Verifier;
 use crate::dialect::format::RMW;
 use crate::{AttrData, Block, Code, Form, Op, OpKind, Region, Sign, Traits, Type, TypeData};
@@ -28,7 +30,7 @@ impl Verifier<'_> {
                 }
             }
         }
-        if data.form == Form::Generic && self.ends_or_lacks(op) {
+        if self.ends_otherwise(op) || data.form == Form::Generic && self.lacks_block(op) {
             return;
         }
         match data.kind {
@@ -86,25 +88,21 @@ impl Verifier<'_> {
         }
     }
 
-    /// What only the generic form can leave out: the block of a region, and the terminator that belongs there. Tells of it.
-    fn ends_or_lacks(&mut self, op: Op) -> bool {
-        use OpKind as K;
+    /// A block of an op with one terminator of its own that ends with another. Tells of it.
+    fn ends_otherwise(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         let Some(end) = data.kind.implicit_terminator() else { return false };
         for n in 0..data.regions.len() {
-            let needs_block = match data.kind {
-                K::ScfIf => n == 0,
-                kind => kind != K::AffineIf,
+            let block = self.region(op, n).and_then(|it| self.entry(it));
+            let Some(last) = block.and_then(|it| self.ir.last_op(it)) else { continue };
+            let kind = self.ir.op(last).kind;
+            // An op that nobody knows may be a terminator, but not this one.
+            let is_other = match kind {
+                OpKind::Unknown => data.form == Form::Generic,
+                // It is told of itself where it stands in the wrong op.
+                _ => kind.has(Traits::TERMINATOR) && kind.spec().parents.is_empty(),
             };
-            let Some(block) = self.region(op, n).and_then(|it| self.entry(it)) else {
-                if needs_block {
-                    self.tell(op, Code::NoBlock, format!("region #{n} needs a block"));
-                    return true;
-                }
-                continue;
-            };
-            let last = self.ir.last_op(block);
-            if let Some(last) = last.filter(|&it| self.ir.op(it).kind == K::Unknown) {
+            if is_other && self.ir.op(last).form != Form::Broken {
                 let message = format!(
                     "expects regions to end with '{}', found '{}'",
                     end.spec().name,
@@ -115,6 +113,24 @@ impl Verifier<'_> {
             }
         }
         false
+    }
+
+    /// What only the generic form can leave out: the block of a region. Tells of it.
+    fn lacks_block(&mut self, op: Op) -> bool {
+        let data = self.ir.op(op);
+        if data.kind.implicit_terminator().is_none() {
+            return false;
+        }
+        let needs_block = |n: usize| match data.kind {
+            OpKind::ScfIf => n == 0,
+            kind => kind != OpKind::AffineIf,
+        };
+        let is_missing = |n: usize| self.region(op, n).is_some_and(|it| self.entry(it).is_none());
+        let Some(n) = (0..data.regions.len()).find(|&n| needs_block(n) && is_missing(n)) else {
+            return false;
+        };
+        self.tell(op, Code::NoBlock, format!("region #{n} needs a block"));
+        true
     }
 
     /// What the terminator of a block of an op hands over; nothing if the text leaves it out. `None` if that is not known.
@@ -480,9 +496,10 @@ impl Verifier<'_> {
                 self.tell(op, Code::CaseCount, message);
                 return;
             }
-            let twice = (1..values.len()).find(|&n| values[..n].contains(&values[n]));
+            let mut seen = FxHashSet::default();
+            let twice = (0..values.len()).find(|&n| !seen.insert(values[n]));
             if let Some(n) = twice {
-                let value = self.ir.interner.attr_text(values[n]);
+                let value = self.ir.interner.short_attr_text(values[n]);
                 let value = value.split(' ').next().unwrap_or_default();
                 self.tell(op, Code::DuplicateCase, format!("has duplicate case value: {value}"));
                 return;

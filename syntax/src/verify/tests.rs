@@ -7,6 +7,7 @@ use expect_test::{Expect, expect};
 use crate::Source;
 
 mod foreign;
+mod rows;
 mod typed;
 
 fn check(text: &str, expected: &Expect) {
