@@ -361,6 +361,11 @@ impl Printer<'_> {
             let has_label = n > 0 || !is_plain;
             self.block(block, has_label, hidden);
         }
+        // `mlir-opt` writes this one, whether or not it was written.
+        if ir.missing_terminator(op, region) == Some(OpKind::ScfReduce) {
+            self.indent(self.depth);
+            self.text.push("scf.reduce\n");
+        }
         self.depth -= 1;
         self.indent(self.depth);
         self.text.push("}");
