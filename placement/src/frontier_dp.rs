@@ -20,7 +20,7 @@
 //! Of states that are equal the cheaper stays, with its own excess: whatever follows, the other costs no less.
 //!
 //! If all states die, the incumbent is optimal. The number of states is exponential in the number of live values at worst;
-//! the sweep gives up at a given number, and then has proved nothing.
+//! the run gives up at a given number, and then has proved nothing.
 //!
 //! The order is that of the program, or one that keeps few values live, whichever has the narrower frontier.
 //!
@@ -38,7 +38,7 @@ use crate::fixed_point::SCALE;
 use crate::graph::{Graph, NONE};
 use crate::instance::Bits;
 
-/// What came of a sweep.
+/// What came of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// No choice costs less than the incumbent.
@@ -49,7 +49,7 @@ pub(crate) enum Outcome {
     GaveUp,
 }
 
-/// What a sweep may use and is told.
+/// What a run may use and is told.
 pub(crate) struct Terms<'a> {
     /// The order in which the nodes come.
     pub frontier: &'a Frontier,
@@ -65,7 +65,7 @@ pub(crate) struct Terms<'a> {
     /// Most states at a time, and most work in all.
     pub states: usize,
     pub work: u64,
-    /// Asked often; true ends the sweep.
+    /// Asked often; true ends the run.
     pub stop: &'a dyn Fn() -> bool,
 }
 

@@ -32,7 +32,7 @@ impl std::fmt::Debug for Incumbent {
 }
 
 impl Incumbent {
-    /// A incumbent with a legal choice on it.
+    /// An incumbent with a legal choice.
     pub(crate) fn new(cost: u64, chosen: Vec<bool>) -> Incumbent {
         Incumbent {
             upper: AtomicU64::new(cost),

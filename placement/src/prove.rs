@@ -98,7 +98,7 @@ fn by_cores(graph: &Graph, mut cores: Cores, incumbent: &Arc<Incumbent>, budget:
     if budget.steps.fix && fix(graph, &relaxed, incumbent, budget) {
         return;
     }
-    // A little of each, then much of each: either may decide at once where the other never ends. What is narrow is outcome at once.
+    // A little of each, then much of each: either may decide at once where the other never ends. What is narrow is decided at once.
     let frontier = budget.steps.frontier_dp.then(|| Frontier::new(graph, cores.levels()));
     let is_narrow = frontier.as_ref().is_some_and(|it| it.bits <= NARROW);
     let few = if is_narrow { MOST_STATES } else { 1 << 12 };
@@ -177,7 +177,7 @@ fn fix(graph: &Graph, relaxed: &Relaxed, incumbent: &Arc<Incumbent>, budget: &mu
     true
 }
 
-/// Most states of a sweep at a time.
+/// Most states of the frontier at a time.
 const MOST_STATES: usize = 1 << 19;
 /// A frontier of so many bits is outcome before anything else.
 const NARROW: u32 = 48;
