@@ -82,11 +82,14 @@ pub fn place_with(
         let mut by_size: Vec<usize> = (0..parts.len()).filter(|&i| is_open(&parts[i])).collect();
         by_size.sort_by_key(|&i| (parts[i].graph.n_sites(), i));
         let mut open: usize = by_size.iter().map(|&i| parts[i].graph.n_sites()).sum();
+        let n_open = by_size.len();
         let (before, work_before) = (sums.total(), work);
         for i in by_size {
             let part = &parts[i];
             let n = part.graph.n_sites();
-            let share = Share { round, ..share(&clock, work, n, open, steps) };
+            // At first a taste for each: many parts need no more, and a proof that is cut short begins anew.
+            let is_taste = round == 0 && n_open > 1;
+            let share = Share { round, ..share(&clock, work, n, open, is_taste, steps) };
             let mut report = |_: &Incumbent| {
                 sums.set(i, part.cost_and_bound());
                 tell(Phase::Search, sums.total());
@@ -170,15 +173,17 @@ fn well_formed(instance: &Instance) -> Result<(), Infeasible> {
     Ok(())
 }
 
-/// What a part may use of what is left: in proportion to its size, and never all before the last.
-fn share(clock: &Clock, work: u64, n: usize, open: usize, steps: Steps) -> Share {
-    let part = |of: f64| of * n as f64 / open.max(1) as f64;
+/// What a part may use of what is left: in proportion to its size, and never all before the last; or an eighth of that.
+fn share(clock: &Clock, work: u64, n: usize, open: usize, is_taste: bool, steps: Steps) -> Share {
+    let factor = if is_taste { 0.125 } else { 1.0 };
+    let part = |of: f64| of * factor * n as f64 / open.max(1) as f64;
+    let is_all = n == open && !is_taste;
     let end = clock.end.map(|end| {
         let now = std::time::Instant::now();
         let left = end.saturating_duration_since(now).as_secs_f64();
-        if n == open { end } else { now + Duration::from_secs_f64(part(left)) }
+        if is_all { end } else { now + Duration::from_secs_f64(part(left)) }
     });
-    let work = if work == u64::MAX || n == open { work } else { part(work as f64) as u64 };
+    let work = if work == u64::MAX || is_all { work } else { part(work as f64) as u64 };
     Share { work, end, steps, round: 0 }
 }
 
