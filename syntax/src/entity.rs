@@ -10,11 +10,13 @@ macro_rules! entity {
 
         impl $name {
             /// The index into the arena.
+            #[inline]
             pub fn index(self) -> usize {
                 self.0 as usize
             }
 
             /// The entity with this index; for tables kept beside the IR.
+            #[inline]
             pub fn from_index(index: usize) -> Self {
                 Self(index as u32)
             }

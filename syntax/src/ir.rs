@@ -205,21 +205,25 @@ impl Ir {
     }
 
     /// The data of an op.
+    #[inline]
     pub fn op(&self, op: Op) -> &OpData {
         &self.ops[op.index()]
     }
 
     /// The data of a value.
+    #[inline]
     pub fn value(&self, value: Value) -> &ValueData {
         &self.values[value.index()]
     }
 
     /// The data of a block.
+    #[inline]
     pub fn block(&self, block: Block) -> &BlockData {
         &self.blocks[block.index()]
     }
 
     /// The data of a region.
+    #[inline]
     pub fn region(&self, region: Region) -> &RegionData {
         &self.regions[region.index()]
     }
@@ -230,6 +234,7 @@ impl Ir {
     }
 
     /// Whether an op id still names an op of the document.
+    #[inline]
     pub fn is_alive(&self, op: Op) -> bool {
         self.ops[op.index()].alive
     }

@@ -2,6 +2,8 @@
 //!
 //! A flag that is the name of a pass adds that pass; its value are the pass's options.
 
+use crate::passes;
+
 /// A flag, or the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
@@ -135,7 +137,10 @@ pub fn parse(args: &[String], is_pass: &dyn Fn(&str) -> bool) -> Result<Vec<Flag
             (None, _) if !is_pass(name) => {
                 let mut text =
                     format!("Unknown command line argument '{arg}'.  Try: 'noisy-opt --help'");
-                if let Some(near) = nearest(name, FLAGS.iter().map(|it| it.0)) {
+                if let Some(near) = nearest(
+                    name,
+                    FLAGS.iter().map(|it| it.0).chain(passes::all().map(|it| it.name)),
+                ) {
                     text += &format!("\nnoisy-opt: Did you mean '--{near}'?");
                 }
                 return Err(text);

@@ -91,6 +91,7 @@ fn canonicalize(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), F
     let limit = |name: &str| options.int(name).and_then(|it| usize::try_from(it).ok());
     let config = Config {
         top_down: options.is_on("top-down"),
+        folds: true,
         simplify: match options.text("region-simplify") {
             "disabled" => Simplify::Disabled,
             "aggressive" => Simplify::Aggressive,
@@ -152,7 +153,13 @@ fn fold_all(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let mut uniqued = Uniqued::default();
         for op in ops.into_iter().rev() {
             if rewriter.ir.op(op).kind.has(Traits::CONSTANT) {
-                uniqued.take(&mut rewriter, op);
+                let result = rewriter.ir.op(op).results[0];
+                let ty = rewriter.ty(result);
+                let attr = rewriter.ir.attr(op, "value");
+                let value = attr.and_then(|it| uniqued.get(&mut rewriter, it, ty, op));
+                if let Some(value) = value.filter(|&it| it != result) {
+                    rewriter.replace(op, &[value]);
+                }
             } else if !rewriter.fold_into(op, &mut uniqued) {
                 rewriter.order_operands(op);
             }

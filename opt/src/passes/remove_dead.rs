@@ -27,7 +27,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let kept = Patterns::new(patterns::all().filter(|it| patterns::DEAD_VALUES.contains(&it.name)));
     let mut n = 0;
     loop {
-        rewrite(cx, op, &kept, Config::default(), false)?;
+        rewrite(cx, op, &kept, Config { folds: false, ..Config::default() }, false)?;
         let mut functions = Vec::new();
         for &(_, region) in &cx.ir.op(op).regions {
             functions.extend(

@@ -28,6 +28,8 @@ pub struct Pattern {
 pub struct Config {
     /// Ops are first taken in textual order, else from the end.
     pub top_down: bool,
+    /// Ops are folded and constants made one, not only rewritten by the patterns.
+    pub folds: bool,
     /// What is done to blocks.
     pub simplify: Simplify,
     /// How often everything is looked at again; `None`: as long as something changes.
@@ -40,6 +42,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             top_down: true,
+            folds: true,
             simplify: Simplify::Normal,
             max_iterations: Some(10),
             max_rewrites: None,
@@ -99,7 +102,7 @@ pub fn rewrite_region(
         if config.max_iterations.is_some_and(|it| iteration > it) {
             return Err(NotConverged { patterns: Vec::new() });
         }
-        fill(&mut rewriter, region, config.top_down);
+        fill(&mut rewriter, region, config);
         let before = rewriter.n_changes();
         process(&mut rewriter, patterns, config)?;
         let mut goes_on = rewriter.n_changes() != before;
@@ -114,7 +117,7 @@ pub fn rewrite_region(
 }
 
 /// Makes constants one, and puts all other ops on the worklist.
-fn fill(rewriter: &mut Rewriter<'_>, region: Region, top_down: bool) {
+fn fill(rewriter: &mut Rewriter<'_>, region: Region, Config { top_down, folds, .. }: Config) {
     let mut uniqued = Uniqued::default();
     let mut ops = Vec::new();
     if top_down {
@@ -124,7 +127,7 @@ fn fill(rewriter: &mut Rewriter<'_>, region: Region, top_down: bool) {
     }
     let mut waiting = Vec::with_capacity(ops.len());
     for op in ops {
-        let is_constant = rewriter.ir.op(op).kind.has(Traits::CONSTANT);
+        let is_constant = folds && rewriter.ir.op(op).kind.has(Traits::CONSTANT);
         if !is_constant || uniqued.take(rewriter, op) {
             waiting.push(op);
         }
@@ -172,7 +175,7 @@ fn process(
             continue;
         }
         let kind = rewriter.ir.op(op).kind;
-        let applied = if kind.has(Traits::CONSTANT) {
+        let applied = if kind.has(Traits::CONSTANT) || !config.folds {
             None
         } else if rewriter.order_operands(op) {
             Some("the order of operands")
