@@ -150,7 +150,7 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_parser = ["executed", "count"])]
     pub objective: Option<String>,
 
-    /// Place anew: reduce_noise that is there already may go
+    /// LineCol anew: reduce_noise that is there already may go
     #[arg(long)]
     pub replace: bool,
 }

@@ -1,19 +1,18 @@
-//! One file: read, check, mend.
+//! One file: read, check, fix.
 
-use std::fs;
+use std::fs::File;
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use noisy_analyses::{Diagnostic, Document, Fix, Options, Severity, TextEdit, Watch, worst};
+use noisy_analyses::{Diagnostic, Document, Fix, Options, Severity, Watch, worst};
 use noisy_settings::Settings;
 use ropey::Rope;
 
 use crate::args::{Fixing, Verify};
-use crate::mend::{self, Note, Placed};
-use crate::pieces::Pieces;
+use crate::failure::Failure;
+use crate::fix::{self, Note, Placed};
 use crate::verify;
 use crate::walk::{Input, reason};
 use crate::write;
@@ -25,9 +24,9 @@ pub(crate) struct Checked {
     pub name: String,
     /// Whether it could be read, and so was checked.
     pub is_read: bool,
-    /// Its text, after mending.
+    /// Its text, after fixing.
     pub text: Rope,
-    /// What is wrong with it, after mending.
+    /// What is wrong with it, after fixing.
     pub diagnostics: Vec<Diagnostic>,
     /// What would mend each of them, where that was asked for.
     pub fixes: Vec<Option<Fix>>,
@@ -35,8 +34,8 @@ pub(crate) struct Checked {
     pub n_left_out: usize,
     /// All that there are, also those left out.
     pub counts: Counts,
-    /// What mending did.
-    pub mended: Mended,
+    /// What fixing did.
+    pub fixed: FileFix,
     /// Why it could not be checked or written.
     pub failure: Option<Failure>,
 }
@@ -54,32 +53,21 @@ pub(crate) struct Counts {
     pub codes: Vec<(&'static str, usize)>,
 }
 
-/// What mending did to a file.
+/// What fixing did to a file.
 #[derive(Debug, Default)]
-pub(crate) struct Mended {
+pub(crate) struct FileFix {
     /// The name of the op that is inserted.
     pub op: String,
     /// Function by function, where there is something to say.
     pub notes: Vec<Note>,
     /// What was placed together, and what proves that it is cheap, where that was asked for.
     pub placed: Vec<Placed>,
-    /// How many diagnostics were mended by their own fixes.
+    /// How many diagnostics were fixed by themselves, without a placement.
     pub n_fixed: usize,
     /// Whether there is any change.
     pub is_changed: bool,
-    /// The text before and the edits, if there are any.
-    pub change: Option<(String, Vec<TextEdit>)>,
-}
-
-/// Why a file could not be checked or written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Failure {
-    /// A stable code.
-    pub code: &'static str,
-    /// What happened.
-    pub message: String,
-    /// Where, in lines and columns from 1, if it has a place.
-    pub place: Option<(usize, usize)>,
+    /// The text before and after, if it is another.
+    pub change: Option<(String, String)>,
 }
 
 /// What to do with a file.
@@ -87,7 +75,7 @@ pub(crate) struct Failure {
 pub(crate) struct Task {
     /// What counts for it.
     pub settings: Arc<Settings>,
-    /// What to mend.
+    /// What to fix.
     pub fixing: Fixing,
     /// Time for the optimizer, for this file.
     pub time: Duration,
@@ -106,12 +94,12 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    fn mends(&self) -> bool {
+    fn fixes(&self) -> bool {
         self.fixing.fix || self.fixing.fix_only || self.fixing.diff
     }
 
     fn writes(&self) -> bool {
-        self.mends() && !self.fixing.diff
+        self.fixes() && !self.fixing.diff
     }
 }
 
@@ -126,7 +114,7 @@ impl Checked {
         self.text = Rope::new();
         self.diagnostics = Vec::new();
         self.fixes = Vec::new();
-        self.mended.change = None;
+        self.fixed.change = None;
     }
 
     /// A file of which there is nothing to say.
@@ -139,22 +127,9 @@ impl Checked {
             fixes: Vec::new(),
             n_left_out: 0,
             counts: Counts::default(),
-            mended: Mended::default(),
+            fixed: FileFix::default(),
             failure: None,
         }
-    }
-}
-
-impl Failure {
-    /// A file could not be read or written.
-    pub(crate) fn io(message: String) -> Self {
-        Self { code: "io-error", message, place: None }
-    }
-
-    /// A defect of this program.
-    pub(crate) fn internal(why: &str) -> Self {
-        let message = format!("internal error, please report it: {why}");
-        Self { code: "internal-error", message, place: None }
     }
 }
 
@@ -192,16 +167,19 @@ pub(crate) fn check(input: &Input, task: &Task) -> Checked {
 /// When it cannot be read, is too large, or is not UTF-8.
 pub(crate) fn read(input: &Input) -> Result<String, Failure> {
     let bytes = match input {
-        Input::File(path) => fs::read(path),
-        Input::Stdin => {
-            let mut bytes = Vec::new();
-            std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
-        }
+        Input::File(path) => File::open(path).and_then(|file| {
+            let metadata = file.metadata()?;
+            let most = if metadata.is_file() { MAX_FILE } else { MAX_STREAM };
+            if metadata.len() > most { Ok(None) } else { bounded(file, most) }
+        }),
+        Input::Stdin => bounded(std::io::stdin(), MAX_STREAM),
     };
     let bytes = bytes.map_err(|error| Failure::io(reason(&error)))?;
-    if bytes.len() >= u32::MAX as usize {
-        return Err(Failure::io("the file is too large (4 GiB or more)".to_owned()));
-    }
+    let Some(bytes) = bytes else {
+        let limits =
+            "the file is too large: a file may have less than 4 GiB, a pipe or a device 1 GiB";
+        return Err(Failure::io(limits.to_owned()));
+    };
     String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let text = String::from_utf8_lossy(valid);
@@ -212,11 +190,23 @@ pub(crate) fn read(input: &Input) -> Result<String, Failure> {
     })
 }
 
+/// The largest file, in bytes: places in a text are numbers of 32 bits.
+const MAX_FILE: u64 = u32::MAX as u64 - 1;
+/// The most that is read of what does not say how large it is, in bytes.
+const MAX_STREAM: u64 = 1 << 30;
+
+/// All of an input; nothing if it has more bytes than `most`.
+fn bounded(input: impl Read, most: u64) -> std::io::Result<Option<Vec<u8>>> {
+    let mut bytes = Vec::new();
+    input.take(most + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() as u64 <= most).then_some(bytes))
+}
+
 fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     let mut checked = Checked::empty(name.to_owned());
     let mut document = Document::with_model(text, task.settings.model.noise().clone());
-    if task.mends() {
-        match mend(&mut checked, text, &document, input, task) {
+    if task.fixes() {
+        match fix_file(&mut checked, text, &document, input, task) {
             Ok(after) => document = after.unwrap_or(document),
             Err(failure) => checked.failure = Some(failure),
         }
@@ -237,8 +227,8 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     checked
 }
 
-/// Mends a program and writes the file; what it is then, if it is another.
-fn mend(
+/// Fixes a program and writes the file; what it is then, if it is another.
+fn fix_file(
     checked: &mut Checked,
     text: &str,
     document: &Document,
@@ -247,31 +237,31 @@ fn mend(
 ) -> Result<Option<Document>, Failure> {
     let unsafe_too = task.fixing.unsafe_fixes;
     // Known before the work, not after it.
-    if task.writes() && is_read_only(input) && mend::is_wanted(document, &task.settings, unsafe_too)
+    if task.writes() && is_read_only(input) && fix::is_wanted(document, &task.settings, unsafe_too)
     {
         return Err(Failure::io("not written: the file is read-only".to_owned()));
     }
-    let mut pieces = Pieces::new(text);
     let options =
         Options { watch: Some(task.watch.clone()), ..task.settings.placement.options(task.time) };
-    let mended = mend::mend(document, &mut pieces, &task.settings, unsafe_too, &options)?;
-    if mended.document.is_some() {
+    let fixed = fix::fix(document, &task.settings, unsafe_too, &options)?;
+    if let Some(after) = &fixed.document {
+        let after = after.source().text().to_string();
         if task.writes()
             && let Input::File(path) = input
         {
-            write::replace(path, text, &pieces.text())
+            write::replace(path, text, &after)
                 .map_err(|why| Failure::io(format!("not written: {why}")))?;
         }
-        checked.mended.is_changed = true;
-        checked.mended.change = Some((text.to_owned(), pieces.edits()));
+        checked.fixed.is_changed = true;
+        checked.fixed.change = Some((text.to_owned(), after));
     }
-    document.model().reset_name().clone_into(&mut checked.mended.op);
-    checked.mended.n_fixed = mended.n_fixed;
-    checked.mended.notes = mended.notes;
+    document.model().reset_name().clone_into(&mut checked.fixed.op);
+    checked.fixed.n_fixed = fixed.n_fixed;
+    checked.fixed.notes = fixed.notes;
     if task.wants_proofs {
-        checked.mended.placed = mended.placed;
+        checked.fixed.placed = fixed.placed;
     }
-    Ok(mended.document)
+    Ok(fixed.document)
 }
 
 impl Counts {
@@ -294,9 +284,4 @@ impl Counts {
 
 fn is_read_only(input: &Input) -> bool {
     matches!(input, Input::File(path) if path.metadata().is_ok_and(|it| it.permissions().readonly()))
-}
-
-/// The real file behind a path.
-pub(crate) fn real(path: &std::path::Path) -> std::io::Result<PathBuf> {
-    fs::canonicalize(path)
 }

@@ -1,7 +1,7 @@
-//! `noisy-check`: checks noisy arithmetic in MLIR files, and mends it.
+//! `noisy-check`: checks noisy arithmetic in MLIR files, and fixes it.
 //!
 //! The arrows: [`args`] says what is wanted, [`setup`] what counts for which file, [`walk`] finds the files, [`check`] makes a document of each,
-//! asks for its diagnostics and has it mended ([`mend`]) if that is wanted; [mod@format] makes text of it on the same thread; [`parallel`] runs this on
+//! asks for its diagnostics and has it fixed ([`fix`]) if that is wanted; [mod@format] makes text of it on the same thread; [`parallel`] runs this on
 //! all cores and hands the texts over in order to [`run`](mod@run).
 
 mod args;
@@ -9,18 +9,19 @@ mod check;
 mod diff;
 mod dump;
 mod explain;
+mod failure;
+mod fix;
 mod format;
 mod graph;
-mod mend;
+mod line_col;
 mod parallel;
-mod pieces;
-mod place;
 mod progress;
 mod ranges;
 mod reformat;
 mod run;
 mod setup;
 mod shard;
+mod shown;
 mod verify;
 mod walk;
 mod write;
@@ -44,6 +45,7 @@ fn main() {
             complain(&format!("{panic}\n{}", std::backtrace::Backtrace::capture()));
         }
     }));
+    write::clean_up_on_signals();
     let cli = Cli::parse();
     let code = match dispatch(&cli) {
         Ok(code) => code,
@@ -88,5 +90,5 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
 
 fn complain(text: &str) {
     // Nobody listens to an error here.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", shown::shown(text));
 }

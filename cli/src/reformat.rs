@@ -3,15 +3,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use noisy_analyses::TextEdit;
-use noisy_format::Edit;
 use noisy_settings::{Origin, Overrides, Resolver};
 use noisy_syntax::Source;
 
-use crate::args;
-use crate::check::{self, Failure};
+use crate::failure::Failure;
 use crate::walk::{self, Input};
-use crate::{CLEAN, FAILED, FOUND, INTERNAL, complain, diff, parallel, run, write};
+use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain, diff, parallel, run, write};
 
 /// What became of one file.
 enum Done {
@@ -116,14 +113,11 @@ fn one(input: &Input, args: &args::Reformat) -> Done {
         }
     };
     let changes = !edits.is_empty();
-    if args.diff {
-        let edits: Vec<TextEdit> = edits.into_iter().map(text_edit).collect();
-        return Done::Formatted(
-            diff::unified(&check::name(input, &args.stdin_filename), &text, &edits),
-            changes,
-        );
-    }
     let after = noisy_format::apply(&text, &edits);
+    if args.diff {
+        let name = check::name(input, &args.stdin_filename);
+        return Done::Formatted(diff::unified(&name, &text, &after), changes);
+    }
     match input {
         Input::Stdin if is_filter => Done::Formatted(after, changes),
         Input::File(path) if changes && !args.check => match write::replace(path, &text, &after) {
@@ -132,10 +126,6 @@ fn one(input: &Input, args: &args::Reformat) -> Done {
         },
         _ => Done::Formatted(String::new(), changes),
     }
-}
-
-fn text_edit(it: Edit) -> TextEdit {
-    TextEdit { range: it.range, text: it.text }
 }
 
 fn summary(only_told: bool, n_changed: usize, n_same: usize, n_unparsed: usize) -> String {

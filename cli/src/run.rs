@@ -12,7 +12,8 @@ use noisy_analyses::Document;
 use noisy_settings::{Invalid, Resolver};
 
 use crate::args::{Check, Color, Fixing, Format, Stage};
-use crate::check::{self, Checked, Failure, Task};
+use crate::check::{self, Checked, Task};
+use crate::failure::Failure;
 use crate::format::{self, Totals};
 use crate::progress::Progress;
 use crate::walk::{self, Input, Unreadable};
@@ -39,7 +40,7 @@ struct Outcome {
 struct Report {
     checked: Checked,
     piece: String,
-    /// Standard input, mended, on its way through.
+    /// Standard input, fixed, on its way through.
     through: Option<String>,
 }
 
@@ -89,9 +90,27 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
             unreadable.clear();
         }
     }
+    let writes = args.fixing.fix || args.fixing.fix_only;
+    if writes {
+        // One file under two names is fixed once.
+        let mut seen = HashSet::new();
+        inputs.retain(|it| match it {
+            Input::File(path) => walk::identity(path).is_none_or(|it| seen.insert(it)),
+            Input::Stdin => true,
+        });
+    }
+    if let Some(output) = args.output_file.as_deref().and_then(walk::identity) {
+        let is_output = |it: &&Input| matches!(it, Input::File(path) if walk::identity(path) == Some(output.clone()));
+        if let Some(Input::File(path)) = inputs.iter().find(is_output) {
+            return usage(format!(
+                "{}: this is an input; write what is found to another file",
+                path.display()
+            ));
+        }
+    }
     let reads_stdin = inputs.contains(&Input::Stdin);
-    // A program mended on its way through goes where it would have gone; the findings go beside it.
-    let is_filter = (args.fixing.fix || args.fixing.fix_only) && reads_stdin;
+    // A program fixed on its way through goes where it would have gone; the findings go beside it.
+    let is_filter = writes && reads_stdin;
     let color = use_color(args, is_filter);
     let mut out = match &args.output_file {
         Some(path) => match Output::to_file(path) {
@@ -177,11 +196,11 @@ fn check_all(
             }
             let name = &report.checked.name;
             if !matches!(format, Format::Full) || quiet || args.fixing.diff {
-                for it in &report.checked.mended.notes {
+                for it in &report.checked.fixed.notes {
                     complain(&format!("{name}: @{}: {}", it.function, it.text));
                 }
             }
-            for it in &report.checked.mended.placed {
+            for it in &report.checked.fixed.placed {
                 complain(&format!("{name}: {it}"));
             }
             if report.checked.n_left_out > 0 && !quiet && !args.fixing.diff {
@@ -224,11 +243,16 @@ fn one(
     progress: &Progress,
 ) -> Done {
     let name = check::name(input, &args.files.stdin_filename);
-    let config = match resolver.config(Path::new(&name)) {
+    // The name as the system has it: what is reported need not be UTF-8.
+    let path = match input {
+        Input::File(path) => path,
+        Input::Stdin => Path::new(&args.files.stdin_filename),
+    };
+    let config = match resolver.config(path) {
         Ok(config) => config,
         Err(invalid) => return Done::Invalid(invalid),
     };
-    let settings = match config.for_path(Path::new(&name)) {
+    let settings = match config.for_path(path) {
         Ok(settings) => settings,
         Err(problems) => {
             let path = config.path().map(Path::to_owned).unwrap_or_default();
@@ -265,9 +289,9 @@ fn one(
         progress.say(name);
     }
     let mut checked = check::check(input, &task);
-    let piece = match &checked.mended.change {
+    let piece = match &checked.fixed.change {
         _ if show.verify_diagnostics.is_some() => format::mismatches(&checked),
-        Some((before, edits)) if args.fixing.diff => diff::unified(&checked.name, before, edits),
+        Some((before, after)) if args.fixing.diff => diff::unified(&checked.name, before, after),
         _ if args.fixing.diff || args.fixing.fix_only => String::new(),
         _ => format::piece(format, &checked, color),
     };
@@ -378,12 +402,12 @@ impl Outcome {
             self.failed = true;
             self.internal |= failure.code == "internal-error";
         }
-        if checked.mended.is_changed {
+        if checked.fixed.is_changed {
             self.n_changed += 1;
-            self.n_fixed += checked.mended.n_fixed;
-            let n = checked.mended.notes.iter().filter_map(|it| it.inserted).sum::<usize>();
+            self.n_fixed += checked.fixed.n_fixed;
+            let n = checked.fixed.notes.iter().filter_map(|it| it.inserted).sum::<usize>();
             if n > 0 {
-                *self.inserted.entry(checked.mended.op.clone()).or_default() += n;
+                *self.inserted.entry(checked.fixed.op.clone()).or_default() += n;
             }
         }
     }

@@ -73,6 +73,20 @@ pub(crate) fn inputs(
     (out, errors)
 }
 
+/// What tells a file from all others, whatever its name; nothing if it is not there.
+#[cfg(unix)]
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let metadata = path.metadata().ok().filter(std::fs::Metadata::is_file)?;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// What tells a file from all others; nothing if it is not there.
+#[cfg(not(unix))]
+pub(crate) fn identity(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
+
 /// An error of the system, without what only programmers read.
 pub(crate) fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();

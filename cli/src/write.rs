@@ -1,56 +1,107 @@
-//! Writing files: all of it or nothing, permissions kept, and not over somebody else's change.
+//! Writing files: all of it or nothing, and not over somebody else's change.
+//!
+//! A file is written beside the one whose place it takes in the end, under a random name that goes away with the process, also when that is interrupted. Where
+//! taking its place would change what the file is (it has other names, or belongs to somebody else), it is written in place instead, while the new
+//! text stands complete beside it.
 
-use std::fs::{self, File};
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-use crate::check::real;
+use tempfile::NamedTempFile;
+
 use crate::walk::reason;
+
+/// The temporary files that are there now.
+static TEMPORARY: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// The exit code of a process that a signal ended, by the custom of shells.
+const INTERRUPTED: i32 = 130;
+
+/// From now on, a signal that ends the process takes its temporary files along.
+pub(crate) fn clean_up_on_signals() {
+    let handler = || {
+        let files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+        for it in &*files {
+            // There is nobody left to tell.
+            let _ = fs::remove_file(it);
+        }
+        std::process::exit(INTERRUPTED);
+    };
+    // Where no handler can be set the files stay, and nothing else is wrong.
+    let _ = ctrlc::set_handler(handler);
+}
 
 /// A file that is being written, beside the one whose place it takes in the end. Dropped before that, it leaves nothing behind.
 #[derive(Debug)]
 pub(crate) struct Staged {
-    file: BufWriter<File>,
-    temporary: PathBuf,
+    file: BufWriter<NamedTempFile>,
     path: PathBuf,
 }
 
 impl Staged {
-    /// Starts one for a path behind which there is no link.
+    /// Starts one for a path that is no link.
     fn new(path: PathBuf) -> io::Result<Self> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = path.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
-        let file = BufWriter::new(File::create_new(&temporary)?);
-        let staged = Self { file, temporary, path };
-        if let Ok(metadata) = fs::metadata(&staged.path) {
-            staged.file.get_ref().set_permissions(metadata.permissions())?;
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
+        // No signal comes between the file and the list.
+        let mut files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = tempfile::Builder::new()
+            .prefix(".noisy-")
+            .suffix(".tmp")
+            .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        files.insert(file.path().to_owned());
+        drop(files);
+        let staged = Self { file: BufWriter::new(file), path };
+        match fs::metadata(&staged.path) {
+            Ok(it) => staged.file.get_ref().as_file().set_permissions(it.permissions())?,
+            Err(_) => staged.set_usual_permissions()?,
         }
         Ok(staged)
+    }
+
+    /// Those that a new file has, not those of a temporary one.
+    #[cfg(unix)]
+    fn set_usual_permissions(&self) -> io::Result<()> {
+        use std::os::unix::fs::PermissionsExt;
+        // The mask of the process can be seen in a new file only.
+        let probe = self.file.get_ref().path().with_extension("mask");
+        let mode = File::create_new(&probe).and_then(|it| it.metadata());
+        let _ = fs::remove_file(&probe);
+        let mode = mode?.permissions().mode();
+        self.file.get_ref().as_file().set_permissions(fs::Permissions::from_mode(mode))
+    }
+
+    #[cfg(not(unix))]
+    #[expect(clippy::unused_self, reason = "there are no modes")]
+    fn set_usual_permissions(&self) -> io::Result<()> {
+        Ok(())
     }
 
     /// All of it on the disk.
     fn settle(&mut self) -> io::Result<()> {
         self.file.flush()?;
-        self.file.get_ref().sync_all()
+        self.file.get_ref().as_file().sync_all()
     }
 
     /// Takes the place of the other file.
     fn commit(&self) -> io::Result<()> {
-        fs::rename(&self.temporary, &self.path)
+        fs::rename(self.file.get_ref().path(), &self.path)
     }
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // It is not there any more if it took its place.
-        let _ = fs::remove_file(&self.temporary);
+        let mut files = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
+        files.remove(self.file.get_ref().path());
     }
 }
 
-/// Replaces the text of a file if it still is `before`.
+/// Replaces the text of a file if it still is `before`. Its other names, its owner and its permissions stay.
 pub(crate) fn replace(path: &Path, before: &str, after: &str) -> Result<(), String> {
     // A link stays a link.
-    let path = real(path).map_err(|it| reason(&it))?;
+    let path = fs::canonicalize(path).map_err(|it| reason(&it))?;
     let metadata = fs::metadata(&path).map_err(|it| reason(&it))?;
     if metadata.permissions().readonly() {
         return Err("the file is read-only".to_owned());
@@ -59,11 +110,18 @@ pub(crate) fn replace(path: &Path, before: &str, after: &str) -> Result<(), Stri
         let mut staged = Staged::new(path.clone())?;
         staged.file.write_all(after.as_bytes())?;
         staged.settle()?;
+        let is_other = is_other_when_replaced(&metadata, staged.file.get_ref().as_file())?;
         // As late as can be.
         if fs::read(&path)? != before.as_bytes() {
             return Ok(false);
         }
-        staged.commit()?;
+        if is_other {
+            let mut file = OpenOptions::new().write(true).truncate(true).open(&path)?;
+            file.write_all(after.as_bytes())?;
+            file.sync_all()?;
+        } else {
+            staged.commit()?;
+        }
         Ok(true)
     })();
     match written {
@@ -76,29 +134,51 @@ pub(crate) fn replace(path: &Path, before: &str, after: &str) -> Result<(), Stri
     }
 }
 
+/// Whether a file would lose other names or its owner if another took its place.
+#[cfg(unix)]
+fn is_other_when_replaced(old: &fs::Metadata, new: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let new = new.metadata()?;
+    Ok(old.nlink() > 1 || (old.uid(), old.gid()) != (new.uid(), new.gid()))
+}
+
+#[cfg(not(unix))]
+fn is_other_when_replaced(_: &fs::Metadata, _: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Where the output goes. A file keeps what it had until all is written.
 pub(crate) enum Output {
     /// A stream.
     Stream(Box<dyn Write>),
-    /// What is no regular file, or stands in a folder where nothing can be added; with its path.
+    /// What is no regular file, has other names, or stands in a folder where nothing can be added; with its path.
     InPlace(BufWriter<File>, PathBuf),
     /// A file, with its path as it was given.
     Staged(Box<Staged>, PathBuf),
 }
 
 impl Output {
-    /// To a file, which may be there.
+    /// To a file, which may be there. A name of an open stream, such as `/dev/stdout`, is that stream: what it holds stays.
     ///
     /// # Errors
     ///
     /// When it cannot be written.
     pub(crate) fn to_file(path: &Path) -> io::Result<Self> {
-        let target = real(path).unwrap_or_else(|_| path.to_owned());
-        let open =
-            |truncate: bool| fs::OpenOptions::new().write(true).truncate(truncate).open(path);
-        let is_there = match fs::metadata(&target) {
+        let given = path;
+        let path = &followed(path);
+        match descriptor(path) {
+            Some(1) => return Ok(Self::Stream(Box::new(BufWriter::new(io::stdout())))),
+            Some(2) => return Ok(Self::Stream(Box::new(io::stderr()))),
+            Some(_) => {
+                let file = OpenOptions::new().append(true).open(path)?;
+                return Ok(Self::InPlace(BufWriter::new(file), given.to_owned()));
+            }
+            None => {}
+        }
+        let open = |truncate: bool| OpenOptions::new().write(true).truncate(truncate).open(path);
+        let is_there = match fs::metadata(path) {
             Ok(it) if !it.is_file() => {
-                return Ok(Self::InPlace(BufWriter::new(open(false)?), path.to_owned()));
+                return Ok(Self::InPlace(BufWriter::new(open(false)?), given.to_owned()));
             }
             it => it.is_ok(),
         };
@@ -106,9 +186,19 @@ impl Output {
             // It may be written.
             open(false)?;
         }
-        match Staged::new(target) {
-            Ok(it) => Ok(Self::Staged(Box::new(it), path.to_owned())),
-            Err(_) if is_there => Ok(Self::InPlace(BufWriter::new(open(true)?), path.to_owned())),
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let staged = Staged::new(target).and_then(|it| {
+            let metadata = fs::metadata(path).ok().filter(|_| is_there);
+            let is_other = metadata
+                .map_or(Ok(false), |old| is_other_when_replaced(&old, it.file.get_ref().as_file()));
+            Ok((!is_other?).then_some(it))
+        });
+        match staged {
+            Ok(Some(it)) => Ok(Self::Staged(Box::new(it), given.to_owned())),
+            Ok(None) | Err(_) if is_there => {
+                Ok(Self::InPlace(BufWriter::new(open(true)?), given.to_owned()))
+            }
+            Ok(None) => Err(io::Error::other("the file came and went meanwhile")),
             Err(error) => Err(error),
         }
     }
@@ -126,6 +216,33 @@ impl Output {
             }
             Self::Stream(_) | Self::InPlace(..) => Ok(()),
         }
+    }
+}
+
+/// Where links lead, up to a name of an open stream: that is not followed, for what is behind it is open already.
+fn followed(path: &Path) -> PathBuf {
+    /// No system follows more.
+    const LINKS: usize = 40;
+    let mut at = path.to_owned();
+    for _ in 0..LINKS {
+        if descriptor(&at).is_some() {
+            return at;
+        }
+        let Ok(to) = fs::read_link(&at) else { return at };
+        at = at.parent().map_or_else(|| to.clone(), |it| it.join(&to));
+    }
+    at
+}
+
+/// The number of the open stream that a path names.
+fn descriptor(path: &Path) -> Option<u32> {
+    match path.to_str()? {
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        path => ["/dev/fd/", "/proc/self/fd/"]
+            .iter()
+            .find_map(|it| path.strip_prefix(it))
+            .and_then(|it| it.parse().ok()),
     }
 }
 
@@ -158,19 +275,14 @@ mod tests {
 
     #[test]
     fn a_file_changed_meanwhile_is_kept() {
-        let directory = std::env::temp_dir().join(format!("noisy-write-{}", std::process::id()));
-        fs::create_dir_all(&directory).unwrap_or_default();
-        let path = directory.join("a.mlir");
-        fs::write(&path, "new").unwrap_or_default();
-        assert!(replace(&path, "old", "mended").is_err());
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.mlir");
+        fs::write(&path, "new").expect("a file");
+        assert!(replace(&path, "old", "fixed").is_err());
         assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("new"));
-        assert_eq!(replace(&path, "new", "mended"), Ok(()));
-        assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("mended"));
-        assert_eq!(
-            fs::read_dir(&directory).map(Iterator::count).ok(),
-            Some(1),
-            "nothing is left behind"
-        );
-        let _ = fs::remove_dir_all(&directory);
+        assert_eq!(replace(&path, "new", "fixed"), Ok(()));
+        assert_eq!(fs::read_to_string(&path).ok().as_deref(), Some("fixed"));
+        let left = fs::read_dir(folder.path()).map(Iterator::count).ok();
+        assert_eq!(left, Some(1), "nothing is left behind");
     }
 }

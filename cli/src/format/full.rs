@@ -11,7 +11,8 @@ use noisy_analyses::{Diagnostic, Severity};
 use ropey::Rope;
 
 use crate::check::Checked;
-use crate::place::Place;
+use crate::line_col::LineCol;
+use crate::shown::{self, shown};
 
 /// Labels on lines so far apart are drawn as one piece.
 const NEAR: usize = 4;
@@ -27,8 +28,9 @@ pub(super) fn file(checked: &Checked, color: bool) -> String {
             out.push('\n');
         }
     }
-    for note in &checked.mended.notes {
-        let _ = writeln!(out, "{}: @{}: {}", checked.name, note.function, note.text);
+    for note in &checked.fixed.notes {
+        let line = format!("{}: @{}: {}", checked.name, note.function, note.text);
+        let _ = writeln!(out, "{}", shown(&line));
     }
     out
 }
@@ -59,7 +61,7 @@ impl ariadne::Cache<Id> for Parts<'_> {
     }
 
     fn display<'b>(&self, _: &'b Id) -> Option<impl std::fmt::Display + 'b> {
-        Some(self.name.to_owned())
+        Some(shown(self.name).into_owned())
     }
 }
 
@@ -70,6 +72,12 @@ fn sheet(text: &Rope) -> Source<String> {
     if out.contains(odd) {
         out = out.replace(odd, " ");
     }
+    // A carriage return ends a line and is not drawn.
+    let is_hidden = |it: char| it != '\r' && shown::is_hidden(it);
+    if out.contains(is_hidden) {
+        let show = |it: char| if is_hidden(it) { shown::picture(it) } else { it };
+        out = out.chars().map(show).collect();
+    }
     Source::from(out)
 }
 
@@ -79,9 +87,10 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
         line_end(&checked.text, it.row) - checked.text.line_to_char(it.row) <= MAX_LINE
     });
     if !marks.iter().any(|it| it.is_primary) {
-        let Place { row, column } = Place::of(&checked.text, it.range.start);
+        let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
         let kind = it.severity.name();
-        return format!("{}:{row}:{column}: {kind}[{}] {}\n", checked.name, it.code, it.message);
+        let line = format!("{}:{row}:{column}: {kind}[{}] {}", checked.name, it.code, it.message);
+        return shown(&line).into_owned() + "\n";
     }
     marks.sort_by_key(|it| it.row);
     let mut groups: Vec<Vec<Mark<'_>>> = Vec::new();
@@ -117,16 +126,17 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
             if mark.is_primary {
                 primary = span.clone();
             }
-            let label = Label::new(span).with_message(mark.message).with_order(labels.len() as i32);
+            let label =
+                Label::new(span).with_message(shown(mark.message)).with_order(labels.len() as i32);
             labels.push(label.with_color(if mark.is_primary { paint } else { Color::Blue }));
         }
     }
     let mut report = Report::build(ReportKind::Custom(&headline, paint), primary)
         .with_config(Config::new().with_color(color))
-        .with_message(&it.message)
+        .with_message(shown(&it.message))
         .with_labels(labels);
     if let Some(help) = &it.help {
-        report = report.with_help(help);
+        report = report.with_help(shown(help));
     }
     let mut out = Vec::new();
     // Writing to memory cannot fail.
@@ -134,22 +144,10 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     let mut text = String::from_utf8_lossy(&out).into_owned();
     if !color {
         // NB ariadne colors the headline of kinds of our own in any case.
-        text = plain(&text);
+        text = anstream::adapter::strip_str(&text).to_string();
     }
     // Drawn lines end in blanks where there is nothing to draw.
     text.lines().fold(String::new(), |acc, line| acc + line.trim_end() + "\n")
-}
-
-/// The text without changes of color.
-fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut parts = text.split("\u{1b}[");
-    out.extend(parts.next());
-    for part in parts {
-        let rest = part.trim_start_matches(|it: char| it.is_ascii_digit() || it == ';');
-        out.push_str(rest.strip_prefix('m').unwrap_or(rest));
-    }
-    out
 }
 
 /// The marks of a diagnostic. Its chain was shortened where it was made, and says by how much.

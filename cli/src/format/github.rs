@@ -6,6 +6,7 @@ use noisy_analyses::Severity;
 
 use super::findings;
 use crate::check::Checked;
+use crate::shown::shown;
 
 pub(super) fn file(checked: &Checked) -> String {
     let mut out = String::new();
@@ -43,7 +44,7 @@ pub(super) fn file(checked: &Checked) -> String {
 }
 
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    shown(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 fn property(text: &str) -> String {

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::{Finding, findings};
 use crate::check::Checked;
-use crate::mend::Placed;
-use crate::place::Place;
+use crate::fix::Placed;
+use crate::line_col::LineCol;
 
 #[derive(Serialize)]
 struct Object<'a> {
@@ -53,8 +53,8 @@ struct Related<'a> {
     end_location: Location,
 }
 
-impl From<Place> for Location {
-    fn from(place: Place) -> Self {
+impl From<LineCol> for Location {
+    fn from(place: LineCol) -> Self {
         Self { row: place.row, column: place.column }
     }
 }
@@ -71,7 +71,7 @@ struct PlacedObject<'a> {
 }
 
 fn placed(checked: &Checked) -> impl Iterator<Item = String> + '_ {
-    checked.mended.placed.iter().filter_map(|it| {
+    checked.fixed.placed.iter().filter_map(|it| {
         serde_json::to_string(&PlacedObject {
             filename: &checked.name,
             category: "placement",
@@ -89,7 +89,7 @@ fn objects(checked: &Checked) -> impl Iterator<Item = String> + '_ {
     findings(checked).into_iter().enumerate().filter_map(move |(n, it)| {
         let related =
             n.checked_sub(n_failures).map_or(&[][..], |n| &checked.diagnostics[n].related);
-        let place = |byte| Location::from(Place::of(&checked.text, byte));
+        let place = |byte| Location::from(LineCol::of(&checked.text, byte));
         let related = related.iter().map(|it| Related {
             message: &it.message,
             location: place(it.range.start),

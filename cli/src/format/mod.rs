@@ -18,7 +18,8 @@ use noisy_analyses::Severity;
 
 use crate::args::Format;
 use crate::check::Checked;
-use crate::place::Place;
+use crate::line_col::LineCol;
+use crate::shown::shown;
 
 /// How the pieces are put together.
 #[derive(Debug)]
@@ -65,8 +66,9 @@ pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
 /// What `--verify-diagnostics` says of a file.
 pub(crate) fn mismatches(checked: &Checked) -> String {
     let line = |it: &noisy_analyses::Diagnostic| {
-        let Place { row, column } = Place::of(&checked.text, it.range.start);
-        format!("{}:{row}:{column}: error: {}", checked.name, it.message) + "\n"
+        let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
+        let line = format!("{}:{row}:{column}: error: {}", checked.name, it.message);
+        shown(&line).into_owned() + "\n"
     };
     checked.diagnostics.iter().map(line).collect()
 }
@@ -110,15 +112,15 @@ struct Finding<'a> {
     severity: Severity,
     message: &'a str,
     help: Option<&'a str>,
-    start: Place,
-    end: Place,
+    start: LineCol,
+    end: LineCol,
 }
 
 /// The findings of a file, in order.
 fn findings(checked: &Checked) -> Vec<Finding<'_>> {
     let failure = checked.failure.iter().map(|it| {
         let (row, column) = it.place.unwrap_or((1, 1));
-        let start = Place { row, column };
+        let start = LineCol { row, column };
         let (severity, category) = (Severity::Error, "io");
         Finding {
             code: it.code,
@@ -136,8 +138,8 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
         severity: it.severity,
         message: &it.message,
         help: it.help.as_deref(),
-        start: Place::of(&checked.text, it.range.start),
-        end: Place::of(&checked.text, it.range.end),
+        start: LineCol::of(&checked.text, it.range.start),
+        end: LineCol::of(&checked.text, it.range.end),
     });
     failure.chain(diagnostics).collect()
 }
@@ -161,22 +163,21 @@ pub(crate) fn xml(text: &str) -> String {
     out
 }
 
-/// A number that stays the same while lines move: of the file, the code, the message and the text of the line.
-fn fingerprint(checked: &Checked, finding: &Finding<'_>, seen: &mut Vec<u64>) -> String {
-    use std::hash::Hasher;
-    let mut hasher = rustc_hash::FxHasher::default();
-    for part in [&checked.name, finding.code, finding.message] {
-        hasher.write(part.as_bytes());
-        hasher.write_u8(0xff);
+/// A number that stays the same while lines move: the first 64 bits, in hexadecimal digits, of the SHA-256 of the name of the file, the code, the message, the
+/// text of the line without blanks at its ends, and how many findings before it in the file have the same; each followed by a byte FF, which no UTF-8 has.
+fn fingerprint(checked: &Checked, finding: &Finding<'_>, seen: &mut Vec<[u8; 32]>) -> String {
+    use sha2::{Digest, Sha256};
+    let line = checked.text.get_line(finding.start.row - 1);
+    let line = line.map(|it| it.to_string()).unwrap_or_default();
+    let mut hash = Sha256::new();
+    for part in [checked.name.as_str(), finding.code, finding.message, line.trim()] {
+        hash.update(part);
+        hash.update([0xff]);
     }
-    if let Some(line) = checked.text.get_line(finding.start.row - 1) {
-        line.chunks().for_each(|it| hasher.write(it.trim().as_bytes()));
-    }
-    let mut number = hasher.finish();
-    // The same twice in a file is two findings.
-    while seen.contains(&number) {
-        number = number.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1);
-    }
-    seen.push(number);
-    format!("{number:016x}")
+    let same: [u8; 32] = hash.clone().finalize().into();
+    let n_before = seen.iter().filter(|it| **it == same).count();
+    seen.push(same);
+    hash.update(n_before.to_string());
+    hash.update([0xff]);
+    hash.finalize().iter().take(8).map(|it| format!("{it:02x}")).collect::<Vec<_>>().concat()
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::findings;
 use crate::check::Checked;
-use crate::place::Place;
+use crate::line_col::LineCol;
 
 pub(super) fn file(checked: &Checked) -> String {
     let object = |it: super::Finding<'_>| {
@@ -27,7 +27,7 @@ pub(super) fn file(checked: &Checked) -> String {
     findings(checked).into_iter().map(object).collect::<Vec<_>>().join(",\n")
 }
 
-fn position(checked: &Checked, place: Place) -> Value {
+fn position(checked: &Checked, place: LineCol) -> Value {
     let line = checked.text.get_line(place.row - 1);
     let column =
         line.and_then(|it| it.try_char_to_byte(place.column - 1).ok()).unwrap_or(place.column - 1);

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Finding, Frame, findings, fingerprint};
 use crate::check::Checked;
-use crate::place::Place;
+use crate::line_col::LineCol;
 
 pub(super) fn frame() -> Frame {
     let open = "{\"$schema\":\"https://json.schemastore.org/sarif-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[\
@@ -94,8 +94,8 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn places(checked: &Checked, range: &Range<usize>) -> (Place, Place) {
-    (Place::of(&checked.text, range.start), Place::of(&checked.text, range.end))
+fn places(checked: &Checked, range: &Range<usize>) -> (LineCol, LineCol) {
+    (LineCol::of(&checked.text, range.start), LineCol::of(&checked.text, range.end))
 }
 
 fn fix(checked: &Checked, fix: &Fix) -> Value {
@@ -112,7 +112,7 @@ fn fix(checked: &Checked, fix: &Fix) -> Value {
     })
 }
 
-fn region(start: Place, end: Place) -> Value {
+fn region(start: LineCol, end: LineCol) -> Value {
     json!({ "startLine": start.row, "startColumn": start.column, "endLine": end.row, "endColumn": end.column })
 }
 
@@ -123,7 +123,7 @@ fn text(it: &Finding<'_>) -> String {
     }
 }
 
-fn location(name: &str, start: Place, end: Place) -> Value {
+fn location(name: &str, start: LineCol, end: LineCol) -> Value {
     json!({
         "physicalLocation": {
             "artifactLocation": uri(name),

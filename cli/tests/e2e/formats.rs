@@ -143,7 +143,7 @@ fn sarif() {
                     "text": "noise 48 exceeds the budget of 26\nhelp: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it"
                   },
                   "partialFingerprints": {
-                    "noisy/v1": "47e29cfd1e79cad2"
+                    "noisy/v1": "742e16673e6b658c"
                   },
                   "relatedLocations": [
                     {
@@ -268,7 +268,7 @@ fn sarif() {
                     "text": "the noise is 12 before, and 12 after\nhelp: use its operand instead"
                   },
                   "partialFingerprints": {
-                    "noisy/v1": "1f02ee856827dcfb"
+                    "noisy/v1": "848dcea4bdbdb26d"
                   },
                   "ruleId": "redundant-reduce",
                   "ruleIndex": null
@@ -323,7 +323,7 @@ fn sarif() {
                     "text": "%0 is not used"
                   },
                   "partialFingerprints": {
-                    "noisy/v1": "146ce2c84e74a7d4"
+                    "noisy/v1": "76f3d1ed3d70b985"
                   },
                   "ruleId": "unused-op",
                   "ruleIndex": null
@@ -350,7 +350,7 @@ fn sarif() {
                     "text": "use of undefined value %u"
                   },
                   "partialFingerprints": {
-                    "noisy/v1": "a00a3b8b3d8f9fb1"
+                    "noisy/v1": "93d418470d1a7476"
                   },
                   "ruleId": "undefined-value",
                   "ruleIndex": null
@@ -394,11 +394,11 @@ fn gitlab() {
     check(
         "gitlab",
         &expect![[r#"
-        [
-        {"check_name":"noise-overflow","description":"noise 48 exceeds the budget of 26","fingerprint":"e6c9d89faa82921f","location":{"path":"a/tutorial.mlir","positions":{"begin":{"column":8,"line":7},"end":{"column":24,"line":7}}},"severity":"major"},
-        {"check_name":"undefined-value","description":"use of undefined value %u","fingerprint":"aac735c56353d776","location":{"path":"b & c.mlir","positions":{"begin":{"column":7,"line":1},"end":{"column":9,"line":1}}},"severity":"major"}
-        ]
-    "#]],
+            [
+            {"check_name":"noise-overflow","description":"noise 48 exceeds the budget of 26","fingerprint":"cb603b29cfdfee3d","location":{"path":"a/tutorial.mlir","positions":{"begin":{"column":8,"line":7},"end":{"column":24,"line":7}}},"severity":"major"},
+            {"check_name":"undefined-value","description":"use of undefined value %u","fingerprint":"2248980e2d65f047","location":{"path":"b & c.mlir","positions":{"begin":{"column":7,"line":1},"end":{"column":9,"line":1}}},"severity":"major"}
+            ]
+        "#]],
     );
 }
 

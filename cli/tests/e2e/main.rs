@@ -4,6 +4,7 @@
 mod action;
 mod documentation;
 mod expectations;
+mod files;
 mod fix;
 mod format;
 mod formats;

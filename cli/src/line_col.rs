@@ -2,17 +2,17 @@
 
 use ropey::Rope;
 
-/// A place in a file.
+/// A line and a column of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct LineCol {
     /// The line, from 1.
     pub row: usize,
     /// The column, from 1.
     pub column: usize,
 }
 
-impl Place {
-    /// The place of a byte.
+impl LineCol {
+    /// Those of a byte.
     pub(crate) fn of(text: &Rope, byte: usize) -> Self {
         let byte = byte.min(text.len_bytes());
         let row = text.byte_to_line(byte);

@@ -1,4 +1,4 @@
-//! Mending one program: the fixes of its diagnostics, then `reduce_noise` where noise exceeds the budget.
+//! Fixing one program: the fixes of its diagnostics, then `reduce_noise` where noise exceeds the budget.
 //!
 //! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No round makes more errors than there were; one that would
 //! is not taken.
@@ -11,20 +11,19 @@ use noisy_analyses::{
 use noisy_settings::Settings;
 use serde::Serialize;
 
-use crate::check::Failure;
-use crate::pieces::Pieces;
+use crate::failure::Failure;
 
 /// One fix may make room for another; so often at most.
 const ROUNDS: usize = 20;
 
 /// What became of a program.
 #[derive(Debug)]
-pub(crate) struct Mended {
+pub(crate) struct Fixed {
     /// Function by function, where there is something to say.
     pub notes: Vec<Note>,
     /// What was placed together.
     pub placed: Vec<Placed>,
-    /// How many diagnostics were mended by their own fixes.
+    /// How many diagnostics were fixed by themselves, without a placement.
     pub n_fixed: usize,
     /// The program after it; nothing if it is as it was.
     pub document: Option<Document>,
@@ -78,14 +77,14 @@ impl fmt::Display for Placed {
 fn placed(outcome: &analyses::Outcome) -> Vec<Placed> {
     let groups = outcome.groups.iter().enumerate();
     let placed = groups.map(|(index, group)| {
-        let mended = outcome.functions.iter().filter_map(|it| match &it.verdict {
+        let fixed = outcome.functions.iter().filter_map(|it| match &it.verdict {
             Verdict::Mended(of) if of.group == index => Some((it.name.clone(), of)),
             _ => None,
         });
         Placed {
-            functions: mended.clone().map(|it| it.0).collect(),
-            inserted: mended.clone().map(|it| it.1.inserted).sum(),
-            removed: mended.map(|it| it.1.removed).sum(),
+            functions: fixed.clone().map(|it| it.0).collect(),
+            inserted: fixed.clone().map(|it| it.1.inserted).sum(),
+            removed: fixed.map(|it| it.1.removed).sum(),
             cost: group.cost,
             lower_bound: group.lower_bound,
             certified: group.certified,
@@ -98,7 +97,7 @@ fn placed(outcome: &analyses::Outcome) -> Vec<Placed> {
     placed.collect()
 }
 
-/// Whether there is anything that mending would try.
+/// Whether there is anything that fixing would try.
 pub(crate) fn is_wanted(document: &Document, settings: &Settings, unsafe_too: bool) -> bool {
     let mut found = document.diagnostics();
     settings.rules.apply(&mut found);
@@ -107,22 +106,21 @@ pub(crate) fn is_wanted(document: &Document, settings: &Settings, unsafe_too: bo
         || !fixes(document, &found, unsafe_too).0.is_empty()
 }
 
-/// Mends a program; `pieces` is its text and takes the edits.
+/// Fixes a program.
 ///
 /// # Errors
 ///
 /// When a placement does not stand up to re-analysis: a defect.
-pub(crate) fn mend(
+pub(crate) fn fix(
     document: &Document,
-    pieces: &mut Pieces<'_>,
     settings: &Settings,
     unsafe_too: bool,
     options: &Options,
-) -> Result<Mended, Failure> {
-    let mut mended = Mended { notes: Vec::new(), placed: Vec::new(), n_fixed: 0, document: None };
+) -> Result<Fixed, Failure> {
+    let mut fixed = Fixed { notes: Vec::new(), placed: Vec::new(), n_fixed: 0, document: None };
     let mut found = document.diagnostics();
     for _ in 0..ROUNDS {
-        let document = mended.document.as_ref().unwrap_or(document);
+        let document = fixed.document.as_ref().unwrap_or(document);
         let mut wanted = found.clone();
         settings.rules.apply(&mut wanted);
         let (edits, n) = fixes(document, &wanted, unsafe_too);
@@ -134,28 +132,26 @@ pub(crate) fn mend(
         if n_errors(&now) > n_errors(&found) {
             break;
         }
-        pieces.apply(&edits);
-        mended.n_fixed += n;
-        mended.document = Some(after);
+        fixed.n_fixed += n;
+        fixed.document = Some(after);
         found = now;
     }
-    let document = mended.document.as_ref().unwrap_or(document);
+    let document = fixed.document.as_ref().unwrap_or(document);
     let mut wanted = found;
     settings.rules.apply(&mut wanted);
     if !(settings.placement.replace || wanted.iter().any(is_over)) {
-        return Ok(mended);
+        return Ok(fixed);
     }
     let functions = document.ir().functions();
     let outcome = analyses::insert_reduces(document, &functions, options)
         .map_err(|error| Failure::internal(&error.to_string()))?;
-    mended.placed = placed(&outcome);
-    mended.notes = outcome.functions.iter().filter_map(|it| note(document, &outcome, it)).collect();
+    fixed.placed = placed(&outcome);
+    fixed.notes = outcome.functions.iter().filter_map(|it| note(document, &outcome, it)).collect();
     if let Some(fix) = outcome.fix.filter(|it| !it.edits.is_empty()) {
         let after = edited(document, &fix.edits);
-        pieces.apply(&fix.edits);
-        mended.document = Some(after);
+        fixed.document = Some(after);
     }
-    Ok(mended)
+    Ok(fixed)
 }
 
 /// The edits of the fixes that may be applied together, in order, and how many fixes they are. A hint is no problem: nothing is changed for it unless
@@ -167,9 +163,7 @@ fn fixes(document: &Document, found: &[Diagnostic], unsafe_too: bool) -> (Vec<Te
 
 fn edited(document: &Document, edits: &[TextEdit]) -> Document {
     let text = document.source().text().to_string();
-    let mut pieces = Pieces::new(&text);
-    pieces.apply(edits);
-    Document::with_model(&pieces.text(), document.model().clone())
+    Document::with_model(&TextEdit::apply_all(edits, &text), document.model().clone())
 }
 
 fn n_errors(found: &[Diagnostic]) -> usize {
@@ -189,14 +183,14 @@ fn note(
     let op = document.model().reset_name();
     let (inserted, text) = match &it.verdict {
         Verdict::Legal => return None,
-        Verdict::Mended(mended) => {
-            let removed = match mended.removed {
+        Verdict::Mended(fixed) => {
+            let removed = match fixed.removed {
                 0 => String::new(),
                 n => format!(", removed {n}"),
             };
-            let proof = outcome.proof(mended);
-            let text = format!("inserted {} {op}{removed} ({proof})", mended.inserted);
-            (Some(mended.inserted), text)
+            let proof = outcome.proof(fixed);
+            let text = format!("inserted {} {op}{removed} ({proof})", fixed.inserted);
+            (Some(fixed.inserted), text)
         }
         Verdict::Refused(why) => (None, format!("left as it is: {why}")),
     };
