@@ -29,11 +29,14 @@ fn commands() -> Vec<String> {
                 continue;
             };
             let args = args.replace("CODE", "dominance").replace("SHELL", "bash");
+            let args = args.replace("PATH...", "program.mlir");
             // One of several words.
             let args: Vec<_> = args
                 .replace("FILE", "program.mlir")
                 .split_whitespace()
-                .map(|it| it.split('|').next().unwrap_or_default().to_owned())
+                .map(|it| {
+                    it.split('|').next().unwrap_or_default().trim_matches(['[', ']']).to_owned()
+                })
                 .collect();
             out.push(args.join(" "));
         }
@@ -54,7 +57,8 @@ fn every_command_runs() {
             ("program.mlir", TUTORIAL),
             ("a.mlir", TUTORIAL),
         ]);
-        // The shell would give it a file to read.
+        // The shell would run another command after it, or give it a file to read.
+        let command = command.split(" && ").next().unwrap_or_default().to_owned();
         let (command, input) = match command.split_once(" < ") {
             Some((command, file)) => (command.to_owned(), folder.read(file)),
             None => (command, TUTORIAL.to_owned()),
