@@ -256,7 +256,7 @@ fn fix_file(
         checked.fixed.change = Some((text.to_owned(), after));
     }
     document.model().reset_name().clone_into(&mut checked.fixed.op);
-    checked.fixed.n_fixed = fixed.n_fixed;
+    checked.fixed.n_fixed = fixed.n_applied;
     checked.fixed.notes = fixed.notes;
     if task.wants_proofs {
         checked.fixed.placed = fixed.placed;

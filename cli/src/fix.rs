@@ -24,7 +24,7 @@ pub(crate) struct Fixed {
     /// What was placed together.
     pub placed: Vec<Placed>,
     /// How many diagnostics were fixed by themselves, without a placement.
-    pub n_fixed: usize,
+    pub n_applied: usize,
     /// The program after it; nothing if it is as it was.
     pub document: Option<Document>,
 }
@@ -117,7 +117,7 @@ pub(crate) fn fix(
     unsafe_too: bool,
     options: &Options,
 ) -> Result<Fixed, Failure> {
-    let mut fixed = Fixed { notes: Vec::new(), placed: Vec::new(), n_fixed: 0, document: None };
+    let mut fixed = Fixed { notes: Vec::new(), placed: Vec::new(), n_applied: 0, document: None };
     let mut found = document.diagnostics();
     for _ in 0..ROUNDS {
         let document = fixed.document.as_ref().unwrap_or(document);
@@ -132,7 +132,7 @@ pub(crate) fn fix(
         if n_errors(&now) > n_errors(&found) {
             break;
         }
-        fixed.n_fixed += n;
+        fixed.n_applied += n;
         fixed.document = Some(after);
         found = now;
     }

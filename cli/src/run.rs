@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         });
     }
     if let Some(output) = args.output_file.as_deref().and_then(walk::identity) {
-        let is_output = |it: &&Input| matches!(it, Input::File(path) if walk::identity(path) == Some(output.clone()));
+        let is_output = |it: &&Input| matches!(it, Input::File(path) if walk::identity(path).as_ref() == Some(&output));
         if let Some(Input::File(path)) = inputs.iter().find(is_output) {
             return usage(format!(
                 "{}: this is an input; write what is found to another file",
