@@ -243,3 +243,126 @@ fn many_blocks_end() {
     assert!(visits.0 < 20 && visits.1 < 20, "{visits:?}");
     assert_eq!(n_errors(&document), 0);
 }
+
+/// What is said of a text after an edit is what is said of it anew.
+fn check_edit(text: &str, from: &str, to: &str) {
+    let at = text.find(from);
+    let Some(at) = at else { panic!("{from} is not in the text") };
+    let mut document = Document::new(text);
+    for (len, new) in [(from.len(), to), (to.len(), from), (from.len(), to)] {
+        document.edit(at..at + len, new);
+        let anew = Document::new(&document.source().text().to_string());
+        assert_eq!(crate::laws::facts(&document), crate::laws::facts(&anew), "{from} -> {to}");
+        assert_eq!(document.diagnostics(), anew.diagnostics(), "{from} -> {to}");
+    }
+}
+
+#[test]
+fn numbers_of_128_bits_decide_after_edits() {
+    let grows = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %lo = arith.constant 0 : i128
+  %hi = arith.constant 14 : i128
+  %st = arith.constant 1 : i128
+  %r = scf.for %i = %lo to %hi step %st iter_args(%x = %a) -> (!noisy.i32) : i128 {
+    %y = noisy.add %x, %a : !noisy.i32
+    scf.yield %y : !noisy.i32
+  }
+  return %r : !noisy.i32
+}
+";
+    check_edit(grows, "14 : i128", "15 : i128");
+    let goes = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %flag = arith.constant 3 : i128
+  cf.switch %flag : i128, [default: ^no, 3: ^yes]
+^yes:
+  %m = noisy.mul %a, %a : !noisy.i32
+  %n = noisy.mul %m, %m : !noisy.i32
+  return %n : !noisy.i32
+^no:
+  return %a : !noisy.i32
+}
+";
+    check_edit(goes, "3 : i128\n", "4 : i128\n");
+}
+
+#[test]
+fn what_defines_an_operand_is_seen_after_edits() {
+    let branch = "func.func @f(%a: !noisy.i32, %x: i8) -> !noisy.i32 {
+  %c = arith.constant 0 : i8
+  %0 = arith.xori %x, %c : i8
+  %1 = arith.xori %x, %0 : i8
+  %2 = arith.cmpi ne, %1, %c : i8
+  %3 = scf.if %2 -> (!noisy.i32) {
+    %4 = noisy.mul %a, %a : !noisy.i32
+    %5 = noisy.mul %4, %4 : !noisy.i32
+    scf.yield %5 : !noisy.i32
+  } else {
+    scf.yield %a : !noisy.i32
+  }
+  return %3 : !noisy.i32
+}
+";
+    check_edit(branch, "arith.xori %x, %c", "arith.addi %x, %c");
+    check_edit(branch, "constant 0", "constant 1");
+    let size = "func.func @f(%a: !noisy.i32, %k: memref<?xi8>) -> index {
+  %n = arith.constant 4 : index
+  %z = arith.constant 0 : index
+  %m = memref.alloc(%n) : memref<?xi8>
+  %d = memref.dim %m, %z : memref<?xi8>
+  return %d : index
+}
+";
+    check_edit(size, "memref.alloc(%n)", "memref.alloca(%n)");
+    check_edit(size, "memref.alloc(%n)", "\"other.op\"(%n)");
+    check_edit(size, "constant 4", "constant 5");
+    let global = "memref.global \"private\" constant @g : memref<3xi8> = dense<[1, 3, 7]>
+memref.global \"private\" constant @h : memref<3xi8> = dense<[2, 3, 7]>
+func.func @f() -> i8 {
+  %m = memref.get_global @g : memref<3xi8>
+  %l = affine.load %m[0] : memref<3xi8>
+  return %l : i8
+}
+";
+    check_edit(global, "get_global @g", "get_global @h");
+    check_edit(global, "memref.get_global @g : memref", "\"other.get\"() : () -> memref");
+    check_edit(global, "dense<[1,", "dense<[5,");
+}
+
+#[test]
+fn nests_of_loops_that_are_too_deep_are_unknown_and_live() {
+    let mut text = "func.func @f(%x: !noisy.i32, %y: i5) -> !noisy.i32 {
+  %lo = arith.constant 0 : index
+  %hi = arith.constant 2 : index
+  %st = arith.constant 1 : index
+"
+    .to_owned();
+    for at in 0..18 {
+        let init = if at == 0 { "%x".to_owned() } else { format!("%a{}", at - 1) };
+        let _ = writeln!(
+            text,
+            "%r{at} = scf.for %i{at} = %lo to %hi step %st iter_args(%a{at} = {init}) -> (!noisy.i32) {{"
+        );
+    }
+    text += "%e = noisy.encode %y : i5 -> !noisy.i32
+%p = noisy.mul %e, %e : !noisy.i32
+%q = noisy.mul %p, %p : !noisy.i32
+%z = noisy.add %a17, %x : !noisy.i32
+";
+    for at in (0..18).rev() {
+        let value = if at == 17 { "%z".to_owned() } else { format!("%r{}", at + 1) };
+        let _ = writeln!(text, "scf.yield {value} : !noisy.i32\n}}");
+    }
+    text += "return %r0 : !noisy.i32\n}\n";
+    let document = Document::new(&text);
+    assert_eq!(n_errors(&document), 1);
+    assert!(document.diagnostics().iter().all(|it| it.code != "unreachable-code"));
+    let ir = document.ir();
+    ir.walk(ir.root(), &mut |op| {
+        for &value in &ir.op(op).results {
+            assert_ne!(
+                document.is_noisy(value).then(|| *document.noise(value)),
+                Some(Noise::Bottom)
+            );
+        }
+    });
+}

@@ -218,24 +218,51 @@ fn is_complement(ir: &Ir, of: Value, value: Value) -> bool {
     a == of && is_ones(b) || b == of && is_ones(a)
 }
 
-/// The ops that look at what an op is made of, not only at the facts of its results.
+/// The ops that look at what an op is made of, or was before an edit, and not only at the facts of its results: those that look at what defines an
+/// operand, or at what defines an operand of that.
 pub fn looked_through(ir: &Ir, op: Op, enter: &mut dyn FnMut(Op)) {
     let users = |of: Op, enter: &mut dyn FnMut(Op)| {
-        let uses = ir.op(of).results.iter().flat_map(|it| &ir.value(*it).uses);
-        uses.for_each(|it| enter(it.0));
-    };
-    match ir.op(op).kind {
-        OpKind::ArithXori
-        | OpKind::MemrefAlloc
-        | OpKind::MemrefAlloca
-        | OpKind::MemrefGetGlobal => users(op, enter),
-        OpKind::MemrefGlobal => {
-            let name = ir.attr(op, "sym_name").map(|it| ir.interner.attr_data(it));
-            if let Some(AttrData::String(name, _)) = name {
-                ir.symbol_users(*name).iter().for_each(|&it| users(it, enter));
-            }
+        for &(user, _) in ir.op(of).results.iter().flat_map(|it| &ir.value(*it).uses) {
+            enter(user);
         }
-        _ => {}
+    };
+    let looks = |user: Op| {
+        matches!(
+            ir.op(user).kind,
+            OpKind::ArithAndi
+                | OpKind::ArithOri
+                | OpKind::ArithXori
+                | OpKind::MemrefDim
+                | OpKind::AffineLoad
+        )
+    };
+    let is_seen_through = |user: Op| {
+        matches!(
+            ir.op(user).kind,
+            OpKind::ArithXori
+                | OpKind::MemrefAlloc
+                | OpKind::MemrefAlloca
+                | OpKind::MemrefGetGlobal
+        )
+    };
+    let mut near = |user: Op| {
+        if looks(user) {
+            enter(user);
+        }
+        if is_seen_through(user) {
+            users(user, &mut |it| {
+                if looks(it) {
+                    enter(it);
+                }
+            });
+        }
+    };
+    users(op, &mut near);
+    if ir.op(op).kind == OpKind::MemrefGlobal {
+        let name = ir.attr(op, "sym_name").map(|it| ir.interner.attr_data(it));
+        if let Some(AttrData::String(name, _)) = name {
+            ir.symbol_users(*name).iter().for_each(|&it| near(it));
+        }
     }
 }
 

@@ -22,6 +22,7 @@ use crate::sparse::{Moved, Scene, Sparse, Trips};
 pub struct Integers {
     constants: Sparse<Constants>,
     ranges: Sparse<Ranges>,
+    moved: Moved,
 }
 
 impl Integers {
@@ -29,7 +30,7 @@ impl Integers {
     pub fn new(ir: &Ir) -> Self {
         let constants = Sparse::new(&Scene { ir, base: &() }, Constants::default());
         let ranges = Sparse::new(&Scene { ir, base: &constants }, Ranges);
-        Self { constants, ranges }
+        Self { constants, ranges, moved: Moved::All }
     }
 
     /// The visits of both analyses from scratch, as text.
@@ -39,17 +40,18 @@ impl Integers {
         [first, second]
     }
 
-    /// Takes in an edit. What moved is what the ranges say moved ([`Integers::moved`]).
+    /// Takes in an edit.
     pub fn update(&mut self, ir: &Ir, delta: &Delta) {
         let nothing = Moved::These(Vec::new());
         self.constants.update(&Scene { ir, base: &() }, delta, &nothing);
         let scene = Scene { ir, base: &self.constants };
         self.ranges.update(&scene, delta, self.constants.moved());
+        self.moved = self.constants.moved().and(self.ranges.moved());
     }
 
-    /// The values whose ranges the last update changed.
+    /// The values of which the last update changed what is known: as a constant (of up to 128 bits) or as a range.
     pub fn moved(&self) -> &Moved {
-        self.ranges.moved()
+        &self.moved
     }
 
     /// How many ops the last update visited, over both analyses.

@@ -120,6 +120,12 @@ impl<A: SparseForward> Sparse<A> {
                 self.rounds.pop();
             }
             let cost = fuel - self.fuel;
+            if self.is_degraded {
+                if changed == Changed::No {
+                    break;
+                }
+                continue;
+            }
             let Some(it) = self.circuits.last_mut() else { break };
             let open = std::mem::take(&mut it.open);
             match it.settled {

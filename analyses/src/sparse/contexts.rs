@@ -115,6 +115,7 @@ struct Outer {
     passes: SmallVec<[Pass; 2]>,
     fuel: u64,
     cycle_start: u32,
+    is_degraded: bool,
 }
 
 /// What an evaluation noted about ops and blocks.
@@ -452,6 +453,7 @@ impl<A: SparseForward> Sparse<A> {
             passes: std::mem::take(&mut self.passes),
             fuel: self.fuel,
             cycle_start: self.cycle_start,
+            is_degraded: std::mem::replace(&mut self.is_degraded, false),
         };
         self.contexts.depth += 1;
         self.analysis.enter(function, id, number);
@@ -506,6 +508,7 @@ impl<A: SparseForward> Sparse<A> {
         self.passes = outer.passes;
         self.fuel = outer.fuel;
         self.cycle_start = outer.cycle_start;
+        self.is_degraded = outer.is_degraded;
         results
     }
 

@@ -38,6 +38,9 @@ impl<A: SparseForward> Sparse<A> {
             self.enter_former(ir, op);
             self.enter_around(ir, op);
             self.enter(ir, op);
+            let mut lookers: SmallVec<[Op; 4]> = SmallVec::new();
+            self.analysis.looked_through(ir, op, &mut |it| lookers.push(it));
+            lookers.into_iter().for_each(|it| self.enter(ir, it));
             if ir.op(op).kind == OpKind::Label {
                 self.enter_block(ir, ir.label_block(op));
             }
@@ -276,9 +279,6 @@ impl<A: SparseForward> Sparse<A> {
         let live = self.is_live(ir, op);
         if data.regions.is_empty() {
             let _ = self.apply(ir, op, live);
-            let mut lookers: SmallVec<[Op; 4]> = SmallVec::new();
-            self.analysis.looked_through(ir, op, &mut |it| lookers.push(it));
-            lookers.into_iter().for_each(|it| self.enter(ir, it));
         } else {
             for index in 0..data.regions.len() {
                 let block = flow::entry_block(ir, data.regions[index].1);

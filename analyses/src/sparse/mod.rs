@@ -220,7 +220,7 @@ pub trait SparseForward: Debug {
     /// The ops to visit again when a value moved in the base.
     fn concerned(&self, _on: &Scene<'_, Self::Base>, _moved: Value, _enter: &mut dyn FnMut(Op)) {}
 
-    /// The ops that look at what an op is made of, not only at the facts of its results.
+    /// The ops that look at what an op is made of, or was before an edit, not only at the facts of its results.
     fn looked_through(&self, _on: &Scene<'_, Self::Base>, _op: Op, _enter: &mut dyn FnMut(Op)) {}
 
     /// The ops that read what this op said when they were visited, not by its results; it may have left.
@@ -332,6 +332,17 @@ pub enum Moved {
     These(Vec<Value>),
 }
 
+impl Moved {
+    /// What moved in either.
+    #[must_use]
+    pub fn and(&self, other: &Moved) -> Moved {
+        match (self, other) {
+            (Moved::These(a), Moved::These(b)) => Moved::These([a.as_slice(), b].concat()),
+            _ => Moved::All,
+        }
+    }
+}
+
 /// A pass over blocks of a cyclic region.
 #[derive(Clone, Copy, Debug)]
 struct Pass {
@@ -398,6 +409,8 @@ pub struct Sparse<A: SparseForward> {
     reductions: FxHashMap<Op, Op>,
     /// Ops in the queue that are to be swept anew with all inside.
     anew: FxHashSet<Op>,
+    /// Whether what cycles carry is taken to be unknown, because the fuel of the outermost one ran out.
+    is_degraded: bool,
     /// What the analysis weighed when it was last solved from scratch.
     solved_weight: usize,
     /// The visits, as text, if they are recorded.
@@ -451,6 +464,7 @@ impl<A: SparseForward> Sparse<A> {
             whole: FxHashSet::default(),
             reductions: FxHashMap::default(),
             anew: FxHashSet::default(),
+            is_degraded: false,
             solved_weight: 0,
             trace: None,
         }

@@ -135,7 +135,7 @@ impl<A: SparseForward> Sparse<A> {
 
     /// Gives the outermost cycle its fuel; whether this is the outermost.
     pub(super) fn refuel(&mut self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
-        if !self.rounds.is_empty() || !self.passes.is_empty() {
+        if !self.rounds.is_empty() || !self.passes.is_empty() || self.is_degraded {
             return false;
         }
         let mut n = 0_u64;
@@ -146,19 +146,23 @@ impl<A: SparseForward> Sparse<A> {
         true
     }
 
-    /// Ends the outermost cycle: if the fuel ran out, nothing is known of it.
+    /// Ends the outermost cycle. If its fuel ran out, it is swept once more with nothing known of what it carries: any number of rounds
+    /// stays below that.
     pub(super) fn account(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
-        if self.fuel > 0 {
-            return;
+        if self.fuel == 0 && !self.is_degraded {
+            self.degrade(ir, op, |it| {
+                let live = it.is_live(ir, op);
+                let _ = it.run(ir, op, live);
+            });
         }
+    }
+
+    /// Runs a cycle again, with nothing known of what it carries.
+    fn degrade(&mut self, ir: &Scene<'_, A::Base>, op: Op, run: impl FnOnce(&mut Self)) {
         self.reset_within(ir, op);
-        let mut values: Vec<Value> = ir.op(op).results.to_vec();
-        values_within(ir, op, &mut values);
-        for value in values {
-            if self.analysis.carries(ir, value) {
-                self.facts[value.index()] = self.analysis.unknown();
-            }
-        }
+        self.is_degraded = true;
+        run(self);
+        self.is_degraded = false;
     }
 
     /// Sets everything inside an op, and its results, back to bottom.
@@ -326,13 +330,15 @@ impl<A: SparseForward> Sparse<A> {
         let values: Vec<A::Fact> =
             (0..inits.len()).map(|it| self.read_passed(ir, end, it)).collect();
         let owner = self.refuel(ir, end);
-        let mut results = self.run_counted(ir, end, inits, trips, &mut |it, so_far| {
+        let mut combine = |it: &mut Self, so_far: &[A::Fact]| -> Vec<A::Fact> {
             let pairs = so_far.iter().zip(&values).enumerate();
             pairs.map(|(at, (a, b))| it.combine(ir, end, at, a, b)).collect()
-        });
+        };
+        let mut results = self.run_counted(ir, end, inits.clone(), trips, &mut combine);
         if owner && self.fuel == 0 {
-            self.account(ir, end);
-            results.fill(self.analysis.unknown());
+            self.degrade(ir, end, |it| {
+                results = it.run_counted(ir, end, inits, trips, &mut combine);
+            });
         }
         self.set_results(ir, op, results, live);
     }
@@ -436,6 +442,9 @@ impl<A: SparseForward> Sparse<A> {
         once: bool,
         body: Body<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
+        if self.is_degraded {
+            return self.run_unknown(op, inits.len(), body);
+        }
         let mut start = inits.clone();
         let mut number = 0;
         let mut is_widened = false;
@@ -473,6 +482,20 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
+    /// Sweeps a loop once with nothing known of what it carries; what it yields, at least, after any number of rounds.
+    fn run_unknown(
+        &mut self,
+        op: Op,
+        n_carried: usize,
+        body: Body<'_, Self, A::Fact>,
+    ) -> Vec<A::Fact> {
+        let start = vec![self.analysis.unknown(); n_carried];
+        self.rounds.push(Round { op, number: 1 });
+        let yielded = body(self, &start);
+        self.rounds.pop();
+        yielded
+    }
+
     /// Iterates a loop.
     fn iterate(
         &mut self,
@@ -482,6 +505,14 @@ impl<A: SparseForward> Sparse<A> {
         trip_count: Option<u64>,
         body: Body<'_, Self, A::Fact>,
     ) -> Trace<A::Fact> {
+        if self.is_degraded {
+            let runs = trip_count.is_some_and(|it| it > 0);
+            let mut result = self.run_unknown(op, inits.len(), body);
+            for (result, init) in result.iter_mut().zip(&inits).filter(|_| !runs) {
+                let _ = result.join(init);
+            }
+            return Trace { starts: Vec::new(), endless: false, result };
+        }
         let mut values = Vec::new();
         values_within(ir, op, &mut values);
         let mut joined = vec![A::Fact::bottom(); values.len()];

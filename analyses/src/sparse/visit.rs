@@ -308,7 +308,9 @@ impl<A: SparseForward> Sparse<A> {
                         }
                     }
                 }
-                if let Some(number) = pass {
+                if pass.is_some() && self.is_degraded {
+                    fact = self.analysis.unknown();
+                } else if let Some(number) = pass {
                     let old = &self.facts[value.index()];
                     let is_settled =
                         self.analysis.is_settled(old) && self.analysis.is_settled(&fact);
