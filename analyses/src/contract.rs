@@ -60,11 +60,16 @@ fn dicts(ir: &Ir, function: Op, side: Side) -> &[Attr] {
 
 /// The contract on an argument or a result of a function.
 pub fn of(ir: &Ir, function: Op, side: Side, index: usize) -> Option<Contract> {
+    in_dict(ir, dictionary(ir, function, side, index)?)
+}
+
+/// The attributes of an argument or a result of a function.
+pub(crate) fn dictionary(ir: &Ir, function: Op, side: Side, index: usize) -> Option<Attr> {
     let written = match side {
         Side::Argument => ir.extra(function).argument_attrs.get(index).copied().flatten(),
         Side::Result => None,
     };
-    in_dict(ir, written.or_else(|| dicts(ir, function, side).get(index).copied())?)
+    written.or_else(|| dicts(ir, function, side).get(index).copied())
 }
 
 /// All contracts of a function.

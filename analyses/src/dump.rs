@@ -1,6 +1,8 @@
 //! Printers of what is known: every value with every fact, control flow as a graph, and the visits of the solver. All of it
 //! follows from the text alone, in its order.
 
+pub mod rows;
+
 use std::fmt::Write as _;
 
 use noisy_syntax::{Block, Ir, Region, Value};

@@ -56,6 +56,7 @@ impl Flow {
         }
         match data.kind {
             OpKind::Chunk | OpKind::BuiltinModule => Flow::Group,
+            OpKind::Unknown if is_secret_generic(ir, op) => Flow::Choice,
             _ if matches!(data.form, Form::Broken | Form::Opaque) => match data.kind {
                 OpKind::FuncFunc => Flow::Function,
                 _ => Flow::Opaque,
@@ -101,6 +102,21 @@ impl Flow {
                 | Flow::Forall { .. }
         )
     }
+}
+
+/// Whether an op is HEIR's `secret.generic`: it runs its one block once, with its operands as arguments. Source: HEIR,
+/// `lib/Dialect/Secret/IR/SecretOps.td`.
+fn is_secret_generic(ir: &Ir, op: Op) -> bool {
+    let data = ir.op(op);
+    data.kind == OpKind::Unknown
+        && data.regions.len() == 1
+        && ir.op_name(op) == "secret.generic"
+        && ir.block(entry_block(ir, data.regions[0].1)).args.len() == data.operands.len()
+}
+
+/// The operand whose value argument number `index` of the region of a [`Flow::Choice`] takes, if that is one with arguments.
+pub fn forwarded(ir: &Ir, op: Op, index: usize) -> Option<usize> {
+    is_secret_generic(ir, op).then_some(index)
 }
 
 /// The op that combines what the runs of an `scf.parallel` give, if it has a region of two arguments for each result.
@@ -191,7 +207,7 @@ pub fn is_yield(ir: &Ir, op: Op) -> bool {
             | OpKind::FuncReturn
             | OpKind::MemrefAllocaScopeReturn
             | OpKind::ScfReduceReturn
-    )
+    ) || kind == OpKind::Unknown && ir.op_name(op) == "secret.yield"
 }
 
 /// The operands that a yield gives to the op around: all, but for the condition of `scf.condition`.
@@ -538,6 +554,10 @@ pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
             );
         }
         Flow::Reduce => out.extend(combined(ir, op, index)),
+        Flow::Choice if forwarded(ir, op, index).is_some() => {
+            let args = &ir.block(entry_block(ir, ir.op(op).regions[0].1)).args;
+            out.extend(args.get(index).copied());
+        }
         _ => {}
     }
     if index == 0 && is_insertion(ir, op) {
@@ -682,6 +702,11 @@ pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
                     let n = holder.operands.len() - first;
                     if let Some(at) = index.checked_sub(data.args.len().saturating_sub(n)) {
                         push(parent, first + at);
+                    }
+                }
+                Flow::Choice => {
+                    if let Some(at) = forwarded(ir, parent, index) {
+                        push(parent, at);
                     }
                 }
                 _ => {}

@@ -15,6 +15,7 @@ pub mod explain;
 mod fact;
 pub mod fix;
 pub mod flow;
+pub mod heir;
 pub mod integer;
 pub mod lattice;
 pub mod liveness;

@@ -12,9 +12,10 @@ use crate::args::Stage;
 use crate::walk::{Input, Unreadable, reason};
 use crate::{FAILED, complain};
 
-/// Prints what a stage made of each input; the exit code.
+/// Prints what a stage made of each input, facts as an object of JSON on each line if that is asked for; the exit code.
 pub(crate) fn run(
     stage: Stage,
+    as_lines: bool,
     resolver: &Resolver,
     inputs: &[Input],
     unreadable: &[Unreadable],
@@ -36,11 +37,12 @@ pub(crate) fn run(
             }
         };
         let text = text.map_err(|it| reason(&it));
-        let printed =
-            text.and_then(|text| printed(stage, &text, &|| model(resolver, Path::new(&name))));
+        let printed = text.and_then(|text| {
+            printed(stage, as_lines, &text, &|| model(resolver, Path::new(&name)))
+        });
         match printed {
             Ok(printed) => {
-                if inputs.len() > 1 {
+                if inputs.len() > 1 && !as_lines {
                     writeln!(out, "// {name}")?;
                 }
                 write!(out, "{printed}")?;
@@ -66,6 +68,7 @@ fn model(resolver: &Resolver, file: &Path) -> Result<NoiseModel, String> {
 /// What a stage made of a text; the model is asked for if it matters.
 fn printed(
     stage: Stage,
+    as_lines: bool,
     text: &str,
     model: &dyn Fn() -> Result<NoiseModel, String>,
 ) -> Result<String, String> {
@@ -76,6 +79,15 @@ fn printed(
         Stage::Generic => print::generic_as(Source::new(text).ir(), Tool::Mlir19),
         Stage::Generic24 => print::generic_as(Source::new(text).ir(), Tool::Heir24),
         Stage::Custom => print::custom(Source::new(text).ir()),
+        Stage::Facts if as_lines => {
+            let mut out = String::new();
+            dump::rows::rows(&Document::with_model(text, model()?), &mut |row| {
+                // A row is made of numbers and strings.
+                out.push_str(&serde_json::to_string(&row).unwrap_or_default());
+                out.push('\n');
+            });
+            out
+        }
         Stage::Facts => dump::facts(&Document::with_model(text, model()?)),
         Stage::Cfg => dump::cfg(&Document::with_model(text, model()?)),
         Stage::Trace => dump::trace(Source::new(text).ir(), model()?),

@@ -123,7 +123,8 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
     let traced = args.show.trace_solver.then_some(Stage::Trace);
     let code = if let Some(stage) = args.show.dump.or(traced) {
         let stdin = &args.files.stdin_filename;
-        dump::run(stage, &resolver, &inputs, &unreadable, stdin, &mut out)?
+        let as_lines = format == Format::JsonLines;
+        dump::run(stage, as_lines, &resolver, &inputs, &unreadable, stdin, &mut out)?
     } else {
         check_all(args, format, color, &resolver, &inputs, &unreadable, &mut out)?
     };

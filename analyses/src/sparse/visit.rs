@@ -203,7 +203,10 @@ impl<A: SparseForward> Sparse<A> {
                         None => self.induction(ir, op, index),
                     }
                 }
-                _ => self.induction(ir, op, index),
+                _ => match flow::forwarded(ir, op, index) {
+                    Some(at) => self.read(ir, op, at),
+                    None => self.induction(ir, op, index),
+                },
             };
             let _ = self.set(ir, value, fact);
         }
@@ -247,6 +250,11 @@ impl<A: SparseForward> Sparse<A> {
                 }
                 let _ = self.set(ir, value, fact);
             }
+            return;
+        }
+        if flow == Flow::Opaque {
+            // What an op gives whose regions nobody understands follows from its operands alone.
+            let _ = self.apply(ir, op, live);
             return;
         }
         let is_choice = flow == Flow::Choice;

@@ -348,6 +348,9 @@ impl<'a> Builder<'a> {
             }
             Flow::Choice => {
                 for &(_, region) in &data.regions {
+                    for &arg in &ir.block(flow::entry_block(ir, region)).args {
+                        self.define_meet(arg)?;
+                    }
                     self.region(region)?;
                 }
                 for &result in &data.results {

@@ -1,0 +1,232 @@
+//! Every fact as a row of plain data, for other tools: one for each named value and each model that says something of it.
+//!
+//! Values that nothing reaches have no rows. A row is an object of JSON: `row` and `column` (from 1, in characters) of the name where it is defined, `value` as uses
+//! write it, `function` without `@`, `model`, and what the model says. Integers beyond 2^53, which not every reader of JSON keeps, are strings.
+
+use noisy_syntax::{Ir, Region, Value};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::heir::Heir;
+use crate::model::Bits;
+use crate::{Constant, Document, Noise};
+
+/// What is known of a value under one model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The line of the definition, from 1.
+    pub row: usize,
+    /// The column of the definition, from 1, in characters.
+    pub column: usize,
+    /// The value as its uses write it: `%3`, `%a#1`.
+    pub value: String,
+    /// The function around, without `@`.
+    pub function: Option<String>,
+    /// The model.
+    pub model: &'static str,
+    /// What it says.
+    pub fact: Fact,
+}
+
+/// What a model says of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fact {
+    /// An integer between these bounds, both included; without `hi` there is no upper bound.
+    Between {
+        /// The least.
+        lo: i128,
+        /// The greatest.
+        hi: Option<i128>,
+    },
+    /// A number of bits of noise and how many there are.
+    Bits {
+        /// At most; `None` if there is no bound.
+        hi: Option<f64>,
+        /// The most that is legal, if it is known.
+        budget: Option<f64>,
+    },
+    /// One constant, as text.
+    Constant(String),
+    /// Not known.
+    Unknown,
+}
+
+/// Integers up to here are exact in every reader of JSON.
+const EXACT: i128 = 1 << 53;
+
+struct Number(i128);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match i64::try_from(self.0) {
+            Ok(small) if self.0.abs() <= EXACT => serializer.serialize_i64(small),
+            _ => serializer.collect_str(&self.0),
+        }
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("row", &self.row)?;
+        map.serialize_entry("column", &self.column)?;
+        map.serialize_entry("value", &self.value)?;
+        if let Some(function) = &self.function {
+            map.serialize_entry("function", function)?;
+        }
+        map.serialize_entry("model", self.model)?;
+        match &self.fact {
+            Fact::Between { lo, hi } => {
+                map.serialize_entry("lo", &Number(*lo))?;
+                map.serialize_entry("hi", &hi.map(Number))?;
+            }
+            Fact::Bits { hi, budget } => {
+                map.serialize_entry("lo", &0)?;
+                map.serialize_entry("hi", hi)?;
+                if let Some(budget) = budget {
+                    map.serialize_entry("budget", budget)?;
+                }
+            }
+            Fact::Constant(text) => map.serialize_entry("constant", text)?,
+            Fact::Unknown => map.serialize_entry("unknown", &true)?,
+        }
+        map.end()
+    }
+}
+
+/// Gives every row to `give`, in the order of the text.
+pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
+    let (ir, integers) = (document.ir(), document.integers());
+    let heir = Heir::new(ir, integers);
+    let noise = heir.as_ref().map_or(Vec::new(), |it| it.noise(ir, integers));
+    let scales = heir.as_ref().and_then(|it| it.scales(ir, integers));
+    let mut of = |value: Value, function: Option<&str>| {
+        let Some((row, column)) = place(document, value) else { return };
+        let name = ir.value_text(value);
+        let mut say = |model: &'static str, fact: Fact| {
+            let function = function.map(str::to_owned);
+            give(Row { row, column, value: name.clone(), function, model, fact });
+        };
+        if document.is_noisy(value) {
+            match *document.noise(value) {
+                Noise::Bottom => {}
+                Noise::Unknown => say("noise", Fact::Unknown),
+                Noise::Range { lo, hi } => {
+                    let hi = (hi < Bits::MAX).then(|| hi.into());
+                    say("noise", Fact::Between { lo: lo.into(), hi });
+                }
+            }
+        }
+        match integers.constant(ir, value) {
+            Constant::Bottom | Constant::Unknown => {}
+            known => say("constant", Fact::Constant(known.to_string())),
+        }
+        if let Some(it) = integers.bounds(ir, value) {
+            say("signed", Fact::Between { lo: it.smin.into(), hi: Some(it.smax.into()) });
+            say("unsigned", Fact::Between { lo: it.umin.into(), hi: Some(it.umax.into()) });
+        }
+        let Some(heir) = &heir else { return };
+        let whole = |n: i128| Fact::Between { lo: 0, hi: Some(n) };
+        if let Some(level) = heir.level(ir, value) {
+            say("level", whole(level.into()));
+        }
+        if let Some(dimension) = heir.dimension(ir, value) {
+            say("dimension", whole(dimension.into()));
+        }
+        if let Some(scale) = scales.as_ref().and_then(|it| it.log2(value)) {
+            say("scale", Fact::Between { lo: scale.into(), hi: Some(scale.into()) });
+        }
+        for it in &noise {
+            if let Some(bits) = it.bits(value) {
+                let hi = bits.is_finite().then_some(bits);
+                say(it.name(), Fact::Bits { hi, budget: it.budget(ir, value) });
+            }
+        }
+    };
+    for chunk in ir.items(ir.root()) {
+        for &(_, region) in &ir.op(chunk).regions {
+            within(document, region, None, &mut of);
+        }
+    }
+}
+
+fn within(
+    document: &Document,
+    region: Region,
+    function: Option<&str>,
+    of: &mut dyn FnMut(Value, Option<&str>),
+) {
+    let ir = document.ir();
+    for block in ir.blocks(region) {
+        for &value in &ir.block(block).args {
+            of(value, function);
+        }
+        for op in ir.block_ops(block) {
+            for &value in &ir.op(op).results {
+                of(value, function);
+            }
+            let name = document.function_name(op);
+            let inner = if is_function(ir, op) { Some(name.as_str()) } else { function };
+            for &(_, region) in &ir.op(op).regions {
+                within(document, region, inner, of);
+            }
+        }
+    }
+}
+
+fn is_function(ir: &Ir, op: noisy_syntax::Op) -> bool {
+    ir.op(op).kind == noisy_syntax::OpKind::FuncFunc
+}
+
+/// Line and column of a value's name where it is defined, from 1; `None` for one without a name.
+fn place(document: &Document, value: Value) -> Option<(usize, usize)> {
+    let ir = document.ir();
+    let data = ir.value(value);
+    if data.name == noisy_syntax::Name::EMPTY {
+        return None;
+    }
+    let start = ir.absolute(ir.defining_op(value)?, data.span).start;
+    let text = document.source().text();
+    let row = text.byte_to_line(start);
+    Some((row + 1, text.byte_to_char(start) - text.line_to_char(row) + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Vec<String> {
+        let mut out = Vec::new();
+        let document = Document::new(text);
+        rows(&document, &mut |row| out.push(serde_json::to_string(&row).unwrap_or_default()));
+        out
+    }
+
+    #[test]
+    fn every_model_has_a_row() {
+        let text = "func.func @f(%x: !noisy.i32) {\n  %0 = noisy.mul %x, %x : !noisy.i32\n  %c = arith.constant 7 : i8\n  return\n}\n";
+        let expected = [
+            r#"{"row":1,"column":14,"value":"%x","function":"f","model":"noise","lo":0,"hi":12}"#,
+            r#"{"row":2,"column":3,"value":"%0","function":"f","model":"noise","lo":0,"hi":24}"#,
+            r#"{"row":3,"column":3,"value":"%c","function":"f","model":"constant","constant":"7"}"#,
+            r#"{"row":3,"column":3,"value":"%c","function":"f","model":"signed","lo":7,"hi":7}"#,
+            r#"{"row":3,"column":3,"value":"%c","function":"f","model":"unsigned","lo":7,"hi":7}"#,
+        ];
+        assert_eq!(lines(text), expected);
+    }
+
+    #[test]
+    fn large_integers_are_strings_and_what_has_no_bound_is_null() {
+        let rows = lines(
+            "func.func @f(%n: i64, %u: index, %x: !noisy.i32) -> !noisy.i32 {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  \
+             %r = scf.for %i = %c0 to %u step %c1 iter_args(%a = %x) -> (!noisy.i32) {\n    %s = noisy.add %a, %a : !noisy.i32\n    scf.yield %s : !noisy.i32\n  }\n  \
+             %o = other.op %x : !noisy.i32\n  return %r : !noisy.i32\n}\n",
+        );
+        let has = |part: &str| rows.iter().any(|it| it.contains(part));
+        assert!(has(
+            r#""value":"%n","function":"f","model":"unsigned","lo":0,"hi":"18446744073709551615"}"#
+        ));
+        assert!(has(r#""value":"%r","function":"f","model":"noise","lo":0,"hi":null}"#));
+        assert!(has(r#""value":"%o","function":"f","model":"noise","unknown":true}"#));
+    }
+}

@@ -1,0 +1,74 @@
+//! What analyses of numbers stand on: scheme parameters, levels, and what `mgmt.mgmt` says in the text.
+
+use noisy_syntax::{Attr, AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
+
+use super::Heir;
+use super::params::SchemeParams;
+use crate::contract::{self, Side};
+use crate::integer::Integers;
+
+/// What was solved before, and the parameters.
+#[derive(Debug)]
+pub(super) struct Base<'a> {
+    pub(super) integers: &'a Integers,
+    pub(super) heir: &'a Heir,
+    pub(super) params: &'a SchemeParams,
+}
+
+impl Base<'_> {
+    /// How many levels are left for a value: what `mgmt.mgmt` says of it, else what the levels that are used leave of the moduli.
+    pub(super) fn level(&self, ir: &Ir, value: Value) -> Option<usize> {
+        if let Some(level) = annotated(ir, value, "level") {
+            return usize::try_from(level).ok();
+        }
+        if let Def::Argument(block, _) = ir.value(value).def
+            && let Some(from) = forwarded(ir, block, value)
+        {
+            return self.level(ir, from);
+        }
+        let used = usize::try_from(self.heir.level(ir, value)?).ok()?;
+        self.params.max_level().checked_sub(used)
+    }
+}
+
+/// The value that a region takes as an argument once, if it does.
+fn forwarded(ir: &Ir, block: Block, value: Value) -> Option<Value> {
+    let holder = ir.region(ir.block(block).region).parent?;
+    match crate::flow::feeders(ir, value).as_slice() {
+        [(op, from)] if *op == holder => Some(*from),
+        _ => None,
+    }
+}
+
+/// The `mgmt.mgmt` of an argument of a function.
+fn argument_attr(ir: &Ir, block: Block, index: usize) -> Option<Attr> {
+    let function = ir.region(ir.block(block).region).parent?;
+    if ir.op(function).kind != OpKind::FuncFunc {
+        return None;
+    }
+    let dict = contract::dictionary(ir, function, Side::Argument, index)?;
+    let AttrData::Dict(entries) = ir.interner.attr_data(dict) else { return None };
+    entries.iter().find(|it| ir.interner.str(it.0) == "mgmt.mgmt").map(|it| it.1)
+}
+
+/// A number in `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on what defines a value.
+pub(super) fn annotated(ir: &Ir, value: Value, key: &str) -> Option<u32> {
+    let attr = match ir.value(value).def {
+        Def::Result(op, _) => ir.attr(op, "mgmt.mgmt"),
+        Def::Argument(block, index) => argument_attr(ir, block, index as usize),
+    };
+    let AttrData::Text(text, _) = ir.interner.attr_data(attr?) else { return None };
+    let text = ir.interner.str(*text);
+    let body = &text[text.find('<')? + 1..];
+    let entry = body.split([',', '>']).find_map(|it| it.trim().strip_prefix(key))?;
+    entry.trim_start().strip_prefix('=')?.trim().parse().ok()
+}
+
+/// The facts of the operands of an op without those that are names of arguments in the header of an op whose form is not known.
+pub(super) fn known<F: Copy>(ir: &Ir, op: Op, operands: &[F]) -> Vec<F> {
+    let data = ir.op(op);
+    let is_operand = |it: &noisy_syntax::Operand| {
+        it.value.is_some() || !(it.maybe_argument && data.form == Form::Opaque)
+    };
+    data.operands.iter().zip(operands).filter(|it| is_operand(it.0)).map(|it| *it.1).collect()
+}

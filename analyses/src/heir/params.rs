@@ -1,0 +1,197 @@
+//! Parameters of a scheme, as a module's attribute says them: `#bgv.scheme_param<logN = 12, Q = [..], P = [..], plaintextModulus = 65537>` (for
+//! BGV and BFV) and `#ckks.scheme_param<logN = 16, Q = [..], P = [..], logDefaultScale = 45>`. Source: HEIR, `lib/Dialect/{BGV,CKKS}/IR`.
+
+use std::fmt;
+
+/// How the encryption is randomized.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encryption {
+    /// With the public key.
+    #[default]
+    PublicKey,
+    /// With the secret key.
+    SecretKey,
+}
+
+/// Parameters of BGV, BFV or CKKS.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SchemeParams {
+    /// The logarithm to base 2 of the ring dimension.
+    pub log_n: u32,
+    /// The primes of the ciphertext modulus, from level 0 up.
+    pub q: Vec<u64>,
+    /// The special primes of key switching.
+    pub p: Vec<u64>,
+    /// The plaintext modulus of BGV and BFV.
+    pub plaintext_modulus: Option<u64>,
+    /// The logarithm to base 2 of the default scale of CKKS.
+    pub log_default_scale: Option<u32>,
+    /// The key that encrypts.
+    pub encryption: Encryption,
+    /// Whether a ciphertext is encrypted under a larger modulus and then switched down.
+    pub is_extended: bool,
+}
+
+/// Why parameters cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParamsError {
+    /// A key that is needed is missing.
+    Missing(&'static str),
+    /// The value of a key cannot be read.
+    Bad(&'static str, String),
+}
+
+impl fmt::Display for ParamsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParamsError::Missing(key) => write!(f, "the scheme parameters have no `{key}`"),
+            ParamsError::Bad(key, value) => {
+                write!(f, "the scheme parameter `{key}` cannot be read: `{value}`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ParamsError {}
+
+impl SchemeParams {
+    /// Reads the text of a `#bgv.scheme_param<...>` or `#ckks.scheme_param<...>` attribute. Keys that are not known are passed over.
+    ///
+    /// # Errors
+    /// Where `logN` or `Q` is missing or a known key has a value of another kind, or one without meaning: no modulus, a modulus below 2, a ring
+    /// dimension beyond 2^32.
+    pub fn parse(text: &str) -> Result<Self, ParamsError> {
+        let body = text.find('<').map_or(text, |at| &text[at + 1..]);
+        let body = body.trim_end().strip_suffix('>').unwrap_or(body);
+        let mut params = SchemeParams {
+            log_n: 0,
+            q: Vec::new(),
+            p: Vec::new(),
+            plaintext_modulus: None,
+            log_default_scale: None,
+            encryption: Encryption::default(),
+            is_extended: false,
+        };
+        let (mut has_n, mut has_q) = (false, false);
+        for (key, value) in entries(body) {
+            match key {
+                "logN" => {
+                    params.log_n = number(value)
+                        .and_then(|it| u32::try_from(it).ok())
+                        .filter(|it| (1..=32).contains(it))
+                        .ok_or_else(|| ParamsError::Bad("logN", value.into()))?;
+                    has_n = true;
+                }
+                "Q" => {
+                    params.q = moduli(value).ok_or_else(|| ParamsError::Bad("Q", value.into()))?;
+                    has_q = true;
+                }
+                "P" => {
+                    params.p = moduli(value).ok_or_else(|| ParamsError::Bad("P", value.into()))?;
+                }
+                "plaintextModulus" => {
+                    let modulus = number(value).filter(|&it| it >= 2);
+                    let bad = || ParamsError::Bad("plaintextModulus", value.into());
+                    params.plaintext_modulus = Some(modulus.ok_or_else(bad)?);
+                }
+                "logDefaultScale" => {
+                    let scale = number(value).and_then(|it| u32::try_from(it).ok());
+                    let bad = || ParamsError::Bad("logDefaultScale", value.into());
+                    params.log_default_scale = Some(scale.ok_or_else(bad)?);
+                }
+                "encryptionType" => {
+                    params.encryption = match value {
+                        "pk" => Encryption::PublicKey,
+                        "sk" => Encryption::SecretKey,
+                        _ => return Err(ParamsError::Bad("encryptionType", value.into())),
+                    }
+                }
+                "encryptionTechnique" => {
+                    params.is_extended = match value {
+                        "standard" => false,
+                        "extended" => true,
+                        _ => return Err(ParamsError::Bad("encryptionTechnique", value.into())),
+                    }
+                }
+                _ => {}
+            }
+        }
+        if !has_n {
+            return Err(ParamsError::Missing("logN"));
+        }
+        if !has_q || params.q.is_empty() {
+            return Err(ParamsError::Missing("Q"));
+        }
+        Ok(params)
+    }
+
+    /// The ring dimension.
+    pub fn n(&self) -> f64 {
+        f64::from(self.log_n).exp2()
+    }
+
+    /// The highest level.
+    pub fn max_level(&self) -> usize {
+        self.q.len() - 1
+    }
+
+    /// The number of digits of key switching: the ratio of the numbers of primes, rounded up.
+    pub fn dnum(&self) -> usize {
+        self.q.len().div_ceil(self.p.len().max(1))
+    }
+}
+
+/// `key = value` pairs, separated by commas outside of brackets.
+fn entries(body: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut depth = 0_i32;
+    body.split(move |c: char| {
+        match c {
+            '[' | '<' | '(' | '{' => depth += 1,
+            ']' | '>' | ')' | '}' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    })
+    .filter_map(|entry| entry.split_once('='))
+    .map(|(key, value)| (key.trim(), value.trim()))
+}
+
+/// An integer, with a type behind it or not.
+fn number(text: &str) -> Option<u64> {
+    text.split(':').next()?.trim().parse().ok()
+}
+
+/// `[3, 5, 7]`, each at least 2.
+fn moduli(text: &str) -> Option<Vec<u64>> {
+    let inside = text.strip_prefix('[')?.strip_suffix(']')?.trim();
+    if inside.is_empty() {
+        return Some(Vec::new());
+    }
+    inside.split(',').map(|it| number(it).filter(|&it| it >= 2)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_read() {
+        let text = "#bgv.scheme_param<logN = 12, Q = [2147565569, 3], P = [2147573761], plaintextModulus = 65537, \
+                    encryptionType = sk, encryptionTechnique = extended>";
+        let params = SchemeParams::parse(text).unwrap();
+        assert_eq!((params.log_n, params.max_level(), params.dnum()), (12, 1, 2));
+        assert_eq!(params.plaintext_modulus, Some(65537));
+        assert_eq!((params.encryption, params.is_extended), (Encryption::SecretKey, true));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said() {
+        let error = |text: &str| SchemeParams::parse(text).unwrap_err();
+        assert_eq!(error("#bgv.scheme_param<Q = [3]>"), ParamsError::Missing("logN"));
+        assert_eq!(error("<logN = 12>"), ParamsError::Missing("Q"));
+        assert_eq!(error("<logN = 12, Q = []>"), ParamsError::Missing("Q"));
+        assert_eq!(error("<logN = 12, Q = [1]>"), ParamsError::Bad("Q", "[1]".into()));
+        assert_eq!(error("<logN = 99, Q = [3]>"), ParamsError::Bad("logN", "99".into()));
+        assert_eq!(error(""), ParamsError::Missing("logN"));
+    }
+}

@@ -1,0 +1,204 @@
+//! Scales of CKKS ciphertexts, as logarithms to base 2, by dataflow.
+//!
+//! *Facts.* A fresh ciphertext, and what a bootstrap gives, has the default scale of the parameters. A product has the sum of the scales of its operands, a modulus switch
+//! takes off the rounded logarithm of the modulus of its level, `mgmt.init` and `mgmt.adjust_scale` have the scale that `mgmt.mgmt` on them says. Everything else
+//! passes on the largest. *Source.* HEIR, `lib/Analysis/ScaleAnalysis`.
+
+use std::fmt;
+
+use noisy_syntax::{Ir, Op, OpKind, Value};
+
+use super::base::{self, Base};
+use super::params::SchemeParams;
+use super::{Ciphertext, Heir, rows};
+use crate::integer::Integers;
+use crate::lattice::{Changed, Lattice};
+use crate::sparse::{Round, Scene, Sparse, SparseForward, Trips};
+
+/// What is known of the scale of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+enum Scale {
+    /// Nothing reaches it.
+    #[default]
+    Bottom,
+    /// No scale is set: a plaintext that is not encoded.
+    Plain,
+    /// The logarithm to base 2.
+    Log2(i64),
+    /// Not known.
+    Unknown,
+}
+
+impl Lattice for Scale {
+    fn bottom() -> Self {
+        Scale::Bottom
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        let before = *self;
+        *self = match (before, *other) {
+            (Scale::Bottom, it) | (it, Scale::Bottom) => it,
+            (Scale::Unknown, _) | (_, Scale::Unknown) => Scale::Unknown,
+            (Scale::Plain, it) | (it, Scale::Plain) => it,
+            (Scale::Log2(a), Scale::Log2(b)) => Scale::Log2(a.max(b)),
+        };
+        Changed::when(*self != before)
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Scale::Bottom => f.write_str("unreached"),
+            Scale::Plain => f.write_str("plaintext"),
+            Scale::Log2(bits) => write!(f, "{bits}"),
+            Scale::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+/// The scales of a program.
+#[derive(Debug)]
+pub struct Scales<'a> {
+    facts: Sparse<Analysis<'a>>,
+}
+
+impl<'a> Scales<'a> {
+    /// Analyzes a program; `None` if the parameters have no default scale.
+    pub fn new(
+        ir: &Ir,
+        integers: &'a Integers,
+        heir: &'a Heir,
+        params: &'a SchemeParams,
+    ) -> Option<Self> {
+        let default = i64::from(params.log_default_scale?);
+        let base = Base { integers, heir, params };
+        let analysis = Analysis { default, marker: std::marker::PhantomData };
+        Some(Self { facts: Sparse::new(&Scene { ir, base: &base }, analysis) })
+    }
+
+    /// The logarithm to base 2 of the scale of a value; `None` if it has none or it is not known.
+    pub fn log2(&self, value: Value) -> Option<i64> {
+        match self.facts.fact(value)? {
+            Scale::Log2(bits) => Some(*bits),
+            _ => None,
+        }
+    }
+}
+
+/// The analysis.
+#[derive(Debug)]
+struct Analysis<'a> {
+    default: i64,
+    marker: std::marker::PhantomData<&'a ()>,
+}
+
+impl<'a> SparseForward for Analysis<'a> {
+    type Fact = Scale;
+    type Base = Base<'a>;
+
+    const REPLAYS: bool = true;
+    const LINKS: bool = false;
+
+    fn carries(&self, _: &Ir, _: Value) -> bool {
+        true
+    }
+
+    fn entry(&mut self, ir: &Scene<'_, Base<'a>>, _: Op, _: usize, value: Value) -> Scale {
+        match ir.base.heir.ciphertext(value) {
+            Ciphertext::Encrypted { .. } => {
+                let annotated = base::annotated(ir, value, "scale").map(i64::from);
+                Scale::Log2(annotated.unwrap_or(self.default))
+            }
+            Ciphertext::Plain => Scale::Plain,
+            _ => Scale::Unknown,
+        }
+    }
+
+    fn unknown(&self) -> Scale {
+        Scale::Unknown
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &Scene<'_, Base<'a>>,
+        op: Op,
+        result: usize,
+        operands: &[Scale],
+        _: &[Round],
+    ) -> Scale {
+        let name = ir.op_name(op);
+        let value = ir.op(op).results[result];
+        if matches!(name, "mgmt.init" | "mgmt.adjust_scale") {
+            let annotated = base::annotated(ir, value, "scale");
+            return annotated.map_or(Scale::Unknown, |it| Scale::Log2(it.into()));
+        }
+        if rows::encrypts(name) || rows::level(name) == Some(rows::LevelRule::Bootstrap) {
+            return Scale::Log2(self.default);
+        }
+        if rows::decrypts(name) {
+            return Scale::Plain;
+        }
+        if ir.op(op).kind == OpKind::FuncCall {
+            return Scale::Unknown;
+        }
+        let operands: Vec<Scale> = base::known(ir, op, operands);
+        for stop in [Scale::Bottom, Scale::Unknown] {
+            if operands.contains(&stop) {
+                return stop;
+            }
+        }
+        let scales = operands.iter().filter_map(|it| match it {
+            Scale::Log2(bits) => Some(*bits),
+            _ => None,
+        });
+        if rows::multiplies(name) {
+            let sum = scales.reduce(i64::saturating_add);
+            return sum.map_or(Scale::Plain, Scale::Log2);
+        }
+        let Some(largest) = scales.max() else { return Scale::Plain };
+        if name != "mgmt.modreduce" {
+            return Scale::Log2(largest);
+        }
+        let from = ir.op(op).operands.first().and_then(|it| it.value);
+        let level = from.and_then(|it| ir.base.level(ir, it));
+        let modulus = level.and_then(|it| ir.base.params.q.get(it));
+        #[allow(clippy::cast_precision_loss, reason = "a logarithm that is rounded to an integer")]
+        let bits = |q: &u64| (*q as f64).log2().round() as i64;
+        modulus.map_or(Scale::Unknown, |q| Scale::Log2(largest - bits(q)))
+    }
+
+    fn may_take(&self, ir: &Scene<'_, Base<'a>>, op: Op, index: usize, _: &Scale) -> bool {
+        ir.base.integers.may_take(ir, op, index)
+    }
+
+    fn trips(&self, ir: &Scene<'_, Base<'a>>, op: Op, _: &dyn Fn(usize) -> Scale) -> Trips {
+        ir.base.integers.trips(ir, op)
+    }
+
+    fn induction(
+        &self,
+        _: &Scene<'_, Base<'a>>,
+        _: Op,
+        _: usize,
+        _: &dyn Fn(usize) -> Scale,
+    ) -> Scale {
+        Scale::Plain
+    }
+
+    fn is_settled(&self, fact: &Scale) -> bool {
+        match fact {
+            // No modulus is that large.
+            Scale::Log2(bits) => *bits > 1 << 16,
+            Scale::Unknown => true,
+            Scale::Bottom | Scale::Plain => false,
+        }
+    }
+
+    fn endless(&self, fact: &Scale) -> Scale {
+        match fact {
+            Scale::Log2(_) => Scale::Unknown,
+            other => *other,
+        }
+    }
+}

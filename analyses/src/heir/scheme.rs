@@ -1,0 +1,89 @@
+//! What the attributes of a module say of the scheme, its parameters and the library that runs it.
+
+use noisy_syntax::{AttrData, Ir, Op, OpKind};
+
+use super::params::{ParamsError, SchemeParams};
+
+/// A scheme of homomorphic encryption.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// `scheme.bgv`
+    Bgv,
+    /// `scheme.bfv`
+    Bfv,
+    /// `scheme.ckks`
+    Ckks,
+}
+
+/// What a module says of its scheme.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The scheme, if it is one that has levels.
+    pub scheme: Option<Scheme>,
+    /// Whether Lattigo runs it.
+    pub is_lattigo: bool,
+    /// The level of what a bootstrap gives: the levels that it takes itself.
+    pub bootstrap_level: u32,
+    /// The parameters, if the module has any.
+    pub params: Option<Result<SchemeParams, ParamsError>>,
+}
+
+impl Setting {
+    /// Reads the attributes of the first module that has some; none count as a module without.
+    pub fn of(ir: &Ir) -> Self {
+        let module = modules(ir).into_iter().find(|&it| !ir.extra(it).attrs.is_empty());
+        let attr = |name: &str| ir.attr(module?, name).map(|it| ir.interner.attr_data(it));
+        let has = |name: &str| attr(name).is_some();
+        let scheme = if has("scheme.bgv") {
+            Some(Scheme::Bgv)
+        } else if has("scheme.bfv") {
+            Some(Scheme::Bfv)
+        } else if has("scheme.ckks") {
+            Some(Scheme::Ckks)
+        } else {
+            None
+        };
+        let is_lattigo = has("backend.lattigo");
+        // HEIR, lib/Target/{OpenFhePke,Lattigo}/TargetConfig.td.
+        let default = match (has("backend.openfhe"), is_lattigo) {
+            (true, _) => 22,
+            (_, true) => 16,
+            _ => 0,
+        };
+        let configured = match attr("backend.config_override") {
+            Some(AttrData::Dict(entries)) => entries.iter().find_map(|&(name, value)| {
+                match (ir.interner.str(name), ir.interner.attr_data(value)) {
+                    ("bootstrapLevelsConsumed", AttrData::Int { value, .. }) => {
+                        u32::try_from(*value).ok()
+                    }
+                    _ => None,
+                }
+            }),
+            _ => None,
+        };
+        let params = attr("bgv.schemeParam").or_else(|| attr("ckks.schemeParam"));
+        let params = params.map(|it| match it {
+            AttrData::Text(text, _) => SchemeParams::parse(ir.interner.str(*text)),
+            _ => Err(ParamsError::Missing("logN")),
+        });
+        Setting { scheme, is_lattigo, bootstrap_level: configured.unwrap_or(default), params }
+    }
+}
+
+/// All modules, outermost first.
+fn modules(ir: &Ir) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut regions = vec![ir.root()];
+    while let Some(region) = regions.pop() {
+        for op in ir.items(region) {
+            let data = ir.op(op);
+            if data.kind == OpKind::BuiltinModule {
+                out.push(op);
+            }
+            if matches!(data.kind, OpKind::Chunk | OpKind::BuiltinModule) {
+                regions.extend(data.regions.iter().map(|it| it.1));
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,177 @@
+use super::*;
+use noisy_syntax::Source;
+
+/// What is said of each named value, by a model.
+fn said(text: &str, of: &dyn Fn(&Heir, &Ir, &Integers, Value) -> Option<String>) -> String {
+    let source = Source::new(text);
+    let ir = source.ir();
+    let integers = Integers::new(ir);
+    let heir = Heir::new(ir, &integers).expect("a program of HEIR's");
+    // The header of an op that is not known may name arguments; those that nothing uses are none.
+    let is_named = |it: &Value| ir.value(*it).ty != noisy_syntax::Type::UNKNOWN;
+    let values = plaintext::values(ir).into_iter().filter(is_named);
+    let said = values.map(|it| {
+        let what = of(&heir, ir, &integers, it).unwrap_or_else(|| "-".into());
+        format!("{}={what}", ir.value_text(it))
+    });
+    said.collect::<Vec<_>>().join(" ")
+}
+
+fn levels(text: &str) -> String {
+    said(text, &|heir, ir, _, value| heir.level(ir, value).map(|it| it.to_string()))
+}
+
+fn dimensions(text: &str) -> String {
+    said(text, &|heir, ir, _, value| heir.dimension(ir, value).map(|it| it.to_string()))
+}
+
+/// A function around the body of a generic with one ciphertext `%a`.
+fn generic(attributes: &str, body: &str) -> String {
+    format!(
+        "module attributes {{{attributes}}} {{
+  func.func @f(%x: !secret.secret<i16>) -> (!secret.secret<i16>) {{
+    %q = arith.constant 3 : i16
+    %p = mgmt.init %q : i16
+    %0 = secret.generic(%x: !secret.secret<i16>) {{
+    ^body(%a: i16):
+{body}
+    }} -> (!secret.secret<i16>)
+    return %0 : !secret.secret<i16>
+  }}
+}}"
+    )
+}
+
+#[test]
+fn a_generic_takes_its_operands_and_gives_what_it_yields() {
+    let body = "%1 = arith.muli %a, %a : i16
+      %2 = mgmt.relinearize %1 : i16
+      %3 = mgmt.modreduce %2 : i16
+      %4 = arith.addi %3, %p : i16
+      secret.yield %4 : i16";
+    let text = generic("scheme.bgv", body);
+    assert_eq!(levels(&text), "%x=0 %q=1 %p=1 %0=1 %a=0 %1=0 %2=0 %3=1 %4=1");
+    assert_eq!(dimensions(&text), "%x=2 %q=2 %p=2 %0=2 %a=2 %1=3 %2=2 %3=2 %4=2");
+}
+
+#[test]
+fn the_custom_form_says_how_many_levels_are_dropped() {
+    let body = "%1 = mgmt.level_reduce %a {levelToDrop = 3 : i64} : i16
+      %2 = mgmt.level_reduce %1 : i16
+      secret.yield %2 : i16";
+    assert_eq!(levels(&generic("scheme.ckks", body)), "%x=0 %q=- %p=- %0=4 %a=0 %1=3 %2=4");
+    // What cannot be read is not taken for the default.
+    let body = "%1 = mgmt.level_reduce %a {levelToDrop = some} : i16
+      secret.yield %1 : i16";
+    assert_eq!(levels(&generic("scheme.ckks", body)), "%x=0 %q=- %p=- %0=- %a=0 %1=-");
+}
+
+#[test]
+fn a_bootstrap_costs_what_the_library_says() {
+    let body = "%1 = mgmt.bootstrap %a : i16
+      secret.yield %1 : i16";
+    let level = |attributes: &str| levels(&generic(attributes, body));
+    assert_eq!(level("backend.lattigo, scheme.ckks"), "%x=0 %q=- %p=- %0=16 %a=0 %1=16");
+    assert_eq!(level("backend.openfhe, scheme.ckks"), "%x=0 %q=- %p=- %0=22 %a=0 %1=22");
+    let own = "backend.config_override = {bootstrapLevelsConsumed = 3 : i32}, backend.lattigo, scheme.ckks";
+    assert_eq!(level(own), "%x=0 %q=- %p=- %0=3 %a=0 %1=3");
+}
+
+#[test]
+fn all_levels_are_those_that_the_module_uses() {
+    let body = "%1 = mgmt.level_reduce %a {levelToDrop = 5 : i64} : i16
+      %2 = mgmt.level_reduce_min %a : i16
+      %3 = mgmt.modreduce %2 : i16
+      secret.yield %2 : i16";
+    // There is no level below the last one.
+    assert_eq!(levels(&generic("scheme.ckks", body)), "%x=0 %q=- %p=- %0=5 %a=0 %1=5 %2=5 %3=-");
+}
+
+#[test]
+fn a_loop_carries_the_level_that_it_takes() {
+    let of = |inside: &str| {
+        let body = format!(
+            "%1 = affine.for %i = 0 to 4 iter_args(%b = %a) -> (i16) {{
+        {inside}
+        affine.yield %c : i16
+      }}
+      secret.yield %1 : i16"
+        );
+        levels(&generic("scheme.bgv", &body))
+    };
+    let same = of("%c = arith.addi %b, %b : i16");
+    assert!(same.ends_with("%1=0 %i=- %b=0 %c=0"), "{same}");
+    // One level less in each iteration: whatever the trip count, there is no one level.
+    let grows = of("%c = mgmt.modreduce %b : i16");
+    assert!(grows.ends_with("%1=- %i=- %b=- %c=-"), "{grows}");
+}
+
+#[test]
+fn plaintexts_do_not_count_in_products() {
+    let body = "%1 = arith.muli %a, %p : i16
+      %2 = arith.muli %1, %a : i16
+      %3 = arith.muli %2, %2 : i16
+      secret.yield %3 : i16";
+    let text = generic("scheme.bgv", body);
+    assert_eq!(dimensions(&text), "%x=2 %q=2 %p=2 %0=5 %a=2 %1=2 %2=3 %3=5");
+}
+
+#[test]
+fn what_a_client_decrypts_has_the_level_of_the_result() {
+    let text = format!(
+        "{}\nfunc.func @d(%e: !secret.secret<i16>) attributes {{client.dec_func = {{func_name = \"f\", index = 0 : i64}}}} {{ return }}",
+        generic("scheme.bgv", "%1 = mgmt.modreduce %a : i16\n secret.yield %1 : i16")
+    );
+    assert!(levels(&text).ends_with("%e=1"), "{}", levels(&text));
+}
+
+#[test]
+fn scales_add_up_and_are_brought_down() {
+    let params = "scheme.ckks, ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797018652673, 35184372121601], P = [1152921504606994433], logDefaultScale = 45>";
+    let body = "%1 = arith.muli %a, %a : i16
+      %2 = mgmt.relinearize %1 : i16
+      %3 = mgmt.modreduce %2 : i16
+      %4 = mgmt.adjust_scale %3 {mgmt.mgmt = #mgmt.mgmt<level = 0, scale = 50>} : i16
+      secret.yield %4 : i16";
+    let scales = said(&generic(params, body), &|heir, ir, integers, value| {
+        heir.scales(ir, integers)?.log2(value).map(|it| it.to_string())
+    });
+    assert_eq!(scales, "%x=45 %q=- %p=- %0=50 %a=45 %1=90 %2=90 %3=45 %4=50");
+}
+
+#[test]
+fn noise_is_that_of_heir() {
+    // The bits that HEIR 2026.9.1 annotates for these parameters.
+    let params = "scheme.bgv, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537, encryptionTechnique = extended>";
+    let text = generic(params, "secret.yield %a : i16");
+    let noise = said(&text, &|heir, ir, integers, value| {
+        let all = heir.noise(ir, integers);
+        let worst = all.iter().find(|it| it.name() == "bgv-noise-by-bound-coeff-worst-case")?;
+        Some(format!("{:.2} of {:.0}", worst.bits(value)?, worst.budget(ir, value)?))
+    });
+    assert_eq!(noise, "%x=27.00 of 30 %q=- %p=- %0=27.00 of 30 %a=27.00 of 30");
+}
+
+#[test]
+fn noise_that_goes_on_to_grow_has_no_bound() {
+    let params = "scheme.bgv, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537>";
+    let body = "%1 = scf.while (%b = %a) : (i16) -> i16 {
+        %c = other.condition : i1
+        scf.condition(%c) %b : i16
+      } do {
+      ^bb0(%d: i16):
+        %e = arith.muli %d, %d : i16
+        scf.yield %e : i16
+      }
+      secret.yield %1 : i16";
+    let noise = said(&generic(params, body), &|heir, ir, integers, value| {
+        heir.noise(ir, integers).first()?.bits(value).map(|it| it.is_finite().to_string())
+    });
+    assert!(noise.contains("%1=false") && noise.contains("%a=true"), "{noise}");
+}
+
+#[test]
+fn other_programs_are_not_heirs() {
+    let source = Source::new("func.func @f(%x: i32) { return }");
+    assert!(Heir::new(source.ir(), &Integers::new(source.ir())).is_none());
+}
