@@ -1,0 +1,272 @@
+//! Conjunctions of affine constraints, and questions about them.
+
+use std::cell::OnceCell;
+
+use num_bigint::BigInt;
+
+use crate::number::Number;
+use crate::rows::Rows;
+use crate::search::Bounds;
+use crate::system::{Hope, System};
+use crate::{Budget, Stop};
+
+/// The integer points that satisfy some equalities and inequalities. Each row has a coefficient per variable, and the constant last.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Conjunction {
+    n_vars: usize,
+    /// Forms that are 0.
+    equal: Vec<Vec<i128>>,
+    /// Forms that are not negative.
+    least: Vec<Vec<i128>>,
+}
+
+/// The least and the greatest value; `None` where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Interval {
+    /// The least value.
+    pub least: Option<i128>,
+    /// The greatest value.
+    pub greatest: Option<i128>,
+}
+
+impl Interval {
+    /// The least interval that holds both.
+    #[must_use]
+    pub fn hull(self, other: Self) -> Self {
+        Self {
+            least: self.least.zip(other.least).map(|(a, b)| a.min(b)),
+            greatest: self.greatest.zip(other.greatest).map(|(a, b)| a.max(b)),
+        }
+    }
+}
+
+impl Conjunction {
+    /// All points of a space.
+    pub fn new(n_vars: usize) -> Self {
+        Self { n_vars, equal: Vec::new(), least: Vec::new() }
+    }
+
+    /// The number of variables.
+    pub fn n_vars(&self) -> usize {
+        self.n_vars
+    }
+
+    /// The forms that are 0.
+    pub fn equalities(&self) -> &[Vec<i128>] {
+        &self.equal
+    }
+
+    /// The forms that are not negative.
+    pub fn inequalities(&self) -> &[Vec<i128>] {
+        &self.least
+    }
+
+    /// Adds a variable that may be any integer; its number.
+    pub fn add_variable(&mut self) -> usize {
+        for row in self.equal.iter_mut().chain(&mut self.least) {
+            row.insert(self.n_vars, 0);
+        }
+        self.n_vars += 1;
+        self.n_vars - 1
+    }
+
+    /// Lets a form be 0.
+    ///
+    /// # Panics
+    /// If it has another number of variables.
+    pub fn equal(&mut self, row: Vec<i128>) {
+        assert_eq!(row.len(), self.n_vars + 1, "a coefficient per variable and the constant");
+        self.equal.push(row);
+    }
+
+    /// Lets a form be 0 or more.
+    ///
+    /// # Panics
+    /// If it has another number of variables.
+    pub fn at_least(&mut self, row: Vec<i128>) {
+        assert_eq!(row.len(), self.n_vars + 1, "a coefficient per variable and the constant");
+        self.least.push(row);
+    }
+
+    /// Adds a variable that is the form divided by `by` and rounded down; its number.
+    ///
+    /// # Panics
+    /// If `by` is not positive.
+    pub fn floor_div(&mut self, mut form: Vec<i128>, by: i128) -> usize {
+        assert!(by > 0, "a positive divisor");
+        let var = self.add_variable();
+        form.insert(var, 0);
+        // 0 <= form - by q <= by - 1
+        let mut low = form.clone();
+        low[var] = -by;
+        let mut high: Vec<i128> = form.iter().map(|it| -it).collect();
+        high[var] = by;
+        high[self.n_vars] += by - 1;
+        self.at_least(low);
+        self.at_least(high);
+        var
+    }
+
+    /// Whether a point satisfies all.
+    pub fn holds(&self, point: &[i128]) -> bool {
+        let value = |row: &Vec<i128>| {
+            row.iter().zip(point).map(|(a, x)| a * x).sum::<i128>() + row[self.n_vars]
+        };
+        self.equal.iter().all(|it| value(it) == 0) && self.least.iter().all(|it| value(it) >= 0)
+    }
+
+    /// Whether no integer point satisfies all.
+    ///
+    /// # Errors
+    /// If the budget is spent first.
+    pub fn is_empty(&self, budget: &mut Budget) -> Result<bool, Stop> {
+        Relation::new(self.clone(), Vec::new()).is_empty(&[], budget)
+    }
+
+    /// The least and the greatest value of a form; `None` if there is no point.
+    ///
+    /// # Errors
+    /// If the budget is spent first.
+    pub fn bounds(&self, form: Vec<i128>, budget: &mut Budget) -> Result<Option<Interval>, Stop> {
+        Relation::new(self.clone(), vec![form]).bounds(&[], 0, budget)
+    }
+
+    fn system<T: Number>(&self, outputs: &[Vec<i128>]) -> Option<System<T>> {
+        Some(System {
+            n_vars: self.n_vars,
+            equal: Rows::of(self.n_vars + 1, &self.equal)?,
+            least: Rows::of(self.n_vars + 1, &self.least)?,
+            outputs: Rows::of(self.n_vars + 1, outputs)?,
+        })
+    }
+}
+
+/// What more is asked of an output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// It is that number.
+    Is(usize, i128),
+    /// It is that number or more.
+    AtLeast(usize, i128),
+    /// It is that number or less.
+    AtMost(usize, i128),
+}
+
+/// A conjunction with outputs, prepared for many questions about these.
+#[derive(Debug)]
+pub struct Relation {
+    points: Conjunction,
+    outputs: Vec<Vec<i128>>,
+    /// The points in machine words, simplified; `None` inside if they do not suffice.
+    words: OnceCell<Option<Option<System<i64>>>>,
+    large: OnceCell<Option<System<BigInt>>>,
+}
+
+impl Relation {
+    /// Prepares. Each output is a row, like those of the constraints.
+    pub fn new(points: Conjunction, outputs: Vec<Vec<i128>>) -> Self {
+        Self { points, outputs, words: OnceCell::new(), large: OnceCell::new() }
+    }
+
+    /// The points.
+    pub fn points(&self) -> &Conjunction {
+        &self.points
+    }
+
+    /// The forms that are asked for.
+    pub fn outputs(&self) -> &[Vec<i128>] {
+        &self.outputs
+    }
+
+    /// The simplified system in machine words: not there if they do not suffice, empty inside if there is no point.
+    fn in_words(&self, budget: &mut Budget) -> Result<Option<&Option<System<i64>>>, Stop> {
+        if self.words.get().is_none() {
+            let system = self.points.system::<i64>(&self.outputs);
+            let made = match system.map(|it| prepared(it, budget)) {
+                Some(Ok(it)) => Some(it),
+                None | Some(Err(Stop::Overflow)) => None,
+                Some(Err(stop)) => return Err(stop),
+            };
+            return Ok(self.words.get_or_init(|| made).as_ref());
+        }
+        Ok(self.words.get().and_then(Option::as_ref))
+    }
+
+    fn in_large(&self, budget: &mut Budget) -> Result<&Option<System<BigInt>>, Stop> {
+        if let Some(it) = self.large.get() {
+            return Ok(it);
+        }
+        let system = self.points.system(&self.outputs).ok_or(Stop::Overflow)?;
+        let made = prepared(system, budget)?;
+        Ok(self.large.get_or_init(|| made))
+    }
+
+    /// Whether there is no point of which all of this holds.
+    ///
+    /// # Errors
+    /// If the budget is spent first.
+    pub fn is_empty(&self, asked: &[Asked], budget: &mut Budget) -> Result<bool, Stop> {
+        if let Some(system) = self.in_words(budget)? {
+            let Some(system) = system else { return Ok(true) };
+            match with(system, asked).and_then(|it| it.is_feasible(budget)) {
+                Err(Stop::Overflow) => {}
+                it => return it.map(|it| !it),
+            }
+        }
+        let Some(system) = self.in_large(budget)? else { return Ok(true) };
+        with(system, asked)?.is_feasible(budget).map(|it| !it)
+    }
+
+    /// The least and the greatest value of an output over the points of which all of this holds; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the budget is spent first, or a bound has more than 127 bits.
+    pub fn bounds(
+        &self,
+        asked: &[Asked],
+        output: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<Interval>, Stop> {
+        if let Some(system) = self.in_words(budget)? {
+            let Some(system) = system else { return Ok(None) };
+            match with(system, asked).and_then(|it| it.bounds(output, budget)) {
+                Err(Stop::Overflow) => {}
+                it => return it?.map(interval).transpose(),
+            }
+        }
+        let Some(system) = self.in_large(budget)? else { return Ok(None) };
+        with(system, asked)?.bounds(output, budget)?.map(interval).transpose()
+    }
+}
+
+fn prepared<T: Number>(
+    mut system: System<T>,
+    budget: &mut Budget,
+) -> Result<Option<System<T>>, Stop> {
+    Ok((system.simplify(budget)? == Hope::Open).then_some(system))
+}
+
+fn interval<T: Number>(it: Bounds<T>) -> Result<Interval, Stop> {
+    let value = |it: Option<T>| it.map(|it| it.get().ok_or(Stop::Overflow)).transpose();
+    Ok(Interval { least: value(it.least)?, greatest: value(it.greatest)? })
+}
+
+fn with<T: Number>(system: &System<T>, asked: &[Asked]) -> Result<System<T>, Stop> {
+    let mut out = system.clone();
+    let end = out.n_vars;
+    for &it in asked {
+        let (Asked::Is(at, value) | Asked::AtLeast(at, value) | Asked::AtMost(at, value)) = it;
+        let value: T = System::number(value)?;
+        let mut row = out.outputs.row(at).to_vec();
+        row[end] = row[end].plus(&value.negated()).ok_or(Stop::Overflow)?;
+        match it {
+            Asked::Is(..) => out.equal.push(&row),
+            Asked::AtLeast(..) => out.least.push(&row),
+            Asked::AtMost(..) => {
+                let row: Vec<T> = row.iter().map(Number::negated).collect();
+                out.least.push(&row);
+            }
+        }
+    }
+    Ok(out)
+}

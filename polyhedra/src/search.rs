@@ -1,0 +1,600 @@
+//! Whether a system has an integer point, and the least and greatest value of a form over its points.
+//!
+//! *Elimination* of a variable x pairs each lower bound `b x >= -l` with each upper bound `a x <= u`. The *real shadow* has `a l + b u >= 0`
+//! for each pair: every integer point of the system lies over one of it. If a or b is 1 in each pair, the reverse holds, too. Otherwise
+//! the *dark shadow* has `a l + b u >= (a - 1)(b - 1)`: over each of its points there is an integer x. Points of the
+//! system that are not over the dark shadow satisfy `b x = -l + i` for some lower bound (or, the same, `a x = u - i` for some upper one) and `0 <= i <= (A b - A - b) / A`, where A
+//! is the largest a: the *splinters*, systems with one equality more (W. Pugh, 1991).
+//!
+//! *Cost.* Each elimination and each splinter removes a variable, so the depth of the recursion is the number of variables. The width
+//! is not bounded by anything useful; the budget is.
+
+use crate::number::Number;
+use crate::rows::{Rows, support};
+use crate::system::{Hope, System, times};
+use crate::{Budget, Stop};
+
+/// Bounds of a form over a set of integer points that is not empty; `None` where there is no bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Bounds<T> {
+    pub(crate) least: Option<T>,
+    pub(crate) greatest: Option<T>,
+}
+
+/// What shadows of one kind say of a variable.
+struct Shadow<T> {
+    /// `None` if they say that there is no point.
+    bounds: Option<Bounds<T>>,
+    /// Whether each elimination was exact, so that this is the truth.
+    is_exact: bool,
+}
+
+/// How a variable stands in the inequalities.
+struct Standing<T> {
+    var: usize,
+    n_lower: usize,
+    n_upper: usize,
+    largest_lower: T,
+    largest_upper: T,
+    /// How many splinters its lower, and its upper bounds have.
+    n_splinters: [u64; 2],
+}
+
+impl<T: Number> Standing<T> {
+    /// Splinters are made of the lower bounds (or else of the upper ones).
+    fn splits_lower(&self) -> bool {
+        self.n_splinters[0] <= self.n_splinters[1]
+    }
+
+    fn is_unbounded(&self) -> bool {
+        self.n_lower == 0 || self.n_upper == 0
+    }
+
+    fn is_exact(&self) -> bool {
+        self.is_unbounded() || self.largest_lower.is_unit() || self.largest_upper.is_unit()
+    }
+
+    /// How many rows more there will be.
+    fn growth(&self) -> isize {
+        (self.n_lower * self.n_upper) as isize - (self.n_lower + self.n_upper) as isize
+    }
+}
+
+impl<T: Number> System<T> {
+    fn standing(&self, var: usize) -> Result<Standing<T>, Stop> {
+        let zero = Self::number(0)?;
+        let mut out = Standing {
+            var,
+            n_lower: 0,
+            n_upper: 0,
+            largest_lower: zero.clone(),
+            largest_upper: zero,
+            n_splinters: [0, 0],
+        };
+        for row in self.least.iter() {
+            match row[var].sign() {
+                1 => {
+                    out.n_lower += 1;
+                    out.largest_lower = out.largest_lower.max(row[var].clone());
+                }
+                -1 => {
+                    out.n_upper += 1;
+                    out.largest_upper = out.largest_upper.max(row[var].negated());
+                }
+                _ => {}
+            }
+        }
+        if !out.is_exact() {
+            for row in self.least.iter() {
+                let (side, opposite) = match row[var].sign() {
+                    1 => (0, &out.largest_upper),
+                    -1 => (1, &out.largest_lower),
+                    _ => continue,
+                };
+                let n = last_splinter(row[var].magnitude(), opposite.magnitude());
+                let n = n.map_or(0, |it| it.saturating_add(1));
+                out.n_splinters[side] = out.n_splinters[side].saturating_add(n);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The variable to eliminate next, but not one of those that `keep`: without bounds first, then exactly and with few rows
+    /// more.
+    fn next_variable(&self, keep: &dyn Fn(usize) -> bool) -> Result<Option<Standing<T>>, Stop> {
+        let mut best: Option<((bool, u64, isize), Standing<T>)> = None;
+        for var in 0..self.n_vars {
+            if keep(var) {
+                continue;
+            }
+            let it = self.standing(var)?;
+            if it.n_lower + it.n_upper == 0 {
+                continue;
+            }
+            if it.is_unbounded() {
+                return Ok(Some(it));
+            }
+            let splinters = it.n_splinters[0].min(it.n_splinters[1]);
+            let cost = (!it.is_exact(), splinters, it.growth());
+            if best.as_ref().is_none_or(|best| cost < best.0) {
+                best = Some((cost, it));
+            }
+        }
+        Ok(best.map(|it| it.1))
+    }
+
+    /// Replaces the rows of a variable by its real or dark shadow.
+    fn eliminate(&mut self, var: usize, is_dark: bool, budget: &mut Budget) -> Result<(), Stop> {
+        let width = self.n_vars + 1;
+        let mut rows = Rows::new(width);
+        let (mut lower, mut upper) = (Vec::new(), Vec::new());
+        for (at, row) in self.least.iter().enumerate() {
+            match row[var].sign() {
+                1 => lower.push(at),
+                -1 => upper.push(at),
+                _ => rows.push(row),
+            }
+        }
+        budget.spend((lower.len() * upper.len() + self.least.len()) * width)?;
+        let minus = Self::number(-1)?;
+        for &low in &lower {
+            for &high in &upper {
+                let (low, high) = (self.least.row(low), self.least.row(high));
+                let (b, a) = (&low[var], high[var].negated());
+                let mut row = Vec::with_capacity(width);
+                for (l, u) in low.iter().zip(high) {
+                    row.push(T::combined(&a, l, b, u).ok_or(Stop::Overflow)?);
+                }
+                if is_dark {
+                    let gap = times(
+                        &a.plus(&minus).ok_or(Stop::Overflow)?,
+                        &b.plus(&minus).ok_or(Stop::Overflow)?,
+                    )?;
+                    row[width - 1] = row[width - 1].plus(&gap.negated()).ok_or(Stop::Overflow)?;
+                }
+                rows.extend(row.into_iter());
+            }
+        }
+        self.least = rows;
+        Ok(())
+    }
+
+    /// Drops the rows of a variable that has no lower or no upper bounds.
+    fn drop_rows(&mut self, var: usize) {
+        for at in (0..self.least.len()).rev() {
+            if !self.least.row(at)[var].is_zero() {
+                self.least.swap_remove(at);
+            }
+        }
+    }
+
+    /// Calls with each splinter of a variable until that says to stop.
+    fn splinters(
+        &self,
+        it: &Standing<T>,
+        budget: &mut Budget,
+        visit: &mut dyn FnMut(System<T>, &mut Budget) -> Result<bool, Stop>,
+    ) -> Result<(), Stop> {
+        let is_lower = it.splits_lower();
+        let largest = if is_lower { &it.largest_upper } else { &it.largest_lower };
+        let minus = Self::number(-1)?;
+        for at in 0..self.least.len() {
+            let row = self.least.row(at);
+            if row[it.var].sign() != if is_lower { 1 } else { -1 } {
+                continue;
+            }
+            let Some(last) = last_splinter(row[it.var].magnitude(), largest.magnitude()) else {
+                continue;
+            };
+            let mut row = row.to_vec();
+            for _ in 0..=last {
+                budget.spend(self.n_vars + 1)?;
+                let mut splinter = self.clone();
+                splinter.equal.push(&row);
+                if visit(splinter, budget)? {
+                    return Ok(());
+                }
+                let end = row.len() - 1;
+                row[end] = row[end].plus(&minus).ok_or(Stop::Overflow)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Eliminates what can be without loss: variables of no output whose real shadow is exact and not larger than what it replaces.
+    /// Whatever is asked of the outputs has the same answer after it.
+    pub(crate) fn simplify(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
+        loop {
+            if self.solve(budget)? == Hope::Empty {
+                return Ok(Hope::Empty);
+            }
+            let outputs = &self.outputs;
+            let is_output = |var: usize| outputs.iter().any(|it| !it[var].is_zero());
+            let mut next = None;
+            for var in 0..self.n_vars {
+                if is_output(var) {
+                    continue;
+                }
+                let it = self.standing(var)?;
+                let is_there = it.n_lower + it.n_upper > 0;
+                if is_there && (it.is_unbounded() || it.is_exact() && it.growth() <= 0) {
+                    next = Some(it);
+                    break;
+                }
+            }
+            match next {
+                None => return Ok(Hope::Open),
+                Some(it) if it.is_unbounded() => self.drop_rows(it.var),
+                Some(it) => self.eliminate(it.var, false, budget)?,
+            }
+        }
+    }
+
+    /// Whether it has an integer point.
+    pub(crate) fn is_feasible(mut self, budget: &mut Budget) -> Result<bool, Stop> {
+        self.outputs = Rows::new(self.n_vars + 1);
+        loop {
+            if self.solve(budget)? == Hope::Empty {
+                return Ok(false);
+            }
+            let Some(it) = self.next_variable(&|_| false)? else { return Ok(true) };
+            if it.is_unbounded() {
+                self.drop_rows(it.var);
+            } else if it.is_exact() {
+                self.eliminate(it.var, false, budget)?;
+            } else {
+                let mut dark = self.clone();
+                dark.eliminate(it.var, true, budget)?;
+                if dark.is_feasible(budget)? {
+                    return Ok(true);
+                }
+                let mut real = self.clone();
+                real.eliminate(it.var, false, budget)?;
+                if !real.is_feasible(budget)? {
+                    return Ok(false);
+                }
+                if let Some(found) = self.try_values(&it, budget)? {
+                    return Ok(found);
+                }
+                let mut found = false;
+                self.splinters(&it, budget, &mut |splinter, budget| {
+                    found = splinter.is_feasible(budget)?;
+                    Ok(found)
+                })?;
+                return Ok(found);
+            }
+        }
+    }
+
+    /// Whether there is a point, by all values of a variable, if these are fewer than its splinters.
+    fn try_values(&self, it: &Standing<T>, budget: &mut Budget) -> Result<Option<bool>, Stop> {
+        let n_splinters = it.n_splinters[0].min(it.n_splinters[1]);
+        if n_splinters < 4 {
+            return Ok(None);
+        }
+        let Some(range) = self.shadow(it.var, false, budget)?.bounds else { return Ok(Some(false)) };
+        let (Some(low), Some(high)) = (range.least, range.greatest) else { return Ok(None) };
+        let n = high.plus(&low.negated()).ok_or(Stop::Overflow)?;
+        if n.magnitude() >= n_splinters {
+            return Ok(None);
+        }
+        let one = Self::number(1)?;
+        let mut value = low;
+        while value <= high {
+            budget.spend(self.n_vars + 1)?;
+            let mut part = self.clone();
+            let mut row = vec![Self::number(0)?; self.n_vars + 1];
+            row[it.var] = one.clone();
+            row[self.n_vars] = value.negated();
+            part.equal.push(&row);
+            if part.is_feasible(budget)? {
+                return Ok(Some(true));
+            }
+            value = value.plus(&one).ok_or(Stop::Overflow)?;
+        }
+        Ok(Some(false))
+    }
+
+    /// The least and the greatest value of the output `at` over all integer points; `None` if there is no point.
+    ///
+    /// Real shadows alone give bounds that hold all values, dark shadows alone some that are taken. What is between is searched
+    /// by halves, asking for a point. Where there is a point and no bound in the rationals, there is none in the integers.
+    pub(crate) fn bounds(
+        mut self,
+        at: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<Bounds<T>>, Stop> {
+        // The other outputs do not matter any more.
+        let mut only = Rows::new(self.n_vars + 1);
+        only.push(self.outputs.row(at));
+        self.outputs = only;
+        loop {
+            if self.solve(budget)? == Hope::Empty {
+                return Ok(None);
+            }
+            let form = self.outputs.row(0).to_vec();
+            let vars: Vec<usize> = support(&form).collect();
+            match vars[..] {
+                [] => {
+                    let value = form[self.n_vars].clone();
+                    let there = self.is_feasible(budget)?;
+                    return Ok(there.then(|| Bounds {
+                        least: Some(value.clone()),
+                        greatest: Some(value),
+                    }));
+                }
+                [_] => break,
+                _ => self.name_output(&form)?,
+            }
+        }
+        // From here on in terms of the variable.
+        let form = self.outputs.row(0).to_vec();
+        let Some(var) = support(&form).next() else { return Err(Stop::Overflow) };
+        let Some(found) = self.bounds_of_named(var, budget)? else { return Ok(None) };
+        let one = Self::number(1)?;
+        let value = |it: Option<T>| -> Result<Option<T>, Stop> {
+            it.map(|it| {
+                T::combined(&form[var], &it, &one, &form[self.n_vars]).ok_or(Stop::Overflow)
+            })
+            .transpose()
+        };
+        let (low, high) = (value(found.least)?, value(found.greatest)?);
+        let (least, greatest) = if form[var].sign() > 0 { (low, high) } else { (high, low) };
+        Ok(Some(Bounds { least, greatest }))
+    }
+
+    /// The bounds of a variable.
+    fn bounds_of_named(&self, var: usize, budget: &mut Budget) -> Result<Option<Bounds<T>>, Stop> {
+        let Shadow { bounds: outer, is_exact } = self.shadow(var, false, budget)?;
+        let Some(outer) = outer else { return Ok(None) };
+        if is_exact {
+            return Ok(Some(outer));
+        }
+        let inner = self.shadow(var, true, budget)?.bounds;
+        if inner.as_ref() == Some(&outer) {
+            return Ok(inner);
+        }
+        let inner = match inner {
+            Some(it) => it,
+            None if self.clone().is_feasible(budget)? => {
+                // No value is known yet, but there is one: the first one from the side that has a bound.
+                let Some(known) = self.some_value(var, &outer, budget)? else { return Ok(None) };
+                Bounds { least: Some(known.clone()), greatest: Some(known) }
+            }
+            None => return Ok(None),
+        };
+        let least = match (&outer.least, inner.least) {
+            (Some(end), Some(known)) => Some(self.closest(var, end, known, true, budget)?),
+            _ => None,
+        };
+        let greatest = match (&outer.greatest, inner.greatest) {
+            (Some(end), Some(known)) => Some(self.closest(var, end, known, false, budget)?),
+            _ => None,
+        };
+        Ok(Some(Bounds { least, greatest }))
+    }
+
+    /// A value that the variable surely takes, when there is a point: a least or greatest one, or any if it has no bound.
+    fn some_value(
+        &self,
+        var: usize,
+        outer: &Bounds<T>,
+        budget: &mut Budget,
+    ) -> Result<Option<T>, Stop> {
+        // Grows an interval around the end that there is, or around zero, until it holds a value.
+        let (from, up) = match outer {
+            Bounds { least: Some(it), .. } => (it.clone(), true),
+            Bounds { greatest: Some(it), .. } => (it.clone(), false),
+            _ => (Self::number(0)?, true),
+        };
+        let is_open = outer.least.is_none() && outer.greatest.is_none();
+        let mut size = Self::number(0)?;
+        let one = Self::number(1)?;
+        loop {
+            let (near, far) = (from.plus(&size.negated()), from.plus(&size));
+            let (near, far) = (near.ok_or(Stop::Overflow)?, far.ok_or(Stop::Overflow)?);
+            let (low, high) = match (is_open, up) {
+                (true, _) => (near, far),
+                (false, true) => (from.clone(), far),
+                (false, false) => (near, from.clone()),
+            };
+            let mut part = self.clone();
+            part.limit(var, &low, true)?;
+            part.limit(var, &high, false)?;
+            if part.is_feasible(budget)? {
+                // Inside of it, the least by halves.
+                return self.closest_in(var, &low, high, budget).map(Some);
+            }
+            size = T::combined(&size, &Self::number(2)?, &one, &one).ok_or(Stop::Overflow)?;
+            budget.spend(1)?;
+        }
+    }
+
+    /// The least value from `low` on, where there is one up to `high`.
+    fn closest_in(
+        &self,
+        var: usize,
+        low: &T,
+        high: T,
+        budget: &mut Budget,
+    ) -> Result<T, Stop> {
+        let mut part = self.clone();
+        part.limit(var, low, true)?;
+        part.closest(var, low, high, true, budget)
+    }
+
+    /// The value closest to `end` (from above, if `up`) where there is one between `end` and `known`.
+    fn closest(
+        &self,
+        var: usize,
+        end: &T,
+        known: T,
+        up: bool,
+        budget: &mut Budget,
+    ) -> Result<T, Stop> {
+        let (mut end, mut known) = (end.clone(), known);
+        let one = Self::number(1)?;
+        let two = Self::number(2)?;
+        while end != known {
+            // The middle, towards the end.
+            let sum = end.plus(&known).ok_or(Stop::Overflow)?;
+            let middle = if up {
+                sum.floor_div(&two)
+            } else {
+                sum.plus(&one).ok_or(Stop::Overflow)?.floor_div(&two)
+            };
+            let mut part = self.clone();
+            part.limit(var, &middle, !up)?;
+            if part.is_feasible(budget)? {
+                known = middle;
+            } else {
+                let step = if up { one.clone() } else { one.negated() };
+                end = middle.plus(&step).ok_or(Stop::Overflow)?;
+            }
+        }
+        Ok(known)
+    }
+
+    /// Lets a variable be at least (`true`) or at most that number.
+    fn limit(&mut self, var: usize, value: &T, is_lower: bool) -> Result<(), Stop> {
+        let mut row = vec![Self::number(0)?; self.n_vars + 1];
+        let one = Self::number(1)?;
+        row[var] = if is_lower { one } else { one.negated() };
+        row[self.n_vars] = if is_lower { value.negated() } else { value.clone() };
+        self.least.push(&row);
+        Ok(())
+    }
+
+    /// The bounds of a variable by shadows of one kind alone.
+    fn shadow(&self, var: usize, is_dark: bool, budget: &mut Budget) -> Result<Shadow<T>, Stop> {
+        let mut it = self.clone();
+        it.outputs = Rows::new(self.n_vars + 1);
+        let mut output = vec![Self::number(0)?; self.n_vars + 1];
+        output[var] = Self::number(1)?;
+        it.outputs.push(&output);
+        let mut is_exact = true;
+        loop {
+            if it.solve(budget)? == Hope::Empty {
+                return Ok(Shadow { bounds: None, is_exact });
+            }
+            let form = it.outputs.row(0).to_vec();
+            let vars: Vec<usize> = support(&form).collect();
+            let var = match vars[..] {
+                [] => {
+                    // The value is known; whether there is a point is not.
+                    let value = form[it.n_vars].clone();
+                    let mut rest = it;
+                    let there = rest.survives(is_dark, &mut is_exact, budget)?;
+                    let bounds =
+                        there.then(|| Bounds { least: Some(value.clone()), greatest: Some(value) });
+                    return Ok(Shadow { bounds, is_exact });
+                }
+                [var] => var,
+                _ => {
+                    it.name_output(&form)?;
+                    continue;
+                }
+            };
+            match it.next_variable(&|other| other == var)? {
+                None => {
+                    return Ok(Shadow { bounds: it.bounds_of_variable(var, &form)?, is_exact });
+                }
+                Some(next) => it.step(&next, is_dark, &mut is_exact, budget)?,
+            }
+        }
+    }
+
+    /// One elimination by a shadow.
+    fn step(
+        &mut self,
+        next: &Standing<T>,
+        is_dark: bool,
+        is_exact: &mut bool,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        if next.is_unbounded() {
+            self.drop_rows(next.var);
+            return Ok(());
+        }
+        *is_exact &= next.is_exact();
+        self.eliminate(next.var, is_dark && !next.is_exact(), budget)
+    }
+
+    /// Whether shadows of one kind do not end in a contradiction.
+    fn survives(
+        &mut self,
+        is_dark: bool,
+        is_exact: &mut bool,
+        budget: &mut Budget,
+    ) -> Result<bool, Stop> {
+        loop {
+            if self.solve(budget)? == Hope::Empty {
+                return Ok(false);
+            }
+            match self.next_variable(&|_| false)? {
+                None => return Ok(true),
+                Some(next) => self.step(&next, is_dark, is_exact, budget)?,
+            }
+        }
+    }
+
+    /// Lets one variable be the part of the output that varies, divided by its divisor.
+    fn name_output(&mut self, form: &[T]) -> Result<(), Stop> {
+        let divisor = crate::rows::content(form).ok_or(Stop::Overflow)?;
+        let zero = Self::number(0)?;
+        let name = self.add_variable()?;
+        let (constant, coefficients) = form.split_last().ok_or(Stop::Overflow)?;
+        let mut row: Vec<T> = coefficients.iter().map(|it| it.floor_div(&divisor)).collect();
+        row.push(Self::number(-1)?);
+        row.push(zero.clone());
+        self.equal.push(&row);
+        let mut output = vec![zero; self.n_vars + 1];
+        output[name] = divisor;
+        output[self.n_vars] = constant.clone();
+        let mut only = Rows::new(self.n_vars + 1);
+        only.push(&output);
+        self.outputs = only;
+        Ok(())
+    }
+
+    /// The bounds of a form of one variable, when no other is left.
+    fn bounds_of_variable(&self, var: usize, form: &[T]) -> Result<Option<Bounds<T>>, Stop> {
+        let (mut low, mut high): (Option<T>, Option<T>) = (None, None);
+        for row in self.least.iter() {
+            let constant = &row[self.n_vars];
+            match row[var].sign() {
+                // b x + c >= 0: x >= ceil(-c / b) = -floor(c / b)
+                1 => {
+                    let bound = constant.floor_div(&row[var]).negated();
+                    low = Some(low.map_or(bound.clone(), |it| it.max(bound)));
+                }
+                -1 => {
+                    let bound = constant.floor_div(&row[var].negated());
+                    high = Some(high.map_or(bound.clone(), |it| it.min(bound)));
+                }
+                _ => {}
+            }
+        }
+        if let (Some(low), Some(high)) = (&low, &high)
+            && low > high
+        {
+            return Ok(None);
+        }
+        let one = Self::number(1)?;
+        let value = |it: Option<T>| -> Result<Option<T>, Stop> {
+            it.map(|it| T::combined(&form[var], &it, &one, &form[self.n_vars]).ok_or(Stop::Overflow))
+                .transpose()
+        };
+        let (low, high) = (value(low)?, value(high)?);
+        let (least, greatest) = if form[var].sign() > 0 { (low, high) } else { (high, low) };
+        Ok(Some(Bounds { least, greatest }))
+    }
+}
+
+/// The last i of the splinters `b x = -l + i`, if there is one: (A b - A - b) / A rounded down. Sizes that are cut off at the end of
+/// a word give more splinters than any budget allows.
+fn last_splinter(b: u64, largest: u64) -> Option<u64> {
+    let (b, largest) = (u128::from(b), u128::from(largest));
+    let numerator = (largest * b).checked_sub(largest + b)?;
+    Some(u64::try_from(numerator / largest).unwrap_or(u64::MAX))
+}

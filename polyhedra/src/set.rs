@@ -1,0 +1,39 @@
+//! Unions of conjunctions.
+
+use crate::{Budget, Conjunction, Interval, Stop};
+
+/// A union of conjunctions over the same variables.
+#[derive(Clone, Debug)]
+pub struct Set {
+    /// The parts; they may overlap.
+    pub parts: Vec<Conjunction>,
+}
+
+impl Set {
+    /// Whether there is no integer point.
+    ///
+    /// # Errors
+    /// If the budget is spent first.
+    pub fn is_empty(&self, budget: &mut Budget) -> Result<bool, Stop> {
+        for part in &self.parts {
+            if !part.is_empty(budget)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The least and the greatest value of a form; `None` if there is no point.
+    ///
+    /// # Errors
+    /// If the budget is spent first.
+    pub fn bounds(&self, form: &[i128], budget: &mut Budget) -> Result<Option<Interval>, Stop> {
+        let mut out: Option<Interval> = None;
+        for part in &self.parts {
+            if let Some(found) = part.bounds(form.to_vec(), budget)? {
+                out = Some(out.map_or(found, |it| it.hull(found)));
+            }
+        }
+        Ok(out)
+    }
+}

@@ -1,0 +1,251 @@
+//! A system of equalities and inequalities in integers: equalities are solved, inequalities tidied.
+//!
+//! *Equalities* are solved as in the Omega test (W. Pugh, "The Omega test: a fast and practical integer programming algorithm for
+//! dependence analysis", 1991): a variable with the coefficient 1 or -1 is replaced; where there is none, the variable of the
+//! smallest coefficient is written by a new one, with the remainders of the other coefficients, which are smaller. The new
+//! variable takes the column of the old one.
+//!
+//! *Inequalities* are divided by the divisor of their coefficients, the constant rounded down, which cuts off no integer point. Of
+//! parallel ones the tightest is kept; two that meet face to face become an equality.
+//!
+//! *Outputs* are forms that follow each replacement: they say what the old variables are in those that are left.
+//!
+//! *Law.* Integer points before and after correspond to each other, with equal outputs.
+
+use crate::number::Number;
+use crate::rows::{Rows, content, support};
+use crate::{Budget, Stop};
+
+/// A system; every variable is some integer.
+#[derive(Clone, Debug)]
+pub(crate) struct System<T> {
+    pub(crate) n_vars: usize,
+    /// Forms that are 0.
+    pub(crate) equal: Rows<T>,
+    /// Forms that are not negative.
+    pub(crate) least: Rows<T>,
+    /// Forms that are asked for.
+    pub(crate) outputs: Rows<T>,
+}
+
+/// Whether there may be an integer point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hope {
+    /// There is none.
+    Empty,
+    /// Not known yet.
+    Open,
+}
+
+impl<T: Number> System<T> {
+    pub(crate) fn number(value: i128) -> Result<T, Stop> {
+        T::of(value).ok_or(Stop::Overflow)
+    }
+
+    /// Solves the equalities and tidies the inequalities until nothing changes; in the end there is no equality.
+    pub(crate) fn solve(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
+        loop {
+            if self.solve_equalities(budget)? == Hope::Empty {
+                return Ok(Hope::Empty);
+            }
+            if self.tidy(budget)? == Hope::Empty {
+                return Ok(Hope::Empty);
+            }
+            if self.equal.is_empty() {
+                return Ok(Hope::Open);
+            }
+        }
+    }
+
+    fn solve_equalities(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
+        loop {
+            // Divides by common divisors, drops what says nothing.
+            let mut at = 0;
+            while at < self.equal.len() {
+                let row = self.equal.row_mut(at);
+                let divisor = content(row).ok_or(Stop::Overflow)?;
+                let (constant, _) = row.split_last().ok_or(Stop::Overflow)?;
+                if divisor.is_zero() {
+                    if !constant.is_zero() {
+                        return Ok(Hope::Empty);
+                    }
+                    self.equal.swap_remove(at);
+                    continue;
+                }
+                if !divisor.is_unit() {
+                    for it in row.iter_mut() {
+                        let quotient = it.floor_div(&divisor);
+                        let one = Self::number(-1)?;
+                        let rest = T::combined(&Self::number(1)?, it, &one, &times(&quotient, &divisor)?);
+                        if !rest.ok_or(Stop::Overflow)?.is_zero() {
+                            return Ok(Hope::Empty);
+                        }
+                        *it = quotient;
+                    }
+                }
+                at += 1;
+            }
+            let Some((row, var)) = self.pivot() else { return Ok(Hope::Open) };
+            let pivot = self.equal.row(row).to_vec();
+            budget.spend((self.equal.len() + self.least.len()) * self.n_vars)?;
+            let mut form = Vec::with_capacity(pivot.len());
+            if pivot[var].is_unit() {
+                // ±x + rest = 0: x = ∓rest.
+                let is_positive = pivot[var].sign() > 0;
+                form.extend(pivot.iter().map(|it| if is_positive { it.negated() } else { it.clone() }));
+                form[var] = Self::number(0)?;
+                self.equal.swap_remove(row);
+            } else {
+                // With m = |a| + 1: a_i mod^ m is in -m/2 .. m/2, and the form with these coefficients is a multiple of m.
+                let sign = pivot[var].sign();
+                let size = if sign < 0 { pivot[var].negated() } else { pivot[var].clone() };
+                let modulus = size.plus(&Self::number(1)?).ok_or(Stop::Overflow)?;
+                for it in &pivot {
+                    let rest = centered(it, &modulus)?;
+                    form.push(if sign < 0 { rest.negated() } else { rest });
+                }
+                form[var] = if sign < 0 { modulus } else { modulus.negated() };
+            }
+            for rows in [&mut self.equal, &mut self.least, &mut self.outputs] {
+                rows.substitute(var, &form).ok_or(Stop::Overflow)?;
+            }
+        }
+    }
+
+    /// The equality to solve next and for which variable: a coefficient of 1 first, of a variable that no output names and few
+    /// rows; else the smallest coefficient. The variables of a single output stay where the others can be solved for, so that an
+    /// output that was named keeps its name.
+    fn pivot(&self) -> Option<(usize, usize)> {
+        let mut best: Option<((u64, bool, usize), (usize, usize))> = None;
+        for (at, row) in self.equal.iter().enumerate() {
+            let is_output = |var: usize| self.outputs.iter().any(|it| !it[var].is_zero());
+            let spares_output = self.outputs.len() == 1 && {
+                let others = support(row).filter(|it| !is_output(*it));
+                let divisor = others.fold(None, |out: Option<T>, it| {
+                    Some(out.map_or_else(|| row[it].clone(), |out| out.gcd(&row[it])))
+                });
+                divisor.is_some_and(|it| it.is_unit())
+            };
+            for var in support(row) {
+                let is_output = is_output(var);
+                if is_output && spares_output {
+                    continue;
+                }
+                let size = row[var].magnitude();
+                if best.as_ref().is_some_and(|it| size > it.0.0) {
+                    continue;
+                }
+                let n_rows = self.least.iter().filter(|it| !it[var].is_zero()).count();
+                let cost = (size, is_output, n_rows);
+                if best.as_ref().is_none_or(|it| cost < it.0) {
+                    best = Some((cost, (at, var)));
+                }
+            }
+        }
+        best.map(|it| it.1)
+    }
+
+    /// Divides, rounds, and compares parallel inequalities.
+    pub(crate) fn tidy(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
+        budget.spend(self.least.len() * self.n_vars)?;
+        let mut keys: Vec<(u64, usize)> = Vec::with_capacity(self.least.len());
+        let mut at = 0;
+        while at < self.least.len() {
+            let row = self.least.row_mut(at);
+            let divisor = content(row).ok_or(Stop::Overflow)?;
+            let last = row.len() - 1;
+            if divisor.is_zero() {
+                if row[last].sign() < 0 {
+                    return Ok(Hope::Empty);
+                }
+                self.least.swap_remove(at);
+                continue;
+            }
+            if !divisor.is_unit() {
+                for it in row.iter_mut() {
+                    *it = it.floor_div(&divisor);
+                }
+            }
+            keys.push((direction_hash(row), at));
+            at += 1;
+        }
+        keys.sort_unstable();
+        let mut dead = vec![false; self.least.len()];
+        for (i, &(hash, a)) in keys.iter().enumerate() {
+            for &(other, b) in &keys[i + 1..] {
+                if other != hash || dead[a] {
+                    break;
+                }
+                if dead[b] {
+                    continue;
+                }
+                let (x, y) = (self.least.row(a), self.least.row(b));
+                let last = x.len() - 1;
+                if x[..last] == y[..last] {
+                    let weaker = if x[last] <= y[last] { b } else { a };
+                    dead[weaker] = true;
+                } else if is_opposite(&x[..last], &y[..last]) {
+                    let gap = x[last].plus(&y[last]).ok_or(Stop::Overflow)?;
+                    if gap.sign() < 0 {
+                        return Ok(Hope::Empty);
+                    }
+                    if gap.is_zero() {
+                        let row = x.to_vec();
+                        self.equal.push(&row);
+                        (dead[a], dead[b]) = (true, true);
+                    }
+                }
+            }
+        }
+        for at in (0..dead.len()).rev() {
+            if dead[at] {
+                self.least.swap_remove(at);
+            }
+        }
+        Ok(Hope::Open)
+    }
+
+    /// Adds a variable that is in no row yet.
+    pub(crate) fn add_variable(&mut self) -> Result<usize, Stop> {
+        let zero = Self::number(0)?;
+        for rows in [&mut self.equal, &mut self.least, &mut self.outputs] {
+            rows.widen(&zero);
+        }
+        self.n_vars += 1;
+        Ok(self.n_vars - 1)
+    }
+}
+
+pub(crate) fn times<T: Number>(a: &T, b: &T) -> Result<T, Stop> {
+    let zero = T::of(0).ok_or(Stop::Overflow)?;
+    T::combined(a, b, &zero, &zero).ok_or(Stop::Overflow)
+}
+
+/// The remainder of a division that rounds to the nearest: at most half of the modulus in size.
+fn centered<T: Number>(value: &T, modulus: &T) -> Result<T, Stop> {
+    let two = T::of(2).ok_or(Stop::Overflow)?;
+    let one = T::of(1).ok_or(Stop::Overflow)?;
+    let (numerator, denominator) =
+        (T::combined(&two, value, &one, modulus).ok_or(Stop::Overflow)?, times(&two, modulus)?);
+    let quotient = numerator.floor_div(&denominator);
+    T::combined(&one, value, &quotient.negated(), modulus).ok_or(Stop::Overflow)
+}
+
+fn is_opposite<T: Number>(x: &[T], y: &[T]) -> bool {
+    x.iter().zip(y).all(|(x, y)| *x == y.negated())
+}
+
+/// Equal for rows whose coefficients are equal or opposite.
+fn direction_hash<T: Number>(row: &[T]) -> u64 {
+    let mut out = 0_u64;
+    let mut first = 0;
+    for it in &row[..row.len() - 1] {
+        if first == 0 {
+            first = it.sign();
+        }
+        let sign = u64::from(it.sign() == first);
+        let mixed = it.magnitude().wrapping_mul(2).wrapping_add(sign);
+        out = (out.rotate_left(5) ^ mixed).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+    out
+}

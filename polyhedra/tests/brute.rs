@@ -1,0 +1,135 @@
+//! Answers against the plainest way to find them: to look at every point of a box.
+
+use noisy_polyhedra::{Asked, Budget, Conjunction, Interval, Relation};
+use proptest::prelude::*;
+
+const BOX: i128 = 6;
+
+/// Constraints over a small box: how many variables, and rows that are equalities (`true`) or not.
+fn system() -> impl Strategy<Value = (usize, Vec<(bool, Vec<i128>)>, Vec<i128>)> {
+    (1_usize..=4).prop_flat_map(|n| {
+        let row = proptest::collection::vec(-7_i128..=7, n)
+            .prop_flat_map(|it| (Just(it), -20_i128..=20))
+            .prop_map(|(mut it, constant)| {
+                it.push(constant);
+                it
+            });
+        let rows = proptest::collection::vec((prop::bool::weighted(0.25), row.clone()), 0..5);
+        (Just(n), rows, row)
+    })
+}
+
+fn conjunction(n: usize, rows: &[(bool, Vec<i128>)], scale: i128) -> Conjunction {
+    let mut out = Conjunction::new(n);
+    for var in 0..n {
+        for sign in [1, -1] {
+            let mut row = vec![0; n + 1];
+            (row[var], row[n]) = (sign, BOX);
+            out.at_least(row);
+        }
+    }
+    for (is_equality, row) in rows {
+        let row = row.iter().map(|it| it * scale).collect();
+        if *is_equality { out.equal(row) } else { out.at_least(row) }
+    }
+    out
+}
+
+fn points(n: usize) -> Vec<Vec<i128>> {
+    let mut out = vec![Vec::new()];
+    for _ in 0..n {
+        let longer = out.iter().flat_map(|it: &Vec<i128>| {
+            (-BOX..=BOX).map(move |x| it.iter().copied().chain([x]).collect())
+        });
+        out = longer.collect();
+    }
+    out
+}
+
+fn value(form: &[i128], point: &[i128]) -> i128 {
+    form.iter().zip(point).map(|(a, x)| a * x).sum::<i128>() + form[point.len()]
+}
+
+fn range(values: impl Iterator<Item = i128>) -> Option<Interval> {
+    values.fold(None, |out: Option<Interval>, it| {
+        let one = Interval { least: Some(it), greatest: Some(it) };
+        Some(out.map_or(one, |out| out.hull(one)))
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 1500 }))]
+
+    #[test]
+    fn points_and_bounds_are_those_of_the_box((n, rows, form) in system()) {
+        let set = conjunction(n, &rows, 1);
+        let inside: Vec<_> = points(n).into_iter().filter(|it| set.holds(it)).collect();
+        let mut budget = Budget::new(20_000_000);
+        prop_assert_eq!(set.is_empty(&mut budget), Ok(inside.is_empty()));
+        let expected = range(inside.iter().map(|it| value(&form, it)));
+        prop_assert_eq!(set.bounds(form.clone(), &mut budget), Ok(expected));
+    }
+
+    /// Coefficients near the end of a machine word: the same answers, by numbers without a limit.
+    #[test]
+    fn large_numbers_change_nothing((n, rows, form) in system(), scale in (1_i128 << 60)..(1_i128 << 62)) {
+        let large = conjunction(n, &rows, scale);
+        let small = conjunction(n, &rows, 1);
+        let mut budget = Budget::new(40_000_000);
+        let form: Vec<i128> = form.iter().map(|it| it * scale).collect();
+        let inside = points(n).into_iter().filter(|it| small.holds(it));
+        let expected = range(inside.map(|it| value(&form, &it)));
+        prop_assert_eq!(large.bounds(form, &mut budget), Ok(expected));
+    }
+
+    /// Questions to a prepared relation are those to a system with the same rows.
+    #[test]
+    fn what_is_asked_of_outputs_is_a_constraint((n, rows, form) in system(), k in -20_i128..20, kind in 0..3) {
+        let set = conjunction(n, &rows, 1);
+        let mut other = vec![0; n + 1];
+        other[0] = 1;
+        let relation = Relation::new(set.clone(), vec![form.clone(), other.clone()]);
+        let (asked, keep): (_, fn(i128, i128) -> bool) = match kind {
+            0 => (Asked::Is(0, k), |a, b| a == b),
+            1 => (Asked::AtLeast(0, k), |a, b| a >= b),
+            _ => (Asked::AtMost(0, k), |a, b| a <= b),
+        };
+        let mut budget = Budget::new(20_000_000);
+        let inside: Vec<_> = points(n).into_iter().filter(|it| set.holds(it) && keep(value(&form, it), k)).collect();
+        let expected = range(inside.iter().map(|it| value(&other, it)));
+        prop_assert_eq!(relation.is_empty(&[asked], &mut budget), Ok(expected.is_none()));
+        prop_assert_eq!(relation.bounds(&[asked], 1, &mut budget), Ok(expected));
+    }
+
+    /// A quotient rounded down is that, of any number.
+    #[test]
+    fn quotients_are_rounded_down(x in -1000_i128..1000, by in 1_i128..50) {
+        let mut set = Conjunction::new(1);
+        set.equal(vec![1, -x]);
+        let quotient = set.floor_div(vec![1, 0], by);
+        let mut form = vec![0; 3];
+        form[quotient] = 1;
+        let expected = Interval { least: Some(x.div_euclid(by)), greatest: Some(x.div_euclid(by)) };
+        prop_assert_eq!(set.bounds(form, &mut Budget::new(100_000)), Ok(Some(expected)));
+    }
+}
+
+/// `x` is a multiple of 6 and of 4, from some number on.
+#[test]
+fn bounds_may_be_missing() {
+    let mut set = Conjunction::new(3);
+    set.equal(vec![1, -6, 0, 0]);
+    set.equal(vec![1, 0, -4, 0]);
+    set.at_least(vec![1, 0, 0, -25]);
+    let found = set.bounds(vec![1, 0, 0, 0], &mut Budget::new(100_000));
+    assert_eq!(found, Ok(Some(Interval { least: Some(36), greatest: None })));
+}
+
+/// A budget that is spent is said, not guessed around.
+#[test]
+fn a_spent_budget_is_no_answer() {
+    let mut set = Conjunction::new(3);
+    set.at_least(vec![27, -11, 13, -5]);
+    set.at_least(vec![-27, 11, -13, 9]);
+    assert_eq!(set.is_empty(&mut Budget::new(3)), Err(noisy_polyhedra::Stop::Exhausted));
+}
