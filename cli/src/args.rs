@@ -336,6 +336,8 @@ pub(crate) enum Stage {
     Cfg,
     /// The visits of the solver, analysis after analysis
     Trace,
+    /// What iterations of loops depend on: a JSON object a line for each pair of accesses and each loop
+    Dependences,
 }
 
 /// Which diagnostics must be expected.

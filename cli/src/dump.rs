@@ -90,6 +90,9 @@ fn printed(
         }
         Stage::Facts => dump::facts(&Document::with_model(text, model()?)),
         Stage::Cfg => dump::cfg(&Document::with_model(text, model()?)),
+        Stage::Dependences => {
+            noisy_loops::dump::dependences_json(&Source::new(text), &noisy_loops::Limits::default())
+        }
         Stage::Trace => dump::trace(Source::new(text).ir(), model()?),
     })
 }

@@ -4,11 +4,11 @@ use std::cell::OnceCell;
 
 use num_bigint::BigInt;
 
+use crate::budget::{Budget, Stop};
 use crate::number::Number;
 use crate::rows::Rows;
 use crate::search::Bounds;
 use crate::system::{Hope, System};
-use crate::{Budget, Stop};
 
 /// The integer points that satisfy some equalities and inequalities. Each row has a coefficient per variable, and the constant last.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -157,9 +157,21 @@ pub enum Asked {
 pub struct Relation {
     points: Conjunction,
     outputs: Vec<Vec<i128>>,
-    /// The points in machine words, simplified; `None` inside if they do not suffice.
-    words: OnceCell<Option<Option<System<i64>>>>,
-    large: OnceCell<Option<System<BigInt>>>,
+    /// The points in machine words, simplified.
+    words: OnceCell<Prepared<i64>>,
+    /// The points in numbers without a limit.
+    large: OnceCell<Prepared<BigInt>>,
+}
+
+/// A system to ask.
+#[derive(Debug)]
+enum Prepared<T> {
+    /// The numbers do not suffice.
+    Overflow,
+    /// It has no point.
+    Empty,
+    /// Whether it has a point depends on what is asked.
+    Open(System<T>),
 }
 
 impl Relation {
@@ -178,27 +190,27 @@ impl Relation {
         &self.outputs
     }
 
-    /// The simplified system in machine words: not there if they do not suffice, empty inside if there is no point.
-    fn in_words(&self, budget: &mut Budget) -> Result<Option<&Option<System<i64>>>, Stop> {
-        if self.words.get().is_none() {
-            let system = self.points.system::<i64>(&self.outputs);
-            let made = match system.map(|it| prepared(it, budget)) {
-                Some(Ok(it)) => Some(it),
-                None | Some(Err(Stop::Overflow)) => None,
-                Some(Err(stop)) => return Err(stop),
-            };
-            return Ok(self.words.get_or_init(|| made).as_ref());
+    /// Answers a question in machine words, and if these do not suffice, in numbers without a limit.
+    fn ask<A>(
+        &self,
+        budget: &mut Budget,
+        empty: A,
+        words: impl Fn(&System<i64>, &mut Budget) -> Result<A, Stop>,
+        large: impl Fn(&System<BigInt>, &mut Budget) -> Result<A, Stop>,
+    ) -> Result<A, Stop> {
+        match prepared(&self.words, self, budget)? {
+            Prepared::Empty => return Ok(empty),
+            Prepared::Open(system) => match words(system, budget) {
+                Err(Stop::Overflow) => {}
+                answer => return answer,
+            },
+            Prepared::Overflow => {}
         }
-        Ok(self.words.get().and_then(Option::as_ref))
-    }
-
-    fn in_large(&self, budget: &mut Budget) -> Result<&Option<System<BigInt>>, Stop> {
-        if let Some(it) = self.large.get() {
-            return Ok(it);
+        match prepared(&self.large, self, budget)? {
+            Prepared::Empty => Ok(empty),
+            Prepared::Open(system) => large(system, budget),
+            Prepared::Overflow => Err(Stop::Overflow),
         }
-        let system = self.points.system(&self.outputs).ok_or(Stop::Overflow)?;
-        let made = prepared(system, budget)?;
-        Ok(self.large.get_or_init(|| made))
     }
 
     /// Whether there is no point of which all of this holds.
@@ -206,15 +218,12 @@ impl Relation {
     /// # Errors
     /// If the budget is spent first.
     pub fn is_empty(&self, asked: &[Asked], budget: &mut Budget) -> Result<bool, Stop> {
-        if let Some(system) = self.in_words(budget)? {
-            let Some(system) = system else { return Ok(true) };
-            match with(system, asked).and_then(|it| it.is_feasible(budget)) {
-                Err(Stop::Overflow) => {}
-                it => return it.map(|it| !it),
-            }
-        }
-        let Some(system) = self.in_large(budget)? else { return Ok(true) };
-        with(system, asked)?.is_feasible(budget).map(|it| !it)
+        self.ask(
+            budget,
+            true,
+            |it, budget| with(it, asked)?.has_point(budget).map(|it| !it),
+            |it, budget| with(it, asked)?.has_point(budget).map(|it| !it),
+        )
     }
 
     /// The least and the greatest value of an output over the points of which all of this holds; `None` if there is none.
@@ -227,23 +236,34 @@ impl Relation {
         output: usize,
         budget: &mut Budget,
     ) -> Result<Option<Interval>, Stop> {
-        if let Some(system) = self.in_words(budget)? {
-            let Some(system) = system else { return Ok(None) };
-            match with(system, asked).and_then(|it| it.bounds(output, budget)) {
-                Err(Stop::Overflow) => {}
-                it => return it?.map(interval).transpose(),
-            }
-        }
-        let Some(system) = self.in_large(budget)? else { return Ok(None) };
-        with(system, asked)?.bounds(output, budget)?.map(interval).transpose()
+        self.ask(
+            budget,
+            None,
+            |it, budget| with(it, asked)?.bounds(output, budget)?.map(interval).transpose(),
+            |it, budget| with(it, asked)?.bounds(output, budget)?.map(interval).transpose(),
+        )
     }
 }
 
-fn prepared<T: Number>(
-    mut system: System<T>,
+/// The simplified system, made once.
+fn prepared<'a, T: Number>(
+    cell: &'a OnceCell<Prepared<T>>,
+    relation: &Relation,
     budget: &mut Budget,
-) -> Result<Option<System<T>>, Stop> {
-    Ok((system.simplify(budget)? == Hope::Open).then_some(system))
+) -> Result<&'a Prepared<T>, Stop> {
+    if let Some(it) = cell.get() {
+        return Ok(it);
+    }
+    let made = match relation.points.system::<T>(&relation.outputs) {
+        None => Prepared::Overflow,
+        Some(mut system) => match system.simplify(budget) {
+            Ok(Hope::Empty) => Prepared::Empty,
+            Ok(Hope::Open) => Prepared::Open(system),
+            Err(Stop::Overflow) => Prepared::Overflow,
+            Err(stop) => return Err(stop),
+        },
+    };
+    Ok(cell.get_or_init(|| made))
 }
 
 fn interval<T: Number>(it: Bounds<T>) -> Result<Interval, Stop> {

@@ -8,9 +8,11 @@ use num_traits::{Signed as _, ToPrimitive as _};
 
 /// An integer that may refuse to grow.
 pub(crate) trait Number: Clone + Ord + std::fmt::Debug {
+    /// What an operation costs, in operations on machine words.
+    const WORK: usize;
     /// That number.
     fn of(value: i128) -> Option<Self>;
-    /// Its value, if that has at most 128 bits.
+    /// Its value, if it and its opposite have at most 128 bits.
     fn get(&self) -> Option<i128>;
     /// -1, 0 or 1.
     fn sign(&self) -> i8;
@@ -40,6 +42,8 @@ pub(crate) trait Number: Clone + Ord + std::fmt::Debug {
 
 /// All but the least, so that each has its opposite.
 impl Number for i64 {
+    const WORK: usize = 1;
+
     fn of(value: i128) -> Option<Self> {
         i64::try_from(value).ok().filter(|it| *it != i64::MIN)
     }
@@ -84,12 +88,14 @@ impl Number for i64 {
 }
 
 impl Number for BigInt {
+    const WORK: usize = 40;
+
     fn of(value: i128) -> Option<Self> {
         Some(BigInt::from(value))
     }
 
     fn get(&self) -> Option<i128> {
-        self.to_i128()
+        self.to_i128().filter(|it| *it != i128::MIN)
     }
 
     fn sign(&self) -> i8 {

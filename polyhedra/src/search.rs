@@ -9,10 +9,10 @@
 //! *Cost.* Each elimination and each splinter removes a variable, so the depth of the recursion is the number of variables. The width
 //! is not bounded by anything useful; the budget is.
 
+use crate::budget::{Budget, Stop};
 use crate::number::Number;
 use crate::rows::{Rows, support};
 use crate::system::{Hope, System, times};
-use crate::{Budget, Stop};
 
 /// Bounds of a form over a set of integer points that is not empty; `None` where there is no bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,9 @@ pub(crate) struct Bounds<T> {
     pub(crate) greatest: Option<T>,
 }
 
+/// What is done with a part of a system; whether that is enough.
+type Visit<'a, T> = &'a mut dyn FnMut(System<T>, &mut Budget) -> Result<bool, Stop>;
+
 /// What shadows of one kind say of a variable.
 struct Shadow<T> {
     /// `None` if they say that there is no point.
@@ -28,6 +31,16 @@ struct Shadow<T> {
     /// Whether each elimination was exact, so that this is the truth.
     is_exact: bool,
 }
+
+/// From more inequalities than this, and than this per variable, those that the others imply are dropped.
+const FEW_ROWS: usize = 24;
+const ROWS_PER_VARIABLE: usize = 6;
+
+/// From so many values on, a variable is not searched value by value.
+const FEW_VALUES: u64 = 12;
+
+/// How many values next to the bounds of the real shadow are tried one by one.
+const MAX_STEPS: usize = 6;
 
 /// How a variable stands in the inequalities.
 struct Standing<T> {
@@ -135,7 +148,7 @@ impl<T: Number> System<T> {
                 _ => rows.push(row),
             }
         }
-        budget.spend((lower.len() * upper.len() + self.least.len()) * width)?;
+        budget.spend(((lower.len() * upper.len() + self.least.len()) * width) * T::WORK)?;
         let minus = Self::number(-1)?;
         for &low in &lower {
             for &high in &upper {
@@ -156,6 +169,14 @@ impl<T: Number> System<T> {
             }
         }
         self.least = rows;
+        // Most of many rows say nothing new; what is contradictory is found by whoever solves the rest.
+        if self.least.len() > FEW_ROWS && self.tidy(budget)? == Hope::Open {
+            let is_used = |var: &usize| self.least.iter().any(|it| !it[*var].is_zero());
+            let n_used = (0..self.n_vars).filter(is_used).count();
+            if self.least.len() > FEW_ROWS.max(ROWS_PER_VARIABLE * n_used) {
+                self.drop_implied(budget)?;
+            }
+        }
         Ok(())
     }
 
@@ -173,7 +194,7 @@ impl<T: Number> System<T> {
         &self,
         it: &Standing<T>,
         budget: &mut Budget,
-        visit: &mut dyn FnMut(System<T>, &mut Budget) -> Result<bool, Stop>,
+        visit: Visit<'_, T>,
     ) -> Result<(), Stop> {
         let is_lower = it.splits_lower();
         let largest = if is_lower { &it.largest_upper } else { &it.largest_lower };
@@ -188,7 +209,7 @@ impl<T: Number> System<T> {
             };
             let mut row = row.to_vec();
             for _ in 0..=last {
-                budget.spend(self.n_vars + 1)?;
+                budget.spend((self.n_vars + 1) * T::WORK)?;
                 let mut splinter = self.clone();
                 splinter.equal.push(&row);
                 if visit(splinter, budget)? {
@@ -231,7 +252,7 @@ impl<T: Number> System<T> {
     }
 
     /// Whether it has an integer point.
-    pub(crate) fn is_feasible(mut self, budget: &mut Budget) -> Result<bool, Stop> {
+    pub(crate) fn has_point(mut self, budget: &mut Budget) -> Result<bool, Stop> {
         self.outputs = Rows::new(self.n_vars + 1);
         loop {
             if self.solve(budget)? == Hope::Empty {
@@ -243,51 +264,67 @@ impl<T: Number> System<T> {
             } else if it.is_exact() {
                 self.eliminate(it.var, false, budget)?;
             } else {
-                let mut dark = self.clone();
-                dark.eliminate(it.var, true, budget)?;
-                if dark.is_feasible(budget)? {
-                    return Ok(true);
-                }
-                let mut real = self.clone();
-                real.eliminate(it.var, false, budget)?;
-                if !real.is_feasible(budget)? {
-                    return Ok(false);
-                }
-                if let Some(found) = self.try_values(&it, budget)? {
-                    return Ok(found);
-                }
-                let mut found = false;
-                self.splinters(&it, budget, &mut |splinter, budget| {
-                    found = splinter.is_feasible(budget)?;
-                    Ok(found)
-                })?;
-                return Ok(found);
+                return self.has_point_by_parts(&it, budget);
             }
         }
     }
 
-    /// Whether there is a point, by all values of a variable, if these are fewer than its splinters.
+    /// Whether there is a point, where no elimination is exact. Shadows of one kind alone often know; else by the values of the variable that has
+    /// fewest, if these are few, or by splinters.
+    fn has_point_by_parts(&self, it: &Standing<T>, budget: &mut Budget) -> Result<bool, Stop> {
+        if self.clone().survives(true, &mut true, budget)? {
+            return Ok(true);
+        }
+        if !self.clone().survives(false, &mut true, budget)? {
+            return Ok(false);
+        }
+        if let Some(found) = self.try_values(it, budget)? {
+            return Ok(found);
+        }
+        let mut dark = self.clone();
+        dark.eliminate(it.var, true, budget)?;
+        if dark.has_point(budget)? {
+            return Ok(true);
+        }
+        let mut real = self.clone();
+        real.eliminate(it.var, false, budget)?;
+        if !real.has_point(budget)? {
+            return Ok(false);
+        }
+        let mut found = false;
+        self.splinters(it, budget, &mut |splinter, budget| {
+            found = splinter.has_point(budget)?;
+            Ok(found)
+        })?;
+        Ok(found)
+    }
+
+    /// Whether there is a point, by all values of the variable that has fewest, if these are fewer than the splinters.
     fn try_values(&self, it: &Standing<T>, budget: &mut Budget) -> Result<Option<bool>, Stop> {
         let n_splinters = it.n_splinters[0].min(it.n_splinters[1]);
-        if n_splinters < 4 {
-            return Ok(None);
+        let mut best: Option<(u64, usize, T, T)> = None;
+        for var in 0..self.n_vars {
+            if self.least.iter().all(|it| it[var].is_zero()) {
+                continue;
+            }
+            let Some(range) = self.shadow(var, false, budget)?.bounds else {
+                return Ok(Some(false));
+            };
+            let (Some(low), Some(high)) = (range.least, range.greatest) else { continue };
+            let n = high.plus(&low.negated()).ok_or(Stop::Overflow)?.magnitude();
+            if n < n_splinters.min(FEW_VALUES) && best.as_ref().is_none_or(|it| n < it.0) {
+                best = Some((n, var, low, high));
+                if n <= 1 {
+                    break;
+                }
+            }
         }
-        let Some(range) = self.shadow(it.var, false, budget)?.bounds else { return Ok(Some(false)) };
-        let (Some(low), Some(high)) = (range.least, range.greatest) else { return Ok(None) };
-        let n = high.plus(&low.negated()).ok_or(Stop::Overflow)?;
-        if n.magnitude() >= n_splinters {
-            return Ok(None);
-        }
+        let Some((_, var, low, high)) = best else { return Ok(None) };
         let one = Self::number(1)?;
         let mut value = low;
         while value <= high {
-            budget.spend(self.n_vars + 1)?;
-            let mut part = self.clone();
-            let mut row = vec![Self::number(0)?; self.n_vars + 1];
-            row[it.var] = one.clone();
-            row[self.n_vars] = value.negated();
-            part.equal.push(&row);
-            if part.is_feasible(budget)? {
+            budget.spend((self.n_vars + 1) * T::WORK)?;
+            if self.with_value(var, &value)?.has_point(budget)? {
                 return Ok(Some(true));
             }
             value = value.plus(&one).ok_or(Stop::Overflow)?;
@@ -317,11 +354,10 @@ impl<T: Number> System<T> {
             match vars[..] {
                 [] => {
                     let value = form[self.n_vars].clone();
-                    let there = self.is_feasible(budget)?;
-                    return Ok(there.then(|| Bounds {
-                        least: Some(value.clone()),
-                        greatest: Some(value),
-                    }));
+                    let there = self.has_point(budget)?;
+                    return Ok(
+                        there.then(|| Bounds { least: Some(value.clone()), greatest: Some(value) })
+                    );
                 }
                 [_] => break,
                 _ => self.name_output(&form)?,
@@ -356,7 +392,7 @@ impl<T: Number> System<T> {
         }
         let inner = match inner {
             Some(it) => it,
-            None if self.clone().is_feasible(budget)? => {
+            None if self.clone().has_point(budget)? => {
                 // No value is known yet, but there is one: the first one from the side that has a bound.
                 let Some(known) = self.some_value(var, &outer, budget)? else { return Ok(None) };
                 Bounds { least: Some(known.clone()), greatest: Some(known) }
@@ -401,23 +437,17 @@ impl<T: Number> System<T> {
             let mut part = self.clone();
             part.limit(var, &low, true)?;
             part.limit(var, &high, false)?;
-            if part.is_feasible(budget)? {
+            if part.has_point(budget)? {
                 // Inside of it, the least by halves.
                 return self.closest_in(var, &low, high, budget).map(Some);
             }
             size = T::combined(&size, &Self::number(2)?, &one, &one).ok_or(Stop::Overflow)?;
-            budget.spend(1)?;
+            budget.spend(T::WORK)?;
         }
     }
 
     /// The least value from `low` on, where there is one up to `high`.
-    fn closest_in(
-        &self,
-        var: usize,
-        low: &T,
-        high: T,
-        budget: &mut Budget,
-    ) -> Result<T, Stop> {
+    fn closest_in(&self, var: usize, low: &T, high: T, budget: &mut Budget) -> Result<T, Stop> {
         let mut part = self.clone();
         part.limit(var, low, true)?;
         part.closest(var, low, high, true, budget)
@@ -435,6 +465,17 @@ impl<T: Number> System<T> {
         let (mut end, mut known) = (end.clone(), known);
         let one = Self::number(1)?;
         let two = Self::number(2)?;
+        let step = if up { one.clone() } else { one.negated() };
+        // The end is mostly near, and to ask for one value takes a variable away.
+        for _ in 0..MAX_STEPS {
+            if end == known {
+                return Ok(known);
+            }
+            if self.with_value(var, &end)?.has_point(budget)? {
+                return Ok(end);
+            }
+            end = end.plus(&step).ok_or(Stop::Overflow)?;
+        }
         while end != known {
             // The middle, towards the end.
             let sum = end.plus(&known).ok_or(Stop::Overflow)?;
@@ -445,14 +486,23 @@ impl<T: Number> System<T> {
             };
             let mut part = self.clone();
             part.limit(var, &middle, !up)?;
-            if part.is_feasible(budget)? {
+            if part.has_point(budget)? {
                 known = middle;
             } else {
-                let step = if up { one.clone() } else { one.negated() };
                 end = middle.plus(&step).ok_or(Stop::Overflow)?;
             }
         }
         Ok(known)
+    }
+
+    /// The part where a variable is that number.
+    fn with_value(&self, var: usize, value: &T) -> Result<Self, Stop> {
+        let mut part = self.clone();
+        let mut row = vec![Self::number(0)?; self.n_vars + 1];
+        row[var] = Self::number(1)?;
+        row[self.n_vars] = value.negated();
+        part.equal.push(&row);
+        Ok(part)
     }
 
     /// Lets a variable be at least (`true`) or at most that number.
@@ -582,8 +632,10 @@ impl<T: Number> System<T> {
         }
         let one = Self::number(1)?;
         let value = |it: Option<T>| -> Result<Option<T>, Stop> {
-            it.map(|it| T::combined(&form[var], &it, &one, &form[self.n_vars]).ok_or(Stop::Overflow))
-                .transpose()
+            it.map(|it| {
+                T::combined(&form[var], &it, &one, &form[self.n_vars]).ok_or(Stop::Overflow)
+            })
+            .transpose()
         };
         let (low, high) = (value(low)?, value(high)?);
         let (least, greatest) = if form[var].sign() > 0 { (low, high) } else { (high, low) };

@@ -1,6 +1,7 @@
 //! Unions of conjunctions.
 
-use crate::{Budget, Conjunction, Interval, Stop};
+use crate::budget::{Budget, Stop};
+use crate::conjunction::{Conjunction, Interval};
 
 /// A union of conjunctions over the same variables.
 #[derive(Clone, Debug)]

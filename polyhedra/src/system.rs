@@ -12,9 +12,9 @@
 //!
 //! *Law.* Integer points before and after correspond to each other, with equal outputs.
 
+use crate::budget::{Budget, Stop};
 use crate::number::Number;
 use crate::rows::{Rows, content, support};
-use crate::{Budget, Stop};
 
 /// A system; every variable is some integer.
 #[derive(Clone, Debug)]
@@ -76,7 +76,8 @@ impl<T: Number> System<T> {
                     for it in row.iter_mut() {
                         let quotient = it.floor_div(&divisor);
                         let one = Self::number(-1)?;
-                        let rest = T::combined(&Self::number(1)?, it, &one, &times(&quotient, &divisor)?);
+                        let rest =
+                            T::combined(&Self::number(1)?, it, &one, &times(&quotient, &divisor)?);
                         if !rest.ok_or(Stop::Overflow)?.is_zero() {
                             return Ok(Hope::Empty);
                         }
@@ -87,12 +88,14 @@ impl<T: Number> System<T> {
             }
             let Some((row, var)) = self.pivot() else { return Ok(Hope::Open) };
             let pivot = self.equal.row(row).to_vec();
-            budget.spend((self.equal.len() + self.least.len()) * self.n_vars)?;
+            budget.spend(((self.equal.len() + self.least.len()) * self.n_vars) * T::WORK)?;
             let mut form = Vec::with_capacity(pivot.len());
             if pivot[var].is_unit() {
                 // ±x + rest = 0: x = ∓rest.
                 let is_positive = pivot[var].sign() > 0;
-                form.extend(pivot.iter().map(|it| if is_positive { it.negated() } else { it.clone() }));
+                form.extend(
+                    pivot.iter().map(|it| if is_positive { it.negated() } else { it.clone() }),
+                );
                 form[var] = Self::number(0)?;
                 self.equal.swap_remove(row);
             } else {
@@ -116,7 +119,7 @@ impl<T: Number> System<T> {
     /// rows; else the smallest coefficient. The variables of a single output stay where the others can be solved for, so that an
     /// output that was named keeps its name.
     fn pivot(&self) -> Option<(usize, usize)> {
-        let mut best: Option<((u64, bool, usize), (usize, usize))> = None;
+        let (mut best, mut least) = (None, (u64::MAX, true, usize::MAX));
         for (at, row) in self.equal.iter().enumerate() {
             let is_output = |var: usize| self.outputs.iter().any(|it| !it[var].is_zero());
             let spares_output = self.outputs.len() == 1 && {
@@ -132,22 +135,22 @@ impl<T: Number> System<T> {
                     continue;
                 }
                 let size = row[var].magnitude();
-                if best.as_ref().is_some_and(|it| size > it.0.0) {
+                if size > least.0 {
                     continue;
                 }
                 let n_rows = self.least.iter().filter(|it| !it[var].is_zero()).count();
                 let cost = (size, is_output, n_rows);
-                if best.as_ref().is_none_or(|it| cost < it.0) {
-                    best = Some((cost, (at, var)));
+                if best.is_none() || cost < least {
+                    (best, least) = (Some((at, var)), cost);
                 }
             }
         }
-        best.map(|it| it.1)
+        best
     }
 
     /// Divides, rounds, and compares parallel inequalities.
     pub(crate) fn tidy(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
-        budget.spend(self.least.len() * self.n_vars)?;
+        budget.spend(self.least.len() * self.n_vars * T::WORK)?;
         let mut keys: Vec<(u64, usize)> = Vec::with_capacity(self.least.len());
         let mut at = 0;
         while at < self.least.len() {

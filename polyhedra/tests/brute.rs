@@ -5,8 +5,11 @@ use proptest::prelude::*;
 
 const BOX: i128 = 6;
 
+/// A number of variables, rows that are equalities (`true`) or not, and a form.
+type Case = (usize, Vec<(bool, Vec<i128>)>, Vec<i128>);
+
 /// Constraints over a small box: how many variables, and rows that are equalities (`true`) or not.
-fn system() -> impl Strategy<Value = (usize, Vec<(bool, Vec<i128>)>, Vec<i128>)> {
+fn system() -> impl Strategy<Value = Case> {
     (1_usize..=4).prop_flat_map(|n| {
         let row = proptest::collection::vec(-7_i128..=7, n)
             .prop_flat_map(|it| (Just(it), -20_i128..=20))
@@ -58,7 +61,7 @@ fn range(values: impl Iterator<Item = i128>) -> Option<Interval> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 300 } else { 1500 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 100 } else { 500 }))]
 
     #[test]
     fn points_and_bounds_are_those_of_the_box((n, rows, form) in system()) {

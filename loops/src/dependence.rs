@@ -1,0 +1,517 @@
+//! Dependences: which instances of which accesses touch the same element, one after the other.
+//!
+//! *Question.* For accesses s and t under n common loops, with the iterations of s and of t as variables: the points where both run, with equal
+//! elements. With d = iteration of t - iteration of s over the common loops, the dependence from s to t *carried by level k* are the
+//! points with `d_1 = .. = d_(k-1) = 0` and `d_k >= 1`; that *independent of all loops* (level n + 1) those with d = 0, if s stands
+//! before t. From t to s it is the same with `d_k <= -1` and the signs of the distances turned. So each unordered pair is one relation, prepared once,
+//! with 2 n + 1 questions at most.
+//!
+//! *Law.* Existence and distances are those of the integer points, whatever their size; symbols are any integers, subscripts may leave the
+//! shape. Where a loop or a guard is not understood, the points are a superset, and the dependence is marked (`is_exact`).
+//! Loops of `affine.parallel` are taken in the order of their variables.
+//!
+//! *Cost.* Pairs whose relations are equal but for the names of the variables are asked once.
+
+use std::cmp::Ordering;
+
+use noisy_polyhedra::{Asked, Budget, Conjunction, Interval, Relation, Stop};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::body::{Access, Body, Constraint, Kind, Why};
+use crate::form::{Form, Term};
+use crate::memory::{Aliasing, Meeting};
+
+/// What kind of access follows what kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flow {
+    /// A load after a store.
+    Flow,
+    /// A store after a load.
+    Anti,
+    /// A store after a store.
+    Output,
+    /// A load after a load.
+    Input,
+}
+
+impl Flow {
+    fn of(body: &Body, source: usize, target: usize) -> Self {
+        match (body.accesses[source].is_store, body.accesses[target].is_store) {
+            (true, true) => Flow::Output,
+            (true, false) => Flow::Flow,
+            (false, true) => Flow::Anti,
+            (false, false) => Flow::Input,
+        }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Flow::Flow => "flow",
+            Flow::Anti => "anti",
+            Flow::Output => "output",
+            Flow::Input => "input",
+        }
+    }
+}
+
+/// A dependence at one level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dependence {
+    /// The access that runs first; an index into [`Body::accesses`].
+    pub source: usize,
+    /// The access that runs later.
+    pub target: usize,
+    /// Which of the common loops carries it, from 1; their number + 1 if it is independent of all.
+    pub level: usize,
+    /// Per common loop, outermost first: the variable of the target less that of the source.
+    pub distance: Vec<Interval>,
+    /// What follows what.
+    pub flow: Flow,
+    /// Whether it is known to exist, with just these distances; otherwise it may.
+    pub is_exact: bool,
+}
+
+/// A pair of which nothing is known: each may depend on the other, at any level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// One access; an index into [`Body::accesses`].
+    pub source: usize,
+    /// The other, not before it in the program.
+    pub target: usize,
+    /// Why.
+    pub why: Why,
+}
+
+impl Unknown {
+    /// Whatever the order of iterations allows: the dependences that the pair may have.
+    pub fn possible(&self, body: &Body) -> Vec<Dependence> {
+        let around = |it: usize| body.loops_around(body.accesses[it].scope);
+        let (source, target) = (around(self.source), around(self.target));
+        let n = source.iter().zip(&target).take_while(|(a, b)| a == b).count();
+        let mut out = Vec::new();
+        for (source, target) in [(self.source, self.target), (self.target, self.source)] {
+            if source == target && !out.is_empty() {
+                break;
+            }
+            for level in 1..=n + 1 {
+                if level == n + 1 && source >= target {
+                    break;
+                }
+                let distance = (1..=n).map(|it| match it.cmp(&level) {
+                    Ordering::Less => Interval { least: Some(0), greatest: Some(0) },
+                    Ordering::Equal => Interval { least: Some(1), greatest: None },
+                    Ordering::Greater => Interval { least: None, greatest: None },
+                });
+                let flow = Flow::of(body, source, target);
+                let distance = distance.collect();
+                out.push(Dependence { source, target, level, distance, flow, is_exact: false });
+            }
+        }
+        out
+    }
+}
+
+/// The dependences of a body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dependences {
+    /// Those that exist, by source and target in program order and level.
+    pub known: Vec<Dependence>,
+    /// Pairs of which nothing is known.
+    pub unknown: Vec<Unknown>,
+}
+
+/// What to look for, and how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Loads after loads, too.
+    pub with_input: bool,
+    /// What is taken for granted of memrefs.
+    pub aliasing: Aliasing,
+    /// The most work on one pair, in numbers touched.
+    pub pair: u64,
+    /// The most work on all.
+    pub total: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let aliasing = Aliasing::default();
+        Self { with_input: false, aliasing, pair: 10_000_000, total: 400_000_000 }
+    }
+}
+
+/// All dependences of a body.
+pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
+    let mut out = Dependences::default();
+    let mut answers: FxHashMap<Question, Answer> = FxHashMap::default();
+    let mut left = limits.total;
+    let mut paths = Vec::with_capacity(body.accesses.len());
+    for access in &body.accesses {
+        paths.push(body.loops_around(access.scope));
+    }
+    for (i, s) in body.accesses.iter().enumerate() {
+        for (j, t) in body.accesses.iter().enumerate().skip(i) {
+            if !(s.is_store || t.is_store || limits.with_input) || (i == j && !s.is_store) {
+                continue;
+            }
+            let depth = match s.place.meets(&t.place, limits.aliasing) {
+                Meeting::Never => continue,
+                Meeting::Same(depth) => Ok(depth),
+                Meeting::Unknown => Err(Why::Alias),
+            };
+            let asked = depth.and_then(|depth| {
+                let pair = Pair { body, s, t, paths: [&paths[i], &paths[j]], is_self: i == j };
+                pair.question(depth)
+            });
+            let (question, is_exact) = match asked {
+                Ok(it) => it,
+                Err(why) => {
+                    out.unknown.push(Unknown { source: i, target: j, why });
+                    continue;
+                }
+            };
+            let answer = match answers.get(&question) {
+                Some(it) => it,
+                None => {
+                    let work = limits.pair.min(left);
+                    let mut budget = Budget::new(work);
+                    let answer = question.answer(&mut budget);
+                    left -= work - budget.left();
+                    answers.entry(question).or_insert(answer)
+                }
+            };
+            match answer {
+                Ok(levels) => out.known.extend(levels.iter().map(|it| {
+                    let (source, target) = if it.is_forward { (i, j) } else { (j, i) };
+                    let flow = Flow::of(body, source, target);
+                    let (level, distance) = (it.level, it.distance.clone());
+                    Dependence { source, target, level, distance, flow, is_exact }
+                })),
+                Err(_) => {
+                    out.unknown.push(Unknown { source: i, target: j, why: Why::Budget });
+                }
+            }
+        }
+    }
+    out.known.sort_by_key(|it| (it.source, it.target, it.level));
+    out
+}
+
+/// A dependence of a pair at a level.
+#[derive(Clone, Debug)]
+struct Carried {
+    is_forward: bool,
+    level: usize,
+    distance: Vec<Interval>,
+}
+
+type Answer = Result<Vec<Carried>, Stop>;
+
+/// All that the dependences of a pair follow from. The first outputs are the distances.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct Question {
+    pieces: Vec<Conjunction>,
+    n_common: usize,
+    /// Differences that are 0 in the same iteration of so many of the common loops: columns of both sides.
+    locals: Vec<(usize, usize, u32)>,
+    /// How many of the common loops must be in the same iteration for both to see the same memref.
+    depth: u32,
+    /// Whether the first may come before the second in the same iteration of all loops.
+    is_ordered: bool,
+    is_self: bool,
+}
+
+struct Pair<'a> {
+    body: &'a Body,
+    s: &'a Access,
+    t: &'a Access,
+    paths: [&'a [u32]; 2],
+    is_self: bool,
+}
+
+/// A row to be: columns with coefficients, and the constant.
+type Sparse = (SmallVec<[(usize, i128); 8]>, i128);
+
+/// The variables of a pair. The first are the iterations of s in the common loops, then the distances.
+struct Columns<'a> {
+    body: &'a Body,
+    common: &'a [u32],
+    numbers: FxHashMap<(bool, Term), usize>,
+    n: usize,
+    locals: Vec<(usize, usize, u32)>,
+    equal: Vec<Sparse>,
+    least: Vec<Sparse>,
+}
+
+impl Columns<'_> {
+    fn add(&mut self) -> usize {
+        self.n += 1;
+        self.n - 1
+    }
+
+    /// Adds `by` times a form of one side (`true` for the target) to a row.
+    fn put(&mut self, row: &mut Sparse, form: &Form, is_target: bool, by: i128) -> Result<(), Why> {
+        let scaled = |it: i128| it.checked_mul(by).ok_or(Why::NotAffine);
+        row.1 = row.1.checked_add(scaled(form.constant)?).ok_or(Why::NotAffine)?;
+        for &(term, coefficient) in &form.terms {
+            let coefficient = scaled(coefficient)?;
+            let shared = match term {
+                Term::Iv(at) => self.common.iter().position(|it| *it == at),
+                _ => None,
+            };
+            if let Some(at) = shared {
+                // target = source + distance
+                row.0.push((at, coefficient));
+                if is_target {
+                    row.0.push((self.common.len() + at, coefficient));
+                }
+                continue;
+            }
+            let column = self.column(term, is_target)?;
+            row.0.push((column, coefficient));
+        }
+        Ok(())
+    }
+
+    fn column(&mut self, term: Term, is_target: bool) -> Result<usize, Why> {
+        let is_one = match term {
+            Term::Symbol(_) => true,
+            Term::Quotient(at) => self.body.quotients.get(at).is_symbolic,
+            _ => false,
+        };
+        let key = (is_target && !is_one, term);
+        if let Some(&column) = self.numbers.get(&key) {
+            return Ok(column);
+        }
+        let column = self.add();
+        self.numbers.insert(key, column);
+        match term {
+            Term::Quotient(at) => {
+                let it = self.body.quotients.get(at);
+                // 0 <= form - by q <= by - 1
+                let mut low: Sparse = (SmallVec::new(), 0);
+                self.put(&mut low, &it.form, is_target, 1)?;
+                low.0.push((column, -it.by));
+                let mut high: Sparse = (SmallVec::new(), it.by - 1);
+                self.put(&mut high, &it.form, is_target, -1)?;
+                high.0.push((column, it.by));
+                self.least.extend([low, high]);
+            }
+            Term::Local(value) => {
+                if let Some(&other) = self.numbers.get(&(!is_target, term)) {
+                    self.locals.push((other, column, self.body.depth_of(value)));
+                }
+            }
+            _ => {}
+        }
+        Ok(column)
+    }
+
+    fn constrain(&mut self, it: &Constraint, is_target: bool) -> Result<(), Why> {
+        let mut row: Sparse = (SmallVec::new(), 0);
+        self.put(&mut row, &it.form, is_target, 1)?;
+        if it.is_equality {
+            self.equal.push(row);
+        } else {
+            self.least.push(row);
+        }
+        Ok(())
+    }
+
+    fn conjunction(&self) -> Result<Conjunction, Why> {
+        let mut out = Conjunction::new(self.n);
+        let dense = |row: &Sparse| {
+            let mut it = vec![0_i128; self.n + 1];
+            for &(column, coefficient) in &row.0 {
+                it[column] = it[column].checked_add(coefficient).ok_or(Why::NotAffine)?;
+            }
+            it[self.n] = row.1;
+            Ok(it)
+        };
+        for row in &self.equal {
+            out.equal(dense(row)?);
+        }
+        for row in &self.least {
+            out.at_least(dense(row)?);
+        }
+        Ok(out)
+    }
+}
+
+impl Pair<'_> {
+    /// What to ask, and whether that is all that there is to it.
+    fn question(&self, depth: u32) -> Result<(Question, bool), Why> {
+        let body = self.body;
+        let elements = [&self.s.element, &self.t.element].map(|it| it.as_ref().map_err(|it| *it));
+        let [Ok(source), Ok(target)] = elements else {
+            return Err(elements.into_iter().find_map(Result::err).unwrap_or(Why::NotAffine));
+        };
+        if source.len() != target.len() {
+            return Err(Why::Alias);
+        }
+        let n_common = self.paths[0].iter().zip(self.paths[1]).take_while(|(a, b)| a == b).count();
+        let common = &self.paths[0][..n_common];
+        let too_many = Why::Budget;
+        let source_pieces = body.pieces(self.s.scope).ok_or(too_many)?;
+        let target_pieces = body.pieces(self.t.scope).ok_or(too_many)?;
+        let mut question = Question {
+            pieces: Vec::with_capacity(source_pieces.len() * target_pieces.len()),
+            n_common,
+            locals: Vec::new(),
+            depth,
+            is_ordered: !self.is_self && !self.is_exclusive(),
+            is_self: self.is_self,
+        };
+        let mut has_locals = false;
+        for of_source in &source_pieces {
+            for of_target in &target_pieces {
+                let mut columns = Columns {
+                    body,
+                    common,
+                    numbers: FxHashMap::default(),
+                    n: 2 * n_common,
+                    locals: Vec::new(),
+                    equal: Vec::new(),
+                    least: Vec::new(),
+                };
+                for (a, b) in source.iter().zip(target) {
+                    let mut row: Sparse = (SmallVec::new(), 0);
+                    columns.put(&mut row, a, false, 1)?;
+                    columns.put(&mut row, b, true, -1)?;
+                    columns.equal.push(row);
+                }
+                for it in of_source {
+                    columns.constrain(it, false)?;
+                }
+                for it in of_target {
+                    columns.constrain(it, true)?;
+                }
+                question.pieces.push(columns.conjunction()?);
+                has_locals |= columns.numbers.keys().any(|it| matches!(it.1, Term::Local(_)));
+                // Columns are numbered as they are met, which may differ between pieces: locals with other numbers would need
+                // outputs of their own.
+                if question.pieces.len() == 1 {
+                    question.locals = columns.locals;
+                } else if question.locals != columns.locals {
+                    return Err(too_many);
+                }
+            }
+        }
+        let is_known =
+            |scope| body.scopes_around(scope).all(|it| body.scopes[it as usize].is_exact);
+        let is_exact = !has_locals && is_known(self.s.scope) && is_known(self.t.scope);
+        Ok((question, is_exact))
+    }
+
+    /// Whether the accesses stand in different regions of an op that runs one of them.
+    fn is_exclusive(&self) -> bool {
+        let choices = |scope| {
+            let scopes = self.body.scopes_around(scope).map(|it| &self.body.scopes[it as usize]);
+            scopes.filter_map(|it| match it.kind {
+                Kind::Choice(region) => Some((it.op, region)),
+                _ => None,
+            })
+        };
+        choices(self.s.scope).any(|a| choices(self.t.scope).any(|b| a.0 == b.0 && a.1 != b.1))
+    }
+}
+
+impl Question {
+    fn answer(&self, budget: &mut Budget) -> Answer {
+        let n = self.n_common;
+        let relations: Vec<Relation> = self.pieces.iter().map(|it| self.relation(it)).collect();
+        let mut out = Vec::new();
+        for level in 1..=n + 1 {
+            if (self.depth as usize) >= level {
+                // Different iterations see different memrefs.
+                continue;
+            }
+            let mut asked: Vec<Asked> =
+                (0..(level - 1).min(n)).map(|at| Asked::Is(at, 0)).collect();
+            for (at, local) in self.locals.iter().enumerate() {
+                if (local.2 as usize) < level {
+                    asked.push(Asked::Is(n + at, 0));
+                }
+            }
+            if level == n + 1 {
+                if self.is_ordered && any(&relations, &asked, budget)? {
+                    let zero = Interval { least: Some(0), greatest: Some(0) };
+                    out.push(Carried { is_forward: true, level, distance: vec![zero; n] });
+                }
+                continue;
+            }
+            for is_forward in [true, false] {
+                if !is_forward && self.is_self {
+                    continue;
+                }
+                let at = level - 1;
+                let step = if is_forward { Asked::AtLeast(at, 1) } else { Asked::AtMost(at, -1) };
+                asked.push(step);
+                if let Some(distance) = self.distance(&relations, &asked, at, budget)? {
+                    let turn = |it: Interval| Interval {
+                        least: it.greatest.map(|it| -it),
+                        greatest: it.least.map(|it| -it),
+                    };
+                    let distance = if is_forward {
+                        distance
+                    } else {
+                        distance.into_iter().map(turn).collect()
+                    };
+                    out.push(Carried { is_forward, level, distance });
+                }
+                asked.pop();
+            }
+        }
+        Ok(out)
+    }
+
+    /// The distances under what is asked: those before `at` are 0. `None` if there is no point.
+    fn distance(
+        &self,
+        relations: &[Relation],
+        asked: &[Asked],
+        at: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<Vec<Interval>>, Stop> {
+        let zero = Interval { least: Some(0), greatest: Some(0) };
+        let mut out = vec![zero; at];
+        for output in at..self.n_common {
+            let mut hull: Option<Interval> = None;
+            for relation in relations {
+                if let Some(found) = relation.bounds(asked, output, budget)? {
+                    hull = Some(hull.map_or(found, |it| it.hull(found)));
+                }
+            }
+            let Some(hull) = hull else { return Ok(None) };
+            out.push(hull);
+        }
+        Ok(Some(out))
+    }
+
+    fn relation(&self, piece: &Conjunction) -> Relation {
+        let width = piece.n_vars() + 1;
+        let mut outputs = Vec::with_capacity(self.n_common + self.locals.len());
+        for at in 0..self.n_common {
+            let mut row = vec![0; width];
+            row[self.n_common + at] = 1;
+            outputs.push(row);
+        }
+        for &(a, b, _) in &self.locals {
+            let mut row = vec![0; width];
+            (row[a], row[b]) = (1, -1);
+            outputs.push(row);
+        }
+        Relation::new(piece.clone(), outputs)
+    }
+}
+
+fn any(relations: &[Relation], asked: &[Asked], budget: &mut Budget) -> Result<bool, Stop> {
+    for relation in relations {
+        if !relation.is_empty(asked, budget)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,59 @@
+//! Dependences as lines of JSON.
+
+use std::fmt::Write as _;
+
+use noisy_syntax::{OpKind, Source};
+
+use crate::{Body, Dependence, Interval, Limits, dependences};
+
+/// One JSON object a line for each dependence of each function, by source, target and level:
+/// `{"source": row, "target": row, "level": k, "distance": [[least, greatest], ...], "kind": "flow"}`. Rows count from 1, `null` is no
+/// bound. One that may exist, but need not, has `"exact": false`. A pair of which nothing is known has a line for whatever the order of
+/// iterations allows, and `"unknown"` says why.
+pub fn dependences_json(source: &Source, limits: &Limits) -> String {
+    let ir = source.ir();
+    let mut functions = Vec::new();
+    ir.walk(ir.root(), &mut |op| {
+        let is_outermost = ir.parent_op(op).is_none_or(|it| ir.function_of(it).is_none());
+        if ir.op(op).kind == OpKind::FuncFunc && is_outermost {
+            functions.push(op);
+        }
+    });
+    let mut out = String::new();
+    for function in functions {
+        let body = Body::new(ir, function);
+        let row = |at: usize| source.text().byte_to_line(ir.range(body.accesses[at].op).start) + 1;
+        let rows: Vec<usize> = (0..body.accesses.len()).map(row).collect();
+        let found = dependences(&body, limits);
+        for it in &found.known {
+            write(&mut out, &rows, it, None);
+        }
+        for unknown in &found.unknown {
+            for it in unknown.possible(&body) {
+                write(&mut out, &rows, &it, Some(unknown.why.text()));
+            }
+        }
+    }
+    out
+}
+
+fn write(out: &mut String, rows: &[usize], it: &Dependence, unknown: Option<&str>) {
+    let (source, target, level) = (rows[it.source], rows[it.target], it.level);
+    let _ = write!(
+        out,
+        "{{\"source\": {source}, \"target\": {target}, \"level\": {level}, \"distance\": ["
+    );
+    for (at, &Interval { least, greatest }) in it.distance.iter().enumerate() {
+        let end = |it: Option<i128>| it.map_or("null".to_owned(), |it| it.to_string());
+        let comma = if at > 0 { ", " } else { "" };
+        let _ = write!(out, "{comma}[{}, {}]", end(least), end(greatest));
+    }
+    let _ = write!(out, "], \"kind\": \"{}\"", it.flow.name());
+    match unknown {
+        Some(why) => {
+            let _ = writeln!(out, ", \"unknown\": \"{why}\"}}");
+        }
+        None if it.is_exact => out.push_str("}\n"),
+        None => out.push_str(", \"exact\": false}\n"),
+    }
+}

@@ -1,0 +1,224 @@
+//! Affine forms over the variables of a nest.
+
+use noisy_syntax::Value;
+use noisy_syntax::affine::{Expr, Operator};
+
+/// What a form is a sum of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Term {
+    /// The induction variable of a loop of the body.
+    Iv(u32),
+    /// How many steps a loop has taken.
+    Step(u32),
+    /// A value that is the same in each iteration of all loops.
+    Symbol(Value),
+    /// A value that is the same in each iteration of the loops around its definition.
+    Local(Value),
+    /// A quotient of the body.
+    Quotient(u32),
+}
+
+/// A sum of terms with coefficients, sorted, none of them zero, and a constant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Form {
+    /// Terms and coefficients.
+    pub terms: Vec<(Term, i128)>,
+    /// What is added to them.
+    pub constant: i128,
+}
+
+/// A form divided by a positive number and rounded down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quotient {
+    /// What is divided.
+    pub form: Form,
+    /// By what.
+    pub by: i128,
+    /// How many quotients stand in it, one in the other.
+    depth: u32,
+    /// Whether it is the same in all iterations.
+    pub is_symbolic: bool,
+}
+
+/// Longer forms and deeper quotients are not understood: no program needs them.
+const MAX_TERMS: usize = 128;
+const MAX_DEPTH: u32 = 32;
+const MAX_NESTING: usize = 256;
+
+/// What is not affine with known coefficients, or too large.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAffine;
+
+impl Form {
+    /// A number.
+    pub fn constant(constant: i128) -> Self {
+        Self { terms: Vec::new(), constant }
+    }
+
+    /// A single term.
+    pub fn term(term: Term) -> Self {
+        Self { terms: vec![(term, 1)], constant: 0 }
+    }
+
+    /// `self + other * by`
+    ///
+    /// # Errors
+    /// If a number or the form gets too large.
+    pub fn plus(&self, other: &Form, by: i128) -> Result<Form, NotAffine> {
+        let scaled = |it: i128| it.checked_mul(by).ok_or(NotAffine);
+        let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
+        let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
+        loop {
+            let (term, coefficient) = match (a.peek(), b.peek()) {
+                (Some(x), Some(y)) if x.0 == y.0 => {
+                    let sum = x.1.checked_add(scaled(y.1)?).ok_or(NotAffine)?;
+                    let term = x.0;
+                    a.next();
+                    b.next();
+                    (term, sum)
+                }
+                (Some(&&x), y) if y.is_none_or(|y| x.0 < y.0) => {
+                    a.next();
+                    x
+                }
+                (_, Some(&&y)) => {
+                    b.next();
+                    (y.0, scaled(y.1)?)
+                }
+                (_, None) => break,
+            };
+            if coefficient != 0 {
+                terms.push((term, coefficient));
+            }
+        }
+        let constant = self.constant.checked_add(scaled(other.constant)?).ok_or(NotAffine)?;
+        if terms.len() > MAX_TERMS { Err(NotAffine) } else { Ok(Form { terms, constant }) }
+    }
+
+    /// `self * by`
+    ///
+    /// # Errors
+    /// If a number gets too large.
+    pub fn times(&self, by: i128) -> Result<Form, NotAffine> {
+        Form::default().plus(self, by)
+    }
+
+    /// `self + constant`
+    ///
+    /// # Errors
+    /// If a number gets too large.
+    pub fn offset(&self, constant: i128) -> Result<Form, NotAffine> {
+        let constant = self.constant.checked_add(constant).ok_or(NotAffine)?;
+        Ok(Form { terms: self.terms.clone(), constant })
+    }
+
+    /// The number that it is, if it has no term.
+    pub fn as_constant(&self) -> Option<i128> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+}
+
+/// The quotients of a body, each once.
+#[derive(Clone, Debug, Default)]
+pub struct Quotients {
+    all: Vec<Quotient>,
+}
+
+impl Quotients {
+    /// The quotient of that number.
+    pub fn get(&self, at: u32) -> &Quotient {
+        &self.all[at as usize]
+    }
+
+    /// A form divided by a number and rounded down.
+    ///
+    /// # Errors
+    /// If the number is not positive, or quotients are nested too deep.
+    pub fn floor_div(&mut self, form: &Form, by: i128) -> Result<Form, NotAffine> {
+        if by <= 0 {
+            return Err(NotAffine);
+        }
+        // What divides comes out: (by a + b) / by = a + b / by.
+        let mut outer = Form::constant(form.constant.div_euclid(by));
+        let mut inner = Form::constant(form.constant.rem_euclid(by));
+        for &(term, coefficient) in &form.terms {
+            let side = if coefficient % by == 0 { &mut outer } else { &mut inner };
+            side.terms
+                .push((term, if coefficient % by == 0 { coefficient / by } else { coefficient }));
+        }
+        if inner.terms.is_empty() {
+            return Ok(outer);
+        }
+        let at = match self.all.iter().position(|it| it.by == by && it.form == inner) {
+            Some(at) => at,
+            None => {
+                let nested = inner.terms.iter().filter_map(|it| match it.0 {
+                    Term::Quotient(at) => Some(self.get(at).depth),
+                    _ => None,
+                });
+                let depth = nested.max().map_or(0, |it| it + 1);
+                if depth > MAX_DEPTH {
+                    return Err(NotAffine);
+                }
+                let is_symbolic = inner.terms.iter().all(|it| match it.0 {
+                    Term::Symbol(_) => true,
+                    Term::Quotient(at) => self.get(at).is_symbolic,
+                    _ => false,
+                });
+                self.all.push(Quotient { form: inner, by, depth, is_symbolic });
+                self.all.len() - 1
+            }
+        };
+        outer.plus(&Form::term(Term::Quotient(at as u32)), 1)
+    }
+
+    /// The form of an expression whose dimensions and symbols are these forms.
+    ///
+    /// # Errors
+    /// If it is not affine with known coefficients, or too large.
+    pub fn form(
+        &mut self,
+        expr: &Expr,
+        dims: &[Form],
+        symbols: &[Form],
+    ) -> Result<Form, NotAffine> {
+        self.form_within(expr, dims, symbols, MAX_NESTING)
+    }
+
+    fn form_within(
+        &mut self,
+        expr: &Expr,
+        dims: &[Form],
+        symbols: &[Form],
+        nesting: usize,
+    ) -> Result<Form, NotAffine> {
+        let nesting = nesting.checked_sub(1).ok_or(NotAffine)?;
+        let (op, both) = match expr {
+            Expr::Const(value) => return Ok(Form::constant(i128::from(*value))),
+            Expr::Dim(at) => return dims.get(*at as usize).cloned().ok_or(NotAffine),
+            Expr::Symbol(at) => return symbols.get(*at as usize).cloned().ok_or(NotAffine),
+            Expr::Binary(op, both) => (*op, both),
+        };
+        let a = self.form_within(&both.0, dims, symbols, nesting)?;
+        let b = self.form_within(&both.1, dims, symbols, nesting)?;
+        match op {
+            Operator::Add => a.plus(&b, 1),
+            Operator::Mul => match (a.as_constant(), b.as_constant()) {
+                (_, Some(by)) => a.times(by),
+                (Some(by), _) => b.times(by),
+                _ => Err(NotAffine),
+            },
+            Operator::FloorDiv => self.floor_div(&a, b.as_constant().ok_or(NotAffine)?),
+            Operator::CeilDiv => {
+                let by = b.as_constant().ok_or(NotAffine)?;
+                let raised = a.offset(by.checked_sub(1).ok_or(NotAffine)?)?;
+                self.floor_div(&raised, by)
+            }
+            Operator::Mod => {
+                let by = b.as_constant().ok_or(NotAffine)?;
+                let quotient = self.floor_div(&a, by)?;
+                a.plus(&quotient, by.checked_neg().ok_or(NotAffine)?)
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Where a memref comes from, and which memrefs may have elements in common.
+
+use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Value};
+
+/// Where elements live.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Root {
+    /// What an allocation gave.
+    Allocation(Value),
+    /// An argument of the function.
+    Argument(Value),
+    /// A global of that name, as written.
+    Global(String),
+    /// Anything: the result of a call, an argument of a block, an element of another memref.
+    Unknown(Value),
+}
+
+/// A memref: a way to see the elements of a root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Where they live.
+    pub root: Root,
+    /// The value whose indices are meant; casts are looked through.
+    pub view: Value,
+    /// How many loops must be in the same iteration for it to be the same memref.
+    pub depth: u32,
+    /// Whether its indices are those of the root.
+    is_whole: bool,
+}
+
+/// Whether two memrefs have elements in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meeting {
+    /// They have none.
+    Never,
+    /// Equal indices are equal elements, as long as so many of the common loops are in the same iteration; else they are
+    /// different elements.
+    Same(u32),
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What is taken for granted of memrefs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Aliasing {
+    /// Different arguments of a function, and globals, may share elements.
+    pub arguments_may_alias: bool,
+}
+
+/// Longer chains of views are not followed.
+const MAX_VIEWS: usize = 64;
+
+impl Place {
+    /// Where a memref comes from; `depth_of` tells how many loops must be in the same iteration for a value to be the same.
+    pub(crate) fn of(ir: &Ir, memref: Value, depth_of: &dyn Fn(Value) -> u32) -> Self {
+        let mut view = memref;
+        let mut at = memref;
+        let mut is_cast = true;
+        for _ in 0..MAX_VIEWS {
+            let root = match ir.value(at).def {
+                Def::Argument(block, _) => {
+                    let region = ir.block(block).region;
+                    let owner = ir.region(region).parent;
+                    let is_entry = ir.blocks(region).first() == Some(&block);
+                    if is_entry && owner.is_some_and(|it| ir.op(it).kind == OpKind::FuncFunc) {
+                        Root::Argument(at)
+                    } else {
+                        Root::Unknown(at)
+                    }
+                }
+                Def::Result(op, _) => match ir.op(op).kind {
+                    OpKind::MemrefAlloc | OpKind::MemrefAlloca => Root::Allocation(at),
+                    OpKind::MemrefGetGlobal => global(ir, op).unwrap_or(Root::Unknown(at)),
+                    kind if is_view(kind) => {
+                        let Some(source) = ir.op(op).operands.first().and_then(|it| it.value)
+                        else {
+                            break;
+                        };
+                        is_cast &= kind == OpKind::MemrefCast;
+                        at = source;
+                        if is_cast {
+                            view = at;
+                        }
+                        continue;
+                    }
+                    _ => Root::Unknown(at),
+                },
+            };
+            return Self { root, view, depth: depth_of(view), is_whole: is_cast };
+        }
+        Self { root: Root::Unknown(at), view, depth: depth_of(view), is_whole: false }
+    }
+
+    /// Whether it has elements in common with another.
+    pub fn meets(&self, other: &Place, aliasing: Aliasing) -> Meeting {
+        if self.view == other.view {
+            return match self.root {
+                Root::Allocation(value) if value == self.view => Meeting::Same(self.depth),
+                // Another iteration may see the same elements otherwise.
+                _ if self.depth > 0 => Meeting::Unknown,
+                _ => Meeting::Same(0),
+            };
+        }
+        if self.root == other.root {
+            // A global has the same elements whoever asks for it.
+            let whole = |it: &Place| matches!(it.root, Root::Global(_)) && it.is_whole;
+            return if whole(self) && whole(other) { Meeting::Same(0) } else { Meeting::Unknown };
+        }
+        match (&self.root, &other.root) {
+            (Root::Unknown(_), _) | (_, Root::Unknown(_)) => Meeting::Unknown,
+            (Root::Allocation(_), _)
+            | (_, Root::Allocation(_))
+            | (Root::Global(_), Root::Global(_)) => Meeting::Never,
+            _ if aliasing.arguments_may_alias => Meeting::Unknown,
+            _ => Meeting::Never,
+        }
+    }
+}
+
+fn global(ir: &Ir, op: Op) -> Option<Root> {
+    match ir.interner.attr_data(ir.attr(op, "name")?) {
+        AttrData::Symbol(path) => {
+            let path: Vec<&str> = path.iter().map(|it| ir.interner.str(*it)).collect();
+            Some(Root::Global(path.join("::")))
+        }
+        _ => None,
+    }
+}
+
+fn is_view(kind: OpKind) -> bool {
+    matches!(
+        kind,
+        OpKind::MemrefCast
+            | OpKind::MemrefMemorySpaceCast
+            | OpKind::MemrefSubview
+            | OpKind::MemrefReinterpretCast
+            | OpKind::MemrefCollapseShape
+            | OpKind::MemrefExpandShape
+            | OpKind::MemrefTranspose
+            | OpKind::MemrefView
+            | OpKind::MemrefReshape
+            | OpKind::MemrefExtractStridedMetadata
+    )
+}
