@@ -53,3 +53,5 @@ mod call_laws;
 mod laws;
 #[cfg(test)]
 mod loop_laws;
+#[cfg(test)]
+mod recursion_laws;

@@ -10,8 +10,9 @@
 //!
 //! A call asks for the results of its callee in the context of its operands; a context that is not known is evaluated then and there, by
 //! a sweep over the body. A call that asks for a context that is being evaluated is *recursion*: it gets what is known so
-//! far, at first bottom, and the outermost context of the recursion is evaluated again until no result in it changes. Facts that
-//! are settled stop counting there, so this ends.
+//! far, at first bottom, and the outermost context of the recursion is evaluated again until no result in it changes. Results that
+//! are settled and still grow become endless, so this ends. Only what the last turn evaluated is solved then: a context that an earlier turn asked for, and the
+//! last one did not, was evaluated from less and is new again.
 //!
 //! At most [`MAX_APART`] vectors per function are kept apart; the others are joined in one more context, in which settled facts are
 //! endless. A call in a cycle passes settled facts as endless ones: only so many rounds differ.
@@ -34,7 +35,9 @@ use crate::lattice::Lattice;
 /// The most argument vectors of a function that are kept apart.
 pub const MAX_APART: usize = 16;
 /// How deep calls and regions may nest; the results of calls beyond that are unknown.
-const MAX_DEPTH: usize = 400;
+const MAX_DEPTH: usize = 20_000;
+/// Bytes of stack that the evaluation of one body has at least, and how many are taken when there are fewer.
+const STACK: (usize, usize) = (256 << 10, 8 << 20);
 
 /// Where the solution of a context stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -312,7 +315,10 @@ impl<A: SparseForward> Sparse<A> {
                 Some(frame)
             }
             State::Open(then, low) if then == turn => Some(low),
-            State::New | State::Open(..) => self.solve_context(ir, function, at),
+            // Calls nest deeper than a stack is.
+            State::New | State::Open(..) => {
+                stacker::maybe_grow(STACK.0, STACK.1, || self.solve_context(ir, function, at))
+            }
         };
         if let (Some(low), Some(frame)) = (low, self.contexts.stack.last_mut()) {
             frame.low = frame.low.min(low);
@@ -379,6 +385,8 @@ impl<A: SparseForward> Sparse<A> {
         {
             context.results = vec![A::Fact::bottom(); n_results];
         }
+        // What moved in the recursion around stays known while this one is iterated.
+        let had_moved = self.contexts.has_moved;
         let mut number = 1;
         loop {
             if let Some(context) = self.context(function, at) {
@@ -394,12 +402,21 @@ impl<A: SparseForward> Sparse<A> {
             self.note_results(function, at, results, is_recursive);
             let turn = self.contexts.turn;
             if low < frame {
-                let has_moved = self.contexts.has_moved;
+                self.contexts.has_moved |= had_moved;
+                // What was opened in this frame depends on it, and so on what it depends on; another frame will have its number.
+                for n in n_open..self.contexts.open.len() {
+                    let (of, id) = self.contexts.open[n];
+                    let contexts = self.contexts.of.get_mut(&of).into_iter().flatten();
+                    for context in contexts.filter(|it| it.id == id) {
+                        if let State::Open(_, its) = &mut context.state {
+                            *its = low.min(*its);
+                        }
+                    }
+                }
                 let context = self.context(function, at)?;
                 context.state = State::Open(turn, low);
                 let id = context.id;
                 self.contexts.open.push((function, id));
-                self.contexts.has_moved = has_moved;
                 self.contexts.stack.truncate(frame);
                 return Some(low);
             }
@@ -411,16 +428,24 @@ impl<A: SparseForward> Sparse<A> {
             break;
         }
         self.contexts.stack.truncate(frame);
+        // Nothing moved in the last turn, so what was evaluated in it is solved. What only earlier turns asked for was evaluated from less.
+        let turn = self.contexts.turn;
         for (of, id) in self.contexts.open.split_off(n_open) {
             let contexts = self.contexts.of.get_mut(&of).into_iter().flatten();
             for context in contexts.filter(|it| it.id == id) {
-                context.state = State::Done;
+                context.state = match context.state {
+                    State::Open(then, _) if then != turn => State::New,
+                    _ => State::Done,
+                };
             }
         }
         self.context(function, at)?.state = State::Done;
+        // A turn of the recursion around in which this one moved is not its last.
+        self.contexts.has_moved = had_moved || number > 1;
         None
     }
 
+    /// Takes over what a body returns. In a recursion results only grow, and those that are settled and would go on to grow are endless.
     fn note_results(&mut self, function: Op, at: usize, results: Vec<A::Fact>, joins: bool) {
         let mut has_moved = false;
         let analysis = &self.analysis;
@@ -429,8 +454,15 @@ impl<A: SparseForward> Sparse<A> {
         for (old, new) in context.results.iter_mut().zip(results) {
             if !joins {
                 *old = new;
-            } else if !(analysis.is_settled(old) && analysis.is_settled(&new)) {
-                has_moved |= old.join(&new).is_yes();
+                continue;
+            }
+            let was_settled = analysis.is_settled(old);
+            let before = old.clone();
+            if old.join(&new).is_yes() {
+                if was_settled {
+                    *old = analysis.endless(old);
+                }
+                has_moved |= *old != before;
             }
         }
         self.contexts.has_moved |= has_moved;

@@ -1,8 +1,8 @@
 // Each turn adds one: over in the end.
 func.func @adds(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
-  %0 = scf.if %c -> (!noisy.i32) {  // noise: over 28
-    %1 = func.call @adds(%a, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: over 27
-    %2 = noisy.add %1, %a : !noisy.i32  // noise: over 28
+  %0 = scf.if %c -> (!noisy.i32) {  // noise: over
+    %1 = func.call @adds(%a, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
+    %2 = noisy.add %1, %a : !noisy.i32  // noise: over
     //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26 in turn 16 of the recursion
     scf.yield %2 : !noisy.i32
   } else {
@@ -95,4 +95,65 @@ func.func private @rounds(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 
 func.func @rounded(%a: !noisy.i32, %n: !noisy.i32 {noisy.bound = 14 : i64}, %c: i1) -> !noisy.i32 {  // noise: 12, 14
   %0 = call @rounds(%a, %n, %c) : (!noisy.i32, !noisy.i32, i1) -> !noisy.i32  // noise: 12
   return %0 : !noisy.i32
+}
+
+// -----
+
+// What a recursion inside of a recursion finds counts for the one around: what @d returns was found late.
+func.func @h(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
+  %1 = func.call @a(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
+  %2 = func.call @b(%1) : (!noisy.i32) -> !noisy.i32  // noise: over
+  return %x : !noisy.i32
+}
+func.func private @a(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
+  %r = scf.if %k -> (!noisy.i32) {  // noise: over
+    scf.yield %x : !noisy.i32
+  } else {
+    %c = func.call @c(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
+    scf.yield %c : !noisy.i32
+  }
+  %h = func.call @h(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
+  return %r : !noisy.i32
+}
+func.func private @c(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
+  %r = func.call @a(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
+  %s = noisy.add %r, %x : !noisy.i32  // noise: over
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26
+  return %s : !noisy.i32
+}
+func.func private @b(%x: !noisy.i32) -> !noisy.i32 {  // noise: over
+  return %x : !noisy.i32
+}
+
+// -----
+
+// @d is reached only when the recursion below @a is solved.
+func.func @h(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
+  %1 = func.call @a(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
+  %2 = func.call @d(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
+  %3 = noisy.mul %2, %2 : !noisy.i32  // noise: 24
+  %4 = noisy.mul %3, %3 : !noisy.i32  // noise: over 48
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 48 exceeds the budget of 26 in turn 2 of the recursion
+  //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %4 is not used
+  return %x : !noisy.i32
+}
+func.func private @a(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
+  %r = scf.if %k -> (!noisy.i32) {  // noise: 12
+    scf.yield %x : !noisy.i32
+  } else {
+    %c = func.call @c(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
+    scf.yield %c : !noisy.i32
+  }
+  %h = func.call @h(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
+  return %r : !noisy.i32
+}
+func.func private @c(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
+  %r = func.call @a(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
+  %s = noisy.reduce_noise %r : !noisy.i32  // noise: 12
+  //   ^^^^^^^^^^^^^^^^^^^^^ hint[redundant-reduce]: the noise is 12 before, and 12 after
+  return %s : !noisy.i32
+}
+func.func private @d(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
+  %r = func.call @c(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
+  return %r : !noisy.i32
 }

@@ -1,0 +1,214 @@
+//! Recursion of every shape beside runs: no run may have more noise than the facts say.
+//!
+//! Programs are random functions that call each other as they like. A run interprets the same functions with each condition drawn anew, by a page of code that shares nothing with the solver,
+//! and remembers the greatest noise of each value.
+
+use noisy_syntax::Value;
+use proptest::prelude::*;
+
+use crate::{Bits, Noise, Program};
+
+/// What one step computes, from values by their numbers in the function.
+#[derive(Clone, Debug)]
+enum Step {
+    Add(usize, usize),
+    Mul(usize, usize),
+    Reduce(usize),
+    /// A call of a function, if a condition holds; else the argument itself.
+    MayCall(usize, usize),
+    /// A call in any case of a function with a greater number.
+    Call(usize, usize),
+}
+
+/// A function: its steps, and which value it returns. Value 0 is its argument.
+type Function = (Vec<Step>, usize);
+
+fn function(n: usize) -> impl Strategy<Value = Function> {
+    let step = (0..10_usize, any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..n);
+    let steps = prop::collection::vec(step, 1..7);
+    (steps, any::<prop::sample::Index>()).prop_map(|(steps, returned)| {
+        let steps: Vec<Step> = steps
+            .into_iter()
+            .enumerate()
+            .map(|(at, (kind, a, b, callee))| {
+                let (a, b) = (a.index(at + 1), b.index(at + 1));
+                match kind {
+                    0..3 => Step::Add(a, b),
+                    3 => Step::Mul(a, b),
+                    4 | 5 => Step::Reduce(a),
+                    6 | 7 => Step::MayCall(callee, a),
+                    _ => Step::Call(callee, a),
+                }
+            })
+            .collect();
+        let returned = returned.index(steps.len() + 1);
+        (steps, returned)
+    })
+}
+
+/// Calls without a condition go forward only, so that some run ends.
+fn program() -> impl Strategy<Value = Vec<Function>> {
+    (2..5_usize).prop_flat_map(|n| prop::collection::vec(function(n), n)).prop_map(
+        |mut functions| {
+            let n = functions.len();
+            for (number, (steps, _)) in functions.iter_mut().enumerate() {
+                for step in steps {
+                    if let Step::Call(callee, a) = *step
+                        && callee <= number
+                    {
+                        *step = if number + 1 < n { Step::Call(n - 1, a) } else { Step::Reduce(a) };
+                    }
+                }
+            }
+            functions
+        },
+    )
+}
+
+fn text(functions: &[Function]) -> String {
+    let mut out = String::new();
+    for (number, (steps, returned)) in functions.iter().enumerate() {
+        let private = if number > 0 { "private " } else { "" };
+        out +=
+            &format!("func.func {private}@f{number}(%v0: !noisy.i32, %k: i1) -> !noisy.i32 {{\n");
+        for (at, step) in steps.iter().enumerate() {
+            let to = at + 1;
+            let call = |callee, a| {
+                format!("func.call @f{callee}(%v{a}, %k) : (!noisy.i32, i1) -> !noisy.i32")
+            };
+            out += &match *step {
+                Step::Add(a, b) => format!("  %v{to} = noisy.add %v{a}, %v{b} : !noisy.i32\n"),
+                Step::Mul(a, b) => format!("  %v{to} = noisy.mul %v{a}, %v{b} : !noisy.i32\n"),
+                Step::Reduce(a) => format!("  %v{to} = noisy.reduce_noise %v{a} : !noisy.i32\n"),
+                Step::Call(callee, a) => format!("  %v{to} = {}\n", call(callee, a)),
+                Step::MayCall(callee, a) => format!(
+                    "  %v{to} = scf.if %k -> (!noisy.i32) {{\n    %c{to} = {}\n    scf.yield %c{to} : !noisy.i32\n  \
+                     }} else {{\n    scf.yield %v{a} : !noisy.i32\n  }}\n",
+                    call(callee, a)
+                ),
+            };
+        }
+        out += &format!("  return %v{returned} : !noisy.i32\n}}\n");
+    }
+    out
+}
+
+/// A run, with the bits that draw its conditions; the greatest noise of each value by function and number.
+struct Run<'a> {
+    functions: &'a [Function],
+    bits: u64,
+    left: usize,
+    greatest: Vec<Vec<u64>>,
+}
+
+impl Run<'_> {
+    /// What a function returns; `None` if the run is given up.
+    fn call(&mut self, number: usize, argument: u64, depth: usize) -> Option<u64> {
+        if depth > 40 {
+            return None;
+        }
+        let functions = self.functions;
+        let (steps, returned) = &functions[number];
+        let mut values = vec![argument];
+        self.see(number, 0, argument)?;
+        for (at, step) in steps.iter().enumerate() {
+            let value = match *step {
+                Step::Add(a, b) => values[a].max(values[b]) + 1,
+                Step::Mul(a, b) => values[a] + values[b],
+                Step::Reduce(_) => 12,
+                Step::Call(callee, a) => self.call(callee, values[a], depth + 1)?,
+                Step::MayCall(callee, a) => {
+                    // A step of xorshift.
+                    self.bits ^= self.bits << 13;
+                    self.bits ^= self.bits >> 7;
+                    self.bits ^= self.bits << 17;
+                    if self.bits & 1 == 0 {
+                        self.call(callee, values[a], depth + 1)?
+                    } else {
+                        values[a]
+                    }
+                }
+            };
+            self.see(number, at + 1, value)?;
+            values.push(value);
+        }
+        Some(values[*returned])
+    }
+
+    fn see(&mut self, function: usize, value: usize, noise: u64) -> Option<()> {
+        self.left = self.left.checked_sub(1).filter(|_| noise < 1 << 30)?;
+        let greatest = &mut self.greatest[function][value];
+        *greatest = noise.max(*greatest);
+        Some(())
+    }
+}
+
+/// The upper bound of each value of a function by its number; `None` without a bound.
+fn bounds(program: &Program, function: usize) -> Vec<Option<u64>> {
+    let ir = program.ir();
+    let op = ir.functions()[function];
+    let body = ir.op(op).regions[0].1;
+    let argument = ir.block(crate::flow::entry_block(ir, body)).args[0];
+    let results = ir.items(body).filter_map(|it| ir.op(it).results.first().copied());
+    let hi = |value: Value| match *program.noise(value) {
+        Noise::Bottom => Some(0),
+        Noise::Range { hi, .. } => (hi < Bits::MAX).then(|| hi.into()),
+        Noise::Unknown => None,
+    };
+    std::iter::once(argument).chain(results).map(hi).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_run_has_more_noise_than_the_facts_say(functions in program(), seed in 1..u64::MAX) {
+        let text = text(&functions);
+        let program = Program::new(&text);
+        let mut run = Run {
+            functions: &functions,
+            bits: seed,
+            left: 0,
+            greatest: functions.iter().map(|it| vec![0; it.0.len() + 1]).collect(),
+        };
+        for _ in 0..40 {
+            run.left = 400;
+            let _ = run.call(0, 12, 0);
+        }
+        for (number, seen) in run.greatest.iter().enumerate() {
+            for (value, (&seen, bound)) in seen.iter().zip(bounds(&program, number)).enumerate() {
+                prop_assert!(
+                    bound.is_none_or(|it| seen <= it),
+                    "%v{value} of @f{number} had {seen} bits of noise, and the facts say {bound:?}\n{text}",
+                );
+            }
+        }
+    }
+}
+
+/// A chain of calls through so many functions, of which the last one goes over; its text from the caller down or up.
+fn chain(n: usize, downward: bool) -> String {
+    let function = |at: usize| {
+        let private = if at > 0 { "private " } else { "" };
+        let body = if at + 1 < n {
+            format!("%r = func.call @f{}(%x) : (!noisy.i32) -> !noisy.i32", at + 1)
+        } else {
+            "%s = noisy.mul %x, %x : !noisy.i32\n  %r = noisy.mul %s, %s : !noisy.i32".to_owned()
+        };
+        format!(
+            "func.func {private}@f{at}(%x: !noisy.i32) -> !noisy.i32 {{\n  {body}\n  return %r : !noisy.i32\n}}\n"
+        )
+    };
+    if downward { (0..n).map(function).collect() } else { (0..n).rev().map(function).collect() }
+}
+
+#[test]
+fn deep_chains_of_calls_do_not_depend_on_the_order_of_the_text() {
+    for n in [250, 4_000] {
+        for downward in [true, false] {
+            let program = Program::new(&chain(n, downward));
+            let noise: Vec<Bits> = program.roots().iter().map(|it| it.1.noise).collect();
+            assert_eq!(noise, [48], "{n} functions, downward: {downward}");
+        }
+    }
+}
