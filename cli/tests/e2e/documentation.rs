@@ -77,6 +77,8 @@ fn every_command_runs() {
             args == ["--fix", "-"] || (args.first() == Some(&"format") && run.out.is_empty());
         let told = if is_beside { &run.err } else { &run.out };
         let is_told = folder.path("noise.html").exists() || folder.path("a.html").exists();
-        assert!(is_told || !told.is_empty(), "noisy-check {command}");
+        // The program has no loops, and so no dependences.
+        let is_silent = args[..args.len().min(2)] == ["--dump", "dependences"];
+        assert!(is_told || is_silent || !told.is_empty(), "noisy-check {command}");
     }
 }
