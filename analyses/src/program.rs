@@ -85,12 +85,12 @@ impl Program {
         self.model().is_noisy(&self.ir().interner, self.ir().value(value).ty)
     }
 
-    /// As [`Document::noise`], and unknown for values that carry none.
+    /// As [`Program::noise`], and unknown for values that carry none.
     pub(crate) fn carried(&self, value: Value) -> Noise {
         if self.is_noisy(value) { *self.noise(value) } else { Noise::Unknown }
     }
 
-    /// Where noise first goes over the budget: one for each such value, in the context that comes first (see [`Document::contexts`]).
+    /// Where noise first goes over the budget: one for each such value, in the context that comes first (see [`Program::contexts`]).
     pub fn roots(&self) -> Vec<(Value, &Root)> {
         let all = self.facts.analysis.roots(self.ir()).into_iter();
         self.first_of_each(

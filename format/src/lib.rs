@@ -63,7 +63,7 @@ pub fn format(source: &Source) -> Result<Vec<Edit>, Unparsed> {
     }
 }
 
-/// As [`format`], only the edits that touch a range of bytes. The rest of the text does not need to follow the grammar, but each item of
+/// As [`format()`], only the edits that touch a range of bytes. The rest of the text does not need to follow the grammar, but each item of
 /// the top level (in general a function) that the range touches does.
 ///
 /// # Errors

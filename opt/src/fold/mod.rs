@@ -2,7 +2,7 @@
 //!
 //! Constants are folded by the table of the constants analysis ([`noisy_analyses::integer::fold`]); there is no other. An operand that is no
 //! constant is handed to it as a name of its own: a fold that gives one operand back (`x + 0`) gives that name back. What cannot be said of
-//! operands alone (`(a - b) + b`) stands in [`values`].
+//! operands alone (`(a - b) + b`) stands in `values.rs`.
 
 mod values;
 

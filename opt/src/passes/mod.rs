@@ -1,6 +1,6 @@
 //! The passes, each a function on an op, and the tables of them.
 //!
-//! To add a pass, add a row to a table of [`TABLES`]: name, class (as upstream's messages call it), anchor, options and the function.
+//! To add a pass, add a row to a table of `TABLES`: name, class (as upstream's messages call it), anchor, options and the function.
 
 mod canonicalize;
 mod composite;
