@@ -40,7 +40,7 @@ impl Rule {
         }
     }
 
-    /// The family of its diagnostics, or of most of them ([`Code::category`]).
+    /// The family of its diagnostics.
     pub fn category(self) -> Category {
         match self {
             Rule::Check(it) => it.category,

@@ -34,6 +34,7 @@ codes! {
     UnexpectedCharacter = "unexpected-character",
     UnclosedRegion = "unclosed-region",
     UnknownOp = "unknown-op",
+    UnregisteredOp = "unregistered-op",
     UnknownType = "unknown-type",
     UnknownAttribute = "unknown-attribute",
     UnknownCase = "unknown-case",
@@ -149,7 +150,7 @@ impl Code {
         Code::ALL.iter().copied().find(|it| it.name() == name)
     }
 
-    /// The family of most of its problems: of a count that is wrong, a grammar may tell as well as a verifier.
+    /// The family of its problems, as all who report them show it.
     pub fn category(self) -> Category {
         self.page().category
     }

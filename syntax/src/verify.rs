@@ -183,7 +183,7 @@ impl<'a> Verifier<'a> {
 
     fn tell_at(&mut self, span: Span, code: Code, message: impl Into<String>) {
         let message = message.into();
-        self.problems.push(Problem { category: Category::Structure, code, span, message });
+        self.problems.push(Problem { category: code.category(), code, span, message });
     }
 
     /// The type of an operand; [`Type::UNKNOWN`] if it is a guess.

@@ -236,7 +236,37 @@ fn a_category_is_that_of_the_catalogue() {
         };
         let folder = Folder::with(&[("a.mlir", bad)]);
         let category = rule.category().name();
+        let shown = format!("[{}]", rule.code());
+        let run = folder.run(&["--warn", rule.code(), "--output-format", "concise"]);
+        assert!(run.out.contains(&shown), "its own example is told: {shown} {run:?}");
         let run = folder.run(&["--ignore", category, "--output-format", "concise"]);
-        assert!(!run.out.contains(&format!("[{}]", rule.code())), "{category} {run:?}");
+        assert!(!run.out.contains(&shown), "{category} {run:?}");
+    }
+}
+
+/// What can be read but does not verify is of `structure`, whether a grammar or the verifier finds it, and of no other category.
+#[test]
+fn what_only_a_verifier_rejects_is_of_structure() {
+    let body = |op: &str| {
+        format!("func.func @f(%i: index, %a: i32) -> i32 {{\n  {op}\n  return %a : i32\n}}\n")
+    };
+    for (text, code) in [
+        ("func.func @f() -> i32 {\n  return\n}\n".to_owned(), "wrong-count"),
+        (body("%0 = affine.apply affine_map<(d0) -> (d0)>(%i, %i)"), "wrong-count"),
+        (
+            body(
+                "%0 = \"affine.apply\"(%i) <{map = affine_map<(d0) -> (d0, d0)>}> : (index) -> index",
+            ),
+            "wrong-count",
+        ),
+        (body("affine.parallel (%j, %k) = (0) to (8, 8) {\n  }"), "bound-count"),
+        (body("\"arith.plus\"(%a) : (i32) -> ()"), "unregistered-op"),
+    ] {
+        let folder = Folder::with(&[("a.mlir", &text)]);
+        for category in ["syntax", "name", "type", "structure"] {
+            let run = folder.run(&["--ignore", category, "--output-format", "concise"]);
+            let is_told = run.out.contains(&format!("[{code}]"));
+            assert_eq!(is_told, category != "structure", "{code} {category} {run:?}");
+        }
     }
 }

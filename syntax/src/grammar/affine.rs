@@ -54,7 +54,7 @@ impl Reader<'_, '_> {
             );
             if matches!(self.out.kind, OpKind::AffineApply | OpKind::AffineMax | OpKind::AffineMin)
             {
-                self.structure(Code::OperandCount, span, message);
+                self.structure(Code::WrongCount, span, message);
             } else {
                 self.mismatch(Code::OperandCount, span, message);
             }
@@ -235,7 +235,7 @@ impl Reader<'_, '_> {
         for groups in [&lower_groups, &upper_groups] {
             if groups.len() != n {
                 let message = format!("expected {n} bounds, found {}", groups.len());
-                self.structure(Code::OperandCount, self.span_of_name(), message);
+                self.structure(Code::BoundCount, self.span_of_name(), message);
             }
         }
         let mut steps = Vec::new();

@@ -306,7 +306,7 @@ impl Reader<'_, '_> {
             && dialect::is_closed(dialect)
         {
             let message = unknown_op(dialect, full);
-            self.structure(Code::UnknownOp, token.span(), message);
+            self.structure(Code::UnregisteredOp, token.span(), message);
         }
         self.expect(TokenKind::LParen)?;
         self.list(TokenKind::RParen, |it| it.operand(Type::UNKNOWN).map(|_| ()))?;

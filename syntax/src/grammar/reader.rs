@@ -155,7 +155,7 @@ impl<'r> Reader<'r, '_> {
     pub(super) fn structure(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if !self.is_quiet {
             let message = message.into();
-            self.out.problems.push(Problem { category: Category::Structure, code, span, message });
+            self.out.problems.push(Problem { category: code.category(), code, span, message });
         }
     }
 
@@ -231,7 +231,7 @@ impl<'r> Reader<'r, '_> {
             self.n_silenced += 1;
         } else {
             let message = message.into();
-            self.out.problems.push(Problem { category: Category::Type, code, span, message });
+            self.out.problems.push(Problem { category: code.category(), code, span, message });
         }
     }
 

@@ -215,7 +215,7 @@ impl Verifier<'_> {
     pub(super) fn applied(&mut self, op: Op) {
         if let Some(n) = self.n_map_results(op).filter(|n| *n != 1) {
             let message = format!("the map of `affine.apply` has one result, not {n}");
-            self.tell(op, Code::ResultCount, message);
+            self.tell(op, Code::WrongCount, message);
         }
     }
 
@@ -273,7 +273,7 @@ impl Verifier<'_> {
         let wanted = accesses.last().map_or(0, |it| it.end) + 1;
         if n != wanted && !(is_start && n == wanted + 2) {
             let message = format!("expected {wanted} operands for these maps, but found {n}");
-            self.tell(op, Code::OperandCount, message);
+            self.tell(op, Code::WrongCount, message);
             return;
         }
         for indices in accesses {
@@ -309,7 +309,7 @@ impl Verifier<'_> {
         let n = self.ir.op(op).results.len();
         if n != n_basis && n != n_basis + 1 {
             let message = format!("gives {n} indices for a basis of {n_basis}");
-            self.tell(op, Code::ResultCount, message);
+            self.tell(op, Code::WrongCount, message);
         }
     }
 }

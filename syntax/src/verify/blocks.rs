@@ -222,7 +222,7 @@ impl Verifier<'_> {
         if n != wanted.len() {
             self.tell(
                 op,
-                Code::OperandCount,
+                Code::WrongCount,
                 format!("has {n} operands, but {what} {}", wanted.len()),
             );
             return;

@@ -801,8 +801,8 @@ func.func @f(%x: i1) {
             24 scf.condition: expects parent op 'scf.while' (misplaced-op)
             28 scf.reduce.return: expects parent op 'scf.reduce' (misplaced-op)
             34 func.return: expects parent op 'func.func' (misplaced-op)
-            50 return: has 0 operands, but the function returns 1 (operand-count)
-            58 return: has 0 operands, but the function returns 1 (operand-count)
+            50 return: has 0 operands, but the function returns 1 (wrong-count)
+            58 return: has 0 operands, but the function returns 1 (wrong-count)
         "#]],
     );
 }
