@@ -147,10 +147,54 @@ pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
     let mut out = Dependences::default();
     let mut answers: FxHashMap<Question, Answer> = FxHashMap::default();
     let mut left = limits.total;
-    let mut paths = Vec::with_capacity(body.accesses.len());
-    for access in &body.accesses {
-        paths.push(body.loops_around(access.scope));
-    }
+    let paths = paths(body);
+    each_pair(body, &paths, limits, |i, j, pair| {
+        let (question, is_exact) = match pair.and_then(|it| it.question()) {
+            Ok(it) => it,
+            Err(why) => {
+                out.unknown.push(Unknown { source: i, target: j, why });
+                return;
+            }
+        };
+        let answer = match answers.get(&question) {
+            Some(it) => it,
+            None => {
+                let work = limits.pair.min(left);
+                let mut budget = Budget::new(work);
+                let answer = question.answer(&mut budget);
+                left -= work - budget.left();
+                answers.entry(question).or_insert(answer)
+            }
+        };
+        match answer {
+            Ok(levels) => out.known.extend(levels.iter().map(|it| {
+                let (source, target) = if it.is_forward { (i, j) } else { (j, i) };
+                let flow = Flow::of(body, source, target);
+                let (level, distance) = (it.level, it.distance.clone());
+                Dependence { source, target, level, distance, flow, is_exact }
+            })),
+            Err(_) => {
+                out.unknown.push(Unknown { source: i, target: j, why: Why::Budget });
+            }
+        }
+    });
+    out.known.sort_by_key(|it| (it.source, it.target, it.level));
+    out
+}
+
+/// The loops around each access, outermost first.
+pub(crate) fn paths(body: &Body) -> Vec<Vec<u32>> {
+    body.accesses.iter().map(|it| body.loops_around(it.scope)).collect()
+}
+
+/// Visits all pairs of accesses that may have elements in common and of which one writes, if that counts; each with what to ask, or why
+/// nothing is known.
+pub(crate) fn each_pair<'a>(
+    body: &'a Body,
+    paths: &'a [Vec<u32>],
+    limits: &Limits,
+    mut visit: impl FnMut(usize, usize, Result<Pair<'a>, Why>),
+) {
     for (i, s) in body.accesses.iter().enumerate() {
         for (j, t) in body.accesses.iter().enumerate().skip(i) {
             if !(s.is_store || t.is_store || limits.with_input) || (i == j && !s.is_store) {
@@ -161,42 +205,11 @@ pub fn dependences(body: &Body, limits: &Limits) -> Dependences {
                 Meeting::Same(depth) => Ok(depth),
                 Meeting::Unknown => Err(Why::Alias),
             };
-            let asked = depth.and_then(|depth| {
-                let pair = Pair { body, s, t, paths: [&paths[i], &paths[j]], is_self: i == j };
-                pair.question(depth)
-            });
-            let (question, is_exact) = match asked {
-                Ok(it) => it,
-                Err(why) => {
-                    out.unknown.push(Unknown { source: i, target: j, why });
-                    continue;
-                }
-            };
-            let answer = match answers.get(&question) {
-                Some(it) => it,
-                None => {
-                    let work = limits.pair.min(left);
-                    let mut budget = Budget::new(work);
-                    let answer = question.answer(&mut budget);
-                    left -= work - budget.left();
-                    answers.entry(question).or_insert(answer)
-                }
-            };
-            match answer {
-                Ok(levels) => out.known.extend(levels.iter().map(|it| {
-                    let (source, target) = if it.is_forward { (i, j) } else { (j, i) };
-                    let flow = Flow::of(body, source, target);
-                    let (level, distance) = (it.level, it.distance.clone());
-                    Dependence { source, target, level, distance, flow, is_exact }
-                })),
-                Err(_) => {
-                    out.unknown.push(Unknown { source: i, target: j, why: Why::Budget });
-                }
-            }
+            let pair =
+                |depth| Pair { body, s, t, depth, paths: [&paths[i], &paths[j]], is_self: i == j };
+            visit(i, j, depth.map(pair));
         }
     }
-    out.known.sort_by_key(|it| (it.source, it.target, it.level));
-    out
 }
 
 /// A dependence of a pair at a level.
@@ -211,25 +224,31 @@ type Answer = Result<Vec<Carried>, Stop>;
 
 /// All that the dependences of a pair follow from. The first outputs are the distances.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct Question {
-    pieces: Vec<Conjunction>,
-    n_common: usize,
+pub(crate) struct Question {
+    pub(crate) pieces: Vec<Conjunction>,
+    pub(crate) n_common: usize,
     /// Differences that are 0 in the same iteration of so many of the common loops: columns of both sides.
-    locals: Vec<(usize, usize, u32)>,
+    pub(crate) locals: Vec<(usize, usize, u32)>,
     /// How many of the common loops must be in the same iteration for both to see the same memref.
-    depth: u32,
+    pub(crate) depth: u32,
     /// Whether the first may come before the second in the same iteration of all loops.
-    is_ordered: bool,
-    is_self: bool,
+    pub(crate) is_ordered: bool,
+    pub(crate) is_self: bool,
 }
 
-struct Pair<'a> {
+/// Two accesses of one memref.
+pub(crate) struct Pair<'a> {
     body: &'a Body,
     s: &'a Access,
     t: &'a Access,
+    /// How many of the common loops must be in the same iteration for both to see the same memref.
+    depth: u32,
     paths: [&'a [u32]; 2],
     is_self: bool,
 }
+
+/// The columns of the variables of the loops of one side that are not common, by piece.
+pub(crate) type OwnColumns = Vec<[Vec<usize>; 2]>;
 
 /// A row to be: columns with coefficients, and the constant.
 type Sparse = (SmallVec<[(usize, i128); 8]>, i128);
@@ -342,7 +361,18 @@ impl Columns<'_> {
 
 impl Pair<'_> {
     /// What to ask, and whether that is all that there is to it.
-    fn question(&self, depth: u32) -> Result<(Question, bool), Why> {
+    fn question(&self) -> Result<(Question, bool), Why> {
+        self.question_of(None)
+    }
+
+    /// The same with a column for each variable of the loops around, and which these are.
+    pub(crate) fn question_with_ivs(&self) -> Result<(Question, OwnColumns, bool), Why> {
+        let mut own = Vec::new();
+        let (question, is_exact) = self.question_of(Some(&mut own))?;
+        Ok((question, own, is_exact))
+    }
+
+    fn question_of(&self, mut own: Option<&mut OwnColumns>) -> Result<(Question, bool), Why> {
         let body = self.body;
         let elements = [&self.s.element, &self.t.element].map(|it| it.as_ref().map_err(|it| *it));
         let [Ok(source), Ok(target)] = elements else {
@@ -360,7 +390,7 @@ impl Pair<'_> {
             pieces: Vec::with_capacity(source_pieces.len() * target_pieces.len()),
             n_common,
             locals: Vec::new(),
-            depth,
+            depth: self.depth,
             is_ordered: !self.is_self && !self.is_exclusive(),
             is_self: self.is_self,
         };
@@ -387,6 +417,15 @@ impl Pair<'_> {
                 }
                 for it in of_target {
                     columns.constrain(it, true)?;
+                }
+                if let Some(own) = &mut own {
+                    let mut sides = [Vec::new(), Vec::new()];
+                    for (side, path) in self.paths.iter().enumerate() {
+                        for &at in &path[n_common..] {
+                            sides[side].push(columns.column(Term::Iv(at), side == 1)?);
+                        }
+                    }
+                    own.push(sides);
                 }
                 question.pieces.push(columns.conjunction()?);
                 has_locals |= columns.numbers.keys().any(|it| matches!(it.1, Term::Local(_)));

@@ -1,16 +1,20 @@
 //! Loops: which iterations depend on which, exactly, and what may therefore be done with them.
 //!
 //! [`Body`] reads a function once: loops, guards, loads and stores as affine forms. [`dependences`] asks [`noisy_polyhedra`] about
-//! each pair of accesses. Nothing here knows editors or the command line.
+//! each pair of accesses, [`Legality`] what may be done with the loops. Nothing here knows editors or the command line.
 
 mod body;
 mod dependence;
 pub mod dump;
 mod form;
+mod instances;
+mod legality;
 mod memory;
 
 pub use body::{Access, Body, Constraint, Kind, Loop, Scope, Why};
 pub use dependence::{Dependence, Dependences, Flow, Limits, Unknown, dependences};
 pub use form::{Form, NotAffine, Quotient, Quotients, Term};
+pub use instances::{Condition, Differs, Instances, Part, Time, instances};
+pub use legality::{Legality, Obstacle};
 pub use memory::{Aliasing, Meeting, Place, Root};
 pub use noisy_polyhedra::Interval;

@@ -1,30 +1,26 @@
-//! Dependences against the plainest way to find them: run the program, note who touches which element when, compare all pairs.
+//! Random programs of affine loops over one memref, and a run of them.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use noisy_loops::{Body, Interval, Limits, dependences};
-use noisy_syntax::Source;
-
 /// Random numbers by xorshift.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn below(&mut self, n: i64) -> i64 {
+    pub(crate) fn below(&mut self, n: i64) -> i64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         (self.0 % n as u64) as i64
     }
 
-    fn in_100(&mut self, percent: i64) -> bool {
+    pub(crate) fn in_100(&mut self, percent: i64) -> bool {
         self.below(100) < percent
     }
 }
 
 /// A sum of variables and a constant, divided (`Some((true, by))`) or reduced (`Some((false, by))`).
 #[derive(Clone)]
-struct Expr {
+pub(crate) struct Expr {
     terms: Vec<(usize, i64)>,
     constant: i64,
     division: Option<(bool, i64)>,
@@ -54,16 +50,16 @@ impl Expr {
     }
 }
 
-enum Node {
+pub(crate) enum Node {
     For { lower: Vec<Expr>, upper: Vec<Expr>, step: i64, is_parallel: bool, body: Vec<Node> },
     If { when: Vec<(Expr, bool)>, yes: Vec<Node>, no: Vec<Node> },
     Access { id: usize, is_store: bool, indices: Vec<Expr> },
 }
 
-struct Maker {
-    random: Random,
-    n_accesses: usize,
-    rank: usize,
+pub(crate) struct Maker {
+    pub(crate) random: Random,
+    pub(crate) n_accesses: usize,
+    pub(crate) rank: usize,
 }
 
 impl Maker {
@@ -93,7 +89,7 @@ impl Maker {
         (0..n).map(|_| one(self)).collect()
     }
 
-    fn nodes(&mut self, depth: usize, left: usize) -> Vec<Node> {
+    pub(crate) fn nodes(&mut self, depth: usize, left: usize) -> Vec<Node> {
         let n = 1 + self.random.below(2);
         (0..n).map(|_| self.node(depth, left)).collect()
     }
@@ -119,7 +115,7 @@ impl Maker {
     }
 }
 
-fn print(nodes: &[Node], depth: usize, rank: usize, out: &mut String) {
+pub(crate) fn print(nodes: &[Node], depth: usize, rank: usize, out: &mut String) {
     let dims: Vec<String> = (0..depth).map(|it| format!("d{it}")).collect();
     let ivs: Vec<String> = (0..depth).map(|it| format!("%i{it}")).collect();
     let (dims, ivs) = (dims.join(", "), ivs.join(", "));
@@ -177,14 +173,14 @@ fn print(nodes: &[Node], depth: usize, rank: usize, out: &mut String) {
 }
 
 /// An instance of an access: which, the loops around (by the number of the loop) and their variables, the element.
-struct Instance {
-    id: usize,
-    is_store: bool,
-    iteration: Vec<(usize, i64)>,
-    element: Vec<i64>,
+pub(crate) struct Instance {
+    pub(crate) id: usize,
+    pub(crate) is_store: bool,
+    pub(crate) iteration: Vec<(usize, i64)>,
+    pub(crate) element: Vec<i64>,
 }
 
-fn run(nodes: &[Node], around: &mut Vec<(usize, i64)>, out: &mut Vec<Instance>) {
+pub(crate) fn run(nodes: &[Node], around: &mut Vec<(usize, i64)>, out: &mut Vec<Instance>) {
     for node in nodes {
         let ivs: Vec<i64> = around.iter().map(|it| it.1).collect();
         match node {
@@ -217,62 +213,24 @@ fn run(nodes: &[Node], around: &mut Vec<(usize, i64)>, out: &mut Vec<Instance>) 
     }
 }
 
-type Found = BTreeMap<(usize, usize, usize), Vec<(i128, i128)>>;
-
-fn expected(instances: &[Instance]) -> Found {
-    let mut out = Found::new();
-    for (at, s) in instances.iter().enumerate() {
-        for t in &instances[at + 1..] {
-            if !(s.is_store || t.is_store) || s.element != t.element {
-                continue;
-            }
-            let both = s.iteration.iter().zip(&t.iteration);
-            let common: Vec<i64> =
-                both.take_while(|(a, b)| a.0 == b.0).map(|(a, b)| b.1 - a.1).collect();
-            let level = common.iter().position(|it| *it != 0).unwrap_or(common.len()) + 1;
-            let range = out.entry((s.id, t.id, level)).or_insert_with(|| {
-                common.iter().map(|&it| (i128::from(it), i128::from(it))).collect()
-            });
-            for (range, &it) in range.iter_mut().zip(&common) {
-                *range = (range.0.min(it.into()), range.1.max(it.into()));
-            }
-        }
-    }
-    out
+/// A random program of nests `depth` deep, its text, and what it touches in order. Loops are told by the address of their node.
+pub(crate) struct Program {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) text: String,
+    pub(crate) instances: Vec<Instance>,
 }
 
-#[test]
-fn dependences_are_those_of_a_run() {
-    let mut n_found = 0;
-    for seed in 1..=600_u64 {
+impl Program {
+    pub(crate) fn new(seed: u64, depth: usize) -> Self {
         let random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let mut maker = Maker { random, n_accesses: 0, rank: 1 + (seed % 2) as usize };
-        let nodes = maker.nodes(0, 4);
+        let nodes = maker.nodes(0, depth);
         let shape = vec!["?"; maker.rank].join("x");
         let mut text = format!("func.func @f(%A: memref<{shape}xf32>, %x: f32) {{\n");
         print(&nodes, 0, maker.rank, &mut text);
         text.push_str("return\n}\n");
         let mut instances = Vec::new();
         run(&nodes, &mut Vec::new(), &mut instances);
-        let expected = expected(&instances);
-
-        let source = Source::new(&text);
-        let ir = source.ir();
-        let wrong = ir.verify();
-        assert!(wrong.is_empty(), "{wrong:?}\n{text}");
-        let body = Body::new(ir, ir.functions()[0]);
-        let found = dependences(&body, &Limits::default());
-        assert_eq!(found.unknown, [], "seed {seed}\n{text}");
-        let mut got = Found::new();
-        for it in &found.known {
-            assert!(it.is_exact, "seed {seed}: {it:?}\n{text}");
-            let end = |it: Option<i128>| it.expect("all loops are bounded");
-            let range = |it: &Interval| (end(it.least), end(it.greatest));
-            let distance = it.distance.iter().map(range).collect();
-            got.insert((it.source, it.target, it.level), distance);
-        }
-        assert_eq!(got, expected, "seed {seed}\n{text}");
-        n_found += got.len();
+        Self { nodes, text, instances }
     }
-    assert!(n_found > 2000, "only {n_found} dependences were compared");
 }

@@ -1,0 +1,216 @@
+//! Dependences as sets: the pairs of instances themselves, for questions that distances cannot answer.
+//!
+//! *Data.* For two accesses and a level, a union of conjunctions over the iterations of both. An order of execution gives each access a
+//! *time*: affine functions of the variables of the loops around it. The question is always the same: is there a pair whose times
+//! differ like this?
+//!
+//! *Law.* The pairs are those of [`crate::dependences`], or a superset where something is not understood: of accesses that may share
+//! elements in a way that is not known, whatever the order of iterations allows. A budget that is spent counts as a pair. So who forbids
+//! what a pair forbids is safe. *Cost.* A question is an emptiness of a conjunction for each of its parts.
+
+use noisy_polyhedra::{Asked, Budget, Conjunction, Relation};
+
+use crate::body::Body;
+use crate::dependence::{Limits, OwnColumns, Question, each_pair, paths};
+
+/// The pairs of instances of a dependence: those of the source run before those of the target, and touch the same element.
+#[derive(Clone, Debug)]
+pub struct Instances {
+    /// The access that runs first; an index into [`Body::accesses`].
+    pub source: usize,
+    /// The access that runs later.
+    pub target: usize,
+    /// Which of the common loops carries it, from 1; their number + 1 if it is independent of all.
+    pub level: usize,
+    /// The number of common loops.
+    pub n_common: usize,
+    /// Whether these are the pairs, and not more.
+    pub is_exact: bool,
+    parts: Vec<Part>,
+}
+
+/// A conjunction, and the columns of the iterations: variables of the loops around, outermost first, each a sum of columns.
+#[derive(Clone, Debug)]
+pub struct Part {
+    points: Conjunction,
+    source: Vec<Vec<usize>>,
+    target: Vec<Vec<usize>>,
+}
+
+/// An affine function of the variables of the loops around an access, outermost first, and a constant.
+pub type Time = Vec<i128>;
+
+/// How the time of the target differs from that of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Differs {
+    /// By a number of at least that.
+    AtLeast(i128),
+    /// By a number of at most that.
+    AtMost(i128),
+    /// By that number.
+    By(i128),
+}
+
+/// A condition on a pair: the time of the source, that of the target, how they differ.
+pub type Condition<'a> = (&'a Time, &'a Time, Differs);
+
+impl Part {
+    /// The points.
+    pub fn points(&self) -> &Conjunction {
+        &self.points
+    }
+
+    /// The time of the target less that of the source, as a row over the points; `None` if a number gets too large.
+    pub fn difference(&self, source: &Time, target: &Time) -> Option<Vec<i128>> {
+        let mut row = vec![0_i128; self.points.n_vars() + 1];
+        for (sides, time, sign) in [(&self.source, source, -1), (&self.target, target, 1)] {
+            let (constant, coefficients) = time.split_last()?;
+            for (columns, coefficient) in sides.iter().zip(coefficients) {
+                for &at in columns {
+                    row[at] = row[at].checked_add(coefficient.checked_mul(sign)?)?;
+                }
+            }
+            let end = row.len() - 1;
+            row[end] = row[end].checked_add(constant.checked_mul(sign)?)?;
+        }
+        Some(row)
+    }
+}
+
+impl Instances {
+    /// The conjunctions whose union the pairs are.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// Whether there is a pair of which all conditions hold; if the budget ends first, there may be, and that counts.
+    pub fn exist(&self, conditions: &[Condition<'_>], budget: &mut Budget) -> bool {
+        self.parts.iter().any(|part| {
+            let mut rows = Vec::with_capacity(conditions.len());
+            let mut asked = Vec::with_capacity(conditions.len());
+            for (at, (source, target, differs)) in conditions.iter().enumerate() {
+                let Some(row) = part.difference(source, target) else { return true };
+                rows.push(row);
+                asked.push(match *differs {
+                    Differs::AtLeast(it) => Asked::AtLeast(at, it),
+                    Differs::AtMost(it) => Asked::AtMost(at, it),
+                    Differs::By(it) => Asked::Is(at, it),
+                });
+            }
+            !matches!(Relation::new(part.points.clone(), rows).is_empty(&asked, budget), Ok(true))
+        })
+    }
+
+    /// Whether there is a pair whose target does not come later, where the times are compared in order and the first difference decides.
+    /// Pairs of equal times count as `equal_counts` says.
+    pub fn overtake(
+        &self,
+        source: &[Time],
+        target: &[Time],
+        equal_counts: bool,
+        budget: &mut Budget,
+    ) -> bool {
+        let mut conditions: Vec<Condition<'_>> = Vec::new();
+        for (s, t) in source.iter().zip(target) {
+            conditions.push((s, t, Differs::AtMost(-1)));
+            if self.exist(&conditions, budget) {
+                return true;
+            }
+            conditions.pop();
+            conditions.push((s, t, Differs::By(0)));
+        }
+        equal_counts && self.exist(&conditions, budget)
+    }
+}
+
+/// The pairs of all dependences of a body: those of each source, target and level that has any.
+pub fn instances(body: &Body, limits: &Limits) -> Vec<Instances> {
+    let mut out = Vec::new();
+    let mut left = limits.total;
+    let paths = paths(body);
+    each_pair(body, &paths, limits, |i, j, pair| {
+        let known = pair.and_then(|it| it.question_with_ivs());
+        let n_common = paths[i].iter().zip(&paths[j]).take_while(|(a, b)| a == b).count();
+        let (question, own, is_exact) = match known {
+            Ok(it) => it,
+            // Anything, under the order of iterations alone.
+            Err(_) => unknown(n_common, [paths[i].len(), paths[j].len()], i == j),
+        };
+        for level in question.depth as usize + 1..=n_common + 1 {
+            for is_forward in [true, false] {
+                let is_last = level == n_common + 1;
+                if (is_last && !(is_forward && question.is_ordered))
+                    || (!is_forward && question.is_self)
+                {
+                    continue;
+                }
+                let work = limits.pair.min(left);
+                let mut budget = Budget::new(work);
+                let mut parts = Vec::new();
+                for (points, own) in question.pieces.iter().zip(&own) {
+                    let part = part(&question, points, own, level, is_forward);
+                    if !matches!(part.points.is_empty(&mut budget), Ok(true)) {
+                        parts.push(part);
+                    }
+                }
+                left -= work - budget.left();
+                if parts.is_empty() {
+                    continue;
+                }
+                let (source, target) = if is_forward { (i, j) } else { (j, i) };
+                let is_exact = is_exact && budget.left() > 0;
+                out.push(Instances { source, target, level, n_common, is_exact, parts });
+            }
+        }
+    });
+    out.sort_by_key(|it| (it.source, it.target, it.level));
+    out
+}
+
+/// A pair of accesses of which nothing is known but the loops around.
+fn unknown(n_common: usize, n_loops: [usize; 2], is_self: bool) -> (Question, OwnColumns, bool) {
+    let n = [n_loops[0] - n_common, n_loops[1] - n_common];
+    let first = 2 * n_common;
+    let own = [(first..first + n[0]).collect(), (first + n[0]..first + n[0] + n[1]).collect()];
+    let pieces = vec![Conjunction::new(first + n[0] + n[1])];
+    let locals = Vec::new();
+    let question = Question { pieces, n_common, locals, depth: 0, is_ordered: !is_self, is_self };
+    (question, vec![own], false)
+}
+
+/// The points of a piece at a level.
+fn part(
+    question: &Question,
+    points: &Conjunction,
+    own: &[Vec<usize>; 2],
+    level: usize,
+    is_forward: bool,
+) -> Part {
+    let (n, n_vars) = (question.n_common, points.n_vars());
+    let mut points = points.clone();
+    let row = |columns: &[(usize, i128)], constant: i128| {
+        let mut row = vec![0; n_vars + 1];
+        for &(at, by) in columns {
+            row[at] = by;
+        }
+        row[n_vars] = constant;
+        row
+    };
+    for at in 0..(level - 1).min(n) {
+        points.equal(row(&[(n + at, 1)], 0));
+    }
+    if level <= n {
+        points.at_least(row(&[(n + level - 1, if is_forward { 1 } else { -1 })], -1));
+    }
+    for &(a, b, depth) in &question.locals {
+        if (depth as usize) < level {
+            points.equal(row(&[(a, 1), (b, -1)], 0));
+        }
+    }
+    let side = |is_second: bool| {
+        let common = (0..n).map(|at| if is_second { vec![at, n + at] } else { vec![at] });
+        common.chain(own[usize::from(is_second)].iter().map(|&at| vec![at])).collect()
+    };
+    let (source, target) = (side(!is_forward), side(is_forward));
+    Part { points, source, target }
+}

@@ -1,0 +1,187 @@
+//! What may be done with loops: permuted, tiled, reversed, fused, run in parallel.
+//!
+//! *Law.* A transformation is allowed only if of each two instances that touch the same element, one of them a store, the one that ran
+//! first still does. What is not understood forbids: ops with effects, accesses that may share elements, a budget that is spent. Where all is
+//! understood the answer is exact: what is refused would exchange two such instances for some size of tiles.
+//!
+//! With d the difference of the iterations of a pair over the common loops:
+//!
+//! | what | is refused if a pair that the loops around do not carry has |
+//! |---|---|
+//! | a permutation | a first difference below 0 in the new order |
+//! | tiles of any size | a difference below 0 in any loop of the band |
+//! | a reversal, iterations in parallel | a difference in that loop, and none in those around |
+//! | a fusion | its source in the first loop and its target, at a smaller value of the variable, in the second |
+//!
+//! Values that a loop carries from one iteration to the next (`iter_args`) are not seen here: who changes a loop looks at them.
+
+use noisy_polyhedra::Budget;
+use noisy_syntax::Op;
+
+use crate::body::{Body, Kind};
+use crate::dependence::Limits;
+use crate::instances::{Differs, Instances, Time, instances};
+
+/// Why something may not be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// This dependence would be violated; an index into [`Legality::dependences`].
+    Dependence(usize),
+    /// This op has effects that are not understood.
+    Effect(Op),
+    /// An access stands in some of the loops only.
+    Imperfect(Op),
+}
+
+/// The dependences of a body, and what they allow.
+#[derive(Debug)]
+pub struct Legality<'a> {
+    body: &'a Body,
+    all: Vec<Instances>,
+    paths: Vec<Vec<u32>>,
+    work: u64,
+}
+
+impl<'a> Legality<'a> {
+    /// Finds the dependences.
+    pub fn new(body: &'a Body, limits: &Limits) -> Self {
+        let all = instances(body, limits);
+        Self { body, all, paths: crate::dependence::paths(body), work: limits.pair }
+    }
+
+    /// The dependences, by source, target and level.
+    pub fn dependences(&self) -> &[Instances] {
+        &self.all
+    }
+
+    /// The loops around an access, outermost first.
+    pub fn path(&self, access: usize) -> &[u32] {
+        &self.paths[access]
+    }
+
+    /// The loop of the body that is this op, the first of several.
+    pub fn loop_of(&self, op: Op) -> Option<u32> {
+        self.body.loops.iter().position(|it| it.op == op).map(|it| it as u32)
+    }
+
+    /// Dependences between accesses in two loops (or one) that the loops around them do not carry, with their numbers.
+    fn between(&self, a: u32, b: u32) -> impl Iterator<Item = (usize, &Instances)> {
+        let depth = self.body.loops[a as usize].depth as usize;
+        self.all.iter().enumerate().filter(move |(_, it)| {
+            it.level >= depth
+                && self.paths[it.source].contains(&a)
+                && self.paths[it.target].contains(&b)
+        })
+    }
+
+    /// An op in a loop whose effects are not understood.
+    pub fn effect_in(&self, loop_: u32) -> Option<Op> {
+        let is_inside = |scope: Option<u32>| {
+            let mut around = self.body.scopes_around(scope);
+            around.any(|it| self.body.scopes[it as usize].kind == Kind::Loop(loop_))
+        };
+        self.body.effects.iter().find(|it| is_inside(it.1)).map(|it| it.0)
+    }
+
+    /// The time of an access that is the variable of one of the loops around it.
+    fn variable(&self, access: usize, loop_: u32) -> Option<Time> {
+        let path = &self.paths[access];
+        let at = path.iter().position(|it| *it == loop_)?;
+        let mut out = vec![0; path.len() + 1];
+        out[at] = 1;
+        Some(out)
+    }
+
+    /// The times of both accesses of a dependence that are the variables of these loops.
+    fn variables(&self, it: &Instances, loops: &[u32]) -> Option<(Vec<Time>, Vec<Time>)> {
+        let of = |access| {
+            loops.iter().map(|&at| self.variable(access, at)).collect::<Option<Vec<Time>>>()
+        };
+        Some((of(it.source)?, of(it.target)?))
+    }
+
+    fn known(&self, loop_: u32) -> Result<(), Obstacle> {
+        self.effect_in(loop_).map_or(Ok(()), |it| Err(Obstacle::Effect(it)))
+    }
+
+    /// Whether loops that are nested in each other, outermost first, may run in this order: `order[k]` is which of them is at place k.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn permutes(&self, band: &[u32], order: &[usize]) -> Result<(), Obstacle> {
+        let Some(&outermost) = band.first() else { return Ok(()) };
+        self.known(outermost)?;
+        let order: Vec<u32> = order.iter().map(|&it| band[it]).collect();
+        for (at, it) in self.between(outermost, outermost) {
+            let Some((source, target)) = self.variables(it, &order) else {
+                return Err(Obstacle::Imperfect(self.body.accesses[it.source].op));
+            };
+            let mut budget = Budget::new(self.work);
+            if it.overtake(&source, &target, false, &mut budget) {
+                return Err(Obstacle::Dependence(at));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether loops that are nested in each other, outermost first, may be tiled, by any sizes.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn tiles(&self, band: &[u32]) -> Result<(), Obstacle> {
+        let Some(&outermost) = band.first() else { return Ok(()) };
+        self.known(outermost)?;
+        for (at, it) in self.between(outermost, outermost) {
+            let Some((source, target)) = self.variables(it, band) else {
+                return Err(Obstacle::Imperfect(self.body.accesses[it.source].op));
+            };
+            let mut budget = Budget::new(self.work);
+            for (s, t) in source.iter().zip(&target) {
+                if it.exist(&[(s, t, Differs::AtMost(-1))], &mut budget) {
+                    return Err(Obstacle::Dependence(at));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the iterations of a loop may run in any order, or at once.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn is_parallel(&self, loop_: u32) -> Result<(), Obstacle> {
+        self.known(loop_)?;
+        let depth = self.body.loops[loop_ as usize].depth as usize;
+        match self.between(loop_, loop_).find(|it| it.1.level == depth) {
+            Some((at, _)) => Err(Obstacle::Dependence(at)),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the iterations of a loop may run backwards.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn reverses(&self, loop_: u32) -> Result<(), Obstacle> {
+        self.is_parallel(loop_)
+    }
+
+    /// Whether two loops under the same loops, one behind the other, may be one: where the variable has the same value, first what is in the
+    /// first one. What stands between them is for others to look at.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn fuses(&self, first: u32, second: u32) -> Result<(), Obstacle> {
+        self.known(first)?;
+        self.known(second)?;
+        for (at, it) in self.between(first, second) {
+            let both = (self.variable(it.source, first), self.variable(it.target, second));
+            let (Some(source), Some(target)) = both else { continue };
+            let mut budget = Budget::new(self.work);
+            if it.exist(&[(&source, &target, Differs::AtMost(-1))], &mut budget) {
+                return Err(Obstacle::Dependence(at));
+            }
+        }
+        Ok(())
+    }
+}

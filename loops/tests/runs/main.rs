@@ -1,0 +1,5 @@
+//! Random programs, run in the plainest way, against what the crate says of them.
+
+mod enumeration;
+mod legality;
+mod program;
