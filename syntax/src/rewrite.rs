@@ -483,8 +483,7 @@ impl Ir {
     }
 
     fn take_out(&mut self, item: Op) {
-        let (region, rank) = self.spot(Point::Before(item));
-        seq::cut(self, region, rank, 1);
+        seq::remove(self, item);
     }
 }
 

@@ -183,6 +183,25 @@ pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> Root {
     Root((middle != NONE).then_some(middle))
 }
 
+/// Takes one item out of its region: its children take its place, and only the sums above it are renewed.
+pub(crate) fn remove(ir: &mut Ir, op: Op) {
+    let region = ir.op(op).parent;
+    let Link { up, left, right, .. } = *link(ir, op);
+    let up_own = if up == NONE { 0 } else { own_bytes(ir, up) };
+    let child = merge(ir, left, right);
+    ir.ops[op.index()].link = Link::default();
+    if up == NONE {
+        set_root(ir, region, child);
+        return;
+    }
+    if child != NONE {
+        ir.ops[child.index()].link.up = up;
+    }
+    let it = &mut ir.ops[up.index()].link;
+    *(if it.left == op { &mut it.left } else { &mut it.right }) = child;
+    renew(ir, up, up_own);
+}
+
 /// Puts pieces into a region, before the item that is number `at` there.
 pub(crate) fn insert(ir: &mut Ir, region: Region, at: usize, pieces: &[Piece]) {
     let middle = join(ir, pieces);
