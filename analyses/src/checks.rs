@@ -12,6 +12,7 @@ mod noise_overflow;
 mod redundant_reduce;
 mod removal;
 mod suppression;
+mod undecided;
 mod unreachable_code;
 mod unused_op;
 
@@ -55,6 +56,7 @@ pub const ALL: &[Check] = &[
     unused_op::CHECK,
     unreachable_code::CHECK,
     constant_condition::CHECK,
+    undecided::CHECK,
     suppression::CHECK,
 ];
 

@@ -48,6 +48,8 @@ pub use range::{Bounds, Range};
 pub use rule::Rule;
 
 #[cfg(test)]
+mod budget_laws;
+#[cfg(test)]
 mod call_laws;
 #[cfg(test)]
 mod laws;

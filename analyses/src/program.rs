@@ -110,6 +110,15 @@ impl Program {
         all.min_by_key(|it| self.rank(op, it.0)).map(|it| it.1)
     }
 
+    /// The ops at which the work of an analysis ran out, so that nothing was decided about what they carry or give: loops, ops that hold a region with a cycle of
+    /// blocks, and calls. Sorted by their place in the text. *Cost.* In proportion to their number.
+    pub(crate) fn undecided(&self) -> Vec<Op> {
+        let mut all: Vec<Op> = self.facts.undecided().chain(self.integers.undecided()).collect();
+        all.sort_by_cached_key(|&it| (self.ir().start(it), it.index()));
+        all.dedup();
+        all
+    }
+
     /// Keeps what was noted in the first context for each key.
     fn first_of_each<K: Copy + Eq + std::hash::Hash, T>(
         &self,

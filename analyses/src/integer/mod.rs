@@ -54,6 +54,11 @@ impl Integers {
         &self.moved
     }
 
+    /// The ops at which the work of either analysis ran out, some perhaps twice; see [`Sparse::undecided`].
+    pub(crate) fn undecided(&self) -> impl Iterator<Item = Op> {
+        self.constants.undecided().chain(self.ranges.undecided())
+    }
+
     /// How many ops the last update visited, over both analyses.
     pub fn n_visits(&self) -> usize {
         self.constants.n_visits() + self.ranges.n_visits()

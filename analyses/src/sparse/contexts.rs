@@ -376,6 +376,8 @@ impl<A: SparseForward> Sparse<A> {
             let context = self.context(function, at)?;
             context.results = vec![unknown; n_results];
             context.state = State::Done;
+            let calls = context.calls.clone();
+            self.undecided.extend(calls);
             return None;
         }
         self.contexts.stack.push(Frame { low: frame, is_head: false });

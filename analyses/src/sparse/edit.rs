@@ -29,12 +29,14 @@ impl<A: SparseForward> Sparse<A> {
         self.update_ties(ir, delta);
         for &op in &delta.removed {
             self.analysis.forget(op);
+            self.undecided.remove(&op);
             self.reached[op.index()] = false;
             self.enter_former(ir, op);
             self.enter_around(ir, op);
         }
         for &op in &delta.changed {
             self.analysis.forget(op);
+            self.undecided.remove(&op);
             self.enter_former(ir, op);
             self.enter_around(ir, op);
             self.enter(ir, op);
@@ -255,6 +257,7 @@ impl<A: SparseForward> Sparse<A> {
         self.n_visits += 1;
         self.stamp[op.index()] = self.clock;
         self.analysis.forget(op);
+        self.undecided.remove(&op);
         let data = ir.op(op);
         if data.kind == OpKind::FuncFunc {
             self.assume(ir, op);

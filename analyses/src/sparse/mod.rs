@@ -411,6 +411,8 @@ pub struct Sparse<A: SparseForward> {
     anew: FxHashSet<Op>,
     /// Whether what cycles carry is taken to be unknown, because the fuel of the outermost one ran out.
     is_degraded: bool,
+    /// Outermost cycles whose fuel ran out, and calls that nest too deep: see [`Sparse::undecided`].
+    undecided: FxHashSet<Op>,
     /// What the analysis weighed when it was last solved from scratch.
     solved_weight: usize,
     /// The visits, as text, if they are recorded.
@@ -465,6 +467,7 @@ impl<A: SparseForward> Sparse<A> {
             reductions: FxHashMap::default(),
             anew: FxHashSet::default(),
             is_degraded: false,
+            undecided: FxHashSet::default(),
             solved_weight: 0,
             trace: None,
         }
@@ -486,6 +489,12 @@ impl<A: SparseForward> Sparse<A> {
             return true;
         }
         self.is_block_live(ir.block_of(op))
+    }
+
+    /// The ops at which work ran out, in no particular order: what an outermost cycle carries, or what a call gives, was taken to be unknown. The
+    /// cycle is a loop, an `scf.reduce`, or the op that holds a region with a cycle of blocks.
+    pub fn undecided(&self) -> impl Iterator<Item = Op> {
+        self.undecided.iter().copied()
     }
 
     /// The values whose facts the last update changed.
@@ -510,6 +519,7 @@ impl<A: SparseForward> Sparse<A> {
         self.labels.clear();
         self.first_labels.clear();
         self.reductions.clear();
+        self.undecided.clear();
         self.anew.clear();
         self.queue.clear();
         self.queued.clear();

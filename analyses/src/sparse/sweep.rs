@@ -8,8 +8,8 @@
 //!
 //! *Regions with backward branches* have an order of their own (`circle.rs`).
 //!
-//! *Cost.* The outermost cycle has fuel for a number of visits linear in its size. If it runs out, everything in the cycle is unknown:
-//! no error, and no hang.
+//! *Cost.* The outermost cycle has fuel for a number of visits linear in its size, each counted with its operands. If it runs out, the cycle is swept once
+//! more with everything that it carries unknown and is told to be [undecided](Sparse::undecided): no error about what it carries, and no hang.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -97,7 +97,7 @@ impl<A: SparseForward> Sparse<A> {
     /// Visits an op and everything inside.
     pub(super) fn run(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.n_visits += 1;
-        self.fuel = self.fuel.saturating_sub(1);
+        self.fuel = self.fuel.saturating_sub(cost(ir, op));
         let data = ir.op(op);
         if data.regions.is_empty() {
             let changed = self.apply(ir, op, live);
@@ -140,7 +140,7 @@ impl<A: SparseForward> Sparse<A> {
         }
         let mut n = 0_u64;
         for &(_, region) in &ir.op(op).regions {
-            ir.walk(region, &mut |_| n += 1);
+            ir.walk(region, &mut |it| n += cost(ir, it));
         }
         self.fuel = 200_000 + 64 * n;
         true
@@ -160,6 +160,7 @@ impl<A: SparseForward> Sparse<A> {
     /// Runs a cycle again, with nothing known of what it carries.
     fn degrade(&mut self, ir: &Scene<'_, A::Base>, op: Op, run: impl FnOnce(&mut Self)) {
         self.reset_within(ir, op);
+        self.undecided.insert(op);
         self.is_degraded = true;
         run(self);
         self.is_degraded = false;
@@ -168,6 +169,7 @@ impl<A: SparseForward> Sparse<A> {
     /// Sets everything inside an op, and its results, back to bottom.
     pub(super) fn reset_within(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
         self.analysis.forget(op);
+        self.undecided.remove(&op);
         for &value in &ir.op(op).results {
             self.facts[value.index()] = A::Fact::bottom();
         }
@@ -605,6 +607,11 @@ struct Trace<F> {
     starts: Vec<Vec<F>>,
     endless: bool,
     result: Vec<F>,
+}
+
+/// What a visit of an op costs in fuel: a round of a loop that carries a thousand values is more than one step.
+fn cost(ir: &Ir, op: Op) -> u64 {
+    1 + ir.op(op).operands.len() as u64 / 4
 }
 
 /// Whether a branch in a region goes to a label that stands before it.

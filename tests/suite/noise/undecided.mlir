@@ -1,0 +1,46 @@
+// Eleven loops of three rounds, none of which begins with the same noise as another: 3^11 rounds are not followed. What does not depend on what they carry is judged.
+func.func @nest(%x: !noisy.i32, %y: i5) -> !noisy.i32 {  // noise: 12
+  %0 = affine.for %i0 = 0 to 3 iter_args(%a0 = %x) -> !noisy.i32 {  // noise: unknown, unknown
+  //   ^^^^^^^^^^ hint[undecided]: nothing is decided about what this loop carries: its rounds take too many steps to follow
+  %1 = affine.for %i1 = 0 to 3 iter_args(%a1 = %a0) -> !noisy.i32 {  // noise: unknown, unknown
+  %2 = affine.for %i2 = 0 to 3 iter_args(%a2 = %a1) -> !noisy.i32 {  // noise: unknown, unknown
+  %3 = affine.for %i3 = 0 to 3 iter_args(%a3 = %a2) -> !noisy.i32 {  // noise: unknown, unknown
+  %4 = affine.for %i4 = 0 to 3 iter_args(%a4 = %a3) -> !noisy.i32 {  // noise: unknown, unknown
+  %5 = affine.for %i5 = 0 to 3 iter_args(%a5 = %a4) -> !noisy.i32 {  // noise: unknown, unknown
+  %6 = affine.for %i6 = 0 to 3 iter_args(%a6 = %a5) -> !noisy.i32 {  // noise: unknown, unknown
+  %7 = affine.for %i7 = 0 to 3 iter_args(%a7 = %a6) -> !noisy.i32 {  // noise: unknown, unknown
+  %8 = affine.for %i8 = 0 to 3 iter_args(%a8 = %a7) -> !noisy.i32 {  // noise: unknown, unknown
+  %9 = affine.for %i9 = 0 to 3 iter_args(%a9 = %a8) -> !noisy.i32 {  // noise: unknown, unknown
+  %10 = affine.for %i10 = 0 to 3 iter_args(%a10 = %a9) -> !noisy.i32 {  // noise: unknown, unknown
+  %e = noisy.encode %y : i5 -> !noisy.i32  // noise: 12
+  %p = noisy.mul %e, %e : !noisy.i32  // noise: 24
+  %q = noisy.mul %p, %p : !noisy.i32  // noise: over 48
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 48 exceeds the budget of 26
+  %d = noisy.decode %q : !noisy.i32 -> i5
+  "t.use"(%d) : (i5) -> ()
+  %11 = noisy.add %a10, %x : !noisy.i32  // noise: unknown
+  affine.yield %11 : !noisy.i32
+  }
+  affine.yield %10 : !noisy.i32
+  }
+  affine.yield %9 : !noisy.i32
+  }
+  affine.yield %8 : !noisy.i32
+  }
+  affine.yield %7 : !noisy.i32
+  }
+  affine.yield %6 : !noisy.i32
+  }
+  affine.yield %5 : !noisy.i32
+  }
+  affine.yield %4 : !noisy.i32
+  }
+  affine.yield %3 : !noisy.i32
+  }
+  affine.yield %2 : !noisy.i32
+  }
+  affine.yield %1 : !noisy.i32
+  }
+  %r = noisy.reduce_noise %0 : !noisy.i32  // noise: 12
+  return %r : !noisy.i32
+}
