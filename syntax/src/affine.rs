@@ -101,8 +101,8 @@ impl Expr {
         }
     }
 
-    /// The largest number that surely divides it.
-    fn divisor(&self) -> u64 {
+    /// The largest number that surely divides it; 0 for 0.
+    pub fn divisor(&self) -> u64 {
         match self {
             Expr::Const(value) => value.unsigned_abs(),
             Expr::Dim(_) | Expr::Symbol(_) => 1,

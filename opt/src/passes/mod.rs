@@ -2,6 +2,7 @@
 //!
 //! To add a pass, add a row to a table of `TABLES`: name, class (as upstream's messages call it), anchor, options and the function.
 
+mod affine;
 mod canonicalize;
 mod composite;
 mod cse;
@@ -105,6 +106,12 @@ impl Context<'_> {
 
 /// The passes of each family. Passes that other crates bring stand in one row here.
 const TABLES: &[&[PassInfo]] = &[
+    affine::dependence_check::PASSES,
+    affine::jam::PASSES,
+    affine::normalize::PASSES,
+    affine::permute::PASSES,
+    affine::tile::PASSES,
+    affine::unroll::PASSES,
     canonicalize::PASSES,
     composite::PASSES,
     cse::PASSES,

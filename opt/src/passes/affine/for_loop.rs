@@ -1,0 +1,374 @@
+//! `affine.for` as data: bounds, step, body, carried values; made, copied, moved, turned into what runs once.
+//!
+//! *Law.* What is made here is as the verifier wants it; a loop whose data is not as its row says has no [`For`].
+
+use noisy_syntax::affine::{Affine, Body, Expr, Operator};
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{Attr, AttrData, Block, Ir, Op, OpKind, Sign, Type, TypeData, Value};
+
+use crate::patterns::affine::maps::{Applied, applied, exprs, replaced, simplified, with_exprs};
+use crate::rewrite::{Rewriter, operands};
+
+/// A loop.
+#[derive(Clone, Debug)]
+pub(super) struct For {
+    pub(super) op: Op,
+    pub(super) low: Applied,
+    pub(super) high: Applied,
+    pub(super) step: i64,
+    pub(super) iv: Value,
+    pub(super) body: Block,
+    /// What the carried values start with.
+    pub(super) inits: Vec<Value>,
+}
+
+impl For {
+    /// The data of an `affine.for` with a positive step.
+    pub(super) fn of(ir: &Ir, op: Op) -> Option<Self> {
+        if ir.op(op).kind != OpKind::AffineFor {
+            return None;
+        }
+        let low = applied(ir, op, "lowerBoundMap", 0)?;
+        let high = applied(ir, op, "upperBoundMap", low.operands.len())?;
+        let all = operands(ir, op);
+        let inits = all.get(low.operands.len() + high.operands.len()..)?.to_vec();
+        let step = match ir.interner.attr_data(ir.attr(op, "step")?) {
+            AttrData::Int { value, .. } => i64::try_from(*value).ok().filter(|it| *it > 0)?,
+            _ => return None,
+        };
+        let [(_, region)] = ir.op(op).regions[..] else { return None };
+        let [body] = ir.blocks(region)[..] else { return None };
+        let iv = *ir.block(body).args.first()?;
+        Some(Self { op, low, high, step, iv, body, inits })
+    }
+
+    /// The ops of the body but the terminator.
+    pub(super) fn ops(&self, ir: &Ir) -> Vec<Op> {
+        let mut out: Vec<Op> = ir.block_ops(self.body).collect();
+        out.pop();
+        out
+    }
+
+    /// The values that the body carries: its arguments but the first.
+    pub(super) fn carried(&self, ir: &Ir) -> Vec<Value> {
+        ir.block(self.body).args.iter().skip(1).copied().collect()
+    }
+
+    /// The terminator of the body.
+    ///
+    /// # Panics
+    /// If the body has none: the verifier says that it has.
+    pub(super) fn end(&self, ir: &Ir) -> Op {
+        ir.last_op(self.body).expect("the body of a loop has a terminator")
+    }
+
+    /// How many iterations a loop has whose bounds differ by a constant; none is 0.
+    pub(super) fn trip_count(&self) -> Option<i64> {
+        let low = self.low.single()?;
+        // Of several upper bounds all must differ by a constant.
+        let Body::Map(all) = &self.high.map.body else { return None };
+        let mut least: Option<i64> = None;
+        for expr in all {
+            let high = Applied {
+                map: Affine { body: Body::Map(vec![expr.clone()]), ..self.high.map },
+                operands: self.high.operands.clone(),
+            };
+            let Expr::Const(size) = difference(&high, &low).single_expr()?.clone() else {
+                return None;
+            };
+            let size = size.max(0);
+            let trips = size / self.step + i64::from(size % self.step != 0);
+            least = Some(least.map_or(trips, |it| it.min(trips)));
+        }
+        least
+    }
+}
+
+impl Applied {
+    /// The map, if it has one result.
+    pub(super) fn single(&self) -> Option<Applied> {
+        self.single_expr().map(|_| self.clone())
+    }
+
+    /// The expression of a map of one result.
+    pub(super) fn single_expr(&self) -> Option<&Expr> {
+        match &self.map.body {
+            Body::Map(all) => match &all[..] {
+                [only] => Some(only),
+                _ => None,
+            },
+            Body::Set(_) => None,
+        }
+    }
+
+    /// The number that a map of one result is.
+    pub(super) fn constant(&self) -> Option<i64> {
+        match self.single_expr() {
+            Some(Expr::Const(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// A number.
+    pub(super) fn number(value: i64) -> Self {
+        Self { map: Affine::constant(value), operands: Vec::new() }
+    }
+
+    /// A value, as a dimension.
+    pub(super) fn value(value: Value) -> Self {
+        Self { map: Affine::identity(1), operands: vec![value] }
+    }
+
+    /// The map followed by another function of each of its results.
+    pub(super) fn then(&self, of: impl Fn(Expr) -> Expr) -> Self {
+        let all = exprs(&self.map.body).into_iter().map(of).collect();
+        let body = with_exprs(&self.map.body, all);
+        Self { map: Affine { body, ..self.map }, operands: self.operands.clone() }
+    }
+
+    /// Both maps over the operands of both: dimensions of the first, of the second, then symbols likewise; the results of the first, then
+    /// those of the second.
+    pub(super) fn joined(&self, other: &Applied) -> Self {
+        let (dims, symbols) = (self.map.n_dims, self.map.n_symbols);
+        let shift = |it: &Expr| match it {
+            Expr::Dim(at) => Expr::Dim(at + dims),
+            Expr::Symbol(at) => Expr::Symbol(at + symbols),
+            other => other.clone(),
+        };
+        let mut all = exprs(&self.map.body);
+        all.extend(exprs(&other.map.body).iter().map(|it| replaced(it, &shift)));
+        let (own_dims, own_symbols) = self.operands.split_at(dims as usize);
+        let (more_dims, more_symbols) = other.operands.split_at(other.map.n_dims as usize);
+        Self {
+            map: Affine {
+                n_dims: dims + other.map.n_dims,
+                n_symbols: symbols + other.map.n_symbols,
+                body: Body::Map(all),
+            },
+            operands: [own_dims, more_dims, own_symbols, more_symbols].concat(),
+        }
+    }
+
+    /// Names each operand once, drops those that are not read, simplifies the expressions; operands that are computed stay as they are.
+    pub(super) fn tidy(&self) -> Self {
+        let n_dims = self.map.n_dims as usize;
+        let all: Vec<Expr> =
+            exprs(&self.map.body).iter().map(|it| simplified(it, &self.map)).collect();
+        let mut used = vec![false; self.operands.len()];
+        let mut stack: Vec<&Expr> = all.iter().collect();
+        while let Some(it) = stack.pop() {
+            match it {
+                Expr::Const(_) => {}
+                Expr::Dim(at) => used[*at as usize] = true,
+                Expr::Symbol(at) => used[*at as usize + n_dims] = true,
+                Expr::Binary(_, both) => stack.extend([&both.0, &both.1]),
+            }
+        }
+        let mut kept = [Vec::new(), Vec::new()];
+        let mut of_all = Vec::new();
+        for (at, &value) in self.operands.iter().enumerate() {
+            let is_symbol = at >= n_dims;
+            let list: &mut Vec<Value> = &mut kept[usize::from(is_symbol)];
+            if !used[at] {
+                of_all.push(Expr::Const(0));
+                continue;
+            }
+            let place = list.iter().position(|it| *it == value).unwrap_or_else(|| {
+                list.push(value);
+                list.len() - 1
+            }) as u32;
+            of_all.push(if is_symbol { Expr::Symbol(place) } else { Expr::Dim(place) });
+        }
+        let of = |it: &Expr| match it {
+            Expr::Dim(at) => of_all[*at as usize].clone(),
+            Expr::Symbol(at) => of_all[*at as usize + n_dims].clone(),
+            other => other.clone(),
+        };
+        let [dims, symbols] = kept;
+        let (n_dims, n_symbols) = (dims.len() as u32, symbols.len() as u32);
+        let body = with_exprs(&self.map.body, all.iter().map(|it| replaced(it, &of)).collect());
+        let map = Affine { n_dims, n_symbols, body };
+        // What became equal may cancel now.
+        let all = exprs(&map.body).iter().map(|it| simplified(it, &map)).collect();
+        let body = with_exprs(&map.body, all);
+        Self { map: Affine { body, ..map }, operands: [dims, symbols].concat() }
+    }
+}
+
+/// Each result of the first less the only one of the second.
+pub(super) fn difference(high: &Applied, low: &Applied) -> Applied {
+    let both = high.joined(low);
+    let mut all = exprs(&both.map.body);
+    let Some(low) = all.pop() else { return both };
+    let minus = low.negated();
+    let all = all.into_iter().map(|it| Expr::binary(Operator::Add, it, minus.clone())).collect();
+    let map = Affine { body: Body::Map(all), ..both.map };
+    Applied { map, operands: both.operands }.tidy()
+}
+
+/// A map as an attribute.
+pub(super) fn map_attr(ir: &mut Ir, map: &Affine) -> Attr {
+    ir.interner.attr(AttrData::Affine(map.clone()))
+}
+
+/// An integer as an attribute of type `index`.
+pub(super) fn index_attr(ir: &mut Ir, value: i64) -> Attr {
+    ir.interner.attr(AttrData::Int { value: value.into(), ty: Type::INDEX })
+}
+
+fn segments(ir: &mut Ir, sizes: [usize; 3]) -> Attr {
+    let element = ir.interner.ty(TypeData::Int { width: 32, sign: Sign::Signless });
+    let mut int = |it: usize| ir.interner.attr(AttrData::Int { value: it as i128, ty: element });
+    let values = sizes.iter().map(|&it| int(it)).collect();
+    ir.interner.attr(AttrData::DenseArray { element, values })
+}
+
+/// Makes a loop with an empty body: no op but the terminator if nothing is carried, else no op at all.
+pub(super) fn make_for(
+    ir: &mut Ir,
+    at: Point,
+    low: &Applied,
+    high: &Applied,
+    step: i64,
+    inits: &[Value],
+) -> (Op, Block) {
+    let types: Vec<Type> = inits.iter().map(|&it| ir.value(it).ty).collect();
+    let new = NewOp::new("affine.for")
+        .operands(&low.operands)
+        .operands(&high.operands)
+        .operands(inits)
+        .results(&types)
+        .attr("lowerBoundMap", map_attr(ir, &low.map))
+        .attr("upperBoundMap", map_attr(ir, &high.map))
+        .attr("step", index_attr(ir, step))
+        .attr(
+            "operandSegmentSizes",
+            segments(ir, [low.operands.len(), high.operands.len(), inits.len()]),
+        )
+        .regions(1);
+    let op = ir.insert(new, at);
+    let region = ir.op(op).regions[0].1;
+    let body = ir.add_block(region, &[&[Type::INDEX], &types[..]].concat());
+    if inits.is_empty() {
+        ir.insert(NewOp::new("affine.yield"), Point::End(body));
+    }
+    (op, body)
+}
+
+/// Gives a loop other bounds and another step.
+pub(super) fn set_bounds(ir: &mut Ir, it: &For, low: &Applied, high: &Applied, step: i64) {
+    let (low_map, high_map) = (map_attr(ir, &low.map), map_attr(ir, &high.map));
+    ir.set_attr(it.op, "lowerBoundMap", low_map);
+    ir.set_attr(it.op, "upperBoundMap", high_map);
+    let step = index_attr(ir, step);
+    ir.set_attr(it.op, "step", step);
+    let sizes = segments(ir, [low.operands.len(), high.operands.len(), it.inits.len()]);
+    ir.set_attr(it.op, "operandSegmentSizes", sizes);
+    let all = [&low.operands[..], &high.operands, &it.inits].concat();
+    ir.set_operands(it.op, &all);
+}
+
+/// An `affine.apply` of a map of one result.
+pub(super) fn apply(ir: &mut Ir, it: &Applied, at: Point) -> Value {
+    let map = map_attr(ir, &it.map);
+    let new = NewOp::new("affine.apply").operands(&it.operands).attr("map", map);
+    let op = ir.insert(new.results(&[Type::INDEX]), at);
+    ir.op(op).results[0]
+}
+
+/// A number of type `index`, at the start of the function around an op.
+pub(super) fn constant(ir: &mut Ir, value: i64, near: Op) -> Value {
+    let mut at = near;
+    let place = loop {
+        match ir.parent_op(at) {
+            Some(parent) if ir.op(parent).kind == OpKind::FuncFunc => {
+                break Point::Start(ir.block_of(at));
+            }
+            Some(parent) => at = parent,
+            None => break Point::Before(near),
+        }
+    };
+    // The function may have several blocks; its first one comes before all.
+    let place = match place {
+        Point::Start(block) => {
+            let region = ir.block(block).region;
+            ir.blocks(region).first().map_or(Point::Before(near), |it| Point::Start(*it))
+        }
+        other => other,
+    };
+    let attr = index_attr(ir, value);
+    let new = NewOp::new("arith.constant").attr("value", attr).results(&[Type::INDEX]);
+    let op = ir.insert(new, place);
+    ir.op(op).results[0]
+}
+
+/// The loops that are nested in each other with nothing between them, outermost first.
+pub(super) fn perfect_nest(ir: &Ir, op: Op) -> Vec<For> {
+    let mut out = Vec::new();
+    let mut at = For::of(ir, op);
+    while let Some(it) = at {
+        let only = match it.ops(ir)[..] {
+            [only] => Some(only),
+            _ => None,
+        };
+        out.push(it);
+        at = only.and_then(|it| For::of(ir, it));
+    }
+    out
+}
+
+/// Puts the body of a loop that runs exactly once in its place; whether it does.
+pub(super) fn run_once(ir: &mut Ir, op: Op) -> bool {
+    let Some(it) = For::of(ir, op) else { return false };
+    if it.trip_count() != Some(1) || it.low.single().is_none() {
+        return false;
+    }
+    put_body(ir, &it);
+    true
+}
+
+/// Puts the body of a loop in its place, once, with the variable at its lower bound.
+pub(super) fn put_body(ir: &mut Ir, it: &For) {
+    if !ir.value(it.iv).uses.is_empty() {
+        let start = match it.low.single_expr() {
+            Some(Expr::Const(value)) => constant(ir, *value, it.op),
+            Some(Expr::Dim(0) | Expr::Symbol(0)) if it.low.operands.len() == 1 => {
+                it.low.operands[0]
+            }
+            _ => apply(ir, &it.low, Point::Before(it.op)),
+        };
+        ir.replace_uses(it.iv, start);
+    }
+    for (arg, init) in it.carried(ir).into_iter().zip(&it.inits) {
+        ir.replace_uses(arg, *init);
+    }
+    let end = it.end(ir);
+    let values = operands(ir, end);
+    for op in it.ops(ir) {
+        ir.move_op(op, Point::Before(it.op));
+    }
+    let mut rewriter = Rewriter::new(ir);
+    rewriter.replace(it.op, &values);
+}
+
+/// The loops of `affine.for` in an op, each behind those inside of it.
+pub(super) fn postorder(ir: &Ir, op: Op) -> Vec<Op> {
+    let mut out = Vec::new();
+    // A region on the way in, an op on the way out.
+    let mut stack: Vec<(Op, bool)> = vec![(op, false)];
+    while let Some((at, is_done)) = stack.pop() {
+        if is_done {
+            if ir.op(at).kind == OpKind::AffineFor {
+                out.push(at);
+            }
+            continue;
+        }
+        stack.push((at, true));
+        let mut inside = Vec::new();
+        for &(_, region) in &ir.op(at).regions {
+            inside.extend(ir.items(region));
+        }
+        stack.extend(inside.into_iter().rev().map(|it| (it, false)));
+    }
+    out
+}

@@ -1,0 +1,30 @@
+//! What the passes take for granted where they ask what is allowed.
+//!
+//! Ops of unknown dialects that are given no memref and have no region are taken to touch no memory that a loop accesses and to
+//! keep no order, as upstream's affine passes take all ops. Ops that a row tells of do what the row says; of those whose effects no row
+//! knows (calls) nothing is taken for granted.
+
+use noisy_loops::{Body, Legality, Limits};
+use noisy_syntax::{Ir, Op, OpKind, TypeData};
+
+use crate::rewrite::operands;
+
+/// The loops and accesses of a function, without the effects that are taken not to count.
+pub(super) fn body_of(ir: &Ir, function: Op) -> Body {
+    let mut body = Body::new(ir, function);
+    body.effects.retain(|it| !is_harmless(ir, it.0));
+    body
+}
+
+fn is_harmless(ir: &Ir, op: Op) -> bool {
+    let has_memref = operands(ir, op)
+        .iter()
+        .chain(&ir.op(op).results)
+        .any(|&it| matches!(ir.interner.type_data(ir.value(it).ty), TypeData::MemRef { .. }));
+    ir.op(op).kind == OpKind::Unknown && ir.op(op).regions.is_empty() && !has_memref
+}
+
+/// What is allowed in a body.
+pub(super) fn legality(body: &Body) -> Legality<'_> {
+    Legality::new(body, &Limits::default())
+}

@@ -1,0 +1,92 @@
+//! `test-loop-permutation`: perfectly nested loops in another order, where that is allowed.
+
+use noisy_syntax::{Ir, Op};
+
+use super::for_loop::{For, perfect_nest, set_bounds};
+use super::legal;
+use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::patterns::affine::maps::Applied;
+
+pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
+    name: "test-loop-permutation",
+    class: "TestLoopPermutation",
+    anchor: Some("func.func"),
+    summary: "Tests affine loop permutation utility",
+    options: &[OptionInfo {
+        name: "permutation-map",
+        default: "",
+        kind: OptionKind::Ints,
+        summary: "Specify the loop permutation",
+    }],
+    run,
+}];
+
+fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    // Where each loop goes.
+    let places = options.ints("permutation-map");
+    let n = places.len();
+    let mut order = vec![usize::MAX; n];
+    for (at, &place) in places.iter().enumerate() {
+        match usize::try_from(place).ok().filter(|it| *it < n && order[*it] == usize::MAX) {
+            Some(place) => order[place] = at,
+            None => return Err(Failure(Some("permutation-map is not a permutation".to_owned()))),
+        }
+    }
+    let body = legal::body_of(cx.ir, op);
+    let legality = legal::legality(&body);
+    for root in outermost(cx.ir, op) {
+        let nest = perfect_nest(cx.ir, root);
+        if nest.len() != n || n < 2 || !is_rectangular(cx.ir, &nest) {
+            continue;
+        }
+        let band: Option<Vec<u32>> = nest.iter().map(|it| legality.loop_of(it.op)).collect();
+        if band.is_some_and(|band| legality.permutes(&band, &order).is_ok()) {
+            permute(cx.ir, &nest, &order);
+        }
+    }
+    Ok(())
+}
+
+/// The loops of `affine.for` right in the blocks of an op.
+pub(super) fn outermost(ir: &Ir, op: Op) -> Vec<Op> {
+    let mut out = Vec::new();
+    for &(_, region) in &ir.op(op).regions {
+        out.extend(ir.items(region).filter(|&it| For::of(ir, it).is_some()));
+    }
+    out
+}
+
+/// Whether the bounds of no loop read the variable of another one, and nothing is carried.
+pub(super) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
+    nest.iter().all(|it| {
+        let reads = |bound: &Applied| {
+            let tidy = bound.canonical(ir);
+            let reads = nest.iter().any(|other| tidy.operands.contains(&other.iv));
+            // What is computed in the nest reads its variables.
+            reads
+                || !nest.iter().all(|other| {
+                    let region = ir.block(other.body).region;
+                    bound
+                        .operands
+                        .iter()
+                        .all(|&value| crate::effects::is_outside(ir, value, region))
+                })
+        };
+        it.inits.is_empty() && !reads(&it.low) && !reads(&it.high)
+    })
+}
+
+/// Puts loops in another order: at place k the loop `order[k]`. The loops stay where they are and exchange bounds, steps and variables.
+fn permute(ir: &mut Ir, nest: &[For], order: &[usize]) {
+    // Each use of a variable becomes one of the variable of the place that the loop goes to.
+    let uses: Vec<Vec<(Op, u32)>> = nest.iter().map(|it| ir.value(it.iv).uses.to_vec()).collect();
+    for (place, &from) in order.iter().enumerate() {
+        for &(user, at) in &uses[from] {
+            ir.set_operand(user, at as usize, nest[place].iv);
+        }
+    }
+    for (place, &from) in order.iter().enumerate() {
+        let it = &nest[from];
+        set_bounds(ir, &nest[place], &it.low, &it.high, it.step);
+    }
+}
