@@ -1,9 +1,10 @@
 //! The command line.
 #![expect(clippy::doc_markdown, reason = "the comments are printed as help")]
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 /// Checks noisy arithmetic in MLIR files, and inserts the cheapest `reduce_noise`.
@@ -124,7 +125,7 @@ pub(crate) enum Picture {
 pub(crate) struct SettingsArgs {
     /// Set a key, as placement.time-limit=3, or use one configuration file for everything
     #[arg(long, value_name = "KEY=VALUE|FILE")]
-    pub config: Vec<String>,
+    pub config: Vec<OsString>,
 
     /// Read no configuration file
     #[arg(long)]
@@ -150,7 +151,7 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_parser = ["executed", "count"])]
     pub objective: Option<String>,
 
-    /// LineCol anew: reduce_noise that is there already may go
+    /// Place anew: reduce_noise that is there already may go
     #[arg(long)]
     pub replace: bool,
 }
@@ -360,6 +361,22 @@ pub(crate) enum Color {
     Never,
 }
 
+/// The command line; what it says of colors counts for what is said about itself, too.
+pub(crate) fn parse() -> Cli {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let color = words.iter().enumerate().rev().find_map(|(n, word)| match word.to_str()? {
+        "--color" => words.get(n + 1)?.to_str().map(str::to_owned),
+        word => word.strip_prefix("--color=").map(str::to_owned),
+    });
+    let choice = match color.as_deref() {
+        Some("always") => ColorChoice::Always,
+        Some("never") => ColorChoice::Never,
+        _ => ColorChoice::Auto,
+    };
+    let matches = Cli::command().color(choice).get_matches_from(words);
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
 fn shard(text: &str) -> Result<(usize, usize), String> {
     let wrong = || "expected I/N with I from 1 to N, such as 1/4".to_owned();
     let (index, count) = text.split_once('/').ok_or_else(wrong)?;
@@ -370,7 +387,6 @@ fn shard(text: &str) -> Result<(usize, usize), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

@@ -1,6 +1,6 @@
 //! `--dump STAGE`: every arrow is a function, and every value has a printer.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use noisy_analyses::{Document, NoiseModel, dump};
@@ -9,8 +9,8 @@ use noisy_syntax::print::{self, Tool};
 use noisy_syntax::{Source, dump as syntax};
 
 use crate::args::Stage;
-use crate::walk::{Input, Unreadable, reason};
-use crate::{FAILED, complain};
+use crate::walk::{Input, Unreadable};
+use crate::{FAILED, check, complain};
 
 /// Prints what a stage made of each input, facts as an object of JSON on each line if that is asked for; the exit code.
 pub(crate) fn run(
@@ -28,17 +28,10 @@ pub(crate) fn run(
         code = FAILED;
     }
     for input in inputs {
-        let (name, text) = match input {
-            Input::File(path) => (path.display().to_string(), std::fs::read_to_string(path)),
-            Input::Stdin => {
-                let mut text = String::new();
-                let read = io::stdin().read_to_string(&mut text);
-                (stdin.to_owned(), read.map(|_| text))
-            }
-        };
-        let text = text.map_err(|it| reason(&it));
+        let name = check::name(input, stdin);
+        let text = check::read(input).map_err(|it| it.message);
         let printed = text.and_then(|text| {
-            printed(stage, as_lines, &text, &|| model(resolver, Path::new(&name)))
+            printed(stage, as_lines, &text, &|| model(resolver, input.path(stdin)))
         });
         match printed {
             Ok(printed) => {

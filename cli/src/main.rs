@@ -14,6 +14,7 @@ mod fix;
 mod format;
 mod graph;
 mod line_col;
+mod paint;
 mod parallel;
 mod progress;
 mod ranges;
@@ -29,7 +30,7 @@ mod write;
 use std::io::{self, Write};
 use std::process::exit;
 
-use clap::{CommandFactory, Parser};
+use clap::CommandFactory;
 
 use crate::args::{Cli, Command};
 
@@ -46,7 +47,7 @@ fn main() {
         }
     }));
     write::clean_up_on_signals();
-    let cli = Cli::parse();
+    let cli = args::parse();
     let code = match dispatch(&cli) {
         Ok(code) => code,
         // Whoever reads has read enough.

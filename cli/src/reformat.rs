@@ -1,12 +1,13 @@
 //! `format`: blanks and line breaks of files made what they should be, or shown.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 use noisy_settings::{Origin, Overrides, Resolver};
 use noisy_syntax::Source;
 
 use crate::failure::Failure;
+use crate::paint::{self, Look};
 use crate::walk::{self, Input};
 use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain, diff, parallel, run, write};
 
@@ -116,7 +117,9 @@ fn one(input: &Input, args: &args::Reformat) -> Done {
     let after = noisy_format::apply(&text, &edits);
     if args.diff {
         let name = check::name(input, &args.stdin_filename);
-        return Done::Formatted(diff::unified(&name, &text, &after), changes);
+        let terminal = io::stdout().is_terminal();
+        let diff = diff::unified(&name, &text, &after);
+        return Done::Formatted(paint::diff(diff, Look { color: false, terminal }), changes);
     }
     match input {
         Input::Stdin if is_filter => Done::Formatted(after, changes),

@@ -15,6 +15,7 @@ use crate::args::{Check, Color, Fixing, Format, Stage};
 use crate::check::{self, Checked, Task};
 use crate::failure::Failure;
 use crate::format::{self, Totals};
+use crate::paint::{self, Look};
 use crate::progress::Progress;
 use crate::walk::{self, Input, Unreadable};
 use crate::write::Output;
@@ -111,7 +112,8 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
     let reads_stdin = inputs.contains(&Input::Stdin);
     // A program fixed on its way through goes where it would have gone; the findings go beside it.
     let is_filter = writes && reads_stdin;
-    let color = use_color(args, is_filter);
+    let terminal = args.output_file.is_none() && !is_filter && io::stdout().is_terminal();
+    let look = Look { color: use_color(args, is_filter), terminal };
     let mut out = match &args.output_file {
         Some(path) => match Output::to_file(path) {
             Ok(file) => file,
@@ -126,7 +128,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         let as_lines = format == Format::JsonLines;
         dump::run(stage, as_lines, &resolver, &inputs, &unreadable, stdin, &mut out)?
     } else {
-        check_all(args, format, color, &resolver, &inputs, &unreadable, &mut out)?
+        check_all(args, format, look, &resolver, &inputs, &unreadable, &mut out)?
     };
     out.finish()?;
     Ok(code)
@@ -135,7 +137,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
 fn check_all(
     args: &Check,
     format: Format,
-    color: bool,
+    look: Look,
     resolver: &Resolver,
     inputs: &[Input],
     unreadable: &[Unreadable],
@@ -166,13 +168,13 @@ fn check_all(
         outcome.note(&checked);
         say_failure(&checked);
         if framed && !is_text {
-            put(out, &format::piece(format, &checked, color))?;
+            put(out, &format::piece(format, &checked, look.color))?;
         }
     }
 
     let progress = Progress::new(inputs.len());
     let time = SharedTime::new(inputs.len());
-    let work = |n: usize| one(args, format, color, resolver, &inputs[n], &time, &progress);
+    let work = |n: usize| one(args, format, look, resolver, &inputs[n], &time, &progress);
     let mut error = None;
     let mut broken: HashSet<PathBuf> = HashSet::new();
     parallel::in_order(inputs.len(), work, |done| {
@@ -185,7 +187,7 @@ fn check_all(
                     progress.step(|| ());
                     return error.is_none();
                 }
-                invalid_report(&invalid, format, color, is_text)
+                invalid_report(&invalid, format, look.color, is_text)
             }
         };
         let step = || -> io::Result<()> {
@@ -237,18 +239,14 @@ fn check_all(
 fn one(
     args: &Check,
     format: Format,
-    color: bool,
+    look: Look,
     resolver: &Resolver,
     input: &Input,
     time: &SharedTime,
     progress: &Progress,
 ) -> Done {
     let name = check::name(input, &args.files.stdin_filename);
-    // The name as the system has it: what is reported need not be UTF-8.
-    let path = match input {
-        Input::File(path) => path,
-        Input::Stdin => Path::new(&args.files.stdin_filename),
-    };
+    let path = input.path(&args.files.stdin_filename);
     let config = match resolver.config(path) {
         Ok(config) => config,
         Err(invalid) => return Done::Invalid(invalid),
@@ -264,7 +262,8 @@ fn one(
     if show.show_ranges {
         let ranges = check::guarded(|| {
             let text = check::read(input)?;
-            Ok(ranges::annotated(&Document::with_model(&text, settings.model.noise().clone())))
+            let document = Document::with_model(&text, settings.model.noise().clone());
+            Ok(paint::copy(ranges::annotated(&document), look))
         });
         return Done::Checked(Box::new(match ranges {
             Ok(piece) => Report { checked: Checked::empty(name), piece, through: None },
@@ -292,9 +291,11 @@ fn one(
     let mut checked = check::check(input, &task);
     let piece = match &checked.fixed.change {
         _ if show.verify_diagnostics.is_some() => format::mismatches(&checked),
-        Some((before, after)) if args.fixing.diff => diff::unified(&checked.name, before, after),
+        Some((before, after)) if args.fixing.diff => {
+            paint::diff(diff::unified(&checked.name, before, after), look)
+        }
         _ if args.fixing.diff || args.fixing.fix_only => String::new(),
-        _ => format::piece(format, &checked, color),
+        _ => format::piece(format, &checked, look.color),
     };
     let is_filter = matches!(input, Input::Stdin) && (args.fixing.fix || args.fixing.fix_only);
     let through = (is_filter && checked.failure.is_none()).then(|| checked.text.to_string());

@@ -17,12 +17,13 @@ pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
     let mut overrides = Overrides::default();
     let mut origin = if args.isolated { Origin::Nowhere } else { Origin::Nearest };
     for it in &args.config {
-        if it.contains('=') {
-            overrides.set(it).map_err(|why| format!("--config '{it}': {why}"))?;
+        let shown = it.to_string_lossy();
+        if let Some(set) = it.to_str().filter(|it| it.contains('=')) {
+            overrides.set(set).map_err(|why| format!("--config '{shown}': {why}"))?;
         } else if origin == Origin::Nearest {
             origin = Origin::File(PathBuf::from(it));
         } else {
-            return Err(format!("--config '{it}': only one file, and none with --isolated"));
+            return Err(format!("--config '{shown}': only one file, and none with --isolated"));
         }
     }
     let levels = [

@@ -15,6 +15,16 @@ pub(crate) enum Input {
     Stdin,
 }
 
+impl Input {
+    /// The name as the system has it, which need not be UTF-8; standard input has that of `stdin`.
+    pub(crate) fn path<'a>(&'a self, stdin: &'a str) -> &'a Path {
+        match self {
+            Input::File(path) => path,
+            Input::Stdin => Path::new(stdin),
+        }
+    }
+}
+
 /// What cannot be checked, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable {

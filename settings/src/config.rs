@@ -15,7 +15,7 @@ use toml::de::{DeTable, DeValue, Deserializer};
 use crate::options::{Model, Settings};
 use crate::problem::Problem;
 use crate::rules;
-use crate::schema::unknown_keys;
+use crate::schema::{MOST, unknown_keys};
 
 /// What the command line or an editor says; it counts more than any file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,6 +65,9 @@ impl Overrides {
 
 /// What only the top of a file has.
 const TOP: [&str; 2] = ["exclude", "overrides"];
+
+/// The most `[[overrides]]`: each is merged with the top of its file.
+const MAX_OVERRIDES: usize = 256;
 
 /// A configuration file, read.
 pub struct Config {
@@ -188,6 +191,9 @@ fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<Problem>> {
         let DeValue::Array(items) = value.into_inner() else {
             return Err(wrong(span, "expected `[[overrides]]`"));
         };
+        if items.len() > MAX_OVERRIDES {
+            return Err(wrong(span, "at most 256 `[[overrides]]`"));
+        }
         for item in items {
             let span = item.span();
             let DeValue::Table(table) = item.into_inner() else {
@@ -243,7 +249,7 @@ fn parse(text: &str) -> Result<DeTable<'_>, Vec<Problem>> {
     let problem = |it: &toml::de::Error| {
         Problem::new(text, it.span().unwrap_or(0..0), it.message().to_owned())
     };
-    Err(errors.iter().map(problem).collect())
+    Err(errors.iter().take(MOST).map(problem).collect())
 }
 
 /// As [`parse`], and all its keys are known.

@@ -1,6 +1,7 @@
 //! Which configuration counts for a file.
 
 use std::fmt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::{env, fs, io};
@@ -123,7 +124,7 @@ impl Resolver {
     }
 
     fn read(&self, path: &Path, root: &Path) -> Loaded {
-        match fs::read_to_string(path) {
+        match bounded(path) {
             Ok(text) => self.parse(&text, path, root),
             Err(error) => Err(Arc::new(Invalid {
                 path: shown(path),
@@ -140,6 +141,19 @@ impl Resolver {
             .map(|it| Arc::new(at(it)))
             .map_err(|problems| Arc::new(Invalid { path: shown(path), problems, unreadable: None }))
     }
+}
+
+/// The largest configuration, in bytes. None that a person writes is a thousandth of it.
+const MAX_FILE: u64 = 1 << 20;
+
+/// The text of a file or of what is read like one.
+fn bounded(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(io::Error::other("a configuration has at most 1 MiB"));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::other("the file is not valid UTF-8"))
 }
 
 /// A path as it is best read: from the current folder if it is below.
@@ -234,5 +248,22 @@ mod tests {
         let named = Resolver::new(Origin::File(folder.0.join("none.toml")), Overrides::default());
         let error = named.config(Path::new("x.mlir")).expect_err("missing").to_string();
         assert!(error.ends_with("none.toml: No such file or directory"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn reading_ends() {
+        let endless = Resolver::new(Origin::File("/dev/zero".into()), Overrides::default());
+        let error = endless.config(Path::new("x.mlir")).expect_err("endless").to_string();
+        assert_eq!(error, "/dev/zero: a configuration has at most 1 MiB");
+        // Many mistakes, each with a place far behind the start.
+        let keys = "a = 1\nb = 2\n".replace('a', &"k".repeat(400_000));
+        let wrong = (0..50_000).fold(String::new(), |text, n| text + &format!("k{n} = 0\n"));
+        for text in [keys, wrong, "[".repeat(500_000), "a = \"\n".repeat(100_000)] {
+            let folder = Folder::with("mistakes", &[("noisy.toml", &text)]);
+            let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+            let error = resolver.config(&folder.0.join("x.mlir")).expect_err("wrong");
+            assert!((1..=100).contains(&error.problems.len()), "{}", error.problems.len());
+        }
     }
 }

@@ -38,6 +38,11 @@ impl fmt::Display for Problem {
 
 /// The name nearest to a wrong one, if it is near enough to be what was meant.
 pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    /// Longer than any name: nothing is near.
+    const LONG: usize = 64;
+    if wrong.len() > LONG {
+        return None;
+    }
     let distance =
         |name: &str| strsim::damerau_levenshtein(&wrong.to_lowercase().replace('_', "-"), name);
     let (name, distance) = names.map(|it| (it, distance(it))).min_by_key(|it| it.1)?;

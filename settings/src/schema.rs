@@ -71,7 +71,10 @@ fn close(schema: &mut Value) {
     }
 }
 
-/// Says every key of a table that the schema does not know.
+/// So many mistakes are told of, each with its place, which takes a look at the text before it.
+pub(crate) const MOST: usize = 100;
+
+/// Says the keys of a table that the schema does not know, up to a hundred.
 pub(crate) fn unknown_keys(text: &str, table: &DeTable<'_>) -> Vec<Problem> {
     let mut out = Vec::new();
     walk(text, table, schema(), "", &mut out);
@@ -91,6 +94,9 @@ fn walk(
     let none = NONE.get_or_init(serde_json::Map::new);
     let properties = schema["properties"].as_object().unwrap_or(none);
     for (key, value) in table {
+        if out.len() >= MOST {
+            return;
+        }
         let name: &str = key.get_ref();
         let schema = properties.get(name).unwrap_or(&schema["additionalProperties"]);
         if schema == &Value::Bool(false) {

@@ -18,6 +18,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use noisy_syntax::OpKind;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -253,19 +254,34 @@ fn rule(
             }) as u32)
         }
     };
-    let operands = carriers(operands.as_deref(), &["ops", name, "operands"])?;
+    let known = OpKind::of(name);
+    let most = |it: fn(&noisy_syntax::OpSpec) -> usize| {
+        if known == OpKind::Unknown { usize::MAX } else { it(known.spec()) }
+    };
+    let (most_operands, most_results) = (most(|it| it.operands.most), most(|it| it.results.most));
+    let operands = carriers(operands.as_deref(), most_operands, &["ops", name, "operands"])?;
     if matches!(operands, Carriers::These(0)) && matches!(growth, GrowthKind::Max | GrowthKind::Sum)
     {
         return error(&["ops", name, "operands"], "`max` and `sum` need an operand with noise");
     }
-    let results = carriers(results.as_deref(), &["ops", name, "results"])?;
+    let results = carriers(results.as_deref(), most_results, &["ops", name, "results"])?;
     Ok(Rule { kind: *growth, constant, attribute, operands, results })
 }
 
-fn carriers(list: Option<&[u32]>, path: &[&str]) -> Result<Carriers, ModelError> {
+/// Operands or results by their numbers, all of which are below `most`.
+fn carriers(list: Option<&[u32]>, most: usize, path: &[&str]) -> Result<Carriers, ModelError> {
     let Some(list) = list else { return Ok(Carriers::ByType) };
     let mut mask = 0_u64;
     for &index in list {
+        if index as usize >= most {
+            let what = path.last().map_or("", |it| it.trim_end_matches('s'));
+            let there = match most {
+                0 => format!("the op has no {what}s"),
+                1 => format!("the op has one {what}, number 0"),
+                _ => format!("the last {what} of the op is number {}", most - 1),
+            };
+            return error(path, format!("there is no {what} {index}: {there}"));
+        }
         let Some(bit) = 1_u64.checked_shl(index) else {
             return error(
                 path,

@@ -185,3 +185,31 @@ fn contradictions_are_said_with_their_place() {
     check(json!({"ops": {"a.b": {}}}), "missing field `growth`");
     check(json!({"fresh": -1}), "invalid value: integer `-1`");
 }
+
+#[test]
+fn operands_and_results_that_an_op_does_not_have_are_errors() {
+    let wrong = |name: &str, key: &str, list: &[u32]| {
+        model(json!({"ops": {name: {"growth": "max", key: list}}})).err().unwrap_or_default()
+    };
+    for (name, key, list, said) in [
+        (
+            "noisy.add",
+            "operands",
+            &[0, 2][..],
+            "there is no operand 2: the last operand of the op is number 1",
+        ),
+        ("noisy.mul", "results", &[1], "there is no result 1: the op has one result, number 0"),
+        ("func.return", "results", &[0], "there is no result 0: the op has no results"),
+    ] {
+        assert_eq!(wrong(name, key, list), format!("ops.\"{name}\".{key}: {said}"));
+    }
+    // Any number, and an op that nobody knows.
+    for (name, key, list) in [
+        ("func.call", "operands", &[0, 60][..]),
+        ("func.call", "results", &[60]),
+        ("my.op", "operands", &[7]),
+        ("my.op", "results", &[7]),
+    ] {
+        assert_eq!(wrong(name, key, list), "", "{name} {key}");
+    }
+}

@@ -1,19 +1,26 @@
 //! `file:row:column: severity[code] message`, one line each.
 
-use std::fmt::Write as _;
+use noisy_analyses::Diagnostic;
 
 use crate::check::Checked;
 use crate::line_col::LineCol;
+use crate::paint;
 use crate::shown::shown;
 
-pub(super) fn file(checked: &Checked) -> String {
-    let mut out = String::new();
-    for it in &checked.diagnostics {
-        let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
-        let severity = it.severity.name();
-        let (name, code, message) = (&checked.name, it.code, &it.message);
-        let line = format!("{name}:{row}:{column}: {severity}[{code}] {message}");
-        let _ = writeln!(out, "{}", shown(&line));
+pub(super) fn file(checked: &Checked, color: bool) -> String {
+    checked.diagnostics.iter().map(|it| line(checked, it, color)).collect()
+}
+
+/// The line of a diagnostic.
+pub(super) fn line(checked: &Checked, it: &Diagnostic, color: bool) -> String {
+    let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
+    let place = format!("{}:{row}:{column}:", checked.name);
+    let kind = format!("{}[{}]", it.severity.name(), it.code);
+    let (place, message) = (shown(&place), shown(&it.message));
+    if color {
+        let kind = paint::colored(&kind, paint::number(it.severity));
+        format!("{} {kind} {message}\n", paint::bold(&place))
+    } else {
+        format!("{place} {kind} {message}\n")
     }
-    out
 }

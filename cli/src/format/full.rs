@@ -7,11 +7,12 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use ariadne::{Color, Config, Label, Report, ReportKind, Source};
-use noisy_analyses::{Diagnostic, Severity};
+use noisy_analyses::Diagnostic;
 use ropey::Rope;
 
+use super::concise;
 use crate::check::Checked;
-use crate::line_col::LineCol;
+use crate::paint;
 use crate::shown::{self, shown};
 
 /// Labels on lines so far apart are drawn as one piece.
@@ -87,10 +88,7 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
         line_end(&checked.text, it.row) - checked.text.line_to_char(it.row) <= MAX_LINE
     });
     if !marks.iter().any(|it| it.is_primary) {
-        let LineCol { row, column } = LineCol::of(&checked.text, it.range.start);
-        let kind = it.severity.name();
-        let line = format!("{}:{row}:{column}: {kind}[{}] {}", checked.name, it.code, it.message);
-        return shown(&line).into_owned() + "\n";
+        return concise::line(checked, it, color);
     }
     marks.sort_by_key(|it| it.row);
     let mut groups: Vec<Vec<Mark<'_>>> = Vec::new();
@@ -105,11 +103,11 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
     // The finding itself first, then the chain from its source on.
     groups.sort_by_key(|group| !group.iter().any(|it| it.is_primary));
 
-    let paint = match it.severity {
-        Severity::Error => Color::Red,
-        Severity::Warning => Color::Yellow,
-        Severity::Info => Color::Blue,
-        Severity::Hint => Color::Cyan,
+    let paint = match paint::number(it.severity) {
+        1 => Color::Red,
+        3 => Color::Yellow,
+        4 => Color::Blue,
+        _ => Color::Cyan,
     };
     let headline = format!("{}[{}]", it.severity.name(), it.code);
     let chars = |range: &Range<usize>| {

@@ -51,7 +51,7 @@ pub(crate) struct Totals {
 pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
     match format {
         Format::Full => full::file(checked, color),
-        Format::Concise => concise::file(checked),
+        Format::Concise => concise::file(checked, color),
         Format::Json => json::array(checked),
         Format::JsonLines => json::lines(checked),
         Format::Sarif => sarif::file(checked),

@@ -93,9 +93,10 @@ fn draw(args: &args::Graph) -> Result<String, String> {
     let input =
         if args.path == Path::new("-") { Input::Stdin } else { Input::File(args.path.clone()) };
     let name = check::name(&input, "<stdin>");
-    let config = resolver.config(Path::new(&name)).map_err(|it| it.to_string())?;
+    let path = input.path("<stdin>");
+    let config = resolver.config(path).map_err(|it| it.to_string())?;
     let settings = config
-        .for_path(Path::new(&name))
+        .for_path(path)
         .map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
     let text =
         check::guarded(|| check::read(&input)).map_err(|it| format!("{name}: {}", it.message))?;
@@ -176,11 +177,8 @@ fn graph(document: &Document, function: Op, what: &str) -> Graph {
             values.push((value, out.nodes.len()));
             out.nodes.push(node(document, op, value, is_argument, roots.contains(&value)));
         }
-        let takes = data.operands.iter().any(|it| it.value.is_some_and(|it| document.is_noisy(it)));
         let gives = data.results.iter().any(|&it| document.is_noisy(it));
-        // What a terminator passes on flows to where it goes.
-        let passes = (0..data.operands.len()).any(|it| !flow::feeds(ir, op, it).is_empty());
-        if takes && !gives && !passes && data.kind.is_op() {
+        if !gives && data.kind.is_op() && computed(document, op).next().is_some() {
             sinks.push((op, out.nodes.len()));
             out.nodes.push(Node {
                 label: short(ir, op).to_owned(),
@@ -201,7 +199,7 @@ fn graph(document: &Document, function: Op, what: &str) -> Graph {
         }
     }
     let mut uses = |op: Op, to: usize| {
-        for from in ir.op(op).operands.iter().filter_map(|it| by_value.get(&it.value?)) {
+        for from in computed(document, op).filter_map(|it| by_value.get(&it)) {
             edges.push(Edge { from: *from, to, carried: false });
         }
     };
@@ -209,9 +207,7 @@ fn graph(document: &Document, function: Op, what: &str) -> Graph {
         uses(op, to);
     }
     for &(value, to) in &values {
-        if let noisy_syntax::Def::Result(op, _) = ir.value(value).def
-            && ir.op(op).regions.is_empty()
-        {
+        if let noisy_syntax::Def::Result(op, _) = ir.value(value).def {
             uses(op, to);
         }
     }
@@ -220,6 +216,16 @@ fn graph(document: &Document, function: Op, what: &str) -> Graph {
     edges.dedup_by(|a, b| a == b && a.carried);
     out.edges = edges;
     out
+}
+
+/// The noisy operands that an op computes with; the others it passes on, to where [`flow::feeds`] says.
+fn computed(document: &Document, op: Op) -> impl Iterator<Item = Value> {
+    let ir = document.ir();
+    let operands = ir.op(op).operands.iter().enumerate();
+    let noisy = operands.filter_map(|(n, it)| Some((n, it.value?)));
+    noisy
+        .filter(move |&(n, it)| document.is_noisy(it) && flow::feeds(ir, op, n).is_empty())
+        .map(|(_, it)| it)
 }
 
 fn node(document: &Document, op: Op, value: Value, is_argument: bool, is_root: bool) -> Node {
@@ -325,6 +331,44 @@ func.func @main(%a: !noisy.i32, %n: index, %x: !other.t) -> i5 {
               }
             }
         "##]].assert_eq(&dot::draw(&[graph(&document, function, "")]));
+    }
+
+    #[test]
+    fn every_noisy_operand_has_an_edge() {
+        let program = "\
+func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
+  %0 = \"a.region\"(%a) ({
+    \"a.yield\"(%b) : (!noisy.i32) -> ()
+  }) : (!noisy.i32) -> !noisy.i32
+  \"a.sink\"(%0, %b) ({
+  }) : (!noisy.i32, !noisy.i32) -> ()
+  cf.cond_br %c, ^bb1(%0 : !noisy.i32), ^bb1(%b : !noisy.i32)
+^bb1(%x: !noisy.i32):
+  return %x : !noisy.i32
+}
+";
+        let document = Document::new(program);
+        let function = choose(&document, None).expect("a function");
+        let graph = graph(&document, function, "");
+        let label = |it: usize| graph.nodes[it].label.as_str();
+        let edges: Vec<_> = graph
+            .edges
+            .iter()
+            .map(|it| {
+                let arrow = if it.carried { "-->" } else { "->" };
+                format!("{} {arrow} {}", label(it.from), label(it.to))
+            })
+            .collect();
+        expect![[r#"
+            %a -> %0 = region
+            %b --> %x
+            %b -> yield
+            %b -> sink
+            %x -> return
+            %0 = region --> %x
+            %0 = region -> sink
+        "#]]
+        .assert_eq(&(edges.join("\n") + "\n"));
     }
 
     #[test]

@@ -158,8 +158,11 @@ fn the_tool_is_installed_unless_it_is_there() {
     let install = "cargo install --locked --path the action/cli\n";
     assert_eq!(said(&[], &with_tool), (0, String::new()));
     assert_eq!(said(&[], &fakes), (0, install.to_owned()));
-    let fetch = "git -C the action fetch --depth 1 origin";
+    let fetch = "git -C the action fetch --depth 1 -- origin";
     let wanted = format!("{fetch} v1\ngit -C the action checkout --quiet FETCH_HEAD\n{install}");
     assert_eq!(said(&[("version", "v1")], &with_tool), (0, wanted));
     assert_eq!(said(&[("version", "gone")], &fakes), (7, format!("{fetch} gone\n")));
+    for wrong in ["--upload-pack=touch x", "-q", "a b", "$(touch x)", "v1:x", "v1\n::error::x"] {
+        assert_eq!(said(&[("version", wrong)], &fakes), (2, String::new()), "{wrong}");
+    }
 }

@@ -369,3 +369,80 @@ fn dumps_are_under_the_model_of_the_file() {
     // What does not depend on the model is shown all the same.
     assert_eq!(folder.run(&["bad/a.mlir", "--dump", "ir"]).code, 0);
 }
+
+#[test]
+fn colors_always_means_always() {
+    let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
+    let always = |args: &[&str]| {
+        let args: Vec<&str> = ["--color", "always"].iter().chain(args).copied().collect();
+        folder.run_with(&args, "", &[("NO_COLOR", "1"), ("TERM", "dumb")]).out
+    };
+    let concise = always(&["--output-format", "concise"]);
+    assert!(
+        concise.starts_with(
+            "\x1b[1ma.mlir:7:8:\x1b[0m \x1b[31merror[noise-overflow]\x1b[0m noise 48 exceeds"
+        ),
+        "{concise}"
+    );
+    assert!(always(&[]).contains("\x1b[31m"));
+    assert!(always(&["--help"]).contains('\x1b'));
+    let diff = always(&["--diff"]);
+    for part in ["\x1b[1m--- a.mlir\x1b[0m\n", "\x1b[36m@@", "\x1b[31m-  ", "\x1b[32m+  "] {
+        assert!(diff.contains(part), "{part:?} in {diff}");
+    }
+    let never = folder.run_with(&["--color", "never"], "", &[("CLICOLOR_FORCE", "1")]).out;
+    assert!(!never.contains('\x1b'), "{never}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_whose_name_is_no_utf8_has_a_configuration() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = Folder::new();
+    let inner = folder.path(".").join(OsStr::from_bytes(b"\xff\xfe"));
+    // Not every file system has such names.
+    if std::fs::create_dir(&inner).is_err() {
+        return;
+    }
+    for (name, text) in [("noisy.toml", "model.budget = 1000"), ("a.mlir", TUTORIAL)] {
+        std::fs::write(inner.join(name), text).expect("a file");
+    }
+    let tool = env!("CARGO_BIN_EXE_noisy-check");
+    for args in [
+        "*/a.mlir",
+        "--config */noisy.toml */a.mlir",
+        "--dump facts */a.mlir",
+        "graph */a.mlir --format svg",
+    ] {
+        let run = folder.shell(&format!("{tool} {args}"));
+        let out = String::from_utf8_lossy(&run.stdout);
+        assert_eq!(run.status.code(), Some(0), "{args}: {run:?}");
+        let drawn = out.contains("\"node violation") || out.contains("#e53935");
+        assert!(!drawn, "{args}: {out}");
+    }
+    let facts = folder.shell(&format!("{tool} --dump facts --output-format json-lines */a.mlir"));
+    let facts = String::from_utf8_lossy(&facts.stdout);
+    assert!(facts.contains("\"hi\":192"), "{facts}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_is_sent_no_control_characters_of_a_file() {
+    let program = TUTORIAL.replace("// 24", "// \x1b[2J\x07");
+    let folder =
+        Folder::with(&[("a.mlir", &program), ("b.mlir", "func.func @f() {return} //\x1b[2J\n")]);
+    let tool = env!("CARGO_BIN_EXE_noisy-check");
+    if !folder.shell("script --version").status.success() {
+        return;
+    }
+    for args in ["--diff a.mlir", "--show-ranges a.mlir", "format --diff b.mlir"] {
+        let on_terminal =
+            folder.shell(&format!("script -qec '{tool} {args}' /dev/null </dev/null"));
+        let out = String::from_utf8_lossy(&on_terminal.stdout);
+        assert!(out.contains("\u{241b}[2J") && !out.contains("\x1b[2J"), "{args}: {out}");
+        // What a program reads is exact.
+        let piped = folder.shell(&format!("{tool} {args}"));
+        assert!(String::from_utf8_lossy(&piped.stdout).contains("\x1b[2J"), "{args}");
+    }
+}

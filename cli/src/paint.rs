@@ -1,0 +1,61 @@
+//! Colors on a terminal, one rule for all that is printed for people.
+
+use noisy_analyses::Severity;
+
+use crate::shown::shown;
+
+/// How text for people is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// With colors.
+    pub color: bool,
+    /// To a terminal: what is a copy of a file shows its control characters too. Elsewhere a copy is exact.
+    pub terminal: bool,
+}
+
+/// The number of the color of a severity, in the first 8 of a terminal.
+pub(crate) fn number(severity: Severity) -> u8 {
+    match severity {
+        Severity::Error => 1,
+        Severity::Warning => 3,
+        Severity::Info => 4,
+        Severity::Hint => 6,
+    }
+}
+
+/// Text in a color from 0 to 7.
+pub(crate) fn colored(text: &str, number: u8) -> String {
+    format!("\x1b[3{number}m{text}\x1b[0m")
+}
+
+/// Text in bold letters.
+pub(crate) fn bold(text: &str) -> String {
+    format!("\x1b[1m{text}\x1b[0m")
+}
+
+/// A copy of a file, or of parts of it.
+pub(crate) fn copy(text: String, look: Look) -> String {
+    if look.terminal { shown(&text).into_owned() } else { text }
+}
+
+/// A unified diff.
+pub(crate) fn diff(text: String, look: Look) -> String {
+    let text = copy(text, look);
+    if !look.color {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len() * 2);
+    for line in text.split_inclusive('\n') {
+        let content = line.trim_end_matches(['\n', '\r']);
+        let painted = match content.as_bytes() {
+            [b'-' | b'+', b'-' | b'+', b'-' | b'+', b' ', ..] => bold(content),
+            [b'@', b'@', ..] => colored(content, 6),
+            [b'-', ..] => colored(content, 1),
+            [b'+', ..] => colored(content, 2),
+            _ => content.to_owned(),
+        };
+        out.push_str(&painted);
+        out.push_str(&line[content.len()..]);
+    }
+    out
+}
