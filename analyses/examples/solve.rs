@@ -4,8 +4,8 @@
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use noisy_analyses::noise::NoiseAnalysis;
-use noisy_analyses::sparse::{Scene, Sparse};
+use noisy_analyses::noise::{Findings, NoiseAnalysis};
+use noisy_analyses::sparse::{AnalysisContext, Sparse};
 use noisy_analyses::{Integers, NoiseModel};
 use noisy_syntax::Source;
 
@@ -38,8 +38,12 @@ fn main() -> ExitCode {
     let mut n_visits = 0;
     let ours = best(|| {
         let integers = Integers::new(ir);
-        let scene = Scene { ir, base: &integers };
-        let noise = Sparse::new(&scene, NoiseAnalysis::new(NoiseModel::tutorial()));
+        let scene = AnalysisContext { ir, base: &integers };
+        let noise = Sparse::observed(
+            &scene,
+            NoiseAnalysis::new(NoiseModel::tutorial()),
+            Findings::default(),
+        );
         n_visits = integers.n_visits() + noise.n_visits();
     });
     println!("analyses {ours:?}, {n_visits} visits");

@@ -15,11 +15,11 @@ use noisy_syntax::{Attr, AttrData, Def, Form, Ir, Op, OpKind, Sign, Type, TypeDa
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::flow;
+use crate::flow::Interval;
 use crate::integer::elements::{self, Lists};
 use crate::integer::fold;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{Round, Scene, SparseForward, Trips};
+use crate::sparse::{AnalysisContext, Base, Calls, Domain, Sparse, SparseForward};
 
 /// What is known of the one value that something has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -57,6 +57,15 @@ impl Constant {
     /// A truth value.
     pub fn bool(is: bool) -> Self {
         Constant::Int(-i128::from(is))
+    }
+
+    /// Where the integer lies that a value is.
+    pub(crate) fn interval(self, ir: &Ir, value: Value) -> Interval {
+        match (self, width(ir, ir.value(value).ty)) {
+            (Constant::Bottom, _) => Interval::Empty,
+            (Constant::Int(it), Some(width)) => Interval::Within { lo: it, hi: it, width },
+            _ => Interval::Any,
+        }
     }
 
     /// What an attribute says of a value of a type; elements that are not all equal are [`Constant::Other`].
@@ -163,16 +172,25 @@ impl Constants {
     }
 }
 
+impl Domain for Constant {
+    fn unknown() -> Self {
+        Constant::Unknown
+    }
+}
+
+impl Base for Sparse<Constants> {
+    fn interval(&self, ir: &Ir, value: Value) -> Interval {
+        self.fact(value).map_or(Interval::Any, |it| it.interval(ir, value))
+    }
+}
+
 impl SparseForward for Constants {
     type Fact = Constant;
     type Base = ();
 
-    fn is_local(&self) -> bool {
-        self.is_local
+    fn calls(&self) -> Calls {
+        if self.is_local { Calls::Opaque } else { Calls::Joined }
     }
-
-    const REPLAYS: bool = false;
-    const LINKS: bool = true;
 
     fn carries(&self, ir: &Ir, value: Value) -> bool {
         !matches!(
@@ -181,21 +199,12 @@ impl SparseForward for Constants {
         )
     }
 
-    fn entry(&mut self, _: &Scene<'_, ()>, _: Op, _: usize, _: Value) -> Constant {
-        Constant::Unknown
-    }
-
-    fn unknown(&self) -> Constant {
-        Constant::Unknown
-    }
-
     fn transfer(
         &mut self,
-        ir: &Scene<'_, ()>,
+        ir: &AnalysisContext<'_, ()>,
         op: Op,
         result: usize,
         operands: &[Constant],
-        _rounds: &[Round],
     ) -> Constant {
         let data = ir.op(op);
         if matches!(data.form, Form::Broken | Form::Opaque) {
@@ -215,34 +224,17 @@ impl SparseForward for Constants {
         fold::fold(ir, op, result, operands, &mut self.lists)
     }
 
-    fn weight(&self) -> usize {
-        self.lists.n_elements()
-    }
-
     #[allow(clippy::iter_over_hash_type, reason = "the caller queues them in order")]
     fn readers(&self, op: Op, enter: &mut dyn FnMut(Op)) {
         self.readers.get(&op).into_iter().flatten().for_each(|&it| enter(it));
     }
 
-    fn clear(&mut self) {
-        self.readers.clear();
-        self.lists.clear();
-    }
-
-    fn looked_through(&self, ir: &Scene<'_, ()>, op: Op, enter: &mut dyn FnMut(Op)) {
+    fn looked_through(&self, ir: &AnalysisContext<'_, ()>, op: Op, enter: &mut dyn FnMut(Op)) {
         fold::looked_through(ir, op, enter);
     }
 
-    fn may_take(&self, ir: &Scene<'_, ()>, op: Op, index: usize, decider: &Constant) -> bool {
-        match *decider {
-            Constant::Bottom => false,
-            Constant::Int(it) => flow::takes(ir, op, index, it),
-            _ => true,
-        }
-    }
-
-    fn trips(&self, ir: &Scene<'_, ()>, op: Op, operands: &dyn Fn(usize) -> Constant) -> Trips {
-        flow::trips(ir, op, &|at| operands(at).int().map(|it| (it, it)))
+    fn interval(&self, ir: &AnalysisContext<'_, ()>, value: Value, fact: &Constant) -> Interval {
+        fact.interval(ir, value)
     }
 }
 

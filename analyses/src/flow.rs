@@ -6,8 +6,9 @@ use std::ops::Range;
 use noisy_syntax::{AttrData, Block, Def, Form, Ir, Op, OpKind, Region, Sign, TypeData, Value};
 use smallvec::SmallVec;
 
-use crate::integer::fold;
-use crate::sparse::Trips;
+mod control;
+
+pub use control::{Interval, Trips, bounds, cases, may_take, trips, way};
 
 /// What an op does with its regions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,64 +285,6 @@ pub fn decider(ir: &Ir, op: Op) -> Option<usize> {
     is_decided.then_some(0)
 }
 
-/// Whether an op goes its way number `index` (successor, region; for `scf.condition` 0 is out of the loop, 1 around) when its
-/// [`decider`] is this integer, sign-extended.
-pub fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
-    match ir.op(op).kind {
-        OpKind::CfCondBr | OpKind::ScfIf => (decider != 0) == (index == 0),
-        OpKind::ScfCondition => (decider != 0) == (index == 1),
-        OpKind::CfSwitch => {
-            cases(ir, op, "case_values").is_none_or(|it| taken(&it, decider) == index)
-        }
-        OpKind::ScfIndexSwitch => {
-            cases(ir, op, "cases").is_none_or(|it| taken(&it, decider) == way(ir, op, index))
-        }
-        _ => true,
-    }
-}
-
-/// Which way of a switch its successor or region number `index` is: 0 the default, then the cases. The custom form of `scf.index_switch`
-/// writes the default last, and regions are numbered as they are written.
-pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
-    let data = ir.op(op);
-    if data.kind != OpKind::ScfIndexSwitch || data.form == Form::Generic {
-        return index;
-    }
-    if index + 1 == data.regions.len() { 0 } else { index + 1 }
-}
-
-/// Where a switch goes: 0 is the default, then the cases.
-fn taken(cases: &[i128], decider: i128) -> usize {
-    cases.iter().position(|&it| it == decider).map_or(0, |it| it + 1)
-}
-
-/// The numbers of the cases of a switch.
-pub fn cases(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
-    match ir.interner.attr_data(ir.attr(op, name)?) {
-        AttrData::DenseArray { values, .. } => {
-            let number = |&it| match ir.interner.attr_data(it) {
-                AttrData::Int { value, .. } => Some(*value),
-                _ => None,
-            };
-            values.iter().map(number).collect()
-        }
-        AttrData::Elements(text, _) => elements(ir.interner.str(*text)),
-        _ => None,
-    }
-}
-
-/// The integers of `dense<[1, 2]>` or `dense<1>`.
-fn elements(text: &str) -> Option<Vec<i128>> {
-    let inside = text.strip_prefix("dense<")?.strip_suffix('>')?;
-    let inside = inside.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(inside);
-    let number = |it: &str| match it.trim() {
-        "true" => Some(-1),
-        "false" => Some(0),
-        it => it.parse().ok(),
-    };
-    inside.split(',').map(number).collect()
-}
-
 /// The function that a call calls.
 pub fn callee(ir: &Ir, call: Op) -> Option<Op> {
     let AttrData::Symbol(path) = ir.interner.attr_data(ir.attr(call, "callee")?) else {
@@ -440,74 +383,6 @@ pub fn functions(ir: &Ir) -> Vec<Op> {
 /// Whether a [`Flow::Choice`] may run none of its regions.
 pub fn may_skip(ir: &Ir, op: Op) -> bool {
     matches!(ir.op(op).kind, OpKind::ScfIf | OpKind::AffineIf) && ir.op(op).regions.len() < 2
-}
-
-/// How often a [`Flow::For`] or [`Flow::Parallel`] runs its region, by the least and the greatest value of each of its operands, where they are known.
-pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -> Trips {
-    match Flow::of(ir, op) {
-        Flow::Parallel { first } => {
-            let n = first / 3;
-            (0..n).fold(Trips::exactly(1), |all, at| {
-                let dimension = [operand(at), operand(n + at), operand(2 * n + at)];
-                let it = match dimension {
-                    [Some(lower), Some(upper), Some(step)] => counted([lower, upper, step]),
-                    _ => Trips::ANY,
-                };
-                let most = match (all.most, it.most) {
-                    (Some(0), _) | (_, Some(0)) => Some(0),
-                    (Some(a), Some(b)) => a.checked_mul(b),
-                    _ => None,
-                };
-                Trips { least: all.least.saturating_mul(it.least), most }
-            })
-        }
-        _ => bounds(ir, op, operand).map_or(Trips::ANY, counted),
-    }
-}
-
-/// How often a loop runs from a lower bound up to an upper one, by a step.
-fn counted([lower, upper, step]: [(i128, i128); 3]) -> Trips {
-    if step.0 <= 0 {
-        return Trips::ANY;
-    }
-    let rounds = |from: i128, to: i128, step: i128| {
-        let n = if to > from { (to - from + step - 1) / step } else { 0 };
-        u64::try_from(n).unwrap_or(u64::MAX)
-    };
-    let most = rounds(lower.0, upper.1, step.0);
-    Trips { least: rounds(lower.1, upper.0, step.1), most: (most < u64::MAX).then_some(most) }
-}
-
-/// The lower bound, the upper bound and the step of a [`Flow::For`], each with its least and greatest value.
-pub fn bounds(
-    ir: &Ir,
-    op: Op,
-    operand: &dyn Fn(usize) -> Option<(i128, i128)>,
-) -> Option<[(i128, i128); 3]> {
-    match ir.op(op).kind {
-        OpKind::ScfFor => {
-            let [lower, upper, step] = [operand(0)?, operand(1)?, operand(2)?];
-            // Compared as unsigned numbers: the same as long as none is negative.
-            let differs = ir.attr(op, "unsignedCmp").is_some() && (lower.0 < 0 || upper.0 < 0);
-            (!differs).then_some([lower, upper, step])
-        }
-        OpKind::AffineFor => {
-            let AttrData::Int { value: step, .. } = *ir.interner.attr_data(ir.attr(op, "step")?)
-            else {
-                return None;
-            };
-            let constant = |at: usize| operand(at).filter(|it| it.0 == it.1).map(|it| it.0);
-            let lower_map = fold::map(ir, op, "lowerBoundMap")?;
-            let n = lower_map.n_inputs();
-            let lower = fold::evaluate(lower_map, &constant)?;
-            let upper_map = fold::map(ir, op, "upperBoundMap")?;
-            let upper = fold::evaluate(upper_map, &|at| constant(n + at))?;
-            let (lower, upper) =
-                (i128::from(*lower.iter().max()?), i128::from(*upper.iter().min()?));
-            Some([(lower, lower), (upper, upper), (step, step)])
-        }
-        _ => None,
-    }
 }
 
 /// Whether a type is `i1` to `i5`, what the built-in scheme encodes.

@@ -35,7 +35,7 @@ pub use scheme::{Scheme, Setting};
 use noisy_syntax::{Ir, Value};
 
 use crate::integer::Integers;
-use crate::sparse::{Scene, Sparse};
+use crate::sparse::{AnalysisContext, Sparse};
 
 /// What is known of the ciphertexts of a program.
 #[derive(Debug)]
@@ -52,7 +52,7 @@ impl Heir {
         if setting.scheme.is_none() && !has_heir_op(ir) {
             return None;
         }
-        let scene = Scene { ir, base: integers };
+        let scene = AnalysisContext { ir, base: integers };
         let mut facts = Sparse::new(&scene, Ciphertexts::new(ir, setting));
         // Each round finds values of an outer loop that those of an inner one have made variant.
         for _ in 0..MOST_ROUNDS {

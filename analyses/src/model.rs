@@ -237,9 +237,9 @@ impl Rules {
         &self.model
     }
 
-    /// Forgets the names: they belong to another document now.
-    pub fn clear(&mut self) {
-        self.by_name.clear();
+    /// The rule of an op, of whose name [`Rules::of`] was asked before.
+    pub fn known(&self, ir: &Ir, op: Op) -> Option<Rule> {
+        *self.by_name.get(&ir.op(op).name)?
     }
 
     /// The rule of an op.

@@ -13,8 +13,8 @@ use rustc_hash::FxHashMap;
 use crate::fact::Noise;
 use crate::integer::Integers;
 use crate::model::NoiseModel;
-use crate::noise::{Growing, NoiseAnalysis, Root};
-use crate::sparse::{Context, Scene, Sparse};
+use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
+use crate::sparse::{AnalysisContext, Context, Sparse};
 
 pub(crate) use excess::Breach;
 
@@ -23,7 +23,7 @@ pub(crate) use excess::Breach;
 pub struct Program {
     source: Source,
     integers: Integers,
-    facts: Sparse<NoiseAnalysis>,
+    facts: Sparse<NoiseAnalysis, Findings>,
 }
 
 impl Program {
@@ -36,8 +36,8 @@ impl Program {
     pub fn with_model(text: &str, model: NoiseModel) -> Self {
         let source = Source::new(text);
         let integers = Integers::new(source.ir());
-        let scene = Scene { ir: source.ir(), base: &integers };
-        let facts = Sparse::new(&scene, NoiseAnalysis::new(model));
+        let scene = AnalysisContext { ir: source.ir(), base: &integers };
+        let facts = Sparse::observed(&scene, NoiseAnalysis::new(model), Findings::default());
         Self { source, integers, facts }
     }
 
@@ -45,7 +45,7 @@ impl Program {
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
         let delta = self.source.edit(range, text);
         self.integers.update(self.source.ir(), &delta);
-        let scene = Scene { ir: self.source.ir(), base: &self.integers };
+        let scene = AnalysisContext { ir: self.source.ir(), base: &self.integers };
         self.facts.update(&scene, &delta, self.integers.moved());
         delta
     }
@@ -71,7 +71,7 @@ impl Program {
     }
 
     /// The facts, for who wants to know what is live and how much work the last edit was.
-    pub fn facts(&self) -> &Sparse<NoiseAnalysis> {
+    pub fn facts(&self) -> &Sparse<NoiseAnalysis, Findings> {
         &self.facts
     }
 
@@ -92,7 +92,7 @@ impl Program {
 
     /// Where noise first goes over the budget: one for each such value, in the context that comes first (see [`Program::contexts`]).
     pub fn roots(&self) -> Vec<(Value, &Root)> {
-        let all = self.facts.analysis.roots(self.ir()).into_iter();
+        let all = self.facts.observer.roots(self.ir()).into_iter();
         self.first_of_each(
             all.map(|(value, it)| (value, self.ir().defining_op(value), it.context, it)),
         )
@@ -100,13 +100,13 @@ impl Program {
 
     /// The loops that add noise each round without end, each in the context that comes first.
     pub fn growing(&self) -> Vec<(Op, &Growing)> {
-        let all = self.facts.analysis.growing(self.ir()).into_iter();
+        let all = self.facts.observer.growing(self.ir()).into_iter();
         self.first_of_each(all.map(|(op, context, it)| (op, Some(op), context, it)))
     }
 
     /// How a loop adds noise each round without end, if it does: in the context that comes first.
     pub fn growth_of(&self, op: Op) -> Option<&Growing> {
-        let all = self.facts.analysis.growth_of(op);
+        let all = self.facts.observer.growth_of(op);
         all.min_by_key(|it| self.rank(op, it.0)).map(|it| it.1)
     }
 

@@ -13,10 +13,10 @@ use std::fmt;
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 
 use crate::constant::{self, Constant, Constants};
-use crate::flow;
+use crate::flow::Interval;
 use crate::integer::infer;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{Round, Scene, Sparse, SparseForward, Trips};
+use crate::sparse::{AnalysisContext, Domain, Sparse, SparseForward};
 
 /// The bounds of an integer, each included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,6 +159,16 @@ impl Range {
         }
     }
 
+    /// Where the integer lies that a value is, read as signed.
+    pub(crate) fn interval(self, ir: &Ir, value: Value) -> Interval {
+        let Some(width) = width(ir, value) else { return Interval::Any };
+        self.bounds(width).map_or(Interval::Empty, |it| Interval::Within {
+            lo: it.smin.into(),
+            hi: it.smax.into(),
+            width,
+        })
+    }
+
     /// The number, if there is only one.
     pub fn single(self) -> Option<i64> {
         match self {
@@ -171,6 +181,35 @@ impl Range {
 impl From<Bounds> for Range {
     fn from(it: Bounds) -> Self {
         if it.is_full() { Range::Unknown } else { Range::Within(it) }
+    }
+}
+
+impl Domain for Range {
+    fn unknown() -> Self {
+        Range::Unknown
+    }
+
+    fn widened(&self, next: Self) -> Self {
+        match (*self, next) {
+            (Range::Within(old), Range::Within(new)) if old.width == new.width => {
+                let full = Bounds::full(new.width);
+                let mut it = new;
+                if new.umin < old.umin {
+                    it.umin = full.umin;
+                }
+                if new.umax > old.umax {
+                    it.umax = full.umax;
+                }
+                if new.smin < old.smin {
+                    it.smin = full.smin;
+                }
+                if new.smax > old.smax {
+                    it.smax = full.smax;
+                }
+                it.into()
+            }
+            (_, next) => next,
+        }
     }
 }
 
@@ -221,41 +260,20 @@ pub fn width(ir: &Ir, value: Value) -> Option<u32> {
 #[derive(Debug, Default)]
 pub struct Ranges;
 
-impl Ranges {
-    /// The bounds of operand number `index`, from its fact.
-    fn of_operand(ir: &Ir, op: Op, index: usize, fact: Range) -> Option<(i128, i128)> {
-        let value = ir.op(op).operands.get(index)?.value?;
-        let bounds = fact.bounds(width(ir, value)?)?;
-        Some((i128::from(bounds.smin), i128::from(bounds.smax)))
-    }
-}
-
 impl SparseForward for Ranges {
     type Fact = Range;
     type Base = Sparse<Constants>;
-
-    const REPLAYS: bool = false;
-    const LINKS: bool = false;
 
     fn carries(&self, ir: &Ir, value: Value) -> bool {
         width(ir, value).is_some()
     }
 
-    fn entry(&mut self, _: &Scene<'_, Self::Base>, _: Op, _: usize, _: Value) -> Range {
-        Range::Unknown
-    }
-
-    fn unknown(&self) -> Range {
-        Range::Unknown
-    }
-
     fn transfer(
         &mut self,
-        ir: &Scene<'_, Self::Base>,
+        ir: &AnalysisContext<'_, Self::Base>,
         op: Op,
         result: usize,
         operands: &[Range],
-        _rounds: &[Round],
     ) -> Range {
         let data = ir.op(op);
         if matches!(data.form, Form::Broken | Form::Opaque) || operands.contains(&Range::Bottom) {
@@ -265,58 +283,31 @@ impl SparseForward for Ranges {
         infer::infer(ir, op, result, operands).map_or(Range::Unknown, Range::from)
     }
 
-    fn may_take(&self, ir: &Scene<'_, Self::Base>, op: Op, index: usize, decider: &Range) -> bool {
-        match decider {
-            Range::Bottom => false,
-            Range::Within(it) => infer::may_take(ir, op, index, *it),
-            Range::Unknown => true,
-        }
-    }
-
-    fn trips(
-        &self,
-        ir: &Scene<'_, Self::Base>,
-        op: Op,
-        operands: &dyn Fn(usize) -> Range,
-    ) -> Trips {
-        flow::trips(ir, op, &|at| Self::of_operand(ir, op, at, operands(at)))
-    }
-
-    fn induction(
-        &self,
-        ir: &Scene<'_, Self::Base>,
+    fn entry(
+        &mut self,
+        ir: &AnalysisContext<'_, Self::Base>,
         op: Op,
         index: usize,
-        operands: &dyn Fn(usize) -> Range,
+        _: Value,
+        operands: &[Range],
     ) -> Range {
-        let of = |at| Self::of_operand(ir, op, at, operands(at));
-        infer::induction(ir, op, index, &of).map_or(Range::Unknown, Range::from)
+        let bounds = |at: usize| {
+            let value = ir.op(op).operands.get(at)?.value?;
+            operands.get(at)?.interval(ir, value).bounds()
+        };
+        infer::induction(ir, op, index, &bounds).map_or(Range::Unknown, Range::from)
     }
 
-    fn widen(&self, old: &Range, new: Range) -> Range {
-        match (*old, new) {
-            (Range::Within(old), Range::Within(new)) if old.width == new.width => {
-                let full = Bounds::full(new.width);
-                let mut it = new;
-                if new.umin < old.umin {
-                    it.umin = full.umin;
-                }
-                if new.umax > old.umax {
-                    it.umax = full.umax;
-                }
-                if new.smin < old.smin {
-                    it.smin = full.smin;
-                }
-                if new.smax > old.smax {
-                    it.smax = full.smax;
-                }
-                it.into()
-            }
-            (_, new) => new,
-        }
+    fn interval(
+        &self,
+        ir: &AnalysisContext<'_, Self::Base>,
+        value: Value,
+        fact: &Range,
+    ) -> Interval {
+        fact.interval(ir, value)
     }
 
-    fn refine(&self, ir: &Scene<'_, Self::Base>, value: Value, fact: Range) -> Range {
+    fn refine(&self, ir: &AnalysisContext<'_, Self::Base>, value: Value, fact: Range) -> Range {
         match (ir.base.fact(value).copied(), width(ir, value)) {
             (Some(Constant::Bottom), _) => Range::Bottom,
             (Some(Constant::Int(number)), Some(width)) => match i64::try_from(number) {
@@ -334,7 +325,12 @@ impl SparseForward for Ranges {
         }
     }
 
-    fn concerned(&self, ir: &Scene<'_, Self::Base>, moved: Value, enter: &mut dyn FnMut(Op)) {
+    fn concerned(
+        &self,
+        ir: &AnalysisContext<'_, Self::Base>,
+        moved: Value,
+        enter: &mut dyn FnMut(Op),
+    ) {
         let Some(definer) = ir.defining_op(moved) else { return };
         enter(definer);
         // Results of regions are joined at their yields: the op as a whole.

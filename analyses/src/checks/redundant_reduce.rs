@@ -39,7 +39,7 @@ pub(super) const CHECK: Check = Check {
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
-    for op in program.facts().analysis.idle_resets(ir) {
+    for op in program.facts().observer.idle_resets(ir) {
         let Some(rule) = program.model().rule(ir.op_name(op)) else { continue };
         let Some(Growth::Reset(level)) = program.model().growth(ir, op, rule) else { continue };
         let operand = program.model().carriers(ir, op, rule).next().flatten();

@@ -5,6 +5,7 @@ use noisy_syntax::{Attr, AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
 use super::Heir;
 use super::params::SchemeParams;
 use crate::contract::{self, Side};
+use crate::flow::Interval;
 use crate::integer::Integers;
 
 /// What was solved before, and the parameters.
@@ -13,6 +14,12 @@ pub(super) struct Base<'a> {
     pub(super) integers: &'a Integers,
     pub(super) heir: &'a Heir,
     pub(super) params: &'a SchemeParams,
+}
+
+impl crate::sparse::Base for Base<'_> {
+    fn interval(&self, ir: &Ir, value: Value) -> Interval {
+        self.integers.interval(ir, value)
+    }
 }
 
 impl Base<'_> {

@@ -17,7 +17,7 @@ use super::scheme::Setting;
 use crate::contract::{self, Side};
 use crate::integer::Integers;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{Round, Scene, SparseForward, Trips};
+use crate::sparse::{AnalysisContext, Domain, SparseForward};
 
 /// A level, counted from fresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,6 +82,25 @@ impl Ciphertext {
         match self {
             Ciphertext::Encrypted { level, .. } => Some(level),
             _ => None,
+        }
+    }
+}
+
+impl Domain for Ciphertext {
+    fn unknown() -> Self {
+        Ciphertext::Unknown
+    }
+
+    fn widened(&self, next: Self) -> Self {
+        match (*self, next) {
+            (
+                Ciphertext::Encrypted { level: a, dimension: m },
+                Ciphertext::Encrypted { level: b, dimension: n },
+            ) => Ciphertext::Encrypted {
+                level: if a < b { Level::Invalid } else { b },
+                dimension: if m < n { Dimension::Unknown } else { n },
+            },
+            _ => next,
         }
     }
 }
@@ -183,20 +202,17 @@ impl SparseForward for Ciphertexts {
     type Fact = Ciphertext;
     type Base = Integers;
 
-    const REPLAYS: bool = false;
-    const LINKS: bool = false;
-
-    fn carries(&self, _: &Ir, _: Value) -> bool {
-        true
-    }
-
     fn entry(
         &mut self,
-        ir: &Scene<'_, Integers>,
+        ir: &AnalysisContext<'_, Integers>,
         function: Op,
         index: usize,
         value: Value,
+        _: &[Ciphertext],
     ) -> Ciphertext {
+        if ir.op(function).kind != OpKind::FuncFunc {
+            return Ciphertext::Plain;
+        }
         if let Some(&level) = self.entries.get(&(function, index)) {
             return Ciphertext::Encrypted { level, dimension: Dimension::Known(2) };
         }
@@ -207,17 +223,12 @@ impl SparseForward for Ciphertexts {
         }
     }
 
-    fn unknown(&self) -> Ciphertext {
-        Ciphertext::Unknown
-    }
-
     fn transfer(
         &mut self,
-        ir: &Scene<'_, Integers>,
+        ir: &AnalysisContext<'_, Integers>,
         op: Op,
         _result: usize,
         operands: &[Ciphertext],
-        _rounds: &[Round],
     ) -> Ciphertext {
         let name = ir.op_name(op);
         if rows::encrypts(name) {
@@ -258,43 +269,17 @@ impl SparseForward for Ciphertexts {
         }
     }
 
-    fn may_take(&self, ir: &Scene<'_, Integers>, op: Op, index: usize, _: &Ciphertext) -> bool {
-        ir.base.may_take(ir, op, index)
-    }
-
-    fn trips(&self, ir: &Scene<'_, Integers>, op: Op, _: &dyn Fn(usize) -> Ciphertext) -> Trips {
-        ir.base.trips(ir, op)
-    }
-
-    fn induction(
+    fn refine(
         &self,
-        _: &Scene<'_, Integers>,
-        _: Op,
-        _: usize,
-        _: &dyn Fn(usize) -> Ciphertext,
+        _: &AnalysisContext<'_, Integers>,
+        value: Value,
+        fact: Ciphertext,
     ) -> Ciphertext {
-        Ciphertext::Plain
-    }
-
-    fn refine(&self, _: &Scene<'_, Integers>, value: Value, fact: Ciphertext) -> Ciphertext {
         match fact {
             Ciphertext::Encrypted { dimension, .. } if self.variant.contains(&value) => {
                 Ciphertext::Encrypted { level: Level::Invalid, dimension }
             }
             _ => fact,
-        }
-    }
-
-    fn widen(&self, old: &Ciphertext, new: Ciphertext) -> Ciphertext {
-        match (*old, new) {
-            (
-                Ciphertext::Encrypted { level: a, dimension: m },
-                Ciphertext::Encrypted { level: b, dimension: n },
-            ) => Ciphertext::Encrypted {
-                level: if a < b { Level::Invalid } else { b },
-                dimension: if m < n { Dimension::Unknown } else { n },
-            },
-            _ => new,
         }
     }
 }

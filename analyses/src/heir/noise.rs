@@ -14,7 +14,7 @@ use super::params::SchemeParams;
 use super::{Ciphertext, Heir, base};
 use crate::integer::Integers;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{Round, Scene, Sparse, SparseForward, Trips};
+use crate::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
 
 /// What is known of the noise of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,6 +30,12 @@ enum Bits {
     Unbounded,
     /// Not known.
     Unknown,
+}
+
+impl Domain for Bits {
+    fn unknown() -> Self {
+        Bits::Unknown
+    }
 }
 
 impl Lattice for Bits {
@@ -83,7 +89,7 @@ impl<'a> HeirNoise<'a> {
         let model = NoiseModel::new(model, params)?;
         let base = Base { integers, heir, params };
         let analysis = Analysis { model: model.clone(), marker: std::marker::PhantomData };
-        let facts = Sparse::new(&Scene { ir, base: &base }, analysis);
+        let facts = Sparse::new(&AnalysisContext { ir, base: &base }, analysis);
         Some(Self { model, base, facts })
     }
 
@@ -118,14 +124,19 @@ impl<'a> SparseForward for Analysis<'a> {
     type Fact = Bits;
     type Base = Base<'a>;
 
-    const REPLAYS: bool = true;
-    const LINKS: bool = false;
+    const LOOPS: Loops = Loops::Replayed;
 
-    fn carries(&self, _: &Ir, _: Value) -> bool {
-        true
-    }
-
-    fn entry(&mut self, ir: &Scene<'_, Base<'a>>, _: Op, _: usize, value: Value) -> Bits {
+    fn entry(
+        &mut self,
+        ir: &AnalysisContext<'_, Base<'a>>,
+        op: Op,
+        _: usize,
+        value: Value,
+        _: &[Bits],
+    ) -> Bits {
+        if ir.op(op).kind != OpKind::FuncFunc {
+            return Bits::Plain;
+        }
         match ir.base.heir.ciphertext(value) {
             Ciphertext::Encrypted { .. } => match ir.base.level(ir, value) {
                 Some(level) => Bits::AtMost(self.model.fresh(level)),
@@ -136,17 +147,12 @@ impl<'a> SparseForward for Analysis<'a> {
         }
     }
 
-    fn unknown(&self) -> Bits {
-        Bits::Unknown
-    }
-
     fn transfer(
         &mut self,
-        ir: &Scene<'_, Base<'a>>,
+        ir: &AnalysisContext<'_, Base<'a>>,
         op: Op,
         result: usize,
         operands: &[Bits],
-        _: &[Round],
     ) -> Bits {
         let name = ir.op_name(op);
         let value = ir.op(op).results[result];
@@ -205,38 +211,14 @@ impl<'a> SparseForward for Analysis<'a> {
         })
     }
 
-    fn may_take(&self, ir: &Scene<'_, Base<'a>>, op: Op, index: usize, _: &Bits) -> bool {
-        ir.base.integers.may_take(ir, op, index)
-    }
-
-    fn trips(&self, ir: &Scene<'_, Base<'a>>, op: Op, _: &dyn Fn(usize) -> Bits) -> Trips {
-        ir.base.integers.trips(ir, op)
-    }
-
-    fn induction(
-        &self,
-        _: &Scene<'_, Base<'a>>,
-        _: Op,
-        _: usize,
-        _: &dyn Fn(usize) -> Bits,
-    ) -> Bits {
-        Bits::Plain
-    }
-
-    fn is_settled(&self, fact: &Bits) -> bool {
+    fn unbounded(&self, fact: &Bits) -> Option<Bits> {
         match fact {
             Bits::AtMost(noise) => {
-                self.model.bits(*noise) > self.model.total_bits(usize::MAX) + 1.0
+                let most = self.model.total_bits(usize::MAX) + 1.0;
+                (self.model.bits(*noise) > most).then_some(Bits::Unbounded)
             }
-            Bits::Unbounded | Bits::Unknown => true,
-            Bits::Bottom | Bits::Plain => false,
-        }
-    }
-
-    fn endless(&self, fact: &Bits) -> Bits {
-        match fact {
-            Bits::AtMost(_) => Bits::Unbounded,
-            other => *other,
+            Bits::Unbounded | Bits::Unknown => Some(*fact),
+            Bits::Bottom | Bits::Plain => None,
         }
     }
 }

@@ -13,7 +13,7 @@ use super::params::SchemeParams;
 use super::{Ciphertext, Heir, rows};
 use crate::integer::Integers;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{Round, Scene, Sparse, SparseForward, Trips};
+use crate::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
 
 /// What is known of the scale of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -27,6 +27,12 @@ enum Scale {
     Log2(i64),
     /// Not known.
     Unknown,
+}
+
+impl Domain for Scale {
+    fn unknown() -> Self {
+        Scale::Unknown
+    }
 }
 
 impl Lattice for Scale {
@@ -74,7 +80,7 @@ impl<'a> Scales<'a> {
         let default = i64::from(params.log_default_scale?);
         let base = Base { integers, heir, params };
         let analysis = Analysis { default, marker: std::marker::PhantomData };
-        Some(Self { facts: Sparse::new(&Scene { ir, base: &base }, analysis) })
+        Some(Self { facts: Sparse::new(&AnalysisContext { ir, base: &base }, analysis) })
     }
 
     /// The logarithm to base 2 of the scale of a value; `None` if it has none or it is not known.
@@ -97,14 +103,19 @@ impl<'a> SparseForward for Analysis<'a> {
     type Fact = Scale;
     type Base = Base<'a>;
 
-    const REPLAYS: bool = true;
-    const LINKS: bool = false;
+    const LOOPS: Loops = Loops::Replayed;
 
-    fn carries(&self, _: &Ir, _: Value) -> bool {
-        true
-    }
-
-    fn entry(&mut self, ir: &Scene<'_, Base<'a>>, _: Op, _: usize, value: Value) -> Scale {
+    fn entry(
+        &mut self,
+        ir: &AnalysisContext<'_, Base<'a>>,
+        op: Op,
+        _: usize,
+        value: Value,
+        _: &[Scale],
+    ) -> Scale {
+        if ir.op(op).kind != OpKind::FuncFunc {
+            return Scale::Plain;
+        }
         match ir.base.heir.ciphertext(value) {
             Ciphertext::Encrypted { .. } => {
                 let annotated = base::annotated(ir, value, "scale").map(i64::from);
@@ -115,17 +126,12 @@ impl<'a> SparseForward for Analysis<'a> {
         }
     }
 
-    fn unknown(&self) -> Scale {
-        Scale::Unknown
-    }
-
     fn transfer(
         &mut self,
-        ir: &Scene<'_, Base<'a>>,
+        ir: &AnalysisContext<'_, Base<'a>>,
         op: Op,
         result: usize,
         operands: &[Scale],
-        _: &[Round],
     ) -> Scale {
         let name = ir.op_name(op);
         let value = ir.op(op).results[result];
@@ -168,37 +174,12 @@ impl<'a> SparseForward for Analysis<'a> {
         modulus.map_or(Scale::Unknown, |q| Scale::Log2(largest - bits(q)))
     }
 
-    fn may_take(&self, ir: &Scene<'_, Base<'a>>, op: Op, index: usize, _: &Scale) -> bool {
-        ir.base.integers.may_take(ir, op, index)
-    }
-
-    fn trips(&self, ir: &Scene<'_, Base<'a>>, op: Op, _: &dyn Fn(usize) -> Scale) -> Trips {
-        ir.base.integers.trips(ir, op)
-    }
-
-    fn induction(
-        &self,
-        _: &Scene<'_, Base<'a>>,
-        _: Op,
-        _: usize,
-        _: &dyn Fn(usize) -> Scale,
-    ) -> Scale {
-        Scale::Plain
-    }
-
-    fn is_settled(&self, fact: &Scale) -> bool {
+    fn unbounded(&self, fact: &Scale) -> Option<Scale> {
         match fact {
             // No modulus is that large.
-            Scale::Log2(bits) => *bits > 1 << 16,
-            Scale::Unknown => true,
-            Scale::Bottom | Scale::Plain => false,
-        }
-    }
-
-    fn endless(&self, fact: &Scale) -> Scale {
-        match fact {
-            Scale::Log2(_) => Scale::Unknown,
-            other => *other,
+            Scale::Log2(bits) => (*bits > 1 << 16).then_some(Scale::Unknown),
+            Scale::Unknown => Some(Scale::Unknown),
+            Scale::Bottom | Scale::Plain => None,
         }
     }
 }

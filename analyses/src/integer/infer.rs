@@ -5,7 +5,7 @@ use noisy_syntax::{AttrData, Ir, Op, OpKind};
 use smallvec::SmallVec;
 
 use super::fold;
-use crate::constant::{self, sign_extended};
+use crate::constant;
 use crate::flow;
 use crate::range::{self, Bounds, Range};
 
@@ -332,24 +332,6 @@ fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool>
         9 => less(u(a), u(b)).map(|it| !it),
         _ => None,
     }
-}
-
-/// Whether an op may go its way number `index` when its decider lies within bounds.
-pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Bounds) -> bool {
-    if let Some(it) = decider.single() {
-        return flow::takes(ir, op, index, i128::from(it));
-    }
-    let name = match ir.op(op).kind {
-        OpKind::CfSwitch => "case_values",
-        OpKind::ScfIndexSwitch => "cases",
-        _ => return true,
-    };
-    let Some(at) = flow::way(ir, op, index).checked_sub(1) else { return true };
-    let case = flow::cases(ir, op, name).and_then(|it| it.get(at).copied());
-    case.is_none_or(|it| {
-        let it = sign_extended(it, decider.width);
-        i128::from(decider.smin) <= it && it <= i128::from(decider.smax)
-    })
 }
 
 /// The bounds of the argument number `index` that a loop counts up.

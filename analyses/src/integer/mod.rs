@@ -13,14 +13,19 @@ mod laws;
 use noisy_syntax::{Block, Delta, Ir, Op, OpKind, Value};
 
 use crate::constant::{self, Constant, Constants};
-use crate::flow::{self, Flow};
+use crate::flow::{self, Flow, Interval, Trips};
 use crate::range::{self, Bounds, Range, Ranges};
-use crate::sparse::{Moved, Scene, Sparse, Trips};
+use crate::sparse::{AnalysisContext, Base, Moved, Sparse};
+
+/// Elements of constants that edits may leave behind before constants are solved from scratch.
+const MOST_ELEMENTS: usize = 1 << 18;
 
 /// The constants and the ranges of a program.
 #[derive(Debug)]
 pub struct Integers {
     constants: Sparse<Constants>,
+    /// How many elements constants had when they were last solved from scratch.
+    n_elements: usize,
     ranges: Sparse<Ranges>,
     moved: Moved,
 }
@@ -28,23 +33,34 @@ pub struct Integers {
 impl Integers {
     /// Solves from scratch.
     pub fn new(ir: &Ir) -> Self {
-        let constants = Sparse::new(&Scene { ir, base: &() }, Constants::default());
-        let ranges = Sparse::new(&Scene { ir, base: &constants }, Ranges);
-        Self { constants, ranges, moved: Moved::All }
+        let constants = Sparse::new(&AnalysisContext { ir, base: &() }, Constants::default());
+        let ranges = Sparse::new(&AnalysisContext { ir, base: &constants }, Ranges);
+        let n_elements = constants.analysis.lists.n_elements();
+        Self { constants, n_elements, ranges, moved: Moved::All }
     }
 
     /// The visits of both analyses from scratch, as text.
     pub fn trace(ir: &Ir) -> [String; 2] {
-        let (constants, first) = Sparse::traced(&Scene { ir, base: &() }, Constants::default());
-        let (_, second) = Sparse::traced(&Scene { ir, base: &constants }, Ranges);
+        let (constants, first) =
+            Sparse::traced(&AnalysisContext { ir, base: &() }, Constants::default(), ());
+        let (_, second) = Sparse::traced(&AnalysisContext { ir, base: &constants }, Ranges, ());
         [first, second]
     }
 
     /// Takes in an edit.
     pub fn update(&mut self, ir: &Ir, delta: &Delta) {
         let nothing = Moved::These(Vec::new());
-        self.constants.update(&Scene { ir, base: &() }, delta, &nothing);
-        let scene = Scene { ir, base: &self.constants };
+        let scene = AnalysisContext { ir, base: &() };
+        let lists = &mut self.constants.analysis.lists;
+        if lists.n_elements() > 2 * self.n_elements + MOST_ELEMENTS {
+            // Most belong to constants that are gone.
+            lists.clear();
+            self.constants.solve(&scene);
+            self.n_elements = self.constants.analysis.lists.n_elements();
+        } else {
+            self.constants.update(&scene, delta, &nothing);
+        }
+        let scene = AnalysisContext { ir, base: &self.constants };
         self.ranges.update(&scene, delta, self.constants.moved());
         self.moved = self.constants.moved().and(self.ranges.moved());
     }
@@ -105,15 +121,8 @@ impl Integers {
     /// or from an `scf.condition` out of the loop (0) or around (1), if it gets there at all.
     pub fn may_take(&self, ir: &Ir, op: Op, index: usize) -> bool {
         let Some(at) = flow::decider(ir, op) else { return true };
-        let Some(value) = ir.op(op).operands[at].value else { return true };
-        match self.constant(ir, value) {
-            Constant::Bottom => false,
-            Constant::Int(it) => flow::takes(ir, op, index, it),
-            _ => match self.range(value) {
-                Range::Within(it) => infer::may_take(ir, op, index, it),
-                _ => true,
-            },
-        }
+        let decider = ir.op(op).operands[at].value;
+        flow::may_take(ir, op, index, decider.map_or(Interval::Any, |it| self.interval(ir, it)))
     }
 
     /// Whether control may go from a branch to its successor number `index`. In O(log n).
@@ -132,18 +141,20 @@ impl Integers {
         if !matches!(Flow::of(ir, op), Flow::For { .. } | Flow::Parallel { .. }) {
             return Trips::ANY;
         }
-        flow::trips(ir, op, &|at| {
-            let value = ir.op(op).operands.get(at)?.value?;
-            match self.bounds(ir, value) {
-                Some(it) => Some((i128::from(it.smin), i128::from(it.smax))),
-                None => self.constant(ir, value).int().map(|it| (it, it)),
-            }
-        })
+        flow::trips(ir, op, &|at| self.interval(ir, ir.op(op).operands.get(at)?.value?).bounds())
     }
 
     /// The number of times a loop runs its region, if it is always the same.
     pub fn trip_count(&self, ir: &Ir, op: Op) -> Option<u64> {
         self.trips(ir, op).count()
+    }
+
+    /// Where an integer lies, read as signed.
+    pub fn interval(&self, ir: &Ir, value: Value) -> Interval {
+        match self.constant(ir, value) {
+            it @ (Constant::Bottom | Constant::Int(_)) => it.interval(ir, value),
+            _ => self.range(value).interval(ir, value),
+        }
     }
 
     /// The ops that a value decides: branches, choices and loops among its users.
@@ -163,5 +174,11 @@ impl Integers {
     pub fn is_followed(ir: &Ir, value: Value) -> bool {
         constant::width(ir, ir.value(value).ty).is_some()
             || constant::float(ir, ir.value(value).ty).is_some()
+    }
+}
+
+impl Base for Integers {
+    fn interval(&self, ir: &Ir, value: Value) -> Interval {
+        self.interval(ir, value)
     }
 }

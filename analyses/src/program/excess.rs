@@ -79,9 +79,9 @@ impl Program {
     /// How often noise is more than is allowed, by function; those where it never is are not listed.
     pub(crate) fn excesses(&self) -> FxHashMap<Op, usize> {
         let ir = self.ir();
-        let analysis = &self.facts().analysis;
-        let roots = analysis.roots(ir).into_iter().filter_map(|(value, _)| ir.defining_op(value));
-        let loops = analysis.growing(ir).into_iter().map(|it| it.0);
+        let findings = &self.facts().observer;
+        let roots = findings.roots(ir).into_iter().filter_map(|(value, _)| ir.defining_op(value));
+        let loops = findings.growing(ir).into_iter().map(|it| it.0);
         let breaches = self.breaches(ir.functions()).into_iter().map(|it| it.giver);
         let mut out = FxHashMap::default();
         for function in roots.chain(loops).chain(breaches).filter_map(|op| ir.function_of(op)) {

@@ -2,11 +2,11 @@
 //!
 //! A function whose every use is a call in this document, and that is private, is entered with the join of what the live
 //! calls pass whose operands are all computed; any other with [`SparseForward::entry`]. The results of a call are the join of what the live returns of its callee give. Both are
-//! kept in a [`Port`] of the function. A private function that no live call reaches is analyzed as if anybody might call
+//! kept in a [`CallSummary`] of the function. A private function that no live call reaches is analyzed as if anybody might call
 //! it, so that an editor has something to say about it, and what it calls in turn does not count.
 //!
-//! Every function is swept once; then the ports are joined from it, and a function whose port rises, or that calls one whose
-//! results rise, is swept again, in textual order. Ports only rise and the lattice is of finite height, so this ends at the least
+//! Every function is passed over once; then the summaries are joined from it, and a function whose summary rises, or that calls one whose
+//! results rise, is passed over again, in textual order. Summaries only rise and the lattice is of finite height, so this ends at the least
 //! solution, recursion included, whatever the order.
 
 use std::collections::BTreeSet;
@@ -14,13 +14,13 @@ use std::collections::BTreeSet;
 use noisy_syntax::{Op, Value};
 use rustc_hash::FxHashMap;
 
-use super::{Scene, Sparse, SparseForward};
+use super::{AnalysisContext, Domain, Observer, Sparse, SparseForward};
 use crate::flow;
 use crate::lattice::Lattice;
 
 /// What a function is called with and what it returns.
 #[derive(Clone, Debug)]
-pub(super) struct Port<F> {
+pub(super) struct CallSummary<F> {
     /// By argument, if all calls are known.
     args: Option<Vec<F>>,
     /// By result.
@@ -31,48 +31,49 @@ pub(super) struct Port<F> {
     is_alone: bool,
 }
 
-impl<A: SparseForward> Sparse<A> {
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// The callee of a call whose results are what it returns.
-    pub(super) fn linked_callee(&self, ir: &Scene<'_, A::Base>, op: Op) -> Option<Op> {
-        let callee = flow::callee(ir, op).filter(|it| self.ports.contains_key(it))?;
+    pub(super) fn linked_callee(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> Option<Op> {
+        let callee = flow::callee(ir, op).filter(|it| self.summaries.contains_key(it))?;
         flow::caller(ir, op).map(|_| callee)
     }
 
     /// What a function returns at an index.
     pub(super) fn returned(&self, function: Op, index: usize) -> A::Fact {
-        let port = self.ports.get(&function);
-        let fact = port.and_then(|it| it.results.get(index));
-        fact.cloned().unwrap_or_else(|| self.analysis.unknown())
+        let summary = self.summaries.get(&function);
+        let fact = summary.and_then(|it| it.results.get(index));
+        fact.cloned().unwrap_or_else(A::Fact::unknown)
     }
 
     /// What a function is called with at an index, if all calls are known.
     pub(super) fn passed_in(&self, function: Op, index: usize) -> Option<A::Fact> {
-        let port = self.ports.get(&function)?;
-        if port.is_alone {
-            return Some(self.analysis.unknown());
+        let summary = self.summaries.get(&function)?;
+        if summary.is_alone {
+            return Some(A::Fact::unknown());
         }
-        let args = port.args.as_ref()?;
-        Some(args.get(index).cloned().unwrap_or_else(|| self.analysis.unknown()))
+        let args = summary.args.as_ref()?;
+        Some(args.get(index).cloned().unwrap_or_else(A::Fact::unknown))
     }
 
     /// Whether the body of a function is to be looked at.
     pub(super) fn is_entered(&self, function: Op) -> bool {
-        self.ports.get(&function).is_none_or(|it| it.is_entered || it.is_alone)
+        self.summaries.get(&function).is_none_or(|it| it.is_entered || it.is_alone)
     }
 
     /// Whether a function is called in such a way that facts flow.
-    fn port(&self, ir: &Scene<'_, A::Base>, function: Op) -> Option<Port<A::Fact>> {
-        if self.analysis.is_local() {
-            return None;
-        }
+    fn summary_of(
+        &self,
+        ir: &AnalysisContext<'_, A::Base>,
+        function: Op,
+    ) -> Option<CallSummary<A::Fact>> {
         let body = flow::body(ir, function)?;
         let (calls, is_all) = flow::calls_of(ir, function);
         let is_private = flow::is_private(ir, function);
         if calls.is_empty() {
             // What it calls does not count.
-            let is_dead = is_all && is_private && !self.ties.calls_in(function).is_empty();
+            let is_dead = is_all && is_private && !self.call_index.calls_in(function).is_empty();
             let args = Some(Vec::new());
-            return is_dead.then_some(Port {
+            return is_dead.then_some(CallSummary {
                 args,
                 results: Vec::new(),
                 is_entered: false,
@@ -85,7 +86,7 @@ impl<A: SparseForward> Sparse<A> {
         let is_closed = is_all && is_private;
         let flows_in = is_closed && args.iter().any(carries);
         let flows_out = calls.iter().any(|it| ir.op(*it).results.iter().any(carries));
-        (flows_in || flows_out).then(|| Port {
+        (flows_in || flows_out).then(|| CallSummary {
             args: is_closed.then(|| vec![A::Fact::bottom(); args.len()]),
             results: vec![A::Fact::bottom(); n_results],
             is_entered: !is_closed,
@@ -93,27 +94,27 @@ impl<A: SparseForward> Sparse<A> {
         })
     }
 
-    /// Gives the functions among these units through which facts flow their ports, as they are before anything is known.
-    pub(super) fn find_ports(&mut self, ir: &Scene<'_, A::Base>, units: &[Op]) {
+    /// Gives the functions among these units through which facts flow their summaries, as they are before anything is known.
+    pub(super) fn find_summaries(&mut self, ir: &AnalysisContext<'_, A::Base>, units: &[Op]) {
         for &unit in units {
-            match self.port(ir, unit) {
-                Some(port) => self.ports.insert(unit, port),
-                None => self.ports.remove(&unit),
+            match self.summary_of(ir, unit) {
+                Some(summary) => self.summaries.insert(unit, summary),
+                None => self.summaries.remove(&unit),
             };
         }
     }
 
     /// Whether facts flow into a function or out of it, or did.
-    pub(super) fn flows(&self, ir: &Scene<'_, A::Base>, function: Op) -> bool {
-        self.ports.contains_key(&function) || self.port(ir, function).is_some()
+    pub(super) fn flows(&self, ir: &AnalysisContext<'_, A::Base>, function: Op) -> bool {
+        self.summaries.contains_key(&function) || self.summary_of(ir, function).is_some()
     }
 
-    /// After functions were swept, all that are tied to each other: joins their ports and sweeps again what these concern, until nothing
+    /// After a pass over functions, all that are connected: joins their summaries and passes over again what these concern, until nothing
     /// changes.
-    pub(super) fn settle_calls(&mut self, ir: &Scene<'_, A::Base>, functions: &[Op]) {
+    pub(super) fn settle_calls(&mut self, ir: &AnalysisContext<'_, A::Base>, functions: &[Op]) {
         let places: FxHashMap<Op, usize> =
             functions.iter().enumerate().map(|(at, &it)| (it, at)).collect();
-        if !functions.iter().any(|it| self.ports.contains_key(it)) {
+        if !functions.iter().any(|it| self.summaries.contains_key(it)) {
             return;
         }
         let mut again: BTreeSet<usize> = BTreeSet::new();
@@ -128,11 +129,11 @@ impl<A: SparseForward> Sparse<A> {
                 self.publish(ir, function, &places, &mut again);
             }
             for (at, function) in functions.iter().enumerate() {
-                if let Some(port) = self.ports.get_mut(function)
-                    && !port.is_entered
-                    && !port.is_alone
+                if let Some(summary) = self.summaries.get_mut(function)
+                    && !summary.is_entered
+                    && !summary.is_alone
                 {
-                    port.is_alone = true;
+                    summary.is_alone = true;
                     again.insert(at);
                 }
             }
@@ -142,16 +143,16 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    /// Joins what a function passes and returns into the ports, and says which functions that concerns.
+    /// Joins what a function passes and returns into the summaries, and says which functions that concerns.
     fn publish(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         function: Op,
         places: &FxHashMap<Op, usize>,
         again: &mut BTreeSet<usize>,
     ) {
-        let is_alone = self.ports.get(&function).is_some_and(|it| it.is_alone);
-        let calls = if is_alone { Vec::new() } else { self.ties.calls_in(function).to_vec() };
+        let is_alone = self.summaries.get(&function).is_some_and(|it| it.is_alone);
+        let calls = if is_alone { Vec::new() } else { self.call_index.calls_in(function).to_vec() };
         for call in calls.into_iter().filter(|it| self.reached[it.index()]) {
             let Some(callee) = self.linked_callee(ir, call) else { continue };
             // An operand that is never computed: it does not come to the call.
@@ -159,10 +160,10 @@ impl<A: SparseForward> Sparse<A> {
             if (0..n).any(|at| self.read_passed(ir, call, at) == A::Fact::bottom()) {
                 continue;
             }
-            let Some(mut port) = self.ports.remove(&callee) else { continue };
-            if let Some(args) = port.args.as_mut().filter(|_| !port.is_alone) {
-                let mut changed = !port.is_entered;
-                port.is_entered = true;
+            let Some(mut summary) = self.summaries.remove(&callee) else { continue };
+            if let Some(args) = summary.args.as_mut().filter(|_| !summary.is_alone) {
+                let mut changed = !summary.is_entered;
+                summary.is_entered = true;
                 for (at, fact) in args.iter_mut().enumerate() {
                     changed |= fact.join(&self.read_passed(ir, call, at)).is_yes();
                 }
@@ -170,17 +171,17 @@ impl<A: SparseForward> Sparse<A> {
                     again.extend(places.get(&callee));
                 }
             }
-            self.ports.insert(callee, port);
+            self.summaries.insert(callee, summary);
         }
-        let Some(mut port) = self.ports.remove(&function) else { return };
+        let Some(mut summary) = self.summaries.remove(&function) else { return };
         let returns = flow::body(ir, function).map(|it| flow::yields(ir, it)).unwrap_or_default();
         let mut changed = false;
         for end in returns.into_iter().filter(|it| self.reached[it.index()]) {
-            for (at, fact) in port.results.iter_mut().enumerate() {
+            for (at, fact) in summary.results.iter_mut().enumerate() {
                 changed |= fact.join(&self.read_passed(ir, end, at)).is_yes();
             }
         }
-        self.ports.insert(function, port);
+        self.summaries.insert(function, summary);
         if changed {
             let calls = flow::calls_of(ir, function).0;
             let callers = calls.into_iter().filter_map(|it| flow::caller(ir, it));

@@ -9,18 +9,18 @@
 //! # From scratch
 //!
 //! A call asks for the results of its callee in the context of its operands; a context that is not known is evaluated then and there, by
-//! a sweep over the body. A call that asks for a context that is being evaluated is *recursion*: it gets what is known so
+//! a pass over the body. A call that asks for a context that is being evaluated is *recursion*: it gets what is known so
 //! far, at first bottom, and the outermost context of the recursion is evaluated again until no result in it changes. Results that
-//! are settled and still grow become endless, so this ends. Only what the last turn evaluated is solved then: a context that an earlier turn asked for, and the
+//! are saturated and still grow become unbounded, so this ends. Only what the last turn evaluated is solved then: a context that an earlier turn asked for, and the
 //! last one did not, was evaluated from less and is new again.
 //!
-//! At most [`MAX_APART`] vectors per function are kept apart; the others are joined in one more context, in which settled facts are
-//! endless. A call in a cycle passes settled facts as endless ones: only so many rounds differ.
+//! At most [`MAX_APART`] vectors per function are kept apart; the others are joined in one more context, in which saturated facts are
+//! unbounded. A call in a cycle passes saturated facts as unbounded ones: only so many rounds differ.
 //!
 //! # From an edit
 //!
 //! Which calls came first decides which vectors are kept apart, and what a recursion has found so far depends on the order of calls. So
-//! the units that are tied to each other (`ties.rs`) are solved as a whole, in textual order, and only they. One exception: in a function
+//! the units that are connected (`call_index.rs`) are solved as a whole, in textual order, and only they. One exception: in a function
 //! that nothing calls, values have the facts of its one context, so an edit is followed op by op until it comes to a call
 //! whose operands change. *Cost.* What it changes; or what calls and is called around it, each function once per context.
 
@@ -28,7 +28,9 @@ use noisy_syntax::{Block, Def, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::{Pass, Round, Scene, Sparse, SparseForward, values_within};
+use super::{
+    AnalysisContext, Calls, Domain, Observer, Pass, Round, Sparse, SparseForward, values_within,
+};
 use crate::flow::{self, Flow};
 use crate::lattice::Lattice;
 
@@ -81,8 +83,8 @@ struct Frame {
 pub(super) struct Contexts<F> {
     of: FxHashMap<Op, Vec<Context<F>>>,
     stack: Vec<Frame>,
-    /// Functions whose body was swept since it was reset.
-    swept: FxHashSet<Op>,
+    /// Functions whose body was passed over since it was reset.
+    passed_over: FxHashSet<Op>,
     /// Functions that are being evaluated, in some context; and what their values had in other contexts meanwhile.
     running: FxHashMap<Op, Vec<F>>,
     /// Contexts that are open.
@@ -101,7 +103,7 @@ impl<F> Default for Contexts<F> {
         Self {
             of: FxHashMap::default(),
             stack: Vec::new(),
-            swept: FxHashSet::default(),
+            passed_over: FxHashSet::default(),
             running: FxHashMap::default(),
             open: Vec::new(),
             turn: 0,
@@ -112,7 +114,7 @@ impl<F> Default for Contexts<F> {
     }
 }
 
-/// What the sweep around a call keeps for itself.
+/// What the pass around a call keeps for itself.
 struct Outer {
     rounds: SmallVec<[Round; 2]>,
     passes: SmallVec<[Pass; 2]>,
@@ -161,7 +163,7 @@ pub(crate) fn followed(ir: &noisy_syntax::Ir, call: Op) -> Option<Op> {
         .then_some(function)
 }
 
-impl<A: SparseForward> Sparse<A> {
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// The contexts of a function, the assumed one first, then in the order of their first calls in the text.
     pub fn contexts(&self, ir: &noisy_syntax::Ir, function: Op) -> Vec<&Context<A::Fact>> {
         let mut out: Vec<_> = self.contexts.of.get(&function).into_iter().flatten().collect();
@@ -181,36 +183,38 @@ impl<A: SparseForward> Sparse<A> {
 
     /// Forgets the contexts of what is to be solved anew or is gone.
     pub(super) fn forget_contexts(&mut self, function: Op) {
-        if A::FOLLOWS {
+        if self.calls == Calls::Apart {
             self.contexts.of.remove(&function);
-            self.contexts.swept.remove(&function);
+            self.contexts.passed_over.remove(&function);
         }
     }
 
-    /// Whether the facts of the values in a unit that is tied to others are those of its one context.
+    /// Whether the facts of the values in a unit that is connected to others are those of its one context.
     pub(super) fn has_one_context(&self, unit: Op) -> bool {
         let contexts = self.contexts.of.get(&unit).map(Vec::as_slice);
         matches!(contexts, Some([it]) if it.is_assumed && it.calls.is_empty())
     }
 
     /// Whether a call runs the body of a function.
-    pub(super) fn is_call_followed(ir: &Scene<'_, A::Base>, call: Op) -> bool {
-        A::FOLLOWS && followed(ir, call).is_some()
+    pub(super) fn is_call_followed(&self, ir: &AnalysisContext<'_, A::Base>, call: Op) -> bool {
+        self.calls == Calls::Apart && followed(ir, call).is_some()
     }
 
     /// Whether an op is a function that is analyzed in contexts.
-    pub(super) fn is_followed(ir: &Scene<'_, A::Base>, op: Op) -> bool {
-        A::FOLLOWS && ir.op(op).kind == OpKind::FuncFunc && is_callable(ir, op)
+    pub(super) fn is_followed(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
+        self.calls == Calls::Apart && ir.op(op).kind == OpKind::FuncFunc && is_callable(ir, op)
     }
 
     /// Whether a function is entered at all.
-    pub(super) fn is_called(&self, ir: &Scene<'_, A::Base>, function: Op) -> bool {
-        !A::FOLLOWS || !is_callable(ir, function) || self.contexts.of.contains_key(&function)
+    pub(super) fn is_called(&self, ir: &AnalysisContext<'_, A::Base>, function: Op) -> bool {
+        self.calls != Calls::Apart
+            || !is_callable(ir, function)
+            || self.contexts.of.contains_key(&function)
     }
 
-    /// A function that is not tied to others was read again: its assumed context is entered, or left.
-    pub(super) fn assume(&mut self, ir: &Scene<'_, A::Base>, function: Op) {
-        if !A::FOLLOWS {
+    /// A function that is not connected to others was read again: its assumed context is entered, or left.
+    pub(super) fn assume(&mut self, ir: &AnalysisContext<'_, A::Base>, function: Op) {
+        if self.calls != Calls::Apart {
             return;
         }
         if !is_callable(ir, function) || !is_exposed(ir, function) {
@@ -233,27 +237,33 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    fn assumed(&mut self, ir: &Scene<'_, A::Base>, function: Op) -> Vec<A::Fact> {
+    fn assumed(&mut self, ir: &AnalysisContext<'_, A::Base>, function: Op) -> Vec<A::Fact> {
         let Some(body) = flow::body(ir, function) else { return Vec::new() };
         let args = ir.block(flow::entry_block(ir, body)).args.clone();
         let facts = args.iter().enumerate().map(|(index, &value)| {
             if self.analysis.carries(ir, value) {
-                self.analysis.entry(ir, function, index, value)
+                let fact = self.analysis.entry(ir, function, index, value, &[]);
+                self.analysis.refine(ir, value, fact)
             } else {
-                self.analysis.unknown()
+                A::Fact::unknown()
             }
         });
         facts.collect()
     }
 
-    /// Runs a function in a sweep, if calls are followed: in the context that is assumed for it. Whether that was it.
-    pub(super) fn run_function(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) -> bool {
-        if !A::FOLLOWS || !is_callable(ir, op) {
+    /// Runs a function in a pass, if calls are followed: in the context that is assumed for it. Whether that was it.
+    pub(super) fn run_function(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        live: bool,
+    ) -> bool {
+        if self.calls != Calls::Apart || !is_callable(ir, op) {
             return false;
         }
         if live && is_exposed(ir, op) {
             let args = self.assumed(ir, op);
-            let _ = self.demand(ir, op, args, None);
+            let _ = self.results_for(ir, op, args, None);
         }
         true
     }
@@ -261,11 +271,11 @@ impl<A: SparseForward> Sparse<A> {
     /// Runs a call, if it is followed. The results.
     pub(super) fn run_call(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         call: Op,
         live: bool,
     ) -> Option<Vec<A::Fact>> {
-        if !A::FOLLOWS || !live {
+        if self.calls != Calls::Apart || !live {
             return None;
         }
         let function = followed(ir, call)?;
@@ -274,24 +284,24 @@ impl<A: SparseForward> Sparse<A> {
         let mut args = Vec::new();
         for (at, &value) in ir.block(flow::entry_block(ir, body)).args.iter().enumerate() {
             if !self.analysis.carries(ir, value) {
-                args.push(self.analysis.unknown());
+                args.push(A::Fact::unknown());
                 continue;
             }
             let fact = self.read(ir, call, at);
             if fact == A::Fact::bottom() {
                 return Some(vec![A::Fact::bottom(); ir.op(call).results.len()]);
             }
-            let fact = self.analysis.pass(ir, function, at, fact);
-            let is_endless = in_cycle && self.analysis.is_settled(&fact);
-            args.push(if is_endless { self.analysis.endless(&fact) } else { fact });
+            // What a body takes for granted of an argument keeps no contexts apart.
+            let fact = self.analysis.refine(ir, value, fact);
+            args.push(if in_cycle { self.unbounded(&fact) } else { fact });
         }
-        Some(self.demand(ir, function, args, Some(call)))
+        Some(self.results_for(ir, function, args, Some(call)))
     }
 
     /// The results of a function in a context.
-    fn demand(
+    fn results_for(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         function: Op,
         args: Vec<A::Fact>,
         call: Option<Op>,
@@ -337,14 +347,12 @@ impl<A: SparseForward> Sparse<A> {
             return at;
         }
         let is_joined = contexts.iter().filter(|it| !it.is_joined).count() >= MAX_APART;
-        let endless = |fact: A::Fact| {
-            if self.analysis.is_settled(&fact) { self.analysis.endless(&fact) } else { fact }
-        };
+        let unbounded = |fact: A::Fact| self.analysis.unbounded(&fact).unwrap_or(fact);
         if is_joined && let Some(at) = contexts.iter().position(|it| it.is_joined) {
             let joined = &mut contexts[at];
             let mut has_moved = false;
             for (old, new) in joined.args.iter_mut().zip(args) {
-                has_moved |= old.join(&endless(new)).is_yes();
+                has_moved |= old.join(&unbounded(new)).is_yes();
             }
             if has_moved {
                 self.contexts.has_moved = true;
@@ -357,7 +365,7 @@ impl<A: SparseForward> Sparse<A> {
         self.contexts.next += 1;
         contexts.push(Context {
             id: self.contexts.next,
-            args: if is_joined { args.into_iter().map(endless).collect() } else { args },
+            args: if is_joined { args.into_iter().map(unbounded).collect() } else { args },
             results: Vec::new(),
             is_assumed: false,
             calls: SmallVec::new(),
@@ -368,11 +376,16 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Solves a context. The outermost frame that it asks for, if it is part of a recursion that is not solved yet.
-    fn solve_context(&mut self, ir: &Scene<'_, A::Base>, function: Op, at: usize) -> Option<usize> {
+    fn solve_context(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        function: Op,
+        at: usize,
+    ) -> Option<usize> {
         let n_results = flow::n_results(ir, function);
         let frame = self.contexts.stack.len();
         if self.contexts.depth > MAX_DEPTH {
-            let unknown = self.analysis.unknown();
+            let unknown = A::Fact::unknown();
             let context = self.context(function, at)?;
             context.results = vec![unknown; n_results];
             context.state = State::Done;
@@ -447,7 +460,7 @@ impl<A: SparseForward> Sparse<A> {
         None
     }
 
-    /// Takes over what a body returns. In a recursion results only grow, and those that are settled and would go on to grow are endless.
+    /// Takes over what a body returns. In a recursion results only grow, and those that are saturated and would go on to grow are unbounded.
     fn note_results(&mut self, function: Op, at: usize, results: Vec<A::Fact>, joins: bool) {
         let mut has_moved = false;
         let analysis = &self.analysis;
@@ -458,11 +471,11 @@ impl<A: SparseForward> Sparse<A> {
                 *old = new;
                 continue;
             }
-            let was_settled = analysis.is_settled(old);
+            let was_saturated = analysis.unbounded(old).is_some();
             let before = old.clone();
             if old.join(&new).is_yes() {
-                if was_settled {
-                    *old = analysis.endless(old);
+                if was_saturated {
+                    *old = analysis.unbounded(old).unwrap_or_else(|| old.clone());
                 }
                 has_moved |= *old != before;
             }
@@ -470,10 +483,10 @@ impl<A: SparseForward> Sparse<A> {
         self.contexts.has_moved |= has_moved;
     }
 
-    /// Sweeps the body of a function in a context; what it returns. The facts of its values are joined with what they were.
+    /// Passes over the body of a function in a context; what it returns. The facts of its values are joined with what they were.
     fn evaluate(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         function: Op,
         at: usize,
         number: u64,
@@ -490,11 +503,11 @@ impl<A: SparseForward> Sparse<A> {
             is_degraded: std::mem::replace(&mut self.is_degraded, false),
         };
         self.contexts.depth += 1;
-        self.analysis.enter(function, id, number);
+        self.observer.enter(function, id, number);
         let is_outermost = !self.contexts.running.contains_key(&function);
         let mut values: Vec<Value> = Vec::new();
         let mut place = None;
-        if !self.contexts.swept.insert(function) {
+        if !self.contexts.passed_over.insert(function) {
             values_within(ir, function, &mut values);
             place = (!is_outermost).then(|| {
                 let mut place = Place::default();
@@ -529,14 +542,11 @@ impl<A: SparseForward> Sparse<A> {
                 let _ = self.set(ir, value, fact);
             }
         }
-        self.sweep_region(ir, region, true);
-        let mut results = self.returned_by(ir, region, n_results);
-        for (index, fact) in results.iter_mut().enumerate() {
-            *fact = self.analysis.give(ir, function, index, fact.clone());
-        }
+        self.run_region(ir, region, true);
+        let results = self.returned_by(ir, region, n_results);
         self.join_contexts(ir, function, &values, &mut before, place);
         self.dirty.truncate(n_dirty);
-        self.analysis.leave();
+        self.observer.leave();
         self.contexts.depth -= 1;
         self.rounds = outer.rounds;
         self.passes = outer.passes;
@@ -550,7 +560,7 @@ impl<A: SparseForward> Sparse<A> {
     /// everything is left as that one had it.
     fn join_contexts(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         function: Op,
         values: &[Value],
         before: &mut [A::Fact],
@@ -581,7 +591,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// How far the evaluation of a body has come.
-    fn place(&self, ir: &Scene<'_, A::Base>, region: Region, out: &mut Place) {
+    fn place(&self, ir: &AnalysisContext<'_, A::Base>, region: Region, out: &mut Place) {
         let entry = ir.region(region).entry;
         out.blocks.push((entry, self.live[entry.index()]));
         for op in ir.items(region) {
@@ -607,7 +617,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Forgets that ops of a region were reached and visited.
-    fn unreach(&mut self, ir: &Scene<'_, A::Base>, region: Region) {
+    fn unreach(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region) {
         for op in ir.items(region) {
             self.reached[op.index()] = false;
             self.stamp[op.index()] = 0;
@@ -622,9 +632,14 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// What the live returns of a body give, joined; unknown if a live block ends otherwise.
-    fn returned_by(&self, ir: &Scene<'_, A::Base>, region: Region, n: usize) -> Vec<A::Fact> {
+    fn returned_by(
+        &self,
+        ir: &AnalysisContext<'_, A::Base>,
+        region: Region,
+        n: usize,
+    ) -> Vec<A::Fact> {
         let mut out = vec![A::Fact::bottom(); n];
-        let unknown = || vec![self.analysis.unknown(); n];
+        let unknown = || vec![A::Fact::unknown(); n];
         if n == 0 {
             return out;
         }
@@ -648,7 +663,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Whether what a value is computed from was reached: then bottom says that it is never computed.
-    pub(super) fn is_computed(&self, ir: &Scene<'_, A::Base>, value: Value) -> bool {
+    pub(super) fn is_computed(&self, ir: &AnalysisContext<'_, A::Base>, value: Value) -> bool {
         match ir.value(value).def {
             Def::Result(op, _) => self.reached[op.index()],
             Def::Argument(block, _) => self.live[block.index()],

@@ -5,37 +5,32 @@ use std::cmp::Reverse;
 use noisy_syntax::{Block, Delta, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
-use super::ties::unit_of;
-use super::{Moved, Scene, Sparse, SparseForward, values_within};
+use super::call_index::unit_of;
+use super::{AnalysisContext, Moved, Observer, Sparse, SparseForward, values_within};
 use crate::flow::{self, Flow};
 
-/// What edits may add to the weight of an analysis before it is solved from scratch.
-const MOST_WEIGHT: usize = 1 << 18;
-
-impl<A: SparseForward> Sparse<A> {
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Takes in an edit, and what it moved in the base.
-    pub fn update(&mut self, ir: &Scene<'_, A::Base>, delta: &Delta, below: &Moved) {
+    pub fn update(&mut self, ir: &AnalysisContext<'_, A::Base>, delta: &Delta, below: &Moved) {
         let Moved::These(below) = below else { return self.solve(ir) };
         self.n_visits = 0;
         self.moved = Moved::These(Vec::new());
         self.fit(ir);
-        // What is no longer needed of what the analysis keeps goes when everything is solved anew.
-        let is_heavy = self.analysis.weight() > 2 * self.solved_weight + MOST_WEIGHT;
-        if is_heavy || self.is_regrouped(ir, delta) {
+        if self.is_regrouped(ir, delta) {
             return self.solve(ir);
         }
         self.clock += 1;
         self.checks_order = true;
-        self.update_ties(ir, delta);
+        self.update_call_index(ir, delta);
         for &op in &delta.removed {
-            self.analysis.forget(op);
+            self.observer.forget(op);
             self.undecided.remove(&op);
             self.reached[op.index()] = false;
             self.enter_former(ir, op);
             self.enter_around(ir, op);
         }
         for &op in &delta.changed {
-            self.analysis.forget(op);
+            self.observer.forget(op);
             self.undecided.remove(&op);
             self.enter_former(ir, op);
             self.enter_around(ir, op);
@@ -56,7 +51,7 @@ impl<A: SparseForward> Sparse<A> {
                 }
             }
         }
-        // Most of the program: a sweep is cheaper than a queue.
+        // Most of the program: a pass is cheaper than a queue.
         let mut many = 1000 + ir.bounds().0 / 16;
         while let Some(Reverse(((_, is_start, _), op))) = self.queue.pop() {
             self.queued.remove(&(op, is_start));
@@ -70,8 +65,8 @@ impl<A: SparseForward> Sparse<A> {
                 self.join_yields(ir, op, self.is_live(ir, op));
                 self.n_visits += 1;
             } else if self.whole.remove(&op) {
-                // What calls each other is not part of what a sweep would save.
-                many += self.redo_tied(ir, op);
+                // What calls each other is not part of what a pass would save.
+                many += self.redo_component(ir, op);
             } else if self.reaches_calls(ir, op) {
                 self.enter_whole(ir, op);
             } else if self.is_cycle(ir, op) || self.anew.remove(&op) {
@@ -85,7 +80,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// An op left or changed: whatever its former self fed is entered.
-    fn enter_former(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+    fn enter_former(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
         let mut readers: SmallVec<[Op; 4]> = SmallVec::new();
         self.analysis.readers(op, &mut |it| readers.push(it));
         readers.into_iter().filter(|&it| ir.is_alive(it)).for_each(|it| self.enter(ir, it));
@@ -104,13 +99,13 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Ops and ends of the region that an op stood in may concern the op that holds it.
-    fn enter_around(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+    fn enter_around(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
         let Some(parent) = ir.region(ir.op(op).parent).parent else { return };
         if !ir.is_alive(parent) {
             return;
         }
         self.check_entry(ir, ir.op(op).parent);
-        if !self.ties.is_empty() {
+        if !self.call_index.is_empty() {
             let unit = unit_of(ir, parent);
             if self.is_whole(unit) {
                 return self.enter_whole(ir, unit);
@@ -138,7 +133,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Another block may be the entry of a region now; what was the entry is fed by branches then.
-    fn check_entry(&mut self, ir: &Scene<'_, A::Base>, region: Region) {
+    fn check_entry(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region) {
         let first = ir.items(region).next().filter(|&it| ir.op(it).kind == OpKind::Label);
         let former = match first {
             Some(label) => self.first_labels.insert(region, label),
@@ -159,8 +154,8 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Queues an op; within a cycle, the outermost cycle around it; in a unit that is solved as a whole, the unit.
-    pub(super) fn enter(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
-        if !self.ties.is_empty() {
+    pub(super) fn enter(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+        if !self.call_index.is_empty() {
             let unit = unit_of(ir, op);
             if self.is_whole(unit) {
                 return self.enter_whole(ir, unit);
@@ -170,7 +165,7 @@ impl<A: SparseForward> Sparse<A> {
         self.enter_exactly(ir, target);
     }
 
-    pub(super) fn enter_exactly(&mut self, ir: &Scene<'_, A::Base>, target: Op) {
+    pub(super) fn enter_exactly(&mut self, ir: &AnalysisContext<'_, A::Base>, target: Op) {
         if self.queued.insert((target, true)) {
             let place = (ir.start(target), true, Reverse(0));
             self.queue.push(Reverse((place, target)));
@@ -178,7 +173,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Queues the end of an op with regions.
-    fn enter_end(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+    fn enter_end(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
         if self.outermost_cycle(ir, op).is_some() {
             self.enter(ir, op);
         } else if self.queued.insert((op, false)) {
@@ -188,7 +183,7 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    fn outermost_cycle(&self, ir: &Scene<'_, A::Base>, op: Op) -> Option<Op> {
+    fn outermost_cycle(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> Option<Op> {
         let mut found = None;
         let mut at = Some(op);
         while let Some(it) = at {
@@ -200,7 +195,7 @@ impl<A: SparseForward> Sparse<A> {
         found
     }
 
-    pub(super) fn is_cycle(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn is_cycle(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
         let data = ir.op(op);
         !data.regions.is_empty()
             && (self.is_loop(ir, op)
@@ -209,7 +204,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Whether an op must be iterated: something is carried from round to round.
-    pub(super) fn is_loop(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn is_loop(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
         match Flow::of(ir, op) {
             Flow::For { .. } | Flow::Parallel { .. } => {
                 ir.op(op).results.iter().any(|&it| self.analysis.carries(ir, it))
@@ -218,13 +213,13 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    fn enter_block(&mut self, ir: &Scene<'_, A::Base>, block: Block) {
+    fn enter_block(&mut self, ir: &AnalysisContext<'_, A::Base>, block: Block) {
         for op in ir.block_ops(block) {
             self.enter(ir, op);
         }
     }
 
-    fn enter_region(&mut self, ir: &Scene<'_, A::Base>, region: Region) {
+    fn enter_region(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region) {
         if ir.region(region).parent.is_some_and(|it| ir.is_alive(it)) {
             for op in ir.items(region) {
                 self.enter(ir, op);
@@ -232,7 +227,7 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    fn enter_label_of(&mut self, ir: &Scene<'_, A::Base>, block: Block) {
+    fn enter_label_of(&mut self, ir: &AnalysisContext<'_, A::Base>, block: Block) {
         if let Some(label) = ir.block(block).label {
             let data = ir.op(label);
             if ir.is_alive(label) && data.kind == OpKind::Label && ir.label_block(label) == block {
@@ -242,7 +237,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Queues the users of what changed.
-    fn enter_users(&mut self, ir: &Scene<'_, A::Base>) {
+    fn enter_users(&mut self, ir: &AnalysisContext<'_, A::Base>) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for value in dirty.drain(..) {
             for &(user, _) in &ir.value(value).uses {
@@ -253,10 +248,10 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Visits an op outside of all cycles.
-    fn visit(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+    fn visit(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
         self.n_visits += 1;
         self.stamp[op.index()] = self.clock;
-        self.analysis.forget(op);
+        self.observer.forget(op);
         self.undecided.remove(&op);
         let data = ir.op(op);
         if data.kind == OpKind::FuncFunc {
@@ -324,7 +319,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Remembers where a branch goes; whether it goes backward.
-    fn note_branch(&mut self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+    fn note_branch(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
         let successors = &ir.extra(op).successors;
         if successors.is_empty() {
             return false;
@@ -336,7 +331,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Iterates an outermost cycle anew, and enters the users of what it gives.
-    fn redo_cycle(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+    fn redo_cycle(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
         let live = self.is_live(ir, op);
         let mut values: Vec<Value> = ir.op(op).results.to_vec();
         values_within(ir, op, &mut values);

@@ -6,19 +6,19 @@
 //! may go to it. The solver owns this: dead code has bottom facts, and an analysis cannot be run without it. A *cycle* is a loop
 //! op ([`Flow::For`], [`Flow::While`]) or an op with a region in which a branch goes backward in the text; everything
 //! else is acyclic in program order, because a use that stands before its definition is not an edge: it reads
-//! [`SparseForward::unknown`].
+//! [`Domain::unknown`].
 //!
 //! # From scratch
 //!
-//! One sweep over all items in program order (`sweep.rs`): each op is visited after everything that feeds it. Cycles
+//! One pass over all items in program order (`pass.rs`): each op is visited after everything that feeds it. Cycles
 //! are iterated where they stand, innermost first.
 //!
 //! # Layers
 //!
 //! An analysis may stand on what was solved before it (its [`SparseForward::Base`]): noise on integers, integer ranges on constants.
 //! Nothing flows the other way, so each is solved by itself, one after the other, and each tells the next which values
-//! moved ([`Sparse::moved`]). A condition or a bound decides where control goes ([`SparseForward::may_take`],
-//! [`SparseForward::trips`]): the analysis that knows it says so from its own facts, the others ask their base.
+//! moved ([`Sparse::moved`]). A condition or a bound decides where control goes: the analysis that knows of integers says where they
+//! lie by its own facts ([`SparseForward::interval`]), the others ask their base ([`Base::interval`]).
 //!
 //! # From an edit
 //!
@@ -27,36 +27,39 @@
 //! users of that value, one that changes whether a block is live enters its ops. Since an acyclic op is
 //! visited after everything that feeds it, it is visited once. An op within a cycle stands for the outermost cycle around it,
 //! which is reset and iterated as a whole: what was derived round the cycle from a fact that is gone must go with it.
-//! When much of the program turns out to be concerned, the sweep takes over.
+//! When much of the program turns out to be concerned, the pass over everything takes over.
 //!
 //! # Calls
 //!
-//! An analysis of finite height may let facts flow into functions and back ([`SparseForward::LINKS`], `calls.rs`).
-//! Or it may follow calls, each context of a callee apart ([`SparseForward::FOLLOWS`], `contexts.rs`). After an edit, functions
-//! that call each other, directly or through others, are solved as a whole where it comes to a call (`ties.rs`).
+//! An analysis of finite height may let facts flow into functions and back ([`Calls::Joined`], `calls.rs`).
+//! Or it may follow calls, each context of a callee apart ([`Calls::Apart`], `contexts.rs`). After an edit, functions
+//! that call each other, directly or through others, are solved as a whole where it comes to a call (`call_index.rs`).
 //!
 //! # Law
 //!
 //! After any edits the facts equal those from scratch (property test in `document`). *Cost.* An edit that changes `k` facts
 //! outside of cycles visits in proportion to `k` and their uses, each at O(log n) for its place in the text.
 
+mod analysis;
+mod block_cycles;
+mod call_index;
 mod calls;
-mod circle;
+mod component;
 mod contexts;
 mod edit;
-mod sweep;
-mod tied;
-mod ties;
+mod observer;
+mod pass;
 mod visit;
+
+pub use analysis::{AnalysisContext, Base, Calls, Domain, Loops, SparseForward};
 
 pub use contexts::{Context, MAX_APART, is_exposed};
 pub(crate) use contexts::{followed, is_callable};
-pub(crate) use sweep::values_within;
+pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Round};
+pub(crate) use pass::values_within;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fmt::{Debug, Display};
-use std::ops::Deref;
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value, reserve_with_slack};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -66,261 +69,10 @@ use crate::flow;
 #[cfg(doc)]
 use crate::flow::Flow;
 use crate::lattice::Lattice;
-use calls::Port;
-use circle::Circuit;
+use block_cycles::CyclePass;
+use call_index::CallIndex;
+use calls::CallSummary;
 use contexts::Contexts;
-use ties::Ties;
-
-/// What an analysis looks at: the program, and what was solved before. It reads as the [`Ir`].
-#[derive(Debug)]
-pub struct Scene<'a, B> {
-    /// The program.
-    pub ir: &'a Ir,
-    /// What the analysis stands on.
-    pub base: &'a B,
-}
-
-impl<B> Deref for Scene<'_, B> {
-    type Target = Ir;
-
-    fn deref(&self) -> &Ir {
-        self.ir
-    }
-}
-
-/// A turn of a cycle: its op, and which round it is, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Round {
-    /// The loop, or the op that holds the region with the cycle.
-    pub op: Op,
-    /// From 1.
-    pub number: u64,
-}
-
-/// What iterating a loop was like.
-#[derive(Debug)]
-pub struct LoopTrace<'a, F> {
-    /// The carried facts at the start of each round, the first few of them.
-    pub starts: &'a [Vec<F>],
-    /// Whether they went on changing, in facts that no longer count, when the iteration was ended.
-    pub endless: bool,
-    /// How often the loop runs, if the text says so.
-    pub trip_count: Option<u64>,
-}
-
-/// An argument of a block that went on to change, in facts that no longer count, when the passes over its cycle were ended.
-#[derive(Debug)]
-pub struct Climb<F> {
-    /// The label of the block.
-    pub label: Op,
-    /// Which argument.
-    pub index: usize,
-    /// The operand of the first branch in the text that goes back to the block, for this argument.
-    pub carrier: Option<(Op, usize)>,
-    /// The place of the block in the order of the cycle.
-    pub start: u32,
-    /// The last place from which a branch goes back to it.
-    pub end: u32,
-    /// The passes in which its fact changed, from 1, with what it became.
-    pub moves: Vec<(u64, F)>,
-}
-
-/// A forward analysis with a fact per value.
-///
-/// *Law.* `transfer` is monotone in the facts of the operands.
-pub trait SparseForward: Debug {
-    /// The facts.
-    type Fact: Lattice + Debug + Display;
-
-    /// What it stands on, solved before.
-    type Base;
-
-    /// Whether a loop with a known trip count is iterated that often, each round from what the one before yielded. Otherwise
-    /// all loops go to the fixpoint of any number of rounds.
-    const REPLAYS: bool;
-
-    /// Whether facts do not flow through calls although [`Self::LINKS`] says that they may.
-    fn is_local(&self) -> bool {
-        false
-    }
-
-    /// Whether facts flow through calls: into private functions from those who call them, and back from what they return. The lattice
-    /// must then be of finite height and `widen` do nothing.
-    const LINKS: bool;
-
-    /// Whether calls are followed into their callees, which are then analyzed in each context apart (`contexts.rs`).
-    const FOLLOWS: bool = false;
-
-    /// Whether a value has a fact; the others keep bottom.
-    fn carries(&self, ir: &Ir, value: Value) -> bool;
-
-    /// The fact of an argument of a function.
-    fn entry(
-        &mut self,
-        on: &Scene<'_, Self::Base>,
-        function: Op,
-        index: usize,
-        value: Value,
-    ) -> Self::Fact;
-
-    /// The fact of what nothing is known about.
-    fn unknown(&self) -> Self::Fact;
-
-    /// The fact of a result of an op from those of its operands (unknown for operands that carry none), in a round of the
-    /// cycles around, outermost first.
-    fn transfer(
-        &mut self,
-        on: &Scene<'_, Self::Base>,
-        op: Op,
-        result: usize,
-        operands: &[Self::Fact],
-        rounds: &[Round],
-    ) -> Self::Fact;
-
-    /// Whether a branch may go to its successor number `index`, or a choice run its region number `index`, or
-    /// `scf.condition` leave the loop (0) or go on (1), by the fact of the operand that decides.
-    fn may_take(
-        &self,
-        on: &Scene<'_, Self::Base>,
-        op: Op,
-        index: usize,
-        decider: &Self::Fact,
-    ) -> bool;
-
-    /// How often a [`Flow::For`] runs its region, by the facts of its operands, at least and at most; at most `None` if that
-    /// is not known.
-    fn trips(
-        &self,
-        on: &Scene<'_, Self::Base>,
-        op: Op,
-        operands: &dyn Fn(usize) -> Self::Fact,
-    ) -> Trips;
-
-    /// The fact of an argument that a loop sets itself, by the facts of the loop's operands.
-    fn induction(
-        &self,
-        _on: &Scene<'_, Self::Base>,
-        _op: Op,
-        _index: usize,
-        _operands: &dyn Fn(usize) -> Self::Fact,
-    ) -> Self::Fact {
-        self.unknown()
-    }
-
-    /// What a fact is said to be that went on changing in a cycle; at least `new`, such that no chain of these is endless.
-    fn widen(&self, _old: &Self::Fact, new: Self::Fact) -> Self::Fact {
-        new
-    }
-
-    /// What is known of a value by its base, once it is computed: the lower of both.
-    fn refine(&self, _on: &Scene<'_, Self::Base>, _value: Value, fact: Self::Fact) -> Self::Fact {
-        fact
-    }
-
-    /// The ops to visit again when a value moved in the base.
-    fn concerned(&self, _on: &Scene<'_, Self::Base>, _moved: Value, _enter: &mut dyn FnMut(Op)) {}
-
-    /// The ops that look at what an op is made of, or was before an edit, not only at the facts of its results.
-    fn looked_through(&self, _on: &Scene<'_, Self::Base>, _op: Op, _enter: &mut dyn FnMut(Op)) {}
-
-    /// The ops that read what this op said when they were visited, not by its results; it may have left.
-    fn readers(&self, _op: Op, _enter: &mut dyn FnMut(Op)) {}
-
-    /// How much it keeps besides facts that grows with edits, until it is told to clear.
-    fn weight(&self) -> usize {
-        0
-    }
-
-    /// What a call passes, as the callee takes it.
-    fn pass(
-        &self,
-        _on: &Scene<'_, Self::Base>,
-        _function: Op,
-        _index: usize,
-        fact: Self::Fact,
-    ) -> Self::Fact {
-        fact
-    }
-
-    /// What a function returns, as its callers take it.
-    fn give(
-        &self,
-        _on: &Scene<'_, Self::Base>,
-        _function: Op,
-        _index: usize,
-        fact: Self::Fact,
-    ) -> Self::Fact {
-        fact
-    }
-
-    /// What follows is about a function in one of its contexts, in a turn of its recursion, from 1.
-    fn enter(&mut self, _function: Op, _context: u32, _number: u64) {}
-
-    /// What was entered last is done.
-    fn leave(&mut self) {}
-
-    /// Whether larger facts than this say no more; a cycle in which only such facts change is done.
-    fn is_settled(&self, _fact: &Self::Fact) -> bool {
-        false
-    }
-
-    /// What stands for a settled fact that would go on to grow.
-    fn endless(&self, fact: &Self::Fact) -> Self::Fact {
-        fact.clone()
-    }
-
-    /// A loop was iterated, in a round of the cycles around it.
-    fn looped(
-        &mut self,
-        _on: &Scene<'_, Self::Base>,
-        _op: Op,
-        _trace: &LoopTrace<'_, Self::Fact>,
-        _rounds: &[Round],
-    ) {
-    }
-
-    /// A cycle of blocks was passed over until only these arguments of its heads changed, in textual order; in a round of the cycles around its op. The
-    /// place of an op is that of its block in the order of the cycle, if it is in there.
-    fn circled(
-        &mut self,
-        _on: &Scene<'_, Self::Base>,
-        _op: Op,
-        _climbs: &[Climb<Self::Fact>],
-        _place: &dyn Fn(Op) -> Option<u32>,
-        _rounds: &[Round],
-    ) {
-    }
-
-    /// What was noted about an op (or label) on the side is to be forgotten: it is visited anew, it left, or it is dead.
-    fn forget(&mut self, _op: Op) {}
-
-    /// Everything is to be forgotten.
-    fn clear(&mut self) {}
-}
-
-/// How often a loop runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trips {
-    /// At least.
-    pub least: u64,
-    /// At most, if there is a limit that the facts give.
-    pub most: Option<u64>,
-}
-
-impl Trips {
-    /// Nothing is known.
-    pub const ANY: Trips = Trips { least: 0, most: None };
-
-    /// Just so often.
-    pub fn exactly(n: u64) -> Self {
-        Trips { least: n, most: Some(n) }
-    }
-
-    /// The number, if there is only one.
-    pub fn count(self) -> Option<u64> {
-        self.most.filter(|&it| it == self.least)
-    }
-}
 
 /// The values whose facts an update changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -358,9 +110,13 @@ type Place = (usize, bool, Reverse<usize>);
 
 /// The facts of an analysis, and what keeps them up to date.
 #[derive(Debug)]
-pub struct Sparse<A: SparseForward> {
-    /// The analysis, with what it noted.
+pub struct Sparse<A: SparseForward, O = ()> {
+    /// The analysis.
     pub analysis: A,
+    /// Who watches, with what it noted.
+    pub observer: O,
+    /// What the analysis says.
+    calls: Calls,
     facts: Vec<A::Fact>,
     /// By block.
     live: Vec<bool>,
@@ -390,55 +146,62 @@ pub struct Sparse<A: SparseForward> {
     cycle_start: u32,
     /// Cycles that are being iterated.
     rounds: SmallVec<[Round; 2]>,
-    /// Cyclic regions that are being swept.
+    /// Cyclic regions that are being passed over.
     passes: SmallVec<[Pass; 2]>,
     /// What these passes were like, innermost last.
-    circuits: Vec<Circuit<A::Fact>>,
+    cycle_passes: Vec<CyclePass<A::Fact>>,
     /// Visits that the outermost cycle may still take.
     fuel: u64,
     n_visits: usize,
     moved: Moved,
     /// What functions are called with and return.
-    ports: FxHashMap<Op, Port<A::Fact>>,
+    summaries: FxHashMap<Op, CallSummary<A::Fact>>,
     contexts: Contexts<A::Fact>,
     /// Who calls whom, if that matters.
-    ties: Ties,
-    /// Units in the queue that are to be solved with all that they are tied to.
+    call_index: CallIndex,
+    /// Units in the queue that are to be solved with all that they are connected to.
     whole: FxHashSet<Op>,
     /// What ends an `scf.parallel` that was last run as a loop.
     reductions: FxHashMap<Op, Op>,
-    /// Ops in the queue that are to be swept anew with all inside.
+    /// Ops in the queue that are to be run anew with all inside.
     anew: FxHashSet<Op>,
     /// Whether what cycles carry is taken to be unknown, because the fuel of the outermost one ran out.
     is_degraded: bool,
     /// Outermost cycles whose fuel ran out, and calls that nest too deep: see [`Sparse::undecided`].
     undecided: FxHashSet<Op>,
-    /// What the analysis weighed when it was last solved from scratch.
-    solved_weight: usize,
     /// The visits, as text, if they are recorded.
     trace: Option<String>,
 }
 
 impl<A: SparseForward> Sparse<A> {
     /// Solves from scratch.
-    pub fn new(ir: &Scene<'_, A::Base>, analysis: A) -> Self {
-        let mut it = Self::unsolved(analysis);
+    pub fn new(ir: &AnalysisContext<'_, A::Base>, analysis: A) -> Self {
+        Self::observed(ir, analysis, ())
+    }
+}
+
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+    /// Solves from scratch, watched.
+    pub fn observed(ir: &AnalysisContext<'_, A::Base>, analysis: A, observer: O) -> Self {
+        let mut it = Self::unsolved(analysis, observer);
         it.solve(ir);
         it
     }
 
     /// Solves from scratch and tells each visit: the op, the facts of its operands, those of its results before and after.
-    pub fn traced(ir: &Scene<'_, A::Base>, analysis: A) -> (Self, String) {
-        let mut it = Self::unsolved(analysis);
+    pub fn traced(ir: &AnalysisContext<'_, A::Base>, analysis: A, observer: O) -> (Self, String) {
+        let mut it = Self::unsolved(analysis, observer);
         it.trace = Some(String::new());
         it.solve(ir);
         let trace = it.trace.take().unwrap_or_default();
         (it, trace)
     }
 
-    fn unsolved(analysis: A) -> Self {
+    fn unsolved(analysis: A, observer: O) -> Self {
         Self {
+            calls: analysis.calls(),
             analysis,
+            observer,
             facts: Vec::new(),
             live: Vec::new(),
             reached: Vec::new(),
@@ -456,21 +219,30 @@ impl<A: SparseForward> Sparse<A> {
             cycle_start: 0,
             rounds: SmallVec::new(),
             passes: SmallVec::new(),
-            circuits: Vec::new(),
+            cycle_passes: Vec::new(),
             fuel: 0,
             n_visits: 0,
             moved: Moved::All,
-            ports: FxHashMap::default(),
+            summaries: FxHashMap::default(),
             contexts: Contexts::default(),
-            ties: Ties::default(),
+            call_index: CallIndex::default(),
             whole: FxHashSet::default(),
             reductions: FxHashMap::default(),
             anew: FxHashSet::default(),
             is_degraded: false,
             undecided: FxHashSet::default(),
-            solved_weight: 0,
             trace: None,
         }
+    }
+
+    /// Whether larger facts than this say no more; a cycle in which only such facts change is done.
+    fn is_saturated(&self, fact: &A::Fact) -> bool {
+        self.analysis.unbounded(fact).is_some()
+    }
+
+    /// What stands for a saturated fact that would go on to grow; the fact itself if it is not saturated.
+    fn unbounded(&self, fact: &A::Fact) -> A::Fact {
+        self.analysis.unbounded(fact).unwrap_or_else(|| fact.clone())
     }
 
     /// The fact of a value.
@@ -508,9 +280,9 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Solves from scratch.
-    pub fn solve(&mut self, ir: &Scene<'_, A::Base>) {
+    pub fn solve(&mut self, ir: &AnalysisContext<'_, A::Base>) {
         self.moved = Moved::All;
-        self.analysis.clear();
+        self.observer.clear();
         self.facts.clear();
         self.live.clear();
         self.reached.clear();
@@ -525,10 +297,10 @@ impl<A: SparseForward> Sparse<A> {
         self.queued.clear();
         self.dirty.clear();
         self.whole.clear();
-        self.ports.clear();
+        self.summaries.clear();
         self.clear_contexts();
-        if A::LINKS || A::FOLLOWS {
-            self.ties = Ties::new(ir);
+        if self.calls != Calls::Opaque {
+            self.call_index = CallIndex::new(ir);
         }
         self.n_visits = 0;
         self.checks_order = false;
@@ -536,19 +308,18 @@ impl<A: SparseForward> Sparse<A> {
         self.solve_start = self.clock;
         self.fit(ir);
         let functions = if self.has_links() { flow::functions(ir) } else { Vec::new() };
-        self.find_ports(ir, &functions);
-        self.sweep_region(ir, ir.root(), true);
+        self.find_summaries(ir, &functions);
+        self.run_region(ir, ir.root(), true);
         self.settle_calls(ir, &functions);
-        self.solved_weight = self.analysis.weight();
     }
 
     /// Whether facts may flow through some call.
     fn has_links(&self) -> bool {
-        A::LINKS && !self.ties.is_empty()
+        self.calls == Calls::Joined && !self.call_index.is_empty()
     }
 
     /// Makes the tables as large as the arenas.
-    fn fit(&mut self, ir: &Scene<'_, A::Base>) {
+    fn fit(&mut self, ir: &AnalysisContext<'_, A::Base>) {
         let (n_ops, n_values, n_blocks, _) = ir.bounds();
         fit(&mut self.facts, n_values, A::Fact::bottom());
         fit(&mut self.live, n_blocks, false);

@@ -5,17 +5,25 @@ use std::fmt::Write as _;
 use noisy_syntax::{Block, Def, Op, OpKind, Value};
 use smallvec::SmallVec;
 
-use super::circle::Settled;
-use super::{Moved, Pass, Scene, Sparse, SparseForward, ancestor_in};
-use crate::flow::{self, Flow};
+use super::block_cycles::Saturated;
+use super::{
+    AnalysisContext, Calls, Computed, Domain, Loops, Moved, Observer, Pass, Sparse, SparseForward,
+    ancestor_in,
+};
+use crate::flow::{self, Flow, Interval, Trips};
 use crate::lattice::{Changed, Lattice};
 
 /// Rounds of a cycle before what still changes is widened.
 pub(super) const EXACT_ROUNDS: u64 = 2;
 
-impl<A: SparseForward> Sparse<A> {
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Sets a fact.
-    pub(super) fn set(&mut self, ir: &Scene<'_, A::Base>, value: Value, fact: A::Fact) -> Changed {
+    pub(super) fn set(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        value: Value,
+        fact: A::Fact,
+    ) -> Changed {
         let fact =
             if fact == A::Fact::bottom() { fact } else { self.analysis.refine(ir, value, fact) };
         let slot = &mut self.facts[value.index()];
@@ -33,33 +41,51 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// The fact that an operand brings; unknown if it carries none or is not there yet.
-    pub(super) fn read(&self, ir: &Scene<'_, A::Base>, op: Op, index: usize) -> A::Fact {
+    pub(super) fn read(&self, ir: &AnalysisContext<'_, A::Base>, op: Op, index: usize) -> A::Fact {
         self.read_at(ir, op, index, false)
     }
 
     /// As [`Sparse::read`], for an op that was visited before and passes the value on now.
-    pub(super) fn read_passed(&self, ir: &Scene<'_, A::Base>, op: Op, index: usize) -> A::Fact {
+    pub(super) fn read_passed(
+        &self,
+        ir: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        index: usize,
+    ) -> A::Fact {
         self.read_at(ir, op, index, true)
     }
 
-    fn read_at(&self, ir: &Scene<'_, A::Base>, op: Op, index: usize, passed: bool) -> A::Fact {
+    fn read_at(
+        &self,
+        ir: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        index: usize,
+        passed: bool,
+    ) -> A::Fact {
         let value = ir.op(op).operands.get(index).and_then(|it| it.value);
         let Some(value) = value.filter(|&it| self.analysis.carries(ir, it)) else {
-            return self.analysis.unknown();
+            return A::Fact::unknown();
         };
         if !self.is_in_order(ir, value, op, passed) {
-            return self.analysis.unknown();
+            return A::Fact::unknown();
         }
         let fact = &self.facts[value.index()];
-        if A::REPLAYS && *fact == A::Fact::bottom() && !self.is_computed(ir, value) {
-            return self.analysis.unknown();
+        if A::LOOPS == Loops::Replayed && *fact == A::Fact::bottom() && !self.is_computed(ir, value)
+        {
+            return A::Fact::unknown();
         }
         fact.clone()
     }
 
     /// Whether a value is defined where a use of it may see it, as far as textual order tells. What is `passed` is read later
     /// than the use stands.
-    fn is_in_order(&self, ir: &Scene<'_, A::Base>, value: Value, user: Op, passed: bool) -> bool {
+    fn is_in_order(
+        &self,
+        ir: &AnalysisContext<'_, A::Base>,
+        value: Value,
+        user: Op,
+        passed: bool,
+    ) -> bool {
         let (definer, region) = match ir.value(value).def {
             Def::Result(op, _) => (op, ir.op(op).parent),
             Def::Argument(block, _) => match ir.block(block).label {
@@ -91,20 +117,25 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Computes the results of an op without regions.
-    pub(super) fn apply(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) -> Changed {
+    pub(super) fn apply(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        live: bool,
+    ) -> Changed {
         self.reached[op.index()] = live;
         let results = &ir.op(op).results;
         let mut operands: SmallVec<[A::Fact; 4]> = SmallVec::new();
         let mut changed = Changed::No;
         let before = self.trace.is_some().then(|| self.facts_text(ir, results));
-        let is_call = A::LINKS && ir.op(op).kind == OpKind::FuncCall;
+        let is_call = self.calls == Calls::Joined && ir.op(op).kind == OpKind::FuncCall;
         let linked = if is_call { self.linked_callee(ir, op) } else { None };
         let given = self.run_call(ir, op, live);
         for (index, &value) in results.iter().enumerate() {
             let fact = if live && self.analysis.carries(ir, value) {
                 if let Some(given) = &given {
                     let fact = given.get(index).cloned();
-                    let fact = fact.unwrap_or_else(|| self.analysis.unknown());
+                    let fact = fact.unwrap_or_else(A::Fact::unknown);
                     changed = changed.or(self.set(ir, value, fact));
                     continue;
                 }
@@ -114,10 +145,12 @@ impl<A: SparseForward> Sparse<A> {
                     continue;
                 }
                 if operands.is_empty() {
-                    let n = ir.op(op).operands.len();
-                    operands.extend((0..n).map(|it| self.read(ir, op, it)));
+                    operands = self.operands(ir, op);
                 }
-                self.analysis.transfer(ir, op, index, &operands, &self.rounds)
+                let fact = self.analysis.transfer(ir, op, index, &operands);
+                let computed = Computed { op, result: index, operands: &operands, fact: &fact };
+                self.observer.computed(&self.analysis, ir, computed, &self.rounds);
+                fact
             } else {
                 A::Fact::bottom()
             };
@@ -130,7 +163,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Records a visit.
-    fn tell(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool, before: &str) {
+    fn tell(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, live: bool, before: &str) {
         let mut operands = String::new();
         for (at, operand) in ir.op(op).operands.iter().enumerate() {
             if let Some(value) = operand.value {
@@ -156,7 +189,7 @@ impl<A: SparseForward> Sparse<A> {
         trace.push('\n');
     }
 
-    fn facts_text(&self, ir: &Scene<'_, A::Base>, values: &[Value]) -> String {
+    fn facts_text(&self, ir: &AnalysisContext<'_, A::Base>, values: &[Value]) -> String {
         let mut out = String::new();
         for &value in values {
             let _ = write!(out, " {}={}", ir.value_text(value), self.facts[value.index()]);
@@ -165,25 +198,49 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Whether control may go from an op to its successor or region number `index`.
-    pub(super) fn may_take(&self, ir: &Scene<'_, A::Base>, op: Op, index: usize) -> bool {
+    pub(super) fn may_take(&self, ir: &AnalysisContext<'_, A::Base>, op: Op, index: usize) -> bool {
         match flow::decider(ir, op) {
-            Some(at) => self.analysis.may_take(ir, op, index, &self.read_passed(ir, op, at)),
+            Some(at) => flow::may_take(ir, op, index, self.interval(ir, op, at, true)),
             None => true,
         }
     }
 
+    /// Where the integer lies that an operand brings; `passed` as in [`Sparse::read_passed`].
+    fn interval(
+        &self,
+        ir: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        index: usize,
+        passed: bool,
+    ) -> Interval {
+        let value = ir.op(op).operands.get(index).and_then(|it| it.value);
+        value.map_or(Interval::Any, |value| {
+            self.analysis.interval(ir, value, &self.read_at(ir, op, index, passed))
+        })
+    }
+
+    /// How often a loop runs its region.
+    pub(super) fn trips(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> Trips {
+        flow::trips(ir, op, &|at| self.interval(ir, op, at, false).bounds())
+    }
+
     /// Sets whether a region of an op (no loop) is entered, and the facts of its arguments.
-    pub(super) fn open(&mut self, ir: &Scene<'_, A::Base>, op: Op, index: usize, live: bool) {
+    pub(super) fn open(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        index: usize,
+        live: bool,
+    ) {
         let region = ir.op(op).regions[index].1;
         let flow = Flow::of(ir, op);
         let live = live
             && match flow {
                 Flow::Choice => self.may_take(ir, op, index),
-                Flow::For { .. } | Flow::Parallel { .. } => {
-                    let operands = |at| self.read(ir, op, at);
-                    self.analysis.trips(ir, op, &operands).most != Some(0)
+                Flow::For { .. } | Flow::Parallel { .. } => self.trips(ir, op).most != Some(0),
+                Flow::Function => {
+                    (self.calls != Calls::Joined || self.is_entered(op)) && self.is_called(ir, op)
                 }
-                Flow::Function => (!A::LINKS || self.is_entered(op)) && self.is_called(ir, op),
                 _ => true,
             };
         let entry = flow::entry_block(ir, region);
@@ -193,19 +250,19 @@ impl<A: SparseForward> Sparse<A> {
             let fact = match flow {
                 _ if !live || !self.analysis.carries(ir, value) => A::Fact::bottom(),
                 Flow::Function => match self.passed_in(op, index) {
-                    Some(fact) if A::LINKS => fact,
-                    _ => self.analysis.entry(ir, op, index, value),
+                    Some(fact) if self.calls == Calls::Joined => fact,
+                    _ => self.analysis.entry(ir, op, index, value, &[]),
                 },
                 Flow::Forall { first } => {
                     let n_points = args.len() - (ir.op(op).operands.len() - first);
                     match index.checked_sub(n_points) {
                         Some(at) => self.read(ir, op, first + at),
-                        None => self.induction(ir, op, index),
+                        None => self.entry(ir, op, index, value),
                     }
                 }
                 _ => match flow::forwarded(ir, op, index) {
                     Some(at) => self.read(ir, op, at),
-                    None => self.induction(ir, op, index),
+                    None => self.entry(ir, op, index, value),
                 },
             };
             let _ = self.set(ir, value, fact);
@@ -217,21 +274,55 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    /// The fact of an argument of a region that no operand is carried into.
-    pub(super) fn induction(&self, ir: &Scene<'_, A::Base>, op: Op, index: usize) -> A::Fact {
-        self.analysis.induction(ir, op, index, &|at| self.read(ir, op, at))
+    /// The fact of an argument of a region that nothing flows into.
+    fn entry(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        index: usize,
+        value: Value,
+    ) -> A::Fact {
+        let operands = self.operands(ir, op);
+        self.analysis.entry(ir, op, index, value, &operands)
     }
 
-    pub(super) fn set_unknown(&mut self, ir: &Scene<'_, A::Base>, block: Block, live: bool) {
+    /// Sets arguments of a region that nothing flows into.
+    pub(super) fn set_entries(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        args: impl Iterator<Item = (usize, Value)>,
+    ) {
+        let mut operands = None;
+        for (index, value) in args {
+            if self.analysis.carries(ir, value) {
+                let operands = operands.get_or_insert_with(|| self.operands(ir, op));
+                let fact = self.analysis.entry(ir, op, index, value, operands);
+                let _ = self.set(ir, value, fact);
+            }
+        }
+    }
+
+    /// The facts of the operands of an op.
+    fn operands(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> SmallVec<[A::Fact; 4]> {
+        (0..ir.op(op).operands.len()).map(|it| self.read(ir, op, it)).collect()
+    }
+
+    pub(super) fn set_unknown(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        block: Block,
+        live: bool,
+    ) {
         for &value in &ir.block(block).args {
             let carries = live && self.analysis.carries(ir, value);
-            let fact = if carries { self.analysis.unknown() } else { A::Fact::bottom() };
+            let fact = if carries { A::Fact::unknown() } else { A::Fact::bottom() };
             let _ = self.set(ir, value, fact);
         }
     }
 
     /// Joins the results of an op with regions (no loop) from its yields.
-    pub(super) fn join_yields(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) {
+    pub(super) fn join_yields(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, live: bool) {
         let data = ir.op(op);
         if data.results.is_empty() {
             return;
@@ -273,7 +364,7 @@ impl<A: SparseForward> Sparse<A> {
             let fact = if !live || !self.analysis.carries(ir, value) {
                 A::Fact::bottom()
             } else if lacking {
-                self.analysis.unknown()
+                A::Fact::unknown()
             } else {
                 let mut fact = A::Fact::bottom();
                 for &end in &ends {
@@ -287,7 +378,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Joins the arguments of a block that is no entry from the branches to it, and whether it is live.
-    pub(super) fn visit_label(&mut self, ir: &Scene<'_, A::Base>, label: Op) -> Changed {
+    pub(super) fn visit_label(&mut self, ir: &AnalysisContext<'_, A::Base>, label: Op) -> Changed {
         let block = ir.label_block(label);
         self.stamp[label.index()] = self.clock;
         self.labels.insert(label, ir.op(label).parent);
@@ -312,33 +403,34 @@ impl<A: SparseForward> Sparse<A> {
                             let _ = fact.join(&self.read_passed(ir, op, range.start + at));
                         }
                         _ => {
-                            let _ = fact.join(&self.analysis.unknown());
+                            let _ = fact.join(&A::Fact::unknown());
                         }
                     }
                 }
                 if pass.is_some() && self.is_degraded {
-                    fact = self.analysis.unknown();
+                    fact = A::Fact::unknown();
                 } else if let Some(number) = pass {
                     let old = &self.facts[value.index()];
-                    let is_settled =
-                        self.analysis.is_settled(old) && self.analysis.is_settled(&fact);
+                    let is_saturated = self.is_saturated(old) && self.is_saturated(&fact);
                     let _ = fact.join(old);
-                    let circuits = self.circuits.iter_mut();
-                    let circuit = circuits.rev().find(|it| it.region == data.region);
-                    if let Some(circuit) = circuit.filter(|_| fact != *old) {
-                        if is_settled {
-                            circuit.open.push((label, at));
-                            match circuit.settled {
-                                Settled::Stays => continue,
-                                Settled::GoesOn => {}
-                                Settled::IsEndless => fact = self.analysis.endless(&fact),
+                    let cycle_passes = self.cycle_passes.iter_mut();
+                    let cycle_pass = cycle_passes.rev().find(|it| it.region == data.region);
+                    if let Some(cycle_pass) = cycle_pass.filter(|_| fact != *old) {
+                        if is_saturated {
+                            cycle_pass.open.push((label, at));
+                            match cycle_pass.saturated {
+                                Saturated::Stays => continue,
+                                Saturated::GoesOn => {}
+                                Saturated::IsUnbounded => {
+                                    fact = self.analysis.unbounded(&fact).unwrap_or(fact);
+                                }
                             }
                         }
-                        if circuit.is_head(ir, block, &live_edges) {
-                            if number > EXACT_ROUNDS && !is_settled {
-                                fact = self.analysis.widen(old, fact);
+                        if cycle_pass.is_head(ir, block, &live_edges) {
+                            if number > EXACT_ROUNDS && !is_saturated {
+                                fact = old.widened(fact);
                             }
-                            circuit.moves.push((label, at, number, fact.clone()));
+                            cycle_pass.moves.push((label, at, number, fact.clone()));
                         }
                     }
                 }

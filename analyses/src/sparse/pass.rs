@@ -1,12 +1,12 @@
-//! Sweeps in program order: the solution from scratch, and the iteration of cycles.
+//! Passes in program order: the solution from scratch, and the iteration of cycles.
 //!
 //! *Loops.* A loop is iterated round by round. With a known trip count each round starts from exactly what the round before yielded,
 //! and the results are those of the last round, so that the answer equals that of the unrolled program; the facts of
 //! the values inside are joined over all rounds. Rounds that repeat an earlier start are skipped (Brent's cycle
-//! detection), and when only settled facts still change the rest is left out. With an unknown trip count each
+//! detection), and when only saturated facts still change the rest is left out. With an unknown trip count each
 //! round starts from the join of all rounds so far: the least fixpoint.
 //!
-//! *Regions with backward branches* have an order of their own (`circle.rs`).
+//! *Regions with backward branches* have an order of their own (`block_cycles.rs`).
 //!
 //! *Cost.* The outermost cycle has fuel for a number of visits linear in its size, each counted with its operands. If it runs out, the cycle is swept once
 //! more with everything that it carries unknown and is told to be [undecided](Sparse::undecided): no error about what it carries, and no hang.
@@ -15,26 +15,31 @@ use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
 use super::visit::EXACT_ROUNDS;
-use super::{LoopTrace, Round, Scene, Sparse, SparseForward, Trips};
-use crate::flow::{self, Flow};
+use super::{AnalysisContext, Domain, LoopTrace, Loops, Observer, Round, Sparse, SparseForward};
+use crate::flow::{self, Flow, Trips};
 use crate::lattice::{Changed, Lattice};
 
 /// Starts of rounds that are kept for [`SparseForward::looped`].
 const KEPT_ROUNDS: usize = 64;
 
-impl<A: SparseForward> Sparse<A> {
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
-    pub(super) fn sweep_region(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) {
+    pub(super) fn run_region(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        region: Region,
+        live: bool,
+    ) {
         self.contexts.depth += 1;
-        self.sweep_items(ir, region, live);
+        self.run_items(ir, region, live);
         self.contexts.depth -= 1;
     }
 
-    fn sweep_items(&mut self, ir: &Scene<'_, A::Base>, region: Region, live: bool) {
+    fn run_items(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region, live: bool) {
         match ir.region(region).parent.filter(|_| has_backward_branch(ir, region)) {
             Some(holder) => {
                 self.cyclic.insert(region);
-                self.sweep_blocks(ir, holder, region, live);
+                self.run_blocks(ir, holder, region, live);
             }
             None => {
                 self.cyclic.remove(&region);
@@ -59,7 +64,7 @@ impl<A: SparseForward> Sparse<A> {
     /// Visits whole blocks of a region. `live` says whether its entry is.
     pub(super) fn pass(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         region: Region,
         items: impl Iterator<Item = Op>,
         live: bool,
@@ -95,7 +100,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Visits an op and everything inside.
-    pub(super) fn run(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) -> Changed {
+    pub(super) fn run(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.n_visits += 1;
         self.fuel = self.fuel.saturating_sub(cost(ir, op));
         let data = ir.op(op);
@@ -121,7 +126,7 @@ impl<A: SparseForward> Sparse<A> {
                     self.open(ir, op, index, live);
                     let region = data.regions[index].1;
                     let live = self.live[flow::entry_block(ir, region).index()];
-                    self.sweep_region(ir, region, live);
+                    self.run_region(ir, region, live);
                 }
                 self.join_yields(ir, op, live);
             }
@@ -134,7 +139,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Gives the outermost cycle its fuel; whether this is the outermost.
-    pub(super) fn refuel(&mut self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn refuel(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
         if !self.rounds.is_empty() || !self.passes.is_empty() || self.is_degraded {
             return false;
         }
@@ -146,9 +151,9 @@ impl<A: SparseForward> Sparse<A> {
         true
     }
 
-    /// Ends the outermost cycle. If its fuel ran out, it is swept once more with nothing known of what it carries: any number of rounds
+    /// Ends the outermost cycle. If its fuel ran out, it is passed over once more with nothing known of what it carries: any number of rounds
     /// stays below that.
-    pub(super) fn account(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+    pub(super) fn give_up_if_spent(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
         if self.fuel == 0 && !self.is_degraded {
             self.degrade(ir, op, |it| {
                 let live = it.is_live(ir, op);
@@ -158,7 +163,7 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Runs a cycle again, with nothing known of what it carries.
-    fn degrade(&mut self, ir: &Scene<'_, A::Base>, op: Op, run: impl FnOnce(&mut Self)) {
+    fn degrade(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, run: impl FnOnce(&mut Self)) {
         self.reset_within(ir, op);
         self.undecided.insert(op);
         self.is_degraded = true;
@@ -167,8 +172,8 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Sets everything inside an op, and its results, back to bottom.
-    pub(super) fn reset_within(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
-        self.analysis.forget(op);
+    pub(super) fn reset_within(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+        self.observer.forget(op);
         self.undecided.remove(&op);
         for &value in &ir.op(op).results {
             self.facts[value.index()] = A::Fact::bottom();
@@ -184,14 +189,14 @@ impl<A: SparseForward> Sparse<A> {
         }
     }
 
-    fn reset_items(&mut self, ir: &Scene<'_, A::Base>, region: Region) {
+    fn reset_items(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region) {
         for (n, inner) in ir.items(region).enumerate() {
             self.reached[inner.index()] = false;
             let is_label = ir.op(inner).kind == OpKind::Label;
             if is_label {
                 if n == 0 {
                     // The entry belongs to the op around.
-                    self.analysis.forget(inner);
+                    self.observer.forget(inner);
                     continue;
                 }
                 self.live[ir.label_block(inner).index()] = false;
@@ -201,7 +206,13 @@ impl<A: SparseForward> Sparse<A> {
     }
 
     /// Sets the facts of carried arguments; other arguments of the region are unknown.
-    fn bind(&mut self, ir: &Scene<'_, A::Base>, region: Region, carried: &[A::Fact], live: bool) {
+    fn bind(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        region: Region,
+        carried: &[A::Fact],
+        live: bool,
+    ) {
         let entry = flow::entry_block(ir, region);
         self.live[entry.index()] = live;
         self.set_unknown(ir, entry, live);
@@ -217,12 +228,8 @@ impl<A: SparseForward> Sparse<A> {
             && let Flow::For { .. } | Flow::Parallel { .. } = Flow::of(ir, parent)
         {
             let args = &ir.block(entry).args;
-            for (at, &value) in args[..args.len().saturating_sub(carried.len())].iter().enumerate()
-            {
-                if self.analysis.carries(ir, value) {
-                    let _ = self.set(ir, value, self.induction(ir, parent, at));
-                }
-            }
+            let args = &args[..args.len().saturating_sub(carried.len())];
+            self.set_entries(ir, parent, args.iter().copied().enumerate());
         }
         for (value, fact) in flow::carried_args(ir, region, carried.len()).into_iter().zip(carried)
         {
@@ -236,7 +243,7 @@ impl<A: SparseForward> Sparse<A> {
     /// around), joined; bottom if there is none.
     fn yield_facts(
         &self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         region: Region,
         n: usize,
         way: usize,
@@ -244,7 +251,7 @@ impl<A: SparseForward> Sparse<A> {
         let mut out = vec![A::Fact::bottom(); n];
         let ends = flow::yields(ir, region);
         if ends.is_empty() && n > 0 {
-            return vec![self.analysis.unknown(); n];
+            return vec![A::Fact::unknown(); n];
         }
         for end in ends {
             if !self.reached[end.index()] || !self.may_take(ir, end, way) {
@@ -258,29 +265,29 @@ impl<A: SparseForward> Sparse<A> {
         out
     }
 
-    fn run_for(&mut self, ir: &Scene<'_, A::Base>, op: Op, first: usize, live: bool) {
+    fn run_for(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, first: usize, live: bool) {
         let data = ir.op(op);
         let region = data.regions[0].1;
         let n = data.operands.len() - first;
         let inits: Vec<A::Fact> = (first..first + n).map(|it| self.read(ir, op, it)).collect();
-        let trips = self.analysis.trips(ir, op, &|at| self.read(ir, op, at));
+        let trips = self.trips(ir, op);
         let mut results = inits.clone();
         if live && trips.most != Some(0) {
             let owner = self.refuel(ir, op);
             let mut body = |it: &mut Self, start: &[A::Fact]| {
                 it.bind(ir, region, start, true);
-                it.sweep_region(ir, region, true);
+                it.run_region(ir, region, true);
                 it.yield_facts(ir, region, n, 0)
             };
             results = self.run_counted(ir, op, inits, trips, &mut body);
             if owner {
                 self.set_results(ir, op, results, live);
-                self.account(ir, op);
+                self.give_up_if_spent(ir, op);
                 return;
             }
         } else {
             self.bind(ir, region, &[], false);
-            self.sweep_region(ir, region, false);
+            self.run_region(ir, region, false);
         }
         self.set_results(ir, op, results, live);
     }
@@ -288,21 +295,22 @@ impl<A: SparseForward> Sparse<A> {
     /// Iterates a loop that runs at least once; what its last round yields.
     fn run_counted(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
         trips: Trips,
         body: Body<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
-        if A::REPLAYS {
+        if A::LOOPS == Loops::Replayed {
             let trip_count = trips.count();
             let trace = self.iterate(ir, op, inits, trip_count, body);
-            let info = LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count };
-            self.analysis.looped(ir, op, &info, &self.rounds);
+            let info =
+                LoopTrace { starts: &trace.starts, is_unbounded: trace.is_unbounded, trip_count };
+            self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
             return trace.result;
         }
         let mut results = inits.clone();
-        let yielded = self.climb(op, inits, trips.most == Some(1), body);
+        let yielded = self.reach_fixpoint(op, inits, trips.most == Some(1), body);
         if trips.least > 0 {
             return yielded;
         }
@@ -312,16 +320,22 @@ impl<A: SparseForward> Sparse<A> {
         results
     }
 
-    /// Sweeps the region once, for all runs are alike, and then the reduction as a loop over what they give.
-    fn run_parallel(&mut self, ir: &Scene<'_, A::Base>, op: Op, first: usize, live: bool) {
+    /// Passes over the region once, for all runs are alike, and then the reduction as a loop over what they give.
+    fn run_parallel(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        first: usize,
+        live: bool,
+    ) {
         let data = ir.op(op);
         let region = data.regions[0].1;
         let inits: Vec<A::Fact> =
             (first..data.operands.len()).map(|it| self.read(ir, op, it)).collect();
-        let trips = self.analysis.trips(ir, op, &|at| self.read(ir, op, at));
+        let trips = self.trips(ir, op);
         let enters = live && trips.most != Some(0);
         self.bind(ir, region, &[], enters);
-        self.sweep_region(ir, region, enters);
+        self.run_region(ir, region, enters);
         let end = flow::reduction(ir, op).filter(|_| enters);
         let Some(end) = end.filter(|it| self.reached[it.index()]) else {
             // Without a run that ends, the initial values are all there is.
@@ -348,7 +362,7 @@ impl<A: SparseForward> Sparse<A> {
     /// What a region of a reduction gives for two values, whichever comes first.
     fn combine(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         reduce: Op,
         index: usize,
         a: &A::Fact,
@@ -374,24 +388,24 @@ impl<A: SparseForward> Sparse<A> {
 
     fn combine_once(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         region: Region,
         a: &A::Fact,
         b: &A::Fact,
     ) -> A::Fact {
         self.bind(ir, region, &[a.clone(), b.clone()], true);
-        self.sweep_region(ir, region, true);
-        self.yield_facts(ir, region, 1, 0).pop().unwrap_or_else(|| self.analysis.unknown())
+        self.run_region(ir, region, true);
+        self.yield_facts(ir, region, 1, 0).pop().unwrap_or_else(A::Fact::unknown)
     }
 
-    fn run_while(&mut self, ir: &Scene<'_, A::Base>, op: Op, live: bool) {
+    fn run_while(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, live: bool) {
         let data = ir.op(op);
         let (before, after) = (data.regions[0].1, data.regions[1].1);
         let n = data.operands.len();
         if !live {
             for region in [before, after] {
                 self.bind(ir, region, &[], false);
-                self.sweep_region(ir, region, false);
+                self.run_region(ir, region, false);
             }
             self.set_results(ir, op, Vec::new(), false);
             return;
@@ -401,43 +415,52 @@ impl<A: SparseForward> Sparse<A> {
         let owner = self.refuel(ir, op);
         let mut body = |it: &mut Self, start: &[A::Fact]| {
             it.bind(ir, before, start, true);
-            it.sweep_region(ir, before, true);
+            it.run_region(ir, before, true);
             let passed = it.yield_facts(ir, before, n_passed, 1);
             let ends = flow::yields(ir, before);
             let goes_on = |end: &Op| it.reached[end.index()] && it.may_take(ir, *end, 1);
             let goes_on = ends.is_empty() || ends.iter().any(goes_on);
             it.bind(ir, after, &passed, goes_on);
-            it.sweep_region(ir, after, goes_on);
+            it.run_region(ir, after, goes_on);
             it.yield_facts(ir, after, n, 0)
         };
-        if A::REPLAYS {
+        if A::LOOPS == Loops::Replayed {
             let trace = self.iterate(ir, op, inits, None, &mut body);
-            let info =
-                LoopTrace { starts: &trace.starts, endless: trace.endless, trip_count: None };
-            self.analysis.looped(ir, op, &info, &self.rounds);
+            let info = LoopTrace {
+                starts: &trace.starts,
+                is_unbounded: trace.is_unbounded,
+                trip_count: None,
+            };
+            self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
         } else {
-            let _ = self.climb(op, inits, false, &mut body);
+            let _ = self.reach_fixpoint(op, inits, false, &mut body);
         }
         // Once more: what grows without end is marked now.
         let passed = self.yield_facts(ir, before, n_passed, 0);
         self.set_results(ir, op, passed, live);
         if owner {
-            self.account(ir, op);
+            self.give_up_if_spent(ir, op);
         }
     }
 
-    fn set_results(&mut self, ir: &Scene<'_, A::Base>, op: Op, facts: Vec<A::Fact>, live: bool) {
+    fn set_results(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        facts: Vec<A::Fact>,
+        live: bool,
+    ) {
         let mut facts = facts.into_iter();
         for &value in &ir.op(op).results {
-            let fact = facts.next().unwrap_or_else(|| self.analysis.unknown());
+            let fact = facts.next().unwrap_or_else(A::Fact::unknown);
             let carries = live && self.analysis.carries(ir, value);
             let _ = self.set(ir, value, if carries { fact } else { A::Fact::bottom() });
         }
     }
 
-    /// Sweeps a loop until what it carries is stable (widened after a few rounds, and then brought down once); what it
+    /// Passes over a loop until what it carries is stable (widened after a few rounds, and then brought down once); what it
     /// yields then.
-    fn climb(
+    fn reach_fixpoint(
         &mut self,
         op: Op,
         inits: Vec<A::Fact>,
@@ -477,21 +500,21 @@ impl<A: SparseForward> Sparse<A> {
                 let _ = next.join(start);
                 if number > EXACT_ROUNDS && next != start {
                     is_widened = true;
-                    *next = self.analysis.widen(start, next.clone());
+                    *next = start.widened(next.clone());
                 }
             }
             start = next;
         }
     }
 
-    /// Sweeps a loop once with nothing known of what it carries; what it yields, at least, after any number of rounds.
+    /// Passes over a loop once with nothing known of what it carries; what it yields, at least, after any number of rounds.
     fn run_unknown(
         &mut self,
         op: Op,
         n_carried: usize,
         body: Body<'_, Self, A::Fact>,
     ) -> Vec<A::Fact> {
-        let start = vec![self.analysis.unknown(); n_carried];
+        let start = vec![A::Fact::unknown(); n_carried];
         self.rounds.push(Round { op, number: 1 });
         let yielded = body(self, &start);
         self.rounds.pop();
@@ -501,7 +524,7 @@ impl<A: SparseForward> Sparse<A> {
     /// Iterates a loop.
     fn iterate(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
         trip_count: Option<u64>,
@@ -513,18 +536,18 @@ impl<A: SparseForward> Sparse<A> {
             for (result, init) in result.iter_mut().zip(&inits).filter(|_| !runs) {
                 let _ = result.join(init);
             }
-            return Trace { starts: Vec::new(), endless: false, result };
+            return Trace { starts: Vec::new(), is_unbounded: false, result };
         }
         let mut values = Vec::new();
         values_within(ir, op, &mut values);
         let mut joined = vec![A::Fact::bottom(); values.len()];
         let mut start = inits;
         let mut starts = Vec::new();
-        let mut endless = false;
+        let mut is_unbounded = false;
         // The facts of the round before.
         let mut before = Vec::with_capacity(values.len());
         // Rounds in which nothing changed but facts that no longer count.
-        let mut settled = 0;
+        let mut saturated = 0;
         // Brent: the start of a round whose number is a power of two.
         let mut kept = start.clone();
         let mut kept_at = 1_u64;
@@ -555,21 +578,21 @@ impl<A: SparseForward> Sparse<A> {
             }
             let pairs = || start.iter().zip(&next);
             let counts = |(a, b): (&A::Fact, &A::Fact)| {
-                a != b && !(self.analysis.is_settled(a) && self.analysis.is_settled(b))
+                a != b && !(self.is_saturated(a) && self.is_saturated(b))
             };
-            settled = if pairs().any(counts) { 0 } else { settled + 1 };
-            if settled > start.len() + 2 {
-                endless = true;
+            saturated = if pairs().any(counts) { 0 } else { saturated + 1 };
+            if saturated > start.len() + 2 {
+                is_unbounded = true;
                 // What still changes has no last value.
                 for (at, value) in values.iter().enumerate() {
                     let fact = &self.facts[value.index()];
                     if before.get(at).is_some_and(|it| it != fact) {
-                        joined[at] = self.analysis.endless(&joined[at]);
+                        joined[at] = self.unbounded(&joined[at]);
                     }
                 }
                 for (next, start) in next.iter_mut().zip(&start) {
                     if next != start {
-                        *next = self.analysis.endless(next);
+                        *next = self.unbounded(next);
                     }
                 }
                 break next;
@@ -596,16 +619,16 @@ impl<A: SparseForward> Sparse<A> {
         for (value, joined) in values.iter().zip(joined) {
             self.facts[value.index()] = joined;
         }
-        Trace { starts, endless, result }
+        Trace { starts, is_unbounded, result }
     }
 }
 
-/// Sweeps one round of a loop from the carried facts at its start, and returns what it yields.
+/// Passes over one round of a loop from the carried facts at its start, and returns what it yields.
 type Body<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
 
 struct Trace<F> {
     starts: Vec<Vec<F>>,
-    endless: bool,
+    is_unbounded: bool,
     result: Vec<F>,
 }
 

@@ -8,7 +8,7 @@
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Climb, Pass, Round, Scene, Sparse, SparseForward};
+use super::{AnalysisContext, GrowthTrace, Observer, Pass, Round, Sparse, SparseForward};
 use crate::cfg::Cfg;
 use crate::flow;
 use crate::lattice::Changed;
@@ -18,20 +18,20 @@ const MOST_FREE_PASSES: u64 = 16;
 
 /// What becomes of facts in a cycle of blocks that no longer count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Settled {
+pub(super) enum Saturated {
     /// They stay as they are.
     Stays,
     /// They go on, to see whether they have an end.
     GoesOn,
     /// They have none.
-    IsEndless,
+    IsUnbounded,
 }
 
 /// Passes over a cycle of blocks.
 #[derive(Debug)]
-pub(super) struct Circuit<F> {
+pub(super) struct CyclePass<F> {
     pub(super) region: Region,
-    pub(super) settled: Settled,
+    pub(super) saturated: Saturated,
     /// How the arguments of heads changed, in order.
     pub(super) moves: Vec<(Op, usize, u64, F)>,
     /// The arguments that would change in this pass although they no longer count.
@@ -40,7 +40,7 @@ pub(super) struct Circuit<F> {
     places: FxHashMap<Block, u32>,
 }
 
-impl<F> Circuit<F> {
+impl<F> CyclePass<F> {
     /// Whether some of these branches to a block go back to it.
     pub(super) fn is_head(&self, ir: &Ir, block: Block, edges: &[(Op, usize)]) -> bool {
         edges.iter().any(|&(op, _)| self.goes_back(ir, block, op))
@@ -53,11 +53,11 @@ impl<F> Circuit<F> {
     }
 }
 
-impl<A: SparseForward> Sparse<A> {
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits the items of a region with a branch that goes backward, whose entry is set.
-    pub(super) fn sweep_blocks(
+    pub(super) fn run_blocks(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         holder: Op,
         region: Region,
         live: bool,
@@ -80,7 +80,7 @@ impl<A: SparseForward> Sparse<A> {
             if cfg.is_cycle(&component) {
                 let blocks = component.iter().zip(0..);
                 let places = blocks.map(|(&it, at)| (cfg.blocks[it as usize], at)).collect();
-                self.circle(ir, holder, region, &ops, places, live);
+                self.iterate_blocks(ir, holder, region, &ops, places, live);
             } else {
                 self.begin(ops.iter().copied());
                 self.passes.push(Pass { region, start: self.clock, number: 0 });
@@ -89,23 +89,23 @@ impl<A: SparseForward> Sparse<A> {
             }
         }
         if owner {
-            self.account(ir, holder);
+            self.give_up_if_spent(ir, holder);
         }
     }
 
     /// Passes over the ops of a cycle of blocks until nothing changes.
-    fn circle(
+    fn iterate_blocks(
         &mut self,
-        ir: &Scene<'_, A::Base>,
+        ir: &AnalysisContext<'_, A::Base>,
         holder: Op,
         region: Region,
         ops: &[Op],
         places: FxHashMap<Block, u32>,
         live: bool,
     ) {
-        let (settled, moves, open) = (Settled::Stays, Vec::new(), Vec::new());
-        self.circuits.push(Circuit { region, settled, moves, open, places });
-        let mut endless = Vec::new();
+        let (saturated, moves, open) = (Saturated::Stays, Vec::new(), Vec::new());
+        self.cycle_passes.push(CyclePass { region, saturated, moves, open, places });
+        let mut unbounded = Vec::new();
         let mut left = MOST_FREE_PASSES;
         for number in 1.. {
             self.begin(ops.iter().copied());
@@ -126,83 +126,88 @@ impl<A: SparseForward> Sparse<A> {
                 }
                 continue;
             }
-            let Some(it) = self.circuits.last_mut() else { break };
+            let Some(it) = self.cycle_passes.last_mut() else { break };
             let open = std::mem::take(&mut it.open);
-            match it.settled {
+            match it.saturated {
                 _ if self.fuel == 0 => break,
-                Settled::Stays if changed == Changed::Yes => {}
-                Settled::Stays if open.is_empty() => break,
-                Settled::Stays => {
+                Saturated::Stays if changed == Changed::Yes => {}
+                Saturated::Stays if open.is_empty() => break,
+                Saturated::Stays => {
                     left = left.min(open.len() as u64 + 2);
                     if self.fuel <= cost.saturating_mul(left + 4) {
                         break;
                     }
-                    it.settled = Settled::GoesOn;
+                    it.saturated = Saturated::GoesOn;
                 }
-                Settled::GoesOn | Settled::IsEndless
+                Saturated::GoesOn | Saturated::IsUnbounded
                     if open.is_empty() && changed == Changed::No =>
                 {
                     break;
                 }
-                Settled::GoesOn if left == 0 && !open.is_empty() => {
-                    endless = open;
-                    it.settled = Settled::IsEndless;
-                    self.raise(ir, &endless);
+                Saturated::GoesOn if left == 0 && !open.is_empty() => {
+                    unbounded = open;
+                    it.saturated = Saturated::IsUnbounded;
+                    self.raise(ir, &unbounded);
                 }
-                Settled::GoesOn => left = left.saturating_sub(1),
-                Settled::IsEndless => {}
+                Saturated::GoesOn => left = left.saturating_sub(1),
+                Saturated::IsUnbounded => {}
             }
         }
-        self.tell_climbs(ir, holder, &endless);
+        self.report_growth(ir, holder, &unbounded);
     }
 
     /// Sets arguments of blocks to facts without end.
-    fn raise(&mut self, ir: &Scene<'_, A::Base>, open: &[(Op, usize)]) {
+    fn raise(&mut self, ir: &AnalysisContext<'_, A::Base>, open: &[(Op, usize)]) {
         for &(label, index) in open {
             let value = ir.block(ir.label_block(label)).args[index];
-            let fact = self.analysis.endless(&self.facts[value.index()]);
+            let fact = self.unbounded(&self.facts[value.index()]);
             let _ = self.set(ir, value, fact);
         }
     }
 
     /// Ends the passes over a cycle.
-    fn tell_climbs(&mut self, ir: &Scene<'_, A::Base>, holder: Op, endless: &[(Op, usize)]) {
-        let Some(circuit) = self.circuits.pop() else { return };
-        let mut endless: FxHashSet<(Op, usize)> = endless.iter().copied().collect();
-        for (label, index, _, fact) in &circuit.moves {
+    fn report_growth(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        holder: Op,
+        unbounded: &[(Op, usize)],
+    ) {
+        let Some(cycle_pass) = self.cycle_passes.pop() else { return };
+        let mut unbounded: FxHashSet<(Op, usize)> = unbounded.iter().copied().collect();
+        for (label, index, _, fact) in &cycle_pass.moves {
             // What comes out of a callee is without end at once.
-            if self.analysis.is_settled(fact) && self.analysis.endless(fact) == *fact {
-                endless.insert((*label, *index));
+            if self.is_saturated(fact) && self.unbounded(fact) == *fact {
+                unbounded.insert((*label, *index));
             }
         }
-        if endless.is_empty() {
+        if unbounded.is_empty() {
             return;
         }
-        let mut climbs: Vec<Climb<A::Fact>> = Vec::new();
+        let mut growths: Vec<GrowthTrace<A::Fact>> = Vec::new();
         let mut place: FxHashMap<(Op, usize), usize> = FxHashMap::default();
-        for (label, index, number, fact) in &circuit.moves {
-            if endless.contains(&(*label, *index)) {
-                let at = *place.entry((*label, *index)).or_insert(climbs.len());
-                if at == climbs.len() {
-                    climbs.push(circuit.climb(ir, *label, *index));
+        for (label, index, number, fact) in &cycle_pass.moves {
+            if unbounded.contains(&(*label, *index)) {
+                let at = *place.entry((*label, *index)).or_insert(growths.len());
+                if at == growths.len() {
+                    growths.push(cycle_pass.growth_trace(ir, *label, *index));
                 }
-                climbs[at].moves.push((*number, fact.clone()));
+                growths[at].moves.push((*number, fact.clone()));
             }
         }
-        climbs.sort_by_cached_key(|it| (ir.start(it.label), it.index));
+        growths.sort_by_cached_key(|it| (ir.start(it.label), it.index));
         let place = |op: Op| {
-            let op = super::ancestor_in(ir, op, circuit.region)?;
-            circuit.places.get(&ir.block_of(op)).copied()
+            let op = super::ancestor_in(ir, op, cycle_pass.region)?;
+            cycle_pass.places.get(&ir.block_of(op)).copied()
         };
         let rounds = std::mem::take(&mut self.rounds);
-        self.analysis.circled(ir, holder, &climbs, &place, &rounds);
+        self.observer.cycled(&self.analysis, ir, holder, &growths, &place, &rounds);
         self.rounds = rounds;
     }
 }
 
-impl<F> Circuit<F> {
+impl<F> CyclePass<F> {
     /// An argument of a head, and the cycle that goes back to it.
-    fn climb(&self, ir: &Ir, label: Op, index: usize) -> Climb<F> {
+    fn growth_trace(&self, ir: &Ir, label: Op, index: usize) -> GrowthTrace<F> {
         let block = ir.label_block(label);
         let start = self.places.get(&block).copied().unwrap_or(0);
         let preds = ir.block(block).preds.iter();
@@ -217,6 +222,6 @@ impl<F> Circuit<F> {
             let range = flow::passed(ir, op, successor)?;
             (range.start + index < range.end).then_some((op, range.start + index))
         });
-        Climb { label, index, carrier, start, end, moves: Vec::new() }
+        GrowthTrace { label, index, carrier, start, end, moves: Vec::new() }
     }
 }

@@ -1,51 +1,56 @@
-//! From an edit outward, through calls: what is followed op by op, and what is solved as a whole (see `ties.rs`).
+//! From an edit outward, through calls: what is followed op by op, and what is solved as a whole (see `call_index.rs`).
 
 use std::cmp::Reverse;
 
 use noisy_syntax::{Delta, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
-use super::ties::unit_of;
-use super::{Scene, Sparse, SparseForward, values_within};
+use super::call_index::unit_of;
+use super::{AnalysisContext, Calls, Observer, Sparse, SparseForward, values_within};
 use crate::flow::Flow;
 
-impl<A: SparseForward> Sparse<A> {
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Whether an edit decides anew which functions calls find, or to which unit ops belong.
-    pub(super) fn is_regrouped(&self, ir: &Scene<'_, A::Base>, delta: &Delta) -> bool {
-        (A::LINKS || A::FOLLOWS)
+    pub(super) fn is_regrouped(&self, ir: &AnalysisContext<'_, A::Base>, delta: &Delta) -> bool {
+        (self.calls != Calls::Opaque)
             && delta.changed.iter().any(|&op| {
                 let data = ir.op(op);
-                !data.regions.is_empty() && ir.function_of(op).is_none() && self.holds_ties(ir, op)
+                !data.regions.is_empty()
+                    && ir.function_of(op).is_none()
+                    && self.holds_symbols(ir, op)
             })
     }
 
-    fn holds_ties(&self, ir: &Ir, op: Op) -> bool {
+    fn holds_symbols(&self, ir: &Ir, op: Op) -> bool {
         let mut found = false;
         for &(_, region) in &ir.op(op).regions {
             ir.walk(region, &mut |it| {
-                found |= ir.op(it).kind == OpKind::FuncFunc || self.ties.contains(it);
+                found |= ir.op(it).kind == OpKind::FuncFunc || self.call_index.contains(it);
             });
         }
         found
     }
 
     /// Takes an edit into the tables, and enters the units whose calls and callers it changes.
-    pub(super) fn update_ties(&mut self, ir: &Scene<'_, A::Base>, delta: &Delta) {
-        if !(A::LINKS || A::FOLLOWS) {
+    pub(super) fn update_call_index(&mut self, ir: &AnalysisContext<'_, A::Base>, delta: &Delta) {
+        if self.calls == Calls::Opaque {
             return;
         }
         let mut has_flowed = false;
         for op in delta.removed.iter().chain(&delta.changed) {
             if !ir.is_alive(*op) || ir.op(*op).kind != OpKind::FuncFunc {
                 self.forget_contexts(*op);
-                has_flowed |= self.ports.remove(op).is_some();
+                has_flowed |= self.summaries.remove(op).is_some();
             }
         }
         let mut seen: FxHashSet<Op> = FxHashSet::default();
-        for unit in self.ties.update(ir, delta) {
+        for unit in self.call_index.update(ir, delta) {
             if !seen.contains(&unit) {
-                let units = self.ties.tied(ir, unit);
-                if A::FOLLOWS || has_flowed || units.iter().any(|&it| self.flows(ir, it)) {
+                let units = self.call_index.component(ir, unit);
+                if self.calls == Calls::Apart
+                    || has_flowed
+                    || units.iter().any(|&it| self.flows(ir, it))
+                {
                     self.enter_whole(ir, unit);
                 }
                 seen.extend(units);
@@ -55,46 +60,47 @@ impl<A: SparseForward> Sparse<A> {
 
     /// Whether a unit cannot be followed op by op: other units depend on what stands in it, or it is analyzed in several contexts.
     pub(super) fn is_whole(&self, unit: Op) -> bool {
-        if A::FOLLOWS {
-            self.ties.is_tied(unit) && !self.has_one_context(unit)
+        if self.calls == Calls::Apart {
+            self.call_index.is_connected(unit) && !self.has_one_context(unit)
         } else {
-            self.ports.contains_key(&unit)
+            self.summaries.contains_key(&unit)
         }
     }
 
     /// Whether an op is a call, or a cycle with a call in it, through which facts flow.
-    pub(super) fn reaches_calls(&self, ir: &Scene<'_, A::Base>, op: Op) -> bool {
-        if self.ties.is_empty() {
-            return A::FOLLOWS && Self::is_followed(ir, op) && self.is_cycle(ir, op);
+    pub(super) fn reaches_calls(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
+        if self.call_index.is_empty() {
+            return self.calls == Calls::Apart && self.is_followed(ir, op) && self.is_cycle(ir, op);
         }
         let flows = |call: Op| {
-            Self::is_call_followed(ir, call) || A::LINKS && self.linked_callee(ir, call).is_some()
+            self.is_call_followed(ir, call)
+                || self.calls == Calls::Joined && self.linked_callee(ir, call).is_some()
         };
         match ir.op(op).kind {
             OpKind::FuncCall => flows(op),
             _ if !self.is_cycle(ir, op) => false,
-            _ if Self::is_followed(ir, op) => true,
+            _ if self.is_followed(ir, op) => true,
             _ => {
-                let mut calls = self.ties.calls_in(unit_of(ir, op)).iter();
+                let mut calls = self.call_index.calls_in(unit_of(ir, op)).iter();
                 calls.any(|&it| is_around(ir, op, it) && flows(it))
             }
         }
     }
 
-    /// Queues the unit of an op, to be solved with all that it is tied to.
-    pub(super) fn enter_whole(&mut self, ir: &Scene<'_, A::Base>, op: Op) {
+    /// Queues the unit of an op, to be solved with all that it is connected to.
+    pub(super) fn enter_whole(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
         let unit = unit_of(ir, op);
         if Flow::of(ir, unit) != Flow::Group && self.whole.insert(unit) {
             self.enter_exactly(ir, unit);
         }
     }
 
-    /// Solves a unit anew, and all that it is tied to. How many ops that visited.
-    pub(super) fn redo_tied(&mut self, ir: &Scene<'_, A::Base>, unit: Op) -> usize {
+    /// Solves a unit anew, and all that it is connected to. How many ops that visited.
+    pub(super) fn redo_component(&mut self, ir: &AnalysisContext<'_, A::Base>, unit: Op) -> usize {
         let n_visits = self.n_visits;
-        let units = self.ties.tied(ir, unit);
-        if A::LINKS {
-            self.find_ports(ir, &units);
+        let units = self.call_index.component(ir, unit);
+        if self.calls == Calls::Joined {
+            self.find_summaries(ir, &units);
         }
         let all: FxHashSet<Op> = units.iter().copied().collect();
         let mut queue = std::mem::take(&mut self.queue);
@@ -133,8 +139,8 @@ impl<A: SparseForward> Sparse<A> {
         self.n_visits - n_visits
     }
 
-    /// Sweeps a unit that was reset.
-    pub(super) fn run_whole(&mut self, ir: &Scene<'_, A::Base>, unit: Op) {
+    /// Passes over a unit that was reset.
+    pub(super) fn run_whole(&mut self, ir: &AnalysisContext<'_, A::Base>, unit: Op) {
         let mut around = ir.parent_op(unit);
         self.contexts.depth = 1;
         while let Some(op) = around {

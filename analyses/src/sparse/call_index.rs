@@ -3,13 +3,13 @@
 //! # Notation
 //!
 //! A *unit* is what stands in a module or at the top of the file: a function, or anything else. Facts flow from one unit into another through
-//! calls and through nothing else. A unit is *tied* to those that it calls, to those that call it, and to what these are tied to. Names
+//! calls and through nothing else. A unit is *connected* to those that it calls, to those that call it, and to what these are connected to. Names
 //! decide, so that a call which is not understood ties as well as one that is.
 //!
 //! # Law
 //!
 //! After any edits the tables equal those made from scratch. *Cost.* They hold what defines or mentions a symbol, so a document without
-//! symbols that are mentioned costs nothing; an edit costs what it changes of them, and finding what a unit is tied to, what is found.
+//! symbols that are mentioned costs nothing; an edit costs what it changes of them, and finding what a unit is connected to, what is found.
 
 use noisy_syntax::{Delta, Ir, Name, Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,7 +19,7 @@ use crate::flow::Flow;
 
 /// What an op has to do with symbols.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Tie {
+struct SymbolOp {
     unit: Op,
     defines: Option<Name>,
     /// What it refers to; a call calls it.
@@ -27,7 +27,7 @@ struct Tie {
     is_call: bool,
 }
 
-impl Tie {
+impl SymbolOp {
     fn of(ir: &Ir, op: Op) -> Option<Self> {
         let rest = ir.op(op).extra.as_ref()?;
         let defines = rest.symbol.map(|it| it.0);
@@ -61,8 +61,8 @@ pub(super) fn unit_of(ir: &Ir, op: Op) -> Op {
 
 /// The calls in a document and what they may call.
 #[derive(Debug, Default)]
-pub(super) struct Ties {
-    of: FxHashMap<Op, Tie>,
+pub(super) struct CallIndex {
+    of: FxHashMap<Op, SymbolOp>,
     /// The calls in each unit that has any.
     calls: FxHashMap<Op, Vec<Op>>,
     /// The calls of each name.
@@ -84,7 +84,7 @@ fn remove<K: std::hash::Hash + Eq>(table: &mut FxHashMap<K, Vec<Op>>, key: &K, o
     }
 }
 
-impl Ties {
+impl CallIndex {
     /// Those of a whole document.
     pub(super) fn new(ir: &Ir) -> Self {
         let mut it = Self::default();
@@ -124,16 +124,16 @@ impl Ties {
         out
     }
 
-    /// Adds the tied units that name what an op names, and its own; `seen` are names that were asked for.
+    /// Adds the connected units that name what an op names, and its own; `seen` are names that were asked for.
     fn concerned(&self, op: Op, seen: &mut FxHashSet<Name>, out: &mut FxHashSet<Op>) {
         let Some(tie) = self.of.get(&op) else { return };
-        out.extend(Some(tie.unit).filter(|&it| self.is_tied(it)));
+        out.extend(Some(tie.unit).filter(|&it| self.is_connected(it)));
         for name in tie.defines.iter().chain(&tie.mentions) {
             // A mention that is no call says that anybody may call what it names.
             let always = !tie.is_call && tie.mentions.contains(name);
             let define = self.definitions.get(name).into_iter().flatten();
             let define = define.filter_map(|it| Some(self.of.get(it)?.unit));
-            out.extend(define.filter(|&it| always || self.is_tied(it)));
+            out.extend(define.filter(|&it| always || self.is_connected(it)));
             if seen.insert(*name) {
                 let callers = self.callers.get(name).into_iter().flatten();
                 out.extend(callers.filter_map(|it| Some(self.of.get(it)?.unit)));
@@ -143,7 +143,7 @@ impl Ties {
 
     /// Enters an op. Whether it names a symbol.
     fn insert(&mut self, ir: &Ir, op: Op) -> bool {
-        let Some(tie) = Tie::of(ir, op) else { return false };
+        let Some(tie) = SymbolOp::of(ir, op) else { return false };
         if tie.is_call {
             push(&mut self.calls, tie.unit, op);
             for &name in &tie.mentions {
@@ -181,13 +181,13 @@ impl Ties {
     }
 
     /// Whether a unit calls anything, or something in the document calls it.
-    pub(super) fn is_tied(&self, unit: Op) -> bool {
+    pub(super) fn is_connected(&self, unit: Op) -> bool {
         let name = self.of.get(&unit).and_then(|it| it.defines);
         self.calls.contains_key(&unit) || name.is_some_and(|it| self.callers.contains_key(&it))
     }
 
-    /// A unit and those that it is tied to, in textual order.
-    pub(super) fn tied(&self, ir: &Ir, unit: Op) -> Vec<Op> {
+    /// A unit and those that it is connected to, in textual order.
+    pub(super) fn component(&self, ir: &Ir, unit: Op) -> Vec<Op> {
         let mut seen: FxHashSet<Op> = FxHashSet::default();
         seen.insert(unit);
         let mut out = vec![unit];

@@ -1,0 +1,204 @@
+//! Where control goes by what is known of integers: which way a branch or choice takes, and how often a loop runs.
+
+use noisy_syntax::{AttrData, Form, Ir, Op, OpKind};
+
+use super::Flow;
+use crate::integer::fold;
+
+/// Where an integer lies, read as a signed number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interval {
+    /// Nowhere: it is never computed.
+    Empty,
+    /// Between two numbers, both included.
+    Within {
+        /// The least.
+        lo: i128,
+        /// The greatest.
+        hi: i128,
+        /// Bits of its type.
+        width: u32,
+    },
+    /// Nothing is known, or it is no integer.
+    Any,
+}
+
+impl Interval {
+    /// The bounds, if there are any.
+    pub fn bounds(self) -> Option<(i128, i128)> {
+        match self {
+            Interval::Within { lo, hi, .. } => Some((lo, hi)),
+            Interval::Empty | Interval::Any => None,
+        }
+    }
+}
+
+/// How often a loop runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trips {
+    /// At least.
+    pub least: u64,
+    /// At most, if there is a limit that the facts give.
+    pub most: Option<u64>,
+}
+
+impl Trips {
+    /// Nothing is known.
+    pub const ANY: Trips = Trips { least: 0, most: None };
+
+    /// Just so often.
+    pub fn exactly(n: u64) -> Self {
+        Trips { least: n, most: Some(n) }
+    }
+
+    /// The number, if there is only one.
+    pub fn count(self) -> Option<u64> {
+        self.most.filter(|&it| it == self.least)
+    }
+}
+
+/// Whether control may go from an op its way number `index` (successor, region; for `scf.condition` 0 is out of the loop, 1 around), by where the operand that
+/// decides lies ([`super::decider`]).
+pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
+    let (lo, hi, width) = match decider {
+        Interval::Empty => return false,
+        Interval::Any => return true,
+        Interval::Within { lo, hi, .. } if lo == hi => return takes(ir, op, index, lo),
+        Interval::Within { lo, hi, width } => (lo, hi, width),
+    };
+    let name = match ir.op(op).kind {
+        OpKind::CfSwitch => "case_values",
+        OpKind::ScfIndexSwitch => "cases",
+        _ => return true,
+    };
+    let Some(at) = way(ir, op, index).checked_sub(1) else { return true };
+    let case = cases(ir, op, name).and_then(|it| it.get(at).copied());
+    let unused = 128 - width;
+    case.is_none_or(|it| (lo..=hi).contains(&(it << unused >> unused)))
+}
+
+/// Whether an op goes its way number `index` (successor, region; for `scf.condition` 0 is out of the loop, 1 around) when its
+/// [`super::decider`] is this integer, sign-extended.
+fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
+    match ir.op(op).kind {
+        OpKind::CfCondBr | OpKind::ScfIf => (decider != 0) == (index == 0),
+        OpKind::ScfCondition => (decider != 0) == (index == 1),
+        OpKind::CfSwitch => {
+            cases(ir, op, "case_values").is_none_or(|it| taken(&it, decider) == index)
+        }
+        OpKind::ScfIndexSwitch => {
+            cases(ir, op, "cases").is_none_or(|it| taken(&it, decider) == way(ir, op, index))
+        }
+        _ => true,
+    }
+}
+
+/// Which way of a switch its successor or region number `index` is: 0 the default, then the cases. The custom form of `scf.index_switch`
+/// writes the default last, and regions are numbered as they are written.
+pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
+    let data = ir.op(op);
+    if data.kind != OpKind::ScfIndexSwitch || data.form == Form::Generic {
+        return index;
+    }
+    if index + 1 == data.regions.len() { 0 } else { index + 1 }
+}
+
+/// Where a switch goes: 0 is the default, then the cases.
+fn taken(cases: &[i128], decider: i128) -> usize {
+    cases.iter().position(|&it| it == decider).map_or(0, |it| it + 1)
+}
+
+/// The numbers of the cases of a switch.
+pub fn cases(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
+    match ir.interner.attr_data(ir.attr(op, name)?) {
+        AttrData::DenseArray { values, .. } => {
+            let number = |&it| match ir.interner.attr_data(it) {
+                AttrData::Int { value, .. } => Some(*value),
+                _ => None,
+            };
+            values.iter().map(number).collect()
+        }
+        AttrData::Elements(text, _) => elements(ir.interner.str(*text)),
+        _ => None,
+    }
+}
+
+/// The integers of `dense<[1, 2]>` or `dense<1>`.
+fn elements(text: &str) -> Option<Vec<i128>> {
+    let inside = text.strip_prefix("dense<")?.strip_suffix('>')?;
+    let inside = inside.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(inside);
+    let number = |it: &str| match it.trim() {
+        "true" => Some(-1),
+        "false" => Some(0),
+        it => it.parse().ok(),
+    };
+    inside.split(',').map(number).collect()
+}
+
+/// How often a [`Flow::For`] or [`Flow::Parallel`] runs its region, by the least and the greatest value of each of its operands, where they are known.
+pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -> Trips {
+    match Flow::of(ir, op) {
+        Flow::Parallel { first } => {
+            let n = first / 3;
+            (0..n).fold(Trips::exactly(1), |all, at| {
+                let dimension = [operand(at), operand(n + at), operand(2 * n + at)];
+                let it = match dimension {
+                    [Some(lower), Some(upper), Some(step)] => counted([lower, upper, step]),
+                    _ => Trips::ANY,
+                };
+                let most = match (all.most, it.most) {
+                    (Some(0), _) | (_, Some(0)) => Some(0),
+                    (Some(a), Some(b)) => a.checked_mul(b),
+                    _ => None,
+                };
+                Trips { least: all.least.saturating_mul(it.least), most }
+            })
+        }
+        _ => bounds(ir, op, operand).map_or(Trips::ANY, counted),
+    }
+}
+
+/// How often a loop runs from a lower bound up to an upper one, by a step.
+fn counted([lower, upper, step]: [(i128, i128); 3]) -> Trips {
+    if step.0 <= 0 {
+        return Trips::ANY;
+    }
+    let rounds = |from: i128, to: i128, step: i128| {
+        let n = if to > from { (to - from + step - 1) / step } else { 0 };
+        u64::try_from(n).unwrap_or(u64::MAX)
+    };
+    let most = rounds(lower.0, upper.1, step.0);
+    Trips { least: rounds(lower.1, upper.0, step.1), most: (most < u64::MAX).then_some(most) }
+}
+
+/// The lower bound, the upper bound and the step of a [`Flow::For`], each with its least and greatest value.
+pub fn bounds(
+    ir: &Ir,
+    op: Op,
+    operand: &dyn Fn(usize) -> Option<(i128, i128)>,
+) -> Option<[(i128, i128); 3]> {
+    match ir.op(op).kind {
+        OpKind::ScfFor => {
+            let [lower, upper, step] = [operand(0)?, operand(1)?, operand(2)?];
+            // Compared as unsigned numbers: the same as long as none is negative.
+            let differs = ir.attr(op, "unsignedCmp").is_some() && (lower.0 < 0 || upper.0 < 0);
+            (!differs).then_some([lower, upper, step])
+        }
+        OpKind::AffineFor => {
+            let AttrData::Int { value: step, .. } = *ir.interner.attr_data(ir.attr(op, "step")?)
+            else {
+                return None;
+            };
+            let constant = |at: usize| operand(at).filter(|it| it.0 == it.1).map(|it| it.0);
+            let lower_map = fold::map(ir, op, "lowerBoundMap")?;
+            let n = lower_map.n_inputs();
+            let lower = fold::evaluate(lower_map, &constant)?;
+            let upper_map = fold::map(ir, op, "upperBoundMap")?;
+            let upper = fold::evaluate(upper_map, &|at| constant(n + at))?;
+            let (lower, upper) =
+                (i128::from(*lower.iter().max()?), i128::from(*upper.iter().min()?));
+            Some([(lower, lower), (upper, upper), (step, step)])
+        }
+        _ => None,
+    }
+}

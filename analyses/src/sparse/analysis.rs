@@ -1,0 +1,174 @@
+//! What an analysis says of itself: its facts, its transfer function, and how it goes through loops and calls.
+
+use std::fmt::{Debug, Display};
+use std::ops::Deref;
+
+use noisy_syntax::{Ir, Op, Value};
+
+#[cfg(doc)]
+use crate::flow::Flow;
+use crate::flow::Interval;
+use crate::lattice::Lattice;
+
+/// The facts of an analysis: a lattice with a greatest element.
+///
+/// *Law.* Where a chain of facts may be endless, [`Domain::widened`] ends it: from any fact on, only finitely many calls of it with greater facts give
+/// another one. A lattice of finite height keeps the default.
+pub trait Domain: Lattice + Debug + Display {
+    /// The fact of a value that nothing is known about: the greatest.
+    fn unknown() -> Self;
+
+    /// What stands for `next`, which this fact became in a cycle; at least `next`.
+    #[must_use]
+    fn widened(&self, next: Self) -> Self {
+        next
+    }
+}
+
+/// What an analysis stands on, solved before.
+pub trait Base {
+    /// Where an integer lies: it decides where control goes and how often loops run.
+    fn interval(&self, ir: &Ir, value: Value) -> Interval;
+}
+
+/// An analysis that stands on nothing.
+impl Base for () {
+    fn interval(&self, _: &Ir, _: Value) -> Interval {
+        Interval::Any
+    }
+}
+
+/// What an analysis looks at: the program, and what was solved before. It reads as the [`Ir`].
+#[derive(Debug)]
+pub struct AnalysisContext<'a, B> {
+    /// The program.
+    pub ir: &'a Ir,
+    /// What the analysis stands on.
+    pub base: &'a B,
+}
+
+impl<B> Deref for AnalysisContext<'_, B> {
+    type Target = Ir;
+
+    fn deref(&self) -> &Ir {
+        self.ir
+    }
+}
+
+/// How an analysis goes through loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loops {
+    /// Each iteration starts from the join of all before it, widened after a few: the facts of any number of iterations.
+    Joined,
+    /// A loop with a known trip count is run that often, each iteration from what the one before yielded. With an unknown one, iterations are
+    /// joined until nothing changes but facts that are saturated ([`SparseForward::unbounded`]).
+    Replayed,
+}
+
+/// How an analysis goes through calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calls {
+    /// It does not: the transfer function says what a call gives.
+    Opaque,
+    /// Facts flow into private functions from all who call them, joined, and back from what they return (`calls.rs`). The lattice must be of finite
+    /// height.
+    Joined,
+    /// Calls are followed into their callees, each of which is analyzed for each vector of arguments apart (`contexts.rs`). Growth in a recursion ends
+    /// where facts are saturated ([`SparseForward::unbounded`]).
+    Apart,
+}
+
+/// A forward analysis with a fact per value.
+///
+/// *Law.* `transfer` is monotone in the facts of the operands and reads nothing that changes but through its context. It terminates because facts are of finite
+/// height, or are widened ([`Domain::widened`], where loops are joined), or saturate ([`SparseForward::unbounded`], where loops are replayed or calls are kept apart).
+/// Whatever is left is ended by a budget of visits, and unknown then.
+pub trait SparseForward: Debug {
+    /// The facts.
+    type Fact: Domain;
+
+    /// What it stands on, solved before.
+    type Base: Base;
+
+    /// How it goes through loops.
+    const LOOPS: Loops = Loops::Joined;
+
+    /// How it goes through calls; always the same.
+    fn calls(&self) -> Calls {
+        Calls::Opaque
+    }
+
+    /// Whether a value has a fact; the others keep bottom.
+    fn carries(&self, _ir: &Ir, _value: Value) -> bool {
+        true
+    }
+
+    /// The fact of a result of an op from those of its operands (unknown for operands that carry none).
+    fn transfer(
+        &mut self,
+        cx: &AnalysisContext<'_, Self::Base>,
+        op: Op,
+        result: usize,
+        operands: &[Self::Fact],
+    ) -> Self::Fact;
+
+    /// The fact of argument number `index` of a region that nothing flows into: of a function that anybody may call, or one that an op sets itself, as a
+    /// loop does its induction variable; from the facts of the operands of that op.
+    fn entry(
+        &mut self,
+        _cx: &AnalysisContext<'_, Self::Base>,
+        _op: Op,
+        _index: usize,
+        _argument: Value,
+        _operands: &[Self::Fact],
+    ) -> Self::Fact {
+        Self::Fact::unknown()
+    }
+
+    /// What a value is known to have, given what was computed for it: the lower of that and what the text or the base says.
+    fn refine(
+        &self,
+        _cx: &AnalysisContext<'_, Self::Base>,
+        _value: Value,
+        fact: Self::Fact,
+    ) -> Self::Fact {
+        fact
+    }
+
+    /// For a fact that is *saturated*, so large that larger ones say no more: what stands for one that goes on to grow from there, which is saturated too. `None`
+    /// for every other fact.
+    fn unbounded(&self, _fact: &Self::Fact) -> Option<Self::Fact> {
+        None
+    }
+
+    /// Where an integer lies by its fact; an analysis that knows nothing of integers asks its base.
+    fn interval(
+        &self,
+        cx: &AnalysisContext<'_, Self::Base>,
+        value: Value,
+        _fact: &Self::Fact,
+    ) -> Interval {
+        cx.base.interval(cx.ir, value)
+    }
+
+    /// The ops to visit again when a value moved in the base.
+    fn concerned(
+        &self,
+        _cx: &AnalysisContext<'_, Self::Base>,
+        _moved: Value,
+        _enter: &mut dyn FnMut(Op),
+    ) {
+    }
+
+    /// The ops that look at what an op is made of, or was before an edit, not only at the facts of its results.
+    fn looked_through(
+        &self,
+        _cx: &AnalysisContext<'_, Self::Base>,
+        _op: Op,
+        _enter: &mut dyn FnMut(Op),
+    ) {
+    }
+
+    /// The ops that read what this op said when they were visited, not by its results; it may have left.
+    fn readers(&self, _op: Op, _enter: &mut dyn FnMut(Op)) {}
+}

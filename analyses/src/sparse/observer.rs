@@ -1,0 +1,109 @@
+//! Who watches the solver at work: what happens in the iterations of a cycle is not in the facts that are left when it ends.
+
+use std::fmt::Debug;
+
+use noisy_syntax::Op;
+
+use super::{AnalysisContext, SparseForward};
+
+/// An iteration of a cycle: its op, and which one it is, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// The loop, or the op that holds the region with the cycle.
+    pub op: Op,
+    /// From 1.
+    pub number: u64,
+}
+
+/// What iterating a loop was like.
+#[derive(Debug)]
+pub struct LoopTrace<'a, F> {
+    /// The carried facts at the start of each iteration, the first few of them.
+    pub starts: &'a [Vec<F>],
+    /// Whether they went on changing, in saturated facts, when the iteration was ended.
+    pub is_unbounded: bool,
+    /// How often the loop runs, if the text says so.
+    pub trip_count: Option<u64>,
+}
+
+/// An argument of a block that went on to change, in saturated facts, when the passes over its cycle were ended.
+#[derive(Debug)]
+pub struct GrowthTrace<F> {
+    /// The label of the block.
+    pub label: Op,
+    /// Which argument.
+    pub index: usize,
+    /// The operand of the first branch in the text that goes back to the block, for this argument.
+    pub carrier: Option<(Op, usize)>,
+    /// The place of the block in the order of the cycle.
+    pub start: u32,
+    /// The last place from which a branch goes back to it.
+    pub end: u32,
+    /// The passes in which its fact changed, from 1, with what it became.
+    pub moves: Vec<(u64, F)>,
+}
+
+/// Told what the solver does, as it does it. `rounds` are the iterations of the cycles around, outermost first.
+pub trait Observer<A: SparseForward>: Debug {
+    /// The analysis computed a fact of a result.
+    fn computed(
+        &mut self,
+        _analysis: &A,
+        _cx: &AnalysisContext<'_, A::Base>,
+        _computed: Computed<'_, A::Fact>,
+        _rounds: &[Round],
+    ) {
+    }
+
+    /// A loop was iterated.
+    fn looped(
+        &mut self,
+        _analysis: &A,
+        _cx: &AnalysisContext<'_, A::Base>,
+        _op: Op,
+        _trace: &LoopTrace<'_, A::Fact>,
+        _rounds: &[Round],
+    ) {
+    }
+
+    /// A cycle of blocks was passed over until only these arguments of its heads changed, in textual order. The place of an op is that of its block in
+    /// the order of the cycle, if it is in there.
+    fn cycled(
+        &mut self,
+        _analysis: &A,
+        _cx: &AnalysisContext<'_, A::Base>,
+        _op: Op,
+        _growths: &[GrowthTrace<A::Fact>],
+        _place: &dyn Fn(Op) -> Option<u32>,
+        _rounds: &[Round],
+    ) {
+    }
+
+    /// What follows is about a function in one of its contexts, in a turn of its recursion, from 1.
+    fn enter(&mut self, _function: Op, _context: u32, _turn: u64) {}
+
+    /// What was entered last is done.
+    fn leave(&mut self) {}
+
+    /// What was noted about an op (or label) is to be forgotten: it is visited anew, it left, or it is dead.
+    fn forget(&mut self, _op: Op) {}
+
+    /// Everything is to be forgotten.
+    fn clear(&mut self) {}
+}
+
+/// Nobody watches.
+impl<A: SparseForward> Observer<A> for () {}
+
+/// A fact that was computed, and what it was computed from.
+#[derive(Clone, Copy, Debug)]
+pub struct Computed<'a, F> {
+    /// The op.
+    pub op: Op,
+    /// Which result.
+    pub result: usize,
+    /// The facts of the operands.
+    pub operands: &'a [F],
+    /// The fact.
+    pub fact: &'a F,
+}
