@@ -24,7 +24,7 @@ mod typing;
 
 use std::ops::Range;
 
-use noisy_syntax::{Category, Op, OpKind, Source};
+use noisy_syntax::{Category, Form, Op, OpKind, Problem, Source};
 
 pub use typing::format_on_type;
 
@@ -115,15 +115,17 @@ fn top_level(source: &Source) -> impl Iterator<Item = Range<usize>> + '_ {
 /// The first place that does not follow the grammar, of those wanted.
 fn unparsed(source: &Source, is_wanted: impl Fn(&Range<usize>) -> bool) -> Option<Unparsed> {
     let problems = source.problems().into_iter();
+    let is_syntax = |op: Op, it: &Problem| {
+        it.category() == Category::Syntax || source.ir().op(op).form == Form::Broken
+    };
     let wrong = problems
-        .filter(|(_, range, it)| it.category == Category::Syntax && is_wanted(range))
+        .filter(|(op, range, it)| is_syntax(*op, it) && is_wanted(range))
         .map(|(_, range, it)| Unparsed { range, message: it.message });
     wrong.min_by_key(|it| it.range.start)
 }
 
 /// Whether an item is one whose inside is known.
 fn is_known(source: &Source, op: Op) -> bool {
-    use noisy_syntax::Form;
     let data = source.ir().op(op);
     match data.kind {
         OpKind::Junk | OpKind::Resources => false,

@@ -9,7 +9,7 @@ use noisy_syntax::dialect::{Buffer, Effects, Speculation};
 use noisy_syntax::{Def, Dim, Ir, Op, OpKind, Region, Traits, TypeData, Value};
 use smallvec::SmallVec;
 
-use crate::rewrite::{constants, operand};
+use crate::values::{int_of, operand};
 
 /// Accesses, each with the buffer it goes to, if that is known.
 pub type Accesses = SmallVec<[(Access, Option<Value>); 2]>;
@@ -75,7 +75,7 @@ pub fn is_speculatable(ir: &Ir, op: Op) -> bool {
 
 /// Whether an op by itself is defined for all operands.
 fn is_defined(ir: &Ir, op: Op) -> bool {
-    let int = |at: usize| operand(ir, op, at).and_then(|it| constants::int_of(ir, it));
+    let int = |at: usize| operand(ir, op, at).and_then(|it| int_of(ir, it));
     let kind = ir.op(op).kind;
     match kind.spec().speculation {
         Speculation::Never if kind == OpKind::Unknown => foreign::is_always_defined(ir, op),

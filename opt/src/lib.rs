@@ -2,16 +2,24 @@
 //!
 //! | module | what | knows nothing of |
 //! |---|---|---|
+//! | [`values`], [`predicate`] | what is known of values by the ops that define them; predicates of comparisons | rewriting |
 //! | [`effects`] | which memory an op touches, whether it may be erased or moved | rewriting |
 //! | [`rewrite`] | the rewriter, the greedy driver, constants, blocks | which patterns there are |
-//! | [`fold`] | folds, by the table of the constants analysis | patterns |
-//! | [`patterns`] | rewriting rules by dialect | passes |
-//! | [`passes`] | the passes and the table of them | flags, files |
-//! | [`driver`] | flags, pipelines, the pass manager, diagnostics | what passes do |
+//! | [`patterns`] | rewriting rules by dialect | folds, passes |
+//! | [`fold`] | folds, by the table of the constants analysis | passes |
+//! | [`diagnostics`], [`timing`] | what is told of a run | passes |
+//! | [`pass`] | what a pass is, its options, what it works with | which passes there are |
+//! | [`passes`] | the passes and the table of them | pipelines, flags, files |
+//! | [`driver`] | flags, pipelines, the pass manager | what passes do |
 
+pub mod diagnostics;
 pub mod driver;
 pub mod effects;
 pub mod fold;
+pub mod pass;
 pub mod passes;
 pub mod patterns;
+pub mod predicate;
 pub mod rewrite;
+pub mod timing;
+pub mod values;

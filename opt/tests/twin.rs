@@ -1,11 +1,11 @@
 //! Random programs run the same before and after passes. What runs them is an interpreter of its own, which shares nothing with the
 //! folds, patterns and analyses.
 
-use noisy_opt::driver::diagnostics::{Input, Sink};
+use noisy_opt::diagnostics::{Input, Sink};
 use noisy_opt::driver::manager::{Manager, Settings};
 use noisy_opt::driver::pipeline::Pipeline;
-use noisy_opt::driver::timing::Timing;
 use noisy_opt::driver::wrap;
+use noisy_opt::timing::Timing;
 use noisy_syntax::{AttrData, Block, Ir, Op, Region, Source, TypeData, Value, print};
 use proptest::prelude::*;
 use std::collections::HashMap;

@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_int, c_void};
 
 use highs::{Col, Model, RowProblem, Sense, SolvedModel};
 
-use crate::model::{Column, Row};
+use crate::program::{Column, Row};
 use crate::{Error, Limits};
 
 pub(crate) fn build(columns: &[Column], rows: &[Row]) -> Option<Model> {

@@ -4,11 +4,13 @@
 mod highs;
 mod linear;
 mod model;
+mod program;
 
 use std::time::{Duration, Instant};
 
 pub use self::linear::{Basis, LinearProgram, Optimum};
-pub use self::model::{Column, Model, Row, Solution, Status};
+pub use self::model::{Model, Solution, Status};
+pub use self::program::{Column, Row};
 
 /// When a run ends early. The default never asks to stop.
 #[derive(Clone, Copy)]

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 use highs::{HighsModelStatus, Model};
 
 use crate::highs::{build, check, iterations, run};
-use crate::model::Column;
+use crate::program::Column;
 use crate::{Error, Limits};
 
 /// A linear program whose rows, costs and bounds change; each solve starts from the basis of the one before.

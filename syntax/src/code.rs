@@ -3,7 +3,18 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use crate::Category;
+/// The family of a problem; each is a category of the diagnostics that users see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Category {
+    /// The text does not follow the grammar.
+    Syntax,
+    /// A name is not defined, defined twice, or out of reach.
+    Name,
+    /// Types or counts do not agree, or a literal does not fit its type.
+    Type,
+    /// The program is well-formed text that a verifier rejects.
+    Structure,
+}
 
 macro_rules! codes {
     ($($variant:ident = $name:literal,)*) => {
@@ -190,7 +201,7 @@ mod tests {
     /// The codes and families of what is wrong with a program.
     fn wrong(text: &str) -> Vec<(Code, Category)> {
         let problems = Source::new(text).problems();
-        let mut out: Vec<_> = problems.iter().map(|it| (it.2.code, it.2.category)).collect();
+        let mut out: Vec<_> = problems.iter().map(|it| (it.2.code, it.2.category())).collect();
         out.dedup();
         out
     }

@@ -5,8 +5,8 @@
 //! describes, with a file for each idea in it; `opaque.rs` guesses at ops that no table knows. Types and attributes inside are
 //! the business of `value_reader.rs` and the chumsky grammar in `values.rs`.
 //!
-//! *Who writes what.* The custom form is printed from the same description: next to each reader here stands its writer, an
-//! `impl` of the printer of [`crate::print`].
+//! *Who writes what.* The custom form is printed from the same description: the writer of what a file here reads stands in the file of
+//! the same name in `print/`.
 //!
 //! *Cost.* A plain op allocates nothing: its type is found by its spelling, its operands fit where they are.
 
@@ -38,16 +38,15 @@ mod value_reader;
 mod values;
 mod words;
 
-pub(crate) use elements::round_to;
 pub use parsed::{
     AliasUse, Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor,
     ParsedSymbol,
 };
-pub(crate) use spelling::{prefixed_len, string_len, unescape};
 pub use words::MAX_DEPTH;
 
-pub use crate::resolve::Aliases;
-use crate::{Attr, Interner, Token, Type};
+use rustc_hash::FxHashMap;
+
+use crate::{Attr, Interner, Name, Token, Type};
 
 /// What an alias stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +56,9 @@ pub enum Alias {
     /// `#name = attribute`; [`Attr::UNKNOWN`] if the attribute has a problem.
     Attr(Attr),
 }
+
+/// What aliases stand for, by name with sigil (`!ty`, `#map`).
+pub type Aliases = FxHashMap<Name, Alias>;
 
 /// What the grammar of an item may look at besides its tokens.
 #[derive(Debug)]

@@ -6,10 +6,17 @@ use std::fmt::Write as _;
 use std::hash::BuildHasher as _;
 
 use hashbrown::HashTable;
-use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
+
+mod compare;
+mod data;
+mod foreign;
+mod text;
 
 use crate::slack::{keep_slack, keep_slack_in_map};
 use crate::{Attr, Name, OpKind, Type};
+pub use data::{AttrData, Dim, LocationPart, Sign, TypeData};
+pub(crate) use text::{AliasNames, Text, Types};
 
 /// The interners of one document.
 #[derive(Debug)]
@@ -31,191 +38,6 @@ pub struct Interner {
 
 /// Texts longer than this are read again each time.
 const LONGEST_REMEMBERED: usize = 256;
-
-/// Signedness of an integer type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Sign {
-    /// `i32`
-    Signless,
-    /// `si32`
-    Signed,
-    /// `ui32`
-    Unsigned,
-}
-
-/// A dimension of a shape.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dim {
-    /// `4`
-    Fixed(u64),
-    /// `?`
-    Dynamic,
-    /// `[4]`, in vectors.
-    Scalable(u64),
-}
-
-/// A type. Printed by [`Interner::type_text`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum TypeData {
-    /// Not known: the text gives none, or it is broken. Agrees with every type.
-    Unknown,
-    /// `i32`, `si8`, `ui4`
-    Int {
-        /// Bits.
-        width: u32,
-        /// Signedness.
-        sign: Sign,
-    },
-    /// `f32`, `bf16`, `f8E4M3FN`: the keyword.
-    Float(&'static str),
-    /// `index`
-    Index,
-    /// `none`
-    None,
-    /// `token`
-    Token,
-    /// `(i32) -> i32`
-    Function {
-        /// Inputs.
-        inputs: Box<[Type]>,
-        /// Results.
-        results: Box<[Type]>,
-    },
-    /// `vector<4x[8]xf32>`
-    Vector {
-        /// The shape.
-        dims: Box<[Dim]>,
-        /// The element type.
-        element: Type,
-    },
-    /// `tensor<4x?xf32, #enc>`; without dims `tensor<*xf32>`.
-    Tensor {
-        /// The shape.
-        dims: Option<Box<[Dim]>>,
-        /// The element type.
-        element: Type,
-        /// The encoding.
-        encoding: Option<Attr>,
-    },
-    /// `memref<4xf32, #map, 3>`; without dims `memref<*xf32>`.
-    MemRef {
-        /// The shape.
-        dims: Option<Box<[Dim]>>,
-        /// The element type.
-        element: Type,
-        /// Layout and memory space, as written.
-        rest: Box<[Attr]>,
-    },
-    /// `complex<f32>`
-    Complex(Type),
-    /// `tuple<i32, f32>`
-    Tuple(Box<[Type]>),
-    /// `!dialect.name<body>` or `!dialect<body>`, without the `!`; `!noisy<i32>` and `!noisy.i32<1>` are `noisy.i32`.
-    Dialect(Name),
-}
-
-/// An attribute. Printed by [`Interner::attr_text`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum AttrData {
-    /// `unit`, and every name of a dictionary without a value.
-    Unit,
-    /// `true`, `false`
-    Bool(bool),
-    /// An integer of a type, reduced to the width of the type and then sign-extended (wide ones as [`AttrData::Text`]).
-    Int {
-        /// The value; for unsigned types not sign-extended.
-        value: i128,
-        /// Its type.
-        ty: Type,
-    },
-    /// A float of a type: the bits of the value as f64.
-    Float {
-        /// Bits of the f64.
-        bits: u64,
-        /// Its type.
-        ty: Type,
-    },
-    /// A string, unescaped (bytes that are no UTF-8 are kept escaped), with its type if one is given.
-    String(Name, Option<Type>),
-    /// `[a, b]`
-    Array(Box<[Attr]>),
-    /// `{a = 1, b}`, sorted by name.
-    Dict(Box<[(Name, Attr)]>),
-    /// `@a::@b`
-    Symbol(Box<[Name]>),
-    /// A type as an attribute.
-    Type(Type),
-    /// `array<i32: 1, 2>`
-    DenseArray {
-        /// Element type.
-        element: Type,
-        /// The elements, integers or floats as attributes.
-        values: Box<[Attr]>,
-    },
-    /// `affine_map<...>` or `affine_set<...>`.
-    Affine(crate::affine::Affine),
-    /// `dense<...> : T`, `sparse<...>`, `dense_resource<...>`, canonical text before the colon, and the type.
-    Elements(Name, Type),
-    /// `loc(...)`: its parts in the order of the text. Locations within it are attributes of their own, so that one that is made of
-    /// aliases of aliases takes as much room as it is written with.
-    Location(Box<[LocationPart]>),
-    /// `#dialect.name<body>`, `strided<...>`, `distinct[0]<...>`: canonical text, and the type if one follows.
-    Text(Name, Option<Type>),
-    /// Not known: the text is broken here.
-    Unknown,
-}
-
-/// A part of a location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LocationPart {
-    /// Text.
-    Text(Name),
-    /// A location, without `loc(` and `)`.
-    Location(Attr),
-    /// An attribute.
-    Attr(Attr),
-}
-
-impl Type {
-    /// See [`TypeData::Unknown`].
-    pub const UNKNOWN: Type = Type(0);
-    /// `!noisy.i32`
-    pub const NOISY: Type = Type(1);
-    /// `i1`
-    pub const I1: Type = Type(2);
-    /// `i64`, of integers without a type.
-    pub const I64: Type = Type(3);
-    /// `f64`, of floats without a type.
-    pub const F64: Type = Type(4);
-    /// `index`
-    pub const INDEX: Type = Type(5);
-    /// `none`
-    pub const NONE: Type = Type(6);
-}
-
-impl Attr {
-    /// See [`AttrData::Unknown`].
-    pub const UNKNOWN: Attr = Attr(0);
-    /// `unit`
-    pub const UNIT: Attr = Attr(1);
-}
-
-impl Default for Type {
-    fn default() -> Self {
-        Type::UNKNOWN
-    }
-}
-
-impl Default for Attr {
-    fn default() -> Self {
-        Attr::UNKNOWN
-    }
-}
-
-impl Name {
-    /// The empty string.
-    pub const EMPTY: Name = Name(0);
-}
 
 impl Default for Interner {
     fn default() -> Self {
@@ -372,14 +194,14 @@ impl Interner {
 
     /// A type as MLIR writes it in full: `!noisy.i32`, `tensor<4xf32>`.
     pub fn type_text(&self, ty: Type) -> String {
-        let mut text = crate::print::Text::new(self, None);
+        let mut text = Text::new(self, None);
         text.ty(ty);
         text.out
     }
 
     /// An attribute as MLIR's generic form writes it.
     pub fn attr_text(&self, attr: Attr) -> String {
-        let mut text = crate::print::Text::new(self, None);
+        let mut text = Text::new(self, None);
         text.attr(attr);
         text.out
     }
@@ -387,36 +209,30 @@ impl Interner {
     /// A type for people to read: one that is long is cut in the middle, so that this takes bounded time and room however often an alias
     /// is used in another.
     pub fn short_type_text(&self, ty: Type) -> String {
-        let mut text = crate::print::Text::short(self);
+        let mut text = Text::short(self);
         text.ty(ty);
         text.finish_short()
     }
 
     /// An attribute for people to read, as [`Self::short_type_text`].
     pub fn short_attr_text(&self, attr: Attr) -> String {
-        let mut text = crate::print::Text::short(self);
+        let mut text = Text::short(self);
         text.attr(attr);
         text.finish_short()
     }
 
     /// A type as text of at most so many bytes; `None` if it is longer.
     pub fn bounded_type_text(&self, ty: Type, most: usize) -> Option<String> {
-        let mut text = crate::print::Text::bounded(self, most);
+        let mut text = Text::bounded(self, most);
         text.ty(ty);
         text.finish_bounded()
     }
 
     /// An attribute as text of at most so many bytes; `None` if it is longer.
     pub(crate) fn bounded_attr_text(&self, attr: Attr, most: usize) -> Option<String> {
-        let mut text = crate::print::Text::bounded(self, most);
+        let mut text = Text::bounded(self, most);
         text.attr(attr);
         text.finish_bounded()
-    }
-
-    /// Whether two types are the same but for blanks in the bodies of types and attributes of other dialects, where blanks say nothing.
-    /// Compares each pair of parts once.
-    pub(crate) fn is_same_type(&self, a: Type, b: Type) -> bool {
-        Comparison { interner: self, seen: FxHashSet::default() }.types(a, b)
     }
 
     /// `i1`, or a shape of it; of an unknown type, that.
@@ -466,93 +282,6 @@ impl Interner {
         let (n, t, a) = (self.ends.len(), self.types.len(), self.attrs.len());
         let _ = write!(out, "{n} names, {t} types, {a} attributes");
         out
-    }
-}
-
-/// A comparison of two types that takes each pair of parts once, however often they are used.
-struct Comparison<'a> {
-    interner: &'a Interner,
-    seen: FxHashSet<(bool, u32, u32)>,
-}
-
-impl Comparison<'_> {
-    fn types(&mut self, a: Type, b: Type) -> bool {
-        if a == b || !self.seen.insert((false, a.0, b.0)) {
-            return true;
-        }
-        match (self.interner.type_data(a), self.interner.type_data(b)) {
-            (TypeData::Dialect(a), TypeData::Dialect(b)) => self.texts(*a, *b),
-            (TypeData::Complex(a), TypeData::Complex(b)) => self.types(*a, *b),
-            (TypeData::Tuple(a), TypeData::Tuple(b)) => self.type_lists(a, b),
-            (
-                TypeData::Function { inputs, results },
-                TypeData::Function { inputs: other_inputs, results: other_results },
-            ) => self.type_lists(inputs, other_inputs) && self.type_lists(results, other_results),
-            (
-                TypeData::Vector { dims, element },
-                TypeData::Vector { dims: other_dims, element: other },
-            ) => dims == other_dims && self.types(*element, *other),
-            (
-                TypeData::Tensor { dims, element, encoding },
-                TypeData::Tensor { dims: other_dims, element: other, encoding: other_encoding },
-            ) => {
-                let same_encoding = match (encoding, other_encoding) {
-                    (Some(a), Some(b)) => self.attrs(*a, *b),
-                    (a, b) => a == b,
-                };
-                same_encoding && dims == other_dims && self.types(*element, *other)
-            }
-            (
-                TypeData::MemRef { dims, element, rest },
-                TypeData::MemRef { dims: other_dims, element: other, rest: other_rest },
-            ) => {
-                dims == other_dims
-                    && self.attr_lists(rest, other_rest)
-                    && self.types(*element, *other)
-            }
-            _ => false,
-        }
-    }
-
-    fn type_lists(&mut self, a: &[Type], b: &[Type]) -> bool {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.types(*a, *b))
-    }
-
-    fn attr_lists(&mut self, a: &[Attr], b: &[Attr]) -> bool {
-        a.len() == b.len() && a.iter().zip(b).all(|(a, b)| self.attrs(*a, *b))
-    }
-
-    fn attrs(&mut self, a: Attr, b: Attr) -> bool {
-        if a == b || !self.seen.insert((true, a.0, b.0)) {
-            return true;
-        }
-        let opt_types = |it: &mut Self, a: Option<Type>, b: Option<Type>| match (a, b) {
-            (Some(a), Some(b)) => it.types(a, b),
-            (a, b) => a == b,
-        };
-        match (self.interner.attr_data(a), self.interner.attr_data(b)) {
-            (AttrData::Text(a, ty), AttrData::Text(b, other)) => {
-                self.texts(*a, *b) && opt_types(self, *ty, *other)
-            }
-            (AttrData::Elements(a, ty), AttrData::Elements(b, other)) => {
-                self.texts(*a, *b) && self.types(*ty, *other)
-            }
-            (AttrData::Int { value: a, ty }, AttrData::Int { value: b, ty: other }) => {
-                a == b && self.types(*ty, *other)
-            }
-            (AttrData::Type(a), AttrData::Type(b)) => self.types(*a, *b),
-            (AttrData::Array(a), AttrData::Array(b)) => self.attr_lists(a, b),
-            (AttrData::Dict(a), AttrData::Dict(b)) => {
-                a.len() == b.len()
-                    && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && self.attrs(a.1, b.1))
-            }
-            _ => false,
-        }
-    }
-
-    fn texts(&self, a: Name, b: Name) -> bool {
-        let [a, b] = [a, b].map(|it| self.interner.str(it));
-        a.split_whitespace().flat_map(str::bytes).eq(b.split_whitespace().flat_map(str::bytes))
     }
 }
 

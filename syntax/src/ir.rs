@@ -1,7 +1,7 @@
 //! The IR: ops, values, blocks and regions in arenas, with where each of them stands in the text.
 //!
 //! *Coordinates.* Nothing stores an offset into the file. Every item stores its length, regions keep their items in a
-//! [`crate::seq`] that sums lengths, and everything named inside an op is a [`Span`] in the op's *own text*: the text of the op
+//! [`crate::ir::seq`] that sums lengths, and everything named inside an op is a [`Span`] in the op's *own text*: the text of the op
 //! with the interiors of its regions cut out, from the start of its leading trivia (blanks and comments). An edit
 //! thus changes the lengths on the path to the root and nothing else. [`Ir::absolute`] adds it all up.
 //!
@@ -9,14 +9,19 @@
 //! labels; the block before the first label has none. The root region holds the chunks of the file (one, unless
 //! `// -----` splits it), each an item with one region, so that the file is a tree of one kind of node.
 
+pub(crate) mod names;
+mod position;
+pub(crate) mod seq;
+
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
 use crate::{
     Alias, AliasUse, Attr, Block, Form, Interner, Name, Op, OpKind, Problem, Region, Span, Type,
-    Value, dialect, seq,
+    Value, dialect,
 };
+pub use seq::Iter as Items;
 
 /// An item of a region and, if it is an op, everything the IR knows of it.
 #[derive(Debug)]
@@ -190,7 +195,7 @@ pub struct Ir {
     pub(crate) free_values: Vec<Value>,
     pub(crate) free_blocks: Vec<Block>,
     pub(crate) free_regions: Vec<Region>,
-    pub(crate) names: crate::resolve::Names,
+    pub(crate) names: names::Names,
     /// Interned strings, types and attributes.
     pub interner: Interner,
     pub(crate) root: Region,
@@ -321,6 +326,18 @@ impl Ir {
         items.take_while(|&op| self.op(op).kind != OpKind::Label)
     }
 
+    /// The regions of an op in the order of the generic form.
+    pub(crate) fn ordered_regions(&self, op: Op) -> Vec<Region> {
+        let data = self.op(op);
+        let mut regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
+        if data.kind == OpKind::ScfIndexSwitch && data.form == Form::Custom {
+            // The default stands last in the custom form.
+            let default = regions.pop();
+            regions.splice(0..0, default);
+        }
+        regions
+    }
+
     /// The last op of a block, whether or not it is a terminator.
     pub fn last_op(&self, block: Block) -> Option<Op> {
         let data = self.block(block);
@@ -388,86 +405,6 @@ impl Ir {
         }
     }
 
-    /// Bytes of an item, own text and regions.
-    pub fn len(&self, op: Op) -> usize {
-        let data = self.op(op);
-        let regions = data.regions.iter().map(|&(_, region)| self.region_len(region));
-        data.own_len as usize + regions.sum::<usize>()
-    }
-
-    /// Bytes of the inside of a region.
-    pub fn region_len(&self, region: Region) -> usize {
-        let data = self.region(region);
-        (seq::total(self, region).bytes + data.tail) as usize
-    }
-
-    /// Where an item starts in the file, its leading trivia included, in bytes.
-    pub fn start(&self, op: Op) -> usize {
-        let data = self.op(op);
-        seq::offset(self, op) + self.region_start(data.parent)
-    }
-
-    /// Where the inside of a region starts in the file, in bytes.
-    pub fn region_start(&self, region: Region) -> usize {
-        let Some(parent) = self.region(region).parent else { return 0 };
-        let mut at = self.start(parent);
-        for &(own, it) in &self.op(parent).regions {
-            if it == region {
-                return at + own as usize;
-            }
-            at += self.region_len(it);
-        }
-        at
-    }
-
-    /// Turns a span of an op's own text into a range of the file, in bytes.
-    pub fn absolute(&self, op: Op, span: Span) -> Range<usize> {
-        let start = self.start(op);
-        self.absolute_at(op, start, span)
-    }
-
-    /// As [`Ir::absolute`], for who knows where the op starts.
-    pub fn absolute_at(&self, op: Op, start: usize, span: Span) -> Range<usize> {
-        let (mut from, mut to) = (start + span.start as usize, start + span.end as usize);
-        for &(own, region) in &self.op(op).regions {
-            let len = self.region_len(region);
-            // A span that ends right behind `{` ends before the region, one that starts there starts before `}`. Where no `}` is, both
-            // are the end.
-            let unclosed = span.start >= own && !self.region(region).closed;
-            if unclosed || span.start > own || (span.start == own && span.end > span.start) {
-                from += len;
-            }
-            if unclosed || span.end > own {
-                to += len;
-            }
-        }
-        from..to
-    }
-
-    /// The item (no chunk) that starts at a byte of the file, and where its region starts.
-    pub(crate) fn item_starting_at(&self, offset: usize) -> Option<(Op, usize)> {
-        let mut region = self.root;
-        let mut base = 0;
-        'descend: loop {
-            let (op, at) = seq::find(self, region, offset - base)?;
-            let mut start = base + at;
-            let data = self.op(op);
-            if start == offset && data.kind != OpKind::Chunk {
-                return Some((op, base));
-            }
-            for &(own, inner) in &data.regions {
-                let from = start + own as usize;
-                let len = self.region_len(inner);
-                if offset >= from && offset < from + len {
-                    (region, base) = (inner, from);
-                    continue 'descend;
-                }
-                start += len;
-            }
-            return None;
-        }
-    }
-
     /// How many regions are around a region, chunks not counted.
     pub(crate) fn depth(&self, region: Region) -> usize {
         let mut depth = 0;
@@ -513,51 +450,6 @@ impl Ir {
                 return dialect::inner_dialect(around, name);
             }
             at = data.parent;
-        }
-    }
-
-    /// The text range of an op without its leading trivia, in bytes of the file.
-    pub fn range(&self, op: Op) -> Range<usize> {
-        let start = self.start(op);
-        start + self.op(op).lead as usize..start + self.len(op)
-    }
-
-    /// The range of an op's name as written.
-    pub fn name_range(&self, op: Op) -> Range<usize> {
-        self.absolute(op, self.op(op).name_span)
-    }
-
-    /// The part of an op that stands for it in a diagnostic: from its first token to its end or, if it has regions, to
-    /// the end of its header.
-    pub fn head_range(&self, op: Op) -> Range<usize> {
-        let data = self.op(op);
-        let end = data.regions.first().map_or(data.own_len, |&(own, _)| own.saturating_sub(1));
-        let range = self.absolute(op, Span::new(data.lead, end.max(data.lead)));
-        range.start..range.end
-    }
-
-    /// The innermost item whose text (leading trivia included) holds the byte, with labels and chunks.
-    pub fn item_at(&self, offset: usize) -> Option<Op> {
-        let mut region = self.root;
-        let mut base = 0;
-        let mut found = None;
-        'descend: loop {
-            let Some((op, at)) = seq::find(self, region, offset.saturating_sub(base)) else {
-                return found;
-            };
-            found = Some(op);
-            let mut start = base + at;
-            for &(own, inner) in &self.op(op).regions {
-                let from = start + own as usize;
-                let len = self.region_len(inner);
-                if offset >= from && offset < from + len {
-                    region = inner;
-                    base = from;
-                    continue 'descend;
-                }
-                start += len;
-            }
-            return found;
         }
     }
 

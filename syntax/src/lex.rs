@@ -12,6 +12,7 @@
 
 use std::ops::Range;
 
+use crate::identifier::{BARE, BARE_START, DIGIT, SUFFIX, SUFFIX_START, is, skip};
 use crate::{OpKind, Token, TokenKind};
 
 /// What splits a file.
@@ -71,36 +72,6 @@ pub struct Lexer {
     /// Nothing but blanks and comments since the last line break.
     at_line_start: bool,
     bodies: Bodies,
-}
-
-const BARE_START: u8 = 1;
-const BARE: u8 = 2;
-const SUFFIX_START: u8 = 4;
-const SUFFIX: u8 = 8;
-const DIGIT: u8 = 16;
-
-/// Character classes of the ASCII bytes.
-static CLASS: [u8; 256] = {
-    let mut class = [0; 256];
-    let mut b = 0;
-    while b < 128 {
-        let c = b as u8;
-        if c.is_ascii_alphabetic() || c == b'_' {
-            class[b] = BARE_START | BARE | SUFFIX_START | SUFFIX;
-        } else if c.is_ascii_digit() {
-            class[b] = BARE | SUFFIX | DIGIT;
-        } else if c == b'$' || c == b'.' {
-            class[b] = BARE | SUFFIX_START | SUFFIX;
-        } else if c == b'-' {
-            class[b] = SUFFIX_START | SUFFIX;
-        }
-        b += 1;
-    }
-    class
-};
-
-fn is(byte: u8, class: u8) -> bool {
-    CLASS[byte as usize] & class != 0
 }
 
 impl Lexer {
@@ -294,14 +265,6 @@ impl Lexer {
     }
 }
 
-/// The first byte from `at` on that is not of a class.
-fn skip(bytes: &[u8], mut at: usize, class: u8) -> usize {
-    while bytes.get(at).is_some_and(|&byte| is(byte, class)) {
-        at += 1;
-    }
-    at
-}
-
 /// The end of the string that starts at `at` and whether it is well-formed; an unterminated one ends with its line.
 fn string_end(bytes: &[u8], mut at: usize) -> (usize, bool) {
     at += 1;
@@ -381,7 +344,7 @@ impl Bodies {
         self.open.clear();
         let (end, looked) = self.look(bytes, start);
         #[cfg(test)]
-        crate::laws::work::count(looked - start);
+        crate::work::count(looked - start);
         self.looked = looked;
         if end.is_some() {
             self.passed.clear();

@@ -5,11 +5,14 @@
 
 pub mod affine;
 mod code;
+mod delta;
 pub mod dialect;
 pub mod dominance;
 pub mod dump;
 mod entity;
+mod float;
 pub mod grammar;
+pub mod identifier;
 mod intern;
 mod ir;
 #[cfg(any(test, feature = "laws"))]
@@ -18,17 +21,19 @@ pub mod lex;
 mod lowering;
 pub mod print;
 mod problem;
-mod resolve;
 pub mod rewrite;
-mod seq;
 mod skeleton;
 mod slack;
 mod source;
 mod token;
 mod token_stream;
+mod tool;
 mod verify;
+#[cfg(test)]
+mod work;
 
-pub use code::Code;
+pub use code::{Category, Code};
+pub use delta::Delta;
 pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
 pub use grammar::{
@@ -37,11 +42,12 @@ pub use grammar::{
 };
 pub use intern::{AttrData, Dim, Interner, LocationPart, Sign, TypeData};
 pub use ir::{
-    BlockData, Def, Ir, OpData, OpExtra, Operand, RegionData, ResultName, Successor, ValueData,
+    BlockData, Def, Ir, Items, OpData, OpExtra, Operand, RegionData, ResultName, Successor,
+    ValueData,
 };
-pub use problem::{Category, Problem};
-pub use seq::Iter as Items;
+pub use problem::Problem;
 pub use skeleton::MAX_REGION_DEPTH;
 pub use slack::reserve_with_slack;
-pub use source::{Delta, Source};
+pub use source::Source;
 pub use token::{Span, Token, TokenKind};
+pub use tool::Tool;

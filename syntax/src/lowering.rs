@@ -5,14 +5,12 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::grammar::{AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, parse_item};
+use crate::ir::names::Use;
+use crate::ir::seq::{self, Piece};
 use crate::ir::{OpData, OpExtra, Operand, ResultName, Successor, ValueData};
-use crate::resolve::Use;
-use crate::seq::{self, Piece};
 use crate::skeleton::{DIALECT, Inner, Item, Part, Shape, Skeleton};
 use crate::token_stream::TokenStream;
-use crate::{
-    Attr, Block, Category, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value,
-};
+use crate::{Attr, Block, Code, Def, Ir, Name, Op, OpKind, Problem, Region, Span, Type, Value};
 
 mod arena;
 mod names;
@@ -233,12 +231,11 @@ impl Ir {
         let mut env = Env { interner: &mut self.interner, aliases, default_dialect };
         parse_item(run.stream.text(), tokens, &mut env, out);
         if let Some(region) = item.regions.iter().find(|it| !it.closed)
-            && !out.problems.iter().any(|it| it.category == Category::Syntax)
+            && !out.is_syntax_told
         {
             // The real tools complain at the last token; its end is the end of the own text, too.
             let end = tokens.last().map_or(region.open, |it| it.end).max(region.close);
             out.problems.push(Problem {
-                category: Category::Syntax,
                 code: Code::UnclosedRegion,
                 span: Span::new(end, end),
                 message: "expected '}' to close the region".into(),
@@ -534,7 +531,6 @@ fn junk(run: Run<'_>, item: &Item, out: &mut Parsed) {
     let is_first = run.at_file_start && item.start == 0;
     let start = if is_first { first.start } else { item.start };
     out.problems.push(Problem {
-        category: Category::Syntax,
         code: Code::ExpectedOperation,
         span: Span::new(start, first.end),
         message: "expected an operation here".into(),

@@ -1,34 +1,25 @@
-//! Printing: types, attributes and ops as MLIR prints them, in the generic form and in each op's own.
+//! Printing: ops as MLIR prints them, in the generic form and in each op's own.
+//!
+//! An op is printed in its own form along the row of the op table that it is read along: `form.rs` walks the row, with a file for each
+//! idea in it. An op that its form cannot say is printed in the generic form instead, and in the end everything that the op has must
+//! have been said.
 
-use std::fmt::Write as _;
+pub use crate::Tool;
+use crate::{Ir, Op};
+use printer::Printer;
 
-use rustc_hash::FxHashMap;
-
-use crate::intern::LocationPart;
-use crate::{Attr, AttrData, Dim, Interner, Name, Sign, Type, TypeData};
-
+mod affine;
+mod branch;
 mod custom;
-mod float;
-mod foreign;
+mod flag;
+mod form;
+mod func;
 mod generic;
+mod loops;
+mod memref;
 mod number;
-
-pub(crate) use custom::{Fits, Unfit, fits};
-pub use custom::{custom, custom_as, custom_op};
-pub(crate) use float::float_text;
-pub(crate) use generic::{Printer, ordered_regions};
-pub use generic::{document, generic, generic_as, generic_op, op_in};
-
-/// Whose print is reproduced. They differ in a few defaults, and in what they know: a tool prints types and attributes of dialects
-/// that it does not know as they are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Tool {
-    /// `mlir-opt` of LLVM 19; the spelling of what it does not know is that of who does.
-    #[default]
-    Mlir19,
-    /// `heir-opt` on LLVM 24.
-    Heir24,
-}
+mod printer;
+mod types;
 
 /// How a program is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,420 +34,58 @@ pub struct Style {
     pub has_aliases: bool,
 }
 
-/// The aliases that a print uses, in the order of their first use.
-#[derive(Debug, Default)]
-pub(crate) struct Aliases {
-    pub(crate) maps: Vec<Attr>,
-    pub(crate) sets: Vec<Attr>,
-    numbers: FxHashMap<Attr, u32>,
+/// The whole document in generic form; the parts of a split file one after the other, with the line between them.
+pub fn generic(ir: &Ir) -> String {
+    generic_as(ir, Tool::default())
 }
 
-impl Aliases {
-    /// The name of alias number `n`: the first has no number.
-    pub(crate) fn name(stem: &str, n: usize) -> String {
-        if n == 0 { stem.to_owned() } else { format!("{stem}{n}") }
-    }
-
-    /// The name of a map or set, from now on.
-    fn of(&mut self, attr: Attr, is_set: bool) -> String {
-        let list = if is_set { &mut self.sets } else { &mut self.maps };
-        let n = *self.numbers.entry(attr).or_insert_with(|| {
-            list.push(attr);
-            list.len() as u32 - 1
-        });
-        Self::name(if is_set { "set" } else { "map" }, n as usize)
-    }
+/// The whole document in generic form, as a tool prints it.
+pub fn generic_as(ir: &Ir, tool: Tool) -> String {
+    document(ir, Style { tool, ..Style::default() })
 }
 
-/// A type or attribute in a message has about so many bytes at most.
-const SHORT: usize = 160;
-
-/// What stands for what is left out of a text.
-const CUT: &str = "...";
-
-/// A text of at most about `most` bytes: its start and its end.
-fn cut_in_the_middle(text: String, most: usize) -> String {
-    if text.len() <= most {
-        return text;
-    }
-    let boundary = |mut at: usize| {
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let (start, end) = (boundary(most * 2 / 3), boundary(text.len() - most / 3));
-    format!("{}{CUT}{}", &text[..start], &text[end..])
+/// One op with its regions in generic form, its values numbered from 0.
+pub fn generic_op(ir: &Ir, op: Op) -> String {
+    op_in(ir, op, Style::default())
 }
 
-/// A text under construction.
-#[derive(Debug)]
-pub(crate) struct Text<'a> {
-    pub(crate) interner: &'a Interner,
-    pub(crate) out: String,
-    /// Whose spelling types and attributes of other dialects get; `None`: as they are written.
-    pub(crate) tool: Option<Tool>,
-    /// The aliases that stand for affine maps and sets; `None`: they are spelled out.
-    pub(crate) aliases: Option<Aliases>,
-    /// When this many bytes are written, what is still open is closed and nothing else is begun.
-    limit: usize,
-    is_cut: bool,
+/// The whole document in a style; the parts of a split file one after the other, with the line between them.
+pub fn document(ir: &Ir, style: Style) -> String {
+    let mut out = String::new();
+    for (n, chunk) in ir.items(ir.root()).enumerate() {
+        if n > 0 {
+            out.push_str("// -----\n");
+        }
+        let mut printer = Printer::new(ir, style);
+        for &(_, region) in &ir.op(chunk).regions {
+            printer.top(region);
+        }
+        out += &printer.finish();
+    }
+    out
 }
 
-/// Which numbers are printed with their types.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Types {
-    All,
-    /// All but the default types `i64` and `f64`.
-    NotDefault,
-    None,
+/// One op with its regions in a style, its values numbered from 0.
+pub fn op_in(ir: &Ir, op: Op, style: Style) -> String {
+    let mut printer = Printer::new(ir, style);
+    printer.number(&[op]);
+    printer.op(op);
+    printer.finish()
 }
 
-impl<'a> Text<'a> {
-    pub(crate) fn new(interner: &'a Interner, tool: Option<Tool>) -> Self {
-        Self { interner, out: String::new(), tool, aliases: None, limit: usize::MAX, is_cut: false }
-    }
-
-    /// A text for people to read: see [`Self::finish_short`].
-    pub(crate) fn short(interner: &'a Interner) -> Self {
-        Self::bounded(interner, SHORT)
-    }
-
-    /// A text that may have no more than so many bytes: see [`Self::finish_bounded`].
-    pub(crate) fn bounded(interner: &'a Interner, limit: usize) -> Self {
-        Self { limit, ..Self::new(interner, None) }
-    }
-
-    /// The text; one that is longer than the limit is cut in the middle.
-    pub(crate) fn finish_short(self) -> String {
-        cut_in_the_middle(self.out, SHORT + SHORT / 2)
-    }
-
-    /// The text, if it is not longer than the limit.
-    pub(crate) fn finish_bounded(self) -> Option<String> {
-        (!self.is_cut && self.out.len() <= self.limit).then_some(self.out)
-    }
-
-    /// Whether the limit is reached; the first time that is written.
-    fn stops(&mut self) -> bool {
-        let stops = self.out.len() > self.limit;
-        if stops && !self.is_cut {
-            self.is_cut = true;
-            self.push(CUT);
-        }
-        stops
-    }
-
-    pub(crate) fn push(&mut self, text: &str) {
-        self.out.push_str(text);
-    }
-
-    /// Things with commas between them.
-    pub(crate) fn list<X>(
-        &mut self,
-        items: impl IntoIterator<Item = X>,
-        mut item: impl FnMut(&mut Self, X),
-    ) {
-        for (i, it) in items.into_iter().enumerate() {
-            if self.is_cut {
-                return;
-            }
-            self.push(if i > 0 { ", " } else { "" });
-            item(self, it);
-        }
-    }
-
-    pub(crate) fn ty(&mut self, ty: Type) {
-        if self.stops() {
-            return;
-        }
-        match self.interner.type_data(ty) {
-            TypeData::Unknown => self.out.push('?'),
-            TypeData::Int { width, sign } => {
-                let prefix = match sign {
-                    Sign::Signless => "i",
-                    Sign::Signed => "si",
-                    Sign::Unsigned => "ui",
-                };
-                let _ = write!(self.out, "{prefix}{width}");
-            }
-            TypeData::Float(keyword) => self.push(keyword),
-            TypeData::Index => self.push("index"),
-            TypeData::None => self.push("none"),
-            TypeData::Token => self.push("token"),
-            TypeData::Function { inputs, results } => self.function_type(inputs, results),
-            TypeData::Vector { dims, element } => {
-                self.push("vector<");
-                self.dims(Some(dims));
-                self.ty(*element);
-                self.push(">");
-            }
-            TypeData::Tensor { dims, element, encoding } => {
-                self.push("tensor<");
-                self.dims(dims.as_deref());
-                self.ty(*element);
-                if let Some(it) = encoding {
-                    self.push(", ");
-                    self.attr(*it);
-                }
-                self.push(">");
-            }
-            TypeData::MemRef { dims, element, rest } => {
-                self.push("memref<");
-                self.dims(dims.as_deref());
-                self.ty(*element);
-                for it in rest {
-                    self.push(", ");
-                    self.attr_typed(*it, Types::NotDefault);
-                }
-                self.push(">");
-            }
-            TypeData::Complex(element) => {
-                self.push("complex<");
-                self.ty(*element);
-                self.push(">");
-            }
-            TypeData::Tuple(types) => {
-                self.push("tuple<");
-                self.types(types);
-                self.push(">");
-            }
-            TypeData::Dialect(name) => {
-                self.push("!");
-                self.foreign(*name);
-            }
-        }
-    }
-
-    /// Types with commas between them.
-    pub(crate) fn types(&mut self, types: &[Type]) {
-        self.list(types, |it, ty| it.ty(*ty));
-    }
-
-    /// `(i32) -> i32`
-    pub(crate) fn function_type(&mut self, inputs: &[Type], results: &[Type]) {
-        self.push("(");
-        self.types(inputs);
-        self.push(") -> ");
-        self.result_types(results);
-    }
-
-    /// `i32` or `(i32, i32)`, behind an arrow.
-    pub(crate) fn result_types(&mut self, types: &[Type]) {
-        match types {
-            [one] if !matches!(self.interner.type_data(*one), TypeData::Function { .. }) => {
-                self.ty(*one);
-            }
-            _ => {
-                self.push("(");
-                self.types(types);
-                self.push(")");
-            }
-        }
-    }
-
-    fn dims(&mut self, dims: Option<&[Dim]>) {
-        let Some(dims) = dims else { return self.push("*x") };
-        for dim in dims {
-            let _ = match dim {
-                Dim::Fixed(size) => write!(self.out, "{size}x"),
-                Dim::Dynamic => write!(self.out, "?x"),
-                Dim::Scalable(size) => write!(self.out, "[{size}]x"),
-            };
-        }
-    }
-
-    pub(crate) fn attr(&mut self, attr: Attr) {
-        self.attr_typed(attr, Types::All);
-    }
-
-    /// An attribute; the type of an integer or float is left out where the context gives it.
-    pub(crate) fn attr_typed(&mut self, attr: Attr, types: Types) {
-        let suffix = |it: &mut Self, ty: Type| {
-            let is_default = ty == Type::I64 || ty == Type::F64;
-            if types == Types::All || types == Types::NotDefault && !is_default {
-                it.push(" : ");
-                it.ty(ty);
-            }
-        };
-        if self.stops() {
-            return;
-        }
-        match self.interner.attr_data(attr) {
-            AttrData::Unit => self.push("unit"),
-            AttrData::Bool(value) => {
-                let _ = write!(self.out, "{value}");
-            }
-            AttrData::Int { value, ty } => {
-                let _ = write!(self.out, "{value}");
-                suffix(self, *ty);
-            }
-            AttrData::Float { bits, ty } => {
-                let kind = match self.interner.type_data(*ty) {
-                    TypeData::Float(kind) => kind,
-                    _ => "f64",
-                };
-                let text = float_text(f64::from_bits(*bits), kind);
-                self.push(&text);
-                // Without its type it would be an integer.
-                if types == Types::NotDefault && text.starts_with("0x") && *ty == Type::F64 {
-                    self.push(" : f64");
-                } else {
-                    suffix(self, *ty);
-                }
-            }
-            AttrData::String(text, ty) => {
-                push_quoted(&mut self.out, self.interner.str(*text));
-                self.opt_type(*ty);
-            }
-            AttrData::Array(list) => {
-                self.push("[");
-                self.list(list, |it, attr| it.attr_typed(*attr, Types::NotDefault));
-                self.push("]");
-            }
-            AttrData::Dict(entries) => self.dict(entries),
-            AttrData::Symbol(path) => {
-                for (i, it) in path.iter().enumerate() {
-                    self.push(if i > 0 { "::" } else { "" });
-                    self.symbol(*it);
-                }
-            }
-            AttrData::Type(ty) => self.ty(*ty),
-            AttrData::DenseArray { element, values } => {
-                self.push("array<");
-                self.ty(*element);
-                self.push(if values.is_empty() { "" } else { ": " });
-                self.list(values, |it, attr| it.attr_typed(*attr, Types::None));
-                self.push(">");
-            }
-            AttrData::Affine(map) => {
-                let keyword = if map.is_set() { "affine_set" } else { "affine_map" };
-                let alias = self.aliases.as_mut().map(|it| it.of(attr, map.is_set()));
-                let _ = match alias {
-                    Some(name) => write!(self.out, "#{name}"),
-                    None => write!(self.out, "{keyword}<{map}>"),
-                };
-            }
-            AttrData::Location(parts) => {
-                self.push("loc(");
-                self.location(parts);
-                self.push(")");
-            }
-            AttrData::Elements(text, ty) => {
-                self.push(self.interner.str(*text));
-                self.opt_type(Some(*ty));
-            }
-            AttrData::Text(text, ty) => {
-                if self.interner.str(*text).starts_with('#') {
-                    self.foreign(*text);
-                } else {
-                    self.push(self.interner.str(*text));
-                }
-                self.opt_type(*ty);
-            }
-            AttrData::Unknown => self.push("unknown"),
-        }
-    }
-
-    /// What stands between the parentheses of `loc(..)`.
-    fn location(&mut self, parts: &[LocationPart]) {
-        for part in parts {
-            if self.is_cut {
-                return;
-            }
-            match part {
-                LocationPart::Text(text) => self.push(self.interner.str(*text)),
-                LocationPart::Attr(attr) => self.attr(*attr),
-                LocationPart::Location(attr) => match self.interner.attr_data(*attr) {
-                    AttrData::Location(parts) if !self.stops() => self.location(parts),
-                    AttrData::Location(_) => {}
-                    _ => self.push("unknown"),
-                },
-            }
-        }
-    }
-
-    fn opt_type(&mut self, ty: Option<Type>) {
-        if let Some(ty) = ty {
-            self.push(" : ");
-            self.ty(ty);
-        }
-    }
-
-    /// A type or attribute of another dialect.
-    fn foreign(&mut self, name: Name) {
-        let text = self.interner.str(name);
-        match self.tool {
-            Some(tool) => foreign::write(&mut self.out, tool, text),
-            None => self.push(text),
-        }
-    }
-
-    /// `{a = 1, b}`
-    pub(crate) fn dict(&mut self, entries: &[(Name, Attr)]) {
-        self.push("{");
-        self.list(entries, |it, (name, attr)| it.entry(it.interner.str(*name), *attr));
-        self.push("}");
-    }
-
-    /// `a = 1`, or `b` for a unit attribute.
-    pub(crate) fn entry(&mut self, key: &str, attr: Attr) {
-        self.key(key);
-        if attr != Attr::UNIT {
-            self.push(" = ");
-            self.attr(attr);
-        }
-    }
-
-    /// `[1, 2]`
-    pub(crate) fn ints(&mut self, values: &[i64]) {
-        self.push("[");
-        self.list(values, |it, value| it.push(&value.to_string()));
-        self.push("]");
-    }
-
-    /// A name that may need quotes.
-    pub(crate) fn key(&mut self, key: &str) {
-        if is_bare(key) {
-            self.push(key);
-        } else {
-            push_quoted(&mut self.out, key);
-        }
-    }
-
-    /// `@name` or `@"a name"`
-    pub(crate) fn symbol(&mut self, name: Name) {
-        self.push("@");
-        self.key(self.interner.str(name));
-    }
+/// The whole document, each op in its own form where it has one; the parts of a split file one after the other.
+///
+/// Ops of unknown form are printed in the generic form, with what is known of them.
+pub fn custom(ir: &Ir) -> String {
+    custom_as(ir, Tool::default())
 }
 
-/// Whether a name needs no quotes.
-fn is_bare(name: &str) -> bool {
-    let mut bytes = name.bytes();
-    bytes.next().is_some_and(|it| it.is_ascii_alphabetic() || it == b'_')
-        && bytes.all(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'$' | b'.'))
+/// The whole document, each op in its own form, as a tool prints it.
+pub fn custom_as(ir: &Ir, tool: Tool) -> String {
+    document(ir, Style { tool, is_custom: true, ..Style::default() })
 }
 
-/// A string in quotes; what is not printable ASCII is escaped by the byte.
-pub(crate) fn push_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for byte in text.bytes() {
-        match byte {
-            b'\\' => out.push_str("\\\\"),
-            b'"' => out.push_str("\\22"),
-            0x20..=0x7e => out.push(byte as char),
-            _ => {
-                let _ = write!(out, "\\{byte:02X}");
-            }
-        }
-    }
-    out.push('"');
-}
-
-/// A string literal as written, its escapes in MLIR's own spelling.
-pub(crate) fn push_quoted_raw(out: &mut String, literal: &str) {
-    let inner = literal.strip_prefix('"').unwrap_or(literal);
-    let inner = inner.strip_suffix('"').unwrap_or(inner);
-    push_quoted(out, &crate::grammar::unescape(inner));
+/// One op with its regions in its own form, its values numbered from 0.
+pub fn custom_op(ir: &Ir, op: Op) -> String {
+    op_in(ir, op, Style { is_custom: true, ..Style::default() })
 }

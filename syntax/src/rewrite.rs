@@ -46,11 +46,11 @@
 
 use smallvec::SmallVec;
 
+use crate::ir::names::Touched;
+use crate::ir::seq;
 use crate::ir::{OpData, Operand, Successor, ValueData};
-use crate::resolve::Touched;
 use crate::{
     Attr, AttrData, Block, Def, Form, Ir, Name, Op, OpKind, Region, Span, Type, TypeData, Value,
-    seq,
 };
 
 mod builder;

@@ -314,7 +314,7 @@ struct Parser<'a, 't> {
 impl Parser<'_, '_> {
     fn token(&mut self, index: usize) -> Token {
         #[cfg(test)]
-        crate::laws::work::count(1);
+        crate::work::count(1);
         let token = self.stream.token(index);
         let base = self.stream.base();
         self.seen = self.seen.max(base + token.end as usize + LOOK_AHEAD);

@@ -23,7 +23,8 @@ use std::cell::Cell;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Block, Category, Code, Form, Ir, Op, OpKind, Problem, Region, Span, Type, Value, seq};
+use crate::ir::seq;
+use crate::{Block, Category, Code, Form, Ir, Op, OpKind, Problem, Region, Span, Type, Value};
 use flow::Flow;
 pub(crate) use verdicts::Verdicts;
 
@@ -157,7 +158,6 @@ impl<'a> Verifier<'a> {
             if self.clash(ty, operand.ty) {
                 let (expected, found) = (self.show(operand.ty), self.show(ty));
                 self.problems.push(Problem {
-                    category: Category::Type,
                     code: Code::TypeClash,
                     span: operand.span,
                     message: format!(
@@ -183,7 +183,7 @@ impl<'a> Verifier<'a> {
 
     fn tell_at(&mut self, span: Span, code: Code, message: impl Into<String>) {
         let message = message.into();
-        self.problems.push(Problem { category: code.category(), code, span, message });
+        self.problems.push(Problem { code, span, message });
     }
 
     /// The type of an operand; [`Type::UNKNOWN`] if it is a guess.
@@ -228,7 +228,7 @@ impl<'a> Verifier<'a> {
 
 /// Whether the op itself was read without a problem, by a grammar that is known.
 fn is_understood(ir: &Ir, op: Op) -> bool {
-    let is_wrong = |it: &Problem| it.category != Category::Structure;
+    let is_wrong = |it: &Problem| it.category() != Category::Structure;
     matches!(ir.op(op).form, Form::Generic | Form::Custom)
         && !ir.extra(op).problems.iter().any(is_wrong)
 }

@@ -9,10 +9,10 @@ use std::io::Write as _;
 use noisy_syntax::print::{self, Style};
 use noisy_syntax::{Ir, Op, Traits};
 
-use super::diagnostics::{Severity, Sink, place_of};
 use super::pipeline::{Element, Pipeline};
-use super::timing::Timing;
-use crate::passes::{Context, Options, PassInfo};
+use crate::diagnostics::{Severity, Sink, place_of};
+use crate::pass::{Context, Failure, Nested, Options, PassInfo, log_action};
+use crate::timing::Timing;
 
 /// When the program is printed around passes.
 #[derive(Clone, Debug, Default)]
@@ -212,6 +212,7 @@ impl<'a> Manager<'a> {
             timing: self.timing,
             style: self.settings.style,
             log_actions: self.settings.log_actions.as_deref(),
+            nested,
             counted: Vec::new(),
         };
         let outcome = (info.run)(&mut context, op, options);
@@ -280,19 +281,34 @@ impl<'a> Manager<'a> {
     }
 }
 
-/// Writes that a pass begins or has ended.
-pub fn log_action(file: &str, class: &str, op: &str, is_begin: bool) {
-    let line = if is_begin {
-        format!(
-            "[thread main] begins (no breakpoint) Action `pass-execution`  running `{class}` on Operation `{op}`\n"
-        )
-    } else {
-        "[thread main] completed `pass-execution`\n".to_owned()
-    };
-    let _ = if file == "-" {
-        std::io::stdout().write_all(line.as_bytes())
-    } else {
-        let open = std::fs::OpenOptions::new().append(true).create(true).open(file);
-        open.and_then(|mut it| it.write_all(line.as_bytes()))
-    };
+/// A pipeline that a pass runs by itself: not timed, not printed around, not verified in between.
+fn nested(text: &str) -> Result<Nested, Failure> {
+    let pipeline = Pipeline::parse(text).map_err(|it| Failure(Some(it.message)))?;
+    Ok(Box::new(move |cx, op| run_nested(cx, op, &pipeline)))
+}
+
+fn run_nested(cx: &mut Context<'_>, op: Op, pipeline: &Pipeline) -> Result<(), Failure> {
+    for element in &pipeline.elements {
+        match element {
+            Element::Pass(info, options) => {
+                let at = cx.ir.op_name(op).to_owned();
+                cx.log_action(info.class, &at, true);
+                (info.run)(cx, op, options)?;
+                cx.log_action(info.class, &at, false);
+            }
+            Element::Nested(nested) => {
+                let mut children = Vec::new();
+                for &(_, region) in &cx.ir.op(op).regions {
+                    children.extend(cx.ir.items(region).filter(|&it| cx.ir.op(it).kind.is_op()));
+                }
+                for child in children {
+                    let is_meant = cx.ir.op_name(child) == nested.anchor;
+                    if is_meant && cx.ir.is_alive(child) {
+                        run_nested(cx, child, nested)?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
 }

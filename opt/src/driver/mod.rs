@@ -2,11 +2,9 @@
 //!
 //! Nothing is written half: the output is written when all of it is there.
 
-pub mod diagnostics;
 pub mod flags;
 pub mod manager;
 pub mod pipeline;
-pub mod timing;
 
 use std::io::{Read as _, Write as _};
 
@@ -14,12 +12,12 @@ use noisy_syntax::print::{self, Style};
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Form, Ir, Op, OpKind, Source};
 
+use crate::diagnostics::{Input, Severity, Sink};
 use crate::passes;
-use diagnostics::{Input, Severity, Sink};
+use crate::timing::{Display, Timing};
 use flags::Flag;
 use manager::{Manager, PrintIr, Settings, Which};
 use pipeline::Pipeline;
-use timing::{Display, Timing};
 
 /// Runs the tool; its exit code.
 pub fn main(args: &[String]) -> u8 {
@@ -299,7 +297,7 @@ impl Run {
         let source = Source::new(&one_chunk(&input.text));
         let problems = source.problems();
         for (op, range, problem) in &problems {
-            let is_plain = problem.category == noisy_syntax::Category::Structure;
+            let is_plain = problem.category() == noisy_syntax::Category::Structure;
             let text = if is_plain {
                 format!("'{}' op {}", source.ir().op_name(*op), problem.message)
             } else {

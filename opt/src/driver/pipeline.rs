@@ -2,7 +2,8 @@
 //! pipeline.
 
 use super::flags::nearest;
-use crate::passes::{self, Options, PassInfo};
+use crate::pass::{Options, PassInfo};
+use crate::passes;
 
 /// Passes to run on each op of a kind.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use noisy_syntax::{Ir, Op};
 use smallvec::{SmallVec, smallvec};
 
 use super::{Access, Accesses};
-use crate::rewrite::{constants, operand};
+use crate::values::{attr_of, operand};
 
 /// The accesses of an op by its name; `None` if they are not known.
 pub(super) fn accesses(name: &str) -> Option<Accesses> {
@@ -27,7 +27,7 @@ pub(super) fn is_always_defined(ir: &Ir, op: Op) -> bool {
     match ir.op_name(op) {
         "test.always_speculatable_op" | "test.pureop" | "ub.poison" => true,
         "test.conditionally_speculatable_op" => {
-            operand(ir, op, 0).is_some_and(|it| constants::attr_of(ir, it).is_some())
+            operand(ir, op, 0).is_some_and(|it| attr_of(ir, it).is_some())
         }
         name => name.starts_with("math."),
     }

@@ -11,6 +11,7 @@ use noisy_analyses::integer::{elements::Lists, fold};
 use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, Value};
 use smallvec::SmallVec;
 
+use crate::predicate;
 use crate::rewrite::{Rewriter, constants};
 
 /// What a result of an op folds to.
@@ -149,8 +150,8 @@ impl Rewriter<'_> {
         if !kind.has(Traits::COMMUTATIVE) {
             let Some(predicate) = fold::predicate(self.ir, op) else { return false };
             let swapped = match kind {
-                OpKind::ArithCmpi => values::swapped(predicate),
-                _ => values::swapped_float(predicate),
+                OpKind::ArithCmpi => predicate::swapped(predicate),
+                _ => predicate::swapped_float(predicate),
             };
             self.set_predicate(op, swapped);
         }
@@ -165,5 +166,3 @@ impl Rewriter<'_> {
         self.set_attr(op, "predicate", attr);
     }
 }
-
-pub use values::{inverted, swapped};

@@ -8,7 +8,7 @@ use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
 
 use super::patterns;
-use crate::fold::inverted;
+use crate::predicate::inverted;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, definer, operand};
 

@@ -6,7 +6,7 @@ use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 use super::patterns;
 use super::scf::{only_block, regions, results, terminator, types};
 use crate::effects;
-use crate::fold::inverted;
+use crate::predicate::inverted;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
 

@@ -1,128 +1,14 @@
-//! Constants as values, as attributes and as facts of the analyses; and the table that keeps one op for each constant of a scope.
+//! Constants that rewriting makes, and the table that keeps one op for each constant of a scope.
 
 use noisy_analyses::constant::{self, Constant};
-use noisy_analyses::integer::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
-use noisy_syntax::{
-    Attr, AttrData, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
-};
+use noisy_syntax::{Attr, Op, OpKind, Region, Type, Value};
 use rustc_hash::FxHashMap;
 
-use super::{Rewriter, definer};
-
-/// The attribute of a value that a constant op defines.
-pub fn attr_of(ir: &Ir, value: Value) -> Option<Attr> {
-    let op = definer(ir, value)?;
-    ir.op(op).kind.has(Traits::CONSTANT).then(|| ir.attr(op, "value"))?
-}
-
-/// What a constant op says of its value; lists of elements are read into `lists`.
-pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant> {
-    let attr = attr_of(ir, value)?;
-    let ty = ir.value(value).ty;
-    match Constant::of_attr(ir, attr, ty) {
-        Constant::Unknown | Constant::Bottom => None,
-        Constant::Other(attr) => Some(lists.read(ir, attr, ty).unwrap_or(Constant::Other(attr))),
-        known => Some(known),
-    }
-}
-
-/// The integer that a value is, or that each of its elements is, sign-extended.
-pub fn int_of(ir: &Ir, value: Value) -> Option<i128> {
-    Constant::of_attr(ir, attr_of(ir, value)?, ir.value(value).ty).int()
-}
-
-/// The attribute that says a constant of a type.
-pub fn to_attr(ir: &mut Ir, lists: &Lists, constant: Constant, ty: Type) -> Option<Attr> {
-    match constant {
-        Constant::Bottom | Constant::Unknown => None,
-        Constant::Other(attr) => Some(attr),
-        Constant::Elements(_) => {
-            let elements = lists.of(constant)?.to_vec();
-            shaped(ir, ty, &elements)
-        }
-        Constant::Int(_) | Constant::Float(_) => match element_type(ir, ty) {
-            Some(_) => shaped(ir, ty, &[constant]),
-            None => scalar(ir, constant, ty),
-        },
-    }
-}
-
-/// The type of the elements of a shape.
-pub fn element_type(ir: &Ir, ty: Type) -> Option<Type> {
-    match ir.interner.type_data(ty) {
-        TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => Some(*element),
-        _ => None,
-    }
-}
-
-fn scalar(ir: &mut Ir, constant: Constant, ty: Type) -> Option<Attr> {
-    let data = match (constant, ir.interner.type_data(ty)) {
-        (Constant::Int(value), TypeData::Int { width: 1, sign: Sign::Signless }) => {
-            AttrData::Bool(value != 0)
-        }
-        (Constant::Int(value), TypeData::Int { width, .. }) if *width <= 64 => {
-            AttrData::Int { value, ty }
-        }
-        (Constant::Int(value), TypeData::Index) => AttrData::Int { value, ty },
-        (Constant::Int(value), TypeData::Int { .. }) if i64::try_from(value).is_ok() => {
-            AttrData::Int { value, ty }
-        }
-        (Constant::Float(bits), TypeData::Float(_)) => AttrData::Float { bits, ty },
-        _ => return None,
-    };
-    Some(ir.interner.attr(data))
-}
-
-/// Elements as `dense<...>`; one stands for all.
-fn shaped(ir: &mut Ir, ty: Type, elements: &[Constant]) -> Option<Attr> {
-    let element = element_type(ir, ty)?;
-    let dims: Vec<u64> = match ir.interner.type_data(ty) {
-        TypeData::Vector { dims, .. } => sizes(dims, elements.len() == 1)?,
-        TypeData::Tensor { dims: Some(dims), .. } => sizes(dims, false)?,
-        _ => return None,
-    };
-    let mut words = Vec::with_capacity(elements.len());
-    for &it in elements {
-        let attr = scalar(ir, it, element)?;
-        let text = ir.interner.attr_text(attr);
-        words.push(text.split(" : ").next().unwrap_or_default().to_owned());
-    }
-    let mut text = String::from("dense<");
-    if let [one] = &words[..] {
-        text.push_str(one);
-    } else {
-        // A bracket opens before element n for each dimension that starts there.
-        let mut strides: Vec<u64> = vec![1; dims.len()];
-        for at in (0..dims.len().saturating_sub(1)).rev() {
-            strides[at] = strides[at + 1].checked_mul(dims[at + 1])?;
-        }
-        let whole = |at: usize, n: usize| {
-            let block = strides[at].saturating_mul(dims[at]);
-            block > 0 && (n as u64).is_multiple_of(block)
-        };
-        for (n, word) in words.iter().enumerate() {
-            if n > 0 {
-                text.push_str(", ");
-            }
-            (0..dims.len()).filter(|&at| whole(at, n)).for_each(|_| text.push('['));
-            text.push_str(word);
-            (0..dims.len()).filter(|&at| whole(at, n + 1)).for_each(|_| text.push(']'));
-        }
-    }
-    text.push('>');
-    let name = ir.interner.name(&text);
-    Some(ir.interner.attr(AttrData::Elements(name, ty)))
-}
-
-fn sizes(dims: &[Dim], may_scale: bool) -> Option<Vec<u64>> {
-    let size = |it: &Dim| match it {
-        Dim::Fixed(size) => Some(*size),
-        Dim::Scalable(size) if may_scale => Some(*size),
-        _ => None,
-    };
-    dims.iter().map(size).collect()
-}
+use super::Rewriter;
+pub use crate::values::{
+    attr_of, constant_of, constant_op, constant_scope, element_type, int_of, to_attr,
+};
 
 impl Rewriter<'_> {
     /// A constant before an op; nothing is made if no op says it.
@@ -155,16 +41,6 @@ impl Rewriter<'_> {
     /// See [`int_of`].
     pub fn int_of(&self, value: Value) -> Option<i128> {
         int_of(self.ir, value)
-    }
-}
-
-/// The op that says an attribute as a value of a type.
-pub fn constant_op(ir: &Ir, attr: Attr, ty: Type) -> Option<&'static str> {
-    match (ir.interner.attr_data(attr), ir.interner.type_data(ty)) {
-        (AttrData::Symbol(_), TypeData::Function { .. }) => Some("func.constant"),
-        (AttrData::Symbol(_), _) => None,
-        _ if ir.interner.attr_type(attr) == Some(ty) => Some("arith.constant"),
-        _ => None,
     }
 }
 
@@ -236,20 +112,5 @@ impl Uniqued {
         self.by_value.insert(key, op);
         self.owned.insert(op);
         Some(rewriter.ir.op(op).results[0])
-    }
-}
-
-/// The region at whose start the constants of a region stand: that of the nearest op around that is isolated, not known, or has
-/// nothing around it.
-pub fn constant_scope(ir: &Ir, region: Region) -> Region {
-    let mut at = region;
-    loop {
-        let Some(op) = ir.region(at).parent else { return at };
-        let kind = ir.op(op).kind;
-        let is_top = ir.parent_op(op).is_none_or(|it| !ir.op(it).kind.is_op());
-        if kind == OpKind::Unknown || kind.has(Traits::ISOLATED) || is_top {
-            return at;
-        }
-        at = ir.op(op).parent;
     }
 }

@@ -12,6 +12,7 @@ use noisy_analyses::integer::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Type, Value};
 
+pub use crate::values::{definer, operand, operands};
 use worklist::Worklist;
 
 /// Changes a program and remembers what to look at again.
@@ -361,24 +362,6 @@ impl<'a> Rewriter<'a> {
     pub fn operand(&self, op: Op, index: usize) -> Value {
         operand(self.ir, op, index).expect("a program without errors has resolved operands")
     }
-}
-
-/// The op whose result a value is.
-pub fn definer(ir: &Ir, value: Value) -> Option<Op> {
-    match ir.value(value).def {
-        Def::Result(op, _) => Some(op),
-        Def::Argument(..) => None,
-    }
-}
-
-/// An operand of an op.
-pub fn operand(ir: &Ir, op: Op, index: usize) -> Option<Value> {
-    ir.op(op).operands.get(index)?.value
-}
-
-/// The operands of an op.
-pub fn operands(ir: &Ir, op: Op) -> Vec<Value> {
-    ir.op(op).operands.iter().filter_map(|it| it.value).collect()
 }
 
 /// All ops in a region, nested ones included, each before what is in it.

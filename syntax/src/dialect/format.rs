@@ -1,12 +1,11 @@
 //! The language in which the op table describes custom forms.
 //!
 //! A form is a list of [`Element`]s in the order of the text. The grammar walks the list to read an op, the printer walks the same list
-//! to write it (both in `grammar/custom.rs`). Elements say what is written, and the [`Bind`] of a type says whose type it
-//! is. What one op alone has (the header of `scf.for`, the signature of `func.func`) is an element of its own, with a reader
-//! and a writer next to each other in `grammar/`.
+//! to write it (`grammar/custom.rs`, `print/form.rs`). Elements say what is written, and the [`Bind`] of a type says whose
+//! type it is. What one op alone has (the header of `scf.for`, the signature of `func.func`) is an element of its own, with a reader in
+//! `grammar/` and a writer in the file of the same name in `print/`.
 
-use crate::print::Tool;
-use crate::{TokenKind, Type};
+use crate::{TokenKind, Tool, Type};
 
 /// Whose type a written type is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +45,21 @@ pub struct Flags {
     pub flags: &'static [(&'static str, u32)],
     /// What stands between two flags when printed.
     pub separator: &'static str,
+}
+
+impl Flags {
+    /// The attribute of these flags: `#arith.overflow<nsw, nuw>`.
+    pub(crate) fn text(&self, bits: u32) -> String {
+        let mut left = bits;
+        let mut names = Vec::new();
+        for (name, mask) in self.flags {
+            if left & mask == *mask && (*mask != 0 || bits == 0) {
+                names.push(*name);
+                left &= !mask;
+            }
+        }
+        format!("{}<{}>", self.prefix, names.join(self.separator))
+    }
 }
 
 /// One element of a custom form.
@@ -264,6 +278,12 @@ impl Element {
         }
     }
 }
+
+/// What stands for an operand in a list of integers some of which are operands (`static_offsets`, `staticStep`).
+pub(crate) const DYNAMIC: i64 = i64::MIN;
+
+/// The lists of `memref.subview` and `memref.reinterpret_cast` in which operands stand as [`DYNAMIC`].
+pub(crate) const STATIC_LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 
 /// `arith.cmpi`, in the order of their numbers.
 pub(super) const CMPI: &[&str] =

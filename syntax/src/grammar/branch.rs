@@ -2,7 +2,6 @@
 
 use super::ParsedSuccessor;
 use super::reader::{Reader, Res};
-use crate::print::{Fits, Printer, Tool, Unfit, fits};
 use crate::{AttrData, Dim, TokenKind, TypeData};
 
 impl Reader<'_, '_> {
@@ -87,71 +86,5 @@ impl Reader<'_, '_> {
         let attr = self.dense_array(ty, &weights);
         self.set_attr("branch_weights", attr);
         Ok(())
-    }
-}
-
-impl Printer<'_> {
-    pub(super) fn write_successor(&mut self) -> Fits {
-        let ir = self.ir;
-        let (block, range) = self.take_successor()?;
-        let values = self.take_operands(range.len())?;
-        fits(range.end as usize == ir.op(self.op_id()).operands.len() - self.n_left())?;
-        self.blank();
-        self.block_name(block)?;
-        if !values.is_empty() {
-            self.text.push("(");
-            self.values_types(&values)?;
-            self.text.push(")");
-        }
-        Ok(())
-    }
-
-    pub(super) fn write_switch(&mut self) -> Fits {
-        let ir = self.ir;
-        let n = ir.extra(self.op_id()).successors.len();
-        let cases = match self.op_attr("case_values").map(|it| ir.interner.attr_data(it)) {
-            None => Vec::new(),
-            Some(AttrData::Elements(text, _)) => {
-                element_ints(ir.interner.str(*text), n.saturating_sub(1)).ok_or(Unfit)?
-            }
-            Some(_) => return Err(Unfit),
-        };
-        fits(n == cases.len() + 1)?;
-        self.text.push("\n");
-        for at in 0..n {
-            self.line_start(1);
-            match at.checked_sub(1) {
-                None => self.text.push("default:"),
-                Some(at) => self.text.push(&format!("{}:", cases[at])),
-            }
-            self.write_successor()?;
-            self.text.push(if at + 1 < n { ",\n" } else { "\n" });
-        }
-        self.line_start(0);
-        Ok(())
-    }
-
-    pub(super) fn write_weights(&mut self) -> Fits {
-        if self.tool != Tool::Mlir19 && self.op_attr("branch_weights").is_some() {
-            let weights = self.ints("branch_weights")?;
-            self.word("weights(");
-            self.text.ints(&weights);
-            self.text.push(")");
-        }
-        Ok(())
-    }
-}
-
-/// The integers of the canonical text of a vector of `n`: `dense<1>`, `dense<[1, 2]>` or `dense<>`.
-pub(super) fn element_ints(text: &str, n: usize) -> Option<Vec<i64>> {
-    let body = text.strip_prefix("dense<")?.strip_suffix('>')?;
-    match body.strip_prefix('[') {
-        Some(list) => {
-            let list = list.strip_suffix(']')?.split(", ");
-            let all: Vec<i64> = list.map(|it| it.parse().ok()).collect::<Option<_>>()?;
-            (all.len() == n).then_some(all)
-        }
-        None if body.is_empty() => (n == 0).then(Vec::new),
-        None => Some(vec![body.parse().ok()?; n]),
     }
 }

@@ -3,7 +3,8 @@
 use super::ast::{Literal, Number};
 use super::reader::{Reader, Res};
 use super::words::Word;
-use crate::print::{float_text, push_quoted_raw};
+use crate::float::{float_shape, float_text, from_bits, round_to};
+use crate::identifier::push_quoted_raw;
 use crate::{Attr, AttrData, Code, Dim, Interner, Sign, TokenKind, Type, TypeData};
 
 /// A number as an attribute of a type; or why it is none.
@@ -72,70 +73,6 @@ fn int_value(number: &Number<'_>, width: u32, sign: Sign) -> Result<i128, String
         return Ok(magnitude as i128 - (1 << width));
     }
     Ok(magnitude as i128)
-}
-
-/// Bits of a float type, of its significand with the hidden one, and its least exponent.
-fn float_shape(kind: &str) -> (u32, i32, i32) {
-    match kind {
-        "f16" => (16, 11, -14),
-        "bf16" => (16, 8, -126),
-        "tf32" => (19, 11, -126),
-        "f32" => (32, 24, -126),
-        "f80" => (80, 64, -1022),
-        "f128" => (128, 113, -1022),
-        "f8E5M2" | "f8E5M2FNUZ" => (8, 3, -14),
-        "f8E4M3" | "f8E4M3FN" => (8, 4, -6),
-        "f8E4M3FNUZ" => (8, 4, -7),
-        "f8E4M3B11FNUZ" => (8, 4, -10),
-        "f8E3M4" => (8, 5, -2),
-        "f4E2M1FN" => (4, 2, 0),
-        "f6E2M3FN" => (6, 4, 0),
-        "f6E3M2FN" => (6, 3, -2),
-        "f8E8M0FNU" => (8, 1, -127),
-        _ => (64, 53, -1022),
-    }
-}
-
-/// A number rounded to what a float type can hold.
-pub(crate) fn round_to(value: f64, kind: &str) -> f64 {
-    let (bits, precision, least) = float_shape(kind);
-    if kind == "f32" {
-        #[allow(clippy::cast_possible_truncation, reason = "this is the rounding")]
-        return f64::from(value as f32);
-    }
-    if bits >= 64 || value == 0.0 || !value.is_finite() {
-        return value;
-    }
-    let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
-    let ulp = 2f64.powi(exponent.max(least) - (precision - 1));
-    let rounded = (value / ulp).round_ties_even() * ulp;
-    let too_large = matches!(kind, "f16") && rounded.abs() >= 65520.0
-        || kind == "bf16" && rounded.abs() >= 2f64.powi(128);
-    if too_large { f64::INFINITY.copysign(value) } else { rounded }
-}
-
-/// The value of bits in a float type.
-fn from_bits(bits: u128, kind: &str) -> f64 {
-    let (exponent_bits, fraction_bits) = match kind {
-        "f64" => return f64::from_bits(bits as u64),
-        "f32" => return f64::from(f32::from_bits(bits as u32)),
-        "f16" => (5, 10),
-        "bf16" => (8, 7),
-        "f8E5M2" => (5, 2),
-        "f8E4M3" | "f8E4M3FN" => (4, 3),
-        _ => return f64::NAN,
-    };
-    let fraction = (bits & ((1 << fraction_bits) - 1)) as f64 / 2f64.powi(fraction_bits);
-    let exponent = (bits >> fraction_bits) as i32 & ((1 << exponent_bits) - 1);
-    let bias = (1 << (exponent_bits - 1)) - 1;
-    let magnitude = if exponent == 0 {
-        fraction * 2f64.powi(1 - bias)
-    } else if exponent == (1 << exponent_bits) - 1 && kind != "f8E4M3FN" {
-        if fraction == 0.0 { f64::INFINITY } else { f64::NAN }
-    } else {
-        (1.0 + fraction) * 2f64.powi(exponent - bias)
-    };
-    if bits >> (exponent_bits + fraction_bits) & 1 == 1 { -magnitude } else { magnitude }
 }
 
 fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {

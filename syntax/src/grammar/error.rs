@@ -3,8 +3,7 @@
 use chumsky::error::{Error, LabelError};
 use chumsky::util::MaybeRef;
 
-use super::values::Words;
-use super::words::Word;
+use super::words::{Word, Words};
 
 /// Where reading failed and what would have been right there.
 #[derive(Clone, Debug, PartialEq, Eq)]

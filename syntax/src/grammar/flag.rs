@@ -2,21 +2,7 @@
 
 use super::reader::{Reader, Res};
 use crate::dialect::format::{FASTMATH, Flags, OVERFLOW, RMW, ROUNDING};
-use crate::print::{Fits, Printer, Tool, Unfit, fits};
 use crate::{Attr, AttrData, TokenKind};
-
-/// `#arith.overflow<nsw, nuw>`: the attribute of these flags.
-fn flags_text(flags: &Flags, bits: u32) -> String {
-    let mut left = bits;
-    let mut names = Vec::new();
-    for (name, mask) in flags.flags {
-        if left & mask == *mask && (*mask != 0 || bits == 0) {
-            names.push(*name);
-            left &= !mask;
-        }
-    }
-    format!("{}<{}>", flags.prefix, names.join(flags.separator))
-}
 
 /// An attribute of flags as it is printed, from its text; `None` if it is none of these, an error if it has other flags.
 pub(super) fn flags_attr(text: &str) -> Option<Result<String, String>> {
@@ -35,7 +21,7 @@ pub(super) fn flags_attr(text: &str) -> Option<Result<String, String>> {
         };
         bits |= mask;
     }
-    Some(Ok(flags_text(flags, bits)))
+    Some(Ok(flags.text(bits)))
 }
 
 impl Reader<'_, '_> {
@@ -70,7 +56,7 @@ impl Reader<'_, '_> {
         if bits == 0 {
             return Ok(());
         }
-        let text = flags_text(flags, bits);
+        let text = flags.text(bits);
         let text = self.name(&text);
         let attr = self.env.interner.attr(AttrData::Text(text, None));
         self.set_attr(flags.attr, attr);
@@ -90,37 +76,5 @@ impl Reader<'_, '_> {
     /// Kinds of reductions.
     pub(super) fn rmw_kind(&mut self) -> Res<usize> {
         self.enum_case(RMW)
-    }
-}
-
-impl Printer<'_> {
-    pub(super) fn write_flags(&mut self, flags: &'static Flags) -> Fits {
-        let Some(attr) = self.op_attr(flags.attr) else { return Ok(()) };
-        if flags.word.is_empty() {
-            fits(attr == Attr::UNIT)?;
-            if self.tool != Tool::Mlir19 {
-                self.word("<");
-                self.text.push(flags.flags[0].0);
-                self.text.push(">");
-            }
-            return Ok(());
-        }
-        let AttrData::Text(text, None) = self.ir.interner.attr_data(attr) else {
-            return Err(Unfit);
-        };
-        let body = self.ir.interner.str(*text).strip_prefix(flags.prefix).ok_or(Unfit)?;
-        if body != "<none>" {
-            self.word(flags.word);
-            self.text.push(body);
-        }
-        Ok(())
-    }
-
-    pub(super) fn write_rounding(&mut self) -> Fits {
-        if self.op_attr("roundingmode").is_some() {
-            let at = usize::try_from(self.int("roundingmode")?).map_err(|_| Unfit)?;
-            self.word(ROUNDING.get(at).ok_or(Unfit)?);
-        }
-        Ok(())
     }
 }

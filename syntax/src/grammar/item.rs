@@ -305,7 +305,7 @@ impl Reader<'_, '_> {
             && let Some((dialect, _)) = full.split_once('.')
             && dialect::is_closed(dialect)
         {
-            let message = unknown_op(dialect, full);
+            let message = dialect::unknown_op(dialect, full);
             self.structure(Code::UnregisteredOp, token.span(), message);
         }
         self.expect(TokenKind::LParen)?;
@@ -541,34 +541,4 @@ impl Reader<'_, '_> {
         };
         Some(self.name(full))
     }
-}
-
-/// What is said of an op that its dialect does not have.
-pub(super) fn unknown_op(dialect: &str, full: &str) -> String {
-    let near = dialect::ALL
-        .iter()
-        .map(|it| it.spec().name)
-        .filter(|it| it.starts_with(dialect) && it.as_bytes().get(dialect.len()) == Some(&b'.'))
-        .min_by_key(|it| distance(it, full))
-        .filter(|it| distance(it, full) <= 3);
-    match near {
-        Some(near) => format!("unknown op `{full}`; did you mean `{near}`?"),
-        None => format!("unknown op `{full}` in dialect `{dialect}`"),
-    }
-}
-
-/// The number of letters to change, add or remove.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<u8> = b.bytes().take(64).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

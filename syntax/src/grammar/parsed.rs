@@ -137,6 +137,8 @@ pub struct Parsed {
     pub alias_uses: Vec<AliasUse>,
     /// The aliases that were looked up, with what was found, even where another reading was chosen in the end; with repetitions.
     pub(crate) alias_reads: Vec<(Name, Option<Alias>)>,
+    /// Whether the problem that ended its reading is among [`Self::problems`].
+    pub(crate) is_syntax_told: bool,
     /// What is wrong. At most one syntax problem per op.
     pub problems: Vec<Problem>,
 }
@@ -152,6 +154,7 @@ impl Parsed {
         self.results.clear();
         self.result_types.clear();
         self.guessed = false;
+        self.is_syntax_told = false;
         self.operands.clear();
         self.symbol = None;
         self.alias = None;

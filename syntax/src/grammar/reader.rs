@@ -4,9 +4,9 @@
 //! *expected* is told behind the token before, everything else at the current token. Problems of types are pushed and
 //! reading goes on.
 
-use super::spelling::string_len;
 use super::{Alias, AliasUse, Env, Parsed};
-use crate::{Attr, Category, Code, Name, ParsedOperand, Problem, Span, Token, TokenKind, Type};
+use crate::identifier::string_len;
+use crate::{Attr, Code, Name, ParsedOperand, Problem, Span, Token, TokenKind, Type};
 
 /// The item has a syntax problem, which was told.
 #[derive(Clone, Copy, Debug)]
@@ -155,16 +155,16 @@ impl<'r> Reader<'r, '_> {
     pub(super) fn structure(&mut self, code: Code, span: Span, message: impl Into<String>) {
         if !self.is_quiet {
             let message = message.into();
-            self.out.problems.push(Problem { category: code.category(), code, span, message });
+            self.out.problems.push(Problem { code, span, message });
         }
     }
 
     #[cold]
     pub(super) fn broken(&mut self, code: Code, span: Span, message: String) -> Broken {
         if !self.is_quiet && !self.is_unclosed() {
-            let category = Category::Syntax;
             let (span, message) = self.unbalanced(span.end).unwrap_or((span, message));
-            self.out.problems.push(Problem { category, code, span, message });
+            self.out.problems.push(Problem { code, span, message });
+            self.out.is_syntax_told = true;
         }
         Broken
     }
@@ -231,7 +231,7 @@ impl<'r> Reader<'r, '_> {
             self.n_silenced += 1;
         } else {
             let message = message.into();
-            self.out.problems.push(Problem { category: code.category(), code, span, message });
+            self.out.problems.push(Problem { code, span, message });
         }
     }
 

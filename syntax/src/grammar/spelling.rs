@@ -4,6 +4,7 @@ use super::Alias;
 use super::reader::{Broken, Reader, Res};
 use super::values::{float_keyword, int_type};
 use crate::dialect::is_read_by_mlir;
+use crate::identifier::{prefixed_len, string_len, unescape, word_len};
 use crate::{Code, Name, Span, TypeData};
 
 /// Integer types may be this wide.
@@ -73,12 +74,6 @@ pub(super) fn may_mention_alias(text: &str) -> bool {
 
 /// A type or attribute of another dialect may have so many bytes when its aliases are spelled out.
 pub(super) const MAX_SPELLED: usize = 1 << 16;
-
-/// How many bytes of a name follow a sigil.
-pub(crate) fn prefixed_len(text: &str) -> usize {
-    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
-    text.find(|c| !is_name(c)).unwrap_or(text.len())
-}
 
 impl Reader<'_, '_> {
     /// A dialect type or attribute, given without its sigil: `dialect.name` for `dialect<name>`, and the aliases in its body spelled
@@ -151,16 +146,6 @@ impl Reader<'_, '_> {
     }
 }
 
-/// How many bytes a string takes, quotes included.
-pub(crate) fn string_len(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = 1;
-    while at < bytes.len() && bytes[at] != b'"' {
-        at += 1 + usize::from(bytes[at] == b'\\');
-    }
-    (at + 1).min(bytes.len())
-}
-
 /// One spelling for `dialect<name>` and `dialect.name`.
 fn pretty(name: &str) -> String {
     let (dialect, rest) = split_dialect(name);
@@ -168,38 +153,8 @@ fn pretty(name: &str) -> String {
         return name.to_owned();
     };
     // MLIR prints a body that begins with a name, followed by nothing or by `<...>` to the end, after a dot.
-    let len = body
-        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')))
-        .unwrap_or(body.len());
+    let len = word_len(body);
     let starts_well = body.starts_with(|c: char| c.is_ascii_alphabetic());
     let ends_well = len == body.len() || body[len..].starts_with('<') && body.ends_with('>');
     if starts_well && ends_well { format!("{dialect}.{body}") } else { name.to_owned() }
-}
-
-/// Strings as bytes; what is no UTF-8 stays escaped.
-pub(crate) fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out: Vec<u8> = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        if bytes[at] != b'\\' {
-            out.push(bytes[at]);
-            at += 1;
-            continue;
-        }
-        match bytes.get(at + 1) {
-            Some(b'n') => out.push(b'\n'),
-            Some(b't') => out.push(b'\t'),
-            Some(it @ (b'"' | b'\\')) => out.push(*it),
-            Some(_) => {
-                let hex = text.get(at + 1..at + 3).and_then(|it| u8::from_str_radix(it, 16).ok());
-                out.push(hex.unwrap_or(b'\\'));
-                at += if hex.is_some() { 3 } else { 1 };
-                continue;
-            }
-            None => out.push(b'\\'),
-        }
-        at += 2;
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }

@@ -91,7 +91,8 @@ fn show(text: &str) -> String {
     }
     for it in &out.problems {
         let span = it.span;
-        let _ = writeln!(shown, "  {:?} {}..{}: {}", it.category, span.start, span.end, it.message);
+        let _ =
+            writeln!(shown, "  {:?} {}..{}: {}", it.category(), span.start, span.end, it.message);
     }
     shown
 }

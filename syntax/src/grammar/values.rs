@@ -17,10 +17,8 @@ use super::ast::{
     Number, TypeTree,
 };
 use super::error::SyntaxError;
-use super::words::Word;
+use super::words::{Word, Words};
 use crate::TokenKind;
-
-pub(super) type Words<'a> = &'a [Word<'a>];
 
 type Extra = extra::Err<SyntaxError>;
 type Rule<'a, O> = Boxed<'a, 'a, Words<'a>, O, Extra>;
@@ -78,7 +76,7 @@ pub(super) fn is_type_word(text: &str) -> bool {
 
 /// The keyword of a float type.
 pub(super) fn float_keyword(text: &str) -> Option<&'static str> {
-    const ALL: [&str; 19] = [
+    const ALL: [&str; 18] = [
         "bf16",
         "f16",
         "f32",
@@ -97,9 +95,8 @@ pub(super) fn float_keyword(text: &str) -> Option<&'static str> {
         "f6E2M3FN",
         "f6E3M2FN",
         "f8E8M0FNU",
-        "f0",
     ];
-    ALL[..18].iter().copied().find(|it| *it == text)
+    ALL.into_iter().find(|it| *it == text)
 }
 
 /// Sign and width of an integer type; the width as written may be too large.

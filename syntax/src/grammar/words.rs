@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 
 use smallvec::SmallVec;
 
+use crate::identifier::bare_len;
 use crate::{Span, Token, TokenKind};
 
 /// Brackets may nest this deep inside one type or attribute.
@@ -33,6 +34,9 @@ impl Word<'_> {
         Span::new(self.start, self.start + self.text.len() as u32)
     }
 }
+
+/// The words of a value, as the grammar of values sees them.
+pub(super) type Words<'a> = &'a [Word<'a>];
 
 /// Whether a value is to be followed beyond a `:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,9 +188,7 @@ fn split<'a>(
     out: &mut Vec<Word<'a>>,
 ) -> (u32, usize, bool, bool) {
     let rest = &text[start as usize..];
-    let len = rest
-        .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.')))
-        .unwrap_or(rest.len());
+    let len = bare_len(rest);
     // The run may span several tokens (`0xf8E5` `M2`).
     let end = start + len as u32;
     let mut next = first + 1;

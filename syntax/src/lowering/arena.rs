@@ -2,9 +2,10 @@
 
 use smallvec::SmallVec;
 
+use crate::ir::seq;
 use crate::ir::{BlockData, OpData, RegionData, ValueData};
 use crate::slack::keep_slack;
-use crate::{Block, Form, Ir, Name, Op, OpKind, Region, Span, Value, seq};
+use crate::{Block, Form, Ir, Name, Op, OpKind, Region, Span, Value};
 
 impl Ir {
     /// Spares some room in each table for what edits add.

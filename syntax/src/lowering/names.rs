@@ -4,8 +4,9 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::Work;
-use crate::resolve::Use;
-use crate::{Form, Ir, Name, Op, OpKind, Region, Value, seq};
+use crate::ir::names::Use;
+use crate::ir::seq;
+use crate::{Form, Ir, Name, Op, OpKind, Region, Value};
 
 impl Ir {
     /// The first value of each name on the left.

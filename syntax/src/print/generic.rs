@@ -4,106 +4,20 @@
 
 use std::fmt::Write as _;
 
-use super::custom::Place;
-use super::number::Numbers;
-use super::{Aliases, Style, Text, Tool, Types, push_quoted};
-use crate::{Attr, AttrData, Block, Form, Ir, Name, Op, OpKind, Region, Type};
+use super::printer::Printer;
+use crate::identifier::{BARE, is, push_quoted};
+use crate::intern::{AliasNames, Types};
+use crate::{Attr, AttrData, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
 
-/// The whole document in generic form; the parts of a split file one after the other, with the line between them.
-pub fn generic(ir: &Ir) -> String {
-    generic_as(ir, Tool::default())
-}
-
-/// The whole document in generic form, as a tool prints it.
-pub fn generic_as(ir: &Ir, tool: Tool) -> String {
-    document(ir, Style { tool, ..Style::default() })
-}
-
-/// One op with its regions in generic form, its values numbered from 0.
-pub fn generic_op(ir: &Ir, op: Op) -> String {
-    op_in(ir, op, Style::default())
-}
-
-/// The whole document in a style; the parts of a split file one after the other, with the line between them.
-pub fn document(ir: &Ir, style: Style) -> String {
-    let mut out = String::new();
-    for (n, chunk) in ir.items(ir.root()).enumerate() {
-        if n > 0 {
-            out.push_str("// -----\n");
-        }
-        let mut printer = Printer::new(ir, style);
-        for &(_, region) in &ir.op(chunk).regions {
-            printer.top(region);
-        }
-        out += &printer.finish();
-    }
-    out
-}
-
-/// One op with its regions in a style, its values numbered from 0.
-pub fn op_in(ir: &Ir, op: Op, style: Style) -> String {
-    let mut printer = Printer::new(ir, style);
-    printer.number(&[op]);
-    printer.op(op);
-    printer.finish()
-}
-
-/// The regions of an op in the order of the generic form.
-pub(crate) fn ordered_regions(ir: &Ir, op: Op) -> Vec<Region> {
-    let data = ir.op(op);
-    let mut regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
-    if data.kind == OpKind::ScfIndexSwitch && data.form == Form::Custom {
-        // The default stands last in the custom form.
-        let default = regions.pop();
-        regions.splice(0..0, default);
-    }
-    regions
-}
-
-/// A print under construction.
-#[derive(Debug)]
-pub(crate) struct Printer<'a> {
-    pub(crate) ir: &'a Ir,
-    pub(crate) tool: Tool,
-    pub(crate) text: Text<'a>,
-    pub(super) numbers: Numbers,
-    /// Ops are printed in their own forms.
-    is_custom: bool,
-    /// See [`Style::has_names`].
-    has_names: bool,
-    /// How many regions are around.
-    pub(super) depth: usize,
-    /// The dialect that op names need not mention.
-    pub(super) default_dialect: Option<&'static str>,
-    /// The op that is being written in its own form.
-    pub(super) place: Option<Place>,
-}
-
-impl<'a> Printer<'a> {
-    fn new(ir: &'a Ir, style: Style) -> Self {
-        let mut text = Text::new(&ir.interner, Some(style.tool));
-        text.aliases = style.has_aliases.then(Aliases::default);
-        Self {
-            ir,
-            tool: style.tool,
-            text,
-            numbers: Numbers::new(style.has_names && style.is_custom),
-            is_custom: style.is_custom,
-            has_names: style.has_names,
-            depth: 0,
-            default_dialect: Some("builtin"),
-            place: None,
-        }
-    }
-
+impl Printer<'_> {
     /// What was written, below the aliases that it uses.
-    fn finish(mut self) -> String {
+    pub(super) fn finish(mut self) -> String {
         let Some(aliases) = self.text.aliases.take() else { return self.text.out };
         let body = std::mem::take(&mut self.text.out);
         for (attrs, name) in [(&aliases.maps, "map"), (&aliases.sets, "set")] {
             for (n, &attr) in attrs.iter().enumerate() {
                 self.text.push("#");
-                self.text.push(&Aliases::name(name, n));
+                self.text.push(&AliasNames::name(name, n));
                 self.text.push(" = ");
                 self.text.attr(attr);
                 self.text.push("\n");
@@ -112,13 +26,13 @@ impl<'a> Printer<'a> {
         self.text.out + &body
     }
 
-    fn number(&mut self, ops: &[Op]) {
+    pub(super) fn number(&mut self, ops: &[Op]) {
         let ir = self.ir;
-        self.numbers.add(ir, ops, &|op| ordered_regions(ir, op));
+        self.numbers.add(ir, ops, &|op| ir.ordered_regions(op));
     }
 
     /// The ops of a file: MLIR wraps them in a module, unless they are one.
-    fn top(&mut self, region: Region) {
+    pub(super) fn top(&mut self, region: Region) {
         let ir = self.ir;
         let ops: Vec<Op> = ir.items(region).filter(|it| ir.op(*it).kind.is_op()).collect();
         self.number(&ops);
@@ -141,14 +55,8 @@ impl<'a> Printer<'a> {
         self.resources(region);
     }
 
-    pub(super) fn indent(&mut self, depth: usize) {
-        for _ in 0..depth {
-            self.text.push("  ");
-        }
-    }
-
     /// An op on lines of its own.
-    fn op(&mut self, op: Op) {
+    pub(super) fn op(&mut self, op: Op) {
         self.indent(self.depth);
         if let Some(left) = self.numbers.left(op) {
             self.text.push(left);
@@ -211,7 +119,7 @@ impl<'a> Printer<'a> {
     fn regions(&mut self, op: Op) {
         let ir = self.ir;
         let mut regions: Vec<Option<Region>> =
-            ordered_regions(ir, op).into_iter().map(Some).collect();
+            ir.ordered_regions(op).into_iter().map(Some).collect();
         // Regions that the custom form may leave out.
         match ir.op(op).kind {
             OpKind::FuncFunc => regions.resize(1, None),
@@ -367,8 +275,7 @@ impl<'a> Printer<'a> {
         let mut starts = out.match_indices(&prefix).map(|it| it.0);
         starts.any(|at| {
             let line = out[at..].lines().next().unwrap_or("");
-            let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
-            line.split(|c| !is_name(c)).any(|it| it == key)
+            line.split(|it: char| !it.is_ascii() || !is(it as u8, BARE)).any(|it| it == key)
         })
     }
 }
@@ -413,7 +320,7 @@ mod tests {
     fn check(text: &str, expected: &Expect) {
         let source = Source::new(text);
         assert!(source.problems().is_empty(), "{:?}", source.problems());
-        expected.assert_eq(&super::generic(source.ir()));
+        expected.assert_eq(&crate::print::generic(source.ir()));
     }
 
     #[test]

@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 
 use super::{NewOp, Point};
 use crate::ir::OpData;
-use crate::print::ordered_regions;
-use crate::resolve::Names;
-use crate::{Block, Form, Interner, Ir, Op, OpKind, Problem, Region, Span, seq};
+use crate::ir::names::Names;
+use crate::ir::seq;
+use crate::{Block, Form, Interner, Ir, Op, OpKind, Problem, Region, Span};
 
 impl Default for Ir {
     fn default() -> Self {
@@ -76,7 +76,7 @@ impl Ir {
             if !is_custom {
                 continue;
             }
-            let regions = ordered_regions(self, op);
+            let regions = self.ordered_regions(op);
             self.ops[op.index()].regions = regions.into_iter().map(|it| (0, it)).collect();
             let wanted = match self.op(op).kind {
                 OpKind::FuncFunc => 1,

@@ -5,7 +5,7 @@ use std::fmt;
 use rustc_hash::FxHashSet;
 
 use super::remove_one;
-use crate::resolve::Touched;
+use crate::ir::names::Touched;
 use crate::{Block, Ir, Op, OpKind, Value};
 
 /// Why something was not erased: it is still used.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Source;
 use crate::laws::check_ranges;
-use crate::laws::work::counted;
+use crate::work::counted;
 
 /// Texts that grow with `n`, each with a trap in it.
 fn texts(n: usize) -> Vec<(&'static str, String)> {

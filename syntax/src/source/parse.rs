@@ -1,10 +1,11 @@
 //! Reading a whole text.
 
+use crate::ir::names::Touched;
+use crate::ir::seq;
 use crate::lowering::{Run, Work};
-use crate::resolve::Touched;
 use crate::skeleton::{Context, End, Skeleton, Stop, Take, skeleton};
 use crate::token_stream::TokenStream;
-use crate::{Ir, dialect, reserve_with_slack, seq};
+use crate::{Ir, dialect, reserve_with_slack};
 
 /// The top level of a file.
 pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TOP, inside: false };

@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use super::Source;
 use crate::lex::lex_part;
-use crate::{Category, Code, Ir, Op, OpKind, Problem, Region, TokenKind, Traits};
+use crate::{Category, Code, Form, Ir, Op, OpKind, Problem, Region, TokenKind, Traits};
 
 /// How much of a broken op is searched for names that it may have been meant to define, in bytes.
 const MENTIONS_BYTES: usize = 1 << 16;
@@ -80,7 +80,7 @@ impl Source {
     /// outermost op's stays, of a name without a definition the first use in the function.
     fn in_order(&self, mut problems: Vec<Placed>) -> Vec<Placed> {
         let ir = &self.ir;
-        let key = |it: &Placed| (it.1.start, it.1.end, it.2.category, it.2.code.name());
+        let key = |it: &Placed| (it.1.start, it.1.end, it.2.category(), it.2.code.name());
         problems.sort_by(|a, b| {
             let text = || a.2.message.cmp(&b.2.message);
             key(a).cmp(&key(b)).then_with(text).then_with(|| ir.start(a.0).cmp(&ir.start(b.0)))
@@ -127,8 +127,11 @@ impl Source {
     fn mentioned_by_broken(&self) -> FxHashSet<String> {
         let ir = &self.ir;
         let mut out = FxHashSet::default();
-        let syntax = |it: &Problem| it.category == Category::Syntax;
-        for op in ir.suspects().filter(|&op| ir.extra(op).problems.iter().any(syntax)) {
+        let is_broken = |&op: &Op| {
+            let syntax = |it: &Problem| it.category() == Category::Syntax;
+            ir.op(op).form == Form::Broken || ir.extra(op).problems.iter().any(syntax)
+        };
+        for op in ir.suspects().filter(is_broken) {
             let head = ir.head_range(op);
             let text = self.slice(head.start..head.end.min(head.start + MENTIONS_BYTES));
             out.insert(ir.op_name(op).to_owned());
@@ -152,7 +155,7 @@ struct Broken {
 impl Broken {
     fn of(ir: &Ir, problems: &[Placed]) -> Self {
         let mut out = Self { scopes: FxHashSet::default(), around: FxHashSet::default() };
-        for (op, ..) in problems.iter().filter(|it| it.2.category != Category::Structure) {
+        for (op, ..) in problems.iter().filter(|it| it.2.category() != Category::Structure) {
             out.scopes.insert(scope(ir, *op));
             let mut at = ir.parent_op(*op);
             while let Some(it) = at.filter(|&it| out.around.insert(it)) {

@@ -13,24 +13,25 @@
 //! text is that one; one that stands in its place keeps its id and is parsed anew. The others enter and leave.
 //!
 //! *Aliases.* What was read may have been read with other meanings of aliases than it has once all is in its place, and what was not
-//! read may now have others: see `resolve/aliases.rs`. Such items are read again in the same way, by a change of nothing ([`reread`]).
+//! read may now have others: see `ir/names/aliases.rs`. Such items are read again in the same way, by a change of nothing ([`reread`]).
 //!
 //! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* What is read, plus the logarithm of the file for each run
 //! that is taken over; what is taken over by another region than its own has its names linked again.
 
 use ropey::Rope;
 
-use super::Delta;
 use super::parse::{Head, TOP};
 use super::replace::Graft;
+use crate::Delta;
 use crate::grammar::Aliases;
+use crate::ir::seq;
 use crate::lowering::Run;
 use crate::skeleton::{
     Context, DIALECT, End, Here, Kept, MAX_REGION_DEPTH, PLACE, Part, Skeleton, Stop, Take,
     skeleton,
 };
 use crate::token_stream::TokenStream;
-use crate::{Ir, Op, OpKind, Region, seq};
+use crate::{Ir, Op, OpKind, Region};
 
 /// A change of the text, in bytes.
 #[derive(Clone, Copy, Debug)]

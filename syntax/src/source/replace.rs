@@ -3,11 +3,12 @@
 use ropey::Rope;
 use rustc_hash::FxHashSet;
 
-use super::Delta;
+use crate::Delta;
+use crate::ir::names::Replaced;
+use crate::ir::seq;
 use crate::lowering::{Run, Work};
-use crate::resolve::Replaced;
 use crate::skeleton::{DIALECT, Part, Shape};
-use crate::{Ir, Op, OpKind, Region, seq};
+use crate::{Ir, Op, OpKind, Region};
 
 /// How an old op becomes a new item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,7 @@
 
 use super::Verifier;
 use super::verdicts::ends_block;
-use crate::{
-    Category, Code, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData,
-};
+use crate::{Code, Form, Name, Op, OpKind, Problem, Region, Span, Traits, Type, TypeData};
 
 impl Verifier<'_> {
     pub(super) fn block_rules(&mut self, op: Op) {
@@ -45,7 +43,6 @@ impl Verifier<'_> {
         let is_named = args.any(|&it| self.ir.value(it).name != Name::EMPTY);
         if is_named && self.ir.prev(label).is_none() {
             self.problems.push(Problem {
-                category: Category::Syntax,
                 code: Code::NamedBlock,
                 span: self.ir.op(label).name_span,
                 message: "invalid block name in region with named arguments".into(),

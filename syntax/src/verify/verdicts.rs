@@ -25,8 +25,9 @@ use super::affine::MAX_STEPS;
 use super::flow::{Flow, moved};
 use super::symbols::Callee;
 use super::{Order, Verdict, Verifier};
-use crate::resolve::{Replaced, Touched};
-use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, Type, seq};
+use crate::ir::names::{Replaced, Touched};
+use crate::ir::seq;
+use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, Type};
 
 /// The verdict on each op with a problem, and what they rest on.
 #[derive(Debug, Default)]

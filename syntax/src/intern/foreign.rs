@@ -4,9 +4,9 @@
 //! prints it anew. What that changes is known here as far as it is common: layout ([`respace`]), and for some the rows of the tables below, each
 //! a fact of the dialect's printer.
 
-use super::Tool;
+use crate::Tool;
 use crate::dialect::is_read_by_mlir;
-use crate::grammar::{prefixed_len, string_len};
+use crate::identifier::{prefixed_len, string_len, word_len};
 
 /// The dialects of `heir-opt --show-dialects` (LLVM 24).
 #[rustfmt::skip]
@@ -168,16 +168,10 @@ fn respace(text: &str, head: &str) -> String {
             _ => {
                 // A word or a character is copied whole.
                 let rest = &text[start..];
-                let len = rest
-                    .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
-                    .filter(|it| *it > 0)
-                    .unwrap_or_else(|| {
-                        if byte.is_ascii_alphanumeric() || byte == b'_' {
-                            rest.len()
-                        } else {
-                            rest.chars().next().map_or(1, char::len_utf8)
-                        }
-                    });
+                let len = match word_len(rest) {
+                    0 => rest.chars().next().map_or(1, char::len_utf8),
+                    len => len,
+                };
                 at = start + len;
                 word = "";
                 // An integer of the default type is told apart from others.

@@ -22,7 +22,6 @@ use smallvec::SmallVec;
 use crate::slack::{keep_slack, keep_slack_in_map, reserve_with_slack};
 use crate::{Block, Def, Ir, Name, Op, Region, Value};
 use aliases::AliasTable;
-pub use aliases::Aliases;
 pub(crate) use aliases::Stale;
 
 /// The name tables of a document.
@@ -385,7 +384,7 @@ impl Ir {
     /// Resolves a use that is not linked.
     pub(crate) fn link_use(&mut self, (op, index): Use) {
         #[cfg(test)]
-        crate::laws::work::count(1);
+        crate::work::count(1);
         let value = self.resolve(op, index);
         let operand = &mut self.ops[op.index()].operands[index as usize];
         operand.value = value;

@@ -16,11 +16,9 @@ use ropey::Rope;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use crate::grammar::{Alias, prefixed_len};
+use crate::grammar::{Alias, Aliases};
+use crate::identifier::prefixed_len;
 use crate::{Ir, Name, Op, OpKind, Region};
-
-/// What aliases stand for, by name with sigil (`!ty`, `#map`).
-pub type Aliases = FxHashMap<Name, Alias>;
 
 /// The aliases of a document.
 #[derive(Debug, Default)]

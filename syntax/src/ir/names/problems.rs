@@ -2,15 +2,14 @@
 
 use smallvec::SmallVec;
 
-use crate::{Category, Code, Form, Ir, Name, Op, OpKind, Problem, Span, Value};
+use crate::{Code, Form, Ir, Name, Op, OpKind, Problem, Span, Value};
 
 impl Ir {
     /// What is wrong with an op, its own problems and those of the names that it uses. Spans are in its own text.
     pub fn problems_of(&self, op: Op) -> Vec<Problem> {
         let data = self.op(op);
         let mut out = self.extra(op).problems.clone();
-        let named =
-            |span: Span, code, message| Problem { category: Category::Name, code, span, message };
+        let named = |span: Span, code, message| Problem { code, span, message };
         if !self.is_judged(op) {
             return out;
         }
@@ -98,7 +97,6 @@ impl Ir {
                     }
                     let text = self.interner.str(name);
                     let problem = Problem {
-                        category: Category::Name,
                         code: Code::RedefinedValue,
                         span: self.value(value).span,
                         message: format!("redefinition of value %{text}"),

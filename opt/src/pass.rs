@@ -1,0 +1,272 @@
+//! What a pass is: its row, its options, and what it works with.
+
+use std::io::Write as _;
+
+use noisy_syntax::print::Style;
+use noisy_syntax::{Ir, Op};
+
+use crate::diagnostics::{Severity, Sink};
+use crate::timing::Timing;
+
+/// A pass.
+#[derive(Debug)]
+pub struct PassInfo {
+    /// Its flag, without dashes.
+    pub name: &'static str,
+    /// What messages, dumps and timing call it.
+    pub class: &'static str,
+    /// The ops that it runs on; `None`: any.
+    pub anchor: Option<&'static str>,
+    /// One line of help.
+    pub summary: &'static str,
+    /// Its options.
+    pub options: &'static [OptionInfo],
+    /// Runs it on an op.
+    pub run: fn(&mut Context<'_>, Op, &Options) -> Result<(), Failure>,
+}
+
+/// An option of a pass.
+#[derive(Debug)]
+pub struct OptionInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// Its value if none is given.
+    pub default: &'static str,
+    /// What it takes.
+    pub kind: OptionKind,
+    /// One line of help.
+    pub summary: &'static str,
+}
+
+/// What an option takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionKind {
+    /// `true`, `false`, or nothing for true.
+    Bool,
+    /// An integer.
+    Int,
+    /// Any text.
+    Text,
+    /// Numbers with commas between them.
+    Ints,
+    /// One of these.
+    OneOf(&'static [&'static str]),
+}
+
+/// A pass failed; what it has to say, if it has not said it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure(pub Option<String>);
+
+/// The options of a pass, by name; those that were not given have their defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options(Vec<(&'static str, String)>);
+
+/// What a pass works with.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The program.
+    pub ir: &'a mut Ir,
+    /// Where diagnostics go.
+    pub sink: &'a mut Sink,
+    /// Where its time goes, for parts that are told apart.
+    pub timing: &'a mut Timing,
+    /// How ops are printed.
+    pub style: Style,
+    /// The file that actions are logged to.
+    pub log_actions: Option<&'a str>,
+    /// Reads a pipeline that a pass runs by itself; how, only the pass manager knows.
+    pub nested: fn(&str) -> Result<Nested, Failure>,
+    pub(crate) counted: Vec<(&'static str, usize)>,
+}
+
+/// Runs a pipeline on an op.
+pub type Nested = Box<dyn Fn(&mut Context<'_>, Op) -> Result<(), Failure>>;
+
+impl Context<'_> {
+    /// Counts for the statistics.
+    pub fn count(&mut self, what: &'static str, n: usize) {
+        self.counted.push((what, n));
+    }
+
+    /// Logs that a pass of this class begins on an op, or has ended, if actions are logged.
+    pub fn log_action(&self, class: &str, op: &str, is_begin: bool) {
+        if let Some(file) = self.log_actions {
+            log_action(file, class, op, is_begin);
+        }
+    }
+
+    /// Says something about an op.
+    pub fn remark(&mut self, op: Op, text: &str) {
+        self.sink.tell_op(Severity::Remark, self.ir, op, text);
+    }
+}
+
+impl Options {
+    /// The value of an option.
+    pub fn text(&self, name: &str) -> &str {
+        self.0.iter().find(|it| it.0 == name).map_or("", |it| it.1.as_str())
+    }
+
+    /// Whether an option is on.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.text(name) == "true"
+    }
+
+    /// An integer option.
+    pub fn int(&self, name: &str) -> Option<i64> {
+        self.text(name).parse().ok()
+    }
+
+    /// The numbers of an option.
+    pub fn ints(&self, name: &str) -> Vec<i64> {
+        self.text(name).split(',').filter_map(|it| it.trim().parse().ok()).collect()
+    }
+}
+
+impl PassInfo {
+    /// Reads options: `a=1 b={2 3} c`.
+    ///
+    /// # Errors
+    /// What is wrong, as upstream says it.
+    pub fn options(&'static self, text: &str) -> Result<Options, String> {
+        let given = self.options.iter().map(|it| (it.name, it.default.to_owned()));
+        let mut out = Options(given.collect());
+        let failed =
+            |what: String| format!("{what}\nfailed to add `{}` with options `{text}`", self.name);
+        for (key, value) in split_options(text) {
+            let Some(at) = self.options.iter().position(|it| it.name == key) else {
+                return Err(failed(format!("<Pass-Options-Parser>: no such option {key}")));
+            };
+            let option = &self.options[at];
+            let bad = |it: &str| {
+                failed(format!(
+                    "<Pass-Options-Parser>: for the --{key} option: '{it}' value invalid for {} argument!",
+                    option.kind.text()
+                ))
+            };
+            let value = match (option.kind, value) {
+                (OptionKind::Bool, None) => "true".to_owned(),
+                (OptionKind::Bool, Some(value)) => match value.as_str() {
+                    "1" | "true" | "TRUE" | "True" => "true".to_owned(),
+                    "0" | "false" | "FALSE" | "False" => "false".to_owned(),
+                    _ => return Err(bad(&value)),
+                },
+                (_, None) => {
+                    return Err(failed(format!(
+                        "<Pass-Options-Parser>: for the --{key} option: requires a value!"
+                    )));
+                }
+                (OptionKind::Int, Some(value)) => match value.parse::<i64>() {
+                    Ok(_) => value,
+                    Err(_) => return Err(bad(&value)),
+                },
+                (OptionKind::Ints, Some(value)) => {
+                    let is_fine = value.split(',').all(|it| it.trim().parse::<i64>().is_ok());
+                    if !is_fine {
+                        return Err(bad(&value));
+                    }
+                    value
+                }
+                (OptionKind::OneOf(names), Some(value)) => {
+                    if !names.contains(&value.as_str()) {
+                        return Err(failed(format!(
+                            "<Pass-Options-Parser>: for the --{key} option: Cannot find option named '{value}'!"
+                        )));
+                    }
+                    value
+                }
+                (OptionKind::Text, Some(value)) => value,
+            };
+            // A list that is given twice goes on.
+            let old = &mut out.0[at].1;
+            if option.kind == OptionKind::Ints && !old.is_empty() && *old != option.default {
+                *old = format!("{old},{value}");
+            } else {
+                *old = value;
+            }
+        }
+        Ok(out)
+    }
+
+    /// The pass with its options, as a pipeline says it.
+    pub fn text(&self, options: &Options) -> String {
+        if options.0.is_empty() {
+            return self.name.to_owned();
+        }
+        let values: Vec<String> = options
+            .0
+            .iter()
+            .filter(|it| !it.1.is_empty())
+            .map(|(name, value)| {
+                if value.contains(' ') {
+                    format!("{name}={{{value}}}")
+                } else {
+                    format!("{name}={value}")
+                }
+            })
+            .collect();
+        format!("{}{{{}}}", self.name, values.join(" "))
+    }
+}
+
+impl OptionKind {
+    fn text(self) -> &'static str {
+        match self {
+            OptionKind::Bool => "boolean",
+            OptionKind::Int | OptionKind::Ints => "integer",
+            OptionKind::Text => "string",
+            OptionKind::OneOf(_) => "enum",
+        }
+    }
+}
+
+/// `a=1 b={2 3} c` in pieces; braces, brackets, quotes and parentheses keep blanks together.
+fn split_options(text: &str) -> Vec<(String, Option<String>)> {
+    let mut words = Vec::new();
+    let mut word = String::new();
+    let (mut depth, mut quote) = (0_usize, None);
+    for c in text.chars() {
+        match (quote, c) {
+            (Some(it), _) => quote = Some(it).filter(|&it| it != c),
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '{' | '(' | '[') => depth += 1,
+            (None, '}' | ')' | ']') => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if c.is_whitespace() && depth == 0 && quote.is_none() {
+            words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+        } else {
+            word.push(c);
+        }
+    }
+    words.extend((!word.is_empty()).then_some(word));
+    let strip = |it: &str| {
+        let ends = [('{', '}'), ('"', '"'), ('\'', '\'')];
+        let inner = ends.iter().find_map(|&(a, b)| it.strip_prefix(a)?.strip_suffix(b));
+        inner.unwrap_or(it).to_owned()
+    };
+    words
+        .iter()
+        .map(|it| match it.split_once('=') {
+            Some((key, value)) => (key.to_owned(), Some(strip(value))),
+            None => (it.clone(), None),
+        })
+        .collect()
+}
+
+/// Writes that a pass begins or has ended.
+pub fn log_action(file: &str, class: &str, op: &str, is_begin: bool) {
+    let line = if is_begin {
+        format!(
+            "[thread main] begins (no breakpoint) Action `pass-execution`  running `{class}` on Operation `{op}`\n"
+        )
+    } else {
+        "[thread main] completed `pass-execution`\n".to_owned()
+    };
+    let _ = if file == "-" {
+        std::io::stdout().write_all(line.as_bytes())
+    } else {
+        let open = std::fs::OpenOptions::new().append(true).create(true).open(file);
+        open.and_then(|mut it| it.write_all(line.as_bytes()))
+    };
+}

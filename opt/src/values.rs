@@ -1,0 +1,164 @@
+//! What is known of values by the ops that define them, and how constants are said.
+
+use noisy_analyses::constant::Constant;
+use noisy_analyses::integer::elements::Lists;
+use noisy_syntax::{
+    Attr, AttrData, Def, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
+};
+
+/// The op whose result a value is.
+pub fn definer(ir: &Ir, value: Value) -> Option<Op> {
+    match ir.value(value).def {
+        Def::Result(op, _) => Some(op),
+        Def::Argument(..) => None,
+    }
+}
+
+/// An operand of an op.
+pub fn operand(ir: &Ir, op: Op, index: usize) -> Option<Value> {
+    ir.op(op).operands.get(index)?.value
+}
+
+/// The operands of an op.
+pub fn operands(ir: &Ir, op: Op) -> Vec<Value> {
+    ir.op(op).operands.iter().filter_map(|it| it.value).collect()
+}
+
+/// The attribute of a value that a constant op defines.
+pub fn attr_of(ir: &Ir, value: Value) -> Option<Attr> {
+    let op = definer(ir, value)?;
+    ir.op(op).kind.has(Traits::CONSTANT).then(|| ir.attr(op, "value"))?
+}
+
+/// What a constant op says of its value; lists of elements are read into `lists`.
+pub fn constant_of(ir: &Ir, value: Value, lists: &mut Lists) -> Option<Constant> {
+    let attr = attr_of(ir, value)?;
+    let ty = ir.value(value).ty;
+    match Constant::of_attr(ir, attr, ty) {
+        Constant::Unknown | Constant::Bottom => None,
+        Constant::Other(attr) => Some(lists.read(ir, attr, ty).unwrap_or(Constant::Other(attr))),
+        known => Some(known),
+    }
+}
+
+/// The integer that a value is, or that each of its elements is, sign-extended.
+pub fn int_of(ir: &Ir, value: Value) -> Option<i128> {
+    Constant::of_attr(ir, attr_of(ir, value)?, ir.value(value).ty).int()
+}
+
+/// The attribute that says a constant of a type.
+pub fn to_attr(ir: &mut Ir, lists: &Lists, constant: Constant, ty: Type) -> Option<Attr> {
+    match constant {
+        Constant::Bottom | Constant::Unknown => None,
+        Constant::Other(attr) => Some(attr),
+        Constant::Elements(_) => {
+            let elements = lists.of(constant)?.to_vec();
+            shaped(ir, ty, &elements)
+        }
+        Constant::Int(_) | Constant::Float(_) => match element_type(ir, ty) {
+            Some(_) => shaped(ir, ty, &[constant]),
+            None => scalar(ir, constant, ty),
+        },
+    }
+}
+
+/// The type of the elements of a shape.
+pub fn element_type(ir: &Ir, ty: Type) -> Option<Type> {
+    match ir.interner.type_data(ty) {
+        TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => Some(*element),
+        _ => None,
+    }
+}
+
+fn scalar(ir: &mut Ir, constant: Constant, ty: Type) -> Option<Attr> {
+    let data = match (constant, ir.interner.type_data(ty)) {
+        (Constant::Int(value), TypeData::Int { width: 1, sign: Sign::Signless }) => {
+            AttrData::Bool(value != 0)
+        }
+        (Constant::Int(value), TypeData::Int { width, .. }) if *width <= 64 => {
+            AttrData::Int { value, ty }
+        }
+        (Constant::Int(value), TypeData::Index) => AttrData::Int { value, ty },
+        (Constant::Int(value), TypeData::Int { .. }) if i64::try_from(value).is_ok() => {
+            AttrData::Int { value, ty }
+        }
+        (Constant::Float(bits), TypeData::Float(_)) => AttrData::Float { bits, ty },
+        _ => return None,
+    };
+    Some(ir.interner.attr(data))
+}
+
+/// Elements as `dense<...>`; one stands for all.
+fn shaped(ir: &mut Ir, ty: Type, elements: &[Constant]) -> Option<Attr> {
+    let element = element_type(ir, ty)?;
+    let dims: Vec<u64> = match ir.interner.type_data(ty) {
+        TypeData::Vector { dims, .. } => sizes(dims, elements.len() == 1)?,
+        TypeData::Tensor { dims: Some(dims), .. } => sizes(dims, false)?,
+        _ => return None,
+    };
+    let mut words = Vec::with_capacity(elements.len());
+    for &it in elements {
+        let attr = scalar(ir, it, element)?;
+        let text = ir.interner.attr_text(attr);
+        words.push(text.split(" : ").next().unwrap_or_default().to_owned());
+    }
+    let mut text = String::from("dense<");
+    if let [one] = &words[..] {
+        text.push_str(one);
+    } else {
+        // A bracket opens before element n for each dimension that starts there.
+        let mut strides: Vec<u64> = vec![1; dims.len()];
+        for at in (0..dims.len().saturating_sub(1)).rev() {
+            strides[at] = strides[at + 1].checked_mul(dims[at + 1])?;
+        }
+        let whole = |at: usize, n: usize| {
+            let block = strides[at].saturating_mul(dims[at]);
+            block > 0 && (n as u64).is_multiple_of(block)
+        };
+        for (n, word) in words.iter().enumerate() {
+            if n > 0 {
+                text.push_str(", ");
+            }
+            (0..dims.len()).filter(|&at| whole(at, n)).for_each(|_| text.push('['));
+            text.push_str(word);
+            (0..dims.len()).filter(|&at| whole(at, n + 1)).for_each(|_| text.push(']'));
+        }
+    }
+    text.push('>');
+    let name = ir.interner.name(&text);
+    Some(ir.interner.attr(AttrData::Elements(name, ty)))
+}
+
+fn sizes(dims: &[Dim], may_scale: bool) -> Option<Vec<u64>> {
+    let size = |it: &Dim| match it {
+        Dim::Fixed(size) => Some(*size),
+        Dim::Scalable(size) if may_scale => Some(*size),
+        _ => None,
+    };
+    dims.iter().map(size).collect()
+}
+
+/// The op that says an attribute as a value of a type.
+pub fn constant_op(ir: &Ir, attr: Attr, ty: Type) -> Option<&'static str> {
+    match (ir.interner.attr_data(attr), ir.interner.type_data(ty)) {
+        (AttrData::Symbol(_), TypeData::Function { .. }) => Some("func.constant"),
+        (AttrData::Symbol(_), _) => None,
+        _ if ir.interner.attr_type(attr) == Some(ty) => Some("arith.constant"),
+        _ => None,
+    }
+}
+
+/// The region at whose start the constants of a region stand: that of the nearest op around that is isolated, not known, or has
+/// nothing around it.
+pub fn constant_scope(ir: &Ir, region: Region) -> Region {
+    let mut at = region;
+    loop {
+        let Some(op) = ir.region(at).parent else { return at };
+        let kind = ir.op(op).kind;
+        let is_top = ir.parent_op(op).is_none_or(|it| !ir.op(it).kind.is_op());
+        if kind == OpKind::Unknown || kind.has(Traits::ISOLATED) || is_top {
+            return at;
+        }
+        at = ir.op(op).parent;
+    }
+}

@@ -1,0 +1,194 @@
+//! Identifiers and string literals: which characters they are made of, how they are quoted and unquoted.
+//!
+//! *Source.* The grammar of MLIR's language reference:
+//!
+//! ```text
+//! bare-id   ::= (letter | [_]) (letter | digit | [_$.])*
+//! suffix-id ::= digit+ | (letter | [$._-]) (letter | digit | [$._-])*
+//! ```
+//!
+//! A bare identifier is a keyword, the name of an op or of an attribute, or stands behind `@`; a suffix identifier stands behind
+//! `%`, `^`, `#` or `!`.
+
+use std::fmt::Write as _;
+
+/// A byte that a bare identifier may start with.
+pub(crate) const BARE_START: u8 = 1;
+/// A byte of a bare identifier.
+pub(crate) const BARE: u8 = 2;
+/// A byte that a suffix identifier that is no number may start with.
+pub(crate) const SUFFIX_START: u8 = 4;
+/// A byte of a suffix identifier.
+pub(crate) const SUFFIX: u8 = 8;
+/// A decimal digit.
+pub(crate) const DIGIT: u8 = 16;
+/// A byte of a name after which a body may follow in the pretty form of a dialect type or attribute: no `$`.
+const WORD: u8 = 32;
+
+/// The classes of each byte; none beyond ASCII.
+static CLASS: [u8; 256] = {
+    let mut class = [0; 256];
+    let mut b = 0;
+    while b < 128 {
+        let c = b as u8;
+        if c.is_ascii_alphabetic() || c == b'_' {
+            class[b] = BARE_START | BARE | SUFFIX_START | SUFFIX | WORD;
+        } else if c.is_ascii_digit() {
+            class[b] = BARE | SUFFIX | DIGIT | WORD;
+        } else if c == b'.' {
+            class[b] = BARE | SUFFIX_START | SUFFIX | WORD;
+        } else if c == b'$' {
+            class[b] = BARE | SUFFIX_START | SUFFIX;
+        } else if c == b'-' {
+            class[b] = SUFFIX_START | SUFFIX;
+        }
+        b += 1;
+    }
+    class
+};
+
+/// Whether a byte is of a class.
+pub(crate) fn is(byte: u8, class: u8) -> bool {
+    CLASS[byte as usize] & class != 0
+}
+
+/// The first byte from `at` on that is not of a class.
+pub(crate) fn skip(bytes: &[u8], mut at: usize, class: u8) -> usize {
+    while bytes.get(at).is_some_and(|&byte| is(byte, class)) {
+        at += 1;
+    }
+    at
+}
+
+/// How many bytes of a suffix identifier the text starts with.
+pub(crate) fn prefixed_len(text: &str) -> usize {
+    skip(text.as_bytes(), 0, SUFFIX)
+}
+
+/// How many bytes of a bare identifier the text starts with; digits may come first.
+pub(crate) fn bare_len(text: &str) -> usize {
+    skip(text.as_bytes(), 0, BARE)
+}
+
+/// How many letters, digits, `_` and `.` the text starts with.
+pub(crate) fn word_len(text: &str) -> usize {
+    skip(text.as_bytes(), 0, WORD)
+}
+
+/// Whether a byte may stand in an identifier of any kind.
+pub fn is_identifier_byte(byte: u8) -> bool {
+    is(byte, SUFFIX)
+}
+
+/// Whether a text is a bare identifier: what a symbol or the name of an attribute needs no quotes for.
+pub fn is_bare(text: &str) -> bool {
+    text.bytes().next().is_some_and(|it| is(it, BARE_START)) && bare_len(text) == text.len()
+}
+
+/// Whether a text is a suffix identifier: what may follow `%`, `^`, `#` and `!`.
+pub fn is_suffix(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let class = match bytes.first() {
+        Some(&first) if is(first, DIGIT) => DIGIT,
+        Some(&first) if is(first, SUFFIX_START) => SUFFIX,
+        _ => return false,
+    };
+    skip(bytes, 0, class) == bytes.len()
+}
+
+/// How many bytes a string takes, quotes included.
+pub(crate) fn string_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 1;
+    while at < bytes.len() && bytes[at] != b'"' {
+        at += 1 + usize::from(bytes[at] == b'\\');
+    }
+    (at + 1).min(bytes.len())
+}
+
+/// Strings as bytes; what is no UTF-8 stays escaped.
+pub(crate) fn unescape(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out: Vec<u8> = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] != b'\\' {
+            out.push(bytes[at]);
+            at += 1;
+            continue;
+        }
+        match bytes.get(at + 1) {
+            Some(b'n') => out.push(b'\n'),
+            Some(b't') => out.push(b'\t'),
+            Some(it @ (b'"' | b'\\')) => out.push(*it),
+            Some(_) => {
+                let hex = text.get(at + 1..at + 3).and_then(|it| u8::from_str_radix(it, 16).ok());
+                out.push(hex.unwrap_or(b'\\'));
+                at += if hex.is_some() { 3 } else { 1 };
+                continue;
+            }
+            None => out.push(b'\\'),
+        }
+        at += 2;
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}
+
+/// A string in quotes; what is not printable ASCII is escaped by the byte.
+pub(crate) fn push_quoted(out: &mut String, text: &str) {
+    out.push('"');
+    for byte in text.bytes() {
+        match byte {
+            b'\\' => out.push_str("\\\\"),
+            b'"' => out.push_str("\\22"),
+            0x20..=0x7e => out.push(byte as char),
+            _ => {
+                let _ = write!(out, "\\{byte:02X}");
+            }
+        }
+    }
+    out.push('"');
+}
+
+/// A string literal as written, its escapes in MLIR's own spelling.
+pub(crate) fn push_quoted_raw(out: &mut String, literal: &str) {
+    let inner = literal.strip_prefix('"').unwrap_or(literal);
+    let inner = inner.strip_suffix('"').unwrap_or(inner);
+    push_quoted(out, &unescape(inner));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_are_those_of_the_language_reference() {
+        for (text, bare, suffix) in [
+            ("a", true, true),
+            ("_", true, true),
+            ("a.b$1", true, true),
+            ("a-b", false, true),
+            ("-", false, true),
+            ("$a", false, true),
+            (".a", false, true),
+            ("12", false, true),
+            ("1a", false, false),
+            ("", false, false),
+            ("é", false, false),
+            ("aé", false, false),
+            ("a b", false, false),
+        ] {
+            assert_eq!((is_bare(text), is_suffix(text)), (bare, suffix), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn quoting_and_unquoting_are_inverse() {
+        let all: String = (0..=0x7f_u8).map(char::from).chain("é€𝄞".chars()).collect();
+        let mut quoted = String::new();
+        push_quoted(&mut quoted, &all);
+        assert!(quoted.bytes().all(|it| (0x20..=0x7e).contains(&it)), "{quoted}");
+        assert_eq!(string_len(&format!("{quoted} \"x\"")), quoted.len());
+        assert_eq!(unescape(&quoted[1..quoted.len() - 1]), all);
+    }
+}

@@ -1,0 +1,135 @@
+//! Where things stand in the file. Nothing stores an offset: positions are sums of lengths on the path to the root.
+//!
+//! *Cost.* Each sum takes O(log n) steps for each region around.
+
+use std::ops::Range;
+
+use super::seq;
+use crate::{Ir, Op, OpKind, Region, Span};
+
+impl Ir {
+    /// Bytes of an item, own text and regions.
+    pub fn len(&self, op: Op) -> usize {
+        let data = self.op(op);
+        let regions = data.regions.iter().map(|&(_, region)| self.region_len(region));
+        data.own_len as usize + regions.sum::<usize>()
+    }
+
+    /// Bytes of the inside of a region.
+    pub fn region_len(&self, region: Region) -> usize {
+        let data = self.region(region);
+        (seq::total(self, region).bytes + data.tail) as usize
+    }
+
+    /// Where an item starts in the file, its leading trivia included, in bytes.
+    pub fn start(&self, op: Op) -> usize {
+        let data = self.op(op);
+        seq::offset(self, op) + self.region_start(data.parent)
+    }
+
+    /// Where the inside of a region starts in the file, in bytes.
+    pub fn region_start(&self, region: Region) -> usize {
+        let Some(parent) = self.region(region).parent else { return 0 };
+        let mut at = self.start(parent);
+        for &(own, it) in &self.op(parent).regions {
+            if it == region {
+                return at + own as usize;
+            }
+            at += self.region_len(it);
+        }
+        at
+    }
+
+    /// Turns a span of an op's own text into a range of the file, in bytes.
+    pub fn absolute(&self, op: Op, span: Span) -> Range<usize> {
+        let start = self.start(op);
+        self.absolute_at(op, start, span)
+    }
+
+    /// As [`Ir::absolute`], for who knows where the op starts.
+    pub fn absolute_at(&self, op: Op, start: usize, span: Span) -> Range<usize> {
+        let (mut from, mut to) = (start + span.start as usize, start + span.end as usize);
+        for &(own, region) in &self.op(op).regions {
+            let len = self.region_len(region);
+            // A span that ends right behind `{` ends before the region, one that starts there starts before `}`. Where no `}` is, both
+            // are the end.
+            let unclosed = span.start >= own && !self.region(region).closed;
+            if unclosed || span.start > own || (span.start == own && span.end > span.start) {
+                from += len;
+            }
+            if unclosed || span.end > own {
+                to += len;
+            }
+        }
+        from..to
+    }
+
+    /// The text range of an op without its leading trivia, in bytes of the file.
+    pub fn range(&self, op: Op) -> Range<usize> {
+        let start = self.start(op);
+        start + self.op(op).lead as usize..start + self.len(op)
+    }
+
+    /// The range of an op's name as written.
+    pub fn name_range(&self, op: Op) -> Range<usize> {
+        self.absolute(op, self.op(op).name_span)
+    }
+
+    /// The part of an op that stands for it in a diagnostic: from its first token to its end or, if it has regions, to
+    /// the end of its header.
+    pub fn head_range(&self, op: Op) -> Range<usize> {
+        let data = self.op(op);
+        let end = data.regions.first().map_or(data.own_len, |&(own, _)| own.saturating_sub(1));
+        let range = self.absolute(op, Span::new(data.lead, end.max(data.lead)));
+        range.start..range.end
+    }
+
+    /// The innermost item whose text (leading trivia included) holds the byte, with labels and chunks.
+    pub fn item_at(&self, offset: usize) -> Option<Op> {
+        let mut region = self.root;
+        let mut base = 0;
+        let mut found = None;
+        'descend: loop {
+            let Some((op, at)) = seq::find(self, region, offset.saturating_sub(base)) else {
+                return found;
+            };
+            found = Some(op);
+            let mut start = base + at;
+            for &(own, inner) in &self.op(op).regions {
+                let from = start + own as usize;
+                let len = self.region_len(inner);
+                if offset >= from && offset < from + len {
+                    region = inner;
+                    base = from;
+                    continue 'descend;
+                }
+                start += len;
+            }
+            return found;
+        }
+    }
+
+    /// The item (no chunk) that starts at a byte of the file, and where its region starts.
+    pub(crate) fn item_starting_at(&self, offset: usize) -> Option<(Op, usize)> {
+        let mut region = self.root;
+        let mut base = 0;
+        'descend: loop {
+            let (op, at) = seq::find(self, region, offset - base)?;
+            let mut start = base + at;
+            let data = self.op(op);
+            if start == offset && data.kind != OpKind::Chunk {
+                return Some((op, base));
+            }
+            for &(own, inner) in &data.regions {
+                let from = start + own as usize;
+                let len = self.region_len(inner);
+                if offset >= from && offset < from + len {
+                    (region, base) = (inner, from);
+                    continue 'descend;
+                }
+                start += len;
+            }
+            return None;
+        }
+    }
+}
