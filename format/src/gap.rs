@@ -50,7 +50,7 @@ pub(crate) struct Gaps<'a> {
     /// What ends a line where there is no line end yet; others stay what they are.
     newline: &'static str,
     pub(crate) edits: Vec<Edit>,
-    /// By how many columns the token behind the gap made last moves with the start of its line.
+    /// By how many columns the token after the gap made last moves with the start of its line.
     pub(crate) moved: isize,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Gaps<'a> {
         let n_breaks = self.n_breaks(range);
         let freedom = self.marks.freedom(range);
         if place.first && !place.last && n_breaks == 0 && range.start > 0 {
-            // Before a comment behind a token.
+            // Before a comment after a token.
             return if old.is_empty() { " ".to_owned() } else { old.to_owned() };
         }
         let alone = place.first && place.last;
@@ -227,7 +227,7 @@ fn indent(blanks: &str) -> Option<usize> {
 /// Where a run of blanks stands in its gap.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    /// Right behind the token before.
+    /// Right after the token before.
     first: bool,
     /// Right before the token after.
     last: bool,

@@ -1,6 +1,7 @@
 //! The walk over items and their tokens: which gap should be what.
 //!
-//! An op's own tokens are cut into *segments* by its regions: `scf.if %c {`, `} else {`, `}`. A segment is put on one line, wrapped, or keeps its
+//! An op's own tokens are cut into *segments* by its regions: `scf.if %c {`, `} else {`, `}`. A segment is put on one line,
+//! wrapped, or keeps its
 //! line breaks; what stands between a brace and what is inside of its region is a line break.
 
 use std::ops::Range;
@@ -76,7 +77,7 @@ impl Layout<'_> {
         self.gaps.make(self.gap(self.at), want);
     }
 
-    /// The items of a region, from the byte behind its `{`.
+    /// The items of a region, from the byte after its `{`.
     fn region(&mut self, region: Region, start: usize, level: usize, is_top: bool) {
         let ir = self.ir;
         let mut at = start;
@@ -108,7 +109,7 @@ impl Layout<'_> {
             at += (own - done) as usize;
             done = own;
             let len = ir.region_len(region);
-            // Behind the `{`.
+            // After the `{`.
             let end = self.tokens.partition_point(|it| it.range().start < at);
             self.segment(op, end, column, is_known, shift);
             self.is_behind_unknown = false;

@@ -5,10 +5,13 @@
 //!
 //! *The form.* Regions are indented by two blanks, labels stand with the op that holds them. Each op is on lines of its own, on one
 //! line if it fits into [`WIDTH`] columns; signatures that do not fit are wrapped, an argument a line; other ops that do not fit keep
-//! their line breaks, and so do lists of lists that are written a row a line. Of empty lines in a row one is kept, at the start and the end of a region none.
+//! their line breaks, and so do lists of lists that are written a row a line. Of empty lines in a row one is kept, at the
+//! start and the end of a region none.
 //!
-//! *What stays as it is:* ops whose custom form is not known (they move as a whole; what is inside of their regions is formatted, unless all of it stands
-//! on one line), resources, what stands between `// noisy: format off` and `// noisy: format on`, and the lines that a comment speaks of (`mark.rs`).
+//! *What stays as it is:* ops whose custom form is not known (they move as a whole; what is inside of their regions is
+//! formatted, unless all of it stands
+//! on one line), resources, what stands between `// noisy: format off` and `// noisy: format on`, and the lines that a comment
+//! speaks of (`mark.rs`).
 //!
 //! *Laws* (tests): the tokens and the comments of the formatted text are those of the text; its generic print is the same; formatting it
 //! changes nothing. A text that does not follow the grammar is refused. *Cost.* Linear in the text; recursion is as deep as regions nest,

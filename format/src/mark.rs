@@ -1,7 +1,8 @@
 //! Comments that say something of the lines around them.
 //!
 //! - `// noisy: format off` to `// noisy: format on`, or to the end: what stands between them stays as it is.
-//! - `// noisy: allow(..)`, `// expected-error@+2 {{..}}` and what else speaks of a line by its distance: from the comment to that line, no line break comes
+//! - `// noisy: allow(..)`, `// expected-error@+2 {{..}}` and what else speaks of a line by its distance: from the comment to
+//!   that line, no line break comes
 //!   or goes, and what stands on those lines stays there.
 
 use std::ops::Range;

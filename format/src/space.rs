@@ -1,6 +1,7 @@
 //! What stands between two tokens of one line of an op: nothing, a blank, or what is written.
 //!
-//! A rule looks at the two tokens, at the brackets around them, and at the two tokens beyond. Where the grammar of MLIR alone does not tell (`4x4`, `-1`,
+//! A rule looks at the two tokens, at the brackets around them, and at the two tokens beyond. Where the grammar of MLIR alone
+//! does not tell (`4x4`, `-1`,
 //! `a - 1`, `offset: ?`), what is written stays, several blanks as one.
 //!
 //! *Law.* A blank is taken out only where the tokens cannot run together.
@@ -94,8 +95,9 @@ pub(crate) fn opens(tokens: &[Token], at: usize) -> bool {
     }
 }
 
-/// What stands before token `at`, which is not the first; the brackets are those open behind the token before it. `in_results`: before the `=` of
-/// the results; `after_name`: right behind the quoted name of an op.
+/// What stands before token `at`, which is not the first; the brackets are those open after the token before it. `in_results`:
+/// before the `=` of
+/// the results; `after_name`: right after the quoted name of an op.
 #[expect(clippy::match_same_arms, reason = "the rules stand in the order in which they count")]
 pub(crate) fn before(
     tokens: &[Token],

@@ -4,8 +4,10 @@ use noisy_syntax::{OpKind, Source};
 
 use crate::{Edit, INDENT};
 
-/// The edits after a character was typed right before a byte: after a line break the new line is indented as what would stand there, after a `}` that closes
-/// a region its line is indented as the op that holds it. At most one edit, of the blanks at the start of that line; none after any other character.
+/// The edits after a character was typed right before a byte: after a line break the new line is indented as what would stand
+/// there, after a `}` that closes
+/// a region its line is indented as the op that holds it. At most one edit, of the blanks at the start of that line; none
+/// after any other character.
 pub fn format_on_type(source: &Source, at: usize, typed: char) -> Vec<Edit> {
     let text = source.text();
     let at = at.min(text.len_bytes());
@@ -60,7 +62,7 @@ fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usiz
         if is_inside {
             level += 1;
         } else if is_outermost && start + (data.lead as usize) < at {
-            // In the middle of an op, or behind one that ends with `=` so far.
+            // In the middle of an op, or after one that ends with `=` so far.
             if first.is_some() || !ends_with(source, at, b'=') {
                 return None;
             }
@@ -75,7 +77,7 @@ fn at_line_start(source: &Source, at: usize, first: Option<char>) -> Option<usiz
     Some(level - usize::from(is_label && level > 0))
 }
 
-/// The regions that are open at a byte because their `}` is missing: what stands behind the last op of one belongs to no item yet.
+/// The regions that are open at a byte because their `}` is missing: what stands after the last op of one belongs to no item yet.
 fn unclosed(source: &Source, at: usize) -> usize {
     let ir = source.ir();
     let last = last_before(source, at).and_then(|it| ir.item_at(it.0));

@@ -1,5 +1,6 @@
-//! How long an edit takes until its diagnostics, and a request until its answer, over the real server's standard input and output: `cargo bench -p
-//! noisy-lsp`, with numbers of ops behind `--` if not the usual ones. Prints a table, in milliseconds.
+//! How long an edit takes until its diagnostics, and a request until its answer, over the real server's standard input and
+//! output: `cargo bench -p
+//! noisy-lsp`, with numbers of ops after `--` if not the usual ones. Prints a table, in milliseconds.
 
 #[path = "../tests/e2e/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]

@@ -1,4 +1,5 @@
-//! The optimizer, on threads of its own over a copy of the text: editing goes on meanwhile. What it finds says which version of the document it
+//! The optimizer, on threads of its own over a copy of the text: editing goes on meanwhile. What it finds says which version
+//! of the document it
 //! is about.
 //!
 //! *Law.* A solution is only ever applied to the version of the text that it was made and re-analyzed for.

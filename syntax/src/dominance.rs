@@ -10,7 +10,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct DominatorTree {
     /// By node that can be reached: its immediate dominator ([`NONE`] of the entry), its number in preorder of the tree, and the
-    /// one behind its subtree.
+    /// one after its subtree.
     nodes: Vec<Option<(u32, (u32, u32))>>,
 }
 
@@ -31,7 +31,7 @@ impl DominatorTree {
         (idom != NONE).then_some(idom as usize)
     }
 
-    /// The number of a node in preorder of the tree, and the one behind its subtree; none of what cannot be reached.
+    /// The number of a node in preorder of the tree, and the one after its subtree; none of what cannot be reached.
     pub fn numbers(&self, node: usize) -> Option<(u32, u32)> {
         self.nodes.get(node).copied().flatten().map(|it| it.1)
     }

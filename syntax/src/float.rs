@@ -100,7 +100,8 @@ fn is_exactly(text: &str, value: f64, kind: &str) -> bool {
 /// The first digits of a finite value, at most `precision`, without zeros at the end, and the exponent of the first.
 ///
 /// `APFloat::toString` makes the value an integer, N times a power of ten; cuts from N the powers of ten beyond
-/// the bits that `precision` digits need; and rounds what is left half up. So six digits are sometimes the next smaller ones, not the nearest.
+/// the bits that `precision` digits need; and rounds what is left half up. So six digits are sometimes the next smaller ones,
+/// not the nearest.
 fn digits(value: f64, precision: u32) -> (String, i32) {
     let magnitude = value.abs();
     if magnitude.fract() == 0.0 && magnitude < 1e6 {
@@ -111,7 +112,7 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     }
     let (mut all, mut exponent) = decimal(magnitude, precision as usize + 11);
 
-    // magnitude = odd * 2^scale, and so N = odd * 5^-scale or, if there is nothing behind the point, the value.
+    // magnitude = odd * 2^scale, and so N = odd * 5^-scale or, if there is nothing after the point, the value.
     let bits = magnitude.to_bits();
     let biased = (bits >> 52) as i32;
     let fraction = bits & ((1 << 52) - 1);
@@ -127,7 +128,7 @@ fn digits(value: f64, precision: u32) -> (String, i32) {
     let n_digits = exponent + 1 - scale.min(0);
     let n_kept = (n_digits - cut).max(1) as usize;
     if all[n_kept.min(all.len())..].bytes().all(|it| it == b'0') {
-        // Maybe rounded up to these zeros. No cut is at a digit behind so many.
+        // Maybe rounded up to these zeros. No cut is at a digit after so many.
         (all, exponent) = decimal(magnitude, 50);
     }
     all.truncate(n_kept);

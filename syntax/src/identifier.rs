@@ -7,7 +7,7 @@
 //! suffix-id ::= digit+ | (letter | [$._-]) (letter | digit | [$._-])*
 //! ```
 //!
-//! A bare identifier is a keyword, the name of an op or of an attribute, or stands behind `@`; a suffix identifier stands behind
+//! A bare identifier is a keyword, the name of an op or of an attribute, or stands after `@`; a suffix identifier stands after
 //! `%`, `^`, `#` or `!`.
 
 use std::fmt::Write as _;

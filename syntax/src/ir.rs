@@ -56,7 +56,7 @@ pub struct OpData {
     pub result_names: SmallVec<[ResultName; 1]>,
     /// Its operands.
     pub operands: SmallVec<[Operand; 2]>,
-    /// Its regions, in textual order, with the place of each in own text (just behind its `{`).
+    /// Its regions, in textual order, with the place of each in own text (just after its `{`).
     pub regions: SmallVec<[(u32, Region); 1]>,
     /// What few ops have.
     pub extra: Option<Box<OpExtra>>,

@@ -21,7 +21,7 @@ const SPLIT: &[u8] = b"// -----";
 /// What follows it where a pass has printed the program.
 const IR_DUMP: &[u8] = b"// IR Dump";
 
-/// How many bytes behind a token the lexer may look at to tell where it ends.
+/// How many bytes after a token the lexer may look at to tell where it ends.
 pub(crate) const LOOK_AHEAD: usize = 3;
 
 /// The tokens of a text, with [`TokenKind::Eof`] at the end.
@@ -36,7 +36,7 @@ pub fn lex(text: &str) -> Tokens {
     lex_part(text, true)
 }
 
-/// Lexes a part of a file that starts at the file's start or right behind a token.
+/// Lexes a part of a file that starts at the file's start or right after a token.
 pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
     let mut lexer = Lexer::new(at_file_start);
     let mut tokens = Vec::with_capacity(text.len() / 5 + 1);
@@ -75,7 +75,7 @@ pub struct Lexer {
 }
 
 impl Lexer {
-    /// At the start of a text, which is that of its file or stands right behind a token.
+    /// At the start of a text, which is that of its file or stands right after a token.
     pub fn new(at_file_start: bool) -> Self {
         Self { at_file_start, at_line_start: at_file_start, ..Self::default() }
     }
@@ -85,13 +85,14 @@ impl Lexer {
         (self.at, self.at_line_start)
     }
 
-    /// Goes to a place, which is behind a token or was one's [`Lexer::state`]. What was seen behind it counts no more.
+    /// Goes to a place, which is after a token or was one's [`Lexer::state`]. What was seen after it counts no more.
     pub(crate) fn go_to(&mut self, (at, at_line_start): (usize, bool)) {
         (self.at, self.at_line_start) = (at, at_line_start);
         self.bodies.forget();
     }
 
-    /// The next token of the text, which is the same each time, and the byte behind the last that its end depends on. At the end: [`TokenKind::Eof`].
+    /// The next token of the text, which is the same each time, and the byte after the last that its end depends on. At the
+    /// end: [`TokenKind::Eof`].
     pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
         let at_line_start = self.skip_trivia(bytes);
         let start = self.at;
@@ -141,7 +142,7 @@ impl Lexer {
         at_line_start
     }
 
-    /// Moves behind the token that starts with `byte` here.
+    /// Moves past the token that starts with `byte` here.
     fn scan(&mut self, bytes: &[u8], byte: u8, reach: &mut usize) -> TokenKind {
         let peek = |ahead: usize| bytes.get(self.at + ahead).copied().unwrap_or(0);
         let (kind, len) = match byte {
@@ -257,7 +258,7 @@ impl Lexer {
         TokenKind::Float
     }
 
-    /// Moves behind the string that starts here; `false` (and to the end of the line) if it is not well-formed.
+    /// Moves past the string that starts here; `false` (and to the end of the line) if it is not well-formed.
     fn string(&mut self, bytes: &[u8]) -> bool {
         let (end, is_fine) = string_end(bytes, self.at);
         self.at = end;
@@ -299,7 +300,8 @@ fn line_end(bytes: &[u8], at: usize) -> usize {
 /// Where a comment, all of its line, splits the file, if it does: at a `// -----` at its end, blanks aside, or if it is the headline
 /// `// -----// IR Dump` of what a pass has printed.
 ///
-/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on behind them, in the same line. Where it would read anything
+/// `mlir-opt --split-input-file` splits at those characters wherever they stand and reads on after them, in the same line.
+/// Where it would read anything
 /// but an error there, this is the same; and comments of more dashes stay comments for whoever does not split at all.
 fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
     let text = &bytes[comment.clone()];
@@ -318,9 +320,9 @@ fn split(bytes: &[u8], comment: Range<usize>) -> Option<usize> {
 /// those still open fail where it failed. Thus nothing is looked at twice, however many bodies are left open.
 #[derive(Debug, Default)]
 struct Bodies {
-    /// Each `<` that the last failed look passed and the byte behind its `>`; 0 if it is still open.
+    /// Each `<` that the last failed look passed and the byte after its `>`; 0 if it is still open.
     passed: Vec<(u32, u32)>,
-    /// The byte behind the last that it looked at.
+    /// The byte after the last that it looked at.
     looked: usize,
     /// The brackets that are open: what closes each, and its place in `passed` if it is a `<`.
     open: Vec<(u8, u32)>,
@@ -331,7 +333,7 @@ impl Bodies {
         self.passed.clear();
     }
 
-    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op, and the byte behind the last
+    /// The end of the body whose `<` is at `start`, if it closes before a line that starts an op, and the byte after the last
     /// that was looked at.
     fn end(&mut self, bytes: &[u8], start: usize) -> (Option<usize>, usize) {
         if let Ok(found) = self.passed.binary_search_by_key(&(start as u32), |it| it.0) {
@@ -416,7 +418,7 @@ fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
         at += 1;
     }
     if let Some(behind) = bytes[at..].strip_prefix(SPLIT) {
-        // NB no byte is looked at behind one that is not as it must be: it may be the last of the body.
+        // NB no byte is looked at after one that is not as it must be: it may be the last of the body.
         let blanks = behind.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
         let is_split = match behind.get(blanks) {
             None | Some(b'\n' | b'\r') => true,

@@ -67,11 +67,11 @@ pub use erase::InUse;
 pub enum Point {
     /// Right before an op, in its block.
     Before(Op),
-    /// Right behind an op, in its block.
+    /// Right after an op, in its block.
     After(Op),
     /// Before the first op of a block.
     Start(Block),
-    /// Behind the last op of a block.
+    /// After the last op of a block.
     End(Block),
 }
 
@@ -376,20 +376,20 @@ impl Ir {
         self.names.touched = Touched::default();
     }
 
-    /// Adds a region without blocks to an op, behind those that it has.
+    /// Adds a region without blocks to an op, after those that it has.
     pub fn add_region(&mut self, op: Op) -> Region {
         let region = self.new_region(Some(op));
         self.ops[op.index()].regions.push((0, region));
         region
     }
 
-    /// Adds a block behind those of a region, with arguments of these types.
+    /// Adds a block after those of a region, with arguments of these types.
     pub fn add_block(&mut self, region: Region, types: &[Type]) -> Block {
         let end = seq::n_items(self, region);
         self.label(region, end, types)
     }
 
-    /// Adds a block right behind another one, with arguments of these types.
+    /// Adds a block right after another one, with arguments of these types.
     pub fn add_block_after(&mut self, block: Block, types: &[Type]) -> Block {
         let (region, end) = self.spot(Point::End(block));
         self.label(region, end, types)
@@ -408,7 +408,8 @@ impl Ir {
         self.ops[to.index()].regions = regions;
     }
 
-    /// Splits the block of an op: the op and those behind it are in the new block, which has arguments of these types. Who branched to the old
+    /// Splits the block of an op: the op and those after it are in the new block, which has arguments of these types. Who
+    /// branched to the old
     /// block still does.
     pub fn split_before(&mut self, op: Op, types: &[Type]) -> Block {
         let (region, rank) = self.spot(Point::Before(op));
@@ -427,7 +428,7 @@ impl Ir {
         block
     }
 
-    /// Adds an argument behind those that a block has.
+    /// Adds an argument after those that a block has.
     pub fn add_argument(&mut self, block: Block, ty: Type) -> Value {
         let number = self.block(block).args.len() as u32;
         let value = self.unnamed(Def::Argument(block, number), ty);

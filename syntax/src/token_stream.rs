@@ -2,9 +2,10 @@
 //!
 //! The reader of items ([`crate::skeleton`]) asks for one token after the other. A whole text is at hand at once; the text around an
 //! edit is copied from the rope piece by piece, each piece twice as long as the one before, until an old item can be taken over.
-//! Then reading goes on behind that: what was read ahead is dropped, and a *hole* stands for what was left out: one [`FILLER`].
+//! Then reading goes on after that: what was read ahead is dropped, and a *hole* stands for what was left out: one [`FILLER`].
 //!
-//! *Coordinates.* Tokens are in bytes of what was read, [`TokenStream::text`]. A place in the document is that plus [`TokenStream::base`], which
+//! *Coordinates.* Tokens are in bytes of what was read, [`TokenStream::text`]. A place in the document is that plus
+//! [`TokenStream::base`], which
 //! grows with each hole.
 
 use std::borrow::Cow;
@@ -35,7 +36,7 @@ pub(crate) struct TokenStream<'a> {
     lexer: Lexer,
     tokens: Vec<Token>,
     /// For the few tokens whose end was found by looking further than [`LOOK_AHEAD`]: the index, and the byte of the document
-    /// behind the last that was looked at.
+    /// after the last that was looked at.
     reaches: Vec<(u32, u32)>,
     /// Where the holes end in `text`.
     holes: Vec<u32>,
@@ -59,7 +60,7 @@ impl<'a> TokenStream<'a> {
         }
     }
 
-    /// The text of a rope from a byte on, which is its start or right behind a token.
+    /// The text of a rope from a byte on, which is its start or right after a token.
     pub(crate) fn from_rope(rope: &'a Rope, start: usize) -> Self {
         Self {
             text: Cow::Owned(String::new()),
@@ -84,7 +85,7 @@ impl<'a> TokenStream<'a> {
         &self.tokens
     }
 
-    /// What to add to a place behind the last hole to have it in the document.
+    /// What to add to a place after the last hole to have it in the document.
     pub(crate) fn base(&self) -> usize {
         self.base
     }
@@ -110,7 +111,7 @@ impl<'a> TokenStream<'a> {
         self.tokens[index]
     }
 
-    /// The byte of the document behind the last that the ends of the tokens up to this one depend on, of those that looked far.
+    /// The byte of the document after the last that the ends of the tokens up to this one depend on, of those that looked far.
     /// Each is told once.
     pub(crate) fn take_reach(&mut self, index: usize, next: &mut usize) -> Option<u32> {
         let (token, reach) = *self.reaches.get(*next)?;

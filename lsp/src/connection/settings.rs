@@ -1,6 +1,7 @@
 //! The settings of each document: `noisy.toml`, and on top of it what the editor says, for each root of the workspace by itself.
 //!
-//! *Law.* A document's settings are those that `noisy-check` finds for its file, but for what the editor says. Files are read on the threads
+//! *Law.* A document's settings are those that `noisy-check` finds for its file, but for what the editor says. Files are read
+//! on the threads
 //! of documents and of the watch only, never on the one that reads from the client.
 
 use std::path::{Path, PathBuf};

@@ -129,7 +129,8 @@ impl Document {
         let _ = self.sender.send(Message::Refresh);
     }
 
-    /// Searches for placements at once if that was not done yet. The search has begun when this returns; the future is the version it is about, once
+    /// Searches for placements at once if that was not done yet. The search has begun when this returns; the future is the
+    /// version it is about, once
     /// the search is over.
     pub(crate) fn search(&self) -> impl Future<Output = Result<i32, NoAnswer>> + Send + use<> {
         let (sender, receiver) = oneshot::channel();
@@ -330,7 +331,8 @@ impl Actor {
         })
     }
 
-    /// The text or the settings are others: publishes what is found, unless the client asks for it, and searches once the user has not typed
+    /// The text or the settings are others: publishes what is found, unless the client asks for it, and searches once the user
+    /// has not typed
     /// for a while.
     fn publish(&mut self) {
         self.search = None;

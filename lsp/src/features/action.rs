@@ -1,4 +1,5 @@
-//! Code actions: insert `reduce_noise` in the function under the cursor or in the whole file, place those that are there anew, the fixes that
+//! Code actions: insert `reduce_noise` in the function under the cursor or in the whole file, place those that are there anew,
+//! the fixes that
 //! diagnostics bring, one by one or all of a kind, and comments that allow a diagnostic.
 
 use std::ops::Range;
@@ -104,7 +105,7 @@ fn is_reduce_at(document: &Document, offset: usize) -> bool {
     })
 }
 
-/// The comment that allows a diagnostic: behind its line, or before its op if that line has a comment already.
+/// The comment that allows a diagnostic: after its line, or before its op if that line has a comment already.
 fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
     // Errors of syntax, names and types cannot be allowed, and neither can what is wrong with such a comment.
     let check = checks::find(it.code).filter(|it| it.code != "unused-suppression")?;

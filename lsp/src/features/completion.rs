@@ -111,7 +111,7 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
     Completion { range: word_start..offset, proposals, is_cut }
 }
 
-/// Whether an op may start behind this part of a line.
+/// Whether an op may start after this part of a line.
 fn starts_op(before: &str) -> bool {
     let before = before.trim_end();
     before.is_empty()
@@ -134,7 +134,7 @@ fn wanted_type(before: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a type may start behind this part of a line.
+/// Whether a type may start after this part of a line.
 fn is_after_colon(before: &str) -> bool {
     let before = before.trim_end();
     let is_type = before.ends_with(':') && !before.ends_with("::");
@@ -171,10 +171,10 @@ const TYPES: [(&str, &str, Option<&str>); 15] = [
     ("tuple", "a tuple", Some("tuple<${1:i32}>")),
 ];
 
-/// Whether the name of an attribute may start behind this part of a line.
+/// Whether the name of an attribute may start after this part of a line.
 fn is_in_attributes(before: &str) -> bool {
     let Some(open) = before.rfind('{') else { return false };
-    // The attributes of an argument stand in the parentheses of a signature, those of an op behind a word.
+    // The attributes of an argument stand in the parentheses of a signature, those of an op after a word.
     let count = |c: char| before[..open].matches(c).count();
     let is_open = !before[open..].contains('}') && before.trim_end().ends_with(['{', ',']);
     is_open && (count('(') > count(')') || before[..open].trim_end().ends_with("attributes"))

@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 pub(crate) struct Fold {
     /// What it is.
     pub kind: Kind,
-    /// From the character that stays to the one behind what goes, in bytes.
+    /// From the character that stays to the one after what goes, in bytes.
     pub range: Range<usize>,
     /// The lines of the ends.
     pub lines: (usize, usize),
@@ -82,7 +82,7 @@ fn comments(source: &Source, trivia: Range<usize>, found: &mut impl FnMut(Fold))
         let body = line.trim();
         let start = at + (line.len() - line.trim_start().len());
         let end = at + line.trim_end().len();
-        // What stands behind code on its line does not start a run.
+        // What stands after code on its line does not start a run.
         let is_first = at == trivia.start && at > 0;
         if body.starts_with("//") && !body.starts_with("// -----") && !is_first {
             run = Some(run.map_or(start, |it| it.start)..end);

@@ -1,4 +1,4 @@
-//! Inlay hints: the noise of every noisy value behind its name, where integers are known to lie, how often loops run.
+//! Inlay hints: the noise of every noisy value after its name, where integers are known to lie, how often loops run.
 
 use std::ops::Range;
 
@@ -133,7 +133,8 @@ fn noise(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
     }
 }
 
-/// Whether a value is an argument that is taken to be fresh because anybody may call its function and no contract says what is passed. An argument of a
+/// Whether a value is an argument that is taken to be fresh because anybody may call its function and no contract says what is
+/// passed. An argument of a
 /// block that is not the entry has what branches pass.
 fn is_assumed(document: &Document, value: Value) -> bool {
     let ir = document.ir();
@@ -182,7 +183,8 @@ pub(crate) fn iterations(document: &Document, op: Op) -> Option<String> {
     })
 }
 
-/// What the iterations of a loop do to the noise that it carries: with a known number of them, from where to where it rises; with any number, by
+/// What the iterations of a loop do to the noise that it carries: with a known number of them, from where to where it rises;
+/// with any number, by
 /// how much in each.
 pub(crate) fn growth(document: &Document, op: Op) -> Option<String> {
     let ir = document.ir();

@@ -142,7 +142,8 @@ fn liveness(ir: &Ir, region: Region) -> Option<Liveness> {
     (ir.region_len(region) <= MAX_REGION).then(|| Liveness::new(ir, region))
 }
 
-/// The lines, from 1, of the uses behind which a value is no longer live, one on each way that control takes; none if that would take long to find or
+/// The lines, from 1, of the uses after which a value is no longer live, one on each way that control takes; none if that
+/// would take long to find or
 /// long to read.
 fn last_uses(document: &Document, value: Value) -> Vec<usize> {
     let ir = document.ir();

@@ -115,7 +115,8 @@ pub(crate) fn in_order<T, K: Ord>(all: &mut Vec<T>, place: impl Fn(&T) -> (K, bo
     all.dedup_by(|a, b| place(a).0 == place(b).0);
 }
 
-/// Everywhere that an entity is named, and what shares its name: a pack has one, `%a#0` and `%a#1` change together. In textual order; nothing if
+/// Everywhere that an entity is named, and what shares its name: a pack has one, `%a#0` and `%a#1` change together. In textual
+/// order; nothing if
 /// that is more than so many places.
 pub(crate) fn named(ir: &Ir, entity: Entity, most: usize) -> Option<Vec<Reference>> {
     let others = match entity {

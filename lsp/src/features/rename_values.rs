@@ -1,6 +1,8 @@
-//! Renames all values of a function in the manner of `mlir-opt`: arguments to `%arg0`, `%arg1`, ..., results to `%0`, `%1`, ..., in textual order.
+//! Renames all values of a function in the manner of `mlir-opt`: arguments to `%arg0`, `%arg1`, ..., results to `%0`, `%1`,
+//! ..., in textual order.
 //!
-//! *Law.* The program stays the same: the new names are different throughout the function, so none hides another. A function with an error other
+//! *Law.* The program stays the same: the new names are different throughout the function, so none hides another. A function
+//! with an error other
 //! than too much noise is left alone, for a name in it may not be what it seems.
 
 use noisy_analyses::{Category, Diagnostic, Document, Severity, TextEdit};

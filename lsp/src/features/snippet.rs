@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-/// How an op is written. `«...»` is a place to fill in and `$0` where the cursor stays in the end; what stands before `=` is left out where a result is
+/// How an op is written. `«...»` is a place to fill in and `$0` where the cursor stays in the end; what stands before `=` is
+/// left out where a result is
 /// written already.
 const TEMPLATES: [(&str, &str); 11] = [
     ("noisy.encode", "«%r» = noisy.encode «%x» : «i5» -> !noisy.i32"),

@@ -84,7 +84,7 @@ struct Piece {
     start: usize,
     text: String,
     lexer: Lexer,
-    /// The last token that was looked at, and the one behind it.
+    /// The last token that was looked at, and the one after it.
     before: Option<Token>,
     token: Token,
     cursor: Cursor,
@@ -222,7 +222,7 @@ impl Piece {
     }
 }
 
-/// The first start of an item at least a piece behind an offset.
+/// The first start of an item at least a piece after an offset.
 fn boundary(source: &Source, offset: usize) -> usize {
     let ir = source.ir();
     let end = source.text().len_bytes();

@@ -35,7 +35,7 @@ impl Walk {
     }
 
     /// A walk that starts with the innermost item at an offset and the items around it, outermost first, and goes on with
-    /// everything behind it.
+    /// everything after it.
     pub(crate) fn from(ir: &Ir, offset: usize) -> (Vec<Item>, Self) {
         let Some(innermost) = ir.item_at(offset) else { return (Vec::new(), Self::default()) };
         let mut path = vec![innermost];
@@ -93,7 +93,7 @@ impl Walk {
         None
     }
 
-    /// The first item behind an item.
+    /// The first item after an item.
     fn leave(&mut self, ir: &Ir, mut item: Item) -> Option<Item> {
         loop {
             if let Some(op) = ir.next(item.op) {

@@ -18,7 +18,8 @@ fn largest(document: &Document, value: Value) -> &'static str {
     if saturates(document, value) { "over 2^32 bits" } else { "unbounded" }
 }
 
-/// Whether noise reached the largest number without a loop: then the chain of what it comes from starts with smaller noise, while the one of a
+/// Whether noise reached the largest number without a loop: then the chain of what it comes from starts with smaller noise,
+/// while the one of a
 /// loop goes round in what has no bound.
 fn saturates(document: &Document, value: Value) -> bool {
     let chain = document.derivation(value);

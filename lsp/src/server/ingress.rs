@@ -6,7 +6,8 @@
 //!   `await`, so the question stands in the actor's mailbox where the request stood on the wire.
 //! - Every request is answered once: a handler that panics is answered with an internal error, a cancelled one (by
 //!   `tower_lsp`) with -32800, an unknown one with -32601, also if its name starts with `$/`.
-//! - The answers that handlers write as text ([`Server::write`]) go past `tower_lsp`, which would make a tree of JSON values of each. They are
+//! - The answers that handlers write as text ([`Server::write`]) go past `tower_lsp`, which would make a tree of JSON values
+//!   of each. They are
 //!   cancelled here, by `$/cancelRequest`.
 
 use std::panic::AssertUnwindSafe;

@@ -35,7 +35,8 @@ pub(crate) struct Server {
 /// An answer that is being written.
 pub(crate) type Written = BoxFuture<'static, Result<JsonBuffer>>;
 
-/// A line for each request: what it takes and gives, and what answers it. `made` are answers of a few items, which `tower_lsp` makes a tree of JSON
+/// A line for each request: what it takes and gives, and what answers it. `made` are answers of a few items, which `tower_lsp`
+/// makes a tree of JSON
 /// values; `written` are answers about a whole file, of which the handlers write the text.
 macro_rules! table {
     (

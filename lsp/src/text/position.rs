@@ -1,6 +1,6 @@
 //! Positions in the three encodings of the protocol, to and from byte offsets.
 //!
-//! *Law.* Every function is total: a line behind the last means the end of the text, a column behind the end of its line
+//! *Law.* Every function is total: a line after the last means the end of the text, a column after the end of its line
 //! means that end, a position inside a character means the start of the character. Each costs O(log n) in the text.
 
 use std::ops::Range;
@@ -56,7 +56,7 @@ pub(crate) fn offset(text: &Rope, position: lsp::Position, encoding: Encoding) -
     text.char_to_byte(char)
 }
 
-/// The character behind the last of a line, its line break not counted.
+/// The character after the last of a line, its line break not counted.
 fn line_end(text: &Rope, line: usize) -> usize {
     if line + 1 >= text.len_lines() {
         return text.len_chars();

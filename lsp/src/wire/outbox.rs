@@ -178,7 +178,7 @@ impl Outbox {
         }
     }
 
-    /// Waits until all is written, at most so long, and takes nothing more: behind this no message is begun, so that the end of
+    /// Waits until all is written, at most so long, and takes nothing more: after this no message is begun, so that the end of
     /// the process cuts none in two.
     pub(crate) fn close(&self, limit: Duration) {
         let state = self.state();

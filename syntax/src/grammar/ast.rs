@@ -77,7 +77,7 @@ pub(super) enum LocTree<'a> {
     Unknown,
     /// `"name"`, and the name's own place.
     Named(Word<'a>, Option<Box<LocTree<'a>>>),
-    /// `"file":1:2` or `"file":1:2 to 3:4`: the words behind the file.
+    /// `"file":1:2` or `"file":1:2 to 3:4`: the words after the file.
     Place(Word<'a>, Vec<Word<'a>>),
     /// `callsite(callee at caller)`
     CallSite(Box<(LocTree<'a>, LocTree<'a>)>),

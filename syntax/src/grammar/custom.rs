@@ -36,7 +36,8 @@ impl Reader<'_, '_> {
         self.walk(format)
     }
 
-    /// `linalg.map { arith.addf } ins(...)`: inside an op that nobody knows, a name, perhaps attributes, and no operands, on the line of the brace.
+    /// `linalg.map { arith.addf } ins(...)`: inside an op that nobody knows, a name, perhaps attributes, and no operands, on
+    /// the line of the brace.
     fn is_inline_payload(&mut self) -> bool {
         let is_end = match self.tokens.get(1).map(|it| it.kind) {
             None => true,

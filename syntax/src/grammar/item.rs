@@ -17,7 +17,7 @@ impl Reader<'_, '_> {
         };
         if result.is_err() {
             self.out.form = Form::Broken;
-            // What the header defines is defined, whatever is wrong behind it.
+            // What the header defines is defined, whatever is wrong after it.
             if !self.header_arguments.is_empty() {
                 let arguments = std::mem::take(&mut self.header_arguments);
                 self.out.region_arguments.push(arguments);

@@ -18,7 +18,7 @@ impl Reader<'_, '_> {
         Ok(ParsedArgument { name: Some(operand.name), span: operand.span, ty, attrs: None })
     }
 
-    /// `(%x = %y, ...)` behind the parenthesis: arguments to the header's, values to the operands.
+    /// `(%x = %y, ...)` after the parenthesis: arguments to the header's, values to the operands.
     pub(super) fn assignments(&mut self) -> Res<usize> {
         let first = self.out.operands.len();
         self.list(TokenKind::RParen, |it| {

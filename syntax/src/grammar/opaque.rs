@@ -17,7 +17,7 @@ pub(super) fn count_results(out: &Parsed) -> u64 {
 }
 
 impl Reader<'_, '_> {
-    /// The rest of an op of unknown form, behind its name.
+    /// The rest of an op of unknown form, after its name.
     pub(super) fn opaque(&mut self) -> Res {
         self.out.form = Form::Opaque;
         let from = self.at;
@@ -254,7 +254,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// Where types may begin: behind the last `:` or `->` outside brackets.
+    /// Where types may begin: after the last `:` or `->` outside brackets.
     fn last_type_mark(&self, from: usize) -> Option<usize> {
         let mut depth = 0i32;
         let mut found = None;

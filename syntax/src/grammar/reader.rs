@@ -1,7 +1,7 @@
 //! The reader: a position in the tokens of one item, and how problems are told.
 //!
 //! A syntax problem ends the reading of the item: it is pushed once, and [`Broken`] travels up. As in the real tools, what is
-//! *expected* is told behind the token before, everything else at the current token. Problems of types are pushed and
+//! *expected* is told after the token before, everything else at the current token. Problems of types are pushed and
 //! reading goes on.
 
 use super::{Alias, AliasUse, Env, Parsed};
@@ -53,7 +53,7 @@ impl<'r> Reader<'r, '_> {
         self.tokens.get(self.at + ahead).map_or(TokenKind::Eof, |it| it.kind)
     }
 
-    /// The current token; at the end, an empty one behind the last.
+    /// The current token; at the end, an empty one after the last.
     pub(super) fn token(&self) -> Token {
         self.tokens.get(self.at).copied().unwrap_or_else(|| {
             let end = self.end_before();
@@ -213,7 +213,7 @@ impl<'r> Reader<'r, '_> {
         Some((told, format!("unbalanced {open} in the body of a dialect type or attribute")))
     }
 
-    /// Whether the item ends with a region that the text does not close: then what misses behind it is no problem of its
+    /// Whether the item ends with a region that the text does not close: then what misses after it is no problem of its
     /// own.
     fn is_unclosed(&self) -> bool {
         let at_end = self.at >= self.tokens.len();

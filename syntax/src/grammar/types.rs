@@ -95,7 +95,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `T` or `(T, U)`, behind `->`.
+    /// `T` or `(T, U)`, after `->`.
     pub(super) fn arrow_types(&mut self) -> Res {
         if self.eat(TokenKind::LParen) {
             return self.list(TokenKind::RParen, |it| {

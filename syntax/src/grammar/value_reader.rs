@@ -433,7 +433,7 @@ impl Reader<'_, '_> {
         LocationPart::Text(self.name(text))
     }
 
-    /// The expressions of `[%i + 1, symbol(%n)]`, behind the `[`, up to the `]`: a map and its operands.
+    /// The expressions of `[%i + 1, symbol(%n)]`, after the `[`, up to the `]`: a map and its operands.
     pub(super) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<crate::ParsedOperand>)> {
         if let Some(plain) = self.plain_exprs() {
             return Ok(plain);

@@ -29,7 +29,7 @@ pub(super) struct Grammar<'a> {
     pub(super) ty: Rule<'a, (TypeTree<'a>, usize)>,
     pub(super) attr: Rule<'a, (AttrTree<'a>, usize)>,
     pub(super) dict: Rule<'a, (AttrTree<'a>, usize)>,
-    /// `(location)`, behind `loc`.
+    /// `(location)`, after `loc`.
     pub(super) location: Rule<'a, (LocTree<'a>, usize)>,
     /// Affine expressions of SSA values, `%i + 1, symbol(%n)`, separated by commas.
     pub(super) exprs: Rule<'a, (Vec<ExprTree<'a>>, usize)>,

@@ -47,7 +47,7 @@ pub(super) enum Until {
     Value,
 }
 
-/// The tokens of the value that starts at `from`: the index behind the last, or the token that is nested too deep.
+/// The tokens of the value that starts at `from`: the index after the last, or the token that is nested too deep.
 pub(super) fn extent(tokens: &[Token], from: usize, until: Until) -> Result<usize, usize> {
     let mut open: SmallVec<[TokenKind; 16]> = SmallVec::new();
     let mut is_complete = false;
@@ -178,7 +178,7 @@ pub(super) fn words<'a>(text: &'a str, tokens: &[Token], from: usize, to: usize)
     out
 }
 
-/// Splits what follows a dimension, from the `x` at byte `start` on: `x8xf32`. Gives the byte behind it, the next token to
+/// Splits what follows a dimension, from the `x` at byte `start` on: `x8xf32`. Gives the byte after it, the next token to
 /// read, and the state: in dimensions, after one.
 fn split<'a>(
     text: &'a str,

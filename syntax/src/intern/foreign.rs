@@ -1,7 +1,8 @@
 //! Types and attributes of dialects that are not read here, spelled as a tool spells them.
 //!
 //! A tool that does not know the dialect prints the body as it is written, blanks, line ends and `//` included. One that does parses it and
-//! prints it anew. What that changes is known here as far as it is common: layout ([`respace`]), and for some the rows of the tables below, each
+//! prints it anew. What that changes is known here as far as it is common: layout ([`respace`]), and for some the rows of the
+//! tables below, each
 //! a fact of the dialect's printer.
 
 use crate::Tool;
@@ -91,8 +92,8 @@ fn knows(tool: Tool, dialect: &str) -> bool {
 /// What is balanced in a body, and what brackets do not count in.
 const BRACKETS: &[char] = &['<', '>', '(', ')', '[', ']', '{', '}', '"'];
 
-/// The body of a type or attribute with one blank where MLIR's printers have one: behind a comma, around an equals sign (SPIR-V has none
-/// there), before a colon if there is one behind it, nowhere next to brackets other than braces, and elsewhere where there is any.
+/// The body of a type or attribute with one blank where MLIR's printers have one: after a comma, around an equals sign (SPIR-V has none
+/// there), before a colon if there is one after it, nowhere next to brackets other than braces, and elsewhere where there is any.
 fn respace(text: &str, head: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = String::with_capacity(text.len());
@@ -191,7 +192,7 @@ fn respace(text: &str, head: &str) -> String {
     out
 }
 
-/// `<a, x = 1, y = 2>` with the parameters that have these names in their order, behind the others.
+/// `<a, x = 1, y = 2>` with the parameters that have these names in their order, after the others.
 fn ordered(body: &str, names: &[&str]) -> String {
     let Some(inner) = body.strip_prefix('<').and_then(|it| it.strip_suffix('>')) else {
         return body.to_owned();

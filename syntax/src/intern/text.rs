@@ -207,7 +207,7 @@ impl<'a> Text<'a> {
         self.result_types(results);
     }
 
-    /// `i32` or `(i32, i32)`, behind an arrow.
+    /// `i32` or `(i32, i32)`, after an arrow.
     pub(crate) fn result_types(&mut self, types: &[Type]) {
         match types {
             [one] if !matches!(self.interner.type_data(*one), TypeData::Function { .. }) => {

@@ -51,7 +51,7 @@ impl Ir {
         let (mut from, mut to) = (start + span.start as usize, start + span.end as usize);
         for &(own, region) in &self.op(op).regions {
             let len = self.region_len(region);
-            // A span that ends right behind `{` ends before the region, one that starts there starts before `}`. Where no `}` is, both
+            // A span that ends right after `{` ends before the region, one that starts there starts before `}`. Where no `}` is, both
             // are the end.
             let unclosed = span.start >= own && !self.region(region).closed;
             if unclosed || span.start > own || (span.start == own && span.end > span.start) {

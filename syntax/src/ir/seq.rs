@@ -10,8 +10,12 @@
 //! *Law.* In-order traversal yields the items in textual order; what a node says of its subtree is the sum (or maximum) over its items.
 //! *Cost.* Building is linear; everything else is O(log n).
 
+mod labels;
+
 use crate::skeleton::DIALECT;
 use crate::{Ir, Op, OpKind, Region};
+
+pub(crate) use labels::{first_label, label_at_or_before, next_label};
 
 const NONE: Op = Op(u32::MAX);
 
@@ -75,17 +79,9 @@ fn count(ir: &Ir, op: Op) -> u32 {
     link(ir, op).count
 }
 
-fn has_label(ir: &Ir, op: Op) -> bool {
-    link(ir, op).has & LABEL != 0
-}
-
 fn own_bytes(ir: &Ir, op: Op) -> u32 {
     let it = link(ir, op);
     it.bytes - bytes(ir, it.left) - bytes(ir, it.right)
-}
-
-fn is_label(ir: &Ir, op: Op) -> bool {
-    ir.ops[op.index()].kind == OpKind::Label
 }
 
 /// What an item of that length is by itself.
@@ -97,7 +93,7 @@ fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
     for &(_, region) in &data.regions {
         let inner = total(ir, region);
         sum.height = sum.height.max(inner.height.saturating_add(1));
-        // What was looked at behind the region is at most this far behind the item.
+        // What was looked at after the region is at most this far after the item.
         sum.far = sum.far.max(inner.far.saturating_sub(ir.region(region).tail));
         // Names inside generic ops, broken or not, mean what they mean around them.
         if data.quoted {
@@ -329,7 +325,7 @@ pub(crate) fn total_before(ir: &Ir, region: Region, n: usize) -> Sum {
     sum
 }
 
-/// The first item from number `from` on that ends, with what was looked at to find its end, at `offset` of the region or behind it.
+/// The first item from number `from` on that ends, with what was looked at to find its end, at `offset` of the region or after it.
 pub(crate) fn first_reaching(ir: &Ir, region: Region, from: usize, offset: usize) -> Option<Op> {
     reaching_in(ir, root_of(ir, region), from as i64, offset as i64)
 }
@@ -514,94 +510,6 @@ pub(crate) fn prev(ir: &Ir, op: Op) -> Option<Op> {
             return Some(up);
         }
         at = up;
-    }
-}
-
-/// The label itself, or the last one before this item.
-pub(crate) fn label_at_or_before(ir: &Ir, op: Op) -> Option<Op> {
-    if is_label(ir, op) {
-        return Some(op);
-    }
-    let mut at = op;
-    let mut from = link(ir, op).left;
-    loop {
-        if has_label(ir, from) {
-            return Some(last_label_in(ir, from));
-        }
-        // Climb to an ancestor that comes before.
-        loop {
-            let up = link(ir, at).up;
-            if up == NONE {
-                return None;
-            }
-            let was_right = link(ir, up).right == at;
-            at = up;
-            if was_right {
-                break;
-            }
-        }
-        if is_label(ir, at) {
-            return Some(at);
-        }
-        from = link(ir, at).left;
-    }
-}
-
-fn last_label_in(ir: &Ir, mut at: Op) -> Op {
-    loop {
-        let Link { left, right, .. } = *link(ir, at);
-        if has_label(ir, right) {
-            at = right;
-        } else if is_label(ir, at) {
-            return at;
-        } else {
-            at = left;
-        }
-    }
-}
-
-fn first_label_in(ir: &Ir, mut at: Op) -> Op {
-    loop {
-        let Link { left, right, .. } = *link(ir, at);
-        if has_label(ir, left) {
-            at = left;
-        } else if is_label(ir, at) {
-            return at;
-        } else {
-            at = right;
-        }
-    }
-}
-
-/// The first label of a region.
-pub(crate) fn first_label(ir: &Ir, region: Region) -> Option<Op> {
-    let root = root_of(ir, region);
-    (has_label(ir, root)).then(|| first_label_in(ir, root))
-}
-
-/// The first label after this item.
-pub(crate) fn next_label(ir: &Ir, op: Op) -> Option<Op> {
-    let mut at = op;
-    let mut from = link(ir, op).right;
-    loop {
-        if has_label(ir, from) {
-            return Some(first_label_in(ir, from));
-        }
-        loop {
-            let up = link(ir, at).up;
-            if up == NONE {
-                return None;
-            }
-            let was_left = link(ir, up).left == at;
-            at = up;
-            if was_left {
-                break;
-            }
-        }
-        if is_label(ir, at) {
-            return Some(at);
-        }
-        from = link(ir, at).right;
     }
 }
 

@@ -7,7 +7,7 @@ use super::printer::{Fits, Place, Printer, Unfit, fits};
 use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, dialect};
 
 impl Printer<'_> {
-    /// Writes an op in its own form, behind its indentation; says whether it could.
+    /// Writes an op in its own form, after its indentation; says whether it could.
     pub(super) fn try_custom(&mut self, op: Op) -> bool {
         let ir = self.ir;
         let data = ir.op(op);

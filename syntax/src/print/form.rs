@@ -9,7 +9,7 @@ use crate::intern::Types;
 use crate::{Attr, AttrData, TokenKind, Tool, Type};
 
 impl Printer<'_> {
-    /// Writes an op along the description of its form, behind its name.
+    /// Writes an op along the description of its form, after its name.
     pub(super) fn write_form(&mut self, format: &'static [Element]) -> Fits {
         format.iter().try_for_each(|it| self.write_element(*it))
     }

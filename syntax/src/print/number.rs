@@ -1,11 +1,12 @@
 //! Numbers for values and blocks, as MLIR gives them.
 //!
 //! Results are `%0`, `%1`, ..., arguments of entry blocks `%arg0`, those of other blocks numbered like results, blocks `^bb0`.
-//! Isolated ops number from 0 on. What stands in a region is numbered before what is nested in it, so that a nested op may use what is defined
-//! behind it; the numbers of what a region defines are free again behind the region.
+//! Isolated ops number from 0 on. What stands in a region is numbered before what is nested in it, so that a nested op may use
+//! what is defined
+//! after it; the numbers of what a region defines are free again after the region.
 //!
 //! Some ops suggest names for their results (`%c0_i32`, `%alloc`), which MLIR's custom print takes: [`Naming`]. A name that is taken in the
-//! region or around gets a number behind it.
+//! region or around gets a number after it.
 
 use std::fmt::Write as _;
 
@@ -51,7 +52,7 @@ impl Numbers {
         self.piece(self.values.get(value.index()).copied())
     }
 
-    /// The number behind `^bb`.
+    /// The number after `^bb`.
     pub(super) fn block(&self, block: Block) -> Option<u32> {
         self.blocks.get(&block).copied()
     }
@@ -132,7 +133,7 @@ impl Numbers {
         (start, self.text.len() as u32)
     }
 
-    /// What the regions of an op define. The numbers are free again behind each region.
+    /// What the regions of an op define. The numbers are free again after each region.
     fn inside(&mut self, ir: &Ir, op: Op, regions: &dyn Fn(Op) -> Vec<Region>) {
         let data = ir.op(op);
         if data.regions.is_empty() {
@@ -189,7 +190,7 @@ impl Numbers {
 }
 
 impl Naming {
-    /// Writes a name, with a number behind it if it is taken.
+    /// Writes a name, with a number after it if it is taken.
     fn write(&mut self, out: &mut String, name: &str) {
         let start = out.len();
         out.push_str(name);

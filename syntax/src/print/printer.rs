@@ -145,7 +145,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// The next operand behind a blank; of this type, if one is given.
+    /// The next operand after a blank; of this type, if one is given.
     pub(super) fn operand(&mut self, ty: Type) -> Fits {
         let value = self.take_operand()?;
         fits(ty == Type::UNKNOWN || self.type_of(value) == ty)?;
@@ -254,7 +254,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An attribute behind a blank.
+    /// An attribute after a blank.
     pub(super) fn attr_word(&mut self, attr: Attr, types: Types) {
         self.blank();
         self.text.attr_typed(attr, types);

@@ -20,14 +20,14 @@ impl NewOp {
         Self { name: name.to_owned(), ..Self::default() }
     }
 
-    /// With these operands behind those that it has.
+    /// With these operands after those that it has.
     #[must_use]
     pub fn operands(mut self, operands: &[Value]) -> Self {
         self.operands.extend_from_slice(operands);
         self
     }
 
-    /// With results of these types behind those that it has.
+    /// With results of these types after those that it has.
     #[must_use]
     pub fn results(mut self, types: &[Type]) -> Self {
         self.results.extend_from_slice(types);
@@ -57,7 +57,7 @@ impl NewOp {
     }
 }
 
-/// Inserts ops one behind the other.
+/// Inserts ops one after the other.
 #[derive(Debug)]
 pub struct Builder<'a> {
     /// What is built in.
@@ -76,7 +76,7 @@ impl<'a> Builder<'a> {
         self.at = at;
     }
 
-    /// Inserts an op; the next one will stand behind it.
+    /// Inserts an op; the next one will stand after it.
     pub fn insert(&mut self, op: NewOp) -> Op {
         let op = self.ir.insert(op, self.at);
         if let Point::After(_) | Point::Start(_) = self.at {

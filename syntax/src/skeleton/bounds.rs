@@ -1,6 +1,7 @@
 //! Where an item ends and what a `{` opens: the rules, as [`super`] states them.
 
-use super::{DIALECT, Parser, Shape};
+use super::parser::Parser;
+use super::{DIALECT, Shape};
 use crate::{OpKind, TokenKind, dialect};
 
 /// How far a label is looked for its colon, in tokens.
@@ -43,7 +44,7 @@ impl Parser<'_, '_> {
                 self.asks_for_dialect();
                 starts
             }
-            // Within a line only behind an op whose syntax has no such thing.
+            // Within a line only after an op whose syntax has no such thing.
             TokenKind::Bare if !after_name => {
                 let word = self.str(at);
                 let is_short = !word.contains('.');
@@ -146,7 +147,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// The `=` behind a list of results that starts here.
+    /// The `=` after a list of results that starts here.
     pub(super) fn results_end(&mut self, mut at: usize) -> Option<usize> {
         if at < self.no_results_before {
             return None;
@@ -169,7 +170,7 @@ impl Parser<'_, '_> {
         None
     }
 
-    /// `%a` with nothing behind it on its line, as an op looks while its first letters are typed.
+    /// `%a` with nothing after it on its line, as an op looks while its first letters are typed.
     fn is_name_alone(&mut self, at: usize) -> bool {
         let next = self.token(at + 1);
         next.at_line_start && next.kind != TokenKind::RBrace
@@ -239,7 +240,7 @@ impl Parser<'_, '_> {
         self.brace_opens_region(inner)
     }
 
-    /// Whether the `{` at the current token opens a region, by what stands before and behind it; `inner` is the default dialect inside.
+    /// Whether the `{` at the current token opens a region, by what stands before and after it; `inner` is the default dialect inside.
     fn brace_opens_region(&mut self, inner: Option<&str>) -> bool {
         let (before, next) = (self.at - 1, self.at + 1);
         if self.kind(before) == TokenKind::Bare {

@@ -64,7 +64,7 @@ pub(super) fn parse(text: &str) -> Ir {
 /// The split line before a chunk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Head {
-    /// The token behind it.
+    /// The token after it.
     pub(super) token: usize,
     /// Where it starts in the document.
     pub(super) at: usize,

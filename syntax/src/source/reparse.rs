@@ -3,10 +3,10 @@
 //! *How an edit is taken in.* A region is read again from the first item whose text, or the text that was looked at to find its end, meets
 //! the change; first the innermost region that holds the change. Wherever an item may start, the reader asks whether an old item started
 //! there whose text and look-ahead the change does not touch ([`Edit::take`]). If so, that one and all like it after it are taken over
-//! unread. In the region itself, behind the change, this ends the reading: all the rest is as it was.
+//! unread. In the region itself, after the change, this ends the reading: all the rest is as it was.
 //!
 //! If the region itself would end elsewhere, its op is read again, in the region around. Nothing is lost by that: a brace that
-//! closes a function early makes its op end there and its second half stand behind it, taken over in one piece each. The outermost
+//! closes a function early makes its op end there and its second half stand after it, taken over in one piece each. The outermost
 //! region is that of the chunks, which ends with the file, so this always comes to an end.
 //!
 //! *What becomes of ids.* Items that were read are held against the old ones that were not taken over (`replace.rs`): one with the same
@@ -15,7 +15,8 @@
 //! *Aliases.* What was read may have been read with other meanings of aliases than it has once all is in its place, and what was not
 //! read may now have others: see `ir/names/aliases.rs`. Such items are read again in the same way, by a change of nothing ([`reread`]).
 //!
-//! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* What is read, plus the logarithm of the file for each run
+//! *Law.* The result is that of reading the new text with nothing to take over. *Cost.* What is read, plus the logarithm of
+//! the file for each run
 //! that is taken over; what is taken over by another region than its own has its names linked again.
 
 use ropey::Rope;
@@ -42,7 +43,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    /// Where a place behind the change is now.
+    /// Where a place after the change is now.
     fn moved(self, old: usize) -> usize {
         old - self.old_end + self.new_end
     }
@@ -105,7 +106,7 @@ impl Edit<'_> {
                 let len = ir.region_len(inner);
                 let to = from + len;
                 let holds = if ir.op(op).kind == OpKind::Chunk {
-                    // Behind a split line, and before the next one, a change may make another line of it.
+                    // After a split line, and before the next one, a change may make another line of it.
                     let (is_first, is_last) = (own == 0, to == self.old.len_bytes());
                     (is_first || change.start > from) && (is_last || change.old_end < to)
                 } else {

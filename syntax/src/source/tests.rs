@@ -191,7 +191,7 @@ fn an_edit_of_an_alias_reads_what_names_it() {
         // Gone, and there again; first for who stands before it.
         ("#one = 2 : !word\n", "", 3),
         ("!other = i8\n", "!other = i8\n#one = 2 : i32\n", 1 + 3),
-        // Behind the one that names it, which is first read as if it were before.
+        // After the one that names it, which is first read as if it were before.
         ("!other = i8\n", "", 1 + 3),
         ("!word = !other\n", "!word = !other\n!other = i8\n", 1),
         ("func.func", "#one = 3 : i8\nfunc.func", 1),

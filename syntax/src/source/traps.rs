@@ -33,9 +33,9 @@ fn what_is_legal_has_no_problem() {
         "#s = affine_set<(d0) : (d0 > = 0)>",
         "#s = affine_set<(d0)[s0] : (d0 - 4<=s0, 0x1F <= d0)>",
         "func.func @f(%a: i32) {\n  cf.switch %a : i32, [ default: ^b, true: ^b, false: ^b ]\n^b:\n  return\n}",
-        // Labels behind an op in a line.
+        // Labels after an op in a line.
         "func.func @f(%a: i32) { cf.br ^b(%a : i32) ^b(%b: i32): cf.switch %b : i32, [ default: ^c ] ^c: \"x\"() : () -> () ^d: return }",
-        // Definitions of aliases and ops behind each other in a line.
+        // Definitions of aliases and ops after each other in a line.
         "!a = i32 !b = i64\n#x = 1 : i32 #y = affine_map<(d0) -> (d0)> !c = f32\nfunc.func private @f(!a, !b, !c) attributes {p = #x, q = #y}",
         "!a = i32 func.func private @f(!a) func.func private @g(!a) -> i32 #m = 1 : i32 module {} module attributes {x.y = #m} {}",
         "#l = loc(\"a\") func.func private @f() loc(#l) #m = loc(\"b\") func.func private @g() loc(#m)",
@@ -49,7 +49,7 @@ fn what_is_legal_has_no_problem() {
         "!t = i32\n// -----\n!t = i64\n",
         "!t = i32 // -----\n!t = i64\n  // ----- \r\n!t = i64 // // -----\n!t = i1",
         "// -----// IR Dump After X //----- //\nmodule {\n}\n",
-        // Ops behind each other in a line, with and without their dialect.
+        // Ops after each other in a line, with and without their dialect.
         "func.func private @h(i32) -> i32\nfunc.func @f(%a: i32) { %0 = call @h(%a) : (i32) -> i32 %1 = arith.addi %0, %0 : i32 return }",
         "func.func private @g(i32)\nfunc.func @f(%a: i32) { call @g(%a) : (i32) -> () call @g(%a) : (i32) -> () return }",
         "func.func private @g()\nfunc.func @f() { call @g() : () -> () \"a.b\"() : () -> () func.return }",

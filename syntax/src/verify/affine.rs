@@ -14,7 +14,7 @@ use super::Verifier;
 use crate::dialect::format::Element;
 use crate::{AttrData, Code, Def, Dim, Op, OpKind, Region, Traits, Type, TypeData, Value};
 
-/// How many ops are looked at behind one operand.
+/// How many ops are looked at after one operand.
 pub(super) const MAX_STEPS: usize = 16;
 
 impl Verifier<'_> {
@@ -247,7 +247,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each behind its memref; `None` if a map is missing.
+    /// The indices of each access of `affine.dma_start` or `affine.dma_wait`, each after its memref; `None` if a map is missing.
     fn dma_accesses(&self, op: Op) -> Option<SmallVec<[Range<usize>; 3]>> {
         let form = self.ir.op(op).kind.spec().form;
         let maps = form.iter().find_map(|it| match it {

@@ -24,7 +24,7 @@ type Targets = SmallVec<[Option<Block>; 2]>;
 struct Node {
     /// The immediate dominator; none of the entry.
     idom: Option<Block>,
-    /// Its number in preorder of the tree, and the one behind its subtree.
+    /// Its number in preorder of the tree, and the one after its subtree.
     numbers: (u32, u32),
 }
 

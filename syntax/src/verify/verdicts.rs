@@ -5,10 +5,10 @@
 //! | it reads | again when |
 //! |---|---|
 //! | what its operands and successors mean, and the types of those values | [`Delta::changed`] names it |
-//! | whether an item follows it in its block | the item behind it came or went |
+//! | whether an item follows it in its block | the item after it came or went |
 //! | whether a label is the first item of its region | items before it came or went |
 //! | the kind and the signature of the op around it | that op was read again with another ([`Touched::signature_changed`]) |
-//! | for the op around: the labels of its regions, the last ops of their blocks, the types of their operands | one of those is verified again |
+//! | for the op around: the labels of its regions, the last ops of their blocks, operand types | one of those is verified again |
 //! | how an index is computed, if it stands in an affine map | one of the ops that compute it changed |
 //! | the order of definition and use in one block | never: items that stay keep their order |
 //! | which block dominates which | the flow of the region is computed anew: ops in blocks with other dominators |
@@ -110,7 +110,7 @@ impl Verdicts {
         again.len()
     }
 
-    /// The items before and behind what was replaced, if it can matter to them what stands beside them, and the op around if nothing
+    /// The items before and after what was replaced, if it can matter to them what stands beside them, and the op around if nothing
     /// is left there.
     fn beside(&self, ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
         let behind = seq::nth(ir, run.region, run.rank + run.n);

@@ -1,7 +1,7 @@
 //! Aliases: what `!name` and `#name` stand for in a chunk, and which items were read with that in mind.
 //!
 //! *Rule.* As for the real tools an alias is defined once, at the top level, before its first use; the one exception is an alias that
-//! stands alone in the `loc(..)` behind an op or argument, which may be defined anywhere. Where a name is defined twice the first
+//! stands alone in the `loc(..)` after an op or argument, which may be defined anywhere. Where a name is defined twice the first
 //! definition counts, and the second is a problem.
 //!
 //! *How an edit goes on.* An alias means what it stands for, so each item keeps which aliases were looked up when it was read, and

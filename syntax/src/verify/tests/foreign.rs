@@ -59,7 +59,7 @@ func.func @g(%b: !torch.vtensor<[2,3],f64>) -> !torch.vtensor<[2,3],f32> {
     );
 }
 
-/// The types of several results stand behind the arrow without parentheses.
+/// The types of several results stand after the arrow without parentheses.
 #[test]
 fn a_switch_gives_several_results() {
     check(

@@ -1,0 +1,256 @@
+//! Items that are unknown, unfinished or wrong.
+
+use expect_test::expect;
+
+use super::super::*;
+use super::{check, show, tokens_of};
+use crate::Interner;
+
+#[test]
+fn unknown_ops_are_guessed_at() {
+    check(
+        "%0 = foo.bar %a, %b#1 to %c {x = 1} : tensor<4xf32> to tensor<8xf32>",
+        &expect![[r#"
+            Unknown Opaque foo.bar
+              results: tensor<8xf32> (guessed)
+              %a#0: ?
+              %b#1: ?
+              %c#0: ?
+              x = 1 : i64
+        "#]],
+    );
+    check(
+        "%0 = memref.realloc %m[%i] some<new> clause : memref<4xf32>",
+        &expect![[r#"
+            Unknown Opaque memref.realloc
+              results: memref<4xf32> (guessed)
+              %m#0: ?
+              %i#0: ?
+        "#]],
+    );
+}
+
+#[test]
+fn expected_things_are_told_behind_the_token_before() {
+    check(
+        "%1 = arith.addi %0 %0 : i32",
+        &expect![[r#"
+        ArithAddi Broken arith.addi
+          %0#0: ?
+          Syntax 18..18: expected ','
+    "#]],
+    );
+    check(
+        "%1 = arith.addi %0, %0 :",
+        &expect![[r#"
+        ArithAddi Broken arith.addi
+          %0#0: ?
+          %0#0: ?
+          Syntax 24..24: expected a type
+    "#]],
+    );
+    check(
+        "%1 = arith.addi %0, %0 : tensor<4xf32, >>",
+        &expect![[r#"
+        ArithAddi Broken arith.addi
+          results: tensor<4xf32>
+          %0#0: tensor<4xf32>
+          %0#0: tensor<4xf32>
+          Syntax 40..40: expected an operation
+    "#]],
+    );
+    check(
+        "%1 = arith.constant [1, 2",
+        &expect![[r#"
+        ArithConstant Broken arith.constant
+          Syntax 25..25: expected ':', ',' or ']'
+    "#]],
+    );
+    check(
+        "%1 arith.constant 1",
+        &expect![[r#"
+        Unknown Broken 
+          Syntax 2..2: expected '=' after the SSA name
+    "#]],
+    );
+    check(
+        "%x = func.return",
+        &expect![[r#"
+        FuncReturn Custom func.return
+          Type 0..2: cannot name an operation with no results: `func.return`
+    "#]],
+    );
+}
+
+#[test]
+fn aliases_are_defined() {
+    check(
+        "#map = affine_map<(d0, d1)[s0] -> (d0 + s0, d1 floordiv 2)>",
+        &expect![[r#"
+            AttrAlias Custom #map
+              is affine_map<(d0, d1)[s0] -> (d0 + s0, d1 floordiv 2)>
+        "#]],
+    );
+    check(
+        "!ty = tensor<4x?xf32>",
+        &expect![[r#"
+            TypeAlias Custom !ty
+              is tensor<4x?xf32>
+        "#]],
+    );
+    check(
+        "#set = affine_set<(i) : (i >= 0, i - 4 == 0)>",
+        &expect![[r#"
+            AttrAlias Custom #set
+              is affine_set<(d0) : (d0 >= 0, d0 - 4 == 0)>
+        "#]],
+    );
+}
+
+#[test]
+fn a_guess_at_a_wrong_type_does_not_make_it_right_elsewhere() {
+    let mut interner = Interner::default();
+    let aliases = Aliases::default();
+    let mut out = Parsed::default();
+    for (text, n_problems) in [
+        ("%0 = memref.realloc %m : memref<vector<0xf32>>", 0),
+        ("%0 = foo.bar : vector<0xf32>", 0),
+        ("%0 = arith.addf %a, %a : vector<0xf32>", 1),
+        ("%0 = arith.addf %a, %a : vector<0xf32>", 1),
+    ] {
+        out.clear();
+        let mut env = Env { interner: &mut interner, aliases: &aliases, default_dialect: None };
+        parse_item(text, &tokens_of(text), &mut env, &mut out);
+        assert_eq!(out.problems.len(), n_problems, "{text}");
+    }
+}
+
+#[test]
+fn deep_nesting_is_a_problem_and_no_overflow() {
+    let deep = format!("%1 = arith.constant {}", "[".repeat(100_000));
+    assert!(show(&deep).contains("nest deeper"));
+    // Without optimization a level of the grammar takes 40 kB of stack, with it 3 kB.
+    let thread = std::thread::Builder::new().stack_size(16 << 20).spawn(|| {
+        let n = MAX_DEPTH;
+        let nested = format!("%1 = arith.constant {}{}", "[".repeat(n), "]".repeat(n));
+        assert!(!show(&nested).contains("nest deeper"));
+        let tuple = format!("%1 = noisy.add %a, %b : {}i32{}", "tuple<".repeat(n), ">".repeat(n));
+        assert!(!show(&tuple).contains("Syntax"));
+        let expr =
+            format!("#m = affine_map<(d0) -> ({}d0{})>", "(".repeat(n - 2), ")".repeat(n - 2));
+        assert!(!show(&expr).contains("Syntax"));
+    });
+    thread.expect("a thread starts").join().expect("no panic");
+}
+
+proptest::proptest! {
+    /// No sequence of tokens makes the grammar panic.
+    #[test]
+    fn any_tokens_are_read(
+        words in proptest::collection::vec(0..WORDS.len(), 0..24),
+        start in 0..STARTS.len(),
+    ) {
+        let words: Vec<&str> = words.into_iter().map(|it| WORDS[it]).collect();
+        show(&format!("{}{}", STARTS[start], words.join(" ")));
+    }
+}
+
+const STARTS: &[&str] = &[
+    "",
+    "%a = ",
+    "%a, %b:2 = ",
+    "arith.addi ",
+    "%0 = arith.constant ",
+    "scf.for %i = ",
+    "scf.forall (",
+    "affine.for %i = ",
+    "affine.parallel (%i) = (",
+    "%0 = affine.load %m[",
+    "func.func @f(",
+    "cf.switch %a : i32, [",
+    "\"x.y\"(",
+    "\"cf.br\"(%a) ",
+    "memref.subview %a[",
+    "memref.global ",
+    "^bb0(",
+    "#a = ",
+    "!a = ",
+    "{-# ",
+    "scf.while ",
+    "%x = foo.bar ",
+    "%x = arith.cmpi ",
+];
+
+const WORDS: &[&str] = &[
+    "%a",
+    "%b#1",
+    "@f",
+    "^bb1",
+    "#map",
+    "!ty",
+    "!noisy.i32",
+    "#a.b<c>",
+    "i32",
+    "index",
+    "f32",
+    "42",
+    "0x1F",
+    "1.5",
+    "\"s\"",
+    "\"0xFF\"",
+    ":",
+    ",",
+    "(",
+    ")",
+    "{",
+    "}",
+    "{}",
+    "[",
+    "]",
+    "<",
+    ">",
+    "=",
+    "+",
+    "*",
+    "-",
+    "->",
+    "?",
+    "|",
+    "...",
+    "{-#",
+    "#-}",
+    "$",
+    "to",
+    "step",
+    "x",
+    "x4xf32",
+    "tensor<",
+    "vector<",
+    "memref<",
+    "4x8xf32>",
+    "dense<",
+    "sparse<",
+    "array<i32:",
+    "affine_map<",
+    "affine_set<",
+    "(d0)",
+    "d0",
+    "floordiv",
+    "mod",
+    "loc(",
+    "iter_args(",
+    "attributes",
+    "true",
+    "unit",
+    "symbol(",
+    "max",
+    "min",
+    "in",
+    "do",
+    "else",
+    "case",
+    "default",
+    "arith.addi",
+    "return",
+    "a = 1",
+];

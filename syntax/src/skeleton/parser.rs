@@ -1,0 +1,435 @@
+//! Reads a run token by token, the open items on a stack.
+
+use smallvec::SmallVec;
+
+use super::{
+    Context, DIALECT, End, Here, Inner, Item, Kept, MAX_REGION_DEPTH, PLACE, Part, Shape, Skeleton,
+    Stop, Take,
+};
+use crate::lex::LOOK_AHEAD;
+use crate::token_stream::TokenStream;
+use crate::{Token, TokenKind, dialect};
+
+/// An item that is being read.
+pub(super) struct Open {
+    pub(super) start: u32,
+    pub(super) first_token: u32,
+    pub(super) shape: Shape,
+    /// Token index of the op name, once seen.
+    pub(super) name: Option<u32>,
+    pub(super) generic: bool,
+    pub(super) context_deps: u8,
+    /// Where its text starts in the document.
+    pub(super) at: usize,
+    /// The brackets of the items around.
+    pub(super) around: Brackets,
+    /// Own tokens below belong to items around; `None` until the first region.
+    pub(super) own_base: Option<usize>,
+    /// The first token not yet copied to `own`.
+    pub(super) copied: u32,
+    pub(super) regions: SmallVec<[Inner; 1]>,
+    /// Default dialect where the item stands.
+    pub(super) default_dialect: Option<&'static str>,
+    /// The region that is being read is the last of `regions`.
+    pub(super) in_region: bool,
+}
+
+/// The open brackets of an item, innermost last. Finding the one that a closing one closes, or that there is none, takes one step.
+#[derive(Debug, Default)]
+pub(super) struct Brackets {
+    /// Each with what `last` was before it.
+    open: Vec<(TokenKind, [u32; 4])>,
+    /// How many are open up to the last one of each kind: `(`, `[`, `<`, `{`; 0 if there is none that may be closed. Nothing closes
+    /// across a `{`.
+    last: [u32; 4],
+}
+
+impl Brackets {
+    fn number(kind: TokenKind) -> usize {
+        match kind {
+            TokenKind::LParen => 0,
+            TokenKind::LSquare => 1,
+            TokenKind::Less => 2,
+            _ => 3,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    pub(super) fn innermost(&self) -> Option<TokenKind> {
+        self.open.last().map(|it| it.0)
+    }
+
+    /// Whether a bracket of this kind is open, and could be closed.
+    pub(super) fn has(&self, kind: TokenKind) -> bool {
+        self.last[Self::number(kind)] > 0
+    }
+
+    fn push(&mut self, kind: TokenKind) {
+        self.open.push((kind, self.last));
+        if kind == TokenKind::LBrace {
+            self.last = [0; 4];
+        }
+        self.last[Self::number(kind)] = self.open.len() as u32;
+    }
+
+    /// Closes the last bracket of this kind and those inside it; if there is none, nothing happens.
+    fn close(&mut self, kind: TokenKind) {
+        if let Some(n) = self.last[Self::number(kind)].checked_sub(1) {
+            self.last = self.open[n as usize].1;
+            self.open.truncate(n as usize);
+        }
+    }
+}
+
+pub(super) struct Parser<'a, 't> {
+    pub(super) stream: &'a mut TokenStream<'t>,
+    pub(super) at: usize,
+    /// The byte of the document after the last that was looked at.
+    pub(super) seen: usize,
+    /// How many of the tokens that looked far are counted in `seen`.
+    pub(super) n_reaches: usize,
+    /// No list of results starts at a token before this one: it was tried.
+    pub(super) no_results_before: usize,
+    /// Where the trivia before the next token starts.
+    pub(super) trivia: u32,
+    pub(super) context: Context,
+    pub(super) ops: Vec<Open>,
+    /// The brackets of the innermost open item.
+    pub(super) brackets: Brackets,
+    pub(super) own: Vec<Token>,
+    pub(super) out: &'a mut Skeleton,
+}
+
+impl<'a, 't> Parser<'a, 't> {
+    pub(super) fn new(
+        stream: &'a mut TokenStream<'t>,
+        token: usize,
+        start: u32,
+        context: Context,
+        out: &'a mut Skeleton,
+    ) -> Self {
+        Self {
+            stream,
+            at: token,
+            seen: 0,
+            n_reaches: 0,
+            no_results_before: 0,
+            trivia: start,
+            context,
+            ops: Vec::new(),
+            brackets: Brackets::default(),
+            own: Vec::new(),
+            out,
+        }
+    }
+
+    /// Reads the run; where and why it ended.
+    pub(super) fn run(mut self, take: &mut dyn FnMut(Here) -> Take) -> End {
+        let stop = self.items(take);
+        let base = self.stream.base();
+        let at = base + self.stream.token(self.at).start as usize;
+        End { stop, token: self.at, at, trivia: base + self.trivia as usize }
+    }
+
+    pub(super) fn token(&mut self, index: usize) -> Token {
+        #[cfg(test)]
+        crate::work::count(1);
+        let token = self.stream.token(index);
+        let base = self.stream.base();
+        self.seen = self.seen.max(base + token.end as usize + LOOK_AHEAD);
+        while let Some(reach) = self.stream.take_reach(index, &mut self.n_reaches) {
+            self.seen = self.seen.max(reach as usize);
+        }
+        token
+    }
+
+    pub(super) fn kind(&mut self, index: usize) -> TokenKind {
+        self.token(index).kind
+    }
+
+    /// The text of a token that was looked at.
+    pub(super) fn str(&self, index: usize) -> &str {
+        &self.stream.text()[self.stream.tokens()[index].range()]
+    }
+
+    pub(super) fn default_dialect(&self) -> Option<&'static str> {
+        match self.ops.last() {
+            None => self.context.default_dialect,
+            Some(op) => self.inner_dialect(op),
+        }
+    }
+
+    /// The default dialect inside the regions of an op.
+    pub(super) fn inner_dialect(&self, op: &Open) -> Option<&'static str> {
+        match op.name {
+            Some(name) if !op.generic => {
+                dialect::inner_dialect(op.default_dialect, self.str(name as usize))
+            }
+            _ => op.default_dialect,
+        }
+    }
+
+    fn items(&mut self, take: &mut dyn FnMut(Here) -> Take) -> Stop {
+        loop {
+            // Here an item may start.
+            match self.kind(self.at) {
+                TokenKind::RBrace if !self.ops.is_empty() => self.close_region(true),
+                TokenKind::RBrace if self.context.inside => return Stop::Close,
+                kind @ (TokenKind::Eof | TokenKind::Split) => {
+                    if self.ops.is_empty() {
+                        return if kind == TokenKind::Eof { Stop::Eof } else { Stop::Split };
+                    }
+                    self.close_region(false);
+                }
+                _ => match take(self.here()) {
+                    Take::Read => self.open_item(),
+                    Take::Keep(kept) => self.keep(kept),
+                    Take::Stop => return Stop::Told,
+                },
+            }
+            // Here an item is open, until it ends or opens a region.
+            while self.ops.last().is_some_and(|op| !op.in_region) {
+                if self.item_token() {
+                    self.end_item();
+                }
+            }
+        }
+    }
+
+    fn here(&self) -> Here {
+        Here {
+            at: self.stream.base() + self.trivia as usize,
+            depth: self.context.depth + self.ops.len(),
+            default_dialect: self.default_dialect(),
+            inside: self.context.inside || !self.ops.is_empty(),
+            outermost: self.ops.is_empty(),
+        }
+    }
+
+    /// Takes old items over.
+    fn keep(&mut self, kept: Kept) {
+        self.trivia = self.stream.skip(self.at, self.trivia, kept.len);
+        self.n_reaches = self.n_reaches.min(self.stream.n_reaches());
+        self.no_results_before = self.at;
+        self.seen = self.seen.max(self.stream.base() + self.trivia as usize + kept.far);
+        let part = Part::Kept(self.out.kept.len() as u32);
+        self.out.kept.push(kept);
+        self.add(part, kept.context_deps);
+    }
+
+    /// Adds a part to the region that is being read.
+    fn add(&mut self, part: Part, context_deps: u8) {
+        let Some(op) = self.ops.last_mut() else {
+            self.out.roots.push(part);
+            return;
+        };
+        // Names inside generic ops mean what they mean around them.
+        if op.generic {
+            op.context_deps |= context_deps & DIALECT;
+        }
+        if let Some(region) = op.regions.last_mut() {
+            region.parts.push(part);
+        }
+    }
+
+    /// Starts an item at the current token and takes the tokens that are surely its first.
+    fn open_item(&mut self) {
+        let first = self.at;
+        let default_dialect = self.default_dialect();
+        let (shape, name, taken) = match self.kind(first) {
+            TokenKind::Percent => match self.results_end(first) {
+                Some(equal) => {
+                    let named = matches!(self.kind(equal + 1), TokenKind::Bare | TokenKind::Str);
+                    let name = named.then_some(equal + 1);
+                    (Shape::Op, name, equal + 1 + usize::from(named))
+                }
+                None => (Shape::Op, None, first + 1),
+            },
+            TokenKind::Bare | TokenKind::Str => (Shape::Op, Some(first), first + 1),
+            TokenKind::Caret => (Shape::Label, None, first + 1),
+            TokenKind::Hash if self.kind(first + 1) == TokenKind::Equal => {
+                (Shape::AttrAlias, None, first + 2)
+            }
+            TokenKind::Bang if self.kind(first + 1) == TokenKind::Equal => {
+                (Shape::TypeAlias, None, first + 2)
+            }
+            TokenKind::FileMetaOpen => (Shape::Resources, None, first + 1),
+            _ => (Shape::Junk, None, first + 1),
+        };
+        let generic = name.is_some_and(|name| self.kind(name) == TokenKind::Str);
+        let is_short = name.is_some_and(|name| !generic && !self.str(name).contains('.'));
+        let is_placed = self.kind(first) == TokenKind::RBrace
+            || matches!(shape, Shape::TypeAlias | Shape::AttrAlias | Shape::Label);
+        let start = self.trivia;
+        self.ops.push(Open {
+            start,
+            first_token: first as u32,
+            shape,
+            name: name.map(|name| name as u32),
+            generic,
+            context_deps: if is_short { DIALECT } else { 0 } | if is_placed { PLACE } else { 0 },
+            at: self.stream.base() + start as usize,
+            around: std::mem::take(&mut self.brackets),
+            own_base: None,
+            copied: first as u32,
+            regions: SmallVec::new(),
+            default_dialect,
+            in_region: false,
+        });
+        self.at = taken;
+    }
+
+    /// Takes one token (or opens a region) of the open item; `true` if the item ends before it.
+    fn item_token(&mut self) -> bool {
+        let Some(op) = self.ops.last() else { return true };
+        let (shape, name, generic) = (op.shape, op.name, op.generic);
+        let token = self.token(self.at);
+        if matches!(token.kind, TokenKind::Eof | TokenKind::Split) {
+            return true;
+        }
+        if shape == Shape::Resources {
+            // To the closing mark, or to what surely is something else.
+            if self.kind(self.at - 1) == TokenKind::FileMetaClose {
+                return true;
+            }
+            if token.at_line_start && self.starts_item_inside(self.at) {
+                return true;
+            }
+            self.at += 1;
+            return false;
+        }
+        if self.brackets.is_empty() {
+            if shape == Shape::Label && self.kind(self.at - 1) == TokenKind::Colon {
+                return true;
+            }
+            if self.starts_item(name) {
+                return true;
+            }
+        } else if token.at_line_start && self.starts_item_inside(self.at) {
+            return true;
+        }
+        match token.kind {
+            TokenKind::LParen | TokenKind::LSquare => self.brackets.push(token.kind),
+            TokenKind::Less => {
+                let before = self.token(self.at - 1);
+                let adjacent = before.end == token.start
+                    && matches!(
+                        before.kind,
+                        TokenKind::Bare | TokenKind::Bang | TokenKind::Hash | TokenKind::RSquare
+                    );
+                let next = self.kind(self.at + 1);
+                if adjacent && next != TokenKind::Equal || next == TokenKind::LBrace {
+                    self.brackets.push(TokenKind::Less);
+                }
+            }
+            TokenKind::LBrace => {
+                if self.opens_region(generic)
+                    && self.context.depth + self.ops.len() < MAX_REGION_DEPTH
+                {
+                    self.open_region();
+                    return false;
+                }
+                self.brackets.push(TokenKind::LBrace);
+            }
+            TokenKind::RParen => self.brackets.close(TokenKind::LParen),
+            TokenKind::RSquare => self.brackets.close(TokenKind::LSquare),
+            TokenKind::Greater if self.brackets.innermost() == Some(TokenKind::Less) => {
+                self.brackets.close(TokenKind::Less);
+            }
+            TokenKind::RBrace => {
+                if !self.brackets.has(TokenKind::LBrace) {
+                    return true;
+                }
+                self.brackets.close(TokenKind::LBrace);
+            }
+            _ => {}
+        }
+        self.at += 1;
+        false
+    }
+
+    fn open_region(&mut self) {
+        let brace = self.token(self.at);
+        let at = self.at as u32;
+        let Some(op) = self.ops.last_mut() else { return };
+        // From now on own tokens are not contiguous: copy them.
+        op.own_base.get_or_insert(self.own.len());
+        self.own.extend_from_slice(&self.stream.tokens()[op.copied as usize..self.at]);
+        self.own.push(Token { kind: TokenKind::Region, ..brace });
+        op.copied = at + 1;
+        let cut = op.regions.last().map_or(0, |it| it.cut + it.close - it.open);
+        let open = brace.end;
+        op.regions.push(Inner { open, close: 0, cut, parts: Vec::new(), closed: false });
+        op.in_region = true;
+        self.at += 1;
+        self.trivia = brace.end;
+    }
+
+    /// Ends the region of the innermost open item, at a `}` or (unclosed) at the end of the text.
+    fn close_region(&mut self, closed: bool) {
+        let token = self.token(self.at);
+        let at = self.at as u32;
+        let trivia = self.trivia;
+        let Some(op) = self.ops.last_mut() else { return };
+        op.in_region = false;
+        let end = if closed {
+            self.at += 1;
+            op.copied = at + 1;
+            token.end
+        } else {
+            // The trivia at the end belongs to what is around, or it would be lost with the region.
+            op.copied = at;
+            trivia
+        };
+        if let Some(region) = op.regions.last_mut() {
+            region.close = if closed { token.start } else { end };
+            region.closed = closed;
+        }
+        // The token of an unclosed region is its brace.
+        if closed && let Some(token) = self.own.last_mut() {
+            token.end = end;
+        }
+        self.trivia = end;
+    }
+
+    fn end_item(&mut self) {
+        let Some(op) = self.ops.pop() else { return };
+        let lexed = self.stream.tokens();
+        let last = self.at;
+        let tokens = match op.own_base {
+            None => (op.first_token, last as u32),
+            Some(base) => {
+                self.own.extend_from_slice(&lexed[op.copied as usize..last]);
+                let start = self.out.own.len() as u32;
+                self.out.own.extend(self.own.drain(base..));
+                (start, self.out.own.len() as u32)
+            }
+        };
+        // The item ends with its last token, or with the unclosed region that is its last.
+        let end = match op.regions.last() {
+            Some(region) if !region.closed => region.close.max(lexed[last - 1].end),
+            _ => lexed[last - 1].end,
+        };
+        let end_at = self.stream.base() + end as usize;
+        let index = self.out.items.len() as u32;
+        self.out.items.push(Item {
+            start: op.start,
+            first: lexed[op.first_token as usize].start,
+            end,
+            len: (end_at - op.at) as u32,
+            lookahead: self.seen.saturating_sub(end_at) as u32,
+            context_deps: op.context_deps,
+            tokens,
+            shape: op.shape,
+            quoted: op.generic,
+            regions: op.regions,
+            default_dialect: op.default_dialect,
+        });
+        self.brackets = op.around;
+        self.trivia = end;
+        self.add(Part::Item(index), op.context_deps);
+    }
+}
