@@ -2,7 +2,7 @@
 //!
 //! It splits a run of tokens into items (ops, block labels, aliases, resource sections) nested by regions, without
 //! knowing the syntax of any op. The grammar of each item ([`crate::grammar`]) then sees its own tokens only, each region as one
-//! [`TokenKind::Region`]. So one broken op cannot disturb its neighbours, ops can be reparsed one by one, and ops of
+//! [`crate::TokenKind::Region`]. So one broken op cannot disturb its neighbours, ops can be reparsed one by one, and ops of
 //! unknown dialects are passed over.
 //!
 //! *Where an item ends.* With no bracket open: before `}`, the end, a split, `{-#`, a list of results (`%a, %b:2 =`)

@@ -24,7 +24,7 @@ pub enum Dim {
     Scalable(u64),
 }
 
-/// A type. Printed by [`Interner::type_text`].
+/// A type. Printed by [`crate::Interner::type_text`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum TypeData {
     /// Not known: the text gives none, or it is broken. Agrees with every type.
@@ -84,7 +84,7 @@ pub enum TypeData {
     Dialect(Name),
 }
 
-/// An attribute. Printed by [`Interner::attr_text`].
+/// An attribute. Printed by [`crate::Interner::attr_text`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AttrData {
     /// `unit`, and every name of a dictionary without a value.
