@@ -6,15 +6,22 @@ mod contract_violated;
 mod decode_over_budget;
 mod index;
 mod invalid_contract;
+mod level_mismatch;
+mod level_underflow;
 mod missing_contract;
+mod missing_relinearize;
+mod missing_scale;
 mod noise_grows;
 mod noise_overflow;
 mod redundant_reduce;
 mod removal;
+mod scale_mismatch;
 mod suppression;
+mod too_few_moduli;
 mod undecided;
 mod unreachable_code;
 mod unused_op;
+mod varying_level;
 
 pub(crate) use index::Index;
 
@@ -52,6 +59,13 @@ pub const ALL: &[Check] = &[
     contract_violated::CHECK,
     invalid_contract::CHECK,
     missing_contract::CHECK,
+    missing_relinearize::CHECK,
+    level_mismatch::CHECK,
+    level_underflow::CHECK,
+    too_few_moduli::CHECK,
+    varying_level::CHECK,
+    scale_mismatch::CHECK,
+    missing_scale::CHECK,
     redundant_reduce::CHECK,
     unused_op::CHECK,
     unreachable_code::CHECK,

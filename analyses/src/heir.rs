@@ -7,13 +7,18 @@
 //! | `ciphertext.rs` | levels and dimensions by dataflow |
 //! | `loops.rs` | what loops carry with another level than they take it |
 //! | `clients.rs` | levels of what functions of the client get and give |
+//! | `unclear.rs` | what has no level in HEIR, as it does not know whether it is secret |
 //! | `plaintext.rs` | the level that a plaintext is needed at |
 //! | `params.rs`, `log2.rs`, `bits.rs` | noise models as functions on numbers |
 //! | `base.rs` | the level that is left for a value, and what `mgmt.mgmt` says |
 //! | `noise.rs`, `scale.rs` | noise in bits and scales by dataflow |
+//! | `underflow.rs`, `chain.rs` | where levels run out, and how a value came to its level |
+//! | `surplus.rs`, `annotation.rs`, `scale_rules.rs` | where relinearizations are missing, and annotations wrong |
 
+mod annotation;
 mod base;
 mod bits;
+mod chain;
 mod ciphertext;
 mod clients;
 mod log2;
@@ -23,16 +28,28 @@ mod params;
 mod plaintext;
 mod rows;
 mod scale;
+mod scale_rules;
 mod scheme;
+mod surplus;
+mod unclear;
+mod underflow;
 
-pub use bits::Model;
+pub(crate) use annotation::{Mismatch, level_mismatches, level_range};
+pub(crate) use chain::{Of, chain};
 pub use ciphertext::{Ciphertext, Ciphertexts, Dimension, Level};
 pub use noise::HeirNoise;
 pub use params::{ParamsError, SchemeParams};
 pub use scale::Scales;
+pub(crate) use scale_rules::{ScaleFault, scale_faults};
+pub(crate) use scheme::is_mark;
 pub use scheme::{Scheme, Setting};
+pub(crate) use surplus::surpluses;
+pub(crate) use underflow::{budget, switches, underflows, varying};
+
+pub use crate::model::heir::{Model, Options};
 
 use noisy_syntax::{Ir, Value};
+use rustc_hash::FxHashSet;
 
 use crate::integer::Integers;
 use crate::sparse::{AnalysisContext, Sparse};
@@ -43,6 +60,8 @@ pub struct Heir {
     facts: Sparse<Ciphertexts>,
     /// The largest level of any ciphertext.
     largest: u32,
+    /// What has no level in HEIR.
+    unclear: FxHashSet<Value>,
 }
 
 impl Heir {
@@ -72,7 +91,10 @@ impl Heir {
             _ => None,
         });
         let largest = used.max().unwrap_or(0);
-        Some(Self { facts, largest })
+        let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
+        let mut unclear = unclear::unclear(ir, &of);
+        unclear.extend(loops::yielded(ir, &facts.analysis.variant));
+        Some(Self { facts, largest, unclear })
     }
 
     /// What the module says of its scheme.
@@ -101,13 +123,28 @@ impl Heir {
         Scales::new(ir, integers, self, params)
     }
 
+    /// The most levels that a ciphertext uses.
+    pub fn levels(&self) -> u32 {
+        self.largest
+    }
+
     /// What is known of a value.
     pub fn ciphertext(&self, value: Value) -> Ciphertext {
         self.facts.fact(value).copied().unwrap_or_default()
     }
 
+    /// The levels used that HEIR writes on a ciphertext; it writes on one without a level as if it were fresh.
+    pub(crate) fn written(&self, ir: &Ir, value: Value) -> Option<u32> {
+        self.ciphertext(value).level()?;
+        Some(self.level(ir, value).unwrap_or(0))
+    }
+
     /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if there is none or it is not known.
+    /// Also none where HEIR has none although it follows from the ops (`heir/unclear.rs`).
     pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
+        if self.unclear.contains(&value) {
+            return None;
+        }
         match self.ciphertext(value) {
             Ciphertext::Encrypted { level, .. } => self.number(level),
             Ciphertext::Plain => plaintext::needed(ir, value, &|op| {

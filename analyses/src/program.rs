@@ -6,11 +6,13 @@
 mod excess;
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use rustc_hash::FxHashMap;
 
 use crate::fact::Noise;
+use crate::heir::Heir;
 use crate::integer::Integers;
 use crate::model::NoiseModel;
 use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
@@ -24,6 +26,8 @@ pub struct Program {
     source: Source,
     integers: Integers,
     facts: Sparse<NoiseAnalysis, Findings>,
+    /// Made when it is asked for, of the current text.
+    heir: OnceLock<Option<Box<Heir>>>,
 }
 
 impl Program {
@@ -38,7 +42,7 @@ impl Program {
         let integers = Integers::new(source.ir());
         let scene = AnalysisContext { ir: source.ir(), base: &integers };
         let facts = Sparse::observed(&scene, NoiseAnalysis::new(model), Findings::default());
-        Self { source, integers, facts }
+        Self { source, integers, facts, heir: OnceLock::new() }
     }
 
     /// Replaces a range of bytes, which must lie on character boundaries within the text.
@@ -47,6 +51,7 @@ impl Program {
         self.integers.update(self.source.ir(), &delta);
         let scene = AnalysisContext { ir: self.source.ir(), base: &self.integers };
         self.facts.update(&scene, &delta, self.integers.moved());
+        self.heir = OnceLock::new();
         delta
     }
 
@@ -68,6 +73,12 @@ impl Program {
     /// What is known of integers, conditions and reachability.
     pub fn integers(&self) -> &Integers {
         &self.integers
+    }
+
+    /// What is known of the ciphertexts of HEIR's programs; `None` if it is none. Made from scratch when it is first asked for after an edit.
+    pub fn heir(&self) -> Option<&Heir> {
+        let heir = || Heir::new(self.ir(), &self.integers).map(Box::new);
+        self.heir.get_or_init(heir).as_deref()
     }
 
     /// The facts, for who wants to know what is live and how much work the last edit was.

@@ -23,6 +23,8 @@ pub struct Settings {
     pub hints: Hints,
     /// How noise grows, how much of it is legal, and what is inserted to bring it down.
     pub model: Model,
+    /// Programs of HEIR: what is judged beyond what stands in them.
+    pub heir: noisy_analyses::heir::Options,
 }
 
 /// The noise model: as it is written, and ready for use.
@@ -37,6 +39,13 @@ impl Model {
     pub(crate) fn new(spec: ModelSpec) -> Result<Self, ModelError> {
         let noise = Arc::new(NoiseModel::new(&spec)?);
         Ok(Self { spec, noise })
+    }
+
+    /// The same with what is said of HEIR's programs.
+    pub(crate) fn with_heir(self, heir: noisy_analyses::heir::Options) -> Self {
+        let mut noise = (*self.noise).clone();
+        noise.heir = heir;
+        Self { spec: self.spec, noise: Arc::new(noise) }
     }
 
     /// As it is written.

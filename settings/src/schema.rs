@@ -44,6 +44,9 @@ struct Override {
     /// How noise grows, how much of it is legal, and what is inserted to bring it down.
     #[schemars(default)]
     model: Model,
+    /// Programs of HEIR: what is judged beyond what stands in them.
+    #[schemars(default)]
+    heir: noisy_analyses::heir::Options,
 }
 
 /// The JSON schema (draft 2020-12) of `noisy.toml`.

@@ -11,6 +11,7 @@ use rustc_hash::FxHashSet;
 
 use crate::contract;
 use crate::flow::{self, Flow};
+use crate::heir::{self, Heir};
 use crate::program::Program;
 
 /// What every comment that suppresses diagnostics holds.
@@ -27,6 +28,8 @@ pub(crate) struct Index {
     pub(super) forks: FxHashSet<Op>,
     /// Ops whose operand decides where control goes.
     pub(super) decided: FxHashSet<Op>,
+    /// What makes it a program of HEIR's: modules that name a scheme, ops that only HEIR has.
+    pub(super) heir: FxHashSet<Op>,
     /// The bytes of the text at which [`MARK`] starts, in order.
     pub(super) marks: Vec<usize>,
 }
@@ -39,6 +42,11 @@ impl Index {
         let mut it = Self { marks, ..Self::default() };
         it.add_all(program.ir(), program.ir().root());
         it
+    }
+
+    /// What is known of ciphertexts, if the program says that it is HEIR's.
+    pub(super) fn heir_of<'a>(&self, program: &'a Program) -> Option<&'a Heir> {
+        if self.heir.is_empty() { None } else { program.heir() }
     }
 
     /// The bytes of the text at which comments that may suppress something say so, in order.
@@ -89,7 +97,9 @@ impl Index {
     }
 
     fn remove(&mut self, op: Op) {
-        for set in [&mut self.idle, &mut self.bound, &mut self.forks, &mut self.decided] {
+        let sets =
+            [&mut self.idle, &mut self.bound, &mut self.forks, &mut self.decided, &mut self.heir];
+        for set in sets {
             if !set.is_empty() {
                 set.remove(&op);
             }
@@ -112,6 +122,9 @@ impl Index {
         }
         if flow::decider(ir, op).is_some() {
             self.decided.insert(op);
+        }
+        if heir::is_mark(ir, op) {
+            self.heir.insert(op);
         }
         match data.kind {
             OpKind::Label => {

@@ -7,7 +7,6 @@ use noisy_syntax::{Ir, Region, Value};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::heir::Heir;
 use crate::model::Bits;
 use crate::{Constant, Document, Noise};
 
@@ -97,9 +96,9 @@ impl Serialize for Row {
 /// Gives every row to `give`, in the order of the text.
 pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
     let (ir, integers) = (document.ir(), document.integers());
-    let heir = Heir::new(ir, integers);
-    let noise = heir.as_ref().map_or(Vec::new(), |it| it.noise(ir, integers));
-    let scales = heir.as_ref().and_then(|it| it.scales(ir, integers));
+    let heir = document.heir();
+    let noise = heir.map_or(Vec::new(), |it| it.noise(ir, integers));
+    let scales = heir.and_then(|it| it.scales(ir, integers));
     let mut of = |value: Value, function: Option<&str>| {
         let Some((row, column)) = place(document, value) else { return };
         let name = ir.value_text(value);
@@ -125,7 +124,7 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
             say("signed", Fact::Between { lo: it.smin.into(), hi: Some(it.smax.into()) });
             say("unsigned", Fact::Between { lo: it.umin.into(), hi: Some(it.umax.into()) });
         }
-        let Some(heir) = &heir else { return };
+        let Some(heir) = heir else { return };
         let whole = |n: i128| Fact::Between { lo: 0, hi: Some(n) };
         if let Some(level) = heir.level(ir, value) {
             say("level", whole(level.into()));

@@ -39,7 +39,7 @@ impl Base<'_> {
 }
 
 /// The value that a region takes as an argument once, if it does.
-fn forwarded(ir: &Ir, block: Block, value: Value) -> Option<Value> {
+pub(super) fn forwarded(ir: &Ir, block: Block, value: Value) -> Option<Value> {
     let holder = ir.region(ir.block(block).region).parent?;
     match crate::flow::feeders(ir, value).as_slice() {
         [(op, from)] if *op == holder => Some(*from),
@@ -65,9 +65,14 @@ pub(super) fn annotated(ir: &Ir, value: Value, key: &str) -> Option<u32> {
         Def::Argument(block, index) => argument_attr(ir, block, index as usize),
     };
     let AttrData::Text(text, _) = ir.interner.attr_data(attr?) else { return None };
-    let text = ir.interner.str(*text);
+    in_text(ir.interner.str(*text), key)
+}
+
+/// A number in the text of a `#mgmt.mgmt<...>`.
+pub(super) fn in_text(text: &str, key: &str) -> Option<u32> {
     let body = &text[text.find('<')? + 1..];
-    let entry = body.split([',', '>']).find_map(|it| it.trim().strip_prefix(key))?;
+    let body = body.split('>').next()?;
+    let entry = body.split(',').find_map(|it| it.trim().strip_prefix(key))?;
     entry.trim_start().strip_prefix('=')?.trim().parse().ok()
 }
 

@@ -12,59 +12,12 @@
 
 use super::log2::Log2;
 use super::params::{Encryption, SchemeParams};
+use crate::model::heir::Model;
 
 /// The standard deviation of fresh errors.
 const SIGMA: f64 = 3.2;
 /// What a fresh error exceeds with a probability of 2^-32 at most, in standard deviations.
 const TAIL: f64 = 6.0;
-
-/// Which model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Model {
-    /// BGV, bounds of coefficients on average.
-    BgvKpz21,
-    /// BGV, bounds of coefficients in the worst case.
-    BgvWorstCase,
-    /// BGV, variances of coefficients.
-    BgvMp24,
-    /// BGV, canonical embedding.
-    BgvMono,
-    /// BFV, bounds of coefficients on average.
-    BfvKpz21,
-    /// BFV, bounds of coefficients in the worst case.
-    BfvWorstCase,
-    /// BFV, variances of coefficients with the degree in the key.
-    BfvBmcm23,
-    /// BFV, canonical embedding.
-    BfvCanonEmb,
-}
-
-impl Model {
-    /// The models of BGV.
-    pub const BGV: [Model; 4] =
-        [Model::BgvKpz21, Model::BgvWorstCase, Model::BgvMp24, Model::BgvMono];
-    /// The models of BFV.
-    pub const BFV: [Model; 4] =
-        [Model::BfvKpz21, Model::BfvWorstCase, Model::BfvBmcm23, Model::BfvCanonEmb];
-
-    /// Its name, as HEIR spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Model::BgvKpz21 => "bgv-noise-kpz21",
-            Model::BgvWorstCase => "bgv-noise-by-bound-coeff-worst-case",
-            Model::BgvMp24 => "bgv-noise-mp24",
-            Model::BgvMono => "bgv-noise-mono",
-            Model::BfvKpz21 => "bfv-noise-kpz21",
-            Model::BfvWorstCase => "bfv-noise-by-bound-coeff-worst-case",
-            Model::BfvBmcm23 => "bfv-noise-bmcm23",
-            Model::BfvCanonEmb => "bfv-noise-canon-emb",
-        }
-    }
-
-    fn is_bfv(self) -> bool {
-        Model::BFV.contains(&self)
-    }
-}
 
 /// The noise of a ciphertext under a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

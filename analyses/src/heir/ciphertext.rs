@@ -227,7 +227,7 @@ impl SparseForward for Ciphertexts {
         &mut self,
         ir: &AnalysisContext<'_, Integers>,
         op: Op,
-        _result: usize,
+        result: usize,
         operands: &[Ciphertext],
     ) -> Ciphertext {
         let name = ir.op_name(op);
@@ -237,10 +237,15 @@ impl SparseForward for Ciphertexts {
         if rows::decrypts(name) {
             return Ciphertext::Plain;
         }
-        if ir.op(op).kind == OpKind::FuncCall {
-            return Ciphertext::Unknown;
-        }
         let operands: Vec<Ciphertext> = base::known(ir, op, operands);
+        if ir.op(op).kind == OpKind::FuncCall {
+            // What is made of plaintexts alone is one, unless its type says otherwise.
+            let is_public = |it: &Ciphertext| matches!(it, Ciphertext::Plain | Ciphertext::Bottom);
+            let is_plain = self.marks_secrets
+                && operands.iter().all(is_public)
+                && !is_ciphertext_type(ir, ir.op(op).results[result]);
+            return if is_plain { Ciphertext::Plain } else { Ciphertext::Unknown };
+        }
         let mut joined = Ciphertext::Plain;
         for it in &operands {
             let _ = joined.join(it);

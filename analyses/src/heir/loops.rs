@@ -3,17 +3,29 @@
 //! The level is part of a ciphertext's type after lowering, so HEIR demands that what a loop carries round has the level that it came in with. Where the level
 //! that is yielded differs, the carried argument, the result, and what is yielded have no level. Source: HEIR, `lib/Analysis/LevelAnalysis`.
 
-use noisy_syntax::{Def, Ir, Value};
+use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::FxHashSet;
 
 use super::ciphertext::Ciphertexts;
 use crate::flow::{self, Flow};
 use crate::sparse::Sparse;
 
-/// The values of all loops that vary.
-pub(super) fn variant(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashSet<Value> {
-    let level = |value: Value| facts.fact(value).and_then(|it| it.level());
-    let mut out = FxHashSet::default();
+/// What a loop carries.
+pub(super) struct Carried {
+    /// The loop.
+    pub(super) op: Op,
+    /// What it takes.
+    pub(super) init: Value,
+    /// The argument that it is in each round.
+    pub(super) carried: Option<Value>,
+    /// What it is when it is done.
+    pub(super) result: Option<Value>,
+    /// What is given to the next round.
+    pub(super) yielded: Value,
+}
+
+/// Tells all that loops carry, in textual order.
+pub(super) fn carried(ir: &Ir, tell: &mut dyn FnMut(&Carried)) {
     ir.walk(ir.root(), &mut |op| {
         let data = ir.op(op);
         let (first, last) = match Flow::of(ir, op) {
@@ -30,22 +42,37 @@ pub(super) fn variant(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashSet<Value> 
                 let Some(yielded) = ir.op(end).operands.get(index).and_then(|it| it.value) else {
                     continue;
                 };
-                let (Some(from), Some(to)) = (level(init), level(yielded)) else { continue };
-                if from != to {
-                    let entry = data.regions[0].1;
-                    out.extend(flow::carried_args(ir, entry, n).get(at).copied());
-                    out.extend(data.results.get(at).copied());
-                    yielded_by(ir, yielded, &mut out);
-                }
+                let carried = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
+                let result = data.results.get(at).copied();
+                tell(&Carried { op, init, carried, result, yielded });
             }
+        }
+    });
+}
+
+/// The arguments and results of all loops that vary.
+pub(super) fn variant(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashSet<Value> {
+    let level = |value: Value| facts.fact(value).and_then(|it| it.level());
+    let mut out = FxHashSet::default();
+    carried(ir, &mut |it| {
+        let (Some(from), Some(to)) = (level(it.init), level(it.yielded)) else { return };
+        if from != to {
+            out.extend(it.carried);
+            out.extend(it.result);
         }
     });
     out
 }
 
-/// What is yielded, and if that is the result of a choice, what its branches yield.
-fn yielded_by(ir: &Ir, value: Value, out: &mut FxHashSet<Value>) {
-    let mut stack = vec![value];
+/// What loops that vary give to their next rounds, and if that is the result of a choice, what its branches yield. They have levels, but HEIR writes on them what it writes on the result.
+pub(super) fn yielded(ir: &Ir, variant: &FxHashSet<Value>) -> FxHashSet<Value> {
+    let mut stack = Vec::new();
+    carried(ir, &mut |it| {
+        if it.result.is_some_and(|it| variant.contains(&it)) {
+            stack.push(it.yielded);
+        }
+    });
+    let mut out = FxHashSet::default();
     while let Some(value) = stack.pop() {
         if !out.insert(value) {
             continue;
@@ -56,4 +83,5 @@ fn yielded_by(ir: &Ir, value: Value, out: &mut FxHashSet<Value>) {
             stack.extend(flow::feeders(ir, value).into_iter().map(|it| it.1));
         }
     }
+    out
 }

@@ -8,8 +8,9 @@ use std::fmt;
 
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
+use super::Model;
 use super::base::Base;
-use super::bits::{Model, Noise, NoiseModel};
+use super::bits::{Noise, NoiseModel};
 use super::params::SchemeParams;
 use super::{Ciphertext, Heir, base};
 use crate::integer::Integers;

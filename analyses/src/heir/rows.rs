@@ -77,6 +77,21 @@ pub(super) fn dimension(name: &str) -> Option<DimensionRule> {
     }
 }
 
+/// Whether an op has a level of its own, and not just that of its operands.
+pub(super) fn moves_level(name: &str) -> bool {
+    level(name).is_some()
+}
+
+/// Whether an op takes ciphertexts of two polynomials only.
+pub(super) fn takes_two(name: &str) -> bool {
+    matches!(name, "tensor_ext.rotate" | "mgmt.modreduce" | "mgmt.bootstrap" | "secret.yield")
+}
+
+/// Whether an op is one of those that HEIR places to manage ciphertexts; `mgmt.init` stands before that, too.
+pub(super) fn manages(name: &str) -> bool {
+    name.strip_prefix("mgmt.").is_some_and(|it| it != "init")
+}
+
 /// Whether the scales of the operands of an op add up.
 pub(super) fn multiplies(name: &str) -> bool {
     dimension(name) == Some(DimensionRule::Product)

@@ -169,9 +169,7 @@ impl<'a> SparseForward for Analysis<'a> {
         let from = ir.op(op).operands.first().and_then(|it| it.value);
         let level = from.and_then(|it| ir.base.level(ir, it));
         let modulus = level.and_then(|it| ir.base.params.q.get(it));
-        #[allow(clippy::cast_precision_loss, reason = "a logarithm that is rounded to an integer")]
-        let bits = |q: &u64| (*q as f64).log2().round() as i64;
-        modulus.map_or(Scale::Unknown, |q| Scale::Log2(largest - bits(q)))
+        modulus.map_or(Scale::Unknown, |&q| Scale::Log2(largest - modulus_bits(q)))
     }
 
     fn unbounded(&self, fact: &Scale) -> Option<Scale> {
@@ -182,4 +180,14 @@ impl<'a> SparseForward for Analysis<'a> {
             Scale::Bottom | Scale::Plain => None,
         }
     }
+}
+
+/// The logarithm to base 2 of a modulus, rounded.
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "a logarithm that is rounded to an integer"
+)]
+pub(super) fn modulus_bits(q: u64) -> i64 {
+    (q as f64).log2().round() as i64
 }

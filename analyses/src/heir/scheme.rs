@@ -70,6 +70,26 @@ impl Setting {
     }
 }
 
+/// Whether an op says that its program is HEIR's: a module with an attribute of a scheme, a backend or scheme parameters, an op of the dialects `secret`
+/// and `mgmt`, which nobody else has, or one that carries a `mgmt.mgmt`. The dialects below these (`ckks`, `openfhe`, ...) are no proof: others have dialects of such names.
+pub(crate) fn is_mark(ir: &Ir, op: Op) -> bool {
+    match ir.op(op).kind {
+        OpKind::Unknown => {
+            let name = ir.op_name(op);
+            name.starts_with("mgmt.")
+                || name.starts_with("secret.")
+                || ir.attr(op, "mgmt.mgmt").is_some()
+        }
+        OpKind::BuiltinModule => ir.extra(op).attrs.iter().any(|&(name, _)| {
+            let name = ir.interner.str(name);
+            matches!(name, "scheme.bgv" | "scheme.bfv" | "scheme.ckks" | "scheme.cggi")
+                || matches!(name, "bgv.schemeParam" | "ckks.schemeParam")
+                || matches!(name, "backend.openfhe" | "backend.lattigo")
+        }),
+        _ => false,
+    }
+}
+
 /// All modules, outermost first.
 fn modules(ir: &Ir) -> Vec<Op> {
     let mut out = Vec::new();

@@ -1,3 +1,5 @@
+mod diagnostics;
+
 use super::*;
 use noisy_syntax::Source;
 

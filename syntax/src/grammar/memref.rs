@@ -156,13 +156,24 @@ impl Reader<'_, '_> {
         self.opt_int("alignment")
     }
 
-    /// `dense<..>` without its type, which is that of the global as a tensor.
+    /// `dense<..>` or `dense_resource<..>` without its type, which is that of the global as a tensor.
     fn initial_value(&mut self, ty: Type) -> Res<Attr> {
         let start = self.at;
         let TypeData::MemRef { dims, element, .. } = self.env.interner.type_data(ty).clone() else {
             return Err(self.expected("a memref type"));
         };
         let tensor = self.env.interner.ty(TypeData::Tensor { dims, element, encoding: None });
+        if self.eat_word("dense_resource") {
+            self.expect(TokenKind::Less)?;
+            if !matches!(self.peek(), TokenKind::Bare | TokenKind::Str) {
+                return Err(self.expected("the key of a resource"));
+            }
+            let key = self.word().to_owned();
+            self.at += 1;
+            self.expect(TokenKind::Greater)?;
+            let text = self.name(&format!("dense_resource<{key}>"));
+            return Ok(self.env.interner.attr(AttrData::Elements(text, tensor)));
+        }
         self.elements_of(tensor).inspect_err(|_| self.at = start)
     }
 }

@@ -155,6 +155,13 @@ proptest::proptest! {
     }
 }
 
+#[test]
+fn a_global_may_name_a_resource() {
+    let text = "memref.global \"private\" constant @g : memref<4xi32> = dense_resource<";
+    assert!(!show(&format!("{text}weights>")).contains("Syntax"));
+    assert!(show(&format!("{text}>")).contains("the key of a resource"));
+}
+
 const STARTS: &[&str] = &[
     "",
     "%a = ",

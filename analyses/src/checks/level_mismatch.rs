@@ -1,0 +1,94 @@
+//! level-mismatch: a level that is written is another one
+//!
+//! HEIR writes the levels that are left into `mgmt.mgmt`. Together with the levels that are used, which follow from the ops, they add up to the same number everywhere; reported is what
+//! does not. The level is part of the type that the ciphertext gets later.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
+//!   %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
+//!   ^body(%a: tensor<8xf32>):
+//!     %1 = mgmt.modreduce %a {mgmt.mgmt = #mgmt.mgmt<level = 2>} : tensor<8xf32>
+//!     %2 = mgmt.modreduce %1 {mgmt.mgmt = #mgmt.mgmt<level = 3>} : tensor<8xf32>   // 1 is left
+//!     %3 = arith.addf %2, %2 {mgmt.mgmt = #mgmt.mgmt<level = 1>} : tensor<8xf32>
+//!     secret.yield %3 : tensor<8xf32>
+//!   } -> (!secret.secret<tensor<8xf32>>)
+//!   return %0 : !secret.secret<tensor<8xf32>>
+//! }
+//! ```
+//!
+//! The fix writes the level that follows.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
+//!   %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
+//!   ^body(%a: tensor<8xf32>):
+//!     %1 = mgmt.modreduce %a {mgmt.mgmt = #mgmt.mgmt<level = 2>} : tensor<8xf32>
+//!     %2 = mgmt.modreduce %1 {mgmt.mgmt = #mgmt.mgmt<level = 1>} : tensor<8xf32>
+//!     %3 = arith.addf %2, %2 {mgmt.mgmt = #mgmt.mgmt<level = 1>} : tensor<8xf32>
+//!     secret.yield %3 : tensor<8xf32>
+//!   } -> (!secret.secret<tensor<8xf32>>)
+//!   return %0 : !secret.secret<tensor<8xf32>>
+//! }
+//! ```
+
+use noisy_syntax::{Def, Value};
+
+use super::{Check, Index};
+use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, TextEdit};
+use crate::explain::value_range;
+use crate::heir::{self, Heir, Mismatch};
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "level-mismatch",
+    category: Category::Noise,
+    severity: Severity::Error,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("level_mismatch.rs"),
+    run: check,
+    fix: Some(fix),
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    let ir = program.ir();
+    for it in heir::level_mismatches(ir, heir) {
+        let Mismatch { value, written, used, all } = it;
+        let message = match all.checked_sub(used) {
+            Some(left) => {
+                format!("level {written} is written, and {left} is left: {used} of {all} are used")
+            }
+            None => format!("level {written} is written, and all {all} levels are used"),
+        };
+        let mut found = CHECK.at(value_range(ir, value), message);
+        found.related = related(program, heir, value);
+        found.help = Some("write the level that is left, or let HEIR annotate again".into());
+        out.push(found);
+    }
+}
+
+/// The ops that used up levels, up to a value.
+pub(super) fn related(program: &Program, heir: &Heir, value: Value) -> Vec<Related> {
+    let ir = program.ir();
+    let steps = heir::chain(ir, heir, value, heir::Of::Level).into_iter();
+    steps.map(|(value, message)| Related { range: value_range(ir, value), message }).collect()
+}
+
+fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
+    let (ir, heir) = (program.ir(), program.heir()?);
+    let found = heir::level_mismatches(ir, heir).into_iter();
+    let mut found = found.filter(|it| value_range(ir, it.value) == diagnostic.range);
+    let it = found.next().filter(|_| found.next().is_none())?;
+    let Def::Result(op, _) = ir.value(it.value).def else { return None };
+    if !ir.op(op).regions.is_empty() {
+        return None;
+    }
+    let left = it.all.checked_sub(it.used)?;
+    let range = heir::level_range(program.source(), op)?;
+    Some(Fix {
+        title: format!("Write level {left}"),
+        applicability: Applicability::Safe,
+        edits: vec![TextEdit { range, text: left.to_string() }],
+    })
+}

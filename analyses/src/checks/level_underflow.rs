@@ -1,0 +1,63 @@
+//! level-underflow: more levels are used than there are
+//!
+//! Each modulus switch uses up a level. There are as many as `heir.level-budget` says, and none after `mgmt.level_reduce_min`. Reported where the levels first run out.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %1 = mgmt.level_reduce_min %a : f32
+//!     %2 = mgmt.modreduce %1 : f32         // no level is left
+//!     secret.yield %2 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+//!
+//! Bootstrap before; `--fix` with the setting `heir.level-budget` places the cheapest.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %1 = mgmt.level_reduce_min %a : f32
+//!     %2 = mgmt.bootstrap %1 : f32
+//!     %3 = mgmt.modreduce %2 : f32
+//!     secret.yield %3 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+
+use super::level_mismatch::related;
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::explain::value_range;
+use crate::heir;
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "level-underflow",
+    category: Category::Noise,
+    severity: Severity::Error,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("level_underflow.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    let ir = program.ir();
+    for it in heir::underflows(ir, heir, heir::budget(heir, &program.model().heir)) {
+        let message = match it.used {
+            Some(used) => format!("{used} levels are used, and there are {}", it.most),
+            None => "a level is dropped after the last one".to_owned(),
+        };
+        let mut found = CHECK.at(value_range(ir, it.value), message);
+        found.related = related(program, heir, it.value);
+        found.help = Some("bootstrap before".into());
+        out.push(found);
+    }
+}

@@ -1,0 +1,72 @@
+//! missing-relinearize: a ciphertext with too many polynomials
+//!
+//! A product of two ciphertexts has three polynomials. A rotation, a modulus switch, a bootstrap and the end of a `secret.generic` take two: what they get has to
+//! be relinearized before. HEIR says nothing and lowers it. Reported where it first goes wrong, in functions into which HEIR
+//! has placed its `mgmt` ops; a warning where none of these is a relinearization, as HEIR may still place them.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
+//!   %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
+//!   ^body(%a: tensor<8xf32>):
+//!     %1 = arith.mulf %a, %a : tensor<8xf32>
+//!     %2 = mgmt.relinearize %1 : tensor<8xf32>
+//!     %3 = mgmt.modreduce %1 : tensor<8xf32>     // gets 3 polynomials and takes 2
+//!     %4 = arith.addf %2, %3 : tensor<8xf32>
+//!     secret.yield %4 : tensor<8xf32>
+//!   } -> (!secret.secret<tensor<8xf32>>)
+//!   return %0 : !secret.secret<tensor<8xf32>>
+//! }
+//! ```
+//!
+//! Relinearize before. `--fix` places the fewest.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
+//!   %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {
+//!   ^body(%a: tensor<8xf32>):
+//!     %1 = arith.mulf %a, %a : tensor<8xf32>
+//!     %2 = mgmt.relinearize %1 : tensor<8xf32>
+//!     %3 = mgmt.modreduce %2 : tensor<8xf32>
+//!     secret.yield %3 : tensor<8xf32>
+//!   } -> (!secret.secret<tensor<8xf32>>)
+//!   return %0 : !secret.secret<tensor<8xf32>>
+//! }
+//! ```
+
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::explain::{core_range, value_range};
+use crate::heir;
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "missing-relinearize",
+    category: Category::Noise,
+    severity: Severity::Error,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("missing_relinearize.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    let ir = program.ir();
+    for it in heir::surpluses(ir, heir) {
+        let (value, name) = (ir.value_text(it.value), ir.op_name(it.op));
+        let message = format!("{value} has {} polynomials, and {name} takes 2", it.dimension);
+        let mut found = CHECK.at(core_range(ir, it.op), message);
+        let steps = heir::chain(ir, heir, it.value, heir::Of::Dimension).into_iter();
+        found.related = steps
+            .map(|(value, message)| Related { range: value_range(ir, value), message })
+            .collect();
+        found.help = Some(format!(
+            "insert mgmt.relinearize before, on {value} or on what it is made of, or let the optimizer choose the places"
+        ));
+        if !it.is_relinearized {
+            found.severity = Severity::Warning;
+        }
+        out.push(found);
+    }
+}

@@ -1,0 +1,64 @@
+//! missing-scale: a ciphertext without a scale
+//!
+//! A secret argument, or a result of a `secret.generic`, has no scale in its `mgmt.mgmt`, although the module has parameters for CKKS. HEIR cannot judge the scales of any op then. Only the
+//! first one is reported: a warning if other scales are written, else a hint that scales have not been populated yet.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) -> !secret.secret<f32> {
+//!     %0 = secret.generic(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) {
+//!     ^body(%a: f32):
+//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 90>} : f32
+//!       secret.yield %1 : f32
+//!     } -> (!secret.secret<f32>)
+//!     return %0 : !secret.secret<f32>
+//!   }
+//! }
+//! ```
+//!
+//! Write it, or let HEIR populate scales (`--populate-scale-ckks`).
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) -> !secret.secret<f32> {
+//!     %0 = secret.generic(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) {
+//!     ^body(%a: f32):
+//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 90>} : f32
+//!       secret.yield %1 : f32
+//!     } -> (!secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 90>})
+//!     return %0 : !secret.secret<f32>
+//!   }
+//! }
+//! ```
+
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::explain::value_range;
+use crate::heir::{self, ScaleFault};
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "missing-scale",
+    category: Category::Noise,
+    severity: Severity::Warning,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("missing_scale.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    let ir = program.ir();
+    for it in heir::scale_faults(program.source(), heir, program.integers()) {
+        let ScaleFault::Missing { value, is_partial } = it else { continue };
+        let message = format!("{} has no scale", ir.value_text(value));
+        let mut found = CHECK.at(value_range(ir, value), message);
+        if !is_partial {
+            found.severity = Severity::Hint;
+        }
+        found.help = Some("let HEIR populate scales: --populate-scale-ckks".into());
+        out.push(found);
+    }
+}

@@ -1,0 +1,65 @@
+//! scale-mismatch: scales that do not go together
+//!
+//! The scales that are written on CKKS ciphertexts (logarithms to base 2, in `mgmt.mgmt`) follow from one another: sums take equal scales, a product has the sum, a modulus switch takes off
+//! the bits of its modulus, a scale is only adjusted upwards, and a bootstrap gives the default scale. Each op is judged by what is written on it and on its operands.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) -> !secret.secret<f32> {
+//!     %0 = secret.generic(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) {
+//!     ^body(%a: f32):
+//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 80>} : f32   // 90
+//!       secret.yield %1 : f32
+//!     } -> (!secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 80>})
+//!     return %0 : !secret.secret<f32>
+//!   }
+//! }
+//! ```
+//!
+//! Write the scale that follows, or let HEIR populate scales again.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) -> !secret.secret<f32> {
+//!     %0 = secret.generic(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) {
+//!     ^body(%a: f32):
+//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 90>} : f32
+//!       secret.yield %1 : f32
+//!     } -> (!secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 90>})
+//!     return %0 : !secret.secret<f32>
+//!   }
+//! }
+//! ```
+
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::explain::{core_range, value_range};
+use crate::heir::{self, ScaleFault};
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "scale-mismatch",
+    category: Category::Noise,
+    severity: Severity::Error,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("scale_mismatch.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    let ir = program.ir();
+    for it in heir::scale_faults(program.source(), heir, program.integers()) {
+        let ScaleFault::Wrong { op, message, values } = it else { continue };
+        let mut found = CHECK.at(core_range(ir, op), message);
+        let related = values.into_iter().map(|(value, scale)| Related {
+            range: value_range(ir, value),
+            message: format!("{} has scale 2^{scale}", ir.value_text(value)),
+        });
+        found.related = related.collect();
+        found.help = Some("write the scale that follows, or let HEIR populate scales again".into());
+        out.push(found);
+    }
+}

@@ -1,0 +1,67 @@
+//! too-few-moduli: more levels are used than there are moduli for
+//!
+//! Each modulus switch uses up a level. The parameters of the module have moduli for fewer: what first runs out is reported, and how much the
+//! whole program needs. A warning, since HEIR may still make other parameters.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!     %0 = secret.generic(%x: !secret.secret<f32>) {
+//!     ^body(%a: f32):
+//!       %1 = mgmt.modreduce %a : f32
+//!       %2 = mgmt.modreduce %1 : f32       // the second of 1 level
+//!       secret.yield %2 : f32
+//!     } -> (!secret.secret<f32>)
+//!     return %0 : !secret.secret<f32>
+//!   }
+//! }
+//! ```
+//!
+//! Bootstrap before (`--fix` with the setting `heir.level-budget` places the cheapest), or take more moduli.
+//!
+//! ```mlir
+//! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
+//!   func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!     %0 = secret.generic(%x: !secret.secret<f32>) {
+//!     ^body(%a: f32):
+//!       %1 = mgmt.modreduce %a : f32
+//!       secret.yield %1 : f32
+//!     } -> (!secret.secret<f32>)
+//!     return %0 : !secret.secret<f32>
+//!   }
+//! }
+//! ```
+
+use super::level_mismatch::related;
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::explain::value_range;
+use crate::heir;
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "too-few-moduli",
+    category: Category::Noise,
+    severity: Severity::Warning,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("too_few_moduli.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    let ir = program.ir();
+    let Some(moduli) = heir::switches(heir) else { return };
+    let all = heir::underflows(ir, heir, Some(moduli));
+    let Some((first, used)) = all.iter().find_map(|it| Some((it, it.used?))) else { return };
+    let most = heir.levels();
+    let message = format!(
+        "{used} levels are used, and the parameters have moduli for {moduli}; the program uses {most}"
+    );
+    let mut found = CHECK.at(value_range(ir, first.value), message);
+    found.related = related(program, heir, first.value);
+    found.help = Some("bootstrap before, or take more moduli".into());
+    out.push(found);
+}

@@ -1,0 +1,74 @@
+//! varying-level: a loop carries another level than it takes
+//!
+//! The level becomes part of the type of a ciphertext, so a loop has to give its next round the level that it took, whatever its trip count. Where it does not, what it carries has no level. Reported is what
+//! it gives.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %1 = affine.for %i = 0 to 8 iter_args(%b = %a) -> (f32) {
+//!       %2 = mgmt.modreduce %b : f32      // one level less in each round
+//!       affine.yield %2 : f32
+//!     }
+//!     secret.yield %1 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+//!
+//! Bootstrap what is carried at the start of each round and bring what the loop takes to the level that the round ends with (HEIR does both when it places its `mgmt` ops), or unroll the loop.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %c = mgmt.modreduce %a : f32
+//!     %1 = affine.for %i = 0 to 8 iter_args(%b = %c) -> (f32) {
+//!       %2 = mgmt.bootstrap %b : f32
+//!       %3 = mgmt.modreduce %2 : f32
+//!       affine.yield %3 : f32
+//!     }
+//!     secret.yield %1 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+
+use super::level_mismatch::related;
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::explain::value_range;
+use crate::heir;
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "varying-level",
+    category: Category::Noise,
+    severity: Severity::Warning,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("varying_level.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    let ir = program.ir();
+    for it in heir::varying(ir, heir) {
+        let (init, yielded) = (ir.value_text(it.init), ir.value_text(it.yielded));
+        let message = format!(
+            "the loop takes {init} with {} levels used, and gives its next round {yielded} at another level",
+            it.from
+        );
+        let mut found = CHECK.at(value_range(ir, it.yielded), message);
+        found.related = related(program, heir, it.yielded);
+        let message = format!("{init} is what the loop takes");
+        found.related.push(Related { range: value_range(ir, it.init), message });
+        let carried = it.carried.map_or_else(|| "what is carried".into(), |it| ir.value_text(it));
+        found.help =
+            Some(format!("bootstrap {carried} at the start of each round, or unroll the loop"));
+        out.push(found);
+    }
+}

@@ -1,0 +1,210 @@
+//! Where the scales that are written on CKKS ciphertexts cannot be.
+//!
+//! *Law.* Only scales that are written count (`mgmt.mgmt`), each op is judged by itself, and one that lacks a scale says nothing. Where arguments or results of a
+//! generic have none at all, the first of these is told and nothing else, as HEIR does: without them no op can be judged.
+//!
+//! *Cost.* One walk over the program. *Source.* HEIR, `lib/Transforms/ValidateScale`, as measured by `--validate-scale`.
+
+use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Source, Span, Value};
+
+use super::base::{self, Base};
+use super::{Ciphertext, Heir, Scheme};
+use crate::flow;
+use crate::integer::Integers;
+
+/// A scale that is missing or cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ScaleFault {
+    /// A secret argument or the result of a generic has none.
+    Missing {
+        /// The value.
+        value: Value,
+        /// Whether any scale is written in the program.
+        is_partial: bool,
+    },
+    /// An op whose scales do not go together.
+    Wrong {
+        /// The op.
+        op: Op,
+        /// What is wrong, with the numbers.
+        message: String,
+        /// The values whose scales were compared.
+        values: Vec<(Value, i64)>,
+    },
+}
+
+/// All of a program, in textual order; none if it is not CKKS or has no parameters.
+pub(crate) fn scale_faults(source: &Source, heir: &Heir, integers: &Integers) -> Vec<ScaleFault> {
+    let ir = source.ir();
+    let setting = heir.setting();
+    let (Some(Scheme::Ckks), Some(Ok(params))) = (setting.scheme, &setting.params) else {
+        return Vec::new();
+    };
+    let rules = Rules { source, ir, base: Base { integers, heir, params } };
+    if let Some(missing) = rules.missing() {
+        return vec![missing];
+    }
+    let mut out = Vec::new();
+    ir.walk(ir.root(), &mut |op| {
+        if let Some((message, values)) = rules.wrong(op) {
+            out.push(ScaleFault::Wrong { op, message, values });
+        }
+    });
+    out
+}
+
+struct Rules<'a> {
+    source: &'a Source,
+    ir: &'a Ir,
+    base: Base<'a>,
+}
+
+impl Rules<'_> {
+    /// The scale that is written on a value.
+    fn scale(&self, value: Value) -> Option<i64> {
+        if let Some(scale) = base::annotated(self.ir, value, "scale") {
+            return Some(scale.into());
+        }
+        match self.ir.value(value).def {
+            Def::Result(op, index) if is_generic(self.ir, op) => {
+                result_scale(self.source, op, index as usize)
+            }
+            Def::Result(..) => None,
+            Def::Argument(block, _) => self.scale(base::forwarded(self.ir, block, value)?),
+        }
+    }
+
+    /// The first argument of a function, or else result of a generic, that is a ciphertext and has no scale.
+    fn missing(&self) -> Option<ScaleFault> {
+        let ir = self.ir;
+        let (mut first, mut is_partial) = (None, false);
+        let mut look = |value: Value| {
+            if !matches!(self.base.heir.ciphertext(value), Ciphertext::Encrypted { .. }) {
+                return;
+            }
+            match self.scale(value) {
+                Some(_) => is_partial = true,
+                None => first = first.or(Some(value)),
+            }
+        };
+        ir.walk(ir.root(), &mut |op| {
+            if ir.op(op).kind == OpKind::FuncFunc
+                && ir.attr(op, "client.dec_func").is_none()
+                && let Some(body) = flow::body(ir, op)
+                && has_generic(ir, body)
+            {
+                ir.block(flow::entry_block(ir, body)).args.iter().copied().for_each(&mut look);
+            }
+            if is_generic(ir, op) {
+                ir.op(op).results.iter().copied().for_each(&mut look);
+            }
+        });
+        first.map(|value| ScaleFault::Missing { value, is_partial })
+    }
+
+    /// What is wrong with the scales of an op, and which they are.
+    fn wrong(&self, op: Op) -> Option<(String, Vec<(Value, i64)>)> {
+        let ir = self.ir;
+        let data = ir.op(op);
+        let (name, &[result]) = (ir.op_name(op), data.results.as_slice()) else { return None };
+        let is_judged = matches!(
+            name,
+            "arith.addi" | "arith.addf" | "arith.subi" | "arith.subf" | "arith.muli" | "arith.mulf"
+        ) || matches!(name, "tensor.insert" | "tensor.insert_slice")
+            || matches!(name, "mgmt.modreduce" | "mgmt.adjust_scale" | "mgmt.bootstrap");
+        if !is_judged {
+            return None;
+        }
+        let to = self.scale(result)?;
+        let from: Vec<(Value, i64)> = data
+            .operands
+            .iter()
+            .filter_map(|it| Some((it.value?, self.scale(it.value?)?)))
+            .collect();
+        let &(first, input) = from.first()?;
+        let params = self.base.params;
+        let message = match name {
+            "arith.muli" | "arith.mulf" => {
+                let [(_, a), (_, b)] = from[..] else { return None };
+                (to != a + b).then(|| {
+                    format!(
+                        "a product of scales 2^{a} and 2^{b} has 2^{}, and 2^{to} is written",
+                        a + b
+                    )
+                })
+            }
+            "mgmt.modreduce" => {
+                let level = self.base.level(ir, first)?;
+                let bits = super::scale::modulus_bits(*params.q.get(level)?);
+                let wanted = input - bits;
+                (to != wanted).then(|| {
+                    format!("the modulus of level {level} has {bits} bits, so scale 2^{input} becomes 2^{wanted}, and 2^{to} is written")
+                })
+            }
+            "mgmt.adjust_scale" => (to < input)
+                .then(|| format!("a scale is only adjusted upwards: from 2^{input} to 2^{to}")),
+            "mgmt.bootstrap" => {
+                let most = super::scale::modulus_bits(*params.q.first()?) - 1;
+                let default = params.log_default_scale.map(i64::from);
+                if input > most {
+                    Some(format!(
+                        "the scale before a bootstrap is at most 2^{most}, and is 2^{input}"
+                    ))
+                } else {
+                    default.filter(|&it| it != to).map(|default| {
+                        format!("a bootstrap gives the default scale of 2^{default}, and 2^{to} is written")
+                    })
+                }
+            }
+            _ => from.iter().find(|it| it.1 != to).map(|(other, scale)| {
+                let other = ir.value_text(*other);
+                format!("the scales must be the same: {other} has 2^{scale}, and 2^{to} is written")
+            }),
+        };
+        Some((message?, from))
+    }
+}
+
+fn is_generic(ir: &Ir, op: Op) -> bool {
+    ir.op(op).kind == OpKind::Unknown && ir.op_name(op) == "secret.generic"
+}
+
+fn has_generic(ir: &Ir, body: noisy_syntax::Region) -> bool {
+    let mut found = false;
+    ir.walk(body, &mut |op| found |= is_generic(ir, op));
+    found
+}
+
+/// The scale of a result of a `secret.generic`: in `__resattrs`, or behind its type in the custom form, which is not read otherwise.
+fn result_scale(source: &Source, op: Op, index: usize) -> Option<i64> {
+    let ir = source.ir();
+    if let Some(attr) = ir.attr(op, "__resattrs") {
+        let AttrData::Array(items) = ir.interner.attr_data(attr) else { return None };
+        let AttrData::Dict(entries) = ir.interner.attr_data(*items.get(index)?) else {
+            return None;
+        };
+        let entry = entries.iter().find(|it| ir.interner.str(it.0) == "mgmt.mgmt")?;
+        let AttrData::Text(text, _) = ir.interner.attr_data(entry.1) else { return None };
+        return base::in_text(ir.interner.str(*text), "scale").map(i64::from);
+    }
+    let data = ir.op(op);
+    let &(own, _) = data.regions.last()?;
+    let tail = source.span_text(op, Span::new(own, data.own_len));
+    let results = tail.split_once("->")?.1;
+    let text = top_level(results.trim().trim_start_matches('(')).nth(index)?;
+    let at = text.find("#mgmt.mgmt<")?;
+    base::in_text(&text[at..], "scale").map(i64::from)
+}
+
+/// The parts of a list between commas that stand in no bracket.
+fn top_level(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    text.split(move |c: char| {
+        match c {
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' | ')' | ']' | '}' => depth -= 1,
+            _ => {}
+        }
+        c == ',' && depth == 0
+    })
+}

@@ -1,0 +1,184 @@
+//! What is told of HEIR's programs, and what is not.
+
+use super::generic;
+use crate::{Document, ModelSpec, NoiseModel};
+
+/// The codes of what is found, each with its line and its severity.
+fn told(text: &str) -> String {
+    told_within(text, None)
+}
+
+fn told_within(text: &str, budget: Option<u32>) -> String {
+    let mut model = NoiseModel::new(&ModelSpec::default()).expect("the built-in model");
+    model.heir.level_budget = budget.and_then(std::num::NonZeroU32::new);
+    let document = Document::with_model(text, model);
+    let found = document.diagnostics().into_iter().map(|it| {
+        let line = text[..it.range.start].matches('\n').count() + 1;
+        format!("{line} {} {}", it.severity.name(), it.code)
+    });
+    found.collect::<Vec<_>>().join(", ")
+}
+
+/// Attributes of a module with two moduli for CKKS.
+const CKKS: &str = "scheme.ckks, ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797018652673, 35184372121601], P = [1152921504606994433], logDefaultScale = 45>";
+
+#[test]
+fn a_missing_relinearize_is_told_once() {
+    let body = "%1 = arith.muli %a, %a : i16
+      %2 = mgmt.relinearize %1 : i16
+      %3 = arith.muli %2, %2 : i16
+      %4 = mgmt.modreduce %3 : i16
+      %5 = mgmt.modreduce %4 : i16
+      secret.yield %5 : i16";
+    assert_eq!(told(&generic("scheme.bgv", body)), "10 error missing-relinearize");
+    // Before HEIR has placed anything, nothing is missing; where it has placed no relinearization, it may still do so.
+    let fresh = "%1 = arith.muli %a, %a : i16\n secret.yield %1 : i16";
+    assert_eq!(told(&generic("scheme.bgv", fresh)), "");
+    let half =
+        "%1 = arith.muli %a, %a : i16\n %2 = mgmt.modreduce %1 : i16\n secret.yield %2 : i16";
+    assert_eq!(told(&generic("scheme.bgv", half)), "8 warning missing-relinearize");
+}
+
+#[test]
+fn generics_of_one_op_hand_products_on() {
+    let text = "func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+  %0 = secret.generic(%x: !secret.secret<i16>) {
+  ^body(%a: i16):
+    %1 = arith.muli %a, %a : i16
+    secret.yield %1 : i16
+  } -> (!secret.secret<i16>)
+  %2 = secret.generic(%0: !secret.secret<i16>) {
+  ^body(%a: i16):
+    %3 = mgmt.relinearize %a : i16
+    secret.yield %3 : i16
+  } -> (!secret.secret<i16>)
+  return %2 : !secret.secret<i16>
+}";
+    assert_eq!(told(text), "");
+    let text = text.replace("mgmt.relinearize", "mgmt.modreduce");
+    assert_eq!(told(&text), "9 warning missing-relinearize");
+}
+
+#[test]
+fn one_wrong_level_is_told_at_itself() {
+    let level = |n: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = {n}>}}");
+    let text = |a: u32, b: u32, c: u32| {
+        let body = format!(
+            "%1 = mgmt.modreduce %a {} : i16
+      %2 = mgmt.modreduce %1 {} : i16
+      %3 = arith.addi %2, %2 {} : i16
+      secret.yield %3 : i16",
+            level(a),
+            level(b),
+            level(c)
+        );
+        generic("scheme.bgv", &body)
+    };
+    assert_eq!(told(&text(1, 0, 0)), "");
+    // Parameters with more moduli than are needed are no mistake.
+    assert_eq!(told(&text(6, 5, 5)), "");
+    assert_eq!(told(&text(2, 0, 0)), "7 error level-mismatch");
+    assert_eq!(told(&text(1, 1, 0)), "8 error level-mismatch");
+    assert_eq!(told(&text(1, 0, 1)), "9 error level-mismatch");
+    let document = Document::new(&text(1, 7, 0));
+    let found = document.diagnostics();
+    let fix = document.fixes(&found).remove(0).expect("a fix");
+    assert_eq!(fix.apply(&text(1, 7, 0)), text(1, 0, 0));
+}
+
+#[test]
+fn levels_run_out_where_the_settings_or_the_moduli_say() {
+    let body = "%1 = mgmt.modreduce %a : i16
+      %2 = mgmt.modreduce %1 : i16
+      %3 = mgmt.modreduce %2 : i16
+      secret.yield %3 : i16";
+    let text = generic("scheme.ckks", body);
+    assert_eq!(told(&text), "");
+    assert_eq!(told_within(&text, Some(3)), "");
+    assert_eq!(told_within(&text, Some(1)), "8 error level-underflow");
+    // A bootstrap takes levels itself, which the budget does not count.
+    let own = "backend.config_override = {bootstrapLevelsConsumed = 2 : i32}, scheme.ckks";
+    assert_eq!(told_within(&generic(own, body), Some(1)), "");
+    let told = told(&generic(CKKS, body));
+    assert_eq!(told, "2 hint missing-scale, 8 warning too-few-moduli");
+}
+
+#[test]
+fn a_loop_that_varies_is_told() {
+    let of = |inside: &str| {
+        let body = format!(
+            "%1 = affine.for %i = 0 to 4 iter_args(%b = %a) -> (i16) {{
+        {inside}
+        affine.yield %c : i16
+      }}
+      secret.yield %1 : i16"
+        );
+        told(&generic("scheme.bgv", &body))
+    };
+    assert_eq!(of("%c = arith.addi %b, %b : i16"), "");
+    assert_eq!(of("%c = mgmt.modreduce %b : i16"), "8 warning varying-level");
+}
+
+#[test]
+fn what_heir_does_not_know_to_be_public_has_no_level() {
+    // HEIR 2026.9.1 writes no level on such a sum.
+    let text = "func.func @f(%x: !secret.secret<tensor<4xf32>>) -> !secret.secret<tensor<4xf32>> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %p = linalg.fill ins(%z : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %0 = secret.generic(%x: !secret.secret<tensor<4xf32>>) {
+  ^body(%a: tensor<4xf32>):
+    %1 = mgmt.modreduce %a : tensor<4xf32>
+    %2 = arith.addf %1, %p : tensor<4xf32>
+    %3 = arith.addf %2, %1 : tensor<4xf32>
+    secret.yield %3 : tensor<4xf32>
+  } -> (!secret.secret<tensor<4xf32>>)
+  return %0 : !secret.secret<tensor<4xf32>>
+}";
+    let levels = super::levels(text);
+    assert!(levels.ends_with("%a=0 %1=1 %2=- %3=1"), "{levels}");
+}
+
+#[test]
+fn scales_are_judged_as_they_are_written() {
+    let scale = |n: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = 1, scale = {n}>}}");
+    let text = |body: &str| {
+        format!(
+            "module attributes {{{CKKS}}} {{
+  func.func @f(%x: !secret.secret<f32> {0}) -> !secret.secret<f32> {{
+    %0 = secret.generic(%x: !secret.secret<f32> {0}) {{
+    ^body(%a: f32):
+      {body}
+      secret.yield %r : f32
+    }} -> (!secret.secret<f32> {0})
+    return %0 : !secret.secret<f32>
+  }}
+}}",
+            scale(45)
+        )
+    };
+    // All of them have level 1, which is another question.
+    let one = |op: &str, n: u32| {
+        let told = told(&text(&format!("%r = {op} {} : f32", scale(n))));
+        let about_scales = told.split(", ").filter(|it| it.ends_with("scale-mismatch"));
+        about_scales.collect::<Vec<_>>().join(", ")
+    };
+    // The verdicts of HEIR 2026.9.1 on these.
+    assert_eq!(one("arith.addf %a, %a", 45), "");
+    assert_eq!(one("arith.addf %a, %a", 46), "5 error scale-mismatch");
+    assert_eq!(one("arith.mulf %a, %a", 90), "");
+    assert_eq!(one("arith.mulf %a, %a", 80), "5 error scale-mismatch");
+    assert_eq!(one("mgmt.modreduce %a", 0), "");
+    assert_eq!(one("mgmt.modreduce %a", 1), "5 error scale-mismatch");
+    assert_eq!(one("mgmt.adjust_scale %a", 47), "");
+    assert_eq!(one("mgmt.adjust_scale %a", 44), "5 error scale-mismatch");
+    assert_eq!(one("mgmt.bootstrap %a", 45), "");
+    assert_eq!(one("mgmt.bootstrap %a", 46), "5 error scale-mismatch");
+    assert_eq!(one("arith.negf %a", 50), "");
+    let bare = text("%r = arith.addf %a, %a : f32")
+        .replace(&format!("<f32> {}) {{\n", scale(45)), "<f32>) {\n");
+    assert_eq!(told(&bare), "");
+    let no_result = text("%r = arith.addf %a, %a : f32")
+        .replace(&format!("-> (!secret.secret<f32> {})", scale(45)), "-> (!secret.secret<f32>)");
+    assert_eq!(told(&no_result), "3 warning missing-scale");
+}

@@ -1,0 +1,100 @@
+//! Where levels run out, and where a loop carries another level than it takes.
+//!
+//! *Law.* A value is told of where it first has no level: its operands still have one. *Cost.* One walk over the program.
+
+use noisy_syntax::{Def, Ir, Op, Value};
+
+use super::{Ciphertext, Heir, Level, Options, Scheme, loops, plaintext, rows};
+
+/// A value for which no level is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Underflow {
+    /// The value.
+    pub(crate) value: Value,
+    /// The levels it uses; `None` if all were dropped before.
+    pub(crate) used: Option<u32>,
+    /// The levels that there are.
+    pub(crate) most: u32,
+}
+
+/// Where levels run out, in textual order; `most` are those that there are, if that is known.
+pub(crate) fn underflows(ir: &Ir, heir: &Heir, most: Option<u32>) -> Vec<Underflow> {
+    let over = |value: Value| match heir.ciphertext(value) {
+        Ciphertext::Encrypted { level, .. } => match level {
+            Level::Used(n) => most.is_some_and(|most| n > most),
+            Level::All => false,
+            Level::Invalid => true,
+        },
+        _ => false,
+    };
+    let mut out = Vec::new();
+    for value in plaintext::values(ir) {
+        let Def::Result(op, _) = ir.value(value).def else { continue };
+        // What a loop carries at another level is told of as that.
+        if !over(value) || !ir.op(op).regions.is_empty() || !rows::moves_level(ir.op_name(op)) {
+            continue;
+        }
+        if ir.op(op).operands.iter().filter_map(|it| it.value).any(over) {
+            continue;
+        }
+        let used = match heir.ciphertext(value).level() {
+            Some(Level::Used(n)) => Some(n),
+            _ => None,
+        };
+        out.push(Underflow { value, used, most: most.unwrap_or(heir.largest) });
+    }
+    out
+}
+
+/// How many levels there are by the settings: those between bootstraps and those that a bootstrap takes.
+pub(crate) fn budget(heir: &Heir, options: &Options) -> Option<u32> {
+    let budget = options.level_budget?;
+    Some(budget.get().saturating_add(heir.setting().bootstrap_level))
+}
+
+/// How often the moduli of the parameters can be switched.
+pub(crate) fn switches(heir: &Heir) -> Option<u32> {
+    let setting = heir.setting();
+    match &setting.params {
+        Some(Ok(params)) if setting.scheme != Some(Scheme::Bfv) => {
+            u32::try_from(params.max_level()).ok()
+        }
+        _ => None,
+    }
+}
+
+/// A loop that takes a value at one level and gives it to its next round at another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Varying {
+    /// The loop.
+    pub(crate) op: Op,
+    /// What it takes.
+    pub(crate) init: Value,
+    /// The carried argument.
+    pub(crate) carried: Option<Value>,
+    /// What it gives to the next round.
+    pub(crate) yielded: Value,
+    /// The levels used by what it takes.
+    pub(crate) from: u32,
+}
+
+/// The loops that carry other levels than they take, in textual order.
+pub(crate) fn varying(ir: &Ir, heir: &Heir) -> Vec<Varying> {
+    let level = |value: Value| heir.ciphertext(value).level();
+    let mut out = Vec::new();
+    loops::carried(ir, &mut |it| {
+        let (Some(Level::Used(from)), Some(to)) = (level(it.init), level(it.yielded)) else {
+            return;
+        };
+        if to != Level::Used(from) {
+            out.push(Varying {
+                op: it.op,
+                init: it.init,
+                carried: it.carried,
+                yielded: it.yielded,
+                from,
+            });
+        }
+    });
+    out
+}

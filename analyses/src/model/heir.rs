@@ -1,0 +1,77 @@
+//! What a user says of HEIR's programs beyond what stands in them, and the names of HEIR's noise models (`heir/bits.rs` has the models).
+
+use std::num::NonZeroU32;
+
+use serde::{Deserialize, Serialize};
+
+/// What a user says of HEIR's programs beyond what stands in them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Options {
+    /// How many levels a ciphertext may use between bootstraps, at least 1, as HEIR's `level-budget`. With it `--fix` places bootstraps; without it the
+    /// levels are those of the moduli.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub level_budget: Option<NonZeroU32>,
+    /// The noise model that judges BGV and BFV programs with parameters, as HEIR spells it: `bgv-noise-kpz21`. Without it noise is not judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise_model: Option<Model>,
+}
+
+/// A noise model of HEIR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Model {
+    /// BGV, bounds of coefficients on average.
+    #[serde(rename = "bgv-noise-kpz21")]
+    BgvKpz21,
+    /// BGV, bounds of coefficients in the worst case.
+    #[serde(rename = "bgv-noise-by-bound-coeff-worst-case")]
+    BgvWorstCase,
+    /// BGV, variances of coefficients.
+    #[serde(rename = "bgv-noise-mp24")]
+    BgvMp24,
+    /// BGV, canonical embedding.
+    #[serde(rename = "bgv-noise-mono")]
+    BgvMono,
+    /// BFV, bounds of coefficients on average.
+    #[serde(rename = "bfv-noise-kpz21")]
+    BfvKpz21,
+    /// BFV, bounds of coefficients in the worst case.
+    #[serde(rename = "bfv-noise-by-bound-coeff-worst-case")]
+    BfvWorstCase,
+    /// BFV, variances of coefficients with the degree in the key.
+    #[serde(rename = "bfv-noise-bmcm23")]
+    BfvBmcm23,
+    /// BFV, canonical embedding.
+    #[serde(rename = "bfv-noise-canon-emb")]
+    BfvCanonEmb,
+}
+
+impl Model {
+    /// The models of BGV.
+    pub const BGV: [Model; 4] =
+        [Model::BgvKpz21, Model::BgvWorstCase, Model::BgvMp24, Model::BgvMono];
+    /// The models of BFV.
+    pub const BFV: [Model; 4] =
+        [Model::BfvKpz21, Model::BfvWorstCase, Model::BfvBmcm23, Model::BfvCanonEmb];
+
+    /// Its name, as HEIR spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::BgvKpz21 => "bgv-noise-kpz21",
+            Model::BgvWorstCase => "bgv-noise-by-bound-coeff-worst-case",
+            Model::BgvMp24 => "bgv-noise-mp24",
+            Model::BgvMono => "bgv-noise-mono",
+            Model::BfvKpz21 => "bfv-noise-kpz21",
+            Model::BfvWorstCase => "bfv-noise-by-bound-coeff-worst-case",
+            Model::BfvBmcm23 => "bfv-noise-bmcm23",
+            Model::BfvCanonEmb => "bfv-noise-canon-emb",
+        }
+    }
+
+    /// Whether it is one of BFV.
+    pub fn is_bfv(self) -> bool {
+        Model::BFV.contains(&self)
+    }
+}
