@@ -50,7 +50,7 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir::underflows(ir, heir, heir::budget(heir, &program.model().heir)) {
+    for it in heir::underflows(ir, heir, heir::budget(heir, program.model().heir)) {
         let message = match it.used {
             Some(used) => format!("{used} levels are used, and there are {}", it.most),
             None => "a level is dropped after the last one".to_owned(),

@@ -17,7 +17,7 @@ pub(super) struct Carried {
     /// What it takes.
     pub(super) init: Value,
     /// The argument that it is in each round.
-    pub(super) carried: Option<Value>,
+    pub(super) argument: Option<Value>,
     /// What it is when it is done.
     pub(super) result: Option<Value>,
     /// What is given to the next round.
@@ -42,9 +42,9 @@ pub(super) fn carried(ir: &Ir, tell: &mut dyn FnMut(&Carried)) {
                 let Some(yielded) = ir.op(end).operands.get(index).and_then(|it| it.value) else {
                     continue;
                 };
-                let carried = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
+                let argument = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
                 let result = data.results.get(at).copied();
-                tell(&Carried { op, init, carried, result, yielded });
+                tell(&Carried { op, init, argument, result, yielded });
             }
         }
     });
@@ -57,7 +57,7 @@ pub(super) fn variant(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashSet<Value> 
     carried(ir, &mut |it| {
         let (Some(from), Some(to)) = (level(it.init), level(it.yielded)) else { return };
         if from != to {
-            out.extend(it.carried);
+            out.extend(it.argument);
             out.extend(it.result);
         }
     });

@@ -47,7 +47,7 @@ pub(crate) fn underflows(ir: &Ir, heir: &Heir, most: Option<u32>) -> Vec<Underfl
 }
 
 /// How many levels there are by the settings: those between bootstraps and those that a bootstrap takes.
-pub(crate) fn budget(heir: &Heir, options: &Options) -> Option<u32> {
+pub(crate) fn budget(heir: &Heir, options: Options) -> Option<u32> {
     let budget = options.level_budget?;
     Some(budget.get().saturating_add(heir.setting().bootstrap_level))
 }
@@ -90,7 +90,7 @@ pub(crate) fn varying(ir: &Ir, heir: &Heir) -> Vec<Varying> {
             out.push(Varying {
                 op: it.op,
                 init: it.init,
-                carried: it.carried,
+                carried: it.argument,
                 yielded: it.yielded,
                 from,
             });
