@@ -113,11 +113,11 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// Where, in bytes.
     pub range: Range<usize>,
-    /// What is wrong and why, one sentence, lower case, no full stop.
+    /// What is wrong and why: one sentence with the value, the number and the limit; lower case, no full stop.
     pub message: String,
     /// The chain that led here, from its source on.
     pub related: Vec<Related>,
-    /// What to do.
+    /// What to do: one or more sentences, each with a capital, without the last full stop.
     pub help: Option<String>,
     /// How to show it. What would mend it is asked for separately: [`crate::Document::fixes`].
     pub tags: Vec<Tag>,
@@ -144,7 +144,7 @@ pub struct TextEdit {
 /// A change that mends something.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fix {
-    /// What it does, as a command: `Insert 3 reduce_noise (optimal)`.
+    /// What it does, as a command: `Insert 3 reduce_noise (proven optimal)`.
     pub title: String,
     /// Whether it may be applied without a look.
     pub applicability: Applicability,

@@ -9,3 +9,4 @@ pub use assumption::{Assumption, assumption};
 pub use derivation::{Derivation, MAX_STEPS, Step, derivation};
 pub use place::{core_range, value_range};
 pub use words::integer_in_words;
+pub(crate) use words::{excess_in_words, short_name};

@@ -59,16 +59,16 @@ pub struct Standing {
     pub least_price: Price,
 }
 
-/// `@f: searching, cost 12, at least 10`
+/// `@f: searching, cost 12, lower bound 10`
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let phase = match self.phase {
-            Phase::Greedy => "a first answer",
+            Phase::Greedy => "first answer",
             Phase::Search => "searching",
             Phase::Done => "checking",
         };
         let Self { function, price, least_price, .. } = self;
-        write!(f, "@{function}: {phase}, cost {price}, at least {least_price}")
+        write!(f, "@{function}: {phase}, cost {price}, lower bound {least_price}")
     }
 }
 
@@ -246,11 +246,11 @@ impl Outcome {
         let Some(group) = self.groups.get(mended.group) else { return String::new() };
         let (cost, least) = (mended.price(), mended.least_price());
         let proof = if group.is_optimal() {
-            "optimal".to_owned()
+            "proven optimal".to_owned()
         } else if group.lower_bound == 0 {
-            format!("cost {cost}; not known to be the least")
+            format!("cost {cost}, not proven optimal")
         } else {
-            format!("cost {cost}; no placement costs less than {least}")
+            format!("cost {cost}, proven lower bound {least}")
         };
         let mut with = self.functions.iter().filter(|it| match it.verdict {
             Verdict::Mended(of) => of.group == mended.group,
@@ -260,11 +260,11 @@ impl Outcome {
             0 | 1 => proof,
             2..=4 => {
                 let names: Vec<String> = with.map(|it| format!("@{}", it.name)).collect();
-                format!("{proof}; {} together", names.join(", "))
+                format!("{proof}; {} placed together", names.join(", "))
             }
             n => {
                 let first = with.next().map_or("", |it| &it.name);
-                format!("{proof}; @{first} and {} others together", n - 1)
+                format!("{proof}; @{first} and {} others placed together", n - 1)
             }
         }
     }
@@ -274,7 +274,7 @@ impl Outcome {
         let what = match (self.inserted(), self.removed()) {
             (n, 0) => format!("Insert {n} {op}"),
             (0, n) => format!("Remove {n} {op}"),
-            (new, old) => format!("Replace {old} {op} by {new}"),
+            (new, old) => format!("Replace {old} {op} with {new}"),
         };
         // Units differ from group to group, but each is a divisor of the same.
         let whole = self.groups.iter().map(|it| it.unit).fold(1, |all, it| all / gcd(all, it) * it);
@@ -284,13 +284,13 @@ impl Outcome {
         };
         let (cost, bound) = (sum(|it| it.cost), sum(|it| it.lower_bound));
         if self.groups.iter().all(Group::is_optimal) {
-            format!("{what} (optimal)")
+            format!("{what} (proven optimal)")
         } else if bound.units == 0 {
             what
         } else if self.removed() == 0 && cost.to_string() == self.inserted().to_string() {
-            format!("{what} (at least {bound} are needed)")
+            format!("{what} (at least {bound} needed)")
         } else {
-            format!("{what} (cost {cost}, at least {bound} is needed)")
+            format!("{what} (cost {cost}, proven lower bound {bound})")
         }
     }
 }
@@ -306,7 +306,7 @@ impl fmt::Display for FixError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             FixError::Unverified(how) => {
-                write!(f, "the placement did not stand up to re-analysis: {how}")
+                write!(f, "the placement failed the check by re-analysis: {how}")
             }
         }
     }

@@ -432,7 +432,10 @@ fn straight_lines_equal_a_direct_evaluator() {
             };
             let value = value.min(u64::from(u32::MAX));
             if value > 26 && fed <= 26 {
-                first_over.push(format!("noise {value} exceeds the budget of 26"));
+                let over = value - 26;
+                first_over.push(format!(
+                    "{name}: noise may reach {value} bits, {over} over the 26-bit budget"
+                ));
             }
             noise.insert(name.to_owned(), value);
         }

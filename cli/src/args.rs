@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-/// Checks noisy arithmetic in MLIR files, and inserts the cheapest `reduce_noise`.
+/// Checks MLIR files for homomorphic noise over the budget, and inserts the cheapest `reduce_noise`.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "noisy-check", version, about, long_about = None, after_help = EXIT_CODES)]
 #[command(
@@ -28,18 +28,18 @@ pub(crate) struct Cli {
 /// What else there is to do than checking.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Tell what a diagnostic is about and what to do
+    /// Explain a diagnostic code and how to fix it
     Explain {
         /// The code, such as noise-overflow
         #[arg(value_name = "CODE", required_unless_present = "all")]
         code: Option<String>,
-        /// All of them
+        /// Explain all codes
         #[arg(long, conflicts_with = "code")]
         all: bool,
     },
-    /// Format files: indentation, blanks and line breaks, and nothing else
+    /// Format files: only indentation, spaces and line breaks change
     Format(Reformat),
-    /// Draw how noise flows through a function
+    /// Draw the data-flow graph of a function with its noise
     Graph(Graph),
     /// Print the JSON schema of noisy.toml
     Schema,
@@ -56,15 +56,15 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = FORMAT_EXIT_CODES)]
 pub(crate) struct Reformat {
-    /// Files and directories; `-` is standard input, formatted to standard output. Of directories all *.mlir that git does not ignore
+    /// Files and directories; `-` formats standard input to standard output. In directories, all *.mlir files that git does not ignore
     #[arg(value_name = "PATH", required = true)]
     pub paths: Vec<PathBuf>,
 
-    /// Write nothing; name the files that would change
+    /// Write nothing; list the files that would change
     #[arg(long, conflicts_with = "diff")]
     pub check: bool,
 
-    /// Write nothing; print what would change
+    /// Write nothing; print the changes as a diff
     #[arg(long)]
     pub diff: bool,
 
@@ -72,11 +72,11 @@ pub(crate) struct Reformat {
     #[arg(long)]
     pub isolated: bool,
 
-    /// Leave out what matches a pattern of a .gitignore
+    /// Skip files that match a pattern, written as in .gitignore
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,
 
-    /// Leave out what is excluded even if it is named
+    /// Apply --exclude also to files that are named on the command line
     #[arg(long)]
     pub force_exclude: bool,
 
@@ -91,10 +91,10 @@ pub(crate) struct Graph {
     /// The file; `-` is standard input
     #[arg(value_name = "PATH")]
     pub path: PathBuf,
-    /// The function, with or without the @; otherwise the first that goes over, or the first
+    /// The function, with or without @ [default: the first one over the budget, or the first]
     #[arg(long, short, value_name = "NAME")]
     pub function: Option<String>,
-    /// What to make of it
+    /// The output format
     #[arg(long, value_enum, default_value = "dot", value_name = "FORMAT")]
     pub format: Picture,
     /// Insert reduce_noise first, and draw the program before and after
@@ -111,11 +111,11 @@ pub(crate) struct Graph {
 /// What `graph` makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Picture {
-    /// For Graphviz
+    /// DOT, for Graphviz
     Dot,
-    /// One picture
+    /// An SVG picture
     Svg,
-    /// A page with one picture, or with two side by side
+    /// An HTML page with one picture, or with two side by side
     Html,
 }
 
@@ -123,7 +123,7 @@ pub(crate) enum Picture {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Settings")]
 pub(crate) struct SettingsArgs {
-    /// Set a key, as placement.time-limit=3, or use one configuration file for everything
+    /// Set a key, such as placement.time-limit=3, or use this configuration file for all files
     #[arg(long, value_name = "KEY=VALUE|FILE")]
     pub config: Vec<OsString>,
 
@@ -143,15 +143,15 @@ pub(crate) struct SettingsArgs {
     #[arg(long, value_name = "RULE")]
     pub ignore: Vec<String>,
 
-    /// Time for the optimizer, for all files together
+    /// Time limit of the optimizer, for all files together
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<f64>,
 
-    /// What the optimizer makes least: how many reduce_noise are executed, or how many are written
+    /// What the optimizer minimizes: executions of reduce_noise, or the count of them in the text
     #[arg(long, value_parser = ["executed", "count"])]
     pub objective: Option<String>,
 
-    /// Place anew: reduce_noise that is there already may go
+    /// Re-optimize: existing reduce_noise may be removed
     #[arg(long)]
     pub replace: bool,
 }
@@ -159,31 +159,31 @@ pub(crate) struct SettingsArgs {
 /// What to check, and how.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Check {
-    /// Files and directories; `-` is standard input. Of directories all *.mlir that git does not ignore
+    /// Files and directories; `-` is standard input. In directories, all *.mlir files that git does not ignore
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
 
-    /// How to print what is found [env: NOISY_OUTPUT_FORMAT]
+    /// The format of the diagnostics [env: NOISY_OUTPUT_FORMAT]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub output_format: Option<Format>,
 
-    /// Write what is found to a file
+    /// Write the diagnostics to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
 
-    /// Exit with 0 also if there are errors
+    /// Exit with 0 even if there are errors
     #[arg(long)]
     pub exit_zero: bool,
 
-    /// Exit with 1 also if there are only warnings
+    /// Exit with 1 even if there are only warnings
     #[arg(long)]
     pub error_on_warning: bool,
 
-    /// Print at most so many diagnostics of a file, the worst; the others are counted
+    /// Print at most N diagnostics of a file, the most severe first; the others are counted
     #[arg(long, value_name = "N", default_value_t = noisy_analyses::MAX_DIAGNOSTICS)]
     pub max_diagnostics: usize,
 
-    /// Count the diagnostics of each code, and say what proves the cost of each placement
+    /// Print the number of diagnostics of each code, and the proof of the cost of each placement
     #[arg(long)]
     pub statistics: bool,
 
@@ -217,15 +217,15 @@ pub(crate) struct Fixing {
     #[arg(long)]
     pub fix: bool,
 
-    /// Print what --fix would change; exit code 1 if anything
+    /// Print what --fix would change as a diff; exit code 1 if anything would change
     #[arg(long, conflicts_with_all = ["fix", "fix_only"])]
     pub diff: bool,
 
-    /// Apply also the fixes that need a look
+    /// Also apply fixes that may change the meaning of the program
     #[arg(long)]
     pub unsafe_fixes: bool,
 
-    /// As --fix, and do not report what is left
+    /// Like --fix, but do not report remaining diagnostics
     #[arg(long)]
     pub fix_only: bool,
 }
@@ -234,15 +234,15 @@ pub(crate) struct Fixing {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Files")]
 pub(crate) struct Files {
-    /// Leave out what matches a pattern of a .gitignore
+    /// Skip files that match a pattern, written as in .gitignore
     #[arg(long, value_name = "PATTERN")]
     pub exclude: Vec<String>,
 
-    /// Leave out what is excluded even if it is named
+    /// Apply --exclude also to files that are named on the command line
     #[arg(long)]
     pub force_exclude: bool,
 
-    /// Only the I-th of N parts of the files, about equal in size
+    /// Check only the I-th of N parts of the files, of about equal size
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<(usize, usize)>,
 
@@ -250,7 +250,7 @@ pub(crate) struct Files {
     #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
     pub stdin_filename: String,
 
-    /// Check the programs of a file between lines // ----- each by itself; that is always done, and mlir-opt calls it so
+    /// Check the parts of a file between // ----- lines separately; always on, accepted for mlir-opt compatibility
     #[arg(long)]
     pub split_input_file: bool,
 }
@@ -260,20 +260,20 @@ pub(crate) struct Files {
 #[command(next_help_heading = "Instead of checking")]
 #[expect(clippy::struct_field_names, reason = "the options are called so")]
 pub(crate) struct Show {
-    /// Compare with the expected-error, -warning, -remark and -note comments in the files, as mlir-opt does
+    /// Compare diagnostics with the expected-error, -warning, -remark and -note comments of the files, like mlir-opt
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     #[arg(conflicts_with_all = ["fix", "fix_only", "diff"])]
     pub verify_diagnostics: Option<Verify>,
 
-    /// Print the program with the noise range of every value behind it
+    /// Print the program with the noise range of each value, in bits, as a comment
     #[arg(long, conflicts_with_all = ["fix", "fix_only", "diff", "verify_diagnostics"])]
     pub show_ranges: bool,
 
-    /// Print what configuration counts for the first file, and all that it sets
+    /// Print the configuration files that apply to the first file, and the resulting settings
     #[arg(long)]
     pub show_settings: bool,
 
-    /// Print what a stage made of each file
+    /// Print the result of a stage for each file
     #[arg(long, value_enum, value_name = "STAGE", hide = true)]
     pub dump: Option<Stage>,
 
@@ -283,19 +283,19 @@ pub(crate) struct Show {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 no errors, 1 errors (with --fix: that are left), 2 wrong usage, a wrong configuration, or a file that cannot
-be read or written, 101 an internal error";
+Exit codes: 0 no errors, 1 errors (with --fix: remaining errors), 2 wrong usage, invalid configuration, or a file that cannot
+be read or written, 101 internal error";
 
 const FORMAT_EXIT_CODES: &str = "\
-Exit codes: 0 done, 1 a file does not parse (it is left as it is), or with --check or --diff if anything would change, 2 wrong usage
+Exit codes: 0 done, 1 a file does not parse (it is not changed), or with --check or --diff anything would change, 2 wrong usage
 or a file that cannot be read or written";
 
-/// How to print what is found.
+/// The format of the diagnostics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// On the source, with the chain that fed the noise
+    /// With the source lines and the ops from which the noise comes
     Full,
-    /// One line each
+    /// One line for each diagnostic
     Concise,
     /// One JSON array
     Json,
@@ -346,7 +346,7 @@ pub(crate) enum Stage {
 pub(crate) enum Verify {
     /// Errors and warnings
     All,
-    /// None: those that are expected must be there, and there may be others
+    /// Only those that are expected; others may occur
     OnlyExpected,
 }
 

@@ -177,7 +177,7 @@ pub(crate) fn read(input: &Input) -> Result<String, Failure> {
     let bytes = bytes.map_err(|error| Failure::io(reason(&error)))?;
     let Some(bytes) = bytes else {
         let limits =
-            "the file is too large: a file may have less than 4 GiB, a pipe or a device 1 GiB";
+            "the file is too large: the limit is 4 GiB for files and 1 GiB for pipes and devices";
         return Err(Failure::io(limits.to_owned()));
     };
     String::from_utf8(bytes).map_err(|error| {

@@ -68,8 +68,8 @@ impl fmt::Display for Placed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<String> = self.functions.iter().map(|it| format!("@{it}")).collect();
         let [cost, bound, certified] = &self.prices;
-        write!(f, "{}: cost {cost}, at least {bound}; ", names.join(", "))?;
-        write!(f, "conflict cores prove {certified}, and {} are disjoint", self.disjoint_cores)
+        write!(f, "{}: cost {cost}, proven lower bound {bound}; ", names.join(", "))?;
+        write!(f, "conflict cores prove {certified} of it; disjoint cores: {}", self.disjoint_cores)
     }
 }
 
@@ -192,7 +192,7 @@ fn note(
             let text = format!("inserted {} {op}{removed} ({proof})", fixed.inserted);
             (Some(fixed.inserted), text)
         }
-        Verdict::Refused(why) => (None, format!("left as it is: {why}")),
+        Verdict::Refused(why) => (None, format!("not changed: {why}")),
     };
     Some(Note { function: it.name.clone(), inserted, text })
 }

@@ -81,6 +81,6 @@ mod tests {
             Options { watch: Some(progress.watch("a.mlir".into())), ..Options::default() };
         let outcome = insert_reduces(&document, &document.ir().functions(), &options);
         assert!(outcome.is_ok_and(|it| it.fix.is_some()));
-        assert_eq!(progress.0.message(), "a.mlir @f: checking, cost 1, at least 1");
+        assert_eq!(progress.0.message(), "a.mlir @f: checking, cost 1, lower bound 1");
     }
 }

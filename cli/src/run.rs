@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         let is_output = |it: &&Input| matches!(it, Input::File(path) if walk::identity(path).as_ref() == Some(&output));
         if let Some(Input::File(path)) = inputs.iter().find(is_output) {
             return usage(format!(
-                "{}: this is an input; write what is found to another file",
+                "{}: this is an input file; choose another file for -o",
                 path.display()
             ));
         }

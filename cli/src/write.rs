@@ -126,7 +126,7 @@ pub(crate) fn replace(path: &Path, before: &str, after: &str) -> Result<(), Stri
     })();
     match written {
         Ok(true) => Ok(()),
-        Ok(false) => Err("the file was changed meanwhile".to_owned()),
+        Ok(false) => Err("the file was changed by another program meanwhile".to_owned()),
         Err(error) => {
             let error: io::Error = error;
             Err(reason(&error))
@@ -198,7 +198,7 @@ impl Output {
             Ok(None) | Err(_) if is_there => {
                 Ok(Self::InPlace(BufWriter::new(open(true)?), given.to_owned()))
             }
-            Ok(None) => Err(io::Error::other("the file came and went meanwhile")),
+            Ok(None) => Err(io::Error::other("another program created and removed the file meanwhile")),
             Err(error) => Err(error),
         }
     }

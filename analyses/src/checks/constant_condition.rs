@@ -1,7 +1,7 @@
-//! constant-condition: a condition that is always the same
+//! constant-condition: a computed condition is always the same
 //!
-//! What is known of integers decides where control goes, although the condition is computed: one way is never taken, or a switch has but one. A
-//! condition that is a constant as it is written is not told of.
+//! The condition is computed, but the known ranges of its operands leave only one result: one branch is never taken, or a switch always takes the same
+//! case. A condition that is written as a constant is not reported.
 //!
 //! ```mlir
 //! func.func @f(%a: i8, %m: memref<i8>) {
@@ -16,7 +16,7 @@
 //! }
 //! ```
 //!
-//! Mend the condition, or leave it out.
+//! Fix the condition, or remove the branch.
 //!
 //! ```mlir
 //! func.func @f(%a: i8, %m: memref<i8>) {
@@ -62,11 +62,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             continue;
         }
         let message = match ir.op(op).kind {
-            OpKind::CfSwitch | OpKind::ScfIndexSwitch => format!("this is always {decision}"),
-            _ => format!("this condition is always {}", decision != 0),
+            OpKind::CfSwitch | OpKind::ScfIndexSwitch => {
+                format!("{} is always {decision}", ir.value_text(value))
+            }
+            _ => format!("condition {} is always {}", ir.value_text(value), decision != 0),
         };
         let mut it = CHECK.at(ir.absolute(op, operand.span), message);
         it.related = reasons(program, value);
+        it.help = Some("Fix the condition, or remove the branch".to_owned());
         out.push(it);
     }
 }

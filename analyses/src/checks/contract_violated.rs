@@ -1,7 +1,7 @@
-//! contract-violated: more noise than a contract allows
+//! contract-violated: more noise than a declared bound
 //!
-//! A call passes a value that may have more noise than the callee states for its argument, or a function returns one that may have more
-//! than it states for its result. The place of the contract comes along, and the chain that fed the noise.
+//! A call passes a value that may have more noise than the callee declares for its argument (`noisy.bound`), or a function returns a value that may
+//! have more noise than it declares for its result. The related locations are the declaration and the ops from which the noise comes.
 //!
 //! ```mlir
 //! func.func private @g(!noisy.i32 {noisy.bound = 12 : i64})
@@ -13,7 +13,7 @@
 //! }
 //! ```
 //!
-//! Reduce the value first, or allow more.
+//! Reduce the value before the call or return, or raise the declared bound.
 //!
 //! ```mlir
 //! func.func private @g(!noisy.i32 {noisy.bound = 12 : i64})
@@ -48,19 +48,22 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     for it in program.breaches(index.bound.iter().copied()) {
         let Breach { giver, operand, value, noise, bound, function, side } = it;
         let name = program.function_name(function);
-        let what = match side {
-            Side::Argument => format!("@{name} takes at most {bound}"),
-            Side::Result => format!("@{name} promises at most {bound}"),
+        let (what, before) = match side {
+            Side::Argument => ("argument", "call"),
+            Side::Result => ("result", "return"),
         };
-        let message = format!("noise {noise} is more than the contract allows: {what}");
+        let (over, of) = (noise - bound, ir.value_text(value));
+        let message = format!(
+            "{of}: noise may reach {noise} bits, {over} over the {bound}-bit bound of {what} {operand} of @{name}"
+        );
         let span = ir.op(giver).operands[operand].span;
         let mut it = CHECK.at(ir.absolute(giver, span), message);
         it.related = related(program, value);
         it.related.push(Related {
             range: contract::range(program.source(), function, side, operand),
-            message: format!("the contract: at most {bound}"),
+            message: format!("declared here: at most {bound} bits"),
         });
-        it.help = Some(format!("reduce {} first, or allow more", ir.value_text(value)));
+        it.help = Some(format!("Reduce {of} before the {before}, or raise the declared bound"));
         out.push(it);
     }
 }

@@ -1,20 +1,19 @@
 //! decode-over-budget: a value over the budget is decoded
 //!
-//! The value that is decoded may have more noise than the budget, so the plaintext may be wrong. As a rule the error stands where
-//! the noise first goes over, and the decode is named there; this is for a decode none of whose errors is shown, because they
-//! are allowed.
+//! The decoded value may have more noise than the budget, so that the plaintext may be wrong. Normally this is part of the error at the op
+//! that first exceeds the budget. It is reported at the decode itself if that error is suppressed by a comment.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> i5 {
 //!   %0 = noisy.encode %x : i5 -> !noisy.i32
 //!   %1 = noisy.mul %0, %0 : !noisy.i32
 //!   %2 = noisy.mul %1, %1 : !noisy.i32      // noisy: allow(noise-overflow)
-//!   %3 = noisy.decode %2 : !noisy.i32 -> i5 // noise 48 exceeds the budget of 26
+//!   %3 = noisy.decode %2 : !noisy.i32 -> i5 // noise 48, over the 26-bit budget
 //!   return %3 : i5
 //! }
 //! ```
 //!
-//! Reduce the value before it goes over, or allow this, too: then the plaintext is nobody's promise.
+//! Reduce the value before it exceeds the budget, or suppress this diagnostic, too: the plaintext is then not guaranteed.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> i5 {
@@ -33,7 +32,7 @@ use super::noise_overflow::{self, related, spoilt};
 use super::suppression::Allowed;
 use super::{Check, Index, noise_grows};
 use crate::diagnostic::{Category, Diagnostic, Severity};
-use crate::explain::{core_range, value_range};
+use crate::explain::{core_range, excess_in_words, value_range};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -48,7 +47,7 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let (ir, budget) = (program.ir(), program.model().budget);
+    let ir = program.ir();
     let allowed = Allowed::of(program, index);
     if allowed.is_empty() {
         return;
@@ -76,9 +75,12 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     for op in silent.into_iter().filter(|it| !told.contains(it)) {
         let Some(value) = ir.op(op).operands.first().and_then(|it| it.value) else { continue };
         let Some(noise) = program.noise(value).hi() else { continue };
-        let message = format!("noise {noise} of what is decoded exceeds the budget of {budget}");
+        let message = excess_in_words(program, value, noise, "");
+        let message = format!("{message}; the decoded plaintext may be wrong");
         let mut it = CHECK.at(core_range(ir, op), message);
         it.related = related(program, value);
+        let name = ir.value_text(value);
+        it.help = Some(format!("Reduce {name} before it is decoded"));
         out.push(it);
     }
 }

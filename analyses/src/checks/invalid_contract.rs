@@ -1,7 +1,7 @@
-//! invalid-contract: a bound that is no number of bits within the budget
+//! invalid-contract: `noisy.bound` is not a number of bits within the budget
 //!
-//! `noisy.bound` on an argument or a result of a function is an integer from 0 to the budget. Where it is no number at all, the noise is
-//! taken as unknown; a larger number is taken at its word. Nothing further down is told because of either.
+//! `noisy.bound` on an argument or a result of a function is an integer from 0 to the budget, in bits. If it is not an integer, the noise is
+//! unknown. If it is over the budget, the analysis uses it as it is. Later ops report no further errors because of it.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32 {noisy.bound = 40 : i64}) -> i5 { // more than the budget of 26
@@ -10,7 +10,7 @@
 //! }
 //! ```
 //!
-//! State what callers keep.
+//! Declare a bound that the callers keep.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}) -> i5 {
@@ -43,13 +43,16 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             let message = match stated {
                 Contract::Bound(bound) if bound <= budget => continue,
                 Contract::Bound(bound) => {
-                    format!("the bound {bound} exceeds the budget of {budget}")
+                    let over = bound - budget;
+                    format!("the declared bound of {bound} bits is {over} over the {budget}-bit budget")
                 }
-                Contract::Wrong => format!("expected a number of bits from 0 to {budget}"),
+                Contract::Wrong => {
+                    format!("{} is not an integer from 0 to {budget} (bits)", contract::NAME)
+                }
             };
             let mut it =
                 CHECK.at(contract::range(program.source(), function, side, index), message);
-            it.help = Some(format!("write {} = {budget} : i64, or less", contract::NAME));
+            it.help = Some(format!("Write {} = {budget} : i64, or less", contract::NAME));
             out.push(it);
         }
     }

@@ -1,13 +1,13 @@
-//! missing-contract: a declaration does not say how noisy its results are
+//! missing-contract: a declared function has no noise bound on a result
 //!
-//! The body of a function that is only declared is not there to look at. Without a bound on its results, what is computed from them is unknown,
-//! and noise errors go unseen.
+//! A function that is only declared has no body to analyze. Without a declared bound the noise of its result is unknown, so is the noise of all that is
+//! computed from it, and noise errors are missed.
 //!
 //! ```mlir
 //! func.func private @rotate(!noisy.i32) -> !noisy.i32
 //! ```
 //!
-//! State a bound.
+//! Declare a bound on the result.
 //!
 //! ```mlir
 //! func.func private @rotate(!noisy.i32) -> (!noisy.i32 {noisy.bound = 20 : i64})
@@ -41,14 +41,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let noisy = contract::results_of_type(ir, function, &is_noisy);
         let mut lacking =
             noisy.into_iter().filter(|&it| contract::of(ir, function, Side::Result, it).is_none());
-        if lacking.next().is_none() {
-            continue;
-        }
+        let Some(first) = lacking.next() else { continue };
         let symbol = ir.extra(function).symbol.map(|it| ir.absolute(function, it.1));
         let name = program.function_name(function);
-        let message = format!("the noise of what @{name} gives is not known");
+        let message = format!(
+            "noise of result {first} of @{name} is unknown: the function has no body and declares no bound"
+        );
         let mut it = CHECK.at(symbol.unwrap_or_else(|| core_range(ir, function)), message);
-        it.help = Some(format!("state it: {{{} = N : i64}} on the result", contract::NAME));
+        it.help = Some(format!("Declare a bound on the result: {{{} = N : i64}}", contract::NAME));
         out.push(it);
     }
 }

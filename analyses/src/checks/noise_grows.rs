@@ -1,22 +1,22 @@
-//! noise-grows: noise grows in each round of a loop
+//! noise-grows: noise grows with each iteration of a loop
 //!
-//! A loop that may run any number of times adds noise to a carried value in each round, so that after enough rounds the budget
-//! is exceeded. Reported at what the loop carries into the next round, or at what a branch passes back to a block further up, with the round in which
-//! it first happens, found by replaying. A loop that is known to run fewer times than that is legal and not reported.
+//! A loop without a known number of iterations adds noise to a carried value in each iteration, so that after enough iterations the noise
+//! exceeds the budget. Reported at the operand that the loop carries into the next iteration, or that a branch passes back to an earlier block, with the
+//! first iteration at which the budget is exceeded. A loop that is known to run fewer iterations is legal and not reported.
 //!
 //! ```mlir
 //! func.func @f(%x: i5, %from: index, %to: index, %step: index) -> i5 {
 //!   %0 = noisy.encode %x : i5 -> !noisy.i32
 //!   %1 = scf.for %i = %from to %to step %step iter_args(%sum = %0) -> !noisy.i32 {
 //!     %2 = noisy.add %sum, %0 : !noisy.i32
-//!     scf.yield %2 : !noisy.i32             // noise grows by 1 in each round
+//!     scf.yield %2 : !noisy.i32             // noise grows 1 bit per iteration
 //!   }
 //!   %3 = noisy.decode %1 : !noisy.i32 -> i5
 //!   return %3 : i5
 //! }
 //! ```
 //!
-//! Reduce the carried value in the loop, or give the loop constant bounds.
+//! Reduce the carried value inside the loop, or give the loop constant bounds.
 //!
 //! ```mlir
 //! func.func @f(%x: i5, %from: index, %to: index, %step: index) -> i5 {
@@ -58,23 +58,26 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         let (by, round, noise) = (growing.by, growing.round, growing.noise);
         chain.push(Related {
             range: value_range(ir, growing.root),
-            message: format!("noise {noise} here in round {round}"),
+            message: format!("noise {noise} here at iteration {round}"),
         });
+        let carried = growing.carrier.and_then(|(end, at)| ir.op(end).operands.get(at)?.value);
+        let name = ir.value_text(carried.unwrap_or(growing.root));
+        let bits = if by == 1 { "bit" } else { "bits" };
         let message = format!(
-            "noise grows by {by} in each round and exceeds the budget of {budget} in round {round}"
+            "{name}: noise grows {by} {bits} per iteration, over the {budget}-bit budget at iteration {round}"
         );
         let mut it = CHECK.at(carried_range(ir, op, growing), message);
         it.related = chain;
         it.help = Some(if ir.op(op).kind == OpKind::Label {
-            "reduce what is passed back before the branch".into()
+            format!("Reduce {name} before the branch")
         } else {
-            "reduce the carried value in the loop, or give the loop constant bounds".into()
+            format!("Reduce {name} inside the loop, or give the loop constant bounds")
         });
         out.push(it);
     }
 }
 
-/// The operand of the yield or branch that carries what grows into the next round.
+/// The operand of the yield or branch that carries what grows into the next iteration.
 pub(super) fn carried_range(ir: &Ir, op: Op, growing: &Growing) -> std::ops::Range<usize> {
     let operand = growing.carrier;
     let operand = operand.and_then(|(end, at)| Some((end, ir.op(end).operands.get(at)?.span)));

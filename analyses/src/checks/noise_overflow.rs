@@ -1,20 +1,20 @@
 //! noise-overflow: noise over the budget
 //!
-//! The noise of a value may exceed the budget: decoding it, or anything computed from it, may give a wrong answer. Reported where a
-//! chain of ops first goes over; what that value spoils further down is counted and not reported again. The chain that
-//! fed the noise comes along.
+//! The noise of a value may exceed the budget, so that decoding it, or a value computed from it, may give a wrong plaintext. The error is
+//! reported once, at the first op of a chain that exceeds the budget; later values that exceed it because of this one are counted. The related
+//! locations are the ops from which the noise comes.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> i5 {
 //!   %0 = noisy.encode %x : i5 -> !noisy.i32
 //!   %1 = noisy.mul %0, %0 : !noisy.i32      // 12 + 12 = 24
-//!   %2 = noisy.mul %1, %1 : !noisy.i32      // noise 48 exceeds the budget of 26
+//!   %2 = noisy.mul %1, %1 : !noisy.i32      // 24 + 24 = 48, over the 26-bit budget
 //!   %3 = noisy.decode %2 : !noisy.i32 -> i5
 //!   return %3 : i5
 //! }
 //! ```
 //!
-//! Reduce an operand first.
+//! Reduce an operand before the op.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> i5 {
@@ -35,7 +35,7 @@ use rustc_hash::FxHashSet;
 
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
-use crate::explain::{core_range, derivation, value_range};
+use crate::explain::{core_range, derivation, excess_in_words, value_range};
 use crate::flow::{self, Flow};
 use crate::model::Bits;
 use crate::model::GrowthKind;
@@ -61,20 +61,21 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
-    let (ir, budget) = (program.ir(), program.model().budget);
+    let ir = program.ir();
     for (value, root) in program.roots() {
-        let mut message = format!("noise {} exceeds the budget of {budget}", root.noise);
+        let mut at = String::new();
         if let Some(round) = root.rounds.iter().rev().find(|it| it.number > 1) {
             let what = match Flow::of(ir, round.op) {
-                Flow::Reduce => "of the reduction",
-                flow if flow.is_loop() => "of the loop",
-                _ => "of a cycle",
+                Flow::Reduce => "reduction",
+                flow if flow.is_loop() => "loop",
+                _ => "cycle of blocks",
             };
-            let _ = write!(message, " in round {} {what}", round.number);
+            let _ = write!(at, " at iteration {} of the {what}", round.number);
         }
         if root.turn > 1 {
-            let _ = write!(message, " in turn {} of the recursion", root.turn);
+            let _ = write!(at, " at recursion depth {}", root.turn);
         }
+        let message = excess_in_words(program, value, root.noise, &at);
         let mut it = CHECK.at(value_range(ir, value), message);
         it.related = called(program, value, root).into_iter().collect();
         it.related.extend(related(program, value));
@@ -96,15 +97,15 @@ fn called(program: &Program, value: Value, root: &Root) -> Option<Related> {
         contexts.iter().find(|it| Some(it.id) == root.context).filter(|it| !it.is_assumed)?;
     let call = context.calls.iter().copied().min_by_key(|&it| ir.start(it))?;
     let noisy = context.args.iter().filter_map(|it| match it.hi()? {
-        Bits::MAX => Some("more than the budget".to_owned()),
+        Bits::MAX => Some("unbounded".to_owned()),
         hi => Some(hi.to_string()),
     });
     let noisy: Vec<String> = noisy.collect();
     let name = program.function_name(function);
-    let message = if noisy.is_empty() {
-        format!("@{name} is called here")
-    } else {
-        format!("@{name} is called here with noise {}", noisy.join(", "))
+    let message = match noisy.as_slice() {
+        [] => format!("@{name} is called here"),
+        [one] => format!("@{name} is called here; noise of the argument: {one}"),
+        all => format!("@{name} is called here; noise of the arguments: {}", all.join(", ")),
     };
     Some(Related { range: core_range(ir, call), message })
 }
@@ -123,7 +124,8 @@ pub(super) fn related(program: &Program, value: Value) -> Vec<Related> {
     if let Some((after, n)) = gap
         && let Some(related) = out.get_mut(after)
     {
-        related.message = format!("... {n} steps later {}", related.message);
+        let steps = if n == 1 { "1 step" } else { &format!("{n} steps") };
+        related.message = format!("... {steps} not shown ... {}", related.message);
     }
     out
 }
@@ -132,15 +134,15 @@ fn help(program: &Program, value: Value, n_spoilt: usize) -> String {
     let mut out = match noisiest_operand(program, value) {
         Some(operand) => {
             let (op, name) = (&program.model().reset_op, program.ir().value_text(operand));
-            format!("reduce {name} first: insert {op}, or let the optimizer choose the places")
+            format!("Insert {op} for {name} before this op, or use the quick fix (--fix)")
         }
-        None => "lower what comes in from outside".to_owned(),
+        None => "Lower the noise of what comes in here".to_owned(),
     };
     let _ = match n_spoilt {
         0 => Ok(()),
-        1 => write!(out, "; 1 later value is over because of it"),
-        MANY => write!(out, "; {MANY} or more later values are over because of it"),
-        n => write!(out, "; {n} later values are over because of it"),
+        1 => write!(out, ". 1 later value also exceeds the budget"),
+        MANY => write!(out, ". {MANY} or more later values also exceed the budget"),
+        n => write!(out, ". {n} later values also exceed the budget"),
     };
     out
 }
@@ -221,7 +223,7 @@ fn decoded(program: &Program, mut decodes: Vec<Op>) -> Vec<Related> {
     let told = decodes.into_iter().take(DECODES);
     told.map(|op| Related {
         range: core_range(ir, op),
-        message: "decoded here, perhaps to a wrong value".to_owned(),
+        message: "decoded here; the plaintext may be wrong".to_owned(),
     })
     .collect()
 }

@@ -1,6 +1,6 @@
 //! redundant-reduce: a `reduce_noise` that lowers nothing
 //!
-//! A `reduce_noise` whose operand has no more noise than the op leaves. It costs a bootstrapping and changes nothing.
+//! The operand of a `reduce_noise` already has no more noise than the op leaves. The op costs a bootstrapping and changes nothing.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {
@@ -10,7 +10,7 @@
 //! }
 //! ```
 //!
-//! The fix uses the operand instead and removes the op: no noise anywhere gets larger by that.
+//! The fix replaces the result by the operand and removes the op. No noise bound grows by that.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {
@@ -22,7 +22,7 @@
 use super::removal::removal;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
-use crate::explain::core_range;
+use crate::explain::{core_range, short_name};
 use crate::model::Growth;
 use crate::program::Program;
 
@@ -43,11 +43,14 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         let Some(rule) = program.model().rule(ir.op_name(op)) else { continue };
         let Some(Growth::Reset(level)) = program.model().growth(ir, op, rule) else { continue };
         let operand = program.model().carriers(ir, op, rule).next().flatten();
-        let noise = operand.and_then(|it| program.noise(it).hi());
-        let Some(noise) = noise.filter(|&it| it <= level) else { continue };
-        let message = format!("the noise is {noise} before, and {level} after");
+        let Some(operand) = operand else { continue };
+        let Some(noise) = program.noise(operand).hi().filter(|&it| it <= level) else { continue };
+        let (short, name) = (short_name(ir.op_name(op)), ir.value_text(operand));
+        let message = format!(
+            "redundant {short}: noise of {name} is at most {noise} bits before and {level} after"
+        );
         let mut it = CHECK.at(core_range(ir, op), message);
-        it.help = Some("use its operand instead".into());
+        it.help = Some(format!("Use {name} instead"));
         out.push(it);
     }
 }
@@ -59,6 +62,6 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
         return None;
     };
     let instead = program.source().span_text(op, operand.span);
-    let name = ir.op_name(op).rsplit('.').next().unwrap_or_default();
+    let name = short_name(ir.op_name(op));
     removal(program, op, &format!("Remove this {name}"), Some(&instead))
 }

@@ -1,18 +1,18 @@
-//! unused-suppression: a comment allows what is not there
+//! unused-suppression: unused suppression comment
 //!
-//! `// noisy: allow(code)` in the line of an op, or in a line of its own before it, keeps quiet about that code there; several codes are
-//! separated by commas. One that keeps nothing quiet, or names a code that does not exist, is told.
+//! `// noisy: allow(code)` on the line of an op, or on a line of its own before it, suppresses diagnostics of that code there; several codes are
+//! separated by commas. A comment that suppresses nothing, or that names an unknown code, is reported.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {
 //!   %0 = noisy.encode %x : i5 -> !noisy.i32
 //!   %1 = noisy.mul %0, %0 : !noisy.i32      // noisy: allow(noise-overflow): 24 is within the budget of 26
-//!   %2 = noisy.add %1, %1 : !noisy.i32      // noisy: allow(noise-overfow): no such code
+//!   %2 = noisy.add %1, %1 : !noisy.i32      // noisy: allow(noise-overfow): unknown code
 //!   return %2 : !noisy.i32
 //! }
 //! ```
 //!
-//! Take the comment out. What the noise analysis and the lints find can be allowed; errors of syntax, names, types and structure cannot.
+//! Remove the comment. Diagnostics of noise and lints can be suppressed; errors of syntax, names, types and structure cannot.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {
@@ -137,18 +137,20 @@ pub(super) fn apply(program: &Program, index: &Index, out: &mut Vec<Diagnostic>)
         let problem = Code::ALL.iter().find(|it| it.name() == entry.code);
         let message = if let Some(code) = problem {
             let category = Category::from(code.category()).name();
-            format!("{} cannot be allowed: it is an error of {category}", code.name())
+            format!("{} cannot be suppressed: it is an error of {category}", code.name())
         } else if find(&entry.code).is_none() {
-            format!("there is no code {:?}", entry.code)
+            format!("unknown code {:?} in a suppression comment", entry.code)
         } else if entry.line.is_none() {
-            "no op follows that this could be about".to_owned()
+            format!("unused suppression of {}: no op follows this comment", entry.code)
         } else {
-            format!("nothing here is told as {}", entry.code)
+            format!("unused suppression: {} is not reported on this line", entry.code)
         };
         let mut it = CHECK.at(entry.range.clone(), message);
         if find(&entry.code).is_none() {
             let all: Vec<&str> = ALL.iter().map(|it| it.code).collect();
-            it.help = Some(format!("these can be allowed: {}", all.join(", ")));
+            it.help = Some(format!("Codes that can be suppressed: {}", all.join(", ")));
+        } else {
+            it.help = Some(format!("Remove {}", entry.code));
         }
         out.push(it);
     }

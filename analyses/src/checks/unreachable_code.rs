@@ -1,6 +1,6 @@
 //! unreachable-code: code that never runs
 //!
-//! A block that nothing live branches to, or a region that its op never runs because a condition or a trip count is known.
+//! No reachable op branches to the block, or its op never runs the region because a condition or a trip count is constant.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {
@@ -13,7 +13,7 @@
 //! }
 //! ```
 //!
-//! Nothing is computed there, so it has no noise and no noise errors. Take it out, with the branch.
+//! Nothing is computed there, so it has no noise and no noise errors. Remove it together with the branch.
 //!
 //! ```mlir
 //! func.func @f(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {
@@ -45,7 +45,9 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     for &op in &index.forks {
         if ir.op(op).kind == OpKind::Label {
             if let Some(range) = dead_block(program, op) {
-                out.push(CHECK.at(range, "this block is never reached".to_owned()));
+                let name = ir.interner.str(ir.op(op).name);
+                let message = format!("block ^{name} is never reached");
+                out.push(told(range, message, "Remove the block and the branches to it"));
             }
             continue;
         }
@@ -58,13 +60,20 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             }
             if let Some(range) = inside(ir, region) {
                 let why = match Flow::of(ir, op) {
-                    Flow::For { .. } | Flow::Parallel { .. } => "the loop has no rounds",
-                    _ => "its condition is known",
+                    Flow::For { .. } | Flow::Parallel { .. } => "the loop has 0 iterations",
+                    _ => "the condition is constant",
                 };
-                out.push(CHECK.at(range, format!("this region never runs: {why}")));
+                let message = format!("this region of {} never runs: {why}", ir.op_name(op));
+                out.push(told(range, message, "Remove the region, or fix the condition or bounds"));
             }
         }
     }
+}
+
+fn told(range: std::ops::Range<usize>, message: String, help: &str) -> Diagnostic {
+    let mut it = CHECK.at(range, message);
+    it.help = Some(help.to_owned());
+    it
 }
 
 /// From the first op of a region to its last.

@@ -1,11 +1,11 @@
 //! unused-op: an op whose results nothing uses
 //!
-//! An op that does nothing but give results, and none of them is used. If it is a `reduce_noise` or a `mul`, that is time spent for nothing.
+//! The op has no side effect, and no result of it is used. A `reduce_noise` or `mul` without a use costs time for nothing.
 //!
 //! ```mlir
 //! func.func @f(%x: i5) -> !noisy.i32 {
 //!   %0 = noisy.encode %x : i5 -> !noisy.i32
-//!   %1 = noisy.mul %0, %0 : !noisy.i32      // %1 is not used
+//!   %1 = noisy.mul %0, %0 : !noisy.i32      // %1 is never used
 //!   return %0 : !noisy.i32
 //! }
 //! ```
@@ -47,11 +47,13 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         let results = &ir.op(op).results;
         let message = match results.as_slice() {
             [one] if !ir.op(op).result_names.is_empty() => {
-                format!("{} is not used", ir.value_text(*one))
+                format!("{} is never used", ir.value_text(*one))
             }
-            _ => "the results of this op are not used".to_owned(),
+            _ => format!("the results of this {} are never used", ir.op_name(op)),
         };
-        out.push(CHECK.at(core_range(ir, op), message));
+        let mut it = CHECK.at(core_range(ir, op), message);
+        it.help = Some("Remove this op".to_owned());
+        out.push(it);
     }
 }
 

@@ -27,16 +27,16 @@ fn one_chain_gives_one_error() {
     check(
         text,
         &[
-            "noise-overflow \"noisy.mul %2, %2\": noise 48 exceeds the budget of 26",
-            "unused-op \"noisy.mul %4, %4\": %5 is not used",
+            "noise-overflow \"noisy.mul %2, %2\": %3: noise may reach 48 bits, 22 over the 26-bit budget",
+            "unused-op \"noisy.mul %4, %4\": %5 is never used",
         ],
     );
     let document = Document::new(text);
     let it = &document.diagnostics()[0];
     let chain: Vec<&str> = it.related.iter().map(|it| it.message.as_str()).collect();
-    assert_eq!(chain, ["%0: fresh: 12", "%2: 12 + 12 = 24", "%3: 24 + 24 = 48"]);
+    assert_eq!(chain, ["%0: freshly encoded: 12", "%2: 12 + 12 = 24", "%3: 24 + 24 = 48"]);
     assert!(
-        it.help.as_ref().is_some_and(|it| it.ends_with("2 later values are over because of it"))
+        it.help.as_ref().is_some_and(|it| it.ends_with("2 later values also exceed the budget"))
     );
 }
 
@@ -75,20 +75,20 @@ fn loops_are_exact() {
     check(
         &program("15"),
         &[
-            "noise-overflow \"noisy.add %acc, %0\": noise 27 exceeds the budget of 26 in round 15 of the loop",
+            "noise-overflow \"noisy.add %acc, %0\": %s: noise may reach 27 bits at iteration 15 of the loop, 1 over the 26-bit budget",
         ],
     );
     check(
         &program("1000000000"),
         &[
-            "noise-overflow \"noisy.add %acc, %0\": noise 27 exceeds the budget of 26 in round 15 of the loop",
+            "noise-overflow \"noisy.add %acc, %0\": %s: noise may reach 27 bits at iteration 15 of the loop, 1 over the 26-bit budget",
         ],
     );
     check(
         &program("10").replace("to %hi", "to %n"),
         &[
-            "unused-op \"arith.constant\": %hi is not used",
-            "noise-grows \"%s\": noise grows by 1 in each round and exceeds the budget of 26 in round 15",
+            "unused-op \"arith.constant\": %hi is never used",
+            "noise-grows \"%s\": %s: noise grows 1 bit per iteration, over the 26-bit budget at iteration 15",
         ],
     );
 }
@@ -213,9 +213,9 @@ fn of_several_comments_above_an_op_each_is_about_it() {
 }
 ",
         &[
-            "unused-suppression \"noise-overflow\": nothing here is told as noise-overflow",
-            "unused-suppression \"dominance\": dominance cannot be allowed: it is an error of structure",
-            "unused-suppression \"unused-op\": no op follows that this could be about",
+            "unused-suppression \"noise-overflow\": unused suppression: noise-overflow is not reported on this line",
+            "unused-suppression \"dominance\": dominance cannot be suppressed: it is an error of structure",
+            "unused-suppression \"unused-op\": unused suppression of unused-op: no op follows this comment",
         ],
     );
 }

@@ -30,21 +30,21 @@ impl Assumption {
     pub fn text(&self, fresh: Bits) -> String {
         let callers = |n: usize| if n == 1 { "1 call".to_owned() } else { format!("{n} calls") };
         match self {
-            Assumption::Contract(Contract::Bound(bound)) => format!("bound by contract: {bound}"),
+            Assumption::Contract(Contract::Bound(bound)) => format!("declared bound: {bound}"),
             Assumption::Contract(Contract::Wrong) => {
-                "unknown: its contract is not valid".to_owned()
+                "unknown: the declared bound is not valid".to_owned()
             }
             Assumption::Fresh { calls } if calls.is_empty() => {
                 format!("assumed fresh ({fresh}): public function")
             }
             Assumption::Fresh { calls } => {
                 format!(
-                    "assumed fresh ({fresh}): public function; and {} here",
+                    "assumed fresh ({fresh}): public function, also called by {} in this file",
                     callers(calls.len())
                 )
             }
             Assumption::Passed { calls } => {
-                format!("passed by {}: private function", callers(calls.len()))
+                format!("noise passed by {}: private function", callers(calls.len()))
             }
             Assumption::NeverCalled => "never called: private function".to_owned(),
         }

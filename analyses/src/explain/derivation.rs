@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use noisy_syntax::{Def, Form, Op, OpKind, Value};
+use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
 use crate::contract::{self, Side};
@@ -17,11 +17,19 @@ use crate::model::{Bits, Growth};
 use crate::program::Program;
 
 use super::place::value_range;
+use super::words::short_name;
 
 /// The longest chain that is followed.
 pub const MAX_STEPS: usize = 64;
 
-const ENDLESS: &str = "grows from round to round";
+/// What is said of noise without a bound where it is handed on.
+const UNBOUNDED: &str = "unbounded";
+/// What is said of it where a loop or an op adds to it.
+const GROWS: &str = "grows with each iteration: unbounded";
+/// What is said of both where it is no loop that makes the noise so large.
+const TOO_LARGE: &str = "over 2^32 bits";
+/// Why noise is unknown that comes from an unknown operand.
+const UNKNOWN_OPERAND: &str = "unknown: the noise of an operand is unknown";
 
 /// One step of a derivation: a value and the rule that gave it its noise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +42,7 @@ pub struct Step {
     pub range: Range<usize>,
     /// Its noise.
     pub noise: Noise,
-    /// The rule with its numbers: `12 + 12 = 24`, `max(24, 12) + 1 = 25`, `fresh: 12`.
+    /// The rule with its numbers, in bits: `12 + 12 = 24`, `max(24, 12) + 1 = 25`, `freshly encoded: 12`.
     pub rule: String,
 }
 
@@ -90,6 +98,15 @@ pub fn derivation(program: &Program, value: Value) -> Derivation {
         at = next;
     }
     out.steps.reverse();
+    // In a loop the chain goes round in what has no bound; without one it starts with a number.
+    let is_finite = |it: &Step| it.noise.hi().is_some_and(|hi| hi < Bits::MAX);
+    if !out.shortened && out.steps.first().is_some_and(is_finite) {
+        for step in &mut out.steps {
+            if step.rule == UNBOUNDED || step.rule == GROWS {
+                TOO_LARGE.clone_into(&mut step.rule);
+            }
+        }
+    }
     out
 }
 
@@ -106,7 +123,7 @@ fn explain(program: &Program, value: Value, noise: Noise) -> (String, Option<Val
         }
         let noises: Vec<Noise> = values.iter().map(|&it| *program.noise(it)).collect();
         let blamed = values.get(noisiest(&noises)).copied();
-        return (join_text(&noises, noise), blamed);
+        return (join_text(ir, value, &noises, noise), blamed);
     }
     match ir.value(value).def {
         Def::Argument(block, index) => {
@@ -114,7 +131,7 @@ fn explain(program: &Program, value: Value, noise: Noise) -> (String, Option<Val
             let holder = ir.region(region).parent;
             let function = holder.filter(|&it| ir.op(it).kind == OpKind::FuncFunc);
             let (Some(function), Some(hi)) = (function, noise.hi()) else {
-                return (format!("{noise}: an argument"), None);
+                return (format!("argument: {noise}"), None);
             };
             explain_argument(program, function, index as usize, hi)
         }
@@ -131,7 +148,7 @@ fn explain_argument(
 ) -> (String, Option<Value>) {
     let ir = program.ir();
     if contract::of(ir, function, Side::Argument, index).is_some() {
-        return (format!("by contract: {hi}"), None);
+        return (format!("declared bound: {hi}"), None);
     }
     let contexts = program.contexts(function);
     let context =
@@ -143,13 +160,13 @@ fn explain_argument(
         Some(call) => {
             let passed = ir.op(call).operands.get(index).and_then(|it| it.value);
             let how = if hi == Bits::MAX {
-                ENDLESS.to_owned()
+                UNBOUNDED.to_owned()
             } else {
                 format!("passed by a call: {hi}")
             };
             (how, passed)
         }
-        None => (format!("fresh argument: {hi}"), None),
+        None => (format!("argument, assumed fresh: {hi}"), None),
     }
 }
 
@@ -165,7 +182,7 @@ fn explain_call(program: &Program, call: Op, noise: Noise) -> Option<(String, Op
     let noises: Vec<Noise> = values.iter().map(|&it| *program.noise(it)).collect();
     let blamed = values.get(noisiest(&noises)).copied();
     if hi == Bits::MAX {
-        return Some((ENDLESS.to_owned(), blamed));
+        return Some((UNBOUNDED.to_owned(), blamed));
     }
     let name = program.function_name(function);
     Some((format!("@{name}({}) = {hi}", numbers(&noises).join(", ")), blamed))
@@ -182,31 +199,36 @@ fn explain_result(program: &Program, op: Op, index: u32, noise: Noise) -> (Strin
     let rule = model.rule(name).filter(|_| ir.op(op).form != Form::Broken);
     let Some(rule) = rule else {
         let what = match noise.hi() {
-            Some(hi) => format!("by contract: {hi}"),
-            None if name.is_empty() => "unknown: the op is broken".to_owned(),
-            None => format!("unknown: what {name} gives is not known"),
+            Some(hi) => match flow::callee(ir, op).filter(|_| ir.op(op).kind == OpKind::FuncCall) {
+                Some(function) => {
+                    format!("declared bound of @{}: {hi}", program.function_name(function))
+                }
+                None => format!("declared bound: {hi}"),
+            },
+            None if name.is_empty() => "unknown: this op has an error".to_owned(),
+            None => format!("unknown: the noise model has no rule for {name}"),
         };
         return (what, None);
     };
     let Some(growth) = model.growth(ir, op, rule) else {
-        return (format!("unknown: an attribute of {name} does not say"), None);
+        return (format!("unknown: the noise rule of {name} needs an attribute that is missing"), None);
     };
     if !model.is_carried(rule, index as usize) {
-        return ("without noise: 0".to_owned(), None);
+        return ("carries no noise: 0".to_owned(), None);
     }
     let values: Vec<Option<Value>> = model.carriers(ir, op, rule).collect();
     let noises: Vec<Noise> =
         values.iter().map(|it| it.map_or(Noise::Unknown, |it| program.carried(it))).collect();
     let blamed = values.get(noisiest(&noises)).copied().flatten();
     let Some(hi) = noise.hi() else {
-        return ("unknown: fed by what is not known".to_owned(), blamed);
+        return (UNKNOWN_OPERAND.to_owned(), blamed);
     };
     if hi == Bits::MAX {
-        return (ENDLESS.to_owned(), blamed);
+        return (GROWS.to_owned(), blamed);
     }
     let text = match growth {
-        Growth::Fresh(_) => return (format!("fresh: {hi}"), None),
-        Growth::Reset(_) => return (format!("reset: {hi}"), None),
+        Growth::Fresh(_) => return (format!("freshly encoded: {hi}"), None),
+        Growth::Reset(_) => return (format!("after {}: {hi}", short_name(name)), None),
         Growth::Max(k) => {
             let all = numbers(&noises);
             let all = match &all[..] {
@@ -217,9 +239,13 @@ fn explain_result(program: &Program, op: Op, index: u32, noise: Noise) -> (Strin
         }
         Growth::Sum(k) => equation(&numbers(&noises).join(" + "), k, hi),
     };
-    // Over the rounds of a loop, the largest operands need not meet.
+    // Over the iterations of a loop, the largest operands need not meet.
     let now = Noise::after(growth, &noises);
-    if now.hi() == Some(hi) { (text, blamed) } else { (format!("at most {hi} in a loop"), blamed) }
+    if now.hi() == Some(hi) {
+        (text, blamed)
+    } else {
+        (format!("at most {hi} in any iteration"), blamed)
+    }
 }
 
 fn equation(left: &str, k: Bits, hi: Bits) -> String {
@@ -230,19 +256,25 @@ fn numbers(noises: &[Noise]) -> Vec<String> {
     noises.iter().map(|it| it.hi().map_or("?".to_owned(), |hi| hi.to_string())).collect()
 }
 
-fn join_text(noises: &[Noise], noise: Noise) -> String {
-    let Some(hi) = noise.hi() else { return "unknown: fed by what is not known".to_owned() };
+/// The rule of a value that takes one of several incoming values: an argument of a block, or a result of an op with regions.
+fn join_text(ir: &Ir, value: Value, noises: &[Noise], noise: Noise) -> String {
+    let Some(hi) = noise.hi() else { return UNKNOWN_OPERAND.to_owned() };
+    let (is_carried, how) = match ir.value(value).def {
+        Def::Result(..) => (false, "yielded"),
+        Def::Argument(block, _) if ir.block(block).label.is_some() => (true, "passed by branch"),
+        Def::Argument(..) => (true, "passed to the region"),
+    };
     if hi == Bits::MAX {
-        return ENDLESS.to_owned();
+        return if is_carried { GROWS } else { UNBOUNDED }.to_owned();
     }
     let reached: Vec<Noise> = noises.iter().copied().filter(|it| *it != Noise::Bottom).collect();
     if reached.iter().filter_map(|it| it.hi()).max() != Some(hi) {
-        return format!("at most {hi} in a loop");
+        return format!("at most {hi} in any iteration");
     }
     match numbers(&reached).as_slice() {
-        [one] => format!("passed on: {one}"),
+        [one] => format!("{how}: {one}"),
         all if all.len() <= 4 => format!("max({}) = {hi}", all.join(", ")),
-        all => format!("the largest of {} that meet here: {hi}", all.len()),
+        all => format!("max of {} incoming values = {hi}", all.len()),
     }
 }
 

@@ -244,17 +244,17 @@ fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> 
     let why = match it.why {
         Why::Over { least, limit } => {
             format!(
-                "no placement makes it legal: the noise of {name} is at least {least}, and {limit} is borne"
+                "no placement is possible: {name} has at least {least} bits of noise, and at most {limit} are allowed"
             )
         }
         Why::Reset { reset, .. } => {
             format!(
-                "no placement makes it legal: {name} must be reduced, and {reset} is still too much"
+                "no placement is possible: {name} must be reduced, but {reset} bits after that are still too many"
             )
         }
-        Why::Contradiction => format!("no placement makes it legal, because of {name}"),
-        Why::NotFound => "no placement was found within the limits".to_owned(),
-        Why::Malformed => "its placement problem is malformed".to_owned(),
+        Why::Contradiction => format!("no placement is possible because of {name}"),
+        Why::NotFound => "no placement found within the time and memory limits".to_owned(),
+        Why::Malformed => "internal error: malformed placement problem".to_owned(),
     };
     let function = definer.and_then(|it| ir.function_of(it)).unwrap_or(asked);
     Refusal { function, why }

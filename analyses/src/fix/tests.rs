@@ -57,7 +57,7 @@ fn three_squarings_need_three() {
 }
 ";
     let (outcome, after) = mended(text);
-    assert_eq!(outcome.fix.map(|it| it.title), Some("Insert 3 reduce_noise (optimal)".into()));
+    assert_eq!(outcome.fix.map(|it| it.title), Some("Insert 3 reduce_noise (proven optimal)".into()));
     assert_eq!(
         after,
         "func.func @f(%x: i5, %y: i5) -> i5 {
@@ -160,7 +160,7 @@ func.func @f(%a: !noisy.i32) {
   return
 }
 ",
-        "no placement makes it legal: the noise of %0 on line 3 is at least 12, and 11 is borne",
+        "no placement is possible: %0 on line 3 has at least 12 bits of noise, and at most 11 are allowed",
     );
 }
 
@@ -174,7 +174,7 @@ fn functions_that_are_not_understood_are_left_alone() {
   return
 }
 ",
-        "the noise of %2 is not known",
+        "the noise of %2 is unknown",
     );
     refused(
         "func.func @f(%a: !noisy.i32) {

@@ -18,19 +18,19 @@ pub(super) fn verify(
     let after = Program::with_model(&text, program.model().clone());
     let (n_before, n_after) = (program.source().problems().len(), after.source().problems().len());
     if n_before != n_after {
-        return unverified(format!("{n_before} other problems became {n_after}"));
+        return unverified(format!("{n_after} other problems instead of {n_before}"));
     }
     let count = |program: &Program| count_resets(program.ir(), &program.model().reset_op);
     let sum = |of: fn(&Answer) -> usize| answers.iter().map(|it| of(it)).sum::<usize>();
     let n_promised = count(program) + sum(Answer::inserted) - sum(Answer::removed);
     let n_found = count(&after);
     if n_promised != n_found {
-        return unverified(format!("{n_promised} ops were promised, {n_found} found"));
+        return unverified(format!("{n_found} ops instead of {n_promised}"));
     }
     // Functions keep their order.
     let (old, new) = (program.ir().functions(), after.ir().functions());
     if old.len() != new.len() {
-        return unverified("functions came or went".to_owned());
+        return unverified("the functions of the file differ".to_owned());
     }
     let (before, after_all) = (program.excesses(), after.excesses());
     for (old, new) in old.iter().zip(&new) {
@@ -41,7 +41,7 @@ pub(super) fn verify(
             return unverified(format!("@{name} is still over the budget"));
         }
         if n_after > n_before {
-            return unverified(format!("{n_before} noise errors in @{name} became {n_after}"));
+            return unverified(format!("{n_after} noise errors in @{name} instead of {n_before}"));
         }
     }
     Ok(())

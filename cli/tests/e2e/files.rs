@@ -74,7 +74,7 @@ fn an_input_is_no_output() {
     for output in ["a.mlir", "./a.mlir"] {
         let run = folder.run(&["-o", output]);
         assert_eq!(run.code, 2, "{run:?}");
-        assert!(run.err.contains("this is an input"), "{run:?}");
+        assert!(run.err.contains("this is an input file"), "{run:?}");
         assert_eq!(folder.read("a.mlir"), TUTORIAL);
     }
 }

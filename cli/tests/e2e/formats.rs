@@ -20,12 +20,12 @@ fn full() {
     check(
         "full",
         &expect![[r#"
-            error[noise-overflow]: noise 48 exceeds the budget of 26
+            error[noise-overflow]: %5: noise may reach 48 bits, 22 over the 26-bit budget
                 ╭─[ a/tutorial.mlir:7:8 ]
                 │
               4 │   %2 = noisy.encode %0 : i5 -> !noisy.i32
                 │        ───────┬───────
-                │               ╰───────── %2: fresh: 12
+                │               ╰───────── %2: freshly encoded: 12
                 │
               6 │   %4 = noisy.mul %2, %3 : !noisy.i32 // 24
                 │        ────────┬───────
@@ -36,9 +36,9 @@ fn full() {
                 │
              10 │   %8 = noisy.decode %7 : !noisy.i32 -> i5
                 │        ───────┬───────
-                │               ╰───────── decoded here, perhaps to a wrong value
+                │               ╰───────── decoded here; the plaintext may be wrong
                 │
-                │ Help: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it
+                │ Help: Insert noisy.reduce_noise for %4 before this op, or use the quick fix (--fix). 2 later values also exceed the budget
             ────╯
 
             error[undefined-value]: use of undefined value %u
@@ -59,10 +59,10 @@ fn concise() {
     check(
         "concise",
         &expect![[r#"
-        a/tutorial.mlir:7:8: error[noise-overflow] noise 48 exceeds the budget of 26
-        b & c.mlir:1:7: error[undefined-value] use of undefined value %u
-        2 errors in 2 of 3 files.
-    "#]],
+            a/tutorial.mlir:7:8: error[noise-overflow] %5: noise may reach 48 bits, 22 over the 26-bit budget
+            b & c.mlir:1:7: error[undefined-value] use of undefined value %u
+            2 errors in 2 of 3 files.
+        "#]],
     );
 }
 
@@ -72,7 +72,7 @@ fn json() {
         "json",
         &expect![[r#"
             [
-            {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"noise 48 exceeds the budget of 26","help":"reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: fresh: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}},{"message":"decoded here, perhaps to a wrong value","location":{"row":10,"column":8},"end_location":{"row":10,"column":23}}]},
+            {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"%5: noise may reach 48 bits, 22 over the 26-bit budget","help":"Insert noisy.reduce_noise for %4 before this op, or use the quick fix (--fix). 2 later values also exceed the budget","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: freshly encoded: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}},{"message":"decoded here; the plaintext may be wrong","location":{"row":10,"column":8},"end_location":{"row":10,"column":23}}]},
             {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
             ]
         "#]],
@@ -84,7 +84,7 @@ fn json_lines() {
     check(
         "json-lines",
         &expect![[r#"
-            {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"noise 48 exceeds the budget of 26","help":"reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: fresh: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}},{"message":"decoded here, perhaps to a wrong value","location":{"row":10,"column":8},"end_location":{"row":10,"column":23}}]}
+            {"filename":"a/tutorial.mlir","category":"noise","severity":"error","code":"noise-overflow","message":"%5: noise may reach 48 bits, 22 over the 26-bit budget","help":"Insert noisy.reduce_noise for %4 before this op, or use the quick fix (--fix). 2 later values also exceed the budget","location":{"row":7,"column":8},"end_location":{"row":7,"column":24},"related":[{"message":"%2: freshly encoded: 12","location":{"row":4,"column":8},"end_location":{"row":4,"column":23}},{"message":"%4: 12 + 12 = 24","location":{"row":6,"column":8},"end_location":{"row":6,"column":24}},{"message":"%5: 24 + 24 = 48","location":{"row":7,"column":8},"end_location":{"row":7,"column":24}},{"message":"decoded here; the plaintext may be wrong","location":{"row":10,"column":8},"end_location":{"row":10,"column":23}}]}
             {"filename":"b & c.mlir","category":"name","severity":"error","code":"undefined-value","message":"use of undefined value %u","location":{"row":1,"column":7},"end_location":{"row":1,"column":9}}
         "#]],
     );
@@ -140,15 +140,15 @@ fn sarif() {
                     }
                   ],
                   "message": {
-                    "text": "noise 48 exceeds the budget of 26\nhelp: reduce %4 first: insert noisy.reduce_noise, or let the optimizer choose the places; 2 later values are over because of it"
+                    "text": "%5: noise may reach 48 bits, 22 over the 26-bit budget\nhelp: Insert noisy.reduce_noise for %4 before this op, or use the quick fix (--fix). 2 later values also exceed the budget"
                   },
                   "partialFingerprints": {
-                    "noisy/v1": "742e16673e6b658c"
+                    "noisy/v1": "b8c68241b7bf54f0"
                   },
                   "relatedLocations": [
                     {
                       "message": {
-                        "text": "%2: fresh: 12"
+                        "text": "%2: freshly encoded: 12"
                       },
                       "physicalLocation": {
                         "artifactLocation": {
@@ -199,7 +199,7 @@ fn sarif() {
                     },
                     {
                       "message": {
-                        "text": "decoded here, perhaps to a wrong value"
+                        "text": "decoded here; the plaintext may be wrong"
                       },
                       "physicalLocation": {
                         "artifactLocation": {
@@ -265,10 +265,10 @@ fn sarif() {
                     }
                   ],
                   "message": {
-                    "text": "the noise is 12 before, and 12 after\nhelp: use its operand instead"
+                    "text": "redundant reduce_noise: noise of %a is at most 12 bits before and 12 after\nhelp: Use %a instead"
                   },
                   "partialFingerprints": {
-                    "noisy/v1": "848dcea4bdbdb26d"
+                    "noisy/v1": "da301f2b743a7df4"
                   },
                   "ruleId": "redundant-reduce",
                   "ruleIndex": null
@@ -320,10 +320,10 @@ fn sarif() {
                     }
                   ],
                   "message": {
-                    "text": "%0 is not used"
+                    "text": "%0 is never used\nhelp: Remove this op"
                   },
                   "partialFingerprints": {
-                    "noisy/v1": "76f3d1ed3d70b985"
+                    "noisy/v1": "2e1f1991a362b1af"
                   },
                   "ruleId": "unused-op",
                   "ruleIndex": null
@@ -383,9 +383,9 @@ fn github() {
     check(
         "github",
         &expect![[r#"
-        ::error title=noisy (noise-overflow),file=a/tutorial.mlir,line=7,col=8,endLine=7,endColumn=24::a/tutorial.mlir:7:8: noise-overflow noise 48 exceeds the budget of 26
-        ::error title=noisy (undefined-value),file=b & c.mlir,line=1,col=7,endLine=1,endColumn=9::b & c.mlir:1:7: undefined-value use of undefined value %25u
-    "#]],
+            ::error title=noisy (noise-overflow),file=a/tutorial.mlir,line=7,col=8,endLine=7,endColumn=24::a/tutorial.mlir:7:8: noise-overflow %255: noise may reach 48 bits, 22 over the 26-bit budget
+            ::error title=noisy (undefined-value),file=b & c.mlir,line=1,col=7,endLine=1,endColumn=9::b & c.mlir:1:7: undefined-value use of undefined value %25u
+        "#]],
     );
 }
 
@@ -395,7 +395,7 @@ fn gitlab() {
         "gitlab",
         &expect![[r#"
             [
-            {"check_name":"noise-overflow","description":"noise 48 exceeds the budget of 26","fingerprint":"cb603b29cfdfee3d","location":{"path":"a/tutorial.mlir","positions":{"begin":{"column":8,"line":7},"end":{"column":24,"line":7}}},"severity":"major"},
+            {"check_name":"noise-overflow","description":"%5: noise may reach 48 bits, 22 over the 26-bit budget","fingerprint":"13ccbc232db3252c","location":{"path":"a/tutorial.mlir","positions":{"begin":{"column":8,"line":7},"end":{"column":24,"line":7}}},"severity":"major"},
             {"check_name":"undefined-value","description":"use of undefined value %u","fingerprint":"2248980e2d65f047","location":{"path":"b & c.mlir","positions":{"begin":{"column":7,"line":1},"end":{"column":9,"line":1}}},"severity":"major"}
             ]
         "#]],
@@ -407,23 +407,23 @@ fn junit() {
     check(
         "junit",
         &expect![[r#"
-        <?xml version="1.0" encoding="UTF-8"?>
-        <testsuites name="noisy-check">
-          <testsuite name="a/clean.mlir" tests="1" failures="0" errors="0" skipped="0">
-            <testcase name="a/clean.mlir" classname="noisy-check"/>
-          </testsuite>
-          <testsuite name="a/tutorial.mlir" tests="1" failures="1" errors="0" skipped="0">
-            <testcase name="noise-overflow 7:8" classname="a/tutorial.mlir">
-              <failure type="error" message="noise 48 exceeds the budget of 26">a/tutorial.mlir:7:8: noise-overflow: noise 48 exceeds the budget of 26</failure>
-            </testcase>
-          </testsuite>
-          <testsuite name="b &amp; c.mlir" tests="1" failures="1" errors="0" skipped="0">
-            <testcase name="undefined-value 1:7" classname="b &amp; c.mlir">
-              <failure type="error" message="use of undefined value %u">b &amp; c.mlir:1:7: undefined-value: use of undefined value %u</failure>
-            </testcase>
-          </testsuite>
-        </testsuites>
-    "#]],
+            <?xml version="1.0" encoding="UTF-8"?>
+            <testsuites name="noisy-check">
+              <testsuite name="a/clean.mlir" tests="1" failures="0" errors="0" skipped="0">
+                <testcase name="a/clean.mlir" classname="noisy-check"/>
+              </testsuite>
+              <testsuite name="a/tutorial.mlir" tests="1" failures="1" errors="0" skipped="0">
+                <testcase name="noise-overflow 7:8" classname="a/tutorial.mlir">
+                  <failure type="error" message="%5: noise may reach 48 bits, 22 over the 26-bit budget">a/tutorial.mlir:7:8: noise-overflow: %5: noise may reach 48 bits, 22 over the 26-bit budget</failure>
+                </testcase>
+              </testsuite>
+              <testsuite name="b &amp; c.mlir" tests="1" failures="1" errors="0" skipped="0">
+                <testcase name="undefined-value 1:7" classname="b &amp; c.mlir">
+                  <failure type="error" message="use of undefined value %u">b &amp; c.mlir:1:7: undefined-value: use of undefined value %u</failure>
+                </testcase>
+              </testsuite>
+            </testsuites>
+        "#]],
     );
 }
 
@@ -432,16 +432,16 @@ fn checkstyle() {
     check(
         "checkstyle",
         &expect![[r#"
-        <?xml version="1.0" encoding="UTF-8"?>
-        <checkstyle version="4.3">
-          <file name="a/tutorial.mlir">
-            <error line="7" column="8" severity="error" message="noise 48 exceeds the budget of 26" source="noisy.noise-overflow"/>
-          </file>
-          <file name="b &amp; c.mlir">
-            <error line="1" column="7" severity="error" message="use of undefined value %u" source="noisy.undefined-value"/>
-          </file>
-        </checkstyle>
-    "#]],
+            <?xml version="1.0" encoding="UTF-8"?>
+            <checkstyle version="4.3">
+              <file name="a/tutorial.mlir">
+                <error line="7" column="8" severity="error" message="%5: noise may reach 48 bits, 22 over the 26-bit budget" source="noisy.noise-overflow"/>
+              </file>
+              <file name="b &amp; c.mlir">
+                <error line="1" column="7" severity="error" message="use of undefined value %u" source="noisy.undefined-value"/>
+              </file>
+            </checkstyle>
+        "#]],
     );
 }
 
@@ -450,11 +450,11 @@ fn rdjson() {
     check(
         "rdjson",
         &expect![[r#"
-        {"source":{"name":"noisy-check"},"diagnostics":[
-        {"code":{"value":"noise-overflow"},"location":{"path":"a/tutorial.mlir","range":{"end":{"column":24,"line":7},"start":{"column":8,"line":7}}},"message":"noise 48 exceeds the budget of 26","severity":"ERROR"},
-        {"code":{"value":"undefined-value"},"location":{"path":"b & c.mlir","range":{"end":{"column":12,"line":1},"start":{"column":10,"line":1}}},"message":"use of undefined value %u","severity":"ERROR"}
-        ]}
-    "#]],
+            {"source":{"name":"noisy-check"},"diagnostics":[
+            {"code":{"value":"noise-overflow"},"location":{"path":"a/tutorial.mlir","range":{"end":{"column":24,"line":7},"start":{"column":8,"line":7}}},"message":"%5: noise may reach 48 bits, 22 over the 26-bit budget","severity":"ERROR"},
+            {"code":{"value":"undefined-value"},"location":{"path":"b & c.mlir","range":{"end":{"column":12,"line":1},"start":{"column":10,"line":1}}},"message":"use of undefined value %u","severity":"ERROR"}
+            ]}
+        "#]],
     );
 }
 
@@ -535,7 +535,7 @@ fn statistics_say_what_proves_a_placement() {
     let folder = Folder::with(&[("c.mlir", TUTORIAL)]);
     let run = folder.run(&["--fix", "--statistics", "--output-format", "json-lines"]);
     let proof =
-        "c.mlir: @tutorial: cost 3, at least 3; conflict cores prove 3, and 3 are disjoint\n";
+        "c.mlir: @tutorial: cost 3, proven lower bound 3; conflict cores prove 3 of it; disjoint cores: 3\n";
     assert!(run.err.contains(proof), "{run:?}");
     let line = run.out.lines().find(|it| it.contains("\"placement\"")).expect("an object");
     let object: serde_json::Value = serde_json::from_str(line).expect("JSON");
@@ -561,7 +561,7 @@ fn a_long_chain_says_how_much_of_it_is_left_out() {
     let run = folder.run(&["a.mlir"]);
     let steps = run.out.lines().filter(|it| it.contains("╰─") && it.contains(": ")).count();
     let left_out =
-        run.out.split_once("... ").and_then(|it| it.1.split_once(" steps later")).map(|it| it.0);
+        run.out.split_once("... ").and_then(|it| it.1.split_once(" steps not shown")).map(|it| it.0);
     let left_out: usize = left_out.expect("a gap").parse().expect("a number");
     // %a is 12, and each add gives one more: 27 is the fifteenth.
     assert_eq!(steps + left_out, 16, "{}", run.out);

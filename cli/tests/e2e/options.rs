@@ -184,7 +184,7 @@ fn split_files_are_several_programs() {
 fn expectations() {
     let expected = TUTORIAL.replace(
         "  %5 =",
-        "  // expected-error@below {{noise 48 exceeds the budget of 26}}\n  %5 =",
+        "  // expected-error@below {{%5: noise may reach 48 bits, 22 over the 26-bit budget}}\n  %5 =",
     );
     let folder = Folder::with(&[
         ("good.mlir", expected.as_str()),
@@ -199,7 +199,7 @@ fn expectations() {
     let run = folder.run(&["--verify-diagnostics", "bad.mlir", "good.mlir"]);
     assert_eq!(
         (run.code, run.out.as_str()),
-        (1, "bad.mlir:7:8: error: unexpected error: noise 48 exceeds the budget of 26\n")
+        (1, "bad.mlir:7:8: error: unexpected error: %5: noise may reach 48 bits, 22 over the 26-bit budget\n")
     );
     assert_eq!(folder.run(&["--verify-diagnostics=only-expected", "bad.mlir"]).code, 0);
     let run = folder.run(&["--verify-diagnostics", "--split-input-file", "split.mlir"]);
@@ -270,7 +270,7 @@ fn graphs() {
     let page =
         folder.run(&["graph", "a.mlir", "--fix", "--format", "html", "--function", "@tutorial"]);
     assert!(
-        page.out.contains("before") && page.out.contains("Insert 3 reduce_noise (optimal)"),
+        page.out.contains("before") && page.out.contains("Insert 3 reduce_noise (proven optimal)"),
         "{page:?}"
     );
     assert_eq!(
@@ -343,7 +343,7 @@ fn the_sample_repository() {
             "8",
             "warning",
             "noise-overflow",
-            "noise 48 exceeds the budget of 26"
+            "%2: noise may reach 48 bits, 22 over the 26-bit budget"
         ]
     );
 }

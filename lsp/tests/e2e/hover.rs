@@ -29,7 +29,7 @@ fn of_a_value_says_where_its_noise_comes_from() {
         noise may reach 48 bits, **22 over the 26-bit budget**
 
         ```text
-        %x  [0, 12]  noisy.encode: fresh: 12
+        %x  [0, 12]  noisy.encode: freshly encoded: 12
         %0  [0, 24]  noisy.mul: 12 + 12 = 24
         %1  [0, 48]  noisy.mul: 24 + 24 = 48
         ```
@@ -123,7 +123,7 @@ fn of_a_value_says_where_it_is_used_last_on_each_way() {
         ```
         noise 0 to 14 bits, 12 left of the 26-bit budget
 
-        Parameter of `@f`, bound by contract: 14.
+        Parameter of `@f`, declared bound: 14.
         Used 2 times, last on line 11 or 14.
     "#]]
     .assert_eq(&hover_in(FLOW, 10, 21));
@@ -135,7 +135,7 @@ fn of_a_value_says_where_it_is_used_last_on_each_way() {
         noise 0 to 20 bits, 6 left of the 26-bit budget
 
         ```text
-        %a  [0, 19]  scf.for: at most 19 in a loop
+        %a  [0, 19]  scf.for: at most 19 in any iteration
         %t  [0, 20]  noisy.add: max(19, 12) + 1 = 20
         %s  [0, 20]  scf.for: max(12, 20) = 20
         ```
@@ -182,11 +182,11 @@ fn of_an_argument_says_what_is_assumed() {
         noise 0 to 14 bits, 12 left of the 26-bit budget
 
         ```text
-        %q  [0, 14]  func.func: by contract: 14
+        %q  [0, 14]  func.func: declared bound: 14
         %p  [0, 14]  func.func: passed by a call: 14
         ```
 
-        Parameter of `@g`, passed by 1 call: private function.
+        Parameter of `@g`, noise passed by 1 call: private function.
         Used once, on line 18.
     "#]]
     .assert_eq(&hover_in(FLOW, 16, 22));

@@ -37,14 +37,14 @@ fn in_the_background_titles_become_exact() {
     let lens = client.about("codeLens", URI, json!({}));
     assert_eq!(
         lens[0]["command"]["title"],
-        "max noise 48 of 26 bits: insert 1 reduce_noise (optimal)"
+        "max noise 48 of 26 bits: insert 1 reduce_noise (proven optimal)"
     );
     let found = actions(&mut client, json!({ "diagnostics": [] }));
     assert_eq!(
         titles(&found),
         [
-            "Insert 1 reduce_noise (optimal) in @f",
-            "Insert 1 reduce_noise (optimal) in the whole file",
+            "Insert 1 reduce_noise (proven optimal) in @f",
+            "Insert 1 reduce_noise (proven optimal) in the whole file",
             "Suppress noise-overflow on this line",
         ]
     );
@@ -74,7 +74,7 @@ fn on_save_the_search_is_waited_for_whether_diagnostics_are_pushed_or_pulled() {
         client.open(URI, "");
         client.change(URI, 2, None, &text);
         let found = actions(&mut client, on_save());
-        assert_eq!(titles(&found), ["Insert 1 reduce_noise (optimal) in the whole file"]);
+        assert_eq!(titles(&found), ["Insert 1 reduce_noise (proven optimal) in the whole file"]);
         let change = &found[0]["edit"]["documentChanges"][0];
         assert_eq!(change["textDocument"]["version"], 2);
         let fixed = apply(&text, &change["edits"]);
@@ -92,7 +92,7 @@ fn titles_become_exact_for_clients_that_pull() {
     client.open(URI, &illegal());
     wait_until_solved(&mut client);
     let found = actions(&mut client, json!({ "diagnostics": [], "only": ["source.fixAll"] }));
-    assert_eq!(titles(&found), ["Insert 1 reduce_noise (optimal) in the whole file"]);
+    assert_eq!(titles(&found), ["Insert 1 reduce_noise (proven optimal) in the whole file"]);
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn a_long_run_shows_progress_and_can_be_cancelled() {
     // What it does, the best answer so far, and what no answer goes below.
     client.wait("a report", |it| {
         let message = it["params"]["value"]["message"].as_str().unwrap_or_default();
-        message.starts_with("@f: searching, cost ") && message.contains(", at least ")
+        message.starts_with("@f: searching, cost ") && message.contains(", lower bound ")
     });
     client.notify("window/workDoneProgress/cancel", json!({ "token": token }));
     let error = client.answer(id).expect_err("cancelled");

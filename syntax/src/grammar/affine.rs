@@ -147,7 +147,7 @@ impl Reader<'_, '_> {
                     && (n == 0 || n > 1 && !may_be_many)
                 {
                     let message = format!(
-                        "a bound of several results needs '{many}', one of none is no bound"
+                        "a bound with several results needs '{many}', and a bound without results is not allowed"
                     );
                     return Err(self.broken(Code::InvalidBound, span, message));
                 }

@@ -182,7 +182,7 @@ impl Reader<'_, '_> {
                 }
                 if path.len() > 1 {
                     self.at -= 1;
-                    let message = "expected the name of a symbol in reach, no path";
+                    let message = "expected a symbol name, not a nested reference";
                     return Err(self.wrong(Code::InvalidAttribute, message));
                 }
                 let symbol = self.env.interner.attr(AttrData::Symbol(path.into()));
@@ -325,7 +325,7 @@ impl Reader<'_, '_> {
                 entries.iter().any(|(name, _)| self.env.interner.str(*name) == **said)
             });
             if let Some(name) = twice {
-                let message = format!("'{name}' is said before the dictionary, and not in it");
+                let message = format!("'{name}' belongs before the attribute dictionary, not in it");
                 return Err(self.broken(Code::InvalidAttribute, span, message));
             }
         }

@@ -46,7 +46,7 @@ pub(super) fn number(
 fn int_value(number: &Number<'_>, width: u32, sign: Sign) -> Result<i128, String> {
     let out_of_range = || "integer constant out of range for its type".to_owned();
     if number.word.kind == TokenKind::Float {
-        return Err("a floating point value is no integer".to_owned());
+        return Err("floating point value for an integer type".to_owned());
     }
     let text = number.word.text;
     let magnitude = match text.strip_prefix("0x") {
@@ -190,7 +190,7 @@ pub(super) fn dense(
             reader.mismatch(
                 Code::LiteralType,
                 word.span(),
-                "expected elements for a type that has some",
+                "expected elements: the type has at least one",
             );
         }
         return Ok("dense<>".to_owned());

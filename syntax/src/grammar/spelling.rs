@@ -141,7 +141,7 @@ impl Reader<'_, '_> {
     #[cold]
     pub(super) fn too_long(&mut self, span: Span) -> Broken {
         let message =
-            format!("with its aliases spelled out this is longer than {MAX_SPELLED} characters");
+            format!("with its aliases expanded this is longer than {MAX_SPELLED} characters");
         self.broken(Code::TooMany, span, message)
     }
 }

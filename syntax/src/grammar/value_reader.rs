@@ -126,7 +126,7 @@ impl Reader<'_, '_> {
             }
             Err(at) => {
                 self.at = at;
-                let message = format!("brackets nest deeper than {MAX_DEPTH}");
+                let message = format!("brackets are nested more than {MAX_DEPTH} deep");
                 Err(self.wrong(Code::NestingTooDeep, message))
             }
         }
@@ -498,7 +498,7 @@ impl Reader<'_, '_> {
             }
             if depth > MAX_DEPTH {
                 self.at = end;
-                let message = format!("brackets nest deeper than {MAX_DEPTH}");
+                let message = format!("brackets are nested more than {MAX_DEPTH} deep");
                 return Err(self.wrong(Code::NestingTooDeep, message));
             }
             end += 1;

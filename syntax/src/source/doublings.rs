@@ -67,7 +67,7 @@ fn what_must_be_spelled_out_has_a_limit() {
     ] {
         let text = doublings(sigil, first, |it| double.replace('$', it));
         let found = messages(&text);
-        assert!(found[0].contains("with its aliases spelled out"), "{found:?}");
+        assert!(found[0].contains("with its aliases expanded"), "{found:?}");
     }
 }
 

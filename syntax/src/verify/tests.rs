@@ -356,7 +356,7 @@ func.func @f(%a: i32) {
             3 call: has 0 results, but 'g' gives 1 (call-results)
             9 %a: expects 'i32', but got 'i64' (call-operands)
             16 constant: refers to 'g' as '(i64) -> i64', but it is '(i32) -> i64' (function-type)
-            51 @g: expected the name of a symbol in reach, no path (invalid-attribute)
+            51 @g: expected a symbol name, not a nested reference (invalid-attribute)
             57 @f: redefinition of symbol named 'f' (redefined-symbol)
             64 @f: redefinition of symbol named 'f' (redefined-symbol)
             69 func.func: symbol's parent must have the SymbolTable trait (misplaced-symbol)

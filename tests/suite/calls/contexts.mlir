@@ -29,7 +29,7 @@ func.func private @first_or_second(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !n
 
 func.func private @product(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {  // noise: 15, 14
   %0 = noisy.mul %a, %b : !noisy.i32  // noise: over 27
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %0: noise may reach 27 bits, 1 over the 26-bit budget
   return %0 : !noisy.i32
 }
 

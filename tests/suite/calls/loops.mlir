@@ -17,7 +17,7 @@ func.func @exact(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
 
 func.func private @inc_too(%a: !noisy.i32) -> !noisy.i32 {  // noise: over
   %0 = noisy.add %a, %a : !noisy.i32  // noise: over
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %0: noise may reach 27 bits, 1 over the 26-bit budget
   return %0 : !noisy.i32
 }
 
@@ -26,7 +26,7 @@ func.func @grows(%a: !noisy.i32, %lo: index, %hi: index, %st: index) -> !noisy.i
   %0 = scf.for %i = %lo to %hi step %st iter_args(%x = %a) -> (!noisy.i32) {  // noise: over, over
     %1 = func.call @inc_too(%x) : (!noisy.i32) -> !noisy.i32  // noise: over
     scf.yield %1 : !noisy.i32
-    //        ^^ error[noise-grows]: noise grows by 1 in each round and exceeds the budget of 26 in round 15
+    //        ^^ error[noise-grows]: %1: noise grows 1 bit per iteration, over the 26-bit budget at iteration 15
   }
   return %0 : !noisy.i32
 }

@@ -3,7 +3,7 @@ func.func @adds(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
   %0 = scf.if %c -> (!noisy.i32) {  // noise: over
     %1 = func.call @adds(%a, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
     %2 = noisy.add %1, %a : !noisy.i32  // noise: over
-    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26 in turn 16 of the recursion
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %2: noise may reach 27 bits at recursion depth 16, 1 over the 26-bit budget
     scf.yield %2 : !noisy.i32
   } else {
     scf.yield %a : !noisy.i32
@@ -28,7 +28,7 @@ func.func @reduces(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
 func.func @down(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: over
   %0 = scf.if %c -> (!noisy.i32) {  // noise: over
     %1 = noisy.add %a, %a : !noisy.i32  // noise: over
-    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 27 bits, 1 over the 26-bit budget
     %2 = func.call @down(%1, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
     scf.yield %2 : !noisy.i32
   } else {
@@ -118,7 +118,7 @@ func.func private @a(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
 func.func private @c(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
   %r = func.call @a(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
   %s = noisy.add %r, %x : !noisy.i32  // noise: over
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %s: noise may reach 27 bits, 1 over the 26-bit budget
   return %s : !noisy.i32
 }
 func.func private @b(%x: !noisy.i32) -> !noisy.i32 {  // noise: over
@@ -133,8 +133,8 @@ func.func @h(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
   %2 = func.call @d(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
   %3 = noisy.mul %2, %2 : !noisy.i32  // noise: 24
   %4 = noisy.mul %3, %3 : !noisy.i32  // noise: over 48
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 48 exceeds the budget of 26 in turn 2 of the recursion
-  //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %4 is not used
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %4: noise may reach 48 bits at recursion depth 2, 22 over the 26-bit budget
+  //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %4 is never used
   return %x : !noisy.i32
 }
 func.func private @a(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
@@ -150,7 +150,7 @@ func.func private @a(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
 func.func private @c(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
   %r = func.call @a(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: 12
   %s = noisy.reduce_noise %r : !noisy.i32  // noise: 12
-  //   ^^^^^^^^^^^^^^^^^^^^^ hint[redundant-reduce]: the noise is 12 before, and 12 after
+  //   ^^^^^^^^^^^^^^^^^^^^^ hint[redundant-reduce]: redundant reduce_noise: noise of %r is at most 12 bits before and 12 after
   return %s : !noisy.i32
 }
 func.func private @d(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12

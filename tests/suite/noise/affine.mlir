@@ -10,7 +10,7 @@ func.func @unknown(%a: !noisy.i32, %n: index) -> !noisy.i32 {  // noise: 12
   %0 = affine.for %i = 0 to %n step 2 iter_args(%acc = %a) -> (!noisy.i32) {  // noise: over, over
     %1 = noisy.add %acc, %a : !noisy.i32  // noise: over
     affine.yield %1 : !noisy.i32
-    //           ^^ error[noise-grows]: noise grows by 1 in each round and exceeds the budget of 26 in round 15
+    //           ^^ error[noise-grows]: %1: noise grows 1 bit per iteration, over the 26-bit budget at iteration 15
   }
   return %0 : !noisy.i32
 }

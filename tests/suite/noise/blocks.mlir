@@ -30,7 +30,7 @@ func.func @decided(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   %false = arith.constant false
   cf.cond_br %false, ^bb1, ^bb2
 ^bb1:
-//@1-6 hint[unreachable-code]: this block is never reached
+//@1-6 hint[unreachable-code]: block ^bb1 is never reached
   %0 = noisy.mul %a, %a : !noisy.i32  // noise: unreached
   %1 = noisy.mul %0, %0 : !noisy.i32  // noise: unreached
   return %1 : !noisy.i32
@@ -42,11 +42,11 @@ func.func @decided(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
 func.func @unreachable(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   return %a : !noisy.i32
 ^bb1(%0: !noisy.i32):  // noise: unreached
-//@1-22 hint[unreachable-code]: this block is never reached
+//@1-22 hint[unreachable-code]: block ^bb1 is never reached
   %1 = noisy.mul %0, %0 : !noisy.i32  // noise: unreached
   cf.br ^bb2
 ^bb2:
-//@1-6 hint[unreachable-code]: this block is never reached
+//@1-6 hint[unreachable-code]: block ^bb2 is never reached
   cf.br ^bb1(%1 : !noisy.i32)
 }
 
@@ -78,7 +78,7 @@ func.func @growing_cycle(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
 ^bb1(%0: !noisy.i32):  // noise: over
   %1 = noisy.add %0, %a : !noisy.i32  // noise: over
   cf.cond_br %c, ^bb1(%1 : !noisy.i32), ^bb2
-  //                  ^^ error[noise-grows]: noise grows by 1 in each round and exceeds the budget of 26 in round 15
+  //                  ^^ error[noise-grows]: %1: noise grows 1 bit per iteration, over the 26-bit budget at iteration 15
 ^bb2:
   return %1 : !noisy.i32
 }
@@ -109,7 +109,7 @@ func.func @growing_by_three(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 1
 ^bb3(%3: !noisy.i32):  // noise: over
   %4 = noisy.add %3, %a : !noisy.i32  // noise: over
   cf.cond_br %c, ^bb1(%4 : !noisy.i32), ^bb4
-  //                  ^^ error[noise-grows]: noise grows by 3 in each round and exceeds the budget of 26 in round 5
+  //                  ^^ error[noise-grows]: %4: noise grows 3 bits per iteration, over the 26-bit budget at iteration 5
 ^bb4:
   return %4 : !noisy.i32
 }
@@ -120,7 +120,7 @@ func.func @places(%a: !noisy.i32, %b: !noisy.i32 {noisy.bound = 20 : i64}, %d: !
 ^bb1(%0: !noisy.i32, %1: !noisy.i32, %2: !noisy.i32):  // noise: 25, 25, 25
   %3 = noisy.add %0, %a : !noisy.i32  // noise: 26
   %4 = noisy.add %3, %a : !noisy.i32  // noise: over 27
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26 in round 3 of a cycle
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %4: noise may reach 27 bits at iteration 3 of the cycle of blocks, 1 over the 26-bit budget
   cf.cond_br %c, ^bb1(%1, %2, %2 : !noisy.i32, !noisy.i32, !noisy.i32), ^bb2
 ^bb2:
   return %4 : !noisy.i32
@@ -136,10 +136,10 @@ func.func @nested_cycles(%a: !noisy.i32, %c: i1) -> (!noisy.i32, !noisy.i32) {  
   %3 = noisy.add %2, %a : !noisy.i32  // noise: over
   %4 = noisy.add %3, %a : !noisy.i32  // noise: over
   cf.cond_br %c, ^inner(%4 : !noisy.i32), ^next
-  //                    ^^ error[noise-grows]: noise grows by 2 in each round and exceeds the budget of 26 in round 8
+  //                    ^^ error[noise-grows]: %4: noise grows 2 bits per iteration, over the 26-bit budget at iteration 8
 ^next:
   cf.cond_br %c, ^outer(%1 : !noisy.i32), ^end
-  //                    ^^ error[noise-grows]: noise grows by 1 in each round and exceeds the budget of 26 in round 15
+  //                    ^^ error[noise-grows]: %1: noise grows 1 bit per iteration, over the 26-bit budget at iteration 15
 ^end:
   return %1, %4 : !noisy.i32, !noisy.i32
 }
@@ -153,14 +153,14 @@ func.func @loop_in_cycle(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
     affine.yield %2 : !noisy.i32
   }
   cf.cond_br %c, ^bb1(%1 : !noisy.i32), ^bb2
-  //                  ^^ error[noise-grows]: noise grows by 3 in each round and exceeds the budget of 26 in round 5
+  //                  ^^ error[noise-grows]: %1: noise grows 3 bits per iteration, over the 26-bit budget at iteration 5
 ^bb2:
   return %1 : !noisy.i32
 }
 
 func.func private @one_more(%a: !noisy.i32) -> !noisy.i32 {  // noise: over
   %0 = noisy.add %a, %a : !noisy.i32  // noise: over
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %0: noise may reach 27 bits, 1 over the 26-bit budget
   return %0 : !noisy.i32
 }
 
@@ -170,7 +170,7 @@ func.func @cycle_of_calls(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
 ^bb1(%0: !noisy.i32):  // noise: over
   %1 = func.call @one_more(%0) : (!noisy.i32) -> !noisy.i32  // noise: over
   cf.cond_br %c, ^bb1(%1 : !noisy.i32), ^bb2
-  //                  ^^ error[noise-grows]: noise grows by 1 in each round and exceeds the budget of 26 in round 15
+  //                  ^^ error[noise-grows]: %1: noise grows 1 bit per iteration, over the 26-bit budget at iteration 15
 ^bb2:
   return %1 : !noisy.i32
 }

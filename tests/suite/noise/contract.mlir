@@ -5,7 +5,7 @@ func.func @contract(%a: !noisy.i32 {noisy.bound = 5 : i64}, %b: !noisy.i32 {nois
   %1 = call @given(%0) : (!noisy.i32) -> !noisy.i32  // noise: 20
   %2 = noisy.add %1, %0 : !noisy.i32  // noise: 21
   %3 = noisy.add %b, %a : !noisy.i32  // noise: over 27
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26
-  //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %3 is not used
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %3: noise may reach 27 bits, 1 over the 26-bit budget
+  //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %3 is never used
   return %2 : !noisy.i32
 }

@@ -16,7 +16,7 @@ func.func @one_too_many(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   %two = arith.constant 2 : index
   %0 = scf.for %i = %lo to %hi step %two iter_args(%acc = %a) -> (!noisy.i32) {  // noise: over 27, 26
     %1 = noisy.add %acc, %a : !noisy.i32  // noise: over 27
-    //   ^^^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26 in round 15 of the loop
+    //   ^^^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 27 bits at iteration 15 of the loop, 1 over the 26-bit budget
     scf.yield %1 : !noisy.i32
   }
   return %0 : !noisy.i32
@@ -28,7 +28,7 @@ func.func @never(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   %one = arith.constant 1 : index
   %0 = scf.for %i = %lo to %lo step %one iter_args(%acc = %a) -> (!noisy.i32) {  // noise: 12, unreached
     %1 = noisy.mul %acc, %acc : !noisy.i32  // noise: unreached
-  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region never runs: the loop has no rounds
+  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region of scf.for never runs: the loop has 0 iterations
     scf.yield %1 : !noisy.i32
   }
   return %0 : !noisy.i32
@@ -39,7 +39,7 @@ func.func @grows(%a: !noisy.i32, %lo: index, %hi: index, %st: index) -> !noisy.i
   %0 = scf.for %i = %lo to %hi step %st iter_args(%acc = %a) -> (!noisy.i32) {  // noise: over, over
     %1 = noisy.add %acc, %a : !noisy.i32  // noise: over
     scf.yield %1 : !noisy.i32
-    //        ^^ error[noise-grows]: noise grows by 1 in each round and exceeds the budget of 26 in round 15
+    //        ^^ error[noise-grows]: %1: noise grows 1 bit per iteration, over the 26-bit budget at iteration 15
   }
   return %0 : !noisy.i32
 }
@@ -59,8 +59,8 @@ func.func @at_once(%a: !noisy.i32, %lo: index, %hi: index, %st: index) -> !noisy
   %m = noisy.mul %a, %a : !noisy.i32  // noise: 24
   %0 = scf.for %i = %lo to %hi step %st iter_args(%acc = %a) -> (!noisy.i32) {  // noise: 12, 12
     %1 = noisy.mul %m, %m : !noisy.i32  // noise: over 48
-    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 48 exceeds the budget of 26
-    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %1 is not used
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 48 bits, 22 over the 26-bit budget
+    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %1 is never used
     scf.yield %a : !noisy.i32
   }
   return %0 : !noisy.i32
@@ -70,8 +70,8 @@ func.func @at_once(%a: !noisy.i32, %lo: index, %hi: index, %st: index) -> !noisy
 func.func @rotates(%a: !noisy.i32, %b: !noisy.i32 {noisy.bound = 20 : i64}, %lo: index, %hi: index, %st: index) {  // noise: 12, 20
   %0:2 = scf.for %i = %lo to %hi step %st iter_args(%x = %a, %y = %b) -> (!noisy.i32, !noisy.i32) {  // noise: 20, 20, 20, 20
     %1 = noisy.mul %x, %x : !noisy.i32  // noise: over 40
-    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 40 exceeds the budget of 26 in round 2 of the loop
-    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %1 is not used
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 40 bits at iteration 2 of the loop, 14 over the 26-bit budget
+    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %1 is never used
     scf.yield %y, %x : !noisy.i32, !noisy.i32
   }
   return

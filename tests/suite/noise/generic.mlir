@@ -4,8 +4,8 @@
   "cf.cond_br"(%c, %0, %a)[^bb1, ^bb2] <{operandSegmentSizes = array<i32: 1, 1, 1>}> : (i1, !noisy.i32, !noisy.i32) -> ()
 ^bb1(%1: !noisy.i32):  // noise: 24
   %2 = "noisy.mul"(%1, %a) : (!noisy.i32, !noisy.i32) -> !noisy.i32  // noise: over 36
-  //   ^^^^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
-  //   ^^^^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is not used
+  //   ^^^^^^^^^^^^^^^^^^^ error[noise-overflow]: %2: noise may reach 36 bits, 10 over the 26-bit budget
+  //   ^^^^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is never used
   "cf.br"(%1)[^bb2] : (!noisy.i32) -> ()
 ^bb2(%3: !noisy.i32):  // noise: 24
   "func.return"(%3) : (!noisy.i32) -> ()

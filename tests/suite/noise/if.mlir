@@ -12,7 +12,7 @@ func.func @if(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
     scf.yield %2, %a : !noisy.i32, !noisy.i32
   }
   %4 = noisy.mul %3#0, %3#1 : !noisy.i32  // noise: over 50
-  //   ^^^^^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 50 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^^^^^ error[noise-overflow]: %4: noise may reach 50 bits, 24 over the 26-bit budget
   return %4 : !noisy.i32
 }
 
@@ -23,7 +23,7 @@ func.func @decided(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
     scf.yield %a : !noisy.i32
   } else {
     %1 = noisy.mul %a, %a : !noisy.i32  // noise: unreached
-  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region never runs: its condition is known
+  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region of scf.if never runs: the condition is constant
     %2 = noisy.mul %1, %1 : !noisy.i32  // noise: unreached
     scf.yield %2 : !noisy.i32
   }
@@ -34,6 +34,6 @@ func.func @select(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
   %0 = noisy.mul %a, %a : !noisy.i32  // noise: 24
   %1 = arith.select %c, %0, %a : !noisy.i32  // noise: 24
   %2 = noisy.mul %1, %a : !noisy.i32  // noise: over 36
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %2: noise may reach 36 bits, 10 over the 26-bit budget
   return %2 : !noisy.i32
 }

@@ -25,7 +25,7 @@ func.func @execute(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
     scf.yield %a : !noisy.i32
   }
   %2 = noisy.mul %0, %a : !noisy.i32  // noise: over 36
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %2: noise may reach 36 bits, 10 over the 26-bit budget
   return %2 : !noisy.i32
 }
 
@@ -36,7 +36,7 @@ func.func @decided_switch(%a: !noisy.i32) -> (!noisy.i32, !noisy.i32) {  // nois
   %0 = scf.index_switch %c3 -> !noisy.i32  // noise: 13
   case 2 {
     %1 = noisy.mul %a, %a : !noisy.i32  // noise: unreached
-  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region never runs: its condition is known
+  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region of scf.index_switch never runs: the condition is constant
     scf.yield %1 : !noisy.i32
   }
   default {
@@ -50,7 +50,7 @@ func.func @decided_switch(%a: !noisy.i32) -> (!noisy.i32, !noisy.i32) {  // nois
   }
   default {
     %2 = noisy.add %a, %a : !noisy.i32  // noise: unreached
-  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region never runs: its condition is known
+  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region of scf.index_switch never runs: the condition is constant
     scf.yield %2 : !noisy.i32
   }
   %4 = "scf.index_switch"(%c3) <{cases = array<i64: 2>}> ({  // noise: 13
@@ -58,7 +58,7 @@ func.func @decided_switch(%a: !noisy.i32) -> (!noisy.i32, !noisy.i32) {  // nois
     scf.yield %2 : !noisy.i32
   }, {
     %1 = noisy.mul %a, %a : !noisy.i32  // noise: unreached
-  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region never runs: its condition is known
+  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region of scf.index_switch never runs: the condition is constant
     scf.yield %1 : !noisy.i32
   }) : (index) -> !noisy.i32
   %5 = noisy.add %3, %4 : !noisy.i32  // noise: 25

@@ -24,7 +24,7 @@ func.func @product_space(%a: !noisy.i32, %b: !noisy.i32) -> (!noisy.i32, !noisy.
     scf.reduce(%a, %b : !noisy.i32, !noisy.i32) {
     ^bb0(%l: !noisy.i32, %r: !noisy.i32):  // noise: 26, 26
       %1 = noisy.add %l, %r : !noisy.i32  // noise: over 27
-      //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 27 exceeds the budget of 26 in round 15 of the reduction
+      //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 27 bits at iteration 15 of the reduction, 1 over the 26-bit budget
       scf.reduce.return %1 : !noisy.i32
     }, {
     ^bb0(%l: !noisy.i32, %r: !noisy.i32):  // noise: 12, 12
@@ -45,7 +45,7 @@ func.func @grows(%a: !noisy.i32, %n: index) -> !noisy.i32 {  // noise: 12
     ^bb0(%l: !noisy.i32, %r: !noisy.i32):  // noise: over, over
       %1 = noisy.add %l, %r : !noisy.i32  // noise: over
       scf.reduce.return %1 : !noisy.i32
-      //                ^^ error[noise-grows]: noise grows by 1 in each round and exceeds the budget of 26 in round 15
+      //                ^^ error[noise-grows]: %1: noise grows 1 bit per iteration, over the 26-bit budget at iteration 15
     }
   }
   return %0 : !noisy.i32
@@ -57,7 +57,7 @@ func.func @never(%a: !noisy.i32, %n: index) -> !noisy.i32 {  // noise: 12
   %c1 = arith.constant 1 : index
   %0 = scf.parallel (%i, %j) = (%c0, %c0) to (%n, %c0) step (%c1, %c1) init (%a) -> !noisy.i32 {  // noise: 12
     %1 = noisy.mul %a, %a : !noisy.i32  // noise: unreached
-  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region never runs: the loop has no rounds
+  //^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ hint[unreachable-code]: this region of scf.parallel never runs: the loop has 0 iterations
     scf.reduce(%1 : !noisy.i32) {
     ^bb0(%l: !noisy.i32, %r: !noisy.i32):  // noise: unreached, unreached
       %2 = noisy.mul %l, %r : !noisy.i32  // noise: unreached
@@ -91,20 +91,20 @@ func.func @plain(%a: !noisy.i32, %n: index) {  // noise: 12
   scf.parallel (%i) = (%c0) to (%n) step (%c1) {
     %1 = noisy.mul %a, %a : !noisy.i32  // noise: 24
     %2 = noisy.mul %1, %a : !noisy.i32  // noise: over 36
-    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
-    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is not used
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %2: noise may reach 36 bits, 10 over the 26-bit budget
+    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is never used
   }
   scf.forall (%i) in (4) {
     %1 = noisy.mul %a, %a : !noisy.i32  // noise: 24
     %2 = noisy.mul %1, %a : !noisy.i32  // noise: over 36
-    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
-    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is not used
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %2: noise may reach 36 bits, 10 over the 26-bit budget
+    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is never used
   }
   affine.parallel (%i) = (0) to (4) {
     %1 = noisy.mul %a, %a : !noisy.i32  // noise: 24
     %2 = noisy.mul %1, %a : !noisy.i32  // noise: over 36
-    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
-    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is not used
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %2: noise may reach 36 bits, 10 over the 26-bit budget
+    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is never used
   }
   return
 }

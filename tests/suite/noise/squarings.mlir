@@ -6,7 +6,7 @@ func.func @squarings() -> i5 {
   %1 = noisy.encode %c4 : i5 -> !noisy.i32  // noise: 12
   %2 = noisy.mul %0, %1 : !noisy.i32  // noise: 24
   %3 = noisy.mul %2, %2 : !noisy.i32  // noise: over 48
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 48 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %3: noise may reach 48 bits, 22 over the 26-bit budget
   %4 = noisy.mul %3, %3 : !noisy.i32  // noise: over 96
   %5 = noisy.mul %4, %4 : !noisy.i32  // noise: over 192
   %6 = noisy.decode %5 : !noisy.i32 -> i5
@@ -17,10 +17,10 @@ func.func @squarings() -> i5 {
 func.func @two(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   %0 = noisy.mul %a, %a : !noisy.i32  // noise: 24
   %1 = noisy.mul %0, %a : !noisy.i32  // noise: over 36
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 36 bits, 10 over the 26-bit budget
   %2 = noisy.sub %1, %0 : !noisy.i32  // noise: over 37
   %3 = noisy.reduce_noise %2 : !noisy.i32  // noise: 12
   %4 = noisy.mul %3, %0 : !noisy.i32  // noise: over 36
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %4: noise may reach 36 bits, 10 over the 26-bit budget
   return %4 : !noisy.i32
 }

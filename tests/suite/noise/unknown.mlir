@@ -9,7 +9,7 @@ func.func @unknown(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
 }
 
 func.func private @elsewhere(!noisy.i32) -> !noisy.i32
-//                ^^^^^^^^^^ warning[missing-contract]: the noise of what @elsewhere gives is not known
+//                ^^^^^^^^^^ warning[missing-contract]: noise of result 0 of @elsewhere is unknown: the function has no body and declares no bound
 
 func.func @calls(%a: !noisy.i32) -> !noisy.i32 {  // noise: 12
   %0 = call @elsewhere(%a) : (!noisy.i32) -> !noisy.i32  // noise: unknown
@@ -22,11 +22,11 @@ func.func @region(%a: !noisy.i32) {  // noise: 12
   "other.loop"() ({
   ^bb0(%x: !noisy.i32):  // noise: unknown
     %0 = noisy.mul %x, %a : !noisy.i32  // noise: unknown
-    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %0 is not used
+    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %0 is never used
     %1 = noisy.mul %a, %a : !noisy.i32  // noise: 24
     %2 = noisy.mul %1, %a : !noisy.i32  // noise: over 36
-    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 36 exceeds the budget of 26
-    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is not used
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %2: noise may reach 36 bits, 10 over the 26-bit budget
+    //   ^^^^^^^^^^^^^^^^ hint[unused-op]: %2 is never used
     "other.end"() : () -> ()
   }) : () -> ()
   return

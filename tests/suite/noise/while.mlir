@@ -19,7 +19,7 @@ func.func @grows(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: 12
     %1 = noisy.add %y, %a : !noisy.i32  // noise: over
     %2 = noisy.add %1, %a : !noisy.i32  // noise: over
     scf.yield %2 : !noisy.i32
-    //        ^^ error[noise-grows]: noise grows by 2 in each round and exceeds the budget of 26 in round 8
+    //        ^^ error[noise-grows]: %2: noise grows 2 bits per iteration, over the 26-bit budget at iteration 8
   }
   return %0 : !noisy.i32
 }

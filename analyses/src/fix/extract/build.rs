@@ -235,7 +235,7 @@ impl<'a> Builder<'a> {
         let draft = &mut self.nodes[node.0 as usize];
         (draft.rule, draft.operands, draft.site, draft.defined) = (rule, operands, site, true);
         if self.nodes.len() > MAX_NODES {
-            return Err("it is too large".into());
+            return Err("the function is too large to optimize".into());
         }
         Ok(())
     }
@@ -264,7 +264,7 @@ impl<'a> Builder<'a> {
     pub(super) fn unknown(&self, value: Value) -> String {
         let chain = derivation(self.program, value);
         let from = chain.steps.first().map_or(value, |it| it.value);
-        format!("the noise of {} is not known", self.ir.value_text(from))
+        format!("the noise of {} is unknown", self.ir.value_text(from))
     }
 
     /// A value whose noise does not follow from others.
@@ -295,7 +295,7 @@ impl<'a> Builder<'a> {
     pub(super) fn region(&mut self, region: Region) -> Result<(), String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err("calls are nested too deep".into());
+            return Err("calls are nested too deeply to optimize".into());
         }
         let facts = self.program.facts();
         let mut live = facts.is_block_live(flow::entry_block(self.ir, region));
@@ -375,7 +375,7 @@ impl<'a> Builder<'a> {
                 }
                 Ok(())
             }
-            Flow::Function => Err("a function stands inside it".into()),
+            Flow::Function => Err("it contains another function".into()),
             Flow::Group | Flow::Opaque => {
                 let regions = data.regions.iter().map(|it| it.1);
                 for region in regions {

@@ -28,7 +28,7 @@ impl Builder<'_> {
     pub(super) fn roots(&mut self, function: Op) -> Result<(), String> {
         let ir = self.ir;
         let &[(_, region)] = ir.op(function).regions.as_slice() else {
-            return Err("it has no body".into());
+            return Err("the function has no body".into());
         };
         let args = ir.block(flow::entry_block(ir, region)).args.clone();
         if is_exposed(ir, function) || !is_callable(ir, function) {
@@ -136,7 +136,7 @@ impl Builder<'_> {
             }
         }
         let Some(&(_, region)) = ir.op(function).regions.first() else {
-            return Err("it has no body".into());
+            return Err("the function has no body".into());
         };
         let (caller, was_open) = (self.function, self.is_open);
         let env = std::mem::take(&mut self.env);

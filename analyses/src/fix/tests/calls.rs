@@ -446,7 +446,7 @@ func.func @main(%x: !noisy.i32) -> !noisy.i32 {
 fn callers_and_callees_are_placed_together() {
     // Executed, two in the caller are cheaper than one in the callee, which is run three times.
     let (outcome, after) = mended(SQUARES);
-    assert_eq!(outcome.fix.as_ref().map(|it| &*it.title), Some("Insert 2 reduce_noise (optimal)"));
+    assert_eq!(outcome.fix.as_ref().map(|it| &*it.title), Some("Insert 2 reduce_noise (proven optimal)"));
     assert!(
         after.contains("%r1 = noisy.reduce_noise %1") && after.contains("@square(%r2)"),
         "{after}"
@@ -494,7 +494,7 @@ func.func @f(%x: !noisy.i32) -> !noisy.i32 {
     let [g, f] = document.ir().functions()[..] else { panic!() };
     let outcome = insert_reduces(&document, &[g], &Options::default()).unwrap();
     let why =
-        "no placement makes it legal: the noise of %a on line 1 is at least 48, and 26 is borne";
+        "no placement is possible: %a on line 1 has at least 48 bits of noise, and at most 26 are allowed";
     assert_eq!(outcome.functions[0].verdict, Verdict::Refused(why.to_owned()));
     assert_eq!(outcome.fix, None);
     // Who calls can.

@@ -195,7 +195,7 @@ fn infeasible_programs_are_said_to_be_so() {
   return
 }
 ",
-        "no placement makes it legal: the noise of %a on line 1 is at least 30, and 26 is borne",
+        "no placement is possible: %a on line 1 has at least 30 bits of noise, and at most 26 are allowed",
     );
 }
 

@@ -77,7 +77,7 @@ fn a_function_over_the_budget_keeps_what_helps() {
     let (outcome, after) = mended_with(text, &options());
     let fix = outcome.fix.unwrap();
     // 13 + 13 = 26 is borne.
-    assert_eq!(fix.title, "Replace 1 reduce_noise by 1 (optimal)");
+    assert_eq!(fix.title, "Replace 1 reduce_noise with 1 (proven optimal)");
     assert!(after.contains("noisy.mul %i, %i") && after.contains("%m_r, %m_r"), "{after}");
 }
 

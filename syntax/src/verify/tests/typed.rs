@@ -476,8 +476,8 @@ fn parallel_loops_say_what_they_do() {
 }
 "#,
         &expect![[r#"
-            5 affine.parallel: a value of type 'f32' is not reduced so (operand-type)
-            8 affine.parallel: a value of type 'i32' is not reduced so (operand-type)
+            5 affine.parallel: a value of type 'f32' cannot be reduced by this reduction (operand-type)
+            8 affine.parallel: a value of type 'i32' cannot be reduced by this reduction (operand-type)
             11 scf.forall: shares ranked tensors, not 'f32' (operand-type)
             13 scf.forall: maps 1 of 2 loops (wrong-count)
         "#]],
