@@ -10,7 +10,11 @@ fn commands() -> Vec<String> {
     let mut files = vec![format!("{root}/README.md"), format!("{root}/CHANGELOG.md")];
     for it in fs::read_dir(format!("{root}/docs")).expect("the documentation") {
         let path = it.expect("a file").path();
-        if path.extension().is_some_and(|it| it == "md") {
+        // The lists of messages quote texts, not commands.
+        let is_list = path
+            .file_name()
+            .is_some_and(|it| it.to_string_lossy().starts_with("messages"));
+        if !is_list && path.extension().is_some_and(|it| it == "md") {
             files.push(path.display().to_string());
         }
     }
