@@ -171,7 +171,7 @@ impl SparseForward for NoiseAnalysis {
 /// Whether an op is not what it should be.
 fn is_wrong(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
-    data.form == Form::Broken || (data.extra.is_some() && !ir.extra(op).problems.is_empty())
+    data.form == Form::Broken || (data.extra.is_some() && ir.has_problem(op))
 }
 
 /// Whether a block is where a function starts.

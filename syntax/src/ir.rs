@@ -81,6 +81,8 @@ pub struct OpExtra {
     pub alias: Option<Alias>,
     /// What is wrong with it by itself (names are judged in context: [`Ir::problems_of`]).
     pub problems: Vec<Problem>,
+    /// The one syntax problem is about lines after it that are no op; see [`Ir::is_followed`].
+    pub(crate) followed: bool,
     /// Argument attributes of the entry block's arguments (functions): one per argument.
     pub argument_attrs: Vec<Option<Attr>>,
 }
@@ -249,6 +251,22 @@ impl Ir {
         self.interner.str(self.op(op).name)
     }
 
+    /// Whether lines that are no op stand after an op, within its item. The op is what it is without them; its one syntax problem is about them.
+    pub fn is_followed(&self, op: Op) -> bool {
+        self.extra(op).followed
+    }
+
+    /// Whether an op was not read to its end, or is followed by what is no op: of a region whose last op it is, nobody knows how it ends.
+    pub fn is_broken(&self, op: Op) -> bool {
+        self.op(op).form == Form::Broken || self.is_followed(op)
+    }
+
+    /// Whether anything is wrong with the text of an op itself.
+    pub fn has_problem(&self, op: Op) -> bool {
+        let extra = self.extra(op);
+        extra.problems.len() > usize::from(extra.followed)
+    }
+
     /// What few ops have; empty for the others.
     pub fn extra(&self, op: Op) -> &OpExtra {
         static EMPTY: OpExtra = OpExtra {
@@ -260,6 +278,7 @@ impl Ir {
             alias_reads: Vec::new(),
             alias: None,
             problems: Vec::new(),
+            followed: false,
             argument_attrs: Vec::new(),
         };
         self.op(op).extra.as_deref().unwrap_or(&EMPTY)

@@ -332,6 +332,7 @@ impl Ir {
                     .drain(..)
                     .map(|it| Problem { span: own.span(it.span), ..it })
                     .collect(),
+                followed: parsed.followed,
                 argument_attrs: Vec::new(),
             })
         });

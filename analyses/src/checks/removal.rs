@@ -20,7 +20,7 @@ pub(super) fn removal(
 ) -> Option<Fix> {
     let (ir, text) = (program.ir(), program.source().text());
     let data = ir.op(op);
-    if data.kind == OpKind::Unknown || matches!(data.form, Form::Broken | Form::Opaque) {
+    if data.kind == OpKind::Unknown || data.form == Form::Opaque || ir.is_broken(op) {
         return None;
     }
     let mut edits: Vec<TextEdit> = Vec::new();

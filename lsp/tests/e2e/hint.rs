@@ -198,3 +198,34 @@ fn those_over_the_budget_are_marked_also_for_clients_that_colour_them() {
     assert_eq!(found[0]["data"]["isOver"], true);
     assert!(found[0]["label"].as_str().is_some_and(|it| it.starts_with('⚠')), "{found}");
 }
+
+#[test]
+fn the_lines_around_keep_theirs_while_a_line_is_typed() {
+    let ops = [
+        "%0 = noisy.mul %x, %x : !noisy.i32",
+        "",
+        "%1 = \"noisy.add\"(%0, %x) : (!noisy.i32, !noisy.i32) -> !noisy.i32",
+        "",
+    ];
+    let all =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    for line in [3, 5] {
+        for typed in ["%9 = noisy.sub %0, %x : !noisy.i32", "foo bar", "\"t.a\"() : ()", "!x ^y ?"] {
+            let mut client = Client::new();
+            client.open(URI, &function("f", &ops));
+            let around = |client: &mut Client| {
+                let mut found = hints(client, all.clone());
+                found.retain(|it| !it.starts_with(&format!("{line}:")));
+                found
+            };
+            let before = around(&mut client);
+            assert!(before.iter().any(|it| it.ends_with("[0, 25]")), "{before:?}");
+            let mut version = 1;
+            for (at, key) in typed.char_indices() {
+                version += 1;
+                client.change(URI, version, Some(range(line, at as u32, at as u32)), &key.to_string());
+                assert_eq!(around(&mut client), before, "{:?}", &typed[..=at]);
+            }
+        }
+    }
+}

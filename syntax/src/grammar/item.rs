@@ -26,8 +26,21 @@ impl Reader<'_, '_> {
         self.symbols();
     }
 
-    /// Nothing may follow.
+    /// Nothing may follow. What does on a line of its own is a problem, but not one of the item, which is as it is without that line: a line that is
+    /// being typed leaves the one above as it was.
     fn end(&mut self) -> Res {
+        let is_apart = self.peek() != TokenKind::Eof && self.token().at_line_start;
+        let before = (self.out.operands.len(), self.out.problems.len() + 1);
+        let result = self.nothing_more();
+        let after = (self.out.operands.len(), self.out.problems.len());
+        if result.is_err() && is_apart && before == after {
+            self.out.followed = true;
+            return Ok(());
+        }
+        result
+    }
+
+    fn nothing_more(&mut self) -> Res {
         match self.peek() {
             TokenKind::Eof => Ok(()),
             // What follows is taken for the next op.

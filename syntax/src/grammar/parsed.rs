@@ -141,6 +141,8 @@ pub struct Parsed {
     pub(crate) is_syntax_told: bool,
     /// What is wrong. At most one syntax problem per op.
     pub problems: Vec<Problem>,
+    /// The syntax problem is about lines after the op that are no op; the op itself was understood.
+    pub followed: bool,
 }
 
 impl Parsed {
@@ -166,5 +168,6 @@ impl Parsed {
         self.alias_uses.clear();
         self.alias_reads.clear();
         self.problems.clear();
+        self.followed = false;
     }
 }

@@ -154,7 +154,7 @@ impl Printer<'_> {
             && data.results.is_empty()
             && ir.extra(last).attrs.is_empty()
             && data.regions.iter().all(|&(_, it)| self.is_empty_block(last, it));
-        (says_nothing && data.form != crate::Form::Broken).then_some(last)
+        (says_nothing && !ir.is_broken(last)).then_some(last)
     }
 }
 

@@ -123,7 +123,7 @@ impl Verifier<'_> {
                 continue;
             }
             let label = self.ir.block(block).label;
-            if label.is_some_and(|it| self.ir.op(it).form == Form::Broken) {
+            if label.is_some_and(|it| self.ir.is_broken(it)) {
                 continue;
             }
             let args = &self.ir.block(block).args;

@@ -102,7 +102,7 @@ impl Verifier<'_> {
                 // It is told of itself where it stands in the wrong op.
                 _ => kind.has(Traits::TERMINATOR) && kind.spec().parents.is_empty(),
             };
-            if is_other && self.ir.op(last).form != Form::Broken {
+            if is_other && !self.ir.is_broken(last) {
                 let message = format!(
                     "expects regions to end with '{}', found '{}'",
                     end.spec().name,
@@ -326,8 +326,8 @@ impl Verifier<'_> {
             ),
             (after, OpKind::ScfYield, "expects the 'after' region to terminate with 'scf.yield'"),
         ] {
-            let last = self.ir.last_op(block).map(|it| self.ir.op(it));
-            if last.is_none_or(|it| it.kind != kind && it.form != Form::Broken) {
+            let last = self.ir.last_op(block);
+            if last.is_none_or(|it| self.ir.op(it).kind != kind && !self.ir.is_broken(it)) {
                 self.tell(op, Code::WrongTerminator, text);
                 return;
             }
@@ -381,7 +381,7 @@ impl Verifier<'_> {
             kind.has(Traits::TERMINATOR) || self.ir.op(op).form == Form::Generic
         });
         let n_reduced = match last.map(|it| (it, self.ir.op(it))) {
-            Some((_, it)) if it.form == Form::Broken => return,
+            Some((last, _)) if self.ir.is_broken(last) => return,
             Some((_, it)) if it.kind == OpKind::ScfReduce => it.operands.len(),
             Some(_) => {
                 self.tell(op, Code::WrongTerminator, "expects body to terminate with 'scf.reduce'");
@@ -430,8 +430,9 @@ impl Verifier<'_> {
                 self.tell(op, Code::EntryArguments, message);
                 return;
             }
-            let last = self.ir.last_op(block).map(|it| self.ir.op(it));
-            if last.is_none_or(|it| it.kind != OpKind::ScfReduceReturn && it.form != Form::Broken) {
+            let last = self.ir.last_op(block);
+            let ends = OpKind::ScfReduceReturn;
+            if last.is_none_or(|it| self.ir.op(it).kind != ends && !self.ir.is_broken(it)) {
                 let message =
                     format!("the block of region #{n} should end with 'scf.reduce.return'");
                 self.tell(op, Code::WrongTerminator, message);
