@@ -1,12 +1,12 @@
-//! undecided: a loop that takes too many steps to follow
+//! undecided: the noise of a loop takes too many steps to compute
 //!
-//! A loop is followed round by round, and loops in loops in each round anew. Where that takes too many steps, nothing is decided about what the
-//! outermost loop carries: its noise is unknown, and so is what is computed from it, and no overflow that depends on it is reported. What does not depend on
-//! it is checked as ever. The same is said of cycles of blocks, of reductions, and of calls that nest too deep.
+//! The analysis follows a loop iteration by iteration, and inner loops again in each iteration. If that takes too many steps, the noise of the values that the
+//! outermost loop carries is unknown, so is the noise of all that is computed from them, and overflows that depend on it are not reported. All other values
+//! are checked as usual. The same holds for cycles of blocks, for reductions, and for calls that are nested too deeply.
 //!
 //! ```mlir
 //! func.func @f(%x: !noisy.i32) -> !noisy.i32 {
-//!   %0 = affine.for %i0 = 0 to 3 iter_args(%a0 = %x) -> !noisy.i32 {   // not decided: 3 * 3 * ... rounds, all different
+//!   %0 = affine.for %i0 = 0 to 3 iter_args(%a0 = %x) -> !noisy.i32 {   // undecided: 3 * 3 * ... iterations, all different
 //!   %1 = affine.for %i1 = 0 to 3 iter_args(%a1 = %a0) -> !noisy.i32 {
 //!   %2 = affine.for %i2 = 0 to 3 iter_args(%a2 = %a1) -> !noisy.i32 {
 //!   %3 = affine.for %i3 = 0 to 3 iter_args(%a3 = %a2) -> !noisy.i32 {
@@ -44,8 +44,8 @@
 //! }
 //! ```
 //!
-//! Reduce what the loop carries, so that its rounds are alike, or move the inner loops into a function whose contract (`noisy.bound`) says how much noise it
-//! gives.
+//! Reduce the carried value in each iteration, so that all iterations are alike, or move the inner loops into a function that declares a bound
+//! (`noisy.bound`) on its result.
 //!
 //! ```mlir
 //! func.func @f(%x: !noisy.i32) -> !noisy.i32 {
@@ -77,32 +77,32 @@ pub(super) const CHECK: Check = Check {
     fix: None,
 };
 
-const REDUCE: &str = "reduce what it carries, so that its rounds are alike, or move the inner loops into a function with a contract (noisy.bound)";
+const REDUCE: &str = "Reduce the carried value in each iteration, or move the inner loops into a function that declares noisy.bound on its result";
 
 fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     for op in program.undecided() {
         let (at, what) = match (ir.op(op).kind, Flow::of(ir, op)) {
-            (OpKind::FuncCall, _) => (op, "this call gives: calls nest too deep here"),
-            (_, Flow::Reduce) => (op, "this reduction gives: it takes too many steps to follow"),
+            (OpKind::FuncCall, _) => (op, "this call is unknown: calls are nested too deeply"),
+            (_, Flow::Reduce) => (op, "this reduction is unknown: it takes too many steps to compute"),
             (_, flow) if flow.is_loop() => {
-                (op, "this loop carries: its rounds take too many steps to follow")
+                (op, "this loop is unknown: its iterations take too many steps to compute")
             }
             _ => {
                 let head = first_head(ir, op).unwrap_or(op);
                 (
                     head,
-                    "the cycle of blocks from here on carries: it takes too many steps to follow",
+                    "the cycle of blocks from here is unknown: it takes too many steps to compute",
                 )
             }
         };
-        let message = format!("nothing is decided about what {what}");
+        let message = format!("noise of {what}");
         // Not the whole op: it may carry thousands of values.
         let name = ir.op(at).name_span;
         let range = if name.start == name.end { core_range(ir, at) } else { ir.absolute(at, name) };
         let mut it = CHECK.at(range, message);
         it.help = Some(match ir.op(op).kind {
-            OpKind::FuncCall => "state what the callee gives by a contract (noisy.bound)".into(),
+            OpKind::FuncCall => "Declare noisy.bound on the result of the callee".into(),
             _ => REDUCE.into(),
         });
         out.push(it);

@@ -380,7 +380,7 @@ fn colors_always_means_always() {
     let concise = always(&["--output-format", "concise"]);
     assert!(
         concise.starts_with(
-            "\x1b[1ma.mlir:7:8:\x1b[0m \x1b[31merror[noise-overflow]\x1b[0m noise 48 exceeds"
+            "\x1b[1ma.mlir:7:8:\x1b[0m \x1b[31merror[noise-overflow]\x1b[0m %5: noise may reach"
         ),
         "{concise}"
     );

@@ -1,7 +1,7 @@
 // Eleven loops of three rounds, none of which begins with the same noise as another: 3^11 rounds are not followed. What does not depend on what they carry is judged.
 func.func @nest(%x: !noisy.i32, %y: i5) -> !noisy.i32 {  // noise: 12
   %0 = affine.for %i0 = 0 to 3 iter_args(%a0 = %x) -> !noisy.i32 {  // noise: unknown, unknown
-  //   ^^^^^^^^^^ hint[undecided]: nothing is decided about what this loop carries: its rounds take too many steps to follow
+  //   ^^^^^^^^^^ hint[undecided]: noise of this loop is unknown: its iterations take too many steps to compute
   %1 = affine.for %i1 = 0 to 3 iter_args(%a1 = %a0) -> !noisy.i32 {  // noise: unknown, unknown
   %2 = affine.for %i2 = 0 to 3 iter_args(%a2 = %a1) -> !noisy.i32 {  // noise: unknown, unknown
   %3 = affine.for %i3 = 0 to 3 iter_args(%a3 = %a2) -> !noisy.i32 {  // noise: unknown, unknown
@@ -15,7 +15,7 @@ func.func @nest(%x: !noisy.i32, %y: i5) -> !noisy.i32 {  // noise: 12
   %e = noisy.encode %y : i5 -> !noisy.i32  // noise: 12
   %p = noisy.mul %e, %e : !noisy.i32  // noise: 24
   %q = noisy.mul %p, %p : !noisy.i32  // noise: over 48
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: noise 48 exceeds the budget of 26
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %q: noise may reach 48 bits, 22 over the 26-bit budget
   %d = noisy.decode %q : !noisy.i32 -> i5
   "t.use"(%d) : (i5) -> ()
   %11 = noisy.add %a10, %x : !noisy.i32  // noise: unknown
