@@ -20,7 +20,7 @@ pub(crate) fn run(code: Option<&str>, out: &mut dyn Write) -> io::Result<i32> {
         let near = noisy_settings::nearest(code, Rule::all().map(Rule::code));
         let near = near.map_or(String::new(), |it| format!("; did you mean {it}?"));
         complain(&format!(
-            "noisy-check: there is no rule {code}{near}\n`noisy-check explain --all` tells of all"
+            "noisy-check: unknown code {code}{near}\n`noisy-check explain --all` lists all codes"
         ));
         return Ok(FAILED);
     };

@@ -119,7 +119,7 @@ fn top_level(source: &Source) -> impl Iterator<Item = Range<usize>> + '_ {
 fn unparsed(source: &Source, is_wanted: impl Fn(&Range<usize>) -> bool) -> Option<Unparsed> {
     let problems = source.problems().into_iter();
     let is_syntax = |op: Op, it: &Problem| {
-        it.category() == Category::Syntax || source.ir().op(op).form == Form::Broken
+        it.category() == Category::Syntax || source.ir().is_broken(op)
     };
     let wrong = problems
         .filter(|(op, range, it)| is_syntax(*op, it) && is_wanted(range))
@@ -133,8 +133,8 @@ fn is_known(source: &Source, op: Op) -> bool {
     match data.kind {
         OpKind::Junk | OpKind::Resources => false,
         OpKind::Chunk | OpKind::Label | OpKind::TypeAlias | OpKind::AttrAlias => {
-            data.form != Form::Broken
+            !source.ir().is_broken(op)
         }
-        _ => matches!(data.form, Form::Generic | Form::Custom),
+        _ => matches!(data.form, Form::Generic | Form::Custom) && !source.ir().is_followed(op),
     }
 }

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use noisy_format::{apply, format};
 use noisy_syntax::lex::lex;
-use noisy_syntax::{Category, Form, Source, TokenKind, print};
+use noisy_syntax::{Category, Source, TokenKind, print};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -46,7 +46,7 @@ fn check(name: &str, text: &str) -> Result<bool, String> {
         Err(why) => {
             // A syntax problem, or the problem of an op that could not be read to its end.
             let is_wrong = source.problems().iter().any(|(op, range, it)| {
-                let is_broken = source.ir().op(*op).form == Form::Broken;
+                let is_broken = source.ir().is_broken(*op);
                 (is_broken || it.category() == Category::Syntax) && *range == why.range
             });
             return if is_wrong { Ok(false) } else { Err(format!("{name}: refused: {why:?}")) };

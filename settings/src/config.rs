@@ -202,7 +202,7 @@ fn read(text: &str) -> Result<(DeTable<'_>, Vec<DeTable<'_>>), Vec<Problem>> {
             if !table.contains_key("files") {
                 return Err(wrong(
                     span,
-                    "`[[overrides]]` without `files`: which files is it about?",
+                    "`[[overrides]]` without `files`: name the files to which it applies",
                 ));
             }
             sections.push(table);
@@ -393,7 +393,7 @@ mod tests {
         wrong(
             "[[overrides]]\nplacement.replace = true",
             &expect![[r#"
-            1:1: `[[overrides]]` without `files`: which files is it about?
+            1:1: `[[overrides]]` without `files`: name the files to which it applies
         "#]],
         );
         wrong(

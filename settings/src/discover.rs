@@ -151,7 +151,7 @@ fn bounded(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE {
-        return Err(io::Error::other("a configuration has at most 1 MiB"));
+        return Err(io::Error::other("the configuration file is larger than 1 MiB"));
     }
     String::from_utf8(bytes).map_err(|_| io::Error::other("the file is not valid UTF-8"))
 }
@@ -255,7 +255,7 @@ mod tests {
     fn reading_ends() {
         let endless = Resolver::new(Origin::File("/dev/zero".into()), Overrides::default());
         let error = endless.config(Path::new("x.mlir")).expect_err("endless").to_string();
-        assert_eq!(error, "/dev/zero: a configuration has at most 1 MiB");
+        assert_eq!(error, "/dev/zero: the configuration file is larger than 1 MiB");
         // Many mistakes, each with a place far behind the start.
         let keys = "a = 1\nb = 2\n".replace('a', &"k".repeat(400_000));
         let wrong = (0..50_000).fold(String::new(), |text, n| text + &format!("k{n} = 0\n"));

@@ -89,7 +89,7 @@ pub struct Placement {
     pub time_limit: Seconds,
     /// What a placement costs.
     pub objective: Objective,
-    /// Take out the `reduce_noise` that are there and place all anew. Otherwise they are kept and completed.
+    /// Remove existing `reduce_noise` and re-optimize all of them. Otherwise they are kept, and only missing ones are added.
     pub replace: bool,
 }
 
@@ -110,17 +110,17 @@ impl Placement {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Hints {
-    /// The range of noise behind each noisy value, such as `[0, 24]`.
+    /// The noise range after each noisy value, such as `[0, 24]`.
     pub noise: bool,
-    /// How much is left of the budget.
+    /// How much of the noise budget is left.
     pub budget: bool,
-    /// Where an integer is known to lie, such as `in [0, 7]`, if that says more than its type.
+    /// The inferred range of integers, such as `in [0, 7]`, where it says more than the type.
     pub ranges: bool,
-    /// How often a loop runs.
+    /// How many iterations a loop has.
     pub trip_counts: bool,
-    /// What the rounds of a loop do to the noise that it carries, such as `noise 12 to 20`.
+    /// How noise grows over the iterations of a loop, such as `noise 12 → 20`.
     pub loop_growth: bool,
-    /// What is assumed of arguments that state no contract, such as `[0, 12] assumed`.
+    /// The noise assumed for arguments without a declared bound, such as `[0, 12] assumed fresh`.
     pub contracts: bool,
 }
 

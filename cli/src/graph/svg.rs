@@ -54,11 +54,11 @@ pub(super) fn draw(graphs: &[Graph]) -> String {
 /// A page around the picture, with a legend.
 pub(super) fn page(name: &str, graphs: &[Graph]) -> String {
     let legend = [
-        (Look::Within(40), "noise within the budget, the darker the less is left"),
-        (Look::Violation, "the budget is first exceeded"),
-        (Look::Spoilt, "over because of something further up"),
-        (Look::Reset, "brings noise down"),
-        (Look::Unknown, "not known"),
+        (Look::Within(40), "noise within the budget; darker: less left"),
+        (Look::Violation, "first over the budget"),
+        (Look::Spoilt, "over the budget because of an earlier op"),
+        (Look::Reset, "reduces noise"),
+        (Look::Unknown, "noise unknown"),
     ];
     let mut items = String::new();
     for (look, what) in legend {

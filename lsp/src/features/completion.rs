@@ -184,7 +184,7 @@ fn is_in_attributes(before: &str) -> bool {
 fn attributes() -> Vec<Proposal> {
     vec![Proposal {
         label: "noisy.bound".to_owned(),
-        detail: "the most noise of an argument or a result, in bits, as a contract".to_owned(),
+        detail: "declared bound on the noise of an argument or a result, in bits".to_owned(),
         snippet: Some("noisy.bound = ${1:12} : i64".to_owned()),
         ..Proposal::new(Kind::Attribute)
     }]

@@ -30,10 +30,10 @@ impl Reader<'_, '_> {
     /// being typed leaves the one above as it was.
     fn end(&mut self) -> Res {
         let is_apart = self.peek() != TokenKind::Eof && self.token().at_line_start;
-        let before = (self.out.operands.len(), self.out.problems.len() + 1);
+        let is_junk = is_apart && !self.is_known_op();
+        let n_problems = self.out.problems.len();
         let result = self.nothing_more();
-        let after = (self.out.operands.len(), self.out.problems.len());
-        if result.is_err() && is_apart && before == after {
+        if result.is_err() && is_junk && self.out.problems.len() == n_problems + 1 {
             self.out.followed = true;
             return Ok(());
         }
@@ -70,13 +70,19 @@ impl Reader<'_, '_> {
         }
     }
 
+    /// Whether the name of an op of a known dialect stands here.
+    fn is_known_op(&mut self) -> bool {
+        if self.peek() != TokenKind::Bare {
+            return false;
+        }
+        let name = self.full_name(self.word());
+        name.is_some_and(|it| self.env.interner.op_kind(it) != OpKind::Unknown)
+    }
+
     /// An op that does not start a line is part of the item of the one before it. Legal, but hardly ever meant.
     fn second_op(&mut self) -> Res {
-        let word = self.word();
-        let name = self.full_name(word);
-        let is_known = name.is_some_and(|it| self.env.interner.op_kind(it) != OpKind::Unknown);
-        if !is_known {
-            let message = format!("custom op '{word}' is unknown");
+        if !self.is_known_op() {
+            let message = format!("custom op '{}' is unknown", self.word());
             return Err(self.wrong(Code::UnknownOp, message));
         }
         let mut second = super::Parsed::default();
