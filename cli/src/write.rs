@@ -198,7 +198,9 @@ impl Output {
             Ok(None) | Err(_) if is_there => {
                 Ok(Self::InPlace(BufWriter::new(open(true)?), given.to_owned()))
             }
-            Ok(None) => Err(io::Error::other("another program created and removed the file meanwhile")),
+            Ok(None) => {
+                Err(io::Error::other("another program created and removed the file meanwhile"))
+            }
             Err(error) => Err(error),
         }
     }

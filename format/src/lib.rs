@@ -118,9 +118,8 @@ fn top_level(source: &Source) -> impl Iterator<Item = Range<usize>> + '_ {
 /// The first place that does not follow the grammar, of those wanted.
 fn unparsed(source: &Source, is_wanted: impl Fn(&Range<usize>) -> bool) -> Option<Unparsed> {
     let problems = source.problems().into_iter();
-    let is_syntax = |op: Op, it: &Problem| {
-        it.category() == Category::Syntax || source.ir().is_broken(op)
-    };
+    let is_syntax =
+        |op: Op, it: &Problem| it.category() == Category::Syntax || source.ir().is_broken(op);
     let wrong = problems
         .filter(|(op, range, it)| is_syntax(*op, it) && is_wanted(range))
         .map(|(_, range, it)| Unparsed { range, message: it.message });

@@ -44,7 +44,9 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
                 Contract::Bound(bound) if bound <= budget => continue,
                 Contract::Bound(bound) => {
                     let over = bound - budget;
-                    format!("the declared bound of {bound} bits is {over} over the {budget}-bit budget")
+                    format!(
+                        "the declared bound of {bound} bits is {over} over the {budget}-bit budget"
+                    )
                 }
                 Contract::Wrong => {
                     format!("{} is not an integer from 0 to {budget} (bits)", contract::NAME)

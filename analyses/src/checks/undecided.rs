@@ -84,7 +84,9 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
     for op in program.undecided() {
         let (at, what) = match (ir.op(op).kind, Flow::of(ir, op)) {
             (OpKind::FuncCall, _) => (op, "this call is unknown: calls are nested too deeply"),
-            (_, Flow::Reduce) => (op, "this reduction is unknown: it takes too many steps to compute"),
+            (_, Flow::Reduce) => {
+                (op, "this reduction is unknown: it takes too many steps to compute")
+            }
             (_, flow) if flow.is_loop() => {
                 (op, "this loop is unknown: its iterations take too many steps to compute")
             }

@@ -211,7 +211,10 @@ fn explain_result(program: &Program, op: Op, index: u32, noise: Noise) -> (Strin
         return (what, None);
     };
     let Some(growth) = model.growth(ir, op, rule) else {
-        return (format!("unknown: the noise rule of {name} needs an attribute that is missing"), None);
+        return (
+            format!("unknown: the noise rule of {name} needs an attribute that is missing"),
+            None,
+        );
     };
     if !model.is_carried(rule, index as usize) {
         return ("carries no noise: 0".to_owned(), None);

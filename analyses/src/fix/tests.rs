@@ -57,7 +57,10 @@ fn three_squarings_need_three() {
 }
 ";
     let (outcome, after) = mended(text);
-    assert_eq!(outcome.fix.map(|it| it.title), Some("Insert 3 reduce_noise (proven optimal)".into()));
+    assert_eq!(
+        outcome.fix.map(|it| it.title),
+        Some("Insert 3 reduce_noise (proven optimal)".into())
+    );
     assert_eq!(
         after,
         "func.func @f(%x: i5, %y: i5) -> i5 {

@@ -11,9 +11,8 @@ fn commands() -> Vec<String> {
     for it in fs::read_dir(format!("{root}/docs")).expect("the documentation") {
         let path = it.expect("a file").path();
         // The lists of messages quote texts, not commands.
-        let is_list = path
-            .file_name()
-            .is_some_and(|it| it.to_string_lossy().starts_with("messages"));
+        let is_list =
+            path.file_name().is_some_and(|it| it.to_string_lossy().starts_with("messages"));
         if !is_list && path.extension().is_some_and(|it| it == "md") {
             files.push(path.display().to_string());
         }

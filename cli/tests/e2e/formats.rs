@@ -534,8 +534,7 @@ fn statistics_count_the_codes() {
 fn statistics_say_what_proves_a_placement() {
     let folder = Folder::with(&[("c.mlir", TUTORIAL)]);
     let run = folder.run(&["--fix", "--statistics", "--output-format", "json-lines"]);
-    let proof =
-        "c.mlir: @tutorial: cost 3, proven lower bound 3; conflict cores prove 3 of it; disjoint cores: 3\n";
+    let proof = "c.mlir: @tutorial: cost 3, proven lower bound 3; conflict cores prove 3 of it; disjoint cores: 3\n";
     assert!(run.err.contains(proof), "{run:?}");
     let line = run.out.lines().find(|it| it.contains("\"placement\"")).expect("an object");
     let object: serde_json::Value = serde_json::from_str(line).expect("JSON");
@@ -560,8 +559,11 @@ fn a_long_chain_says_how_much_of_it_is_left_out() {
     let folder = Folder::with(&[("a.mlir", &text)]);
     let run = folder.run(&["a.mlir"]);
     let steps = run.out.lines().filter(|it| it.contains("╰─") && it.contains(": ")).count();
-    let left_out =
-        run.out.split_once("... ").and_then(|it| it.1.split_once(" steps not shown")).map(|it| it.0);
+    let left_out = run
+        .out
+        .split_once("... ")
+        .and_then(|it| it.1.split_once(" steps not shown"))
+        .map(|it| it.0);
     let left_out: usize = left_out.expect("a gap").parse().expect("a number");
     // %a is 12, and each add gives one more: 27 is the fifteenth.
     assert_eq!(steps + left_out, 16, "{}", run.out);

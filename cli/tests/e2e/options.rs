@@ -199,7 +199,10 @@ fn expectations() {
     let run = folder.run(&["--verify-diagnostics", "bad.mlir", "good.mlir"]);
     assert_eq!(
         (run.code, run.out.as_str()),
-        (1, "bad.mlir:7:8: error: unexpected error: %5: noise may reach 48 bits, 22 over the 26-bit budget\n")
+        (
+            1,
+            "bad.mlir:7:8: error: unexpected error: %5: noise may reach 48 bits, 22 over the 26-bit budget\n"
+        )
     );
     assert_eq!(folder.run(&["--verify-diagnostics=only-expected", "bad.mlir"]).code, 0);
     let run = folder.run(&["--verify-diagnostics", "--split-input-file", "split.mlir"]);

@@ -210,7 +210,8 @@ fn the_lines_around_keep_theirs_while_a_line_is_typed() {
     let all =
         json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
     for line in [3, 5] {
-        for typed in ["%9 = noisy.sub %0, %x : !noisy.i32", "foo bar", "\"t.a\"() : ()", "!x ^y ?"] {
+        for typed in ["%9 = noisy.sub %0, %x : !noisy.i32", "foo bar", "\"t.a\"() : ()", "!x ^y ?"]
+        {
             let mut client = Client::new();
             client.open(URI, &function("f", &ops));
             let around = |client: &mut Client| {
@@ -223,7 +224,12 @@ fn the_lines_around_keep_theirs_while_a_line_is_typed() {
             let mut version = 1;
             for (at, key) in typed.char_indices() {
                 version += 1;
-                client.change(URI, version, Some(range(line, at as u32, at as u32)), &key.to_string());
+                client.change(
+                    URI,
+                    version,
+                    Some(range(line, at as u32, at as u32)),
+                    &key.to_string(),
+                );
                 assert_eq!(around(&mut client), before, "{:?}", &typed[..=at]);
             }
         }

@@ -325,7 +325,8 @@ impl Reader<'_, '_> {
                 entries.iter().any(|(name, _)| self.env.interner.str(*name) == **said)
             });
             if let Some(name) = twice {
-                let message = format!("'{name}' belongs before the attribute dictionary, not in it");
+                let message =
+                    format!("'{name}' belongs before the attribute dictionary, not in it");
                 return Err(self.broken(Code::InvalidAttribute, span, message));
             }
         }

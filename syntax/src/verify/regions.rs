@@ -558,7 +558,10 @@ impl Verifier<'_> {
         }
         for (at, ty) in results.iter().enumerate() {
             if !self.can_reduce(op, at, *ty) {
-                let message = format!("a value of type '{}' cannot be reduced by this reduction", self.show(*ty));
+                let message = format!(
+                    "a value of type '{}' cannot be reduced by this reduction",
+                    self.show(*ty)
+                );
                 self.tell(op, Code::OperandType, message);
                 return;
             }

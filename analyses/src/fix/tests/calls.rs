@@ -446,7 +446,10 @@ func.func @main(%x: !noisy.i32) -> !noisy.i32 {
 fn callers_and_callees_are_placed_together() {
     // Executed, two in the caller are cheaper than one in the callee, which is run three times.
     let (outcome, after) = mended(SQUARES);
-    assert_eq!(outcome.fix.as_ref().map(|it| &*it.title), Some("Insert 2 reduce_noise (proven optimal)"));
+    assert_eq!(
+        outcome.fix.as_ref().map(|it| &*it.title),
+        Some("Insert 2 reduce_noise (proven optimal)")
+    );
     assert!(
         after.contains("%r1 = noisy.reduce_noise %1") && after.contains("@square(%r2)"),
         "{after}"
@@ -493,8 +496,7 @@ func.func @f(%x: !noisy.i32) -> !noisy.i32 {
     let document = Document::new(text);
     let [g, f] = document.ir().functions()[..] else { panic!() };
     let outcome = insert_reduces(&document, &[g], &Options::default()).unwrap();
-    let why =
-        "no placement is possible: %a on line 1 has at least 48 bits of noise, and at most 26 are allowed";
+    let why = "no placement is possible: %a on line 1 has at least 48 bits of noise, and at most 26 are allowed";
     assert_eq!(outcome.functions[0].verdict, Verdict::Refused(why.to_owned()));
     assert_eq!(outcome.fix, None);
     // Who calls can.
