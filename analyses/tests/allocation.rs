@@ -63,3 +63,29 @@ fn does_not_grow_with_the_file() {
         }
     }
 }
+
+/// A switch over a known value, with an error in every case.
+fn switch(n: usize) -> String {
+    let case = |k: usize| format!("  case {k} {{\n    scf.yield %undefined : i32\n  }}\n");
+    let cases: String = (0..n).map(case).collect();
+    format!(
+        "func.func @f() -> i32 {{\n  %i = arith.constant 1 : index\n  %0 = scf.index_switch %i -> i32\n{cases}  \
+         default {{\n    scf.yield %undefined : i32\n  }}\n  return %0 : i32\n}}\n"
+    )
+}
+
+#[test]
+fn a_switch_costs_in_proportion_to_its_cases() {
+    let allocated = |n: usize| {
+        let text = switch(n);
+        let mut found = 0;
+        let count =
+            allocation_counter::measure(|| found = Document::new(&text).diagnostics().len());
+        assert!(found > 0);
+        count.bytes_total
+    };
+    // Warms up what is made once.
+    allocated(10);
+    let (few, many) = (allocated(2_000), allocated(8_000));
+    assert!(many < 6 * few, "{few} bytes with 2000 cases, {many} with 8000");
+}

@@ -12,6 +12,7 @@
 pub(crate) mod names;
 mod position;
 pub(crate) mod seq;
+mod starts;
 
 use std::ops::Range;
 
@@ -22,6 +23,7 @@ use crate::{
     Value, dialect,
 };
 pub use seq::Iter as Items;
+pub(crate) use starts::Starts;
 
 /// An item of a region and, if it is an op, everything the IR knows of it.
 #[derive(Debug)]
@@ -203,6 +205,8 @@ pub struct Ir {
     pub(crate) root: Region,
     /// Where ops were read whose text was let go of.
     pub(crate) origins: rustc_hash::FxHashMap<Op, Span>,
+    /// Where regions start in ops that have many.
+    pub(crate) starts: starts::Starts,
 }
 
 impl Ir {

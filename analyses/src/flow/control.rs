@@ -72,7 +72,7 @@ pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
         _ => return true,
     };
     let Some(at) = way(ir, op, index).checked_sub(1) else { return true };
-    let case = cases(ir, op, name).and_then(|it| it.get(at).copied());
+    let case = case(ir, op, name, at);
     let unused = 128 - width;
     case.is_none_or(|it| (lo..=hi).contains(&(it << unused >> unused)))
 }
@@ -87,7 +87,12 @@ fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
             cases(ir, op, "case_values").is_none_or(|it| taken(&it, decider) == index)
         }
         OpKind::ScfIndexSwitch => {
-            cases(ir, op, "cases").is_none_or(|it| taken(&it, decider) == way(ir, op, index))
+            let Some(at) = way(ir, op, index).checked_sub(1) else {
+                return cases(ir, op, "cases").is_none_or(|it| taken(&it, decider) == 0);
+            };
+            // The others are looked at for a case that fits only: all cases are asked about one by one.
+            case(ir, op, "cases", at).is_none_or(|it| it == decider)
+                && cases_before(ir, op, at).all(|it| it != decider)
         }
         _ => true,
     }
@@ -106,6 +111,22 @@ pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
 /// Where a switch goes: 0 is the default, then the cases.
 fn taken(cases: &[i128], decider: i128) -> usize {
     cases.iter().position(|&it| it == decider).map_or(0, |it| it + 1)
+}
+
+/// The number of one case of a switch.
+fn case(ir: &Ir, op: Op, name: &str, at: usize) -> Option<i128> {
+    match ir.interner.attr_data(ir.attr(op, name)?) {
+        AttrData::DenseArray { values, .. } => match ir.interner.attr_data(*values.get(at)?) {
+            AttrData::Int { value, .. } => Some(*value),
+            _ => None,
+        },
+        _ => cases(ir, op, name)?.get(at).copied(),
+    }
+}
+
+/// The numbers of the cases of an `scf.index_switch` before one.
+fn cases_before(ir: &Ir, op: Op, at: usize) -> impl Iterator<Item = i128> {
+    (0..at).map_while(move |it| case(ir, op, "cases", it))
 }
 
 /// The numbers of the cases of a switch.

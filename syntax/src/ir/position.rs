@@ -30,14 +30,7 @@ impl Ir {
     /// Where the inside of a region starts in the file, in bytes.
     pub fn region_start(&self, region: Region) -> usize {
         let Some(parent) = self.region(region).parent else { return 0 };
-        let mut at = self.start(parent);
-        for &(own, it) in &self.op(parent).regions {
-            if it == region {
-                return at + own as usize;
-            }
-            at += self.region_len(it);
-        }
-        at
+        self.start(parent) + self.start_in(parent, region)
     }
 
     /// Turns a span of an op's own text into a range of the file, in bytes.

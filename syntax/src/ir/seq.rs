@@ -109,6 +109,7 @@ fn update(ir: &mut Ir, op: Op, own: u32) {
     let Link { left, right, .. } = *link(ir, op);
     let (l, r) = (*link(ir, left), *link(ir, right));
     let far = r.far.max(sum.far.saturating_sub(r.bytes));
+    ir.starts.forget();
     let it = &mut ir.ops[op.index()].link;
     it.bytes = own + l.bytes + r.bytes;
     it.count = 1 + l.count + r.count;
@@ -224,6 +225,7 @@ fn root_of(ir: &Ir, region: Region) -> Op {
 }
 
 fn set_root(ir: &mut Ir, region: Region, root: Op) {
+    ir.starts.forget();
     if root != NONE {
         ir.ops[root.index()].link.up = NONE;
     }

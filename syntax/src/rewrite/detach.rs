@@ -25,6 +25,7 @@ impl Default for Ir {
             interner: Interner::default(),
             root: Region::from_index(0),
             origins: rustc_hash::FxHashMap::default(),
+            starts: crate::ir::Starts::default(),
         };
         ir.root = ir.new_region(None);
         ir

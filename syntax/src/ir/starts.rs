@@ -1,0 +1,112 @@
+//! Where regions start in ops that have many of them, such as an `scf.index_switch` of 100,000 cases.
+//!
+//! *Law.* What is answered is the sum of the lengths of the regions before, as of now: any change of a length in the document forgets all sums.
+//! *Cost.* The first question about an op after a change is linear in its regions, each further one constant.
+
+use std::sync::{Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use crate::entity::{Op, Region};
+use crate::ir::Ir;
+
+/// Ops with fewer regions are summed up each time.
+const MANY: usize = 16;
+
+/// Sums of lengths, made when they are asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Starts(Mutex<FxHashMap<Region, Start>>);
+
+/// How many regions of its op stand before a region, and how long they are together, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Start {
+    index: usize,
+    before: usize,
+}
+
+impl Starts {
+    /// A length changed.
+    pub(crate) fn forget(&mut self) {
+        let it = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if !it.is_empty() {
+            *it = FxHashMap::default();
+        }
+    }
+}
+
+impl Ir {
+    /// Where the inside of a region starts, in bytes from the start of the op that has it.
+    pub(crate) fn start_in(&self, op: Op, region: Region) -> usize {
+        let regions = &self.op(op).regions;
+        if regions.len() < MANY {
+            return self.summed(op, region);
+        }
+        let mut starts = self.starts.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // The list of regions may be another while all lengths are what they were.
+        let find = |starts: &FxHashMap<Region, Start>| {
+            let at = *starts.get(&region)?;
+            let own = regions.get(at.index).filter(|it| it.1 == region)?.0;
+            Some(at.before + own as usize)
+        };
+        if let Some(it) = find(&starts) {
+            return it;
+        }
+        let mut before = 0;
+        for (index, &(_, it)) in regions.iter().enumerate() {
+            starts.insert(it, Start { index, before });
+            before += self.region_len(it);
+        }
+        find(&starts).unwrap_or(before)
+    }
+
+    /// As [`Ir::start_in`], region by region.
+    fn summed(&self, op: Op, region: Region) -> usize {
+        let mut at = 0;
+        for &(own, it) in &self.op(op).regions {
+            if it == region {
+                return at + own as usize;
+            }
+            at += self.region_len(it);
+        }
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{OpKind, Source};
+
+    #[test]
+    fn starts_are_sums_after_any_edit() {
+        let mut text = "func.func @f(%i: index) {\n  scf.index_switch %i\n".to_owned();
+        for case in 0..40 {
+            text += &format!("  case {case} {{\n    \"a.b\"() : () -> ()\n    scf.yield\n  }}\n");
+        }
+        text += "  default {\n  }\n  return\n}\n";
+        let mut source = Source::new(&text);
+        // Fixed seed: the same edits in each run.
+        let mut seed = 7_u64;
+        let mut random = |n: usize| {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % n
+        };
+        let pieces = ["", " ", "\n", "}", "{", "case 7 {\n}\n", "// c\n", "\"x.y\"() : () -> ()\n"];
+        let mut n_checked = 0;
+        for _ in 0..400 {
+            let len = source.text().len_bytes();
+            let from = random(len + 1);
+            let to = (from + random(12)).min(len);
+            let _ = source.edit(from..to, pieces[random(pieces.len())]);
+            let ir = source.ir();
+            ir.walk(ir.root(), &mut |op| {
+                for &(_, region) in &ir.op(op).regions {
+                    assert_eq!(ir.start_in(op, region), ir.summed(op, region));
+                    n_checked += usize::from(ir.op(op).kind == OpKind::ScfIndexSwitch);
+                }
+            });
+        }
+        assert!(n_checked > 500, "{n_checked}");
+    }
+}
