@@ -530,7 +530,7 @@ impl Body {
     }
 
     /// When the inside of a scope runs: a union of conjunctions, or too many of them.
-    pub(crate) fn pieces(&self, scope: Option<u32>) -> Option<Vec<Vec<&Constraint>>> {
+    pub fn pieces(&self, scope: Option<u32>) -> Option<Vec<Vec<&Constraint>>> {
         let mut out: Vec<Vec<&Constraint>> = vec![Vec::new()];
         let mut around: Vec<u32> = self.scopes_around(scope).collect();
         around.reverse();

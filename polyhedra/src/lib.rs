@@ -12,6 +12,7 @@ mod number;
 mod rows;
 mod search;
 mod set;
+mod shadow;
 mod system;
 
 pub use budget::{Budget, Stop};

@@ -25,6 +25,7 @@ const TABLES: &[&[PassInfo]] = &[
     affine::jam::PASSES,
     affine::normalize::PASSES,
     affine::permute::PASSES,
+    affine::schedule::PASSES,
     affine::tile::PASSES,
     affine::unroll::PASSES,
     canonicalize::PASSES,

@@ -8,5 +8,6 @@ pub(super) mod jam;
 mod legal;
 pub(super) mod normalize;
 pub(super) mod permute;
+pub(super) mod schedule;
 pub(super) mod tile;
 pub(super) mod unroll;

@@ -1,0 +1,109 @@
+//! What is worth while: which loop stands innermost, whether tiles use again what would have left the caches.
+//!
+//! A model of one thread with caches and vectors. In the innermost loop each access that stays where it is or goes on by one element is cheap; one that
+//! jumps costs a cache line, less if tiles keep lines near; a store that stays is a sum, whose additions wait for each other.
+//! Tiles pay where an access meets the same elements again in an outer loop, and its memref is larger than a cache.
+
+use noisy_loops::{Body, Form, Term};
+use noisy_syntax::{Dim, Ir, TypeData};
+
+use super::farkas::complement;
+use super::nest::Nest;
+
+const NEXT: i64 = 1;
+const SUM: i64 = 10;
+const JUMP: i64 = 20;
+const NEAR_JUMP: i64 = 8;
+
+/// The coefficients of a subscript in the variables of a statement; `None` if it has quotients.
+fn coefficients(form: &Form, path: &[u32]) -> Option<Vec<i128>> {
+    let mut out = vec![0; path.len()];
+    for &(term, by) in &form.terms {
+        match term {
+            Term::Iv(at) => {
+                if let Some(place) = path.iter().position(|it| *it == at) {
+                    out[place] = by;
+                }
+            }
+            Term::Quotient(_) | Term::Step(_) => return None,
+            Term::Symbol(_) | Term::Local(_) => {}
+        }
+    }
+    Some(out)
+}
+
+/// The subscripts of an access as rows over the variables of its statement.
+fn subscripts(body: &Body, access: usize, n_outer: usize) -> Option<Vec<Vec<i128>>> {
+    let it = &body.accesses[access];
+    let path = &body.loops_around(it.scope)[n_outer..];
+    it.element.as_ref().ok()?.iter().map(|form| coefficients(form, path)).collect()
+}
+
+/// What one step of a statement in this direction costs.
+pub(super) fn step_cost(
+    body: &Body,
+    nest: &Nest,
+    statement: usize,
+    direction: &[i128],
+    is_tiled: bool,
+) -> i64 {
+    let jump = if is_tiled { NEAR_JUMP } else { JUMP };
+    let mut out = 0;
+    for &access in &nest.statements[statement].accesses {
+        let is_store = body.accesses[access].is_store;
+        let Some(rows) = subscripts(body, access, nest.n_outer) else {
+            out += jump;
+            continue;
+        };
+        let moves: Vec<i128> =
+            rows.iter().map(|row| row.iter().zip(direction).map(|(a, b)| a * b).sum()).collect();
+        let (last, outer) = match moves.split_last() {
+            Some((last, outer)) => (*last, outer),
+            None => (0, &[][..]),
+        };
+        out += match (outer.iter().all(|it| *it == 0), last) {
+            (true, 0) if is_store => SUM,
+            (true, 0) => 0,
+            (true, 1 | -1) => NEXT,
+            _ => jump,
+        };
+    }
+    out
+}
+
+/// Whether some access of a statement meets elements again other than from one step to the next in this direction, in a memref
+/// of more bytes than a cache holds.
+pub(super) fn is_reused(
+    ir: &Ir,
+    body: &Body,
+    nest: &Nest,
+    statement: usize,
+    innermost: &[i128],
+    cache: i128,
+) -> bool {
+    let n = nest.statements[statement].ivs.len();
+    nest.statements[statement].accesses.iter().any(|&access| {
+        let Some(rows) = subscripts(body, access, nest.n_outer) else { return false };
+        let Some(same) = complement(&rows, n) else { return false };
+        let is_parallel =
+            |a: &[i128]| (0..n).all(|i| (0..n).all(|j| a[i] * innermost[j] == a[j] * innermost[i]));
+        same.iter().any(|it| !is_parallel(it)) && size(ir, body, access) > cache
+    })
+}
+
+/// The size of the memref of an access in bytes; large if that is not known.
+fn size(ir: &Ir, body: &Body, access: usize) -> i128 {
+    let TypeData::MemRef { dims: Some(dims), element, .. } =
+        ir.interner.type_data(ir.value(body.accesses[access].place.view).ty)
+    else {
+        return i128::MAX;
+    };
+    let width = match ir.interner.type_data(*element) {
+        TypeData::Int { width, .. } => i128::from(*width).max(8) / 8,
+        _ => 8,
+    };
+    dims.iter().fold(width, |size, it| match it {
+        Dim::Fixed(n) => size.saturating_mul(i128::from(*n)),
+        _ => i128::MAX,
+    })
+}

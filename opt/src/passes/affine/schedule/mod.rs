@@ -1,0 +1,187 @@
+//! `affine-schedule`: nests in an order that uses caches and vectors better, where that is worth while and provably the same.
+//!
+//! | step | file |
+//! |---|---|
+//! | a nest as statements with domains and dependences | `nest.rs` |
+//! | rows of a schedule, by Farkas' lemma and an integer program each | `farkas.rs` |
+//! | bands, components; each row held exactly against each dependence | `plan.rs` |
+//! | what is worth while | `cost.rs` |
+//! | tiles, loops, bounds, guards | `scan.rs` |
+//! | ops | `emit.rs` |
+//!
+//! *Law.* Instances that depend on each other keep their order, and each does what it did: results are equal bit for bit. A nest that is not
+//! understood, or for which nothing better is found, stays as it is.
+
+mod cost;
+mod emit;
+mod farkas;
+mod nest;
+mod plan;
+mod scan;
+
+use std::fmt::Write as _;
+
+use noisy_loops::{Body, Legality};
+use noisy_syntax::{Ir, Op, OpKind};
+
+use super::legal;
+use crate::diagnostics::place_of;
+use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
+use crate::rewrite::preorder;
+use nest::{Nest, nest};
+use plan::{Node, Plan};
+use scan::Sizes;
+
+pub(in crate::passes) const PASSES: &[PassInfo] = &[
+    PassInfo {
+        name: "affine-schedule",
+        class: "AffineSchedule",
+        anchor: Some("func.func"),
+        summary: "Reorder, skew and tile affine loop nests by an integer program",
+        options: &[
+            OptionInfo {
+                name: "cache-size",
+                default: "256",
+                kind: OptionKind::Int,
+                summary: "Memrefs up to this size in KiB are not tiled for",
+            },
+            OptionInfo {
+                name: "tile-size",
+                default: "32",
+                kind: OptionKind::Int,
+                summary: "Size of tiles of loops that do not become innermost",
+            },
+            OptionInfo {
+                name: "inner-tile-size",
+                default: "256",
+                kind: OptionKind::Int,
+                summary: "Size of tiles of loops that become innermost",
+            },
+        ],
+        run,
+    },
+    PassInfo {
+        name: "print-schedule",
+        class: "PrintSchedule",
+        anchor: Some("func.func"),
+        summary: "Print the bands that affine-schedule finds, on stderr",
+        options: &[],
+        run: print,
+    },
+];
+
+/// The outermost loops of a function, wherever they stand.
+fn roots(ir: &Ir, function: Op) -> Vec<Op> {
+    let mut all = Vec::new();
+    for &(_, region) in &ir.op(function).regions {
+        all.extend(preorder(ir, region));
+    }
+    let is_outermost = |it: &Op| {
+        let mut at = ir.parent_op(*it);
+        while let Some(parent) = at {
+            match ir.op(parent).kind {
+                OpKind::AffineFor | OpKind::AffineIf | OpKind::AffineParallel => return false,
+                _ => at = ir.parent_op(parent),
+            }
+        }
+        true
+    };
+    all.into_iter().filter(|&it| ir.op(it).kind == OpKind::AffineFor).filter(is_outermost).collect()
+}
+
+/// Each nest of a function with its schedule, if one is found.
+fn each_plan(
+    ir: &Ir,
+    function: Op,
+    body: &Body,
+    legality: &Legality<'_>,
+    mut visit: impl FnMut(&Nest, &Plan, &[nest::Edge<'_>]),
+) {
+    for root in roots(ir, function) {
+        let Some(nest) = nest(ir, body, legality, root) else { continue };
+        let edges = nest.edges(legality.dependences());
+        if let Some(plan) = plan::plan(&nest, &edges) {
+            visit(&nest, &plan, &edges);
+        }
+    }
+}
+
+fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    let size = |name: &str| {
+        let size = options.int(name).unwrap_or(32);
+        i32::try_from(size).ok().filter(|it| *it > 0).map(i128::from)
+    };
+    let (Some(others), Some(innermost)) = (size("tile-size"), size("inner-tile-size")) else {
+        return Err(Failure(Some("sizes of tiles are positive".to_owned())));
+    };
+    let cache = i128::from(options.int("cache-size").unwrap_or(256).max(0)) * 1024;
+    let sizes = Sizes { cache, innermost, others };
+    let mut found = Vec::new();
+    {
+        let ir = &*cx.ir;
+        let body = Body::new(ir, op);
+        let legality = legal::legality(&body);
+        each_plan(ir, op, &body, &legality, |nest, plan, edges| {
+            if let Some(code) = scan::scan(ir, &body, nest, plan, edges, sizes) {
+                let n_rows = plan.rows.iter().map(Vec::len).max().unwrap_or(0);
+                found.push((nest.clone(), code, 2 * n_rows + nest.params.len()));
+            }
+        });
+    }
+    cx.count("num-scheduled - Number of nests that were reordered", found.len());
+    for (nest, code, n_columns) in found {
+        emit::emit(cx.ir, &nest, &code, n_columns);
+    }
+    Ok(())
+}
+
+fn print(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let ir = &*cx.ir;
+    let body = Body::new(ir, op);
+    let legality = legal::legality(&body);
+    let mut out = String::new();
+    each_plan(ir, op, &body, &legality, |nest, plan, _| {
+        let _ = writeln!(out, "nest{}:", line(cx, nest.root));
+        for node in &plan.root {
+            node_text(&mut out, nest, plan, node, 1);
+        }
+    });
+    super::super::printers::say(&out);
+    Ok(())
+}
+
+/// Where an op was read, in words.
+fn line(cx: &Context<'_>, op: Op) -> String {
+    place_of(cx.ir, op).map_or(String::new(), |at| format!(" at byte {at}"))
+}
+
+fn node_text(out: &mut String, nest: &Nest, plan: &Plan, node: &Node, depth: usize) {
+    let pad = "  ".repeat(depth);
+    let _ = writeln!(out, "{pad}band of {}:", node.end - node.start);
+    for &it in &node.members {
+        let rows = &plan.rows[it][node.start..node.end];
+        let text: Vec<String> = rows.iter().map(|row| row_text(row)).collect();
+        let n = nest.statements[it].ivs.len();
+        let _ = writeln!(out, "{pad}  S{it} under {n} loops: ({})", text.join(", "));
+    }
+    for inner in &node.inner {
+        node_text(out, nest, plan, inner, depth + 1);
+    }
+}
+
+/// A row over i0, i1, ..., the variables of the loops around from outside.
+fn row_text(row: &[i128]) -> String {
+    let mut out = String::new();
+    let (constant, coefficients) = row.split_last().map_or((0, &[][..]), |it| (*it.0, it.1));
+    let terms = coefficients.iter().enumerate().filter(|it| *it.1 != 0);
+    for (at, &by) in terms {
+        let sign = if out.is_empty() { "" } else { " + " };
+        let factor = if by == 1 { String::new() } else { format!("{by} ") };
+        let _ = write!(out, "{sign}{factor}i{at}");
+    }
+    if constant != 0 || out.is_empty() {
+        let sign = if out.is_empty() { "" } else { " + " };
+        let _ = write!(out, "{sign}{constant}");
+    }
+    out
+}

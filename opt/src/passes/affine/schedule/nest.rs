@@ -1,0 +1,271 @@
+//! A nest as statements: what runs together, in which iterations, and who must come before whom.
+//!
+//! A *statement* is a run of ops between loops that writes memory; it runs once for each point of its *domain*, the integer points of a
+//! conjunction over the variables of the loops around (up to the root of the nest) and parameters. A nest that is not made of such
+//! statements, with loops of step 1 and guards, is not taken.
+
+use noisy_loops::{Body, Form, Instances, Legality, Term};
+use noisy_syntax::{Block, Def, Ir, Op, OpKind, Traits, Value};
+use rustc_hash::FxHashSet;
+
+use super::super::for_loop::For;
+use crate::effects;
+use crate::rewrite::operands;
+
+/// A row over the variables of a statement, then the parameters of the nest, then the constant.
+pub(super) type Row = Vec<i128>;
+
+/// A run of ops.
+#[derive(Clone, Debug)]
+pub(super) struct Statement {
+    /// The ops, in order.
+    pub(super) ops: Vec<Op>,
+    /// The variables of the loops around, from the root of the nest inwards.
+    pub(super) ivs: Vec<Value>,
+    /// When it runs: rows that are not negative.
+    pub(super) domain: Vec<Row>,
+    /// Its accesses, as the body numbers them.
+    pub(super) accesses: Vec<usize>,
+}
+
+/// A nest.
+#[derive(Clone, Debug)]
+pub(super) struct Nest {
+    pub(super) root: Op,
+    pub(super) statements: Vec<Statement>,
+    /// Values that are the same in the whole nest.
+    pub(super) params: Vec<Value>,
+    /// How many loops stand around the root.
+    pub(super) n_outer: usize,
+}
+
+/// A dependence between statements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edge<'a> {
+    pub(super) source: usize,
+    pub(super) target: usize,
+    pub(super) pairs: &'a Instances,
+}
+
+/// A constraint of a domain, over terms.
+struct Walk<'a> {
+    ir: &'a Ir,
+    body: &'a Body,
+    root: For,
+    /// Runs of ops with writes, each with its loops.
+    runs: Vec<Vec<Op>>,
+}
+
+/// More statements than this are not scheduled.
+const MOST_STATEMENTS: usize = 40;
+
+/// The nest of a loop, if it is one.
+pub(super) fn nest(ir: &Ir, body: &Body, legality: &Legality<'_>, root: Op) -> Option<Nest> {
+    let mut walk = Walk { ir, body, root: For::of(ir, root)?, runs: Vec::new() };
+    walk.loop_(&walk.root.clone())?;
+    let n_outer = body.loops[legality.loop_of(root)? as usize].depth as usize - 1;
+    if walk.runs.is_empty() || walk.runs.len() > MOST_STATEMENTS {
+        return None;
+    }
+    let mut params = Vec::new();
+    let mut made = Vec::new();
+    for run in &walk.runs {
+        made.push(walk.statement(run, legality, n_outer, &mut params)?);
+    }
+    // Parameters are known now: rows get their columns.
+    let statements = made.into_iter().map(|(ops, ivs, rows, accesses)| {
+        let domain = rows.iter().map(|(of_ivs, of_params, constant)| {
+            let mut row = of_ivs.clone();
+            row.extend(params.iter().map(|it| {
+                of_params.iter().filter(|(value, _)| value == it).map(|it| it.1).sum::<i128>()
+            }));
+            row.push(*constant);
+            row
+        });
+        Statement { ops, ivs, domain: domain.collect(), accesses }
+    });
+    let statements = statements.collect();
+    Some(Nest { root, statements, params, n_outer })
+}
+
+type RawRow = (Vec<i128>, Vec<(Value, i128)>, i128);
+type Raw = (Vec<Op>, Vec<Value>, Vec<RawRow>, Vec<usize>);
+
+impl Walk<'_> {
+    fn loop_(&mut self, it: &For) -> Option<()> {
+        (it.inits.is_empty() && it.step == 1).then_some(())?;
+        self.block(it.body)
+    }
+
+    fn block(&mut self, block: Block) -> Option<()> {
+        let ir = self.ir;
+        let mut run = Vec::new();
+        for op in ir.block_ops(block) {
+            let data = ir.op(op);
+            match data.kind {
+                OpKind::AffineFor => {
+                    self.end_run(&mut run);
+                    self.loop_(&For::of(ir, op)?)?;
+                }
+                OpKind::AffineIf => {
+                    self.end_run(&mut run);
+                    let [(_, yes), (_, no)] = data.regions[..] else { return None };
+                    let is_plain = data.results.is_empty() && ir.items(no).next().is_none();
+                    let [inside] = ir.blocks(yes)[..] else { return None };
+                    is_plain.then_some(())?;
+                    self.block(inside)?;
+                }
+                OpKind::AffineLoad
+                | OpKind::AffineStore
+                | OpKind::MemrefLoad
+                | OpKind::MemrefStore => run.push(op),
+                kind if kind.has(Traits::TERMINATOR) => {}
+                _ => {
+                    let is_plain = data.regions.is_empty()
+                        && ir.extra(op).successors.is_empty()
+                        && effects::is_free_of_effects(ir, op);
+                    is_plain.then_some(())?;
+                    run.push(op);
+                }
+            }
+        }
+        self.end_run(&mut run);
+        Some(())
+    }
+
+    fn end_run(&mut self, run: &mut Vec<Op>) {
+        let run = std::mem::take(run);
+        let is_store =
+            |it: &Op| matches!(self.ir.op(*it).kind, OpKind::AffineStore | OpKind::MemrefStore);
+        if run.iter().any(is_store) {
+            self.runs.push(run);
+        }
+    }
+
+    /// The data of a run: pure ops of runs around that it reads come first.
+    fn statement(
+        &self,
+        run: &[Op],
+        legality: &Legality<'_>,
+        n_outer: usize,
+        params: &mut Vec<Value>,
+    ) -> Option<Raw> {
+        let body = self.body;
+        let accesses: Vec<usize> =
+            (0..body.accesses.len()).filter(|&it| run.contains(&body.accesses[it].op)).collect();
+        let first = *accesses.first()?;
+        let scope = body.accesses[first].scope;
+        let path = &legality.path(first)[n_outer..];
+        let ivs: Vec<Value> =
+            path.iter().map(|&it| body.loops[it as usize].iv).collect::<Option<_>>()?;
+        let mut ops = Vec::new();
+        let mut seen = FxHashSet::default();
+        for &op in run {
+            self.take(op, run, &ivs, &mut ops, &mut seen, 0)?;
+        }
+        let [piece] = &body.pieces(scope)?[..] else { return None };
+        // What holds around the nest holds.
+        let is_root = |it: u32| body.scopes[it as usize].op == self.root.op;
+        let root = body.scopes_around(scope).find(|it| is_root(*it))?;
+        let around = body.pieces(body.scopes[root as usize].parent)?;
+        let n_around = around.first().map_or(0, Vec::len);
+        let mut rows = Vec::new();
+        for it in &piece[n_around..] {
+            let form = self.row(&it.form, path, params)?;
+            if it.is_equality {
+                let negated = form.1.iter().map(|it| (it.0, -it.1)).collect();
+                rows.push((form.0.iter().map(|it| -it).collect(), negated, -form.2));
+            }
+            rows.push(form);
+        }
+        Some((ops, ivs, rows, accesses))
+    }
+
+    /// Takes an op and, before it, what it reads.
+    fn take(
+        &self,
+        op: Op,
+        run: &[Op],
+        ivs: &[Value],
+        ops: &mut Vec<Op>,
+        seen: &mut FxHashSet<Op>,
+        depth: usize,
+    ) -> Option<()> {
+        if !seen.insert(op) {
+            return Some(());
+        }
+        // Chains of what is computed around the run are short.
+        (depth < 100).then_some(())?;
+        for value in operands(self.ir, op) {
+            if ivs.contains(&value) || self.is_outside(value) {
+                continue;
+            }
+            let Def::Result(definer, _) = self.ir.value(value).def else { return None };
+            let is_pure = effects::is_free_of_effects(self.ir, definer)
+                && self.ir.op(definer).regions.is_empty();
+            if !run.contains(&definer) {
+                is_pure.then_some(())?;
+                self.take(definer, run, ivs, ops, seen, depth + 1)?;
+            }
+        }
+        ops.push(op);
+        Some(())
+    }
+
+    fn is_outside(&self, value: Value) -> bool {
+        effects::is_outside(self.ir, value, self.ir.block(self.root.body).region)
+    }
+
+    /// A form over the variables of the nest and parameters.
+    fn row(&self, form: &Form, path: &[u32], params: &mut Vec<Value>) -> Option<RawRow> {
+        let mut of_ivs = vec![0; path.len()];
+        let mut of_params = Vec::new();
+        for &(term, by) in &form.terms {
+            let value = match term {
+                Term::Iv(at) => match path.iter().position(|it| *it == at) {
+                    Some(place) => {
+                        of_ivs[place] = by;
+                        continue;
+                    }
+                    None => self.body.loops[at as usize].iv?,
+                },
+                Term::Symbol(value) | Term::Local(value) => value,
+                Term::Step(_) | Term::Quotient(_) => return None,
+            };
+            self.is_outside(value).then_some(())?;
+            if !params.contains(&value) {
+                params.push(value);
+            }
+            of_params.push((value, by));
+        }
+        Some((of_ivs, of_params, form.constant))
+    }
+}
+
+impl Nest {
+    /// The dependences between statements that the loops around the nest do not carry; those inside of one run of a statement are left out.
+    pub(super) fn edges<'a>(&self, all: &'a [Instances]) -> Vec<Edge<'a>> {
+        let of =
+            |access: usize| self.statements.iter().position(|it| it.accesses.contains(&access));
+        let mut out = Vec::new();
+        for pairs in all {
+            if pairs.level <= self.n_outer {
+                continue;
+            }
+            let (Some(source), Some(target)) = (of(pairs.source), of(pairs.target)) else {
+                continue;
+            };
+            if source != target || pairs.level <= pairs.n_common {
+                out.push(Edge { source, target, pairs });
+            }
+        }
+        out
+    }
+
+    /// A function of the variables of a statement and a constant, as a time of its accesses.
+    pub(super) fn time(&self, row: &[i128]) -> Vec<i128> {
+        let mut out = vec![0; self.n_outer];
+        out.extend(row);
+        out
+    }
+}

@@ -1,0 +1,487 @@
+//! From a schedule to loops: which loops there are, and their bounds.
+//!
+//! *Space.* All statements of a nest share the columns: rows of the schedule (y), tiles (z, with `size z <= y <= size z + size - 1`),
+//! parameters. The points of a statement are those of its domain, its variables being what its rows say: as many rows as it has variables
+//! have an integer inverse, else the nest is not taken.
+//!
+//! *Loops.* Bounds of a loop come from the shadow of the points along all that is not scanned yet. Where several statements share a loop, a bound is one
+//! that holds for all of them, moved as far as it must be; what it does not say of a statement is a guard of that
+//! statement. Statements share a loop over points only as long as they depend on each other in a circle.
+//!
+//! *Law.* Each statement runs exactly for its points: each row of them is a bound or a guard, or follows from these.
+
+use noisy_loops::{Body, Condition, Differs};
+use noisy_polyhedra::{Budget, Conjunction};
+use noisy_syntax::Ir;
+
+use super::cost;
+use super::nest::{Edge, Nest};
+use super::plan::{Node, Plan, components};
+
+/// What a nest becomes.
+#[derive(Clone, Debug)]
+pub(super) enum Code {
+    /// A loop over a column; rows that are not negative bound it.
+    Loop { column: usize, low: Vec<Vec<i128>>, high: Vec<Vec<i128>>, body: Vec<Code> },
+    /// What only runs where these rows are not negative.
+    Guard { rows: Vec<Vec<i128>>, body: Vec<Code> },
+    /// A statement; a row for each of its variables.
+    Run { statement: usize, ivs: Vec<Vec<i128>> },
+}
+
+/// Sizes of tiles: of the loop that becomes the innermost one, and of others; of the cache that they are for, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub(super) cache: i128,
+    pub(super) innermost: i128,
+    pub(super) others: i128,
+}
+
+/// Longer shadows are not searched.
+const MOST_ROWS: usize = 150;
+
+/// Loops for a plan, or `None` if there are none that are better than those there are, or known to be right.
+pub(super) fn scan(
+    ir: &Ir,
+    body: &Body,
+    nest: &Nest,
+    plan: &Plan,
+    edges: &[Edge<'_>],
+    sizes: Sizes,
+) -> Option<Vec<Code>> {
+    let n_rows = plan.rows.iter().map(Vec::len).max()?;
+    // Each row of a band at the top may be tiled once.
+    let n_columns = 2 * n_rows + nest.params.len();
+    let mut scan = Scan {
+        ir,
+        body,
+        nest,
+        plan,
+        edges,
+        sizes,
+        n_rows,
+        n_columns,
+        points: Vec::new(),
+        ivs: Vec::new(),
+        known: vec![Conjunction::new(n_columns); nest.statements.len()],
+        pending: vec![Vec::new(); nest.statements.len()],
+        is_better: false,
+        budget: Budget::new(400_000_000),
+    };
+    for statement in 0..nest.statements.len() {
+        let (points, ivs) = scan.points_of(statement)?;
+        scan.points.push(points);
+        scan.ivs.push(ivs);
+    }
+    for statement in 0..nest.statements.len() {
+        // What no loop can say.
+        let of_params = scan.points[statement].inequalities().iter();
+        let of_params = of_params.filter(|row| !scan.is_of_loops(row)).cloned();
+        scan.pending[statement] = of_params.collect();
+    }
+    let mut out = Vec::new();
+    for node in &plan.root {
+        scan.node(node, &node.members, Vec::new(), true, &mut out)?;
+    }
+    scan.is_better.then_some(out)
+}
+
+/// Lower and upper bounds of a column: rows that are not negative.
+type Bounds = (Vec<Vec<i128>>, Vec<Vec<i128>>);
+
+struct Scan<'a> {
+    ir: &'a Ir,
+    body: &'a Body,
+    nest: &'a Nest,
+    plan: &'a Plan,
+    edges: &'a [Edge<'a>],
+    sizes: Sizes,
+    n_rows: usize,
+    n_columns: usize,
+    /// The points of each statement.
+    points: Vec<Conjunction>,
+    /// The variables of each statement as rows.
+    ivs: Vec<Vec<Vec<i128>>>,
+    /// What loops and guards around say, by statement.
+    known: Vec<Conjunction>,
+    /// What they do not say yet but must.
+    pending: Vec<Vec<Vec<i128>>>,
+    is_better: bool,
+    budget: Budget,
+}
+
+impl Scan<'_> {
+    fn tile_of(&self, row: usize) -> usize {
+        self.n_rows + row
+    }
+
+    /// Whether a row reads anything but parameters.
+    fn is_of_loops(&self, row: &[i128]) -> bool {
+        row[..2 * self.n_rows].iter().any(|it| *it != 0)
+    }
+
+    /// A conjunction without rows of parameters alone, which no loop around enforces.
+    fn of_loops(&self, it: &Conjunction) -> Conjunction {
+        let mut out = Conjunction::new(self.n_columns);
+        for row in it.inequalities().iter().filter(|it| self.is_of_loops(it)) {
+            out.at_least(row.clone());
+        }
+        for row in it.equalities() {
+            out.equal(row.clone());
+        }
+        out
+    }
+
+    /// The points of a statement over all columns, and its variables.
+    fn points_of(&self, statement: usize) -> Option<(Conjunction, Vec<Vec<i128>>)> {
+        let rows = &self.plan.rows[statement];
+        let it = &self.nest.statements[statement];
+        let n = it.ivs.len();
+        let width = self.n_columns + 1;
+        let (chosen, inverse) = inverse(rows, n)?;
+        // iv = inverse (y - constant)
+        let mut ivs = Vec::new();
+        for line in &inverse {
+            let mut row = vec![0_i128; width];
+            for (&at, &by) in chosen.iter().zip(line) {
+                row[at] = row[at].checked_add(by)?;
+                row[width - 1] = row[width - 1].checked_sub(by.checked_mul(rows[at][n])?)?;
+            }
+            ivs.push(row);
+        }
+        // A row over variables of the statement, parameters, constant.
+        let over = |row: &[i128]| -> Option<Vec<i128>> {
+            let mut out = vec![0_i128; width];
+            for (by, iv) in row[..n].iter().zip(&ivs) {
+                for (out, it) in out.iter_mut().zip(iv) {
+                    *out = out.checked_add(it.checked_mul(*by)?)?;
+                }
+            }
+            for (at, by) in row[n..row.len() - 1].iter().enumerate() {
+                out[2 * self.n_rows + at] = out[2 * self.n_rows + at].checked_add(*by)?;
+            }
+            out[width - 1] = out[width - 1].checked_add(row[row.len() - 1])?;
+            Some(out)
+        };
+        let mut points = Conjunction::new(self.n_columns);
+        for row in &it.domain {
+            points.at_least(over(row)?);
+        }
+        for (at, row) in rows.iter().enumerate() {
+            if !chosen.contains(&at) {
+                let mut row = over(row)?;
+                row[at] = row[at].checked_sub(1)?;
+                points.equal(row);
+            }
+        }
+        Some((points, ivs))
+    }
+
+    /// One step of a statement along a row of the schedule, in its variables; `None` if the row follows from others.
+    fn direction(&self, statement: usize, row: usize) -> Option<Vec<i128>> {
+        let out: Vec<i128> = self.ivs[statement].iter().map(|it| it[row]).collect();
+        out.iter().any(|it| *it != 0).then_some(out)
+    }
+
+    /// The row of a band that should be the innermost loop.
+    fn innermost(&self, members: &[usize], rows: &[usize], is_tiled: bool) -> Option<usize> {
+        let cost = |row: usize| -> i64 {
+            let each = members.iter().filter_map(|&it| {
+                let direction = self.direction(it, row)?;
+                Some(cost::step_cost(self.body, self.nest, it, &direction, is_tiled))
+            });
+            let deepest = members.iter().any(|&it| self.direction(it, row).is_some());
+            if deepest { each.sum() } else { i64::MAX }
+        };
+        rows.iter().rev().copied().min_by_key(|&row| cost(row))
+    }
+
+    fn node(
+        &mut self,
+        node: &Node,
+        members: &[usize],
+        mut scanned: Vec<usize>,
+        is_outermost: bool,
+        out: &mut Vec<Code>,
+    ) -> Option<()> {
+        let band: Vec<usize> = (node.start..node.end).collect();
+        let mut is_tiled = false;
+        if is_outermost && band.len() >= 2 {
+            let innermost = self.innermost(members, &band, false)?;
+            is_tiled = members.iter().any(|&it| {
+                self.direction(it, innermost).is_some_and(|direction| {
+                    cost::is_reused(self.ir, self.body, self.nest, it, &direction, self.sizes.cache)
+                })
+            });
+        }
+        if !is_tiled {
+            return self.inside(node, members, band, false, &mut scanned, out);
+        }
+        self.is_better = true;
+        let innermost = self.innermost(members, &band, true)?;
+        for &row in &band {
+            let size = if row == innermost { self.sizes.innermost } else { self.sizes.others };
+            let (tile, end) = (self.tile_of(row), self.n_columns);
+            for &it in members {
+                // size z <= y <= size z + size - 1
+                let mut low = vec![0; end + 1];
+                (low[row], low[tile]) = (1, -size);
+                let mut high: Vec<i128> = low.iter().map(|it| -it).collect();
+                high[end] = size - 1;
+                self.points[it].at_least(low);
+                self.points[it].at_least(high);
+            }
+        }
+        let tiles: Vec<usize> = band.iter().map(|&it| self.tile_of(it)).collect();
+        self.tiles(node, members, &tiles, band, &mut scanned, out)
+    }
+
+    fn tiles(
+        &mut self,
+        node: &Node,
+        members: &[usize],
+        tiles: &[usize],
+        band: Vec<usize>,
+        scanned: &mut Vec<usize>,
+        out: &mut Vec<Code>,
+    ) -> Option<()> {
+        let Some((&tile, rest)) = tiles.split_first() else {
+            return self.inside(node, members, band, true, scanned, out);
+        };
+        let mut body = Vec::new();
+        let (low, high) = self.enter(members, tile, scanned)?;
+        scanned.push(tile);
+        self.tiles(node, members, rest, band, scanned, &mut body)?;
+        scanned.pop();
+        out.push(Code::Loop { column: tile, low, high, body });
+        Some(())
+    }
+
+    /// Loops over the points of a band, and what is inside.
+    fn inside(
+        &mut self,
+        node: &Node,
+        members: &[usize],
+        left: Vec<usize>,
+        is_tiled: bool,
+        scanned: &mut Vec<usize>,
+        out: &mut Vec<Code>,
+    ) -> Option<()> {
+        for part in self.in_order(members, scanned) {
+            let saved = (self.known.clone(), self.pending.clone());
+            let mut inner = Vec::new();
+            let mut guard = Vec::new();
+            if let [only] = part[..] {
+                guard = std::mem::take(&mut self.pending[only]);
+                for row in &guard {
+                    self.known[only].at_least(row.clone());
+                }
+            }
+            if left.is_empty() {
+                match (&node.inner[..], &part[..]) {
+                    ([], [only]) => {
+                        let ivs = self.ivs[*only].clone();
+                        inner.push(Code::Run { statement: *only, ivs });
+                    }
+                    // Statements that depend on each other in a circle at one point: there is no order.
+                    ([], _) => return None,
+                    (nodes, _) => {
+                        for child in nodes {
+                            let members: Vec<usize> = part
+                                .iter()
+                                .copied()
+                                .filter(|it| child.members.contains(it))
+                                .collect();
+                            if !members.is_empty() {
+                                self.node(child, &members, scanned.clone(), false, &mut inner)?;
+                            }
+                        }
+                    }
+                }
+            } else {
+                let innermost = self.innermost(&part, &left, is_tiled)?;
+                let next = match node.inner[..] {
+                    // The innermost loop comes last.
+                    [] => *left.iter().find(|it| **it != innermost).unwrap_or(&innermost),
+                    _ => left[0],
+                };
+                if left.len() == 1 && node.inner.is_empty() {
+                    self.is_better |= part.iter().any(|&it| {
+                        let n = self.nest.statements[it].ivs.len();
+                        self.direction(it, next)
+                            .is_some_and(|it| it[..n - 1].iter().any(|it| *it != 0))
+                    });
+                }
+                let rest = left.iter().copied().filter(|it| *it != next).collect();
+                let mut body = Vec::new();
+                let (low, high) = self.enter(&part, next, scanned)?;
+                scanned.push(next);
+                self.inside(node, &part, rest, is_tiled, scanned, &mut body)?;
+                scanned.pop();
+                inner.push(Code::Loop { column: next, low, high, body });
+            }
+            if guard.is_empty() {
+                out.append(&mut inner);
+            } else {
+                out.push(Code::Guard { rows: guard, body: inner });
+            }
+            (self.known, self.pending) = saved;
+        }
+        Some(())
+    }
+
+    /// Members in an order that all dependences between them allow in the same iteration of the loops around; those that need each other stay
+    /// together.
+    fn in_order(&mut self, members: &[usize], scanned: &[usize]) -> Vec<Vec<usize>> {
+        let rows: Vec<usize> = scanned.iter().copied().filter(|it| *it < self.n_rows).collect();
+        let inside: Vec<Edge<'_>> = self
+            .edges
+            .iter()
+            .filter(|it| it.source != it.target)
+            .filter(|it| members.contains(&it.source) && members.contains(&it.target))
+            .copied()
+            .collect();
+        let mut pairs = Vec::new();
+        for edge in inside {
+            if pairs.contains(&(edge.source, edge.target)) {
+                continue;
+            }
+            let time = |it: usize, row: usize| self.nest.time(&self.plan.rows[it][row]);
+            let times: Vec<(Vec<i128>, Vec<i128>)> =
+                rows.iter().map(|&row| (time(edge.source, row), time(edge.target, row))).collect();
+            let conditions: Vec<Condition<'_>> =
+                times.iter().map(|it| (&it.0, &it.1, Differs::By(0))).collect();
+            if edge.pairs.exist(&conditions, &mut self.budget) {
+                pairs.push((edge.source, edge.target));
+            }
+        }
+        components(members, pairs.into_iter())
+    }
+
+    /// Bounds of a loop over a column for these statements, which learn them.
+    fn enter(&mut self, members: &[usize], column: usize, scanned: &[usize]) -> Option<Bounds> {
+        let mut shadows = Vec::new();
+        for &it in members {
+            let mut shadow = self.of_loops(&self.points[it]);
+            for other in 0..2 * self.n_rows {
+                if other != column && !scanned.contains(&other) {
+                    shadow = self.of_loops(&shadow.shadow(other)?);
+                    if shadow.inequalities().len() > MOST_ROWS {
+                        return None;
+                    }
+                    if shadow.inequalities().len() > 24 {
+                        shadow = shadow.without_implied(&mut self.budget);
+                    }
+                }
+            }
+            shadows.push(shadow.without_implied(&mut self.budget));
+        }
+        let bounds = |it: &Conjunction| -> Vec<Vec<i128>> {
+            it.inequalities().iter().filter(|row| row[column] != 0).cloned().collect()
+        };
+        let mut rows: Vec<Vec<i128>> = Vec::new();
+        if let [only] = &shadows[..] {
+            rows = bounds(only);
+        } else {
+            for shadow in &shadows {
+                for mut row in bounds(shadow) {
+                    // As far as it must be moved to hold for all.
+                    let end = row.len() - 1;
+                    let mut is_bound = true;
+                    for other in &shadows {
+                        match other.bounds(row.clone(), &mut self.budget) {
+                            Ok(None) => {}
+                            Ok(Some(it)) => match it.least {
+                                Some(least) if least < 0 => {
+                                    row[end] = row[end].checked_sub(least)?;
+                                }
+                                Some(_) => {}
+                                None => is_bound = false,
+                            },
+                            Err(_) => is_bound = false,
+                        }
+                    }
+                    if is_bound && !rows.contains(&row) {
+                        rows.push(row);
+                    }
+                }
+            }
+        }
+        // Of parallel ones the tightest.
+        let all = rows.clone();
+        rows.retain(|row| {
+            let end = row.len() - 1;
+            !all.iter().any(|it| it[..end] == row[..end] && it[end] < row[end])
+        });
+        let (low, high): (Vec<_>, Vec<_>) = rows.into_iter().partition(|it| it[column] > 0);
+        if low.is_empty() || high.is_empty() {
+            return None;
+        }
+        // Sums of these do not leave 64 bits.
+        let is_fine = |row: &Vec<i128>| row.iter().all(|it| it.unsigned_abs() < 1 << 40);
+        if !low.iter().chain(&high).all(is_fine) {
+            return None;
+        }
+        for (&it, shadow) in members.iter().zip(&shadows) {
+            for row in low.iter().chain(&high) {
+                self.known[it].at_least(row.clone());
+            }
+            if members.len() > 1 {
+                for row in bounds(shadow) {
+                    if !self.known[it].implies(&row, &mut self.budget) {
+                        self.pending[it].push(row);
+                    }
+                }
+            }
+        }
+        Some((low, high))
+    }
+}
+
+/// Rows that are independent, as many as there are variables, and the inverse of their matrix, if it is one of integers.
+fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)> {
+    let mut chosen: Vec<usize> = Vec::new();
+    for (at, row) in rows.iter().enumerate() {
+        let before: Vec<Vec<i128>> = chosen.iter().map(|&it| rows[it].clone()).collect();
+        let free = super::farkas::complement(&before, n)?;
+        let is_new = |a: &Vec<i128>| a.iter().zip(row).map(|(a, b)| a * b).sum::<i128>() != 0;
+        if free.iter().any(is_new) {
+            chosen.push(at);
+        }
+    }
+    if chosen.len() != n {
+        return None;
+    }
+    // Gauss and Jordan on [matrix | identity].
+    let mut lines: Vec<Vec<i128>> = chosen
+        .iter()
+        .enumerate()
+        .map(|(at, &it)| {
+            let mut line = rows[it][..n].to_vec();
+            line.extend((0..n).map(|other| i128::from(other == at)));
+            line
+        })
+        .collect();
+    for column in 0..n {
+        let pivot = (column..n).find(|&it| lines[it][column] != 0)?;
+        lines.swap(column, pivot);
+        let line = lines[column].clone();
+        for (at, other) in lines.iter_mut().enumerate() {
+            if at != column && other[column] != 0 {
+                let (a, b) = (line[column], other[column]);
+                for (x, y) in other.iter_mut().zip(&line) {
+                    *x = x.checked_mul(a)?.checked_sub(y.checked_mul(b)?)?;
+                }
+            }
+        }
+    }
+    let mut out = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let by = line[at];
+        if line[n..].iter().any(|it| it % by != 0) {
+            return None;
+        }
+        out.push(line[n..].iter().map(|it| it / by).collect());
+    }
+    Some((chosen, out))
+}

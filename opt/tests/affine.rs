@@ -1,0 +1,330 @@
+//! Random affine programs run the same before and after the passes over affine loops. What runs them shares nothing with the passes.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+
+use noisy_opt::diagnostics::{Input, Sink};
+use noisy_opt::driver::manager::{Manager, Settings};
+use noisy_opt::driver::pipeline::Pipeline;
+use noisy_opt::driver::wrap;
+use noisy_opt::timing::Timing;
+use noisy_syntax::affine::{Affine, Body};
+use noisy_syntax::{AttrData, Ir, Op, OpKind, Region, Source, Value, print};
+
+/// Random numbers by xorshift.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 8) % n
+    }
+
+    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+/// Writes programs: nests over two memrefs whose elements are numbers of 64 bits.
+struct Writer {
+    random: Random,
+    out: String,
+    n: usize,
+}
+
+impl Writer {
+    fn subscript(&mut self, depth: usize) -> String {
+        let shift = self.random.pick(&["", "", " + 1", " - 1", " + 2", " - 2"]);
+        if depth == 0 {
+            return format!("{}", self.random.below(4));
+        }
+        let iv = self.random.below(depth as u64);
+        if depth > 1 && self.random.below(6) == 0 {
+            let other = self.random.below(depth as u64);
+            let sign = self.random.pick(&["+", "-"]);
+            return format!("%i{iv} {sign} %i{other}{shift}");
+        }
+        format!("%i{iv}{shift}")
+    }
+
+    fn access(&mut self, depth: usize) -> String {
+        let (a, b) = (self.subscript(depth), self.subscript(depth));
+        format!("{}[{a}, {b}]", self.random.pick(&["%A", "%B"]))
+    }
+
+    fn statement(&mut self, depth: usize) {
+        let n = self.n;
+        self.n += 1;
+        let (from, other, to) = (self.access(depth), self.access(depth), self.access(depth));
+        let op = self.random.pick(&["addi", "subi", "muli"]);
+        let ty = "memref<?x?xi64>";
+        let _ = writeln!(self.out, "%a{n} = affine.load {from} : {ty}");
+        let _ = writeln!(self.out, "%b{n} = affine.load {other} : {ty}");
+        let _ = writeln!(self.out, "%c{n} = arith.{op} %a{n}, %b{n} : i64");
+        let _ = writeln!(self.out, "%d{n} = arith.addi %c{n}, %k : i64");
+        let _ = writeln!(self.out, "affine.store %d{n}, {to} : {ty}");
+    }
+
+    fn nest(&mut self, depth: usize, left: usize) {
+        let low = match (depth, self.random.below(5)) {
+            (1.., 0) => format!("affine_map<(d0) -> (d0)>(%i{})", self.random.below(depth as u64)),
+            (1.., 1) => {
+                format!(
+                    "max affine_map<(d0) -> (d0 - 1, 1)>(%i{})",
+                    self.random.below(depth as u64)
+                )
+            }
+            _ => self.random.pick(&["0", "1", "2"]).to_owned(),
+        };
+        let high = match (depth, self.random.below(6)) {
+            (1.., 0) => {
+                format!("affine_map<(d0) -> (d0 + 2)>(%i{})", self.random.below(depth as u64))
+            }
+            (1.., 1) => {
+                format!(
+                    "min affine_map<(d0) -> (d0 + 3, 6)>(%i{})",
+                    self.random.below(depth as u64)
+                )
+            }
+            (_, 2) => "%n".to_owned(),
+            _ => self.random.pick(&["0", "3", "5", "7"]).to_owned(),
+        };
+        let step = self.random.pick(&["", "", "", "", " step 2"]);
+        let _ = writeln!(self.out, "affine.for %i{depth} = {low} to {high}{step} {{");
+        let is_last = left <= 1;
+        if is_last || self.random.below(4) == 0 {
+            self.statement(depth + 1);
+        }
+        if is_last {
+            if self.random.below(4) == 0 {
+                let iv = self.random.below(depth as u64 + 1);
+                let _ = writeln!(self.out, "affine.if affine_set<(d0) : (d0 - 2 >= 0)>(%i{iv}) {{");
+                self.statement(depth + 1);
+                self.out.push_str("}\n");
+            } else if self.random.below(3) == 0 {
+                self.statement(depth + 1);
+            }
+        } else {
+            self.nest(depth + 1, left - 1);
+            if self.random.below(4) == 0 {
+                self.statement(depth + 1);
+            }
+        }
+        self.out.push_str("}\n");
+    }
+
+    fn program(seed: u64) -> String {
+        let random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut it = Self { random, out: String::new(), n: 0 };
+        it.out.push_str(
+            "func.func @f(%A: memref<?x?xi64>, %B: memref<?x?xi64>, %n: index, %k: i64) {\n",
+        );
+        for _ in 0..=it.random.below(2) {
+            let depth = 1 + it.random.below(3) as usize;
+            it.nest(0, depth);
+        }
+        it.out.push_str("return\n}\n");
+        it.out
+    }
+}
+
+/// Runs a function. Memrefs have an element at each pair of indices.
+struct Machine<'a> {
+    ir: &'a Ir,
+    values: HashMap<Value, i64>,
+    memory: HashMap<(Value, Vec<i64>), i64>,
+}
+
+impl Machine<'_> {
+    fn value(&self, op: Op, at: usize) -> i64 {
+        self.values[&self.ir.op(op).operands[at].value.unwrap()]
+    }
+
+    fn affine(&self, op: Op, name: &str) -> &Affine {
+        match self.ir.interner.attr_data(self.ir.attr(op, name).unwrap()) {
+            AttrData::Affine(map) => map,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// The results of a map applied to operands from one on, and how many those are.
+    fn mapped(&self, op: Op, name: &str, first: usize) -> (Vec<i64>, usize) {
+        let map = self.affine(op, name);
+        let n = map.n_inputs();
+        let inputs: Vec<i64> = (first..first + n).map(|it| self.value(op, it)).collect();
+        let (dims, symbols) = inputs.split_at(map.n_dims as usize);
+        let exprs: Vec<_> = match &map.body {
+            Body::Map(all) => all.iter().collect(),
+            Body::Set(all) => all.iter().map(|it| &it.0).collect(),
+        };
+        (exprs.iter().map(|it| it.eval(dims, symbols).unwrap()).collect(), n)
+    }
+
+    fn memref(&self, op: Op, at: usize) -> Value {
+        self.ir.op(op).operands[at].value.unwrap()
+    }
+
+    /// An element that nothing was written to is told by its place.
+    fn fresh(index: &[i64]) -> i64 {
+        index.iter().fold(7, |a: i64, b| a.wrapping_mul(31).wrapping_add(*b))
+    }
+
+    fn region(&mut self, region: Region) -> Vec<i64> {
+        let block = self.ir.blocks(region)[0];
+        let ops: Vec<Op> = self.ir.block_ops(block).collect();
+        for op in ops {
+            let data = self.ir.op(op);
+            match data.kind {
+                OpKind::AffineFor => {
+                    let (low, n) = self.mapped(op, "lowerBoundMap", 0);
+                    let (high, m) = self.mapped(op, "upperBoundMap", n);
+                    let step = match self.ir.interner.attr_data(self.ir.attr(op, "step").unwrap()) {
+                        AttrData::Int { value, .. } => i64::try_from(*value).unwrap(),
+                        other => panic!("{other:?}"),
+                    };
+                    let region = data.regions[0].1;
+                    let args = self.ir.block(self.ir.blocks(region)[0]).args.clone();
+                    let inits = n + m..data.operands.len();
+                    let mut carried: Vec<i64> = inits.map(|it| self.value(op, it)).collect();
+                    let end = *high.iter().min().unwrap();
+                    let mut iv = *low.iter().max().unwrap();
+                    while iv < end {
+                        self.values.insert(args[0], iv);
+                        for (&arg, &value) in args[1..].iter().zip(&carried) {
+                            self.values.insert(arg, value);
+                        }
+                        carried = self.region(region);
+                        iv += step;
+                    }
+                    for (&result, &value) in data.results.iter().zip(&carried) {
+                        self.values.insert(result, value);
+                    }
+                }
+                OpKind::AffineIf => {
+                    let Body::Set(all) = self.affine(op, "condition").body.clone() else {
+                        panic!()
+                    };
+                    let (values, _) = self.mapped(op, "condition", 0);
+                    let holds =
+                        values.iter().zip(&all).all(|(v, it)| if it.1 { *v == 0 } else { *v >= 0 });
+                    let region = data.regions[usize::from(!holds)].1;
+                    if self.ir.items(region).next().is_some() {
+                        let values = self.region(region);
+                        for (&result, &value) in data.results.iter().zip(&values) {
+                            self.values.insert(result, value);
+                        }
+                    }
+                }
+                OpKind::AffineApply => {
+                    let value = self.mapped(op, "map", 0).0[0];
+                    self.values.insert(data.results[0], value);
+                }
+                OpKind::AffineLoad => {
+                    let index = self.mapped(op, "map", 1).0;
+                    let key = (self.memref(op, 0), index);
+                    let fresh = Self::fresh(&key.1);
+                    let value = self.memory.get(&key).copied().unwrap_or(fresh);
+                    self.values.insert(data.results[0], value);
+                }
+                OpKind::AffineStore => {
+                    let index = self.mapped(op, "map", 2).0;
+                    let key = (self.memref(op, 1), index);
+                    self.memory.insert(key, self.value(op, 0));
+                }
+                OpKind::ArithConstant => {
+                    let AttrData::Int { value, .. } =
+                        self.ir.interner.attr_data(self.ir.attr(op, "value").unwrap())
+                    else {
+                        panic!("no integer");
+                    };
+                    self.values.insert(data.results[0], i64::try_from(*value).unwrap());
+                }
+                OpKind::ArithAddi | OpKind::ArithSubi | OpKind::ArithMuli => {
+                    let (a, b) = (self.value(op, 0), self.value(op, 1));
+                    let value = match data.kind {
+                        OpKind::ArithAddi => a.wrapping_add(b),
+                        OpKind::ArithSubi => a.wrapping_sub(b),
+                        _ => a.wrapping_mul(b),
+                    };
+                    self.values.insert(data.results[0], value);
+                }
+                OpKind::AffineYield | OpKind::FuncReturn => {
+                    return (0..data.operands.len()).map(|it| self.value(op, it)).collect();
+                }
+                other => panic!("{other:?} is not run"),
+            }
+        }
+        Vec::new()
+    }
+}
+
+/// What the memrefs hold in the end, by the number of the argument.
+fn result(ir: &Ir, n: i64) -> Vec<(usize, Vec<i64>, i64)> {
+    let function = ir.functions()[0];
+    let region = ir.op(function).regions[0].1;
+    let args = ir.block(ir.blocks(region)[0]).args.clone();
+    let mut it =
+        Machine { ir, values: HashMap::from([(args[2], n), (args[3], 3)]), memory: HashMap::new() };
+    it.region(region);
+    let number = |value: Value| args.iter().position(|it| *it == value).unwrap();
+    let mut out: Vec<_> =
+        it.memory.into_iter().map(|((at, index), value)| (number(at), index, value)).collect();
+    out.sort();
+    out
+}
+
+fn read(text: &str) -> Ir {
+    let mut source = Source::new(text);
+    let wrong = source.ir().verify();
+    assert!(wrong.is_empty(), "{wrong:?}\n{text}");
+    std::mem::replace(&mut source, Source::new("")).into_ir()
+}
+
+fn transformed(text: &str, pass: &str) -> Ir {
+    let mut ir = read(text);
+    let top = wrap(&mut ir);
+    let settings = Settings { verify_each: true, ..Settings::default() };
+    let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
+    let mut timing = Timing::default();
+    let pipeline = Pipeline::parse(&format!("builtin.module(func.func({pass}))")).unwrap();
+    let done = Manager::new(&settings, &mut sink, &mut timing).run(&mut ir, top, &pipeline);
+    assert!(done.is_ok(), "{:?}\n{text}", sink.unexpected());
+    ir
+}
+
+const PASSES: [&str; 9] = [
+    "affine-schedule{cache-size=0 tile-size=2 inner-tile-size=3}",
+    "affine-loop-normalize,affine-schedule{cache-size=0 tile-size=4 inner-tile-size=2}",
+    "affine-loop-tile{tile-size=2}",
+    "affine-loop-tile{tile-sizes=3,2}",
+    "affine-loop-unroll{unroll-factor=3}",
+    "affine-loop-unroll{unroll-full=true}",
+    "affine-loop-unroll-jam{unroll-jam-factor=2}",
+    "affine-loop-normalize",
+    "test-loop-permutation{permutation-map=1,0}",
+];
+
+#[test]
+fn passes_keep_what_programs_compute() {
+    let mut n_changed = [0; PASSES.len()];
+    for seed in 1..=120 {
+        let text = Writer::program(seed);
+        let before = read(&text);
+        for (at, pass) in PASSES.iter().enumerate() {
+            let after = transformed(&text, pass);
+            n_changed[at] += usize::from(print::custom(&after) != print::custom(&before));
+            for n in [-2, 0, 1, 4, 6] {
+                let (expected, got) = (result(&before, n), result(&after, n));
+                assert_eq!(
+                    expected,
+                    got,
+                    "seed {seed}, {pass}, n = {n}\n{text}\n{}",
+                    print::custom(&after)
+                );
+            }
+        }
+    }
+    assert!(n_changed.iter().all(|it| *it >= 5), "{n_changed:?}");
+}
