@@ -11,6 +11,7 @@
 pub mod extract;
 mod group;
 mod layout;
+mod manage;
 mod verify;
 
 use std::fmt;
@@ -20,6 +21,7 @@ use noisy_syntax::Op;
 use num_integer::gcd;
 
 use self::extract::Objective;
+pub use self::manage::{insert_bootstraps, insert_relinearizations};
 use crate::diagnostic::{Applicability, Fix};
 use crate::placement::{Cache, Limits, Phase};
 use crate::program::Program;

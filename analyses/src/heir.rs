@@ -7,6 +7,7 @@
 //! | `ciphertext.rs` | levels and dimensions by dataflow |
 //! | `loops.rs` | what loops carry with another level than they take it |
 //! | `clients.rs` | levels of what functions of the client get and give |
+//! | `question.rs` | where to relinearize and to bootstrap, as a question to the optimizer |
 //! | `unclear.rs` | what has no level in HEIR, as it does not know whether it is secret |
 //! | `plaintext.rs` | the level that a plaintext is needed at |
 //! | `params.rs`, `log2.rs`, `bits.rs` | noise models as functions on numbers |
@@ -26,6 +27,7 @@ mod loops;
 mod noise;
 mod params;
 mod plaintext;
+mod question;
 mod rows;
 mod scale;
 mod scale_rules;
@@ -39,6 +41,7 @@ pub(crate) use chain::{Of, chain};
 pub use ciphertext::{Ciphertext, Ciphertexts, Dimension, Level};
 pub use noise::HeirNoise;
 pub use params::{ParamsError, SchemeParams};
+pub(crate) use question::{Placed, Question, question};
 pub use scale::Scales;
 pub(crate) use scale_rules::{ScaleFault, scale_faults};
 pub(crate) use scheme::is_mark;
@@ -48,7 +51,7 @@ pub(crate) use underflow::{budget, switches, underflows, varying};
 
 pub use crate::model::heir::{Model, Options};
 
-use noisy_syntax::{Ir, Value};
+use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::FxHashSet;
 
 use crate::integer::Integers;
@@ -131,6 +134,11 @@ impl Heir {
     /// What is known of a value.
     pub fn ciphertext(&self, value: Value) -> Ciphertext {
         self.facts.fact(value).copied().unwrap_or_default()
+    }
+
+    /// What an op does to the level of its operands; `None` if it is not known.
+    fn moved(&self, ir: &Ir, op: Op) -> Option<ciphertext::Moved> {
+        self.facts.analysis.moved(ir, op)
     }
 
     /// The levels used that HEIR writes on a ciphertext; it writes on one without a level as if it were fresh.

@@ -37,7 +37,7 @@ pub use fact::Noise;
 pub use fix::extract::Objective;
 pub use fix::{
     FixError, FunctionOutcome, Group, Mended, Options, Outcome, Price, Standing, Verdict, Watch,
-    insert_reduces,
+    insert_bootstraps, insert_reduces, insert_relinearizations,
 };
 pub use integer::Integers;
 pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};

@@ -56,8 +56,6 @@ pub(crate) struct Counts {
 /// What fixing did to a file.
 #[derive(Debug, Default)]
 pub(crate) struct FileFix {
-    /// The name of the op that is inserted.
-    pub op: String,
     /// Function by function, where there is something to say.
     pub notes: Vec<Note>,
     /// What was placed together, and what proves that it is cheap, where that was asked for.
@@ -244,6 +242,9 @@ fn fix_file(
     let options =
         Options { watch: Some(task.watch.clone()), ..task.settings.placement.options(task.time) };
     let fixed = fix::fix(document, &task.settings, unsafe_too, &options)?;
+    if task.writes() && fixed.document.is_some() && is_read_only(input) {
+        return Err(Failure::io("not written: the file is read-only".to_owned()));
+    }
     if let Some(after) = &fixed.document {
         let after = after.source().text().to_string();
         if task.writes()
@@ -255,7 +256,6 @@ fn fix_file(
         checked.fixed.is_changed = true;
         checked.fixed.change = Some((text.to_owned(), after));
     }
-    document.model().reset_name().clone_into(&mut checked.fixed.op);
     checked.fixed.n_fixed = fixed.n_applied;
     checked.fixed.notes = fixed.notes;
     if task.wants_proofs {

@@ -1,4 +1,4 @@
-//! Fixing one program: the fixes of its diagnostics, then `reduce_noise` where noise exceeds the budget.
+//! Fixing one program: the fixes of its diagnostics, then `reduce_noise` where noise exceeds the budget, and in HEIR's programs bootstraps and relinearizations.
 //!
 //! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No round makes more errors than there were; one that would
 //! is not taken.
@@ -34,6 +34,8 @@ pub(crate) struct Fixed {
 pub(crate) struct Note {
     /// Its name.
     pub function: String,
+    /// The op that was to be inserted, without its dialect.
+    pub op: String,
     /// How many ops were inserted; nothing if it was left as it was.
     pub inserted: Option<usize>,
     /// In words.
@@ -136,22 +138,44 @@ pub(crate) fn fix(
         fixed.document = Some(after);
         found = now;
     }
-    let document = fixed.document.as_ref().unwrap_or(document);
     let mut wanted = found;
     settings.rules.apply(&mut wanted);
-    if !(settings.placement.replace || wanted.iter().any(is_over)) {
-        return Ok(fixed);
+    if settings.placement.replace || wanted.iter().any(is_over) {
+        let op = document.model().reset_name();
+        place(&mut fixed, document, op, options, analyses::insert_reduces)?;
     }
+    // A bootstrap takes two polynomials, so relinearizations come after.
+    place(&mut fixed, document, "bootstrap", options, analyses::insert_bootstraps)?;
+    place(&mut fixed, document, "relinearize", options, analyses::insert_relinearizations)?;
+    Ok(fixed)
+}
+
+/// What finds places for an op and writes them as edits.
+type Insert = fn(
+    &analyses::Program,
+    &[noisy_syntax::Op],
+    &Options,
+) -> Result<analyses::Outcome, analyses::FixError>;
+
+/// Inserts an op where it is needed into what a program has become.
+fn place(
+    fixed: &mut Fixed,
+    document: &Document,
+    op: &str,
+    options: &Options,
+    insert: Insert,
+) -> Result<(), Failure> {
+    let document = fixed.document.as_ref().unwrap_or(document);
     let functions = document.ir().functions();
-    let outcome = analyses::insert_reduces(document, &functions, options)
+    let outcome = insert(document, &functions, options)
         .map_err(|error| Failure::internal(&error.to_string()))?;
-    fixed.placed = placed(&outcome);
-    fixed.notes = outcome.functions.iter().filter_map(|it| note(document, &outcome, it)).collect();
+    fixed.placed.extend(placed(&outcome));
+    fixed.notes.extend(outcome.functions.iter().filter_map(|it| note(op, &outcome, it)));
     if let Some(fix) = outcome.fix.filter(|it| !it.edits.is_empty()) {
         let after = edited(document, &fix.edits);
         fixed.document = Some(after);
     }
-    Ok(fixed)
+    Ok(())
 }
 
 /// The edits of the fixes that may be applied together, in order, and how many fixes they are. A hint is no problem: nothing is changed for it unless
@@ -175,12 +199,7 @@ fn is_over(it: &Diagnostic) -> bool {
     analyses::checks::is_over_budget(it.code)
 }
 
-fn note(
-    document: &Document,
-    outcome: &analyses::Outcome,
-    it: &analyses::FunctionOutcome,
-) -> Option<Note> {
-    let op = document.model().reset_name();
+fn note(op: &str, outcome: &analyses::Outcome, it: &analyses::FunctionOutcome) -> Option<Note> {
     let (inserted, text) = match &it.verdict {
         Verdict::Legal => return None,
         Verdict::Mended(fixed) => {
@@ -194,5 +213,5 @@ fn note(
         }
         Verdict::Refused(why) => (None, format!("not changed: {why}")),
     };
-    Some(Note { function: it.name.clone(), inserted, text })
+    Some(Note { function: it.name.clone(), op: op.to_owned(), inserted, text })
 }

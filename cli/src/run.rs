@@ -407,9 +407,10 @@ impl Outcome {
         if checked.fixed.is_changed {
             self.n_changed += 1;
             self.n_fixed += checked.fixed.n_fixed;
-            let n = checked.fixed.notes.iter().filter_map(|it| it.inserted).sum::<usize>();
-            if n > 0 {
-                *self.inserted.entry(checked.fixed.op.clone()).or_default() += n;
+            for note in &checked.fixed.notes {
+                if let Some(n) = note.inserted.filter(|&it| it > 0) {
+                    *self.inserted.entry(note.op.clone()).or_default() += n;
+                }
             }
         }
     }

@@ -261,7 +261,7 @@ fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> 
 }
 
 /// The functions with anything wrong but noise, and what.
-fn broken_functions(program: &Program) -> FxHashMap<Op, String> {
+pub(super) fn broken_functions(program: &Program) -> FxHashMap<Op, String> {
     let ir = program.ir();
     let mut out = FxHashMap::default();
     let text = program.source().text();

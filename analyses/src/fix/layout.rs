@@ -29,7 +29,7 @@ pub(super) fn edits(program: &Program, answers: &[&Answer]) -> Vec<TextEdit> {
 }
 
 /// All value names of a program, those of uses included.
-fn value_names(ir: &Ir) -> FxHashSet<String> {
+pub(super) fn value_names(ir: &Ir) -> FxHashSet<String> {
     let mut out = FxHashSet::default();
     let mut add = |name: &str| {
         if !name.is_empty() && !out.contains(name) {
@@ -205,7 +205,7 @@ impl Writing<'_> {
 }
 
 /// Whether the op that defines a value (or, of an argument, holds or starts its block) is written in generic form.
-fn definition_is_generic(ir: &Ir, value: Value) -> bool {
+pub(super) fn definition_is_generic(ir: &Ir, value: Value) -> bool {
     let op = match ir.value(value).def {
         Def::Result(op, _) => Some(op),
         Def::Argument(block, _) => ir.block_ops(block).next().or(ir.defining_op(value)),
@@ -214,7 +214,7 @@ fn definition_is_generic(ir: &Ir, value: Value) -> bool {
 }
 
 /// Sorts edits and joins insertions at the same place.
-fn merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
+pub(super) fn merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
     edits.sort_by_key(|it| (it.range.start, it.range.end));
     let mut out: Vec<TextEdit> = Vec::with_capacity(edits.len());
     for edit in edits {
@@ -230,7 +230,7 @@ fn merge(mut edits: Vec<TextEdit>) -> Vec<TextEdit> {
     out
 }
 
-fn fresh_name(ir: &Ir, value: Value, names: &mut FxHashSet<String>) -> String {
+pub(super) fn fresh_name(ir: &Ir, value: Value, names: &mut FxHashSet<String>) -> String {
     let text = ir.value_text(value);
     let base = text.trim_start_matches('%').replace('#', "_");
     let base = if base.starts_with(|it: char| it.is_ascii_digit()) {
@@ -247,7 +247,7 @@ fn fresh_name(ir: &Ir, value: Value, names: &mut FxHashSet<String>) -> String {
     name
 }
 
-fn insertion(program: &Program, value: Value, line: &str) -> TextEdit {
+pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit {
     let ir = program.ir();
     let block = match ir.value(value).def {
         Def::Result(op, _) => {

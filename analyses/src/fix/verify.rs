@@ -20,7 +20,7 @@ pub(super) fn verify(
     if n_before != n_after {
         return unverified(format!("{n_after} other problems instead of {n_before}"));
     }
-    let count = |program: &Program| count_resets(program.ir(), &program.model().reset_op);
+    let count = |program: &Program| count_ops(program.ir(), &program.model().reset_op);
     let sum = |of: fn(&Answer) -> usize| answers.iter().map(|it| of(it)).sum::<usize>();
     let n_promised = count(program) + sum(Answer::inserted) - sum(Answer::removed);
     let n_found = count(&after);
@@ -47,7 +47,8 @@ pub(super) fn verify(
     Ok(())
 }
 
-fn count_resets(ir: &Ir, name: &str) -> usize {
+/// How many ops of a name a program has.
+pub(super) fn count_ops(ir: &Ir, name: &str) -> usize {
     let mut n = 0;
     ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == name));
     n

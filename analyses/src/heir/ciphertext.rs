@@ -268,7 +268,7 @@ impl SparseForward for Ciphertexts {
             None if name.starts_with("linalg.") => dimension = Dimension::Assumed,
             None => {}
         }
-        match self.level_after(ir, op, name, level) {
+        match self.level_after(ir, op, level) {
             Some(level) => Ciphertext::Encrypted { level, dimension },
             None => Ciphertext::Unknown,
         }
@@ -289,15 +289,24 @@ impl SparseForward for Ciphertexts {
     }
 }
 
+/// What an op does to a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Moved {
+    /// So many more are used.
+    By(u32),
+    /// All are used.
+    ToTheLast,
+    /// Those that a bootstrap takes are used.
+    Bootstrapped,
+}
+
 impl Ciphertexts {
-    /// The level after an op; `None` if it is not known.
-    fn level_after(&self, ir: &Ir, op: Op, name: &str, level: Level) -> Option<Level> {
-        let Some(rule) = rows::level(name) else { return Some(level) };
-        let drop = match rule {
-            LevelRule::DropAll => {
-                return Some(if level == Level::Invalid { level } else { Level::All });
-            }
-            LevelRule::Bootstrap => return Some(Level::Used(self.setting.bootstrap_level)),
+    /// What an op does to the level of its operands; `None` if it is not known.
+    pub(super) fn moved(&self, ir: &Ir, op: Op) -> Option<Moved> {
+        let Some(rule) = rows::level(ir.op_name(op)) else { return Some(Moved::By(0)) };
+        Some(Moved::By(match rule {
+            LevelRule::DropAll => return Some(Moved::ToTheLast),
+            LevelRule::Bootstrap => return Some(Moved::Bootstrapped),
             LevelRule::Drop(default, None) => default,
             LevelRule::Drop(default, Some(attribute)) => match ir.attr(op, attribute) {
                 None => default,
@@ -315,11 +324,17 @@ impl Ciphertexts {
                 let degree = u32::try_from(coefficients.checked_sub(1)?).ok()?;
                 rows::chebyshev(degree, self.setting.is_lattigo)?
             }
-        };
-        Some(match level {
-            Level::Used(n) => Level::Used(n.saturating_add(drop)),
-            Level::All | Level::Invalid if drop > 0 => Level::Invalid,
-            other => other,
+        }))
+    }
+
+    /// The level after an op; `None` if it is not known.
+    fn level_after(&self, ir: &Ir, op: Op, level: Level) -> Option<Level> {
+        Some(match (self.moved(ir, op)?, level) {
+            (Moved::Bootstrapped, _) => Level::Used(self.setting.bootstrap_level),
+            (Moved::ToTheLast, Level::Used(_)) => Level::All,
+            (Moved::By(drop), Level::Used(n)) => Level::Used(n.saturating_add(drop)),
+            (Moved::By(1..), Level::All) => Level::Invalid,
+            (_, other) => other,
         })
     }
 }

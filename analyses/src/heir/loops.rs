@@ -3,7 +3,7 @@
 //! The level is part of a ciphertext's type after lowering, so HEIR demands that what a loop carries round has the level that it came in with. Where the level
 //! that is yielded differs, the carried argument, the result, and what is yielded have no level. Source: HEIR, `lib/Analysis/LevelAnalysis`.
 
-use noisy_syntax::{Def, Ir, Op, Value};
+use noisy_syntax::{Def, Ir, Op, Region, Value};
 use rustc_hash::FxHashSet;
 
 use super::ciphertext::Ciphertexts;
@@ -24,9 +24,9 @@ pub(super) struct Carried {
     pub(super) yielded: Value,
 }
 
-/// Tells all that loops carry, in textual order.
-pub(super) fn carried(ir: &Ir, tell: &mut dyn FnMut(&Carried)) {
-    ir.walk(ir.root(), &mut |op| {
+/// Tells all that loops of a region carry, in textual order.
+pub(super) fn carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&Carried)) {
+    ir.walk(within, &mut |op| {
         let data = ir.op(op);
         let (first, last) = match Flow::of(ir, op) {
             Flow::For { first } => (first, data.regions.first()),
@@ -54,7 +54,7 @@ pub(super) fn carried(ir: &Ir, tell: &mut dyn FnMut(&Carried)) {
 pub(super) fn variant(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashSet<Value> {
     let level = |value: Value| facts.fact(value).and_then(|it| it.level());
     let mut out = FxHashSet::default();
-    carried(ir, &mut |it| {
+    carried(ir, ir.root(), &mut |it| {
         let (Some(from), Some(to)) = (level(it.init), level(it.yielded)) else { return };
         if from != to {
             out.extend(it.argument);
@@ -67,7 +67,7 @@ pub(super) fn variant(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashSet<Value> 
 /// What loops that vary give to their next rounds, and if that is the result of a choice, what its branches yield. They have levels, but HEIR writes on them what it writes on the result.
 pub(super) fn yielded(ir: &Ir, variant: &FxHashSet<Value>) -> FxHashSet<Value> {
     let mut stack = Vec::new();
-    carried(ir, &mut |it| {
+    carried(ir, ir.root(), &mut |it| {
         if it.result.is_some_and(|it| variant.contains(&it)) {
             stack.push(it.yielded);
         }

@@ -79,7 +79,7 @@ pub(crate) fn surpluses(ir: &Ir, heir: &Heir) -> Vec<Surplus> {
 }
 
 /// Whether what the end of a generic gives is used by anything but another generic, which may relinearize it.
-fn leaves(ir: &Ir, end: Op, at: usize) -> bool {
+pub(super) fn leaves(ir: &Ir, end: Op, at: usize) -> bool {
     let result = ir.parent_op(end).and_then(|it| ir.op(it).results.get(at).copied());
     result.is_none_or(|it| {
         let uses = &ir.value(it).uses;

@@ -82,7 +82,7 @@ pub(crate) struct Varying {
 pub(crate) fn varying(ir: &Ir, heir: &Heir) -> Vec<Varying> {
     let level = |value: Value| heir.ciphertext(value).level();
     let mut out = Vec::new();
-    loops::carried(ir, &mut |it| {
+    loops::carried(ir, ir.root(), &mut |it| {
         let (Some(Level::Used(from)), Some(to)) = (level(it.init), level(it.yielded)) else {
             return;
         };

@@ -1,0 +1,235 @@
+//! Placements in HEIR's programs, against trying everything.
+
+use super::*;
+use crate::{Document, ModelSpec, NoiseModel};
+
+/// A step of a program: what it does with earlier values.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Add(usize, usize),
+    Mul(usize, usize),
+    /// With a plaintext.
+    Scale(usize),
+    Rotate(usize),
+}
+
+/// The numbers of a linear congruential generator.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+/// Steps on two arguments; the last one is what is yielded.
+fn steps(numbers: &mut Numbers, n: usize) -> Vec<Step> {
+    let step = |at: usize| {
+        let (a, b) = (numbers.below(at + 2), numbers.below(at + 2));
+        match numbers.below(7) {
+            0..3 => Step::Mul(a, b),
+            3..5 => Step::Add(a, b),
+            5 => Step::Scale(a),
+            _ => Step::Rotate(a),
+        }
+    };
+    (0..n).map(step).collect()
+}
+
+fn text(steps: &[Step]) -> String {
+    let ty = "tensor<8xf32>";
+    let lines = steps.iter().enumerate().map(|(at, step)| {
+        let op = match step {
+            Step::Add(a, b) => format!("arith.addf %v{a}, %v{b} : {ty}"),
+            Step::Mul(a, b) => format!("arith.mulf %v{a}, %v{b} : {ty}"),
+            Step::Scale(a) => format!("arith.mulf %v{a}, %p : {ty}"),
+            Step::Rotate(a) => format!("tensor_ext.rotate %v{a}, %c : {ty}, index"),
+        };
+        format!("      %v{} = {op}\n", at + 2)
+    });
+    generic(&lines.collect::<String>(), &format!("%v{}", steps.len() + 1))
+}
+
+fn generic(lines: &str, yielded: &str) -> String {
+    let (ty, secret) = ("tensor<8xf32>", "!secret.secret<tensor<8xf32>>");
+    format!(
+        "module attributes {{scheme.ckks}} {{
+  func.func @f(%x: {secret}, %y: {secret}) -> {secret} {{
+    %c = arith.constant 1 : index
+    %p = arith.constant dense<2.0> : {ty}
+    %0 = secret.generic(%x: {secret}, %y: {secret}) {{
+    ^body(%v0: {ty}, %v1: {ty}):
+{lines}      secret.yield {yielded} : {ty}
+    }} -> ({secret})
+    return %0 : {secret}
+  }}
+}}
+"
+    )
+}
+
+fn document(text: &str, budget: u32) -> Document {
+    let mut model = NoiseModel::new(&ModelSpec::default()).expect("the built-in model");
+    model.heir.level_budget = std::num::NonZeroU32::new(budget);
+    Document::with_model(text, model)
+}
+
+/// What is placed, and the text after it.
+fn placed(text: &str, budget: Option<u32>) -> (usize, bool, String) {
+    let document = document(text, budget.unwrap_or(1));
+    let insert = if budget.is_some() { insert_bootstraps } else { insert_relinearizations };
+    let outcome =
+        insert(&document, &document.ir().functions(), &Options::default()).expect("it stands up");
+    let is_optimal = outcome.functions.iter().all(|it| it.verdict.is_optimal());
+    let after = outcome.fix.as_ref().map_or_else(|| text.to_owned(), |it| it.apply(text));
+    (outcome.inserted(), is_optimal, after)
+}
+
+/// Whether degrees are legal with relinearizations behind some values.
+fn is_relinearized(steps: &[Step], chosen: usize) -> bool {
+    let mut degree = vec![1, 1];
+    for (at, step) in steps.iter().enumerate() {
+        let after = match *step {
+            Step::Add(a, b) => degree[a].max(degree[b]),
+            Step::Mul(a, b) => degree[a] + degree[b],
+            Step::Scale(a) | Step::Rotate(a) if degree[a] > 1 => return false,
+            Step::Scale(_) | Step::Rotate(_) => 1,
+        };
+        if after > 2 {
+            return false;
+        }
+        degree.push(if chosen >> at & 1 == 1 { 1 } else { after });
+    }
+    degree.last() == Some(&1)
+}
+
+/// Whether levels are legal with bootstraps behind some values; the first two bits stand for the arguments.
+fn is_bootstrapped(steps: &[Step], budget: usize, chosen: usize) -> bool {
+    let mut level = vec![0, 0];
+    for (at, step) in steps.iter().enumerate() {
+        let after = match *step {
+            Step::Add(a, b) => level[a].max(level[b]),
+            Step::Mul(a, b) => level[a].max(level[b]) + 1,
+            Step::Scale(a) => level[a] + 1,
+            Step::Rotate(a) => level[a],
+        };
+        if after > budget {
+            return false;
+        }
+        level.push(if chosen >> at & 1 == 1 { 0 } else { after });
+    }
+    true
+}
+
+fn least(n: usize, is_legal: &dyn Fn(usize) -> bool) -> usize {
+    let legal = (0..1_usize << n).filter(|&it| is_legal(it)).map(|it| it.count_ones() as usize);
+    legal.min().expect("an op behind every value is legal")
+}
+
+#[test]
+fn nothing_needs_fewer() {
+    let mut numbers = Numbers(7);
+    for n in [1, 2, 4, 6, 8, 9, 10] {
+        for _ in 0..6 {
+            let steps = steps(&mut numbers, n);
+            let text = text(&steps);
+            let (found, is_optimal, after) = placed(&text, None);
+            assert_eq!(found, least(n, &|it| is_relinearized(&steps, it)), "{after}");
+            assert!(is_optimal, "{text}");
+            // What was placed is enough.
+            assert_eq!(placed(&after, None), (0, true, after.clone()));
+            for budget in [1, 2] {
+                let (found, is_optimal, after) = placed(&text, Some(budget));
+                let wanted = least(n, &|it| is_bootstrapped(&steps, budget as usize, it));
+                assert_eq!(found, wanted, "budget {budget}\n{after}");
+                assert!(is_optimal, "{text}");
+                assert_eq!(placed(&after, Some(budget)).0, 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_else_changes() {
+    let text = text(&[Step::Mul(0, 1), Step::Rotate(2), Step::Add(2, 3)]);
+    let (n, _, after) = placed(&text, None);
+    let wanted = text
+        .replace(
+            "%v2 = arith.mulf %v0, %v1 : tensor<8xf32>\n",
+            "%v2 = arith.mulf %v0, %v1 : tensor<8xf32>\n      %v2_r = mgmt.relinearize %v2 : tensor<8xf32>\n",
+        )
+        .replace("rotate %v2", "rotate %v2_r")
+        .replace("addf %v2", "addf %v2_r");
+    assert_eq!((n, after), (1, wanted));
+}
+
+#[test]
+fn the_generic_form_stays() {
+    let text = text(&[Step::Mul(0, 1)]).replace(
+        "arith.mulf %v0, %v1 : tensor<8xf32>",
+        "\"arith.mulf\"(%v0, %v1) : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>",
+    );
+    let (_, _, after) = placed(&text, None);
+    assert!(
+        after.contains("%v2_r = \"mgmt.relinearize\"(%v2) : (tensor<8xf32>) -> tensor<8xf32>"),
+        "{after}"
+    );
+}
+
+#[test]
+fn a_loop_gives_the_level_that_it_takes() {
+    let ty = "tensor<8xf32>";
+    let lines = |inside: &str| {
+        format!(
+            "      %1 = affine.for %i = 0 to 4 iter_args(%b = %v0) -> ({ty}) {{
+        {inside}
+        affine.yield %2 : {ty}
+      }}
+"
+        )
+    };
+    // One in each round, although there are levels enough for all rounds.
+    let grows = generic(&lines("%2 = arith.mulf %b, %v1 : tensor<8xf32>"), "%1");
+    let (n, _, after) = placed(&grows, Some(9));
+    assert_eq!(n, 1, "{after}");
+    assert!(
+        after.contains("%2_r = mgmt.bootstrap %2") || after.contains("%r2 = mgmt.bootstrap %2"),
+        "{after}"
+    );
+    let stays = generic(&lines("%2 = arith.addf %b, %v1 : tensor<8xf32>"), "%1");
+    assert_eq!(placed(&stays, Some(1)).0, 0);
+    // A product in a loop is relinearized there.
+    assert!(placed(&grows, None).2.contains("%r2 = mgmt.relinearize %2"));
+}
+
+#[test]
+fn a_bootstrap_takes_levels_itself() {
+    let squarings: Vec<Step> = (0..9)
+        .map(|at| Step::Mul(if at == 0 { 0 } else { at + 1 }, if at == 0 { 0 } else { at + 1 }))
+        .collect();
+    // HEIR 2026.9.1 places as many.
+    for (taken, wanted) in [(0, 2), (2, 2), (16, 0)] {
+        let attributes = format!(
+            "backend.config_override = {{bootstrapLevelsConsumed = {taken} : i64}}, scheme.ckks"
+        );
+        let text = text(&squarings).replace("scheme.ckks", &attributes);
+        assert_eq!(placed(&text, Some(3)).0, wanted, "{taken}");
+    }
+}
+
+#[test]
+fn what_is_not_known_is_left_as_it_is() {
+    let text = generic("      %1 = func.call @g(%v0) : (tensor<8xf32>) -> tensor<8xf32>\n", "%1");
+    let text = text.replace("module attributes {scheme.ckks} {\n", "module attributes {scheme.ckks} {\n  func.func private @g(tensor<8xf32>) -> tensor<8xf32>\n");
+    let document = document(&text, 1);
+    let functions = document.ir().functions();
+    let outcome =
+        insert_relinearizations(&document, &functions, &Options::default()).expect("an answer");
+    assert!(outcome.fix.is_none());
+    assert!(matches!(
+        &outcome.functions[..],
+        [FunctionOutcome { verdict: Verdict::Refused(_), .. }]
+    ));
+}

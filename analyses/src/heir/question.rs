@@ -1,0 +1,347 @@
+//! Where to relinearize, or to bootstrap, as a question to the optimizer.
+//!
+//! Both are instances of one problem: a number follows from op to op, an inserted op brings it down, and somewhere it must not be more than a limit.
+//!
+//! | | relinearizations | bootstraps |
+//! |---|---|---|
+//! | the number | the degree, polynomials less one: 1 or 2 | levels used |
+//! | fresh | 1 | 0 |
+//! | a product of ciphertexts | takes 1 and 1, gives 2 | one more, if no op of `mgmt` says how levels are used |
+//! | other ops | the largest operand | the largest operand, and what their row says (`rows.rs`) |
+//! | inserted | 1 | the levels that a bootstrap takes |
+//! | limit | 1 at rotations, modulus switches, bootstraps, ops that also take a plaintext, ends of regions, what loops take | everywhere the budget and the levels that a bootstrap takes |
+//!
+//! Degrees only ever pass on or start anew, so relinearizations are a minimum cut. A loop carries one level round; which loops have to be pinned for that is found by asking
+//! again ([`Question::pin`]).
+//!
+//! *Cost.* Linear in the function. *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis`, issue 3149, `lib/Transforms/SecretInsertMgmt`; the levels of bootstraps
+//! were measured.
+
+use noisy_placement::{Bits, Instance, Node, Rule};
+use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
+use rustc_hash::FxHashMap;
+
+use super::ciphertext::Moved;
+use super::rows::{self, DimensionRule};
+use super::{Ciphertext, Heir, loops};
+use crate::flow::{self, Flow};
+
+/// What is to be placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placed {
+    /// `mgmt.relinearize`
+    Relinearize,
+    /// `mgmt.bootstrap`, with so many levels between two of them.
+    Bootstrap(u32),
+}
+
+impl Placed {
+    /// The op.
+    pub(crate) fn op(self) -> &'static str {
+        match self {
+            Placed::Relinearize => "mgmt.relinearize",
+            Placed::Bootstrap(_) => "mgmt.bootstrap",
+        }
+    }
+}
+
+/// What a loop carries: the nodes of what it takes and of what it gives to its next round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Round {
+    /// What it takes.
+    pub(crate) init: Node,
+    /// What it gives to its next round.
+    pub(crate) yielded: Node,
+}
+
+/// The question of one function.
+#[derive(Clone, Debug)]
+pub(crate) struct Question {
+    /// The problem.
+    pub(crate) instance: Instance,
+    /// The value behind whose definition each site is.
+    pub(crate) spots: Vec<Value>,
+    /// The values of the first nodes.
+    pub(crate) nodes: Vec<Value>,
+    /// What loops carry, if it has to be invariant.
+    pub(crate) rounds: Vec<Round>,
+    /// The number right after an inserted op.
+    reset: Bits,
+}
+
+impl Question {
+    /// Those of the loops that carry another number than they take under a choice of sites.
+    pub(crate) fn varying(&self, chosen: &[bool]) -> Vec<Round> {
+        let before = noisy_placement::evaluate::noise(&self.instance, chosen);
+        let after = |node: Node| match self.instance.nodes[node.0 as usize].site {
+            Some(site) if chosen[site.0 as usize] => self.instance.sites[site.0 as usize].reset,
+            _ => before[node.0 as usize],
+        };
+        let varies = |it: &&Round| after(it.init) != after(it.yielded);
+        self.rounds.iter().filter(varies).copied().collect()
+    }
+
+    /// Demands that a loop takes and gives what has just been brought down.
+    pub(crate) fn pin(&mut self, round: Round) {
+        for node in [round.init, round.yielded] {
+            let data = self.instance.nodes[node.0 as usize];
+            match data.site {
+                // Only an inserted op gives exactly this much.
+                Some(site) if self.reset > 0 => {
+                    let high = self.instance.push(
+                        Rule::Source(self.reset.saturating_add(1)),
+                        &[],
+                        Bits::MAX,
+                        Some(site),
+                    );
+                    self.instance.push(Rule::Max(0), &[high], self.reset, None);
+                }
+                _ => {
+                    self.instance.push(Rule::Max(0), &[node], self.reset, None);
+                }
+            }
+        }
+    }
+}
+
+/// The question of a function; `weight` is how often what stands behind a value's definition is executed.
+///
+/// # Errors
+/// If something is not known of a value in it, in words.
+pub(crate) fn question(
+    ir: &Ir,
+    heir: &Heir,
+    function: Op,
+    placed: Placed,
+    weight: &dyn Fn(Value) -> u64,
+) -> Result<Question, String> {
+    let body = flow::body(ir, function).ok_or("it has no body")?;
+    let mut builder = Builder {
+        ir,
+        heir,
+        placed,
+        is_managed: false,
+        is_relinearized: false,
+        values: Vec::new(),
+        node_of: FxHashMap::default(),
+        reset: match placed {
+            Placed::Relinearize => 1,
+            Placed::Bootstrap(_) => heir.setting().bootstrap_level,
+        },
+        limit: match placed {
+            Placed::Relinearize => Bits::MAX,
+            Placed::Bootstrap(budget) => {
+                budget.saturating_add(heir.setting().bootstrap_level).min(Bits::MAX - 1)
+            }
+        },
+        instance: Instance::default(),
+        spots: Vec::new(),
+        needs: Vec::new(),
+    };
+    builder.collect(body, false)?;
+    ir.walk(body, &mut |op| {
+        let name = ir.op_name(op);
+        builder.is_managed |=
+            name.starts_with("mgmt.") && rows::moves_level(name) && name != "mgmt.bootstrap";
+        builder.is_relinearized |= name == "mgmt.relinearize";
+    });
+    builder.nodes(weight)?;
+    let mut rounds = Vec::new();
+    loops::carried(ir, body, &mut |it| {
+        let of = |it: Value| builder.node_of.get(&it).map(|&at| Node(at));
+        if let (Some(init), Some(yielded)) = (of(it.init), of(it.yielded)) {
+            rounds.push(Round { init, yielded });
+        }
+    });
+    if placed == Placed::Relinearize {
+        for it in rounds.drain(..) {
+            builder.needs.extend([it.init, it.yielded]);
+        }
+        let mut needs = std::mem::take(&mut builder.needs);
+        needs.sort_unstable();
+        needs.dedup();
+        for node in needs {
+            builder.instance.push(Rule::Max(0), &[node], 1, None);
+        }
+    }
+    let Builder { instance, spots, values, reset, .. } = builder;
+    let nodes = values.into_iter().map(|it| it.0).collect();
+    Ok(Question { instance, spots, nodes, rounds, reset })
+}
+
+struct Builder<'a> {
+    ir: &'a Ir,
+    heir: &'a Heir,
+    placed: Placed,
+    /// Whether ops of `mgmt` say how levels are used.
+    is_managed: bool,
+    /// Whether its products are relinearized already.
+    is_relinearized: bool,
+    /// The ciphertexts in textual order, and whether each is inside of a generic.
+    values: Vec<(Value, bool)>,
+    node_of: FxHashMap<Value, u32>,
+    reset: Bits,
+    limit: Bits,
+    instance: Instance,
+    spots: Vec<Value>,
+    /// Nodes that have to be of degree 1.
+    needs: Vec<Node>,
+}
+
+impl Builder<'_> {
+    /// The ciphertexts of a region.
+    fn collect(&mut self, region: Region, is_inside: bool) -> Result<(), String> {
+        let ir = self.ir;
+        for block in ir.blocks(region) {
+            for &value in &ir.block(block).args {
+                self.add(value, is_inside)?;
+            }
+            for op in ir.block_ops(block) {
+                let data = ir.op(op);
+                let is_generic = data.kind == OpKind::Unknown && ir.op_name(op) == "secret.generic";
+                for &(_, inner) in &data.regions {
+                    self.collect(inner, is_inside || is_generic)?;
+                }
+                for &value in &data.results {
+                    self.add(value, is_inside)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, value: Value, is_inside: bool) -> Result<(), String> {
+        match self.heir.ciphertext(value) {
+            Ciphertext::Encrypted { .. } => {
+                self.node_of.insert(value, self.values.len() as u32);
+                self.values.push((value, is_inside));
+                Ok(())
+            }
+            Ciphertext::Unknown if is_inside => {
+                let name = self.ir.value_text(value);
+                Err(format!("it is not known whether {name} is a ciphertext, and what it is"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn node(&self, value: Value) -> Option<Node> {
+        self.node_of.get(&value).map(|&it| Node(it))
+    }
+
+    fn nodes(&mut self, weight: &dyn Fn(Value) -> u64) -> Result<(), String> {
+        let ir = self.ir;
+        for at in 0..self.values.len() {
+            let (value, is_inside) = self.values[at];
+            let feeders = flow::feeders(ir, value);
+            let (rule, operands) = match ir.value(value).def {
+                _ if !feeders.is_empty() => {
+                    (Rule::Max(0), feeders.iter().filter_map(|it| self.node(it.1)).collect())
+                }
+                Def::Result(op, _) if ir.op(op).regions.is_empty() => self.rule(op, value)?,
+                Def::Result(op, _) => {
+                    let name = ir.op_name(op);
+                    return Err(format!("it is not known what {name} does with its regions"));
+                }
+                Def::Argument(..) => (Rule::Source(self.fresh()), Vec::new()),
+            };
+            let is_reset = matches!(rule, Rule::Source(it) if it == self.reset);
+            let may_stand = match (self.placed, ir.value(value).def) {
+                (Placed::Relinearize, Def::Result(op, _)) => ir.op(op).regions.is_empty(),
+                (Placed::Relinearize, Def::Argument(..)) => false,
+                // A bootstrap takes two polynomials.
+                (Placed::Bootstrap(_), _) => {
+                    !self.is_relinearized || self.heir.dimension(ir, value).is_none_or(|it| it == 2)
+                }
+            };
+            let site = (is_inside && may_stand && !is_reset).then(|| {
+                self.spots.push(value);
+                self.instance.push_site(weight(value).max(1), self.reset)
+            });
+            self.instance.push(rule, &operands, self.limit, site);
+        }
+        // What ends a region gives its operands on; the others take them.
+        for at in 0..self.values.len() {
+            self.takes(self.values[at].0);
+        }
+        Ok(())
+    }
+
+    fn fresh(&self) -> Bits {
+        match self.placed {
+            Placed::Relinearize => 1,
+            Placed::Bootstrap(_) => 0,
+        }
+    }
+
+    /// How the number of a result without regions follows.
+    fn rule(&mut self, op: Op, value: Value) -> Result<(Rule, Vec<Node>), String> {
+        let ir = self.ir;
+        let name = ir.op_name(op);
+        let operands: Vec<Node> =
+            ir.op(op).operands.iter().filter_map(|it| self.node(it.value?)).collect();
+        if rows::encrypts(name) {
+            return Ok((Rule::Source(self.fresh()), Vec::new()));
+        }
+        let dimension = rows::dimension(name);
+        Ok(match self.placed {
+            Placed::Relinearize => match dimension {
+                Some(DimensionRule::Relinearize) => (Rule::Source(1), Vec::new()),
+                Some(DimensionRule::Product) if operands.len() > 1 => (Rule::Source(2), Vec::new()),
+                _ => (Rule::Max(0), operands),
+            },
+            Placed::Bootstrap(_) => {
+                let product =
+                    u32::from(!self.is_managed && matches!(name, "arith.muli" | "arith.mulf"));
+                match self.heir.moved(ir, op) {
+                    Some(Moved::By(n)) => (Rule::Max(n.saturating_add(product)), operands),
+                    Some(Moved::ToTheLast) => (Rule::Source(self.limit), Vec::new()),
+                    Some(Moved::Bootstrapped) => (Rule::Source(self.reset), Vec::new()),
+                    None => {
+                        let value = ir.value_text(value);
+                        return Err(format!("it is not known how many levels {value} uses"));
+                    }
+                }
+            }
+        })
+    }
+
+    /// Notes which uses of a value take degree 1 only.
+    fn takes(&mut self, value: Value) {
+        if self.placed != Placed::Relinearize {
+            return;
+        }
+        let ir = self.ir;
+        let takes_one = |&(op, at): &(Op, u32)| {
+            let data = ir.op(op);
+            let name = ir.op_name(op);
+            if flow::is_yield(ir, op) {
+                return name != "secret.yield" || super::surplus::leaves(ir, op, at as usize);
+            }
+            if !data.regions.is_empty() {
+                // What loops take is asked for apart, generics hand it on, and nothing is known of the others.
+                return Flow::of(ir, op) == Flow::Opaque;
+            }
+            let is_encrypted = |it: Value| self.node_of.contains_key(&it);
+            let encrypted = data.operands.iter().filter(|it| it.value.is_some_and(is_encrypted));
+            let (n, all) = (encrypted.count(), data.operands.len());
+            match rows::dimension(name) {
+                Some(DimensionRule::Relinearize) => false,
+                Some(DimensionRule::Product) => true,
+                None => {
+                    rows::takes_two(name)
+                        || n < all
+                        || data.kind == OpKind::FuncCall
+                        || ["linalg.", "kernel.", "tensor_ext."]
+                            .iter()
+                            .any(|it| name.starts_with(it))
+                }
+            }
+        };
+        if ir.value(value).uses.iter().any(takes_one)
+            && let Some(node) = self.node(value)
+        {
+            self.needs.push(node);
+        }
+    }
+}
