@@ -7,21 +7,10 @@ import * as vscode from "vscode";
 import { registerBytecode } from "./bytecode.ts";
 import { registerGraph } from "./graph.ts";
 import { Session, selector } from "./session.ts";
+import { registerStart } from "./start.ts";
 import { registerTasks } from "./tasks.ts";
 
 let session: Session | undefined;
-
-/** What the walkthrough opens: a program that goes over the budget, and can be fixed. */
-const EXAMPLE = `// %2 goes over the noise budget. Put the cursor on it and press Ctrl+. (Cmd+. on a Mac).
-func.func @squarings(%x: i5) -> i5 {
-  %0 = noisy.encode %x : i5 -> !noisy.i32
-  %1 = noisy.mul %0, %0 : !noisy.i32
-  %2 = noisy.mul %1, %1 : !noisy.i32
-  %3 = noisy.mul %2, %2 : !noisy.i32
-  %4 = noisy.decode %3 : !noisy.i32 -> i5
-  return %4 : i5
-}
-`;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("Noisy", { log: true });
@@ -48,20 +37,6 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
     }),
     vscode.commands.registerCommand("noisy.fixFile", () => fixFile(current)),
-    vscode.commands.registerCommand("noisy.openExample", async () => {
-      const document = await vscode.workspace.openTextDocument({
-        language: "mlir",
-        content: EXAMPLE,
-      });
-      await vscode.window.showTextDocument(document);
-    }),
-    vscode.commands.registerCommand("noisy.openWalkthrough", () =>
-      vscode.commands.executeCommand(
-        "workbench.action.openWalkthrough",
-        `${context.extension.id}#noisy.start`,
-        false,
-      ),
-    ),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
       // What the server offers is settled when it starts; it asks for the other settings by itself.
       const atStart = ["noisy.server", "noisy.features"];
@@ -70,6 +45,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
       }
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => current.restart()),
+    registerStart(context),
     registerBytecode(),
     registerTasks(current),
     registerGraph(context, current, log),

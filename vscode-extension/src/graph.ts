@@ -11,15 +11,36 @@ export function registerGraph(
   log: vscode.LogOutputChannel,
 ): vscode.Disposable {
   let panel: vscode.WebviewPanel | undefined;
-  return vscode.commands.registerCommand("noisy.showGraph", async () => {
-    const editor = vscode.window.activeTextEditor;
-    if (editor === undefined) {
-      return;
-    }
-    const name = functionAt(editor.document, editor.selection.active.line);
+  /** What is drawn. */
+  let drawn: { document: vscode.TextDocument; version: number } | undefined;
+
+  /** The panel, which says where its reader clicks. */
+  const newPanel = (): vscode.WebviewPanel => {
+    const it = vscode.window.createWebviewPanel(
+      "noisy.graph",
+      "Noise",
+      { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+      { enableScripts: true, retainContextWhenHidden: true, localResourceRoots: [] },
+    );
+    context.subscriptions.push(
+      it.onDidDispose(() => {
+        panel = undefined;
+        drawn = undefined;
+      }),
+      it.webview.onDidReceiveMessage((message: unknown) => {
+        const line = lineOf(message);
+        if (line !== undefined && drawn !== undefined) {
+          void reveal(drawn.document, line);
+        }
+      }),
+    );
+    return it;
+  };
+
+  const draw = async (document: vscode.TextDocument, name: string | undefined): Promise<void> => {
     const file = await findCheck(session.serverFile, process.platform);
     // A file is named as such where its text is what is drawn.
-    const { uri, isDirty } = editor.document;
+    const { uri, isDirty, version } = document;
     const input = uri.scheme === "file" && !isDirty ? uri.fsPath : "-";
     const args = ["graph", input, "--fix", "--format", "html"];
     if (name !== undefined) {
@@ -27,18 +48,9 @@ export function registerGraph(
     }
     const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath;
     try {
-      const html = await run(file, args, editor.document.getText(), folder);
-      if (panel === undefined) {
-        panel = vscode.window.createWebviewPanel("noisy.graph", "Noise", {
-          viewColumn: vscode.ViewColumn.Beside,
-          preserveFocus: true,
-        });
-        context.subscriptions.push(
-          panel.onDidDispose(() => {
-            panel = undefined;
-          }),
-        );
-      }
+      const html = await run(file, args, document.getText(), folder);
+      panel ??= newPanel();
+      drawn = { document, version };
       panel.title = name === undefined ? "Noise" : `Noise of @${name}`;
       panel.webview.html = html;
     } catch (error) {
@@ -46,6 +58,39 @@ export function registerGraph(
       log.error(why);
       void vscode.window.showErrorMessage(`The noise graph cannot be drawn: ${why}`);
     }
+  };
+
+  return vscode.Disposable.from(
+    vscode.commands.registerCommand("noisy.showGraph", async () => {
+      const editor = vscode.window.activeTextEditor;
+      if (editor !== undefined) {
+        await draw(editor.document, functionAt(editor.document, editor.selection.active.line));
+      }
+    }),
+    vscode.window.onDidChangeTextEditorSelection(({ textEditor: { document, selection } }) => {
+      // The lines of an edited text are not those of the picture.
+      if (document === drawn?.document && document.version === drawn.version) {
+        void panel?.webview.postMessage({ select: selection.active.line + 1 });
+      }
+    }),
+  );
+}
+
+/** The line, from 1, that a message of the page names. */
+function lineOf(message: unknown): number | undefined {
+  const line =
+    typeof message === "object" && message !== null && "line" in message ? message.line : undefined;
+  return typeof line === "number" && Number.isInteger(line) && line > 0 ? line : undefined;
+}
+
+/** Puts the cursor on a line, in the column where the document is shown or in the first. */
+async function reveal(document: vscode.TextDocument, line: number): Promise<void> {
+  const at = document.lineAt(Math.min(line, document.lineCount) - 1);
+  const start = at.range.start.translate(0, at.firstNonWhitespaceCharacterIndex);
+  const shown = vscode.window.visibleTextEditors.find((it) => it.document === document);
+  await vscode.window.showTextDocument(document, {
+    viewColumn: shown?.viewColumn ?? vscode.ViewColumn.One,
+    selection: new vscode.Range(start, start),
   });
 }
 

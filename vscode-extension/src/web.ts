@@ -1,6 +1,7 @@
 /** In a browser without a machine behind it no server can run: highlighting works, and this says why the rest does not. */
 
 import * as vscode from "vscode";
+import { registerStart } from "./start.ts";
 
 const WHY =
   "Noisy analyzes programs with a native server, which cannot run in a browser. Open the folder in VS Code on a machine, over SSH, " +
@@ -24,6 +25,7 @@ export function activate(context: vscode.ExtensionContext): void {
   ];
   context.subscriptions.push(
     status,
+    registerStart(context),
     ...commands.map((it) => vscode.commands.registerCommand(it, tell)),
   );
   tell();
