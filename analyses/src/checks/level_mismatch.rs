@@ -1,7 +1,7 @@
-//! level-mismatch: a level that is written is another one
+//! level-mismatch: the level in `mgmt.mgmt` is wrong
 //!
-//! HEIR writes the levels that are left into `mgmt.mgmt`. Together with the levels that are used, which follow from the ops, they add up to the same number everywhere; reported is what
-//! does not. The level is part of the type that the ciphertext gets later.
+//! HEIR writes the remaining levels of a ciphertext into `mgmt.mgmt`. The used levels follow from the ops, and used and remaining levels must have the same sum everywhere. The
+//! level later becomes part of the type of the ciphertext.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
@@ -55,15 +55,19 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     for it in heir::level_mismatches(ir, heir) {
         let Mismatch { value, written, used, all } = it;
+        let name = ir.value_text(value);
         let message = match all.checked_sub(used) {
             Some(left) => {
-                format!("level {written} is written, and {left} is left: {used} of {all} are used")
+                format!(
+                    "{name}: level {written} is written, but {left} remain: {used} of {all} levels are used"
+                )
             }
-            None => format!("level {written} is written, and all {all} levels are used"),
+            None => format!("{name}: level {written} is written, but all {all} levels are used"),
         };
         let mut found = CHECK.at(value_range(ir, value), message);
         found.related = related(program, heir, value);
-        found.help = Some("write the level that is left, or let HEIR annotate again".into());
+        found.help =
+            Some("Write the remaining level, or let HEIR annotate the program again".into());
         out.push(found);
     }
 }

@@ -1,6 +1,6 @@
-//! level-underflow: more levels are used than there are
+//! level-underflow: more levels are used than available
 //!
-//! Each modulus switch uses up a level. There are as many as `heir.level-budget` says, and none after `mgmt.level_reduce_min`. Reported where the levels first run out.
+//! Each modulus switch uses one level. `heir.level-budget` says how many levels there are, and after `mgmt.level_reduce_min` none is left. Reported at the first op without a level left.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
@@ -51,13 +51,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
     for it in heir::underflows(ir, heir, heir::budget(heir, program.model().heir)) {
+        let name = ir.value_text(it.value);
         let message = match it.used {
-            Some(used) => format!("{used} levels are used, and there are {}", it.most),
-            None => "a level is dropped after the last one".to_owned(),
+            Some(used) => format!("{name}: uses {used} levels, but only {} are available", it.most),
+            None => format!("{name}: uses a level, but none is left"),
         };
         let mut found = CHECK.at(value_range(ir, it.value), message);
         found.related = related(program, heir, it.value);
-        found.help = Some("bootstrap before".into());
+        found.help = Some("Bootstrap before this op".into());
         out.push(found);
     }
 }

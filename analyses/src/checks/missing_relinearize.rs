@@ -1,8 +1,8 @@
 //! missing-relinearize: a ciphertext with too many polynomials
 //!
-//! A product of two ciphertexts has three polynomials. A rotation, a modulus switch, a bootstrap and the end of a `secret.generic` take two: what they get has to
-//! be relinearized before. HEIR says nothing and lowers it. Reported where it first goes wrong, in functions into which HEIR
-//! has placed its `mgmt` ops; a warning where none of these is a relinearization, as HEIR may still place them.
+//! A product of two ciphertexts has three polynomials. A rotation, a modulus switch, a bootstrap and the end of a `secret.generic` take a ciphertext of two: it must be
+//! relinearized before. HEIR lowers the program without a message. Reported at the first wrong op, in functions into which HEIR
+//! has placed its `mgmt` ops; a warning if none of these is a relinearization, because HEIR may still place them.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<tensor<8xf32>>) -> !secret.secret<tensor<8xf32>> {
@@ -55,14 +55,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     for it in heir::surpluses(ir, heir) {
         let (value, name) = (ir.value_text(it.value), ir.op_name(it.op));
-        let message = format!("{value} has {} polynomials, and {name} takes 2", it.dimension);
+        let message = format!("{value} has {} polynomials, but {name} takes 2", it.dimension);
         let mut found = CHECK.at(core_range(ir, it.op), message);
         let steps = heir::chain(ir, heir, it.value, heir::Of::Dimension).into_iter();
         found.related = steps
             .map(|(value, message)| Related { range: value_range(ir, value), message })
             .collect();
         found.help = Some(format!(
-            "insert mgmt.relinearize before, on {value} or on what it is made of, or let the optimizer choose the places"
+            "Insert mgmt.relinearize on {value} before this op, or let the optimizer choose the places"
         ));
         if !it.is_relinearized {
             found.severity = Severity::Warning;

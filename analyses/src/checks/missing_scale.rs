@@ -1,7 +1,7 @@
 //! missing-scale: a ciphertext without a scale
 //!
-//! A secret argument, or a result of a `secret.generic`, has no scale in its `mgmt.mgmt`, although the module has parameters for CKKS. HEIR cannot judge the scales of any op then. Only the
-//! first one is reported: a warning if other scales are written, else a hint that scales have not been populated yet.
+//! A secret argument, or a result of a `secret.generic`, has no scale in its `mgmt.mgmt`, although the module has CKKS parameters. HEIR can then check no scales. Only the
+//! first one is reported: as a warning if other scales are written, else as a hint that scales have not been populated yet.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
@@ -53,12 +53,12 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     for it in heir::scale_faults(program.source(), heir, program.integers()) {
         let ScaleFault::Missing { value, is_partial } = it else { continue };
-        let message = format!("{} has no scale", ir.value_text(value));
+        let message = format!("{} has no scale in mgmt.mgmt", ir.value_text(value));
         let mut found = CHECK.at(value_range(ir, value), message);
         if !is_partial {
             found.severity = Severity::Hint;
         }
-        found.help = Some("let HEIR populate scales: --populate-scale-ckks".into());
+        found.help = Some("Let HEIR populate scales: --populate-scale-ckks".into());
         out.push(found);
     }
 }

@@ -1,7 +1,7 @@
-//! scale-mismatch: scales that do not go together
+//! scale-mismatch: inconsistent scales
 //!
-//! The scales that are written on CKKS ciphertexts (logarithms to base 2, in `mgmt.mgmt`) follow from one another: sums take equal scales, a product has the sum, a modulus switch takes off
-//! the bits of its modulus, a scale is only adjusted upwards, and a bootstrap gives the default scale. Each op is judged by what is written on it and on its operands.
+//! The scales that are written on CKKS ciphertexts (logarithms to base 2, in `mgmt.mgmt`) follow from one another: operands of a sum have equal scales, a product has the sum of the scales, a modulus switch subtracts
+//! the bits of its modulus, an adjustment only raises a scale, and a bootstrap gives the default scale. Each op is checked with the scales written on it and on its operands.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
@@ -59,7 +59,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             message: format!("{} has scale 2^{scale}", ir.value_text(value)),
         });
         found.related = related.collect();
-        found.help = Some("write the scale that follows, or let HEIR populate scales again".into());
+        found.help = Some("Write the scale that follows, or let HEIR populate scales again".into());
         out.push(found);
     }
 }

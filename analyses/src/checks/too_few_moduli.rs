@@ -1,7 +1,7 @@
-//! too-few-moduli: more levels are used than there are moduli for
+//! too-few-moduli: more levels are used than the parameters have moduli for
 //!
-//! Each modulus switch uses up a level. The parameters of the module have moduli for fewer: what first runs out is reported, and how much the
-//! whole program needs. A warning, since HEIR may still make other parameters.
+//! Each modulus switch uses one level, and the parameters of the module have moduli for fewer levels. Reported at the first op without a modulus left, with the number of levels that the
+//! whole program needs. A warning, because HEIR may still choose other parameters.
 //!
 //! ```mlir
 //! module attributes {ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks} {
@@ -57,11 +57,12 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let all = heir::underflows(ir, heir, Some(moduli));
     let Some((first, used)) = all.iter().find_map(|it| Some((it, it.used?))) else { return };
     let most = heir.levels();
+    let name = ir.value_text(first.value);
     let message = format!(
-        "{used} levels are used, and the parameters have moduli for {moduli}; the program uses {most}"
+        "{name}: uses {used} levels, but the parameters have moduli for {moduli}; the program needs {most}"
     );
     let mut found = CHECK.at(value_range(ir, first.value), message);
     found.related = related(program, heir, first.value);
-    found.help = Some("bootstrap before, or take more moduli".into());
+    found.help = Some("Bootstrap before this op, or choose parameters with more moduli".into());
     out.push(found);
 }

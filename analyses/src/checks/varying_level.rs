@@ -1,7 +1,7 @@
-//! varying-level: a loop carries another level than it takes
+//! varying-level: a loop-carried ciphertext changes its level
 //!
-//! The level becomes part of the type of a ciphertext, so a loop has to give its next round the level that it took, whatever its trip count. Where it does not, what it carries has no level. Reported is what
-//! it gives.
+//! The level becomes part of the type of a ciphertext, so a loop must pass to its next iteration the level that it took, whatever its trip count. Otherwise the carried value has no level. Reported at
+//! the value that is passed on.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
@@ -59,16 +59,16 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     for it in heir::varying(ir, heir) {
         let (init, yielded) = (ir.value_text(it.init), ir.value_text(it.yielded));
         let message = format!(
-            "the loop takes {init} with {} levels used, and gives its next round {yielded} at another level",
+            "{yielded}: passed to the next iteration at another level than {init}, which has used {}",
             it.from
         );
         let mut found = CHECK.at(value_range(ir, it.yielded), message);
         found.related = related(program, heir, it.yielded);
-        let message = format!("{init} is what the loop takes");
+        let message = format!("{init} enters the loop");
         found.related.push(Related { range: value_range(ir, it.init), message });
-        let carried = it.carried.map_or_else(|| "what is carried".into(), |it| ir.value_text(it));
+        let carried = it.carried.map_or_else(|| "the carried value".into(), |it| ir.value_text(it));
         found.help =
-            Some(format!("bootstrap {carried} at the start of each round, or unroll the loop"));
+            Some(format!("Bootstrap {carried} at the start of each iteration, or unroll the loop"));
         out.push(found);
     }
 }

@@ -57,7 +57,7 @@ pub(crate) fn chain(ir: &Ir, heir: &Heir, value: Value, of: Of) -> Vec<(Value, S
                     (Ciphertext::Encrypted { dimension: Dimension::Known(n), .. }, _) => {
                         format!("{n} polynomials")
                     }
-                    _ => "not known".to_owned(),
+                    _ => "unknown".to_owned(),
                 };
                 out.push((value, format!("{}: {name}, {what}", ir.value_text(value))));
             }

@@ -128,7 +128,7 @@ impl Rules<'_> {
                 let [(_, a), (_, b)] = from[..] else { return None };
                 (to != a + b).then(|| {
                     format!(
-                        "a product of scales 2^{a} and 2^{b} has 2^{}, and 2^{to} is written",
+                        "a product of scales 2^{a} and 2^{b} has scale 2^{}, but 2^{to} is written",
                         a + b
                     )
                 })
@@ -138,27 +138,29 @@ impl Rules<'_> {
                 let bits = super::scale::modulus_bits(*params.q.get(level)?);
                 let wanted = input - bits;
                 (to != wanted).then(|| {
-                    format!("the modulus of level {level} has {bits} bits, so scale 2^{input} becomes 2^{wanted}, and 2^{to} is written")
+                    format!("the modulus of level {level} has {bits} bits, so scale 2^{input} becomes 2^{wanted}, but 2^{to} is written")
                 })
             }
             "mgmt.adjust_scale" => (to < input)
-                .then(|| format!("a scale is only adjusted upwards: from 2^{input} to 2^{to}")),
+                .then(|| format!("a scale can only be raised: from 2^{input} to 2^{to} is lower")),
             "mgmt.bootstrap" => {
                 let most = super::scale::modulus_bits(*params.q.first()?) - 1;
                 let default = params.log_default_scale.map(i64::from);
                 if input > most {
                     Some(format!(
-                        "the scale before a bootstrap is at most 2^{most}, and is 2^{input}"
+                        "the scale before a bootstrap must be at most 2^{most}, but is 2^{input}"
                     ))
                 } else {
                     default.filter(|&it| it != to).map(|default| {
-                        format!("a bootstrap gives the default scale of 2^{default}, and 2^{to} is written")
+                        format!(
+                            "a bootstrap gives the default scale 2^{default}, but 2^{to} is written"
+                        )
                     })
                 }
             }
             _ => from.iter().find(|it| it.1 != to).map(|(other, scale)| {
                 let other = ir.value_text(*other);
-                format!("the scales must be the same: {other} has 2^{scale}, and 2^{to} is written")
+                format!("scales must be equal: {other} has 2^{scale}, but 2^{to} is written")
             }),
         };
         Some((message?, from))
