@@ -4,6 +4,7 @@
 //! computes it (loop-carried values, block arguments, results of branches) is a dashed edge.
 
 mod dot;
+mod page;
 mod svg;
 
 use std::io::{self, Write};
@@ -33,8 +34,12 @@ struct Node {
     label: String,
     /// `[0, 24]`, and where it stands.
     detail: String,
+    /// The name of its value; empty for an op without one.
+    name: String,
     /// For a closer look: the line of the text.
     line: usize,
+    /// Its line in the file as it is; what is proposed has none.
+    origin: Option<usize>,
     look: Look,
 }
 
@@ -49,6 +54,8 @@ enum Look {
     Spoilt,
     /// Brings noise down.
     Reset,
+    /// Would bring noise down: it is not there yet.
+    Proposed,
     /// Not known.
     Unknown,
     /// Carries no noise itself.
@@ -119,14 +126,37 @@ fn draw(args: &args::Graph) -> Result<String, String> {
             // Functions keep their order.
             let index = document.ir().functions().iter().position(|&it| it == function);
             let function = index.and_then(|it| after.ir().functions().get(it).copied());
-            graphs.extend(function.map(|it| graph(&after, it, &format!(", after: {}", fix.title))));
+            if let Some(function) = function {
+                let mut after = graph(&after, function, &format!(", after: {}", fix.title));
+                trace_back(&mut after, &graphs[0]);
+                graphs.push(after);
+            }
         }
     }
     Ok(match args.format {
         Picture::Dot => dot::draw(&graphs),
         Picture::Svg => svg::draw(&graphs),
-        Picture::Html => svg::page(&name, &graphs),
+        Picture::Html => page::draw(&name, &graphs),
     })
+}
+
+/// Says of the nodes of a fixed function where they stand in the function as it is, and which are not in it. Names and their order stay; only those of
+/// what is inserted are new.
+fn trace_back(after: &mut Graph, before: &Graph) {
+    let mut old = before.nodes.iter().peekable();
+    for node in &mut after.nodes {
+        let is_same = |it: &&Node| it.name == node.name && it.label == node.label;
+        // What a fix removes is left out.
+        let found = old.clone().position(|it| is_same(&it));
+        if let Some(n) = found {
+            node.origin = old.nth(n).and_then(|it| it.origin);
+        } else {
+            node.origin = None;
+            if node.look == Look::Reset {
+                node.look = Look::Proposed;
+            }
+        }
+    }
 }
 
 /// The function of a name; without a name the first that is over the budget, or else the first.
@@ -180,10 +210,13 @@ fn graph(document: &Document, function: Op, what: &str) -> Graph {
         let gives = data.results.iter().any(|&it| document.is_noisy(it));
         if !gives && data.kind.is_op() && computed(document, op).next().is_some() {
             sinks.push((op, out.nodes.len()));
+            let line = line(document, ir.range(op).start);
             out.nodes.push(Node {
                 label: short(ir, op).to_owned(),
                 detail: String::new(),
-                line: line(document, ir.range(op).start),
+                name: String::new(),
+                line,
+                origin: Some(line),
                 look: Look::Sink,
             });
         }
@@ -242,12 +275,9 @@ fn node(document: &Document, op: Op, value: Value, is_argument: bool, is_root: b
         }
         Noise::Unknown | Noise::Bottom => Look::Unknown,
     };
-    Node {
-        label: if is_argument { name } else { format!("{name} = {}", short(ir, op)) },
-        detail: noise.to_string(),
-        line: line(document, explain::value_range(ir, value).start),
-        look,
-    }
+    let line = line(document, explain::value_range(ir, value).start);
+    let label = if is_argument { name.clone() } else { format!("{name} = {}", short(ir, op)) };
+    Node { label, detail: noise.to_string(), name, line, origin: Some(line), look }
 }
 
 /// The name of an op without its dialect.
@@ -272,6 +302,7 @@ fn colors(look: Look) -> (String, &'static str) {
         Look::Violation => ("#e53935".to_owned(), "#7f0000"),
         Look::Spoilt => ("#ffcdd2".to_owned(), "#c62828"),
         Look::Reset => ("#a5d6a7".to_owned(), "#1b5e20"),
+        Look::Proposed => ("#e8f5e9".to_owned(), "#1b5e20"),
         Look::Unknown => ("#e0e0e0".to_owned(), "#757575"),
         Look::Sink => ("#ffffff".to_owned(), "#9e9e9e"),
     }
@@ -383,12 +414,64 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
     }
 
     #[test]
+    fn what_is_proposed_is_told_from_what_is_there() {
+        let before = "func.func @f(%x: !noisy.i32) {\n  %0 = noisy.mul %x, %x : !noisy.i32\n  %1 = noisy.reduce_noise %0 : !noisy.i32\n  \
+                      %2 = noisy.mul %1, %0 : !noisy.i32\n  return\n}\n";
+        let old = "  %2 = noisy.mul %1, %0";
+        let after = before.replace(
+            old,
+            &format!("  %r = noisy.reduce_noise %0 : !noisy.i32\n{}", old.replace("%0", "%r")),
+        );
+        let draw = |text: &str| {
+            let document = Document::new(text);
+            let function = choose(&document, None).expect("a function");
+            graph(&document, function, "")
+        };
+        let (before, mut after) = (draw(before), draw(&after));
+        trace_back(&mut after, &before);
+        let shown: Vec<_> =
+            after.nodes.iter().map(|it| (it.name.as_str(), it.line, it.origin, it.look)).collect();
+        assert_eq!(
+            shown,
+            [
+                ("%x", 1, Some(1), Look::Within(46)),
+                ("%0", 2, Some(2), Look::Within(92)),
+                ("%1", 3, Some(3), Look::Reset),
+                ("%r", 4, None, Look::Proposed),
+                ("%2", 5, Some(4), Look::Within(92)),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_page_runs_its_own_script_only() {
+        let document = Document::new(PROGRAM);
+        let function = choose(&document, None).expect("a function");
+        let graph = graph(&document, function, "");
+        let page = page::draw("<b>.mlir", std::slice::from_ref(&graph));
+        assert!(page.contains("<title>&lt;b&gt;.mlir: noise</title>"), "{page}");
+        assert_eq!(page.matches("<script").count(), 1);
+        let nonce = page.split_once("'nonce-").and_then(|it| it.1.split_once('\'')).map(|it| it.0);
+        let nonce = nonce.expect("a policy with a nonce");
+        assert_eq!(nonce.len(), 64);
+        assert!(page.contains(&format!("<script nonce=\"{nonce}\">")), "{page}");
+        assert!(!page.contains("src=") && !page.contains("href="));
+        let ids: FxHashSet<_> = page
+            .split(" id=\"n")
+            .skip(1)
+            .filter_map(|it| it.split_once('"'))
+            .map(|it| it.0)
+            .collect();
+        assert_eq!(ids.len(), graph.nodes.len());
+    }
+
+    #[test]
     fn the_picture_is_well_formed_and_whole() {
         let document = Document::new(PROGRAM);
         let function = choose(&document, None).expect("a function");
         let graph = graph(&document, function, " <&>");
         let picture = svg::draw(std::slice::from_ref(&graph));
-        assert_eq!(picture.matches("<rect class=\"node").count(), graph.nodes.len());
+        assert_eq!(picture.matches("<g class=\"node").count(), graph.nodes.len());
         assert_eq!(picture.matches("<path class=\"edge").count(), graph.edges.len());
         assert!(
             picture.contains("@main &lt;&amp;&gt;") && !picture.contains("href=\"http"),

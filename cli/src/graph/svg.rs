@@ -1,5 +1,9 @@
 //! As a picture of its own: no script, no font and no file from elsewhere.
 //!
+//! *Why a layout of our own.* Measured on a program of two operands per op, 500 nodes: `@dagrejs/dagre` takes more than a minute, and it would have to be a copied file in the binary.
+//! The crate `rust-sugiyama` takes half a second for 5,000 nodes, but 11 seconds for 1,000 that share one operand, places nodes differently in each run, and panics on
+//! graphs with cycles or without edges. What stands here takes a few milliseconds for 5,000 nodes and any shape.
+//!
 //! *Layout.* A node stands one layer below the lowest of what feeds it; edges back to what comes earlier in the program do not count. In a layer nodes are
 //! ordered by where their neighbours stand, a few times down and up. The cost is linear in nodes and edges but for the sorting.
 
@@ -19,7 +23,7 @@ const CHAR: f64 = 7.3;
 const STYLE: &str = "text{font:12px ui-monospace,Menlo,Consolas,monospace;text-anchor:middle}\
 .title{font-size:15px;font-weight:bold;text-anchor:start}\
 .edge{fill:none;stroke:#607d8b;stroke-width:1.2}.carried{stroke-dasharray:5 3}\
-.detail{fill-opacity:.75}.violation{stroke-width:3}.on-dark{fill:#fff}";
+.detail{fill-opacity:.75}.violation rect{stroke-width:3}.violation text{fill:#fff}.proposed rect{stroke-width:3;stroke-dasharray:6 3}";
 
 /// Where things stand.
 struct Layout {
@@ -39,63 +43,35 @@ pub(super) fn draw(graphs: &[Graph]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
          viewBox=\"0 0 {width:.0} {height:.0}\">\n<style>{STYLE}</style>\n\
          <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
-         <path d=\"M0 0L8 4L0 8z\" fill=\"#607d8b\"/></marker></defs>\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
+         <path class=\"tip\" d=\"M0 0L8 4L0 8z\" fill=\"#607d8b\"/></marker></defs>\n\
+         <rect class=\"back\" width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n"
     );
     let mut x = 0.0;
-    for (graph, layout) in graphs.iter().zip(&layouts) {
-        one(&mut out, graph, layout, x);
+    for (n, (graph, layout)) in graphs.iter().zip(&layouts).enumerate() {
+        one(&mut out, n, graph, layout, x);
         x += layout.width;
     }
     out.push_str("</svg>\n");
     out
 }
 
-/// A page around the picture, with a legend.
-pub(super) fn page(name: &str, graphs: &[Graph]) -> String {
-    let legend = [
-        (Look::Within(40), "noise within the budget; darker: less left"),
-        (Look::Violation, "first over the budget"),
-        (Look::Spoilt, "over the budget because of an earlier op"),
-        (Look::Reset, "reduces noise"),
-        (Look::Unknown, "noise unknown"),
-    ];
-    let mut items = String::new();
-    for (look, what) in legend {
-        let (fill, rim) = colors(look);
-        let _ = write!(
-            items,
-            "<li><span style=\"background:{fill};border-color:{rim}\"></span>{what}</li>"
-        );
-    }
-    let name = xml(name);
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{name}: noise</title>\n<style>\n\
-         body{{font:14px system-ui,sans-serif;margin:1.5em;color:#222;background:#fff}}\n\
-         ul{{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.4em 1.6em}}\n\
-         li span{{display:inline-block;width:1.4em;height:.9em;border:1.5px solid;border-radius:3px;margin-right:.5em;vertical-align:-1px}}\n\
-         main{{overflow:auto;border:1px solid #ddd;border-radius:6px}}\n\
-         </style>\n</head>\n<body>\n<h1>{name}</h1>\n<ul>{items}<li>dashed: carried by a loop, a branch or a block</li></ul>\n\
-         <main>\n{}</main>\n</body>\n</html>\n",
-        draw(graphs)
-    )
-}
-
-fn one(out: &mut String, graph: &Graph, layout: &Layout, dx: f64) {
+/// The `n`-th graph, moved to the right.
+fn one(out: &mut String, n: usize, graph: &Graph, layout: &Layout, dx: f64) {
     let _ = writeln!(
         out,
-        "<g transform=\"translate({dx:.1} 0)\">\n<text class=\"title\" x=\"{MARGIN}\" y=\"26\">{}</text>",
+        "<g data-dx=\"{dx:.1}\" transform=\"translate({dx:.1} 0)\">\n<text class=\"title\" x=\"{MARGIN}\" y=\"26\">{}</text>",
         xml(&graph.title)
     );
     for edge in &graph.edges {
         let ((x1, y1), (x2, y2)) = (layout.places[edge.from], layout.places[edge.to]);
         let class = if edge.carried { "edge carried" } else { "edge" };
+        let ends = format!("data-from=\"n{n}-{}\" data-to=\"n{n}-{}\"", edge.from, edge.to);
         let (y1, y2) = (y1 + HEIGHT, y2 - 1.0);
         let _ = if y2 > y1 {
             let bend = (y2 - y1) / 2.0;
             writeln!(
                 out,
-                "<path class=\"{class}\" marker-end=\"url(#tip)\" d=\"M{x1:.1} {y1:.1}C{x1:.1} {:.1} {x2:.1} {:.1} {x2:.1} {y2:.1}\"/>",
+                "<path class=\"{class}\" {ends} marker-end=\"url(#tip)\" d=\"M{x1:.1} {y1:.1}C{x1:.1} {:.1} {x2:.1} {:.1} {x2:.1} {y2:.1}\"/>",
                 y1 + bend,
                 y2 - bend
             )
@@ -105,26 +81,30 @@ fn one(out: &mut String, graph: &Graph, layout: &Layout, dx: f64) {
                 x1.max(x2) + layout.widths[edge.from].max(layout.widths[edge.to]) / 2.0 + GAP;
             writeln!(
                 out,
-                "<path class=\"{class}\" marker-end=\"url(#tip)\" d=\"M{x1:.1} {y1:.1}C{side:.1} {:.1} {side:.1} {:.1} {x2:.1} {y2:.1}\"/>",
+                "<path class=\"{class}\" {ends} marker-end=\"url(#tip)\" d=\"M{x1:.1} {y1:.1}C{side:.1} {:.1} {side:.1} {:.1} {x2:.1} {y2:.1}\"/>",
                 y1 + LAYER / 2.0,
                 y2 - LAYER / 2.0
             )
         };
     }
-    for (node, (&(x, y), &width)) in
-        graph.nodes.iter().zip(layout.places.iter().zip(&layout.widths))
-    {
+    let places = layout.places.iter().zip(&layout.widths);
+    for (id, (node, (&(x, y), &width))) in graph.nodes.iter().zip(places).enumerate() {
         let (fill, rim) = colors(node.look);
-        let is_violation = node.look == Look::Violation;
-        let class = if is_violation { "node violation" } else { "node" };
-        let dark = if is_violation { " on-dark" } else { "" };
-        let radius = if node.look == Look::Reset { 16 } else { 5 };
+        let class = match node.look {
+            Look::Violation => "node violation",
+            Look::Proposed => "node proposed",
+            _ => "node",
+        };
+        let radius = if matches!(node.look, Look::Reset | Look::Proposed) { 16 } else { 5 };
+        let (line, title) = match node.origin {
+            Some(line) => (format!(" data-line=\"{line}\""), format!("line {line}")),
+            None => (String::new(), "proposed".to_owned()),
+        };
         let _ = writeln!(
             out,
-            "<g><title>line {}</title><rect class=\"{class}\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{HEIGHT}\" rx=\"{radius}\" \
-             fill=\"{fill}\" stroke=\"{rim}\"/><text class=\"label{dark}\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>\
-             <text class=\"detail{dark}\" x=\"{x:.1}\" y=\"{:.1}\">{}</text></g>",
-            node.line,
+            "<g class=\"{class}\" id=\"n{n}-{id}\"{line}><title>{title}</title>\
+             <rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{HEIGHT}\" rx=\"{radius}\" fill=\"{fill}\" stroke=\"{rim}\"/>\
+             <text class=\"label\" x=\"{x:.1}\" y=\"{:.1}\">{}</text> <text class=\"detail\" x=\"{x:.1}\" y=\"{:.1}\">{}</text></g>",
             x - width / 2.0,
             y + if node.detail.is_empty() { 23.0 } else { 16.0 },
             xml(&node.label),

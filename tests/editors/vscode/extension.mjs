@@ -286,9 +286,64 @@ async function run() {
     await command(page, "Noisy: Show Noise Graph");
     const frame = page.frameLocator("iframe.webview").frameLocator("iframe");
     await frame.locator("svg").first().waitFor();
-    assert.ok((await frame.locator("svg").count()) >= 1);
+    const node = (hasText) => frame.locator(".node", { hasText }).first();
+    const selected = () => frame.locator(".node.selected").first().innerHTML();
+    const cursor = () => page.getByRole("button", { name: /^Ln \d+/ }).innerText();
+
+    // A click goes to the op.
+    const line = await node("%0 = encode").getAttribute("data-line");
+    await node("%0 = encode").click();
+    await eventually("the line", async () => (await cursor()).includes(`Ln ${line},`));
+    assert.match(await selected(), /%0 = encode/);
+
+    // The cursor selects the node.
+    await page.locator(".view-line", { hasText: "noisy.mul" }).first().click();
+    await eventually("a node", async () => /%1 = mul/.test(await selected()));
+
+    // The keyboard follows an edge, a search marks what it finds, and both pictures are there.
+    await frame.locator("main").press("ArrowDown");
+    await eventually("the next node", async () => /%2 = mul/.test(await selected()));
+    await frame.locator("input").fill("encode");
+    assert.equal(await frame.locator("output").innerText(), "2 found");
+    assert.equal(await frame.locator(".node.match").count(), 2);
+    assert.ok((await frame.locator(".node.proposed").count()) >= 1, "what would be inserted");
+
+    // Zoom shows less of the picture, and what fits shows all of it.
+    const width = () => frame.locator("svg").evaluate((it) => it.viewBox.baseVal.width);
+    const whole = await width();
+    await frame.locator("main").press("+");
+    assert.ok((await width()) < whole);
+    await frame.locator("main").press("0");
+    assert.equal(await width(), whole);
     await shot("graph");
+
+    const back = () => frame.locator("body").evaluate((it) => getComputedStyle(it).backgroundColor);
+    for (const [theme, name, colour] of [
+      ["Default Light Modern", "light", "rgb(255, 255, 255)"],
+      ["Default High Contrast", "high-contrast", "rgb(0, 0, 0)"],
+    ]) {
+      writeSettings({ "workbench.colorTheme": theme });
+      await eventually(`the colours of ${theme}`, async () => (await back()) === colour);
+      await shot(`graph-${name}`);
+    }
+    writeSettings({});
     await close();
+    await show("squarings.mlir");
+    await hints();
+    for (const [theme, name] of [
+      ["Default Light Modern", "light"],
+      ["Default High Contrast", "high-contrast"],
+    ]) {
+      writeSettings({ "workbench.colorTheme": theme });
+      await page
+        .locator(name === "light" ? ".monaco-workbench.vs" : ".monaco-workbench.hc-black")
+        .first()
+        .waitFor();
+      await page.locator(".view-line", { hasText: "noisy.mul" }).nth(1).hover();
+      await shot(`text-${name}`);
+    }
+    writeSettings({});
+    await hints();
   });
 
   await step("bytecode is told of", async () => {
