@@ -291,21 +291,21 @@ async function run() {
     const cursor = () => page.getByRole("button", { name: /^Ln \d+/ }).innerText();
 
     // A click goes to the op.
-    const line = await node("%0 = encode").getAttribute("data-line");
-    await node("%0 = encode").click();
+    const line = await node("%2 = encode").getAttribute("data-line");
+    await node("%2 = encode").click();
     await eventually("the line", async () => (await cursor()).includes(`Ln ${line},`));
-    assert.match(await selected(), /%0 = encode/);
+    assert.match(await selected(), /%2 = encode/);
 
     // The cursor selects the node.
     await page.locator(".view-line", { hasText: "noisy.mul" }).first().click();
-    await eventually("a node", async () => /%1 = mul/.test(await selected()));
+    await eventually("a node", async () => /%4 = mul/.test(await selected()));
 
     // The keyboard follows an edge, a search marks what it finds, and both pictures are there.
     await frame.locator("main").press("ArrowDown");
-    await eventually("the next node", async () => /%2 = mul/.test(await selected()));
+    await eventually("the next node", async () => /%5 = mul/.test(await selected()));
     await frame.locator("input").fill("encode");
-    assert.equal(await frame.locator("output").innerText(), "2 found");
-    assert.equal(await frame.locator(".node.match").count(), 2);
+    assert.equal(await frame.locator("output").innerText(), "4 found");
+    assert.equal(await frame.locator(".node.match").count(), 4);
     assert.ok((await frame.locator(".node.proposed").count()) >= 1, "what would be inserted");
 
     // Zoom shows less of the picture, and what fits shows all of it.
