@@ -80,6 +80,10 @@ pub(crate) struct Reformat {
     #[arg(long)]
     pub force_exclude: bool,
 
+    /// Format also files that git ignores
+    #[arg(long)]
+    pub no_respect_gitignore: bool,
+
     /// The name of standard input
     #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
     pub stdin_filename: String,
@@ -187,6 +191,10 @@ pub(crate) struct Check {
     #[arg(long)]
     pub statistics: bool,
 
+    /// Print what is found and nothing else: no summary
+    #[arg(long, short)]
+    pub quiet: bool,
+
     /// When to use colors
     #[arg(long, value_enum, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
@@ -242,6 +250,14 @@ pub(crate) struct Files {
     #[arg(long)]
     pub force_exclude: bool,
 
+    /// Check also files that git ignores
+    #[arg(long)]
+    pub no_respect_gitignore: bool,
+
+    /// Do not report a rule, a category or all in files that match a pattern, written as in .gitignore
+    #[arg(long, value_name = "PATTERN:RULE")]
+    pub per_file_ignores: Vec<String>,
+
     /// Check only the I-th of N parts of the files, of about equal size
     #[arg(long, value_name = "I/N", value_parser = shard)]
     pub shard: Option<(usize, usize)>,
@@ -268,6 +284,10 @@ pub(crate) struct Show {
     /// Print the program with the noise range of each value, in bits, as a comment
     #[arg(long, conflicts_with_all = ["fix", "fix_only", "diff", "verify_diagnostics"])]
     pub show_ranges: bool,
+
+    /// Print the names of the files that would be checked
+    #[arg(long, conflicts_with_all = ["fix", "fix_only", "diff", "verify_diagnostics", "show_ranges"])]
+    pub show_files: bool,
 
     /// Print the configuration files that apply to the first file, and the resulting settings
     #[arg(long)]
@@ -297,6 +317,10 @@ pub(crate) enum Format {
     Full,
     /// One line for each diagnostic
     Concise,
+    /// The findings of a file below its name
+    Grouped,
+    /// One line each, as pylint prints them
+    Pylint,
     /// One JSON array
     Json,
     /// One JSON object on each line
@@ -305,6 +329,8 @@ pub(crate) enum Format {
     Sarif,
     /// Annotations of GitHub Actions
     Github,
+    /// Logging commands of Azure Pipelines
+    Azure,
     /// Code Quality of GitLab
     Gitlab,
     /// JUnit XML

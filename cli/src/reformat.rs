@@ -8,7 +8,7 @@ use noisy_syntax::Source;
 
 use crate::failure::Failure;
 use crate::paint::{self, Look};
-use crate::walk::{self, Input};
+use crate::walk::{self, Filter, Input};
 use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain, diff, parallel, run, write};
 
 /// What became of one file.
@@ -37,7 +37,14 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
         Err(why) => return usage(why),
     };
     let is_excluded = |path: &Path| run::is_excluded(&excluded, &resolver, path);
-    let (inputs, unreadable) = walk::inputs(&args.paths, &is_excluded, args.force_exclude);
+    let (inputs, unreadable) = walk::inputs(
+        &args.paths,
+        Filter {
+            is_excluded: &is_excluded,
+            force: args.force_exclude,
+            gitignore: !args.no_respect_gitignore,
+        },
+    );
     let mut code = CLEAN;
     let worse = |code: &mut i32, it: i32| *code = (*code).max(it);
     for it in &unreadable {

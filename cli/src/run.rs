@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use noisy_analyses::Document;
-use noisy_settings::{Invalid, Resolver};
+use noisy_settings::{Invalid, Resolver, Rules, Settings};
 
 use crate::args::{Check, Color, Fixing, Format, Stage};
 use crate::check::{self, Checked, Task};
@@ -17,7 +17,8 @@ use crate::failure::Failure;
 use crate::format::{self, Totals};
 use crate::paint::{self, Look};
 use crate::progress::Progress;
-use crate::walk::{self, Input, Unreadable};
+use crate::shown::shown;
+use crate::walk::{self, Filter, Input, Unreadable};
 use crate::write::Output;
 use crate::{CLEAN, FAILED, FOUND, INTERNAL, complain, diff, dump, parallel, ranges, setup, shard};
 
@@ -75,8 +76,16 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         Err(why) => return usage(why),
     };
     let is_excluded = |path: &Path| is_excluded(&excluded, &resolver, path);
-    let (mut inputs, mut unreadable) =
-        walk::inputs(&args.paths, &is_excluded, args.files.force_exclude);
+    let silenced = match per_file_ignores(&args.files.per_file_ignores) {
+        Ok(it) => it,
+        Err(why) => return usage(why),
+    };
+    let filter = Filter {
+        is_excluded: &is_excluded,
+        force: args.files.force_exclude,
+        gitignore: !args.files.no_respect_gitignore,
+    };
+    let (mut inputs, mut unreadable) = walk::inputs(&args.paths, filter);
     if args.show.show_settings {
         let first = match inputs.first() {
             Some(Input::File(path)) => path.clone(),
@@ -90,6 +99,9 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
             // Said by the first.
             unreadable.clear();
         }
+    }
+    if args.show.show_files {
+        return show_files(args, &inputs, &unreadable);
     }
     let writes = args.fixing.fix || args.fixing.fix_only;
     if writes {
@@ -128,24 +140,81 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         let as_lines = format == Format::JsonLines;
         dump::run(stage, as_lines, &resolver, &inputs, &unreadable, stdin, &mut out)?
     } else {
-        check_all(args, format, look, &resolver, &inputs, &unreadable, &mut out)?
+        check_all(args, format, look, &resolver, &silenced, &inputs, &unreadable, &mut out)?
     };
     out.finish()?;
     Ok(code)
 }
 
+/// `--show-files`: a line for each file.
+fn show_files(args: &Check, inputs: &[Input], unreadable: &[Unreadable]) -> io::Result<i32> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    for input in inputs {
+        writeln!(out, "{}", shown(&check::name(input, &args.files.stdin_filename)))?;
+    }
+    out.flush()?;
+    for it in unreadable {
+        complain(&format!("noisy-check: {}: {}", it.path.display(), it.why));
+    }
+    Ok(if unreadable.is_empty() { CLEAN } else { FAILED })
+}
+
+/// Rules that are off in files that match.
+type Silenced = Vec<(Gitignore, String)>;
+
+/// The rules of `--per-file-ignores`.
+fn per_file_ignores(options: &[String]) -> Result<Silenced, String> {
+    let one = |it: &String| {
+        let wrong = |why: String| format!("--per-file-ignores '{it}': {why}");
+        let (pattern, rule) =
+            it.rsplit_once(':').ok_or_else(|| wrong("expected PATTERN:RULE".to_owned()))?;
+        Rules::default().turn_off(rule).map_err(wrong)?;
+        let mut builder = GitignoreBuilder::new("");
+        builder.add_line(None, pattern).map_err(|why| wrong(why.to_string()))?;
+        let pattern = builder.build().map_err(|why| wrong(why.to_string()))?;
+        Ok((pattern, rule.to_owned()))
+    };
+    options.iter().map(one).collect()
+}
+
+/// Settings without the rules that are off in a file.
+fn without(settings: Arc<Settings>, silenced: &Silenced, path: &Path) -> Arc<Settings> {
+    let mut settings = settings;
+    for (pattern, rule) in silenced {
+        if is_matched(pattern, path) {
+            // It was looked up when the option was read.
+            let _ = Arc::make_mut(&mut settings).rules.turn_off(rule);
+        }
+    }
+    settings
+}
+
+/// Whether patterns of the command line match a file or a folder above it.
+fn is_matched(patterns: &Gitignore, path: &Path) -> bool {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let here = std::env::current_dir().ok();
+    let path = here.and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);
+    // What stands elsewhere has no place in patterns that are about what is here, but a name.
+    let path =
+        if path.is_absolute() { Path::new(path.file_name().unwrap_or_default()) } else { path };
+    patterns.matched_path_or_any_parents(path, false).is_ignore()
+}
+
+#[expect(clippy::too_many_arguments, reason = "what one run is about")]
 fn check_all(
     args: &Check,
     format: Format,
     look: Look,
     resolver: &Resolver,
+    silenced: &Silenced,
     inputs: &[Input],
     unreadable: &[Unreadable],
     out: &mut dyn Write,
 ) -> io::Result<i32> {
     let quiet =
         args.fixing.fix_only || args.show.verify_diagnostics.is_some() || args.show.show_ranges;
-    let is_text = matches!(format, Format::Full | Format::Concise);
+    let is_text =
+        matches!(format, Format::Full | Format::Concise | Format::Grouped | Format::Pylint);
     // What is shown instead of findings has no frame around it.
     let framed = !(args.fixing.diff || quiet);
     let mut outcome = Outcome::default();
@@ -174,7 +243,7 @@ fn check_all(
 
     let progress = Progress::new(inputs.len());
     let time = SharedTime::new(inputs.len());
-    let work = |n: usize| one(args, format, look, resolver, &inputs[n], &time, &progress);
+    let work = |n: usize| one(args, format, look, resolver, silenced, &inputs[n], &time, &progress);
     let mut error = None;
     let mut broken: HashSet<PathBuf> = HashSet::new();
     parallel::in_order(inputs.len(), work, |done| {
@@ -206,7 +275,7 @@ fn check_all(
             for it in &report.checked.fixed.placed {
                 complain(&format!("{name}: {it}"));
             }
-            if report.checked.n_left_out > 0 && !quiet && !args.fixing.diff {
+            if report.checked.n_left_out > 0 && !quiet && !args.quiet && !args.fixing.diff {
                 complain(&format!("{name}: {} more not shown", report.checked.n_left_out));
             }
             Ok(())
@@ -228,7 +297,10 @@ fn check_all(
     if args.statistics {
         statistics(&outcome)?;
     }
-    if is_text && (framed || args.fixing.fix_only) {
+    if matches!(format, Format::Full | Format::Concise | Format::Grouped)
+        && (framed || args.fixing.fix_only)
+        && !args.quiet
+    {
         writeln!(out, "{}", summary(&outcome, args.fixing))?;
     }
     out.flush()?;
@@ -236,11 +308,13 @@ fn check_all(
 }
 
 /// One file, on its thread.
+#[expect(clippy::too_many_arguments, reason = "what one run is about")]
 fn one(
     args: &Check,
     format: Format,
     look: Look,
     resolver: &Resolver,
+    silenced: &Silenced,
     input: &Input,
     time: &SharedTime,
     progress: &Progress,
@@ -252,7 +326,7 @@ fn one(
         Err(invalid) => return Done::Invalid(invalid),
     };
     let settings = match config.for_path(path) {
-        Ok(settings) => settings,
+        Ok(settings) => without(settings, silenced, path),
         Err(problems) => {
             let path = config.path().map(Path::to_owned).unwrap_or_default();
             return Done::Invalid(Arc::new(Invalid { path, problems, unreadable: None }));
@@ -321,9 +395,7 @@ fn invalid_report(invalid: &Invalid, format: Format, color: bool, is_text: bool)
 
 /// Whether a path is excluded, on the command line or by its configuration.
 pub(crate) fn is_excluded(excluded: &Gitignore, resolver: &Resolver, path: &Path) -> bool {
-    let plain = path.strip_prefix("./").unwrap_or(path);
-    excluded.matched_path_or_any_parents(plain, false).is_ignore()
-        || resolver.config(path).is_ok_and(|it| it.is_excluded(path))
+    is_matched(excluded, path) || resolver.config(path).is_ok_and(|it| it.is_excluded(path))
 }
 
 /// The patterns of `--exclude`.

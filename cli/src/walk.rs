@@ -34,13 +34,20 @@ pub(crate) struct Unreadable {
     pub why: String,
 }
 
-/// Finds the files; a file named is taken whatever its name, and each only once. What is excluded is left out of folders, and of
-/// what is named if `force`.
-pub(crate) fn inputs(
-    paths: &[PathBuf],
-    is_excluded: &dyn Fn(&Path) -> bool,
-    force: bool,
-) -> (Vec<Input>, Vec<Unreadable>) {
+/// What is left out.
+#[derive(Clone, Copy)]
+pub(crate) struct Filter<'a> {
+    /// Of folders.
+    pub is_excluded: &'a dyn Fn(&Path) -> bool,
+    /// What is excluded is left out of what is named, too.
+    pub force: bool,
+    /// What git ignores is left out of folders.
+    pub gitignore: bool,
+}
+
+/// Finds the files; a file named is taken whatever its name, and each only once. What is left out says `filter`.
+pub(crate) fn inputs(paths: &[PathBuf], filter: Filter<'_>) -> (Vec<Input>, Vec<Unreadable>) {
+    let Filter { is_excluded, force, gitignore } = filter;
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let mut seen = HashSet::new();
     // The same file under two spellings is one.
@@ -61,7 +68,7 @@ pub(crate) fn inputs(
                 }
             }
             Ok(it) if it.is_dir() => {
-                let (mut found, mut failed) = directory(path);
+                let (mut found, mut failed) = directory(path, gitignore);
                 if found.is_empty() && failed.is_empty() {
                     failed.push(Unreadable {
                         path: path.clone(),
@@ -103,10 +110,15 @@ pub(crate) fn reason(error: &std::io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
-fn directory(root: &Path) -> (Vec<PathBuf>, Vec<Unreadable>) {
+fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
     let found = Mutex::new((Vec::new(), Vec::new()));
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let walk = WalkBuilder::new(root).require_git(false).threads(threads).build_parallel();
+    let mut walk = WalkBuilder::new(root);
+    walk.require_git(false).threads(threads);
+    if !gitignore {
+        walk.ignore(false).parents(false).git_ignore(false).git_exclude(false).git_global(false);
+    }
+    let walk = walk.build_parallel();
     walk.run(|| {
         Box::new(|entry| {
             let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

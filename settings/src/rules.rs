@@ -6,6 +6,8 @@ use noisy_analyses::{Category, Diagnostic, Rule, Severity};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+use crate::problem::nearest;
+
 /// What becomes of a diagnostic: not reported, reported as it is, or with another severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -69,6 +71,22 @@ impl Rules {
             it.severity = severity.unwrap_or(it.severity);
             severity.is_some()
         });
+    }
+
+    /// Turns off a rule, a category or all, over what was said before.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such rule, with the one that was probably meant.
+    pub fn turn_off(&mut self, name: &str) -> Result<(), String> {
+        if !names().any(|it| it.0 == name) {
+            let hint = nearest(name, names().map(|it| it.0))
+                .map_or(String::new(), |it| format!("; did you mean `{it}`?"));
+            return Err(format!("unknown rule `{name}`{hint}"));
+        }
+        self.0.retain(|earlier, _| !is_overridden(earlier, name));
+        self.0.insert(name.to_owned(), Level::Off);
+        Ok(())
     }
 
     /// The levels that are set, by the name of the rule, the category, or `all`.

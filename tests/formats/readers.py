@@ -1,4 +1,4 @@
-"""JUnit against its schema and by a reader of it; GitLab, Checkstyle and the annotations of GitHub by their documented rules.
+"""JUnit against its schema and by a reader of it; GitLab, Checkstyle, the commands of GitHub and Azure, and the lines of pylint by their documented rules.
 
     readers.py JUNIT.xsd FOLDER      FOLDER has all.FORMAT and none.FORMAT
 """
@@ -59,3 +59,24 @@ for line, finding in zip(lines, findings, strict=True):
     values = dict(it.split("=", 1) for it in parts[2].split(","))
     file = values["file"].replace("%3A", ":").replace("%2C", ",").replace("%25", "%")
     assert file == finding["filename"] and int(values["line"]) == finding["location"]["row"], line
+
+# https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands
+command = re.compile(r"##vso\[task\.logissue ((?:[a-z]+=[^;\]]*;)+)\](.+)")
+lines = (folder / "all.azure").read_text().splitlines()
+assert len(lines) == len(findings) and (folder / "none.azure").read_text() == ""
+for line, finding in zip(lines, findings, strict=True):
+    parts = command.fullmatch(line)
+    assert parts, line
+    values = dict(it.split("=", 1) for it in parts[1].rstrip(";").split(";"))
+    assert values["type"] == ("error" if finding["severity"] == "error" else "warning"), line
+    file = values["sourcepath"].replace("%3B", ";").replace("%5D", "]").replace("%AZP25", "%")
+    assert file == finding["filename"] and int(values["linenumber"]) == finding["location"]["row"], line
+    assert int(values["columnnumber"]) == finding["location"]["column"] and values["code"] == finding["code"], line
+
+# The parseable lines of pylint: `FILE:LINE: [CODE] MESSAGE`.
+lines = (folder / "all.pylint").read_text().splitlines()
+assert len(lines) == len(findings) and (folder / "none.pylint").read_text() == ""
+for line, finding in zip(lines, findings, strict=True):
+    parts = re.fullmatch(r"(.+?):(\d+): \[([a-z0-9-]+)\] (.+)", line)
+    assert parts and parts[1] == finding["filename"] and int(parts[2]) == finding["location"]["row"], line
+    assert parts[3] == finding["code"], line

@@ -2,13 +2,16 @@
 //!
 //! A format makes a piece of text of each file, on the thread that checked it; the pieces are put together in order.
 
+mod azure;
 mod checkstyle;
 mod concise;
 mod full;
 mod github;
 mod gitlab;
+mod grouped;
 mod json;
 mod junit;
+mod pylint;
 mod rdjson;
 mod sarif;
 
@@ -52,10 +55,13 @@ pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
     match format {
         Format::Full => full::file(checked, color),
         Format::Concise => concise::file(checked, color),
+        Format::Grouped => grouped::file(checked, color),
+        Format::Pylint => pylint::file(checked),
         Format::Json => json::array(checked),
         Format::JsonLines => json::lines(checked),
         Format::Sarif => sarif::file(checked),
         Format::Github => github::file(checked),
+        Format::Azure => azure::file(checked),
         Format::Gitlab => gitlab::file(checked),
         Format::Junit => junit::file(checked),
         Format::Checkstyle => checkstyle::file(checked),
@@ -77,7 +83,13 @@ pub(crate) fn mismatches(checked: &Checked) -> String {
 pub(crate) fn frame(format: Format) -> Frame {
     let frame = |open: &str, between, close| Frame { open: open.to_owned(), between, close };
     match format {
-        Format::Full | Format::Concise | Format::JsonLines | Format::Github => frame("", "", ""),
+        Format::Full
+        | Format::Concise
+        | Format::Grouped
+        | Format::Pylint
+        | Format::JsonLines
+        | Format::Github
+        | Format::Azure => frame("", "", ""),
         Format::Json | Format::Gitlab => frame("[\n", ",\n", "\n]\n"),
         Format::Sarif => sarif::frame(),
         Format::Junit => frame(

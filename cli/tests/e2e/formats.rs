@@ -569,3 +569,22 @@ fn a_long_chain_says_how_much_of_it_is_left_out() {
     assert_eq!(steps + left_out, 16, "{}", run.out);
     assert!(run.out.contains("a.mlir:16:"), "{}", run.out);
 }
+
+#[test]
+fn grouped() {
+    let folder = Folder::with(&[("a/x.mlir", UNDEFINED), ("b.mlir", UNDEFINED), ("c.mlir", CLEAN)]);
+    let run = folder.run(&["--output-format", "grouped"]);
+    let line = "  1:7 error[undefined-value] use of undefined value %u\n\n";
+    assert_eq!(run.out, format!("a/x.mlir:\n{line}b.mlir:\n{line}2 errors in 2 of 3 files.\n"));
+}
+
+#[test]
+fn azure() {
+    let folder = Folder::with(&[("50%;[a].mlir", UNDEFINED)]);
+    let run = folder.run(&["--output-format", "azure"]);
+    assert_eq!(
+        run.out,
+        "##vso[task.logissue type=error;sourcepath=50%AZP25%3B[a%5D.mlir;linenumber=1;columnnumber=7;code=undefined-value;]\
+         use of undefined value %AZP25u\n"
+    );
+}

@@ -449,3 +449,71 @@ fn a_terminal_is_sent_no_control_characters_of_a_file() {
         assert!(String::from_utf8_lossy(&piped.stdout).contains("\x1b[2J"), "{args}");
     }
 }
+
+#[test]
+fn which_files_are_checked() {
+    let folder = Folder::with(&[
+        (".gitignore", "gen/"),
+        ("gen/a.mlir", TUTORIAL),
+        ("b.mlir", CLEAN),
+        ("sub/c.mlir", TUTORIAL),
+    ]);
+    let files = |args: &[&str]| {
+        let args: Vec<&str> = ["--show-files"].iter().chain(args).copied().collect();
+        let run = folder.run(&args);
+        (run.code, run.out)
+    };
+    assert_eq!(files(&[]), (0, "b.mlir\nsub/c.mlir\n".to_owned()));
+    assert_eq!(files(&["--exclude", "sub"]), (0, "b.mlir\n".to_owned()));
+    let all = "b.mlir\ngen/a.mlir\nsub/c.mlir\n".to_owned();
+    assert_eq!(files(&["--no-respect-gitignore"]), (0, all));
+    assert_eq!(files(&["gone.mlir", "b.mlir"]), (2, "b.mlir\n".to_owned()));
+    let run = folder.run(&["--no-respect-gitignore", "--output-format", "concise"]);
+    assert!(run.out.contains("gen/a.mlir:7:8: error["), "{run:?}");
+    let run = folder.run(&["format", "--check", "--no-respect-gitignore", "."]);
+    assert!(run.err.contains("3 files"), "{run:?}");
+}
+
+#[test]
+fn rules_that_are_off_in_some_files() {
+    let folder = Folder::with(&[
+        ("noisy.toml", "rules.noise-overflow = \"warning\""),
+        ("old/a.mlir", TUTORIAL),
+        ("b.mlir", TUTORIAL),
+        ("c.mlir", UNDEFINED),
+    ]);
+    let found = |args: &[&str]| {
+        let args: Vec<&str> = ["--output-format", "pylint"].iter().chain(args).copied().collect();
+        folder.run(&args).out
+    };
+    let run = found(&["--per-file-ignores", "old/:noise"]);
+    assert!(
+        run.contains("b.mlir:7: [noise-overflow] ") && run.contains("c.mlir:1: [undefined-value] "),
+        "{run}"
+    );
+    assert!(!run.contains("old/a.mlir"), "{run}");
+    assert_eq!(
+        found(&["--per-file-ignores", "*.mlir:noise", "--per-file-ignores", "/c.mlir:all"]),
+        ""
+    );
+    let here = folder.path("b.mlir");
+    let here = here.to_str().expect("UTF-8");
+    assert_eq!(found(&[here, "--per-file-ignores", "/b.mlir:noise-overflow"]), "");
+    for (wrong, said) in [
+        ("noise", "expected PATTERN:RULE"),
+        ("a:noise-overflw", "unknown rule `noise-overflw`; did you mean `noise-overflow`?"),
+    ] {
+        let run = folder.run(&["--per-file-ignores", wrong]);
+        let wanted = format!("noisy-check: --per-file-ignores '{wrong}': {said}\n");
+        assert_eq!((run.code, run.err), (2, wanted));
+    }
+}
+
+#[test]
+fn quiet_prints_what_is_found_and_nothing_else() {
+    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", CLEAN)]);
+    let run = folder.run(&["-q", "--output-format", "concise", "--max-diagnostics", "1"]);
+    assert_eq!((run.code, run.out.lines().count(), run.err.as_str()), (1, 1, ""), "{run:?}");
+    let run = folder.run(&["--quiet", "b.mlir"]);
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", ""));
+}

@@ -1,0 +1,36 @@
+//! Logging commands of Azure Pipelines, which become issues of a run. Source of the grammar and its escapes:
+//! <https://learn.microsoft.com/azure/devops/pipelines/scripts/logging-commands>.
+
+use std::fmt::Write as _;
+
+use noisy_analyses::Severity;
+
+use super::findings;
+use crate::check::Checked;
+use crate::shown::shown;
+
+pub(super) fn file(checked: &Checked) -> String {
+    let mut out = String::new();
+    for it in findings(checked) {
+        // There are no others.
+        let kind = if it.severity == Severity::Error { "error" } else { "warning" };
+        let _ = writeln!(
+            out,
+            "##vso[task.logissue type={kind};sourcepath={};linenumber={};columnnumber={};code={};]{}",
+            property(&checked.name),
+            it.start.row,
+            it.start.column,
+            it.code,
+            data(it.message)
+        );
+    }
+    out
+}
+
+fn data(text: &str) -> String {
+    shown(text).replace('%', "%AZP25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+fn property(text: &str) -> String {
+    data(text).replace(';', "%3B").replace(']', "%5D")
+}

@@ -1,0 +1,18 @@
+//! `file:row: [code] message`, one line each, as pylint prints with `--output-format=parseable`: what reads that has no columns.
+
+use std::fmt::Write as _;
+
+use super::findings;
+use crate::check::Checked;
+use crate::shown::shown;
+
+pub(super) fn file(checked: &Checked) -> String {
+    let mut out = String::new();
+    for it in findings(checked) {
+        // A line each, also where a message has more.
+        let message = it.message.replace('\n', " ");
+        let line = format!("{}:{}: [{}] {message}", checked.name, it.start.row, it.code);
+        let _ = writeln!(out, "{}", shown(&line));
+    }
+    out
+}
