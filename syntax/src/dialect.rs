@@ -11,6 +11,7 @@
 pub mod format;
 mod prefix;
 mod row;
+mod template;
 #[macro_use]
 mod affine;
 #[macro_use]

@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use noisy_analyses::Document;
-use noisy_syntax::dialect::{self, OpKind};
+use noisy_syntax::dialect::{self, OpKind, TypeClass};
+use noisy_syntax::identifier::is_identifier_byte;
 use noisy_syntax::{Ir, Op, Traits, Value};
 
 use super::walk::{Item, regions};
@@ -72,7 +73,7 @@ pub(crate) fn completion(document: &Document, offset: usize) -> Completion {
     let start = rope.line_to_byte(line).max(offset.saturating_sub(2000));
     let start = rope.char_to_byte(rope.byte_to_char(start));
     let before = document.source().slice(start..offset);
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
+    let is_word = |c: char| c.is_ascii() && is_identifier_byte(c as u8);
     let word = before.trim_end_matches(is_word);
     let sigil = word.chars().next_back().filter(|c| "%^@!#".contains(*c));
     let word_start = start + word.len() - sigil.map_or(0, char::len_utf8);
@@ -119,18 +120,29 @@ fn starts_op(before: &str) -> bool {
         || (before.ends_with('=') && before.trim_start().starts_with('%'))
 }
 
-/// The type of the operand that is written, where the op tells: those of noisy arithmetic are noisy, what is encoded is not.
+/// How the type of the operand that is written starts, where the row of the op tells.
 fn wanted_type(before: &str) -> Option<&'static str> {
     let body = before.rsplit('=').next()?.trim_start();
     let name = body.split([' ', '\t']).next()?;
-    match name {
-        "noisy.add" | "noisy.sub" | "noisy.mul" | "noisy.reduce_noise" | "noisy.decode" => {
-            Some("!noisy.i32")
-        }
-        "noisy.encode" => Some("i"),
-        "scf.if" | "cf.cond_br" | "arith.select" if !body.contains(',') => Some("i1"),
-        "scf.for" => Some("index"),
-        _ => None,
+    let kind = OpKind::of(name);
+    if kind == OpKind::Unknown {
+        return None;
+    }
+    let number = body.matches(',').count();
+    match kind.spec().operand_class(number) {
+        TypeClass::Noisy => Some("!noisy.i32"),
+        TypeClass::I1 | TypeClass::BoolLike => Some("i1"),
+        TypeClass::Index | TypeClass::SignlessOrIndex => Some("index"),
+        TypeClass::Plain
+        | TypeClass::IntLike
+        | TypeClass::FixedIntLike
+        | TypeClass::IndexCast
+        | TypeClass::Integer => Some("i"),
+        TypeClass::FloatLike => Some("f"),
+        TypeClass::MemRef | TypeClass::RankedMemRef => Some("memref"),
+        TypeClass::Vector => Some("vector"),
+        TypeClass::Function => Some("("),
+        TypeClass::Any | TypeClass::Bits => None,
     }
 }
 
@@ -296,7 +308,8 @@ fn aliases(document: &Document, sigil: char) -> Vec<Proposal> {
 
 /// The ops that may stand in a function, or at the top level; with the name of their result where none is written yet.
 fn ops(is_top_level: bool, result: Option<&str>) -> Vec<Proposal> {
-    let defines_symbol = |kind: &OpKind| kind.has(Traits::SYMBOL) || *kind == OpKind::BuiltinModule;
+    let of_top = Traits::SYMBOL | Traits::SYMBOL_TABLE;
+    let defines_symbol = |kind: &OpKind| kind.spec().traits.intersects(of_top);
     let mut out: Vec<_> = dialect::ALL
         .iter()
         .filter(|kind| defines_symbol(kind) == is_top_level)

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use noisy_analyses::TextEdit;
+use noisy_syntax::identifier::{is_bare, is_suffix};
 use noisy_syntax::{Ir, Op, OpKind, Region, Source, Value};
 
 use super::cursor::{self, Entity};
@@ -91,20 +92,6 @@ pub(crate) fn rename(source: &Source, offset: usize, new: &str) -> Result<Vec<Te
         TextEdit { range, text }
     });
     Ok(edits.collect())
-}
-
-/// `[0-9]+ | [A-Za-z$._-][A-Za-z0-9$._-]*`, what may follow a sigil.
-fn is_suffix(text: &str) -> bool {
-    let letter = |b: u8| b.is_ascii_alphabetic() || b"$._-".contains(&b);
-    text.bytes().all(|b| b.is_ascii_digit())
-        || (text.bytes().next().is_some_and(letter)
-            && text.bytes().all(|b| letter(b) || b.is_ascii_digit()))
-}
-
-fn is_bare(text: &str) -> bool {
-    let start = |b: u8| b.is_ascii_alphabetic() || b == b'_';
-    text.bytes().next().is_some_and(start)
-        && text.bytes().all(|b| start(b) || b.is_ascii_digit() || b == b'$' || b == b'.')
 }
 
 /// Why an entity cannot be called that.

@@ -1,37 +1,27 @@
-//! How ops are written, with the places to fill in.
+//! How ops are written, with the places to fill in: the templates of their rows, as the protocol wants them.
 
 use std::ops::Range;
 
-/// How an op is written. `«...»` is a place to fill in and `$0` where the cursor stays in the end; what stands before `=` is
-/// left out where a result is
-/// written already.
-const TEMPLATES: [(&str, &str); 11] = [
-    ("noisy.encode", "«%r» = noisy.encode «%x» : «i5» -> !noisy.i32"),
-    ("noisy.decode", "«%r» = noisy.decode «%a» : !noisy.i32 -> «i5»"),
-    ("noisy.reduce_noise", "«%r» = noisy.reduce_noise «%a» : !noisy.i32"),
-    ("noisy.add", "«%r» = noisy.add «%a», «%b» : !noisy.i32"),
-    ("noisy.sub", "«%r» = noisy.sub «%a», «%b» : !noisy.i32"),
-    ("noisy.mul", "«%r» = noisy.mul «%a», «%b» : !noisy.i32"),
-    ("func.func", "func.func @«name»(«%a: !noisy.i32») -> «!noisy.i32» {\n  $0\n}"),
-    ("func.call", "func.call @«name»(«») : («») -> «()»"),
-    ("scf.for", "scf.for «%i» = «%lb» to «%ub» step «%step» {\n  $0\n}"),
-    ("scf.if", "scf.if «%condition» {\n  $0\n}"),
-    ("arith.constant", "«%r» = arith.constant «0» : «i5»"),
-];
+use noisy_syntax::OpKind;
 
-fn template(name: &str) -> Option<&'static str> {
-    TEMPLATES.iter().find(|it| it.0 == name).map(|it| it.1)
+/// How a known op is written: its template, from its row.
+fn template(name: &str) -> Option<String> {
+    let kind = OpKind::of(name);
+    (kind != OpKind::Unknown).then(|| kind.spec().template())
 }
 
 /// What an op computes, without its result.
-fn body(template: &'static str) -> &'static str {
-    template.strip_prefix("«%r» = ").unwrap_or(template)
+fn body(template: &str) -> &str {
+    match template.split_once(" = ") {
+        Some((result, body)) if result.starts_with("«%r»") => body,
+        _ => template,
+    }
 }
 
 /// An op as a snippet of the protocol. `result` is the name of its result, where that is to be written, too.
 pub(crate) fn snippet(name: &str, result: Option<&str>) -> Option<String> {
     let whole = template(name)?;
-    let mut rest = if result.is_some() { whole } else { body(whole) };
+    let mut rest = if result.is_some() { &whole } else { body(&whole) };
     let mut out = String::new();
     let mut n = 0;
     while let Some((before, place, after)) = split(rest) {
@@ -45,7 +35,8 @@ pub(crate) fn snippet(name: &str, result: Option<&str>) -> Option<String> {
 
 /// The first line of an op as it is shown, and the places to fill in, in bytes of it.
 pub(crate) fn shown(name: &str) -> Option<(String, Vec<Range<usize>>)> {
-    let mut rest = body(template(name)?).lines().next()?;
+    let whole = template(name)?;
+    let mut rest = body(&whole).lines().next()?;
     let (mut out, mut places) = (String::new(), Vec::new());
     while let Some((before, place, after)) = split(rest) {
         out.push_str(before);
@@ -66,13 +57,15 @@ fn split(template: &str) -> Option<(&str, &str, &str)> {
 #[cfg(test)]
 mod tests {
     use noisy_analyses::Document;
+    use noisy_syntax::dialect;
 
     use super::*;
 
     #[test]
-    fn snippets_are_ops_that_are_read() {
-        for (name, _) in TEMPLATES {
-            let text = snippet(name, Some("%9")).unwrap_or_default();
+    fn snippets_of_all_ops_are_read() {
+        for kind in dialect::ALL {
+            let name = kind.spec().name;
+            let text = snippet(name, Some("%9")).expect("a known op");
             let mut plain = text.replace("$0", "");
             while let Some(at) = plain.find("${") {
                 let end = plain[at..].find('}').map_or(plain.len(), |it| at + it);

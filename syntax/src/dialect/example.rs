@@ -1,4 +1,4 @@
-//! A row for the tests: one op, added as any op is, that no program has.
+//! Rows for the tests: ops, added as any op is, that no program has.
 
 #[cfg(not(test))]
 macro_rules! example {
@@ -23,6 +23,26 @@ macro_rules! example {
                 Element::StrAttr("note"), COMMA, Element::Uses(2), Element::AttrDict, COLON, Element::Type(Bind::All),
             ],
             ..OpSpec::PURE
+        }
+        /// Runs its region once and notes that in a buffer. This op stands in no program.
+        ExampleScope = "example.scope" {
+            traits: Traits::SINGLE_BLOCK,
+            operands: Count::exactly(1),
+            regions: Count::exactly(1),
+            types: TypeRule::new(&[TypeClass::MemRef], &[]),
+            implicit_terminator: Some(OpKind::ExampleEnd),
+            effects: Effects::Known(&[(Access::Write, Buffer::Operand(0))]),
+            form: &[
+                Element::Uses(1), COLON, Element::Type(Bind::Operands), Element::Region, Element::AttrDict,
+            ],
+            ..OpSpec::NONE
+        }
+        /// Ends `example.scope`. This op stands in no program.
+        ExampleEnd = "example.end" {
+            operands: Count::exactly(0),
+            parents: &[OpKind::ExampleScope],
+            form: &[Element::AttrDict],
+            ..OpSpec::TERMINATOR
         }
     } };
 }

@@ -1,7 +1,7 @@
 use expect_test::expect;
 
 use super::*;
-use crate::{Source, print};
+use crate::{Form, Source, print};
 
 #[test]
 fn every_op_is_found_by_its_name() {
@@ -62,7 +62,46 @@ fn rows_agree_with_themselves() {
     }
 }
 
-/// An op that is one row: read, printed in both forms, read again, and verified by its counts, types, attributes and place.
+/// A template with what its places hold.
+fn filled(template: &str) -> String {
+    template.replace(['«', '»'], "").replace("$0", "")
+}
+
+#[test]
+fn the_template_of_every_op_is_its_custom_form() {
+    for &kind in ALL {
+        let text = filled(&kind.spec().template());
+        let source = Source::new(&text);
+        let ir = source.ir();
+        let mut ops = Vec::new();
+        ir.walk(ir.root(), &mut |op| ops.push(op));
+        let first = ops.first().map(|&op| (ir.op(op).kind, ir.op(op).form));
+        assert_eq!(first, Some((kind, Form::Custom)), "{text}");
+        let own = ir.extra(ops[0]).problems.iter().map(|it| (it.code, &it.message));
+        assert_eq!(own.collect::<Vec<_>>(), [], "{text}");
+    }
+}
+
+#[test]
+fn templates_say_what_the_row_says() {
+    let all = [
+        (OpKind::NoisyEncode, "«%r» = noisy.encode «%a» : «i5» -> !noisy.i32"),
+        (OpKind::NoisyMul, "«%r» = noisy.mul «%a», «%b» : !noisy.i32"),
+        (OpKind::FuncFunc, "func.func @«name»(«%a: !noisy.i32») -> «!noisy.i32» {\n  $0\n}"),
+        (OpKind::FuncCall, "func.call @«name»(«») : («») -> «()»"),
+        (OpKind::ScfFor, "scf.for «%i» = «%lb» to «%ub» step «%step» {\n  $0\n}"),
+        (OpKind::ScfIf, "scf.if «%condition» {\n  $0\n}"),
+        (OpKind::ArithExtsi, "«%r» = arith.extsi «%a» : «i32» to «i64»"),
+        (OpKind::ArithTruncf, "«%r» = arith.truncf «%a» : «f64» to «f32»"),
+        (OpKind::CfCondBr, "cf.cond_br «%condition», ^«bb1», ^«bb1»"),
+        (OpKind::MemrefStore, "memref.store «%a», «%b»[«%i»] : «memref<4xi32>»"),
+    ];
+    for (kind, text) in all {
+        assert_eq!(kind.spec().template(), text);
+    }
+}
+
+/// An op that is one row: read, printed in both forms, read again, verified by its counts, types, attributes and place, completed.
 #[test]
 fn an_op_is_added_by_a_row() {
     let text = r#"func.func @f(%a: i32, %b: i64) -> i32 {
@@ -73,6 +112,10 @@ fn an_op_is_added_by_a_row() {
 "#;
     let source = Source::new(text);
     assert_eq!(source.problems().len(), 0);
+    let spec = OpKind::ExampleBlend.spec();
+    assert_eq!(spec.template(), "«%r» = example.blend \"«text»\", «%a», «%b» : «i32»");
+    assert_eq!(spec.doc.trim(), "Blends two integers by a weight. This op stands in no program.");
+    assert!(spec.is_pure() && spec.speculation == Speculation::Always);
     let custom = print::custom(source.ir());
     expect![[r#"
         module {
@@ -113,4 +156,65 @@ fn an_op_is_added_by_a_row() {
         5 expected a string (expected-token)
     "#]]
     .assert_eq(&out);
+}
+
+/// An op with a region, its terminator and its effects, all from two rows.
+#[test]
+fn an_op_with_a_region_is_added_by_a_row() {
+    let text = r#"func.func @f(%m: memref<4xi32>) {
+  example.scope %m : memref<4xi32> {
+    %0 = arith.constant 1 : i32
+  }
+  "example.scope"(%m) ({
+    "example.end"() : () -> ()
+  }) : (memref<4xi32>) -> ()
+  return
+}
+"#;
+    let source = Source::new(text);
+    assert_eq!(source.problems(), []);
+    expect![[r#"
+        module {
+          func.func @f(%arg0: memref<4xi32>) {
+            example.scope %arg0 : memref<4xi32> {
+              %0 = arith.constant 1 : i32
+            }
+            example.scope %arg0 : memref<4xi32> {
+            }
+            return
+          }
+        }
+    "#]]
+    .assert_eq(&print::custom(source.ir()));
+    // The terminator that the text leaves out stands in the generic form.
+    let generic = print::generic(source.ir());
+    assert_eq!(generic.matches(r#""example.end"() : () -> ()"#).count(), 2);
+    assert_eq!(print::generic(Source::new(&generic).ir()), generic);
+    let spec = OpKind::ExampleScope.spec();
+    assert_eq!(spec.template(), "example.scope «%a» : «memref<4xi32>» {\n  $0\n}");
+    assert_eq!(spec.effects, Effects::Known(&[(Access::Write, Buffer::Operand(0))]));
+    assert!(!spec.is_pure());
+    let wrong = r#"func.func @f(%m: memref<4xi32>, %i: i32) {
+  "example.scope"(%m) : (memref<4xi32>) -> ()
+  "example.scope"(%i) ({
+    "example.end"() : () -> ()
+  }) : (i32) -> ()
+  example.scope %m : memref<4xi32> {
+    scf.yield
+  }
+  example.end
+}
+"#;
+    let source = Source::new(wrong);
+    let mut out = String::new();
+    for (_, range, problem) in source.problems() {
+        let row = wrong[..range.start].matches('\n').count() + 1;
+        out += &format!("{row} {} ({})\n", problem.message, problem.code);
+    }
+    expect![[r#"
+        2 expected 1 regions, but found 0 (wrong-count)
+        3 operand #0 must be a memref, but got 'i32' (operand-type)
+        7 expects parent op 'scf.execute_region', 'scf.for', 'scf.if', 'scf.index_switch', 'scf.while' (misplaced-op)
+        9 expects parent op 'example.scope' (misplaced-op)
+    "#]].assert_eq(&out);
 }
