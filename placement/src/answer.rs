@@ -9,6 +9,7 @@ use crate::instance::{Bits, Node, Site};
 
 /// A legal choice of sites.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Placement {
     /// Where to reduce, in increasing order.
     pub sites: Vec<Site>,
@@ -37,6 +38,7 @@ pub enum Proof {
 
 /// Figures about a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Stats {
     /// Sites of the instance.
     pub sites: usize,

@@ -90,6 +90,7 @@ pub enum Phase {
 
 /// Where the optimizer stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// What it is doing.
     pub phase: Phase,

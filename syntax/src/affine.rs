@@ -86,7 +86,7 @@ impl Affine {
     }
 
     /// Whether it is a set.
-    pub fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         matches!(self.body, Body::Set(_))
     }
 }

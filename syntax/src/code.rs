@@ -20,6 +20,7 @@ macro_rules! codes {
     ($($variant:ident = $name:literal,)*) => {
         /// The code of a problem: what is wrong, whatever it is wrong with. Its name is stable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
         #[expect(missing_docs, reason = "catalogue.md has a text for each")]
         pub enum Code {
             $($variant,)*

@@ -6,7 +6,7 @@
 //! attributes and traits, the skeleton whether it has regions, completion how it is written, passes what it does.
 //!
 //! *Inherent attributes* (properties) are those that the generic form writes between `<{` and `}>`. One with a default is
-//! left out of [`crate::Parsed::attrs`] when it has that value, so that plain arithmetic carries no attributes.
+//! left out of the attributes of an op when it has that value, so that plain arithmetic carries no attributes.
 
 pub mod format;
 mod prefix;
@@ -37,8 +37,10 @@ use rustc_hash::FxHashMap;
 
 use crate::{TokenKind, Type};
 use format::{ARROW, Bind, COLON, COMMA, Element, FASTMATH, OVERFLOW};
-pub use prefix::{SOME_DIALECT, inner_dialect, is_closed, is_read_by_mlir, is_unprefixed_op};
-pub(crate) use prefix::{TOP, has_no_regions, is_unprefixed_anywhere};
+pub(crate) use prefix::{
+    SOME_DIALECT, TOP, has_no_regions, inner_dialect, is_unprefixed_anywhere, is_unprefixed_op,
+};
+pub use prefix::{is_closed, is_read_by_mlir};
 pub use row::{
     Access, Agreement, AttrClass, AttrSpec, Buffer, Count, Effects, OpSpec, Presence, Speculation,
     Traits, TypeClass, TypeRule, WidthChange,
@@ -50,6 +52,7 @@ macro_rules! table {
         /// A known op, or what else may stand where ops stand.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u16)]
+        #[non_exhaustive]
         pub enum OpKind {
             /// An op that the table does not know.
             #[default]
@@ -111,7 +114,7 @@ impl OpKind {
     }
 
     /// The op that ends a block of its regions where the text leaves the terminator out.
-    pub fn implicit_terminator(self) -> Option<OpKind> {
+    pub(crate) fn implicit_terminator(self) -> Option<OpKind> {
         self.spec().implicit_terminator
     }
 

@@ -38,11 +38,10 @@ mod value_reader;
 mod values;
 mod words;
 
-pub use parsed::{
-    AliasUse, Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor,
-    ParsedSymbol,
+pub use parsed::{AliasUse, Form};
+pub(crate) use parsed::{
+    Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor, ParsedSymbol,
 };
-pub use words::MAX_DEPTH;
 
 use rustc_hash::FxHashMap;
 
@@ -58,11 +57,11 @@ pub enum Alias {
 }
 
 /// What aliases stand for, by name with sigil (`!ty`, `#map`).
-pub type Aliases = FxHashMap<Name, Alias>;
+pub(crate) type Aliases = FxHashMap<Name, Alias>;
 
 /// What the grammar of an item may look at besides its tokens.
 #[derive(Debug)]
-pub struct Env<'a> {
+pub(crate) struct Env<'a> {
     /// Where strings, types and attributes are interned.
     pub interner: &'a mut Interner,
     /// The aliases that are defined before the item.
@@ -73,7 +72,7 @@ pub struct Env<'a> {
 
 /// Parses one item. `tokens` are its own tokens, each region replaced by one [`crate::TokenKind::Region`] token, without
 /// [`crate::TokenKind::Eof`]; spans are bytes of `text`.
-pub fn parse_item(text: &str, tokens: &[Token], env: &mut Env<'_>, out: &mut Parsed) {
+pub(crate) fn parse_item(text: &str, tokens: &[Token], env: &mut Env<'_>, out: &mut Parsed) {
     let mut reader = reader::Reader {
         text,
         tokens,

@@ -126,7 +126,7 @@ impl Interner {
     }
 
     /// How many strings there are; ids are below.
-    pub fn n_names(&self) -> usize {
+    pub(crate) fn n_names(&self) -> usize {
         self.ends.len()
     }
 
@@ -215,7 +215,7 @@ impl Interner {
     }
 
     /// An attribute for people to read, as [`Self::short_type_text`].
-    pub fn short_attr_text(&self, attr: Attr) -> String {
+    pub(crate) fn short_attr_text(&self, attr: Attr) -> String {
         let mut text = Text::short(self);
         text.attr(attr);
         text.finish_short()
@@ -269,7 +269,7 @@ impl Interner {
     }
 
     /// The value of an integer attribute.
-    pub fn int_value(&self, attr: Attr) -> Option<i128> {
+    pub(crate) fn int_value(&self, attr: Attr) -> Option<i128> {
         match self.attr_data(attr) {
             AttrData::Int { value, .. } => Some(*value),
             _ => None,

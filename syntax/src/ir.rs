@@ -111,7 +111,8 @@ pub struct Operand {
     pub span: Span,
     /// The type given at the use; [`Type::UNKNOWN`] if none.
     pub ty: Type,
-    /// See [`crate::ParsedOperand::maybe_argument`].
+    /// It stands in the header of an op of unknown form and may be an argument of its region instead; if nothing else defines the name,
+    /// it is one, and no error.
     pub maybe_argument: bool,
     /// What it resolves to.
     pub value: Option<Value>,
@@ -148,7 +149,7 @@ pub struct ValueData {
     pub def: Def,
     /// Its type; [`Type::UNKNOWN`] if the text does not give it.
     pub ty: Type,
-    /// The type is a guess (see [`crate::Parsed::guessed`]).
+    /// The type is a guess, of an op of unknown form: shown, but nothing is told because of it.
     pub guessed: bool,
     /// Its name without `%`, or [`Name::EMPTY`].
     pub name: Name,
@@ -376,7 +377,7 @@ impl Ir {
     }
 
     /// The terminator that the text of an op's region leaves out: its custom form does not write it where it has no operands.
-    pub fn missing_terminator(&self, op: Op, region: Region) -> Option<OpKind> {
+    pub(crate) fn missing_terminator(&self, op: Op, region: Region) -> Option<OpKind> {
         let data = self.op(op);
         if data.form != Form::Custom {
             return None;

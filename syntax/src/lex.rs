@@ -50,7 +50,7 @@ pub(crate) fn lex_part(text: &str, at_file_start: bool) -> Tokens {
 }
 
 /// What is wrong with the text of a [`TokenKind::Error`] token.
-pub fn error_message(text: &str) -> &'static str {
+pub(crate) fn error_message(text: &str) -> &'static str {
     match text.as_bytes().first() {
         Some(b'"') => "expected '\"' in string literal",
         Some(b'@') => "@ identifier expected to start with letter or '_'",

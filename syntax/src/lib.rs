@@ -1,7 +1,4 @@
-//! Text to tokens to ops: a lossless, total and incremental reader of MLIR.
-//!
-//! [`Source`] is the entry: text in a rope, the IR that it spells, and edits that reparse only what they touch. Nothing
-//! here knows an analysis or an editor.
+#![doc = include_str!("../README.md")]
 
 pub mod affine;
 mod code;
@@ -11,7 +8,7 @@ pub mod dominance;
 pub mod dump;
 mod entity;
 mod float;
-pub mod grammar;
+mod grammar;
 pub mod identifier;
 mod intern;
 mod ir;
@@ -36,10 +33,7 @@ pub use code::{Category, Code};
 pub use delta::Delta;
 pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
-pub use grammar::{
-    Alias, AliasUse, Form, Parsed, ParsedArgument, ParsedOperand, ParsedResult, ParsedSuccessor,
-    ParsedSymbol,
-};
+pub use grammar::{Alias, AliasUse, Form};
 pub use intern::{AttrData, Dim, Interner, LocationPart, Sign, TypeData};
 pub use ir::{
     BlockData, Def, Ir, Items, OpData, OpExtra, Operand, RegionData, ResultName, Successor,

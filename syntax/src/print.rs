@@ -44,11 +44,6 @@ pub fn generic_as(ir: &Ir, tool: Tool) -> String {
     document(ir, Style { tool, ..Style::default() })
 }
 
-/// One op with its regions in generic form, its values numbered from 0.
-pub fn generic_op(ir: &Ir, op: Op) -> String {
-    op_in(ir, op, Style::default())
-}
-
 /// The whole document in a style; the parts of a split file one after the other, with the line between them.
 pub fn document(ir: &Ir, style: Style) -> String {
     let mut out = String::new();
@@ -83,9 +78,4 @@ pub fn custom(ir: &Ir) -> String {
 /// The whole document, each op in its own form, as a tool prints it.
 pub fn custom_as(ir: &Ir, tool: Tool) -> String {
     document(ir, Style { tool, is_custom: true, ..Style::default() })
-}
-
-/// One op with its regions in its own form, its values numbered from 0.
-pub fn custom_op(ir: &Ir, op: Op) -> String {
-    op_in(ir, op, Style { is_custom: true, ..Style::default() })
 }

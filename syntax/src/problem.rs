@@ -4,6 +4,7 @@ use crate::{Category, Code, Span};
 
 /// One thing wrong with one op.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// What is wrong, whatever it is wrong with.
     pub code: Code,

@@ -70,7 +70,7 @@ pub fn is_read_by_mlir(dialect: &str) -> bool {
 }
 
 /// Whether `name` (no dot) is an op of that default dialect; such a name at the start of a line starts an op.
-pub fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
+pub(crate) fn is_unprefixed_op(dialect: &str, name: &str) -> bool {
     match dialect {
         "builtin" => matches!(name, "module" | "unrealized_conversion_cast"),
         "func" => matches!(name, "func" | "call" | "call_indirect" | "constant" | "return"),
@@ -194,11 +194,11 @@ pub(crate) fn is_unprefixed_anywhere(name: &str) -> bool {
 }
 
 /// The default dialect inside the regions of an op that nobody knows: it may have any, so a name without a dot may be right there.
-pub const SOME_DIALECT: &str = "?";
+pub(crate) const SOME_DIALECT: &str = "?";
 
 /// The default dialect inside the regions of an op written in custom form with the name `written`, where `around` is that of the
 /// op's own name; `None`: names need a dialect there.
-pub fn inner_dialect(around: Option<&'static str>, written: &str) -> Option<&'static str> {
+pub(crate) fn inner_dialect(around: Option<&'static str>, written: &str) -> Option<&'static str> {
     match around {
         _ if written.contains('.') => default_dialect_of(written),
         Some(SOME_DIALECT) => around,

@@ -235,7 +235,7 @@ impl AttrSpec {
         Self { name, class, presence: Presence::Optional, is_inherent: true }
     }
 
-    /// A property with a default. It is left out of [`crate::Parsed::attrs`] when it has that value, so that plain arithmetic carries no
+    /// A property with a default. It is left out of the attributes of an op when it has that value, so that plain arithmetic carries no
     /// attributes.
     pub const fn with_default(name: &'static str, class: AttrClass, default: &'static str) -> Self {
         Self { name, class, presence: Presence::Default(default), is_inherent: true }

@@ -23,7 +23,7 @@ pub enum Form {
 
 /// `%a` or `%a:2` left of the `=`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParsedResult {
+pub(crate) struct ParsedResult {
     /// The name without its `%`.
     pub name: Name,
     /// The `%name`.
@@ -34,7 +34,7 @@ pub struct ParsedResult {
 
 /// `%a` or `%a#1` as an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParsedOperand {
+pub(crate) struct ParsedOperand {
     /// The name without its `%`.
     pub name: Name,
     /// The number after `#`, else 0.
@@ -50,7 +50,7 @@ pub struct ParsedOperand {
 
 /// An argument of a region (in the header of its op) or of a block label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParsedArgument {
+pub(crate) struct ParsedArgument {
     /// The name without its `%`; `None` where only a type is written (declarations).
     pub name: Option<Name>,
     /// The `%name`, or the type where there is no name.
@@ -63,7 +63,7 @@ pub struct ParsedArgument {
 
 /// `^bb1` or `^bb1(%a, %b : i32, i32)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParsedSuccessor {
+pub(crate) struct ParsedSuccessor {
     /// The label without its `^`.
     pub name: Name,
     /// The `^label`.
@@ -75,7 +75,7 @@ pub struct ParsedSuccessor {
 
 /// A symbol definition or reference, `@f` or `@m::@f`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParsedSymbol {
+pub(crate) struct ParsedSymbol {
     /// The last name of the path, unquoted.
     pub name: Name,
     /// The first name of the path (equal to `name` for a plain reference).
@@ -97,7 +97,7 @@ pub struct AliasUse {
 
 /// One op, label, alias or resource section as its tokens say it.
 #[derive(Debug, Default)]
-pub struct Parsed {
+pub(crate) struct Parsed {
     /// What it is.
     pub kind: OpKind,
     /// How it was written.
@@ -147,7 +147,7 @@ pub struct Parsed {
 
 impl Parsed {
     /// Empties everything, keeping the allocations.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.kind = OpKind::Unknown;
         self.form = Form::Opaque;
         self.depends_on_dialect = false;

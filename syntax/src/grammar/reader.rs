@@ -4,9 +4,10 @@
 //! *expected* is told after the token before, everything else at the current token. Problems of types are pushed and
 //! reading goes on.
 
+use super::ParsedOperand;
 use super::{Alias, AliasUse, Env, Parsed};
 use crate::identifier::string_len;
-use crate::{Attr, Code, Name, ParsedOperand, Problem, Span, Token, TokenKind, Type};
+use crate::{Attr, Code, Name, Problem, Span, Token, TokenKind, Type};
 
 /// The item has a syntax problem, which was told.
 #[derive(Clone, Copy, Debug)]

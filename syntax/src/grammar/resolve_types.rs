@@ -458,7 +458,7 @@ impl Reader<'_, '_> {
                 if let Some(number) = number {
                     span.end = number.span().end;
                 }
-                let operand = crate::ParsedOperand {
+                let operand = super::ParsedOperand {
                     name: self.env.interner.name(&word.text[1..]),
                     number: number.and_then(|it| it.text[1..].parse().ok()).unwrap_or(0),
                     span,
@@ -466,7 +466,7 @@ impl Reader<'_, '_> {
                     maybe_argument: false,
                 };
                 let list = if *is_symbol { symbols } else { dims };
-                let same = |it: &crate::ParsedOperand| {
+                let same = |it: &super::ParsedOperand| {
                     it.name == operand.name && it.number == operand.number
                 };
                 let at = list.iter().position(same).unwrap_or_else(|| {
@@ -513,5 +513,5 @@ impl Reader<'_, '_> {
 /// What the leaves of an affine expression are.
 pub(super) enum Inputs<'a> {
     Ids { dims: &'a [Word<'a>], symbols: &'a [Word<'a>] },
-    Values { dims: Vec<crate::ParsedOperand>, symbols: Vec<crate::ParsedOperand> },
+    Values { dims: Vec<super::ParsedOperand>, symbols: Vec<super::ParsedOperand> },
 }

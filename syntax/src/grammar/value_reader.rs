@@ -434,7 +434,7 @@ impl Reader<'_, '_> {
     }
 
     /// The expressions of `[%i + 1, symbol(%n)]`, after the `[`, up to the `]`: a map and its operands.
-    pub(super) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<crate::ParsedOperand>)> {
+    pub(super) fn ssa_exprs(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         if let Some(plain) = self.plain_exprs() {
             return Ok(plain);
         }
@@ -446,7 +446,7 @@ impl Reader<'_, '_> {
     }
 
     /// Expressions of SSA values before a token.
-    fn exprs_until(&mut self, end: usize) -> Res<(Affine, Vec<crate::ParsedOperand>)> {
+    fn exprs_until(&mut self, end: usize) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         self.parse(
             end,
             |grammar, words| run(&grammar.exprs, words, Raw::Exprs),
@@ -458,7 +458,7 @@ impl Reader<'_, '_> {
     }
 
     /// `%i, %j` up to the `]`, without any arithmetic: what most accesses are.
-    fn plain_exprs(&mut self) -> Option<(Affine, Vec<crate::ParsedOperand>)> {
+    fn plain_exprs(&mut self) -> Option<(Affine, Vec<super::ParsedOperand>)> {
         let n = self.tokens[self.at..]
             .chunks(2)
             .take(MAX_TERMS)
@@ -470,7 +470,7 @@ impl Reader<'_, '_> {
         if !is_plain {
             return None;
         }
-        let mut operands: Vec<crate::ParsedOperand> = Vec::with_capacity(n + 1);
+        let mut operands: Vec<super::ParsedOperand> = Vec::with_capacity(n + 1);
         let mut results = Vec::with_capacity(n + 1);
         for i in 0..=n {
             let operand = self.value(Type::INDEX).ok()?;
@@ -486,7 +486,7 @@ impl Reader<'_, '_> {
     }
 
     /// One such expression, up to a comma or closing bracket.
-    pub(super) fn ssa_expr(&mut self) -> Res<(Affine, Vec<crate::ParsedOperand>)> {
+    pub(super) fn ssa_expr(&mut self) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         let mut depth = 0usize;
         let mut end = self.at;
         while let Some(token) = self.tokens.get(end) {
@@ -526,7 +526,7 @@ impl Reader<'_, '_> {
         )
     }
 
-    fn lower_exprs(&mut self, trees: &[ExprTree<'_>]) -> Res<(Affine, Vec<crate::ParsedOperand>)> {
+    fn lower_exprs(&mut self, trees: &[ExprTree<'_>]) -> Res<(Affine, Vec<super::ParsedOperand>)> {
         let mut inputs = Inputs::Values { dims: Vec::new(), symbols: Vec::new() };
         let mut results = Vec::with_capacity(trees.len());
         for tree in trees {

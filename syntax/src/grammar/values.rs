@@ -21,20 +21,20 @@ use super::words::{Word, Words};
 use crate::TokenKind;
 
 type Extra = extra::Err<SyntaxError>;
-type Rule<'a, O> = Boxed<'a, 'a, Words<'a>, O, Extra>;
+type Production<'a, O> = Boxed<'a, 'a, Words<'a>, O, Extra>;
 
 /// The entry points of the grammar. Each reads a value and lets stand what follows it; it gives the number of words read.
 #[allow(missing_debug_implementations, reason = "parsers have nothing to show")]
 pub(super) struct Grammar<'a> {
-    pub(super) ty: Rule<'a, (TypeTree<'a>, usize)>,
-    pub(super) attr: Rule<'a, (AttrTree<'a>, usize)>,
-    pub(super) dict: Rule<'a, (AttrTree<'a>, usize)>,
+    pub(super) ty: Production<'a, (TypeTree<'a>, usize)>,
+    pub(super) attr: Production<'a, (AttrTree<'a>, usize)>,
+    pub(super) dict: Production<'a, (AttrTree<'a>, usize)>,
     /// `(location)`, after `loc`.
-    pub(super) location: Rule<'a, (LocTree<'a>, usize)>,
+    pub(super) location: Production<'a, (LocTree<'a>, usize)>,
     /// Affine expressions of SSA values, `%i + 1, symbol(%n)`, separated by commas.
-    pub(super) exprs: Rule<'a, (Vec<ExprTree<'a>>, usize)>,
+    pub(super) exprs: Production<'a, (Vec<ExprTree<'a>>, usize)>,
     /// `dense<literal>` without a type.
-    pub(super) elements: Rule<'a, (ElementsTree<'a>, usize)>,
+    pub(super) elements: Production<'a, (ElementsTree<'a>, usize)>,
 }
 
 #[derive(Default)]
@@ -493,7 +493,7 @@ fn map_tree<'a>(((dims, symbols), results): (Ids<'a>, Vec<ConstraintTree<'a>>)) 
 }
 
 /// Affine expressions over these leaves: `+ -` bind less than `* floordiv ceildiv mod`, those less than a minus sign.
-fn expression<'a>(leaf: Rule<'a, ExprTree<'a>>) -> Rule<'a, ExprTree<'a>> {
+fn expression<'a>(leaf: Production<'a, ExprTree<'a>>) -> Production<'a, ExprTree<'a>> {
     let mut expr = Recursive::declare();
     let atom = choice((
         leaf,
@@ -531,7 +531,9 @@ fn chain<'a>(first: ExprTree<'a>, rest: Vec<(Word<'a>, ExprTree<'a>)>) -> ExprTr
     if rest.is_empty() { first } else { ExprTree::Chain(Box::new(first), rest) }
 }
 
-fn entry_point<'a, O: 'a>(rule: impl Parser<'a, Words<'a>, O, Extra> + 'a) -> Rule<'a, (O, usize)> {
+fn entry_point<'a, O: 'a>(
+    rule: impl Parser<'a, Words<'a>, O, Extra> + 'a,
+) -> Production<'a, (O, usize)> {
     rule.map_with(|it, extra| {
         let span: chumsky::span::SimpleSpan<usize> = extra.span();
         (it, span.end)

@@ -14,7 +14,7 @@ use crate::identifier::bare_len;
 use crate::{Span, Token, TokenKind};
 
 /// Brackets may nest this deep inside one type or attribute.
-pub const MAX_DEPTH: usize = 128;
+pub(super) const MAX_DEPTH: usize = 128;
 
 /// A token, or a part of one, with its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

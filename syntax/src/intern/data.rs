@@ -26,6 +26,7 @@ pub enum Dim {
 
 /// A type. Printed by [`crate::Interner::type_text`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TypeData {
     /// Not known: the text gives none, or it is broken. Agrees with every type.
     Unknown,
@@ -86,6 +87,7 @@ pub enum TypeData {
 
 /// An attribute. Printed by [`crate::Interner::attr_text`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum AttrData {
     /// `unit`, and every name of a dictionary without a value.
     Unit,

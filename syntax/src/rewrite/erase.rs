@@ -34,7 +34,7 @@ impl Ir {
     /// # Errors
     /// If a value that it defines, in its regions included, is used from outside; then nothing happens.
     pub fn erase(&mut self, op: Op) -> Result<(), InUse> {
-        self.erase_items(&[op])
+        self.erase_ops(&[op])
     }
 
     /// Erases a block and all its ops.
@@ -45,10 +45,7 @@ impl Ir {
     /// # Panics
     /// If the block has no label: at the top of a chunk.
     pub fn erase_block(&mut self, block: Block) -> Result<(), InUse> {
-        assert!(self.block(block).label.is_some(), "the top of a chunk is no block to erase");
-        let label = self.block(block).label.into_iter();
-        let items: Vec<Op> = label.chain(self.block_ops(block)).collect();
-        self.erase_items(&items)
+        self.erase_blocks(&[block])
     }
 
     /// Erases ops, which may use each other, and all that is in them.

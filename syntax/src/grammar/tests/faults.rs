@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 
+use super::super::words::MAX_DEPTH;
 use super::super::*;
 use super::{check, show, tokens_of};
 use crate::Interner;

@@ -122,7 +122,7 @@ impl Ir {
     }
 
     /// The first definition of an alias (its name with sigil) in the chunk of an item, wherever it stands.
-    pub fn find_alias(&self, from: Op, name: Name) -> Option<Op> {
+    pub(crate) fn find_alias(&self, from: Op, name: Name) -> Option<Op> {
         let chunk = self.chunk_region(self.op(from).parent);
         self.names.aliases.defs(chunk, name).first().copied()
     }

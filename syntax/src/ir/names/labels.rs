@@ -55,7 +55,7 @@ impl Ir {
     }
 
     /// The first label of that name in a region.
-    pub fn find_label(&self, region: Region, name: Name) -> Option<Op> {
+    pub(crate) fn find_label(&self, region: Region, name: Name) -> Option<Op> {
         self.names.labels.get(&(region, name))?.first().copied()
     }
 

@@ -6,7 +6,7 @@ use crate::{Code, Form, Ir, Name, Op, OpKind, Problem, Span, Value};
 
 impl Ir {
     /// What is wrong with an op, its own problems and those of the names that it uses. Spans are in its own text.
-    pub fn problems_of(&self, op: Op) -> Vec<Problem> {
+    pub(crate) fn problems_of(&self, op: Op) -> Vec<Problem> {
         let data = self.op(op);
         let mut out = self.extra(op).problems.clone();
         let named = |span: Span, code, message| Problem { code, span, message };
