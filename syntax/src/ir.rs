@@ -81,7 +81,7 @@ pub struct OpExtra {
     pub(crate) alias_reads: Vec<(Name, Option<Alias>)>,
     /// What it stands for, if it is an alias.
     pub alias: Option<Alias>,
-    /// What is wrong with it by itself (names are judged in context: [`Ir::problems_of`]).
+    /// What is wrong with it by itself; names are judged in context (see [`crate::Source::problems`]).
     pub problems: Vec<Problem>,
     /// The one syntax problem is about lines after it that are no op; see [`Ir::is_followed`].
     pub(crate) followed: bool,
