@@ -327,3 +327,26 @@ func.func @f() -> i8 {
     check_edit(global, "memref.get_global @g : memref", "\"other.get\"() : () -> memref");
     check_edit(global, "dense<[1,", "dense<[5,");
 }
+
+#[test]
+fn what_stands_beside_functions_is_not_seen_in_them() {
+    // The function is called before the values are computed that it must not use.
+    let text = format!(
+        "%0 = func.call @f() : () -> {TY}
+%1 = noisy.reduce_noise %0 : {TY}
+func.func private @f() -> {TY} {{
+  return %1 : {TY}
+}}
+"
+    );
+    let uses =
+        ["  %2 = noisy.mul %1, %1 : !noisy.i32\n", "  \"other.op\"(%1) : (!noisy.i32) -> ()\n"];
+    for new in uses {
+        let Some(at) = text.find("  return") else { panic!("{text}") };
+        let mut document = Document::new(&text);
+        document.edit(at..at, new);
+        let anew = Document::new(&document.source().text().to_string());
+        assert_eq!(crate::laws::facts(&document), crate::laws::facts(&anew), "{new}");
+        assert!(anew.diagnostics().iter().any(|it| it.severity == crate::Severity::Error));
+    }
+}

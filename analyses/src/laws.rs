@@ -306,7 +306,7 @@ pub(crate) fn program(seed: u64) -> String {
 }
 
 /// A random edit of a text: a range and what replaces it.
-fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
+pub(crate) fn random_edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
     if text.contains("@g0") && random.one_in(6) {
         let (from, to) = *random.pick(&[
             ("@g1", "@g2"),

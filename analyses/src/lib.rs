@@ -57,3 +57,5 @@ mod laws;
 mod loop_laws;
 #[cfg(test)]
 mod recursion_laws;
+#[cfg(test)]
+mod twin;

@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 
-use noisy_syntax::{Op, Value};
+use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::{AnalysisContext, Domain, Observer, Sparse, SparseForward};
@@ -38,8 +38,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         flow::caller(ir, op).map(|_| callee)
     }
 
-    /// What a function returns at an index.
-    pub(super) fn returned(&self, function: Op, index: usize) -> A::Fact {
+    /// What a call of a function gives at an index. What is found of a function that no live call reaches counts for others of that kind only.
+    pub(super) fn returned(&self, ir: &Ir, call: Op, function: Op, index: usize) -> A::Fact {
+        let is_alone = |it: Op| self.summaries.get(&it).is_some_and(|it| it.is_alone);
+        if is_alone(function) && !flow::caller(ir, call).is_some_and(is_alone) {
+            return A::Fact::bottom();
+        }
         let summary = self.summaries.get(&function);
         let fact = summary.and_then(|it| it.results.get(index));
         fact.cloned().unwrap_or_else(A::Fact::unknown)

@@ -94,6 +94,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 None => return true,
             },
         };
+        // What stands beside functions is not seen from within them: they are isolated, and run at their calls.
+        let holder = ir.region(region).parent.map(|it| ir.op(it).kind);
+        if matches!(holder, Some(OpKind::Chunk | OpKind::BuiltinModule))
+            && ir.op(user).parent != region
+            && ir.function_of(user).is_some()
+        {
+            return false;
+        }
         let is_before = || {
             let user = ancestor_in(ir, user, region);
             user.is_some_and(|it| it != definer && ir.is_before(definer, it))
@@ -140,7 +148,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                     continue;
                 }
                 if let Some(callee) = linked {
-                    let fact = self.returned(callee, index);
+                    let fact = self.returned(ir, op, callee, index);
                     changed = changed.or(self.set(ir, value, fact));
                     continue;
                 }

@@ -1,0 +1,335 @@
+//! The laws of the twin, for each analysis by one line ([`laws_of`]).
+
+use std::cell::Cell;
+use std::fmt;
+
+use noisy_syntax::{Delta, Ir, Op, OpKind, Source, Value};
+
+use super::{Twin, programs};
+use crate::NoiseModel;
+use crate::constant::Constants;
+use crate::flow::Interval;
+use crate::heir::{Ciphertexts, Setting};
+use crate::integer::Integers;
+use crate::lattice::{Changed, Lattice};
+use crate::laws::Random;
+use crate::noise::NoiseAnalysis;
+use crate::range::Ranges;
+use crate::sparse::{
+    AnalysisContext, Calls, Domain, Loops, MAX_APART, Moved, Sparse, SparseForward,
+};
+
+thread_local! {
+    /// Whether a fact was widened in this thread.
+    static IS_WIDENED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// A fact that tells when it is widened.
+#[derive(Clone, Debug, PartialEq)]
+struct Telling<F>(F);
+
+impl<F: Lattice> Lattice for Telling<F> {
+    fn bottom() -> Self {
+        Self(F::bottom())
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        self.0.join(&other.0)
+    }
+}
+
+impl<F: fmt::Display> fmt::Display for Telling<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl<F: Domain> Domain for Telling<F> {
+    fn unknown() -> Self {
+        Self(F::unknown())
+    }
+
+    fn widened(&self, next: Self) -> Self {
+        let wide = self.0.widened(next.0.clone());
+        if wide != next.0 {
+            IS_WIDENED.set(true);
+        }
+        Self(wide)
+    }
+}
+
+/// An analysis whose facts tell when they are widened.
+#[derive(Debug)]
+struct Watched<A>(A);
+
+fn facts<F: Clone>(of: &[Telling<F>]) -> Vec<F> {
+    of.iter().map(|it| it.0.clone()).collect()
+}
+
+impl<A: SparseForward> SparseForward for Watched<A> {
+    type Fact = Telling<A::Fact>;
+    type Base = A::Base;
+
+    const LOOPS: Loops = A::LOOPS;
+
+    fn calls(&self) -> Calls {
+        self.0.calls()
+    }
+
+    fn carries(&self, ir: &Ir, value: Value) -> bool {
+        self.0.carries(ir, value)
+    }
+
+    fn transfer(
+        &mut self,
+        on: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        result: usize,
+        operands: &[Self::Fact],
+    ) -> Self::Fact {
+        Telling(self.0.transfer(on, op, result, &facts(operands)))
+    }
+
+    fn entry(
+        &mut self,
+        on: &AnalysisContext<'_, A::Base>,
+        op: Op,
+        index: usize,
+        argument: Value,
+        operands: &[Self::Fact],
+    ) -> Self::Fact {
+        Telling(self.0.entry(on, op, index, argument, &facts(operands)))
+    }
+
+    fn refine(
+        &self,
+        on: &AnalysisContext<'_, A::Base>,
+        value: Value,
+        fact: Self::Fact,
+    ) -> Self::Fact {
+        Telling(self.0.refine(on, value, fact.0))
+    }
+
+    fn unbounded(&self, fact: &Self::Fact) -> Option<Self::Fact> {
+        self.0.unbounded(&fact.0).map(Telling)
+    }
+
+    fn interval(
+        &self,
+        on: &AnalysisContext<'_, A::Base>,
+        value: Value,
+        fact: &Self::Fact,
+    ) -> Interval {
+        self.0.interval(on, value, &fact.0)
+    }
+}
+
+/// What an analysis stands on, for a text and after edits.
+trait Standing {
+    fn new(ir: &Ir) -> Self;
+    /// Takes in an edit; what it moved.
+    fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved;
+}
+
+impl Standing for () {
+    fn new(_: &Ir) -> Self {}
+
+    fn update(&mut self, _: &Ir, _: &Delta) -> Moved {
+        Moved::These(Vec::new())
+    }
+}
+
+impl Standing for Sparse<Constants> {
+    fn new(ir: &Ir) -> Self {
+        Sparse::new(&AnalysisContext { ir, base: &() }, Constants::default())
+    }
+
+    fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved {
+        self.update(&AnalysisContext { ir, base: &() }, delta, &Moved::These(Vec::new()));
+        self.moved().clone()
+    }
+}
+
+impl Standing for Integers {
+    fn new(ir: &Ir) -> Self {
+        Integers::new(ir)
+    }
+
+    fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved {
+        self.update(ir, delta);
+        self.moved().clone()
+    }
+}
+
+/// Every value of a program, in textual order.
+fn values(ir: &Ir) -> Vec<Value> {
+    let mut out = Vec::new();
+    ir.walk(ir.root(), &mut |op| {
+        out.extend(&ir.op(op).results);
+        if ir.op(op).kind == OpKind::Label {
+            out.extend(&ir.block(ir.label_block(op)).args);
+        }
+        for &(_, region) in &ir.op(op).regions {
+            out.extend(&ir.block(ir.region(region).entry).args);
+        }
+    });
+    out
+}
+
+/// Compares the solver with the twin on a program. How many values were compared exactly.
+fn check<A: SparseForward>(
+    text: &str,
+    ir: &Ir,
+    base: &A::Base,
+    analysis: &dyn Fn(&Ir) -> A,
+) -> usize {
+    let on = AnalysisContext { ir, base };
+    IS_WIDENED.set(false);
+    let fast = Sparse::new(&on, Watched(analysis(ir)));
+    let is_widened = IS_WIDENED.get();
+    let least = Twin::solve(&on, analysis(ir), false);
+    for value in values(ir) {
+        let low = least.all.get(&value).cloned().unwrap_or_else(A::Fact::bottom);
+        let found = fast.fact(value).map_or_else(A::Fact::bottom, |it| it.0.clone());
+        let name = ir.value_text(value);
+        assert!(
+            low.is_at_most(&found),
+            "{name} is {found}, and not below {low} in the least solution\n{text}"
+        );
+    }
+    let twin = Twin::solve(&on, analysis(ir), true);
+    let n_contexts = |it: Op| {
+        twin.known
+            .iter()
+            .filter(|known| known.function == it)
+            .count()
+            .max(fast.contexts(ir, it).len())
+    };
+    let is_exact = !twin.is_cut
+        && !is_widened
+        && fast.undecided().next().is_none()
+        && ir.functions().into_iter().all(|it| n_contexts(it) <= MAX_APART);
+    if !is_exact {
+        return 0;
+    }
+    let mut n = 0;
+    for value in values(ir) {
+        let expected = twin.all.get(&value).cloned().unwrap_or_else(A::Fact::bottom);
+        let found = fast.fact(value).map_or_else(A::Fact::bottom, |it| it.0.clone());
+        let is_high = |it: &A::Fact| twin.analysis.unbounded(it).is_some();
+        if !(is_high(&expected) && is_high(&found)) {
+            assert_eq!(found, expected, "{}\n{text}", ir.value_text(value));
+        }
+        n += usize::from(expected != A::Fact::bottom());
+    }
+    n
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|it| it.parse().ok()).unwrap_or(default)
+}
+
+/// Programs of different sizes, the small ones first.
+fn random_programs(n: u64) -> impl Iterator<Item = (u64, String)> {
+    let (n, first) = (number("TWIN_PROGRAMS", n), number("TWIN_SEED", 1));
+    (0..n).map(move |at| {
+        let seed = first.wrapping_mul(0x1_0000_0000).wrapping_add(at);
+        // From one function of a few ops to five of a dozen.
+        let of = |most: u64| usize::try_from(1 + seed % (1 + at * most / n)).unwrap_or(1);
+        (seed, programs::program(seed, of(5), 2 + of(10)))
+    })
+}
+
+/// The solver is never below the least solution, and equal to it where nothing was widened.
+fn equals_the_least_solution<A: SparseForward>(analysis: &dyn Fn(&Ir) -> A)
+where
+    A::Base: Standing,
+{
+    let (mut n_programs, mut n_exact, mut n_values) = (0, 0, 0);
+    for (seed, text) in random_programs(300) {
+        let source = Source::new(&text);
+        assert!(source.problems().is_empty(), "seed {seed}: {:?}\n{text}", source.problems());
+        let base = A::Base::new(source.ir());
+        let n = check(&text, source.ir(), &base, analysis);
+        n_programs += 1;
+        n_exact += usize::from(n > 0);
+        n_values += n;
+    }
+    eprintln!("{n_exact} of {n_programs} programs, {n_values} values");
+    assert!(
+        n_exact * 4 > n_programs && n_values > 10 * n_exact,
+        "{n_exact} of {n_programs}, {n_values}"
+    );
+}
+
+/// After every edit the solver equals itself from scratch.
+fn edits_equal_reading_anew<A: SparseForward>(analysis: &dyn Fn(&Ir) -> A)
+where
+    A::Base: Standing,
+{
+    let mut n_changed = 0;
+    for (seed, text) in random_programs(120) {
+        let mut random = Random::new(seed);
+        let mut source = Source::new(&text);
+        let mut base = A::Base::new(source.ir());
+        let mut facts =
+            Sparse::new(&AnalysisContext { ir: source.ir(), base: &base }, analysis(source.ir()));
+        let mut undo = None;
+        for _ in 0..10 {
+            let text = source.text().to_string();
+            let (range, new) = match undo.take() {
+                Some(edit) if random.one_in(3) => edit,
+                _ => crate::laws::random_edit(&mut random, &text),
+            };
+            undo = Some((range.start..range.start + new.len(), text[range.clone()].to_owned()));
+            let delta = source.edit(range.clone(), &new);
+            let moved = base.update(source.ir(), &delta);
+            let ir = source.ir();
+            facts.update(&AnalysisContext { ir, base: &base }, &delta, &moved);
+            let base_anew = A::Base::new(ir);
+            let anew = Sparse::new(&AnalysisContext { ir, base: &base_anew }, analysis(ir));
+            for value in values(ir) {
+                let (found, expected) = (facts.fact(value), anew.fact(value));
+                let name = ir.value_text(value);
+                assert_eq!(
+                    found, expected,
+                    "{name} after {range:?} -> {new:?}, seed {seed}\n{text}"
+                );
+            }
+            n_changed += usize::from(matches!(facts.moved(), Moved::These(it) if !it.is_empty()));
+        }
+    }
+    eprintln!("{n_changed} edits change facts");
+    assert!(n_changed > 20, "{n_changed}");
+}
+
+/// The laws of an analysis.
+macro_rules! laws_of {
+    ($($name:ident: $analysis:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn equals_the_least_solution() {
+                super::equals_the_least_solution(&$analysis);
+            }
+
+            #[test]
+            fn edits_equal_reading_anew() {
+                super::edits_equal_reading_anew(&$analysis);
+            }
+        }
+    )*};
+}
+
+laws_of! {
+    constants: |_: &Ir| Constants::default();
+    ranges: |_: &Ir| Ranges;
+    noise: |_: &Ir| NoiseAnalysis::new(NoiseModel::tutorial());
+}
+
+/// Levels are made from scratch only: what the module says of its scheme is read once.
+#[test]
+fn levels_equal_the_least_solution() {
+    equals_the_least_solution(&|ir: &Ir| Ciphertexts::new(ir, Setting::of(ir)));
+}
