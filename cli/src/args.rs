@@ -80,7 +80,7 @@ pub(crate) struct Reformat {
     #[arg(long)]
     pub force_exclude: bool,
 
-    /// Format also files that git ignores
+    /// Also format files that git ignores
     #[arg(long)]
     pub no_respect_gitignore: bool,
 
@@ -191,7 +191,7 @@ pub(crate) struct Check {
     #[arg(long)]
     pub statistics: bool,
 
-    /// Print what is found and nothing else: no summary
+    /// Print only diagnostics, no summary
     #[arg(long, short)]
     pub quiet: bool,
 
@@ -250,7 +250,7 @@ pub(crate) struct Files {
     #[arg(long)]
     pub force_exclude: bool,
 
-    /// Check also files that git ignores
+    /// Also check files that git ignores
     #[arg(long)]
     pub no_respect_gitignore: bool,
 
@@ -317,7 +317,7 @@ pub(crate) enum Format {
     Full,
     /// One line for each diagnostic
     Concise,
-    /// The findings of a file below its name
+    /// Diagnostics grouped by file
     Grouped,
     /// One line each, as pylint prints them
     Pylint,
