@@ -191,6 +191,14 @@ pub(crate) struct Check {
     #[arg(long)]
     pub statistics: bool,
 
+    /// Report nothing that this file lists, as --write-baseline wrote it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["verify_diagnostics", "show_ranges"])]
+    pub baseline: Option<PathBuf>,
+
+    /// Write what is found to a file for --baseline, report nothing and exit with 0
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "fix", "fix_only", "diff", "verify_diagnostics", "show_ranges", "output_file"])]
+    pub write_baseline: Option<PathBuf>,
+
     /// Print only diagnostics, no summary
     #[arg(long, short)]
     pub quiet: bool,

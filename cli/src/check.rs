@@ -11,6 +11,7 @@ use noisy_settings::Settings;
 use ropey::Rope;
 
 use crate::args::{Fixing, Verify};
+use crate::baseline::{self, Entry, Known};
 use crate::failure::Failure;
 use crate::fix::{self, Note, Placed};
 use crate::verify;
@@ -38,6 +39,8 @@ pub(crate) struct Checked {
     pub fixed: FileFix,
     /// Why it could not be checked or written.
     pub failure: Option<Failure>,
+    /// What a baseline says of it, where that was asked for.
+    pub entries: Vec<Entry>,
 }
 
 /// How many diagnostics there are.
@@ -89,6 +92,10 @@ pub(crate) struct Task {
     pub wants_proofs: bool,
     /// The most diagnostics that are wanted.
     pub most: usize,
+    /// What is not reported.
+    pub known: Option<Arc<Known>>,
+    /// Whether a baseline is made.
+    pub wants_entries: bool,
 }
 
 impl Task {
@@ -127,6 +134,7 @@ impl Checked {
             counts: Counts::default(),
             fixed: FileFix::default(),
             failure: None,
+            entries: Vec::new(),
         }
     }
 }
@@ -214,6 +222,17 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     task.settings.rules.apply(&mut found);
     if let Some(which) = task.verify {
         found = verify::verify(&document, &found, which);
+    }
+    if task.wants_entries || task.known.is_some() {
+        let entries = baseline::entries(name, rope, &found);
+        if let Some(known) = &task.known {
+            let mut entry = entries.iter();
+            found.retain(|_| entry.next().is_none_or(|it| !known.has(it)));
+        }
+        if task.wants_entries {
+            checked.entries = entries;
+            found.clear();
+        }
     }
     checked.counts = Counts::of(&found);
     (found, checked.n_left_out) = worst(found, task.most);

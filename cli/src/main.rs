@@ -5,11 +5,13 @@
 //! all cores and hands the texts over in order to [`run`](mod@run).
 
 mod args;
+mod baseline;
 mod check;
 mod diff;
 mod dump;
 mod explain;
 mod failure;
+mod fingerprint;
 mod fix;
 mod format;
 mod graph;

@@ -12,6 +12,7 @@ use noisy_analyses::Document;
 use noisy_settings::{Invalid, Resolver, Rules, Settings};
 
 use crate::args::{Check, Color, Fixing, Format, Stage};
+use crate::baseline::{self, Known};
 use crate::check::{self, Checked, Task};
 use crate::failure::Failure;
 use crate::format::{self, Totals};
@@ -80,6 +81,10 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         Ok(it) => it,
         Err(why) => return usage(why),
     };
+    let known = match args.baseline.as_deref().map(Known::read).transpose() {
+        Ok(it) => it.map(Arc::new),
+        Err(why) => return usage(why),
+    };
     let filter = Filter {
         is_excluded: &is_excluded,
         force: args.files.force_exclude,
@@ -112,7 +117,8 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
             Input::Stdin => true,
         });
     }
-    if let Some(output) = args.output_file.as_deref().and_then(walk::identity) {
+    let output = args.output_file.as_deref().or(args.write_baseline.as_deref());
+    if let Some(output) = output.and_then(walk::identity) {
         let is_output = |it: &&Input| matches!(it, Input::File(path) if walk::identity(path).as_ref() == Some(&output));
         if let Some(Input::File(path)) = inputs.iter().find(is_output) {
             return usage(format!(
@@ -140,7 +146,17 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
         let as_lines = format == Format::JsonLines;
         dump::run(stage, as_lines, &resolver, &inputs, &unreadable, stdin, &mut out)?
     } else {
-        check_all(args, format, look, &resolver, &silenced, &inputs, &unreadable, &mut out)?
+        check_all(
+            args,
+            format,
+            look,
+            &resolver,
+            &silenced,
+            known.as_ref(),
+            &inputs,
+            &unreadable,
+            &mut out,
+        )?
     };
     out.finish()?;
     Ok(code)
@@ -207,6 +223,7 @@ fn check_all(
     look: Look,
     resolver: &Resolver,
     silenced: &Silenced,
+    known: Option<&Arc<Known>>,
     inputs: &[Input],
     unreadable: &[Unreadable],
     out: &mut dyn Write,
@@ -217,6 +234,8 @@ fn check_all(
         matches!(format, Format::Full | Format::Concise | Format::Grouped | Format::Pylint);
     // What is shown instead of findings has no frame around it.
     let framed = !(args.fixing.diff || quiet);
+    let framed = framed && args.write_baseline.is_none();
+    let mut entries = Vec::new();
     let mut outcome = Outcome::default();
     let frame = format::frame(format);
     if framed {
@@ -243,11 +262,12 @@ fn check_all(
 
     let progress = Progress::new(inputs.len());
     let time = SharedTime::new(inputs.len());
-    let work = |n: usize| one(args, format, look, resolver, silenced, &inputs[n], &time, &progress);
+    let work =
+        |n: usize| one(args, format, look, resolver, silenced, known, &inputs[n], &time, &progress);
     let mut error = None;
     let mut broken: HashSet<PathBuf> = HashSet::new();
     parallel::in_order(inputs.len(), work, |done| {
-        let report = match done {
+        let mut report = match done {
             Done::Checked(report) => *report,
             Done::Invalid(invalid) => {
                 // Said once, for all the files it counts for.
@@ -259,10 +279,13 @@ fn check_all(
                 invalid_report(&invalid, format, look.color, is_text)
             }
         };
+        entries.append(&mut report.checked.entries);
         let step = || -> io::Result<()> {
             say_failure(&report.checked);
             outcome.note(&report.checked);
-            put(out, &report.piece)?;
+            if args.write_baseline.is_none() {
+                put(out, &report.piece)?;
+            }
             if let Some(text) = &report.through {
                 io::stdout().write_all(text.as_bytes())?;
             }
@@ -290,6 +313,14 @@ fn check_all(
     if let Some(error) = error {
         return Err(error);
     }
+    if let Some(path) = &args.write_baseline {
+        let n = entries.len();
+        let mut file = Output::to_file(path)?;
+        file.write_all(baseline::text(entries).as_bytes())?;
+        file.finish()?;
+        complain(&format!("{}: {}", path.display(), count(n, "finding")));
+        return Ok(exit_code(&outcome, args));
+    }
     if framed {
         write!(out, "{}", format::close(format, &outcome.codes))?;
     }
@@ -315,6 +346,7 @@ fn one(
     look: Look,
     resolver: &Resolver,
     silenced: &Silenced,
+    known: Option<&Arc<Known>>,
     input: &Input,
     time: &SharedTime,
     progress: &Progress,
@@ -357,6 +389,8 @@ fn one(
         verify: show.verify_diagnostics,
         wants_proofs: args.statistics,
         wants_fixes: matches!(format, Format::Sarif | Format::Json | Format::JsonLines),
+        known: known.cloned(),
+        wants_entries: args.write_baseline.is_some(),
         most: if show.verify_diagnostics.is_some() { usize::MAX } else { args.max_diagnostics },
     };
     if task.fixing.fix || task.fixing.fix_only || task.fixing.diff {

@@ -21,6 +21,7 @@ use noisy_analyses::Severity;
 
 use crate::args::Format;
 use crate::check::Checked;
+use crate::fingerprint;
 use crate::line_col::LineCol;
 use crate::shown::shown;
 
@@ -175,21 +176,9 @@ pub(crate) fn xml(text: &str) -> String {
     out
 }
 
-/// A number that stays the same while lines move: the first 64 bits, in hexadecimal digits, of the SHA-256 of the name of the file, the code, the message, the
-/// text of the line without blanks at its ends, and how many findings before it in the file have the same; each followed by a byte FF, which no UTF-8 has.
+/// See [`fingerprint::fingerprint`].
 fn fingerprint(checked: &Checked, finding: &Finding<'_>, seen: &mut Vec<[u8; 32]>) -> String {
-    use sha2::{Digest, Sha256};
     let line = checked.text.get_line(finding.start.row - 1);
     let line = line.map(|it| it.to_string()).unwrap_or_default();
-    let mut hash = Sha256::new();
-    for part in [checked.name.as_str(), finding.code, finding.message, line.trim()] {
-        hash.update(part);
-        hash.update([0xff]);
-    }
-    let same: [u8; 32] = hash.clone().finalize().into();
-    let n_before = seen.iter().filter(|it| **it == same).count();
-    seen.push(same);
-    hash.update(n_before.to_string());
-    hash.update([0xff]);
-    hash.finalize().iter().take(8).map(|it| format!("{it:02x}")).collect::<Vec<_>>().concat()
+    fingerprint::fingerprint([&checked.name, finding.code, finding.message, line.trim()], seen)
 }

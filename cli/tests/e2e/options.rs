@@ -517,3 +517,40 @@ fn quiet_prints_what_is_found_and_nothing_else() {
     let run = folder.run(&["--quiet", "b.mlir"]);
     assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", ""));
 }
+
+#[test]
+fn a_baseline_keeps_old_findings_quiet() {
+    // The same line again and again, however far it is indented.
+    let same = |n: usize| vec![UNDEFINED; n].join("// -----\n  ");
+    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", &same(3))]);
+    let run = folder.run(&["--write-baseline", "old.json"]);
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "", "old.json: 4 findings\n"));
+    let checked = || {
+        let run = folder.run(&["--baseline", "old.json", "--output-format", "concise", "-q"]);
+        (run.code, run.out)
+    };
+    assert_eq!(checked(), (0, String::new()));
+    // Lines move, and one more of the same is new.
+    folder.write("a.mlir", format!("// new\n\n{TUTORIAL}"));
+    assert_eq!(checked(), (0, String::new()));
+    folder.write("b.mlir", same(4));
+    let (code, out) = checked();
+    assert!(
+        code == 1 && out.starts_with("b.mlir:7:9: error[") && out.lines().count() == 1,
+        "{out}"
+    );
+    folder.write("c.mlir", TUTORIAL);
+    assert_eq!(checked().1.lines().count(), 2);
+    for (text, said) in [
+        ("[]", "this is no baseline"),
+        ("{\"version\": 2, \"findings\": []}", "version 2 of baselines is not known"),
+        ("", "this is no baseline"),
+    ] {
+        folder.write("wrong.json", text);
+        let run = folder.run(&["--baseline", "wrong.json"]);
+        assert!(run.code == 2 && run.err.contains(said), "{run:?}");
+    }
+    assert_eq!(folder.run(&["--baseline", "gone.json"]).code, 2);
+    assert_eq!(folder.run(&["--write-baseline", "a.mlir"]).code, 2, "it is an input");
+    assert!(folder.read("a.mlir").ends_with(TUTORIAL));
+}
