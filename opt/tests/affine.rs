@@ -294,7 +294,7 @@ fn transformed(text: &str, pass: &str) -> Ir {
     ir
 }
 
-const PASSES: [&str; 9] = [
+const PASSES: [&str; 10] = [
     "affine-schedule{cache-size=0 tile-size=2 inner-tile-size=3}",
     "affine-loop-normalize,affine-schedule{cache-size=0 tile-size=4 inner-tile-size=2}",
     "affine-loop-tile{tile-size=2}",
@@ -303,6 +303,7 @@ const PASSES: [&str; 9] = [
     "affine-loop-unroll{unroll-full=true}",
     "affine-loop-unroll-jam{unroll-jam-factor=2}",
     "affine-loop-normalize",
+    "affine-simplify-structures",
     "test-loop-permutation{permutation-map=1,0}",
 ];
 

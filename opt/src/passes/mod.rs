@@ -26,6 +26,7 @@ const TABLES: &[&[PassInfo]] = &[
     affine::normalize::PASSES,
     affine::permute::PASSES,
     affine::schedule::PASSES,
+    affine::simplify::PASSES,
     affine::tile::PASSES,
     affine::unroll::PASSES,
     canonicalize::PASSES,

@@ -9,5 +9,6 @@ mod legal;
 pub(super) mod normalize;
 pub(super) mod permute;
 pub(super) mod schedule;
+pub(super) mod simplify;
 pub(super) mod tile;
 pub(super) mod unroll;
