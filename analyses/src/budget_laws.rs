@@ -129,7 +129,7 @@ return %3 : {TY}
     for (from, n) in [("%1 = ", 1), ("%2 = ", 0)] {
         let text = document.source().text().to_string();
         let Some(at) = text.find(from) else { panic!("{text}") };
-        let len = text[at..].find('\n').unwrap_or(0);
+        let len = text[at..].find('\n').expect("the needle is in the text");
         document.edit(at..at + len, &format!("{from}noisy.reduce_noise %x : {TY}"));
         let anew = Document::new(&document.source().text().to_string());
         assert_eq!(document.diagnostics(), anew.diagnostics());

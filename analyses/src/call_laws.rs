@@ -171,7 +171,7 @@ fn an_edit_visits_only_what_its_function_is_tied_to() {
         let mut document = Document::new(&text);
         let mut out = Vec::new();
         let middle = format!("@left{}(%a: {TY}, %k", n / 2);
-        let function = text.find(&middle).unwrap_or(0);
+        let function = text.find(&middle).expect("the needle is in the text");
         let call = text.find(&format!("@top{}(", n / 2)).unwrap_or(0);
         for (from, what, new) in [
             (function, "add", "mul"),
@@ -180,7 +180,7 @@ fn an_edit_visits_only_what_its_function_is_tied_to() {
             (call, "@right", "@left"),
             (call, "reduce_noise %1", "add %1, %1"),
         ] {
-            let at = from + text[from..].find(what).unwrap_or(0);
+            let at = from + text[from..].find(what).expect("the needle is in the text");
             document.edit(at..at + what.len(), new);
             out.push((document.integers().n_visits(), document.facts().n_visits()));
             document.edit(at..at + new.len(), what);

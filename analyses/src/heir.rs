@@ -37,11 +37,14 @@ mod unclear;
 mod underflow;
 
 pub(crate) use annotation::{Mismatch, level_mismatches, level_range};
+pub(crate) use base::known;
 pub(crate) use chain::{Of, chain};
 pub use ciphertext::{Ciphertext, Ciphertexts, Dimension, Level};
+pub(crate) use ciphertext::{is_ciphertext_type as is_secret_type, is_secret_argument};
 pub use noise::HeirNoise;
 pub use params::{ParamsError, SchemeParams};
 pub(crate) use question::{Placed, Question, question};
+pub(crate) use rows::{decrypts, encrypts, is_bootstrap, multiplies};
 pub use scale::Scales;
 pub(crate) use scale_rules::{ScaleFault, scale_faults};
 pub(crate) use scheme::is_mark;

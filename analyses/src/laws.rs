@@ -555,7 +555,7 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
     let text = long(100_000);
     let mut document = Document::new(&text);
     assert_eq!(noise_errors(&document), 0);
-    let at = text.find("%50002 = noisy.add").unwrap_or(0);
+    let at = text.find("%50002 = noisy.add").expect("the needle is in the text");
     let name = at + "%50002 = noisy.".len();
     let mut visits = Vec::new();
     for new in ["sub", "add"] {

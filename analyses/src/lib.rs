@@ -8,6 +8,7 @@ pub mod checks;
 pub mod constant;
 pub mod contract;
 pub mod dense;
+pub mod depth;
 mod diagnostic;
 mod document;
 pub mod dump;
@@ -24,6 +25,7 @@ pub mod noise;
 mod program;
 pub mod range;
 pub mod rule;
+pub mod secretness;
 pub mod sparse;
 
 pub use constant::Constant;

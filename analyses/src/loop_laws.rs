@@ -39,6 +39,7 @@ fn written(lines: &Lines, prefix: &str, names: &mut Vec<String>) -> String {
 #[test]
 fn loops_with_known_trip_counts_equal_their_unrolling() {
     let n = if cfg!(debug_assertions) { 500 } else { 3_000 };
+    let mut n_legal = 0;
     for seed in 1..=n {
         let mut random = Random::new(seed * 7919 + 1);
         let (lines, out_a, out_b) = body(&mut random);
@@ -81,8 +82,11 @@ return %r#0, %r#1 : !noisy.i32, !noisy.i32
             let legal = !document.diagnostics().iter().any(|it| it.code.starts_with("noise"));
             (legal, if legal { out } else { Vec::new() })
         };
-        assert_eq!(ends(&looped), ends(&unrolled), "{looped}\n{unrolled}");
+        let found = ends(&looped);
+        assert_eq!(found, ends(&unrolled), "{looped}\n{unrolled}");
+        n_legal += usize::from(found.0);
     }
+    assert!(n_legal > n as usize / 5 && n_legal < n as usize, "{n_legal} of {n}");
 }
 
 #[test]

@@ -82,12 +82,12 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         }
         it.sweep(0);
         if it.calls == Calls::Joined {
-            // What nobody calls is looked at with nothing known, and passes nothing.
+            // What nobody calls is looked at as if anybody might, and passes nothing.
             let first = it.known.len();
             it.passes = false;
             for function in ir.functions() {
                 if !it.known.iter().any(|it| it.function == function) {
-                    let args = vec![A::Fact::unknown(); it.args_of(function).len()];
+                    let args = it.assumed(function);
                     it.known.push(Known { function, args, results: it.bottoms(function) });
                 }
             }

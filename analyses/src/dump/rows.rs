@@ -7,7 +7,10 @@ use noisy_syntax::{Ir, Region, Value};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use crate::depth::{Depth, Depths};
 use crate::model::Bits;
+use crate::secretness::{Secretness, Secrets};
+use crate::sparse::{AnalysisContext, Sparse};
 use crate::{Constant, Document, Noise};
 
 /// What is known of a value under one model.
@@ -99,6 +102,9 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
     let heir = document.heir();
     let noise = heir.map_or(Vec::new(), |it| it.noise(ir, integers));
     let scales = heir.and_then(|it| it.scales(ir, integers));
+    let on = AnalysisContext { ir, base: integers };
+    let depths = Sparse::new(&on, Depths::new(document.model().clone()));
+    let secrets = Sparse::new(&on, Secrets::new(document.model().clone()));
     let mut of = |value: Value, function: Option<&str>| {
         let Some((row, column)) = place(document, value) else { return };
         let name = ir.value_text(value);
@@ -123,6 +129,17 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
         if let Some(it) = integers.bounds(ir, value) {
             say("signed", Fact::Between { lo: it.smin.into(), hi: Some(it.smax.into()) });
             say("unsigned", Fact::Between { lo: it.umin.into(), hi: Some(it.umax.into()) });
+        }
+        match depths.fact(value).copied().unwrap_or_default() {
+            Depth::Bottom | Depth::Public => {}
+            Depth::AtMost(n) => say("depth", Fact::Between { lo: 0, hi: Some(n.into()) }),
+            Depth::Unbounded => say("depth", Fact::Between { lo: 0, hi: None }),
+            Depth::Unknown => say("depth", Fact::Unknown),
+        }
+        match secrets.fact(value).copied().unwrap_or_default() {
+            Secretness::Bottom => {}
+            Secretness::Public => say("secret", Fact::Between { lo: 0, hi: Some(0) }),
+            Secretness::Secret => say("secret", Fact::Between { lo: 0, hi: Some(1) }),
         }
         let Some(heir) = heir else { return };
         let whole = |n: i128| Fact::Between { lo: 0, hi: Some(n) };
@@ -206,10 +223,15 @@ mod tests {
         let text = "func.func @f(%x: !noisy.i32) {\n  %0 = noisy.mul %x, %x : !noisy.i32\n  %c = arith.constant 7 : i8\n  return\n}\n";
         let expected = [
             r#"{"row":1,"column":14,"value":"%x","function":"f","model":"noise","lo":0,"hi":12}"#,
+            r#"{"row":1,"column":14,"value":"%x","function":"f","model":"depth","lo":0,"hi":0}"#,
+            r#"{"row":1,"column":14,"value":"%x","function":"f","model":"secret","lo":0,"hi":1}"#,
             r#"{"row":2,"column":3,"value":"%0","function":"f","model":"noise","lo":0,"hi":24}"#,
+            r#"{"row":2,"column":3,"value":"%0","function":"f","model":"depth","lo":0,"hi":1}"#,
+            r#"{"row":2,"column":3,"value":"%0","function":"f","model":"secret","lo":0,"hi":1}"#,
             r#"{"row":3,"column":3,"value":"%c","function":"f","model":"constant","constant":"7"}"#,
             r#"{"row":3,"column":3,"value":"%c","function":"f","model":"signed","lo":7,"hi":7}"#,
             r#"{"row":3,"column":3,"value":"%c","function":"f","model":"unsigned","lo":7,"hi":7}"#,
+            r#"{"row":3,"column":3,"value":"%c","function":"f","model":"secret","lo":0,"hi":0}"#,
         ];
         assert_eq!(lines(text), expected);
     }
@@ -227,5 +249,84 @@ mod tests {
         ));
         assert!(has(r#""value":"%r","function":"f","model":"noise","lo":0,"hi":null}"#));
         assert!(has(r#""value":"%o","function":"f","model":"noise","unknown":true}"#));
+    }
+
+    /// The rows of a model, as `value hi`.
+    fn of_model(text: &str, model: &str) -> Vec<String> {
+        let mut out = Vec::new();
+        rows(&Document::new(text), &mut |row| {
+            let hi = match row.fact {
+                Fact::Between { hi: Some(hi), .. } => hi.to_string(),
+                Fact::Between { hi: None, .. } => "null".to_owned(),
+                _ => "unknown".to_owned(),
+            };
+            if row.model == model {
+                out.push(format!("{} {hi}", row.value));
+            }
+        });
+        out
+    }
+
+    #[test]
+    fn depth_counts_products_through_calls_and_loops() {
+        let text = "func.func @f(%x: !noisy.i32, %n: index) -> !noisy.i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = func.call @square(%x) : (!noisy.i32) -> !noisy.i32
+  %1 = func.call @square(%0) : (!noisy.i32) -> !noisy.i32
+  %2 = affine.for %i = 0 to 40 iter_args(%a = %1) -> (!noisy.i32) {
+    %3 = noisy.mul %a, %x : !noisy.i32
+    affine.yield %3 : !noisy.i32
+  }
+  %4 = scf.for %j = %c0 to %n step %c1 iter_args(%b = %x) -> (!noisy.i32) {
+    %5 = noisy.mul %b, %x : !noisy.i32
+    scf.yield %5 : !noisy.i32
+  }
+  %6 = noisy.reduce_noise %4 : !noisy.i32
+  %7 = noisy.add %6, %1 : !noisy.i32
+  %8 = \"other.op\"(%7) : (!noisy.i32) -> !noisy.i32
+  return %2 : !noisy.i32
+}
+func.func private @square(%y: !noisy.i32) -> !noisy.i32 {
+  %9 = noisy.mul %y, %y : !noisy.i32
+  return %9 : !noisy.i32
+}
+";
+        let expected = [
+            "%x 0",
+            "%0 1",
+            "%1 2",
+            "%2 42",
+            "%a 41",
+            "%3 42",
+            "%4 null",
+            "%b null",
+            "%5 null",
+            "%6 0",
+            "%7 2",
+            "%8 unknown",
+            "%y 1",
+            "%9 2",
+        ];
+        assert_eq!(of_model(text, "depth"), expected);
+    }
+
+    #[test]
+    fn what_depends_on_encrypted_data_is_secret() {
+        let text = "func.func @f(%x: !noisy.i32, %p: i5, %q: i5 {secret.secret}) -> i5 {
+  %0 = noisy.decode %x : !noisy.i32 -> i5
+  %1 = arith.addi %p, %p : i5
+  %2 = arith.addi %1, %q : i5
+  %3 = func.call @g(%1, %2) : (i5, i5) -> i5
+  return %3 : i5
+}
+func.func private @g(%a: i5, %b: i5) -> i5 {
+  %4 = arith.muli %a, %a : i5
+  return %4 : i5
+}
+";
+        let expected =
+            ["%x 1", "%p 0", "%q 1", "%0 1", "%1 0", "%2 1", "%3 0", "%a 0", "%b 1", "%4 0"];
+        assert_eq!(of_model(text, "secret"), expected);
     }
 }

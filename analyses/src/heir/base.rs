@@ -77,7 +77,7 @@ pub(super) fn in_text(text: &str, key: &str) -> Option<u32> {
 }
 
 /// The facts of the operands of an op without those that are names of arguments in the header of an op whose form is not known.
-pub(super) fn known<F: Copy>(ir: &Ir, op: Op, operands: &[F]) -> Vec<F> {
+pub(crate) fn known<F: Copy>(ir: &Ir, op: Op, operands: &[F]) -> Vec<F> {
     let data = ir.op(op);
     let is_operand = |it: &noisy_syntax::Operand| {
         it.value.is_some() || !(it.maybe_argument && data.form == Form::Opaque)

@@ -178,7 +178,7 @@ impl Ciphertexts {
 }
 
 /// Whether an argument of a function is a ciphertext, by its type or its attribute `secret.secret`.
-fn is_secret_argument(ir: &Ir, function: Op, index: usize, value: Value) -> bool {
+pub(crate) fn is_secret_argument(ir: &Ir, function: Op, index: usize, value: Value) -> bool {
     is_ciphertext_type(ir, value)
         || contract::dictionary(ir, function, Side::Argument, index).is_some_and(|dict| {
             match ir.interner.attr_data(dict) {
@@ -191,7 +191,7 @@ fn is_secret_argument(ir: &Ir, function: Op, index: usize, value: Value) -> bool
 }
 
 /// Whether the type of a value is that of a ciphertext, or of a shape of them.
-fn is_ciphertext_type(ir: &Ir, value: Value) -> bool {
+pub(crate) fn is_ciphertext_type(ir: &Ir, value: Value) -> bool {
     let text = ir.interner.type_text(ir.value(value).ty);
     ["!secret.secret<", "!lwe.lwe_ciphertext", "!openfhe.ciphertext", "!lattigo.rlwe.ciphertext"]
         .iter()

@@ -93,7 +93,7 @@ pub(super) fn manages(name: &str) -> bool {
 }
 
 /// Whether the scales of the operands of an op add up.
-pub(super) fn multiplies(name: &str) -> bool {
+pub(crate) fn multiplies(name: &str) -> bool {
     dimension(name) == Some(DimensionRule::Product)
         || name.starts_with("linalg.conv_")
         || matches!(name, "linalg.matmul" | "linalg.matvec" | "linalg.vecmat" | "linalg.dot")
@@ -103,13 +103,18 @@ pub(super) fn multiplies(name: &str) -> bool {
             .is_some_and(|it| matches!(it, "mul_plain" | "rmul_plain" | "mul_const"))
 }
 
+/// Whether an op makes a ciphertext fresh.
+pub(crate) fn is_bootstrap(name: &str) -> bool {
+    level(name) == Some(LevelRule::Bootstrap)
+}
+
 /// Whether an op makes a ciphertext from a plaintext.
-pub(super) fn encrypts(name: &str) -> bool {
+pub(crate) fn encrypts(name: &str) -> bool {
     name == "secret.conceal" || name.rsplit('.').next().is_some_and(|it| it.contains("encrypt"))
 }
 
 /// Whether an op makes a plaintext from a ciphertext.
-pub(super) fn decrypts(name: &str) -> bool {
+pub(crate) fn decrypts(name: &str) -> bool {
     name == "secret.reveal" || name.rsplit('.').next().is_some_and(|it| it.contains("decrypt"))
 }
 

@@ -303,7 +303,7 @@ func.func @f(%i: index) -> (i8, i8, i8) {
     let mut document = Document::new(text);
     assert_eq!(returned(&document), ["3", "unknown", "unknown"]);
     let dense = "dense<[[1, 2], [3, 4]]>";
-    let at = text.find(dense).unwrap_or(0);
+    let at = text.find(dense).expect("the needle is in the text");
     document.edit(at..at + dense.len(), "dense<9>");
     assert_eq!(returned(&document), ["9", "9", "unknown"]);
     document.edit(at..at + "dense<9>".len(), "uninitialized");
@@ -327,7 +327,7 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
     let text = long(100_000);
     let mut document = Document::new(&text);
     assert!(document.integers().n_visits() <= 2 * 100_010);
-    let at = text.find("%50004 = arith.andi").unwrap_or(0);
+    let at = text.find("%50004 = arith.andi").expect("the needle is in the text");
     let operands = at + "%50004 = arith.andi ".len();
     // The operands change places.
     let end = operands + "%50003, %c".len();
@@ -338,7 +338,8 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
     }
     assert!(visits.iter().all(|&it| it <= 8), "{visits:?}");
     // Facts that change, up to the next mask: in proportion.
-    let at = text.find("%50005 = arith.addi").unwrap_or(0) + "%50005 = arith.".len();
+    let at = text.find("%50005 = arith.addi").expect("the needle is in the text")
+        + "%50005 = arith.".len();
     document.edit(at..at + 4, "muli");
     assert!(document.integers().n_visits() < 20, "{}", document.integers().n_visits());
 }

@@ -49,11 +49,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         fact.cloned().unwrap_or_else(A::Fact::unknown)
     }
 
-    /// What a function is called with at an index, if all calls are known.
+    /// What a function is called with at an index, if all calls are known and there are some.
     pub(super) fn passed_in(&self, function: Op, index: usize) -> Option<A::Fact> {
         let summary = self.summaries.get(&function)?;
         if summary.is_alone {
-            return Some(A::Fact::unknown());
+            return None;
         }
         let args = summary.args.as_ref()?;
         Some(args.get(index).cloned().unwrap_or_else(A::Fact::unknown))

@@ -571,6 +571,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if trip_count.is_none() {
                 for (next, start) in next.iter_mut().zip(&start) {
                     let _ = next.join(start);
+                    if number > EXACT_ROUNDS && next != start {
+                        *next = start.widened(next.clone());
+                    }
                 }
             }
             if left == Some(0) || next == start || self.fuel == 0 {

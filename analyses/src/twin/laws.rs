@@ -8,6 +8,7 @@ use noisy_syntax::{Delta, Ir, Op, OpKind, Source, Value};
 use super::{Twin, programs};
 use crate::NoiseModel;
 use crate::constant::Constants;
+use crate::depth::Depths;
 use crate::flow::Interval;
 use crate::heir::{Ciphertexts, Setting};
 use crate::integer::Integers;
@@ -15,6 +16,7 @@ use crate::lattice::{Changed, Lattice};
 use crate::laws::Random;
 use crate::noise::NoiseAnalysis;
 use crate::range::Ranges;
+use crate::secretness::Secrets;
 use crate::sparse::{
     AnalysisContext, Calls, Domain, Loops, MAX_APART, Moved, Sparse, SparseForward,
 };
@@ -326,6 +328,8 @@ laws_of! {
     constants: |_: &Ir| Constants::default();
     ranges: |_: &Ir| Ranges;
     noise: |_: &Ir| NoiseAnalysis::new(NoiseModel::tutorial());
+    depth: |_: &Ir| Depths::new(NoiseModel::tutorial());
+    secretness: |_: &Ir| Secrets::new(NoiseModel::tutorial());
 }
 
 /// Levels are made from scratch only: what the module says of its scheme is read once.

@@ -1,0 +1,172 @@
+//! Multiplicative depth: the most multiplications on a path from fresh ciphertexts, or from a bootstrap, to a value.
+//!
+//! What multiplies is said by rows: those of the noise model whose growth is `sum`, and those of HEIR's ops for products. A row that resets noise, and a bootstrap of HEIR,
+//! resets depth. In a loop with a known trip count the depth is that of the unrolled program; where an unknown number of iterations multiplies there is no bound.
+
+use std::fmt;
+
+use noisy_syntax::{Form, Op, OpKind, Value};
+
+use crate::flow::Flow;
+use crate::heir;
+use crate::integer::Integers;
+use crate::lattice::{Changed, Lattice};
+use crate::model::{GrowthKind, NoiseModel};
+use crate::secretness::is_secret;
+use crate::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
+
+/// What goes on to multiply beyond this many products, in a recursion or a loop, is taken to have no bound.
+const MOST: u32 = 256;
+
+/// The multiplicative depth of a value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Depth {
+    /// Nothing reaches it.
+    #[default]
+    Bottom,
+    /// Nothing encrypted goes into it.
+    Public,
+    /// At most so many multiplications.
+    AtMost(u32),
+    /// Without a bound.
+    Unbounded,
+    /// Not known.
+    Unknown,
+}
+
+impl Lattice for Depth {
+    fn bottom() -> Self {
+        Depth::Bottom
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        let before = *self;
+        *self = before.max(*other);
+        Changed::when(*self != before)
+    }
+}
+
+impl Domain for Depth {
+    fn unknown() -> Self {
+        Depth::Unknown
+    }
+
+    fn widened(&self, next: Self) -> Self {
+        match (self, next) {
+            (Depth::AtMost(a), Depth::AtMost(b)) if *a < b => Depth::Unbounded,
+            _ => next,
+        }
+    }
+}
+
+impl fmt::Display for Depth {
+    /// `depth 3`, `no bound`, `public`, `unknown` or `unreached`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Depth::Bottom => f.write_str("unreached"),
+            Depth::Public => f.write_str("public"),
+            Depth::AtMost(n) => write!(f, "depth {n}"),
+            Depth::Unbounded => f.write_str("no bound"),
+            Depth::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+
+/// The analysis.
+#[derive(Debug)]
+pub struct Depths {
+    model: NoiseModel,
+}
+
+impl Depths {
+    /// The analysis under a noise model.
+    pub fn new(model: NoiseModel) -> Self {
+        Self { model }
+    }
+}
+
+impl SparseForward for Depths {
+    type Fact = Depth;
+    type Base = Integers;
+
+    const LOOPS: Loops = Loops::Replayed;
+
+    fn calls(&self) -> Calls {
+        Calls::Apart
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &AnalysisContext<'_, Integers>,
+        op: Op,
+        result: usize,
+        operands: &[Depth],
+    ) -> Depth {
+        let data = ir.op(op);
+        let operands = heir::known(ir, op, operands);
+        if operands.contains(&Depth::Bottom) {
+            return Depth::Bottom;
+        }
+        let name = ir.op_name(op);
+        let rule = self.model.rule(name);
+        let given = operands.iter().copied().max().unwrap_or(Depth::Public);
+        let is_secret = data.results.get(result).is_some_and(|&it| is_secret(ir, &self.model, it));
+        let is_noisy = |it: &Value| self.model.is_noisy(&ir.interner, ir.value(*it).ty);
+        // Nothing is known of what an op without a row does to noise, and of what a call gives that is not followed.
+        let is_foreign = rule.is_none() && data.results.get(result).is_some_and(is_noisy);
+        let is_opaque = data.kind == OpKind::FuncCall && (is_secret || given != Depth::Public);
+        if data.form == Form::Broken || is_foreign || is_opaque {
+            return Depth::Unknown;
+        }
+        let kind = rule.map(|it| it.kind());
+        if heir::encrypts(name) || kind == Some(GrowthKind::Fresh) {
+            return Depth::AtMost(0);
+        }
+        if given == Depth::Public || heir::decrypts(name) {
+            return Depth::Public;
+        }
+        if heir::is_bootstrap(name) || kind == Some(GrowthKind::Reset) {
+            return Depth::AtMost(0);
+        }
+        let multiplies = heir::multiplies(name) || kind == Some(GrowthKind::Sum);
+        match given {
+            Depth::AtMost(n) if multiplies => Depth::AtMost(n.saturating_add(1)),
+            _ => given,
+        }
+    }
+
+    fn entry(
+        &mut self,
+        ir: &AnalysisContext<'_, Integers>,
+        op: Op,
+        _: usize,
+        _: Value,
+        operands: &[Depth],
+    ) -> Depth {
+        // What a loop sets itself depends on its bounds, and not on what it carries.
+        let n = match Flow::of(ir, op) {
+            Flow::For { first } | Flow::Parallel { first } | Flow::Forall { first } => first,
+            _ => operands.len(),
+        };
+        operands.iter().take(n).copied().max().unwrap_or(Depth::Public)
+    }
+
+    fn refine(&self, ir: &AnalysisContext<'_, Integers>, value: Value, fact: Depth) -> Depth {
+        // Fresh: what is encrypted and nothing encrypted went into.
+        let is_fresh = fact == Depth::Public && is_secret(ir, &self.model, value);
+        if is_fresh { Depth::AtMost(0) } else { fact }
+    }
+
+    fn unbounded(&self, fact: &Depth) -> Option<Depth> {
+        matches!(fact, Depth::AtMost(MOST..) | Depth::Unbounded).then_some(Depth::Unbounded)
+    }
+
+    fn concerned(
+        &self,
+        ir: &AnalysisContext<'_, Integers>,
+        moved: Value,
+        enter: &mut dyn FnMut(Op),
+    ) {
+        Integers::decided_by(ir, moved, enter);
+    }
+}
