@@ -13,6 +13,7 @@ mod missing_relinearize;
 mod missing_scale;
 mod noise_grows;
 mod noise_overflow;
+mod noise_validation;
 mod redundant_reduce;
 mod removal;
 mod scale_mismatch;
@@ -64,6 +65,7 @@ pub const ALL: &[Check] = &[
     level_underflow::CHECK,
     too_few_moduli::CHECK,
     varying_level::CHECK,
+    noise_validation::CHECK,
     scale_mismatch::CHECK,
     missing_scale::CHECK,
     redundant_reduce::CHECK,

@@ -43,6 +43,7 @@ pub use ciphertext::{Ciphertext, Ciphertexts, Dimension, Level};
 pub(crate) use ciphertext::{is_ciphertext_type as is_secret_type, is_secret_argument};
 pub use noise::HeirNoise;
 pub use params::{ParamsError, SchemeParams};
+pub(crate) use plaintext::values;
 pub(crate) use question::{Placed, Question, question};
 pub(crate) use rows::{decrypts, encrypts, is_bootstrap, multiplies};
 pub use scale::Scales;
@@ -119,6 +120,27 @@ impl Heir {
         let Some(Ok(params)) = &setting.params else { return Vec::new() };
         let of = |&model: &Model| HeirNoise::new(ir, integers, self, params, model);
         models.iter().filter_map(of).collect()
+    }
+
+    /// The noise under one model, by default the one of average bounds; `None` if that is not one of the scheme, or the module has no parameters.
+    pub fn noise_under<'a>(
+        &'a self,
+        ir: &Ir,
+        integers: &'a Integers,
+        model: Option<Model>,
+    ) -> Option<HeirNoise<'a>> {
+        let setting = self.setting();
+        let (models, default) = match setting.scheme? {
+            Scheme::Bgv => (&Model::BGV, Model::BgvKpz21),
+            Scheme::Bfv => (&Model::BFV, Model::BfvKpz21),
+            Scheme::Ckks => return None,
+        };
+        let model = model.unwrap_or(default);
+        let params = setting.params.as_ref()?.as_ref().ok()?;
+        if !models.contains(&model) {
+            return None;
+        }
+        HeirNoise::new(ir, integers, self, params, model)
     }
 
     /// The scales of CKKS ciphertexts, if the module has parameters for them.

@@ -120,7 +120,31 @@ pub(crate) fn fix(
     options: &Options,
 ) -> Result<Fixed, Failure> {
     let mut fixed = Fixed { notes: Vec::new(), placed: Vec::new(), n_applied: 0, document: None };
-    let mut found = document.diagnostics();
+    let found = mend(&mut fixed, document, settings, unsafe_too);
+    let mut wanted = found;
+    settings.rules.apply(&mut wanted);
+    if settings.placement.replace || wanted.iter().any(is_over) {
+        let op = document.model().reset_name();
+        place(&mut fixed, document, op, options, analyses::insert_reduces)?;
+    }
+    // A bootstrap takes two polynomials, so relinearizations come after.
+    place(&mut fixed, document, "bootstrap", options, analyses::insert_bootstraps)?;
+    place(&mut fixed, document, "relinearize", options, analyses::insert_relinearizations)?;
+    if fixed.notes.iter().any(|it| it.op == "bootstrap" && it.inserted.is_some()) {
+        // Levels that are written have changed.
+        mend(&mut fixed, document, settings, unsafe_too);
+    }
+    Ok(fixed)
+}
+
+/// Applies the fixes of diagnostics to what a program has become, again and again; what is found then.
+fn mend(
+    fixed: &mut Fixed,
+    document: &Document,
+    settings: &Settings,
+    unsafe_too: bool,
+) -> Vec<Diagnostic> {
+    let mut found = fixed.document.as_ref().unwrap_or(document).diagnostics();
     for _ in 0..ROUNDS {
         let document = fixed.document.as_ref().unwrap_or(document);
         let mut wanted = found.clone();
@@ -138,16 +162,7 @@ pub(crate) fn fix(
         fixed.document = Some(after);
         found = now;
     }
-    let mut wanted = found;
-    settings.rules.apply(&mut wanted);
-    if settings.placement.replace || wanted.iter().any(is_over) {
-        let op = document.model().reset_name();
-        place(&mut fixed, document, op, options, analyses::insert_reduces)?;
-    }
-    // A bootstrap takes two polynomials, so relinearizations come after.
-    place(&mut fixed, document, "bootstrap", options, analyses::insert_bootstraps)?;
-    place(&mut fixed, document, "relinearize", options, analyses::insert_relinearizations)?;
-    Ok(fixed)
+    found
 }
 
 /// What finds places for an op and writes them as edits.

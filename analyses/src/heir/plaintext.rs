@@ -48,7 +48,7 @@ pub(super) fn ciphertexts(
 }
 
 /// All values of a program, in textual order.
-pub(super) fn values(ir: &Ir) -> Vec<Value> {
+pub(crate) fn values(ir: &Ir) -> Vec<Value> {
     fn within(ir: &Ir, region: Region, out: &mut Vec<Value>) {
         out.extend(ir.block(ir.region(region).entry).args.iter().copied());
         for op in ir.items(region) {

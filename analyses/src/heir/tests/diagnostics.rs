@@ -182,3 +182,27 @@ fn scales_are_judged_as_they_are_written() {
         .replace(&format!("-> (!secret.secret<f32> {})", scale(45)), "-> (!secret.secret<f32>)");
     assert_eq!(told(&no_result), "3 warning missing-scale");
 }
+
+#[test]
+fn noise_over_the_modulus_is_told_where_it_first_is() {
+    let params = |q: &str| {
+        format!(
+            "scheme.bgv, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [{q}], P = [2147573761], plaintextModulus = 65537>"
+        )
+    };
+    let body = "%1 = arith.muli %a, %a : i16
+      %2 = mgmt.relinearize %1 : i16
+      secret.yield %2 : i16";
+    let one = generic(&params("2147565569"), body);
+    assert_eq!(told(&one), "7 warning noise-validation");
+    assert_eq!(told(&generic(&params("2147565569, 1152921504606994433"), body)), "");
+    // A model that is chosen judges; one of another scheme says nothing.
+    let under = |model| {
+        let mut noise = NoiseModel::tutorial();
+        noise.heir.noise_model = Some(model);
+        let found = Document::with_model(&one, noise).diagnostics();
+        found.into_iter().map(|it| it.severity.name()).collect::<Vec<_>>()
+    };
+    assert_eq!(under(crate::heir::Model::BgvMono), ["error"]);
+    assert!(under(crate::heir::Model::BfvCanonEmb).is_empty());
+}

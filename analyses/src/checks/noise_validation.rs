@@ -1,0 +1,109 @@
+//! noise-validation: a ciphertext of HEIR has more noise than its modulus bears
+//!
+//! HEIR's `--validate-noise` says that a module fails, and not where. Reported is where noise first exceeds the bits that there are at the level of the ciphertext, under the model of
+//! the setting `heir.noise-model`; without that as a warning under `bgv-noise-kpz21` or `bfv-noise-kpz21`. The module has to have scheme parameters.
+//!
+//! ```mlir
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
+//!   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!     %0 = secret.generic(%x: !secret.secret<i16>) {
+//!     ^body(%a: i16):
+//!       %1 = arith.muli %a, %a : i16
+//!       %2 = mgmt.relinearize %1 : i16
+//!       secret.yield %2 : i16
+//!     } -> (!secret.secret<i16>)
+//!     return %0 : !secret.secret<i16>
+//!   }
+//! }
+//! ```
+//!
+//! Take larger moduli, or more of them and switch before.
+//!
+//! ```mlir
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569, 1152921504606994433], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
+//!   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!     %0 = secret.generic(%x: !secret.secret<i16>) {
+//!     ^body(%a: i16):
+//!       %1 = arith.muli %a, %a : i16
+//!       %2 = mgmt.relinearize %1 : i16
+//!       secret.yield %2 : i16
+//!     } -> (!secret.secret<i16>)
+//!     return %0 : !secret.secret<i16>
+//!   }
+//! }
+//! ```
+
+use noisy_syntax::{Def, Ir, Value};
+
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::explain::value_range;
+use crate::flow;
+use crate::heir::{HeirNoise, values};
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "noise-validation",
+    category: Category::Noise,
+    severity: Severity::Warning,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("noise_validation.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    let ir = program.ir();
+    let chosen = program.model().heir.noise_model;
+    let Some(noise) = heir.noise_under(ir, program.integers(), chosen) else { return };
+    for value in values(ir) {
+        let Some((bits, budget)) = excess(ir, &noise, value) else { continue };
+        let from = fed_by(ir, value);
+        if from.iter().any(|&it| excess(ir, &noise, it).is_some()) {
+            continue;
+        }
+        let message = if bits.is_finite() {
+            format!(
+                "{bits:.2} bits of noise, and {budget:.2} are there at its level ({})",
+                noise.name()
+            )
+        } else {
+            format!(
+                "noise that grows without end, and {budget:.2} bits are there at its level ({})",
+                noise.name()
+            )
+        };
+        let mut found = CHECK.at(value_range(ir, value), message);
+        if chosen.is_some() {
+            found.severity = Severity::Error;
+        }
+        let operand = |it: Value| {
+            let message = format!("{} has {:.2} bits", ir.value_text(it), noise.bits(it)?);
+            Some(Related { range: value_range(ir, it), message })
+        };
+        found.related = from.into_iter().filter_map(operand).collect();
+        found.help = Some("take larger moduli, or more of them and switch before".into());
+        out.push(found);
+    }
+}
+
+/// The noise of a value and the bits that there are, if it is more.
+fn excess(ir: &Ir, noise: &HeirNoise<'_>, value: Value) -> Option<(f64, f64)> {
+    let (bits, budget) = (noise.bits(value)?, noise.budget(ir, value)?);
+    (bits > budget).then_some((bits, budget))
+}
+
+/// The values that a value is made of, each once.
+fn fed_by(ir: &Ir, value: Value) -> Vec<Value> {
+    let mut out: Vec<Value> = flow::feeders(ir, value).into_iter().map(|it| it.1).collect();
+    if let Def::Result(op, _) = ir.value(value).def
+        && ir.op(op).regions.is_empty()
+    {
+        out.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
+    }
+    out.sort_unstable();
+    out.dedup();
+    out
+}
