@@ -19,7 +19,7 @@ use super::{AnalysisContext, Domain, LoopTrace, Loops, Observer, Round, Sparse, 
 use crate::flow::{self, Flow, Trips};
 use crate::lattice::{Changed, Lattice};
 
-/// Starts of rounds that are kept for [`SparseForward::looped`].
+/// Starts of rounds that are kept for [`LoopTrace`].
 const KEPT_ROUNDS: usize = 64;
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
