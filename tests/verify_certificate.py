@@ -1,56 +1,87 @@
 #!/usr/bin/env python3
-"""Verifies what the optimizer answered: verify_certificate.py INSTANCE.json PLACEMENT.json
+"""Verifies certificates of placements: verify_certificate.py CERTIFICATE.json
 
-INSTANCE is the question and PLACEMENT the answer, as `cargo run --release -p noisy-placement --example answer` writes it. Prints
-{"verified": true, "cost": .., "bound": ..}, where the bound is what the cores of the certificate prove, and exits with 0; or the first claim
-that is not true, and 1. Shares nothing with the optimizer. What it checks is stated in docs/placement.md, section Certificates."""
+As `noisy-check verify-certificate`, but that the questions are believed to be those of the program. Prints for each function {"verified": true, "function": "f", "cost": ..,
+"bound": ..} and exits with 0; or the first claim that is not true, and 1. Shares nothing with the optimizer. docs/placement.md, section Certificates, says what is checked."""
 import heapq
 import json
+import math
 import sys
 
-UNIT, ENDLESS = 1 << 24, (1 << 32) - 1
+SCALE, ENDLESS = 32, (1 << 32) - 1
+OPEN, ABSENT, CHOSEN = range(3)
 
 
 class Wrong(Exception):
     pass
 
 
+def need(is_true, why):
+    if not is_true:
+        raise Wrong(why)
+
+
+def number(it):
+    it = int(it) if type(it) is str and it.isdigit() else it
+    need(type(it) is int and it >= 0, f"{it} is no number of at least zero")
+    return it
+
+
+def places(sites, n):
+    """Sites in increasing order."""
+    need(all(type(s) is int and 0 <= s < n for s in sites), "there is no such site")
+    need(all(a < b for a, b in zip(sites, sites[1:])), "its sites are not increasing")
+    return sites
+
+
 class Noise:
-    """The least solution with all sites chosen, and what it becomes when some are not."""
+    """The least noise before each reset where some sites are absent and all others do what is lower; or, if exact, always reset."""
 
     def __init__(self, instance):
         self.nodes, self.sites = instance["nodes"], instance["sites"]
-        self.users = [[] for _ in self.nodes]
-        self.nodes_of = [[] for _ in self.sites]
+        self.users, self.nodes_of = [[] for _ in self.nodes], [[] for _ in self.sites]
         for v, node in enumerate(self.nodes):
+            need(len(node["rule"]) == 1, f"node {v} has no rule")
             for u in set(node.get("operands", [])):
                 self.users[u].append(v)
-            if "site" in node:
+            if node.get("site") is not None:
                 self.nodes_of[node["site"]].append(v)
-        self.base = [0] * len(self.nodes)
-        self.raise_from(self.base, range(len(self.nodes)), lambda site: True, False)
+        self.absent, self.exact = set(), False
+        self.settle(())
 
-    def raise_from(self, p, start, chosen, stop):
-        """Raises noise until it settles, pass by pass; with `stop`, gives the first node that is found over its limit."""
-        current, n_passes = set(start), 0
+    def settle(self, absent):
+        self.absent, self.before = set(absent), [0] * len(self.nodes)
+        self.is_over = self.rise(range(len(self.nodes)), [], False)
+
+    def leaves(self, u):
+        site = self.nodes[u].get("site")
+        if site is None or site in self.absent:
+            return self.before[u]
+        reset = self.sites[site]["reset"]
+        return reset if self.exact else min(reset, self.before[u])
+
+    def limit(self, v):
+        limit = self.nodes[v].get("limit")
+        return ENDLESS if limit is None else limit
+
+    def rise(self, start, log, stops):
+        """Raises noise until it settles; whether a node is over its limit."""
+        current, n_passes, is_over = set(start), 0, False
         while current:
             heap, queued, later = sorted(current), set(current), set()
             while heap:
                 v = heapq.heappop(heap)
                 queued.discard(v)
-                node = self.nodes[v]
-                (kind, level), = node["rule"].items()
-                leaves = [self.sites[self.nodes[u]["site"]]["reset"]
-                          if "site" in self.nodes[u] and chosen(self.nodes[u]["site"]) else p[u]
-                          for u in node.get("operands", []) if kind != "source"]
-                now = {"source": 0, "max": max(leaves, default=0), "sum": sum(leaves)}[kind] + level
+                now = before(self.nodes[v], self.leaves)
                 # What still rises after more passes than there are nodes rises for ever.
-                now = ENDLESS if n_passes > len(self.nodes) and now > p[v] else min(now, ENDLESS)
-                if stop and now > node.get("limit", ENDLESS):
-                    return v
-                if now <= p[v]:
+                now = ENDLESS if n_passes > len(self.nodes) and now > self.before[v] else now
+                is_over |= now > self.limit(v)
+                if is_over and stops:
+                    return True
+                if now <= self.before[v]:
                     continue
-                p[v] = now
+                log.append((v, self.before[v]))
+                self.before[v] = now
                 for w in self.users[v]:
                     if w <= v:
                         later.add(w)
@@ -58,69 +89,262 @@ class Noise:
                         queued.add(w)
                         heapq.heappush(heap, w)
             current, n_passes = later, n_passes + 1
-        return None
+        return is_over
 
-    def over_without(self, absent):
-        """A node that is over its limit when all sites but these are chosen, if there is one."""
-        absent = set(absent)
-        start = [w for s in absent for v in self.nodes_of[s] for w in self.users[v]]
-        return self.raise_from(list(self.base), set(start), lambda site: site not in absent, True)
+    def is_over_without(self, sites):
+        if self.is_over:
+            return True
+        fresh, log = set(sites) - self.absent, []
+        self.absent |= fresh
+        is_over = self.rise({w for s in fresh for v in self.nodes_of[s] for w in self.users[v]}, log, True)
+        self.absent -= fresh
+        for v, old in reversed(log):
+            self.before[v] = old
+        return is_over
 
 
-def verify(instance, answer):
-    noise = Noise(instance)
-    sites, n = instance["sites"], len(instance["sites"])
-    chosen = answer["sites"]
-    if sorted(set(chosen)) != chosen or any(not 0 <= s < n for s in chosen):
-        raise Wrong("the sites are not increasing")
-    start = range(len(noise.nodes))
-    over = noise.raise_from([0] * len(noise.nodes), start, set(chosen).__contains__, True)
-    if over is not None:
-        raise Wrong(f"node {over} is over its limit")
-    cost = sum(sites[s]["cost"] for s in chosen)
-    if cost != answer["cost"]:
-        raise Wrong(f"it costs {cost} and says {answer['cost']}")
-    rises = [v for v, node in enumerate(noise.nodes)
-             if "site" in node and sites[node["site"]]["reset"] > noise.base[v]]
-    bound, owner = 0, {}
-    for number, part in enumerate(answer["certificate"]["parts"]):
-        total, paid, grain = 0, {}, part["grain"]
-        for row, core in enumerate(part["cores"]):
-            where, y = f"part {number}, row {row}", core["multiplier"]
-            if rises:
-                raise Wrong(f"{where}: a reset raises the noise of node {rises[0]}")
-            if type(y) is not int or y < 0:
-                raise Wrong(f"{where}: its multiplier is {y}")
-            if any(type(s) is not int or not 0 <= s < n for s in core["sites"]):
-                raise Wrong(f"{where}: a site that there is not")
-            if len(set(core["sites"])) != len(core["sites"]):
-                raise Wrong(f"{where}: a site twice")
-            if noise.over_without(core["sites"]) is None:
-                raise Wrong(f"{where}: is no core, all other sites suffice")
-            total += y
-            for s in core["sites"]:
-                paid[s] = paid.get(s, 0) + y
-                if owner.setdefault(s, number) != number:
-                    raise Wrong(f"{where}: site {s} is in part {owner[s]} too")
-                if grain < 1 or sites[s]["cost"] % grain:
-                    raise Wrong(f"{where}: the cost of site {s} is no multiple of {grain}")
-        total += sum(min(0, sites[s]["cost"] * UNIT - y) for s, y in paid.items())
-        proven = -(-max(total, 0) // (grain * UNIT)) * grain if grain else 0
-        if part["bound"] > proven:
-            raise Wrong(f"part {number}: its rows prove {proven}, not {part['bound']}")
-        bound += part["bound"]
-    if not bound <= answer["lower_bound"] <= cost:
-        raise Wrong(f"a bound of {answer['lower_bound']}, where {bound} is certified and {cost} is paid")
-    return {"verified": True, "cost": cost, "bound": bound}
+def before(node, leaves):
+    (kind, plus), = node["rule"].items()
+    leaving = [leaves(u) for u in node.get("operands", [])] if kind != "source" else []
+    return min({"source": 0, "max": max(leaving, default=0), "sum": sum(leaving)}[kind] + plus, ENDLESS)
+
+
+class Walk:
+    """Over proofs, with what is decided of each site."""
+
+    def __init__(self, noise):
+        self.noise, self.decided = noise, [OPEN] * len(noise.sites)
+
+    def proof(self, proof, weights, place):
+        need(places(proof["sites"], len(self.decided)) == sorted(weights), f"{place}: its sites are not those that it is about, in order")
+        for at, row in enumerate(proof["rows"]):
+            self.row(row, f"{place}, row {at}")
+        proven = self.steps(proof, weights, place)
+        need(proven >= proof["bound"], f"{place}: its steps prove {proven}, not {proof['bound']}")
+        return number(proof["bound"])
+
+    def row(self, row, place):
+        if "core" in row:
+            core = places(row["core"], len(self.decided))
+            need(self.noise.is_over_without(core), f"{place}: is no core: all other sites suffice")
+            return
+        cut = row["cut"]
+        weights = {s: number(weight) for s, weight in cut["terms"]}
+        need(len(weights) == len(cut["terms"]), f"{place}: a site twice")
+        proven = self.proof(cut["proof"], weights, place)
+        need(proven >= cut["least"], f"{place}: is proven for {proven}, not {cut['least']}")
+
+    def prices(self, proof, at, weights):
+        """What multipliers prove, in units of 2^-SCALE of the greatest common divisor of the weights, and what they leave of these."""
+        grain = math.gcd(*weights.values()) or 1
+        reduced, total = {s: weight // grain << SCALE for s, weight in weights.items()}, 0
+        for row, y in proof["multipliers"][number(at)]:
+            y, row = number(y), proof["rows"][number(row)]
+            terms = [(s, 1) for s in row["core"]] if "core" in row else row["cut"]["terms"]
+            total += y * (1 if "core" in row else number(row["cut"]["least"]))
+            for s, weight in terms:
+                reduced[s] = reduced.get(s, 0) - y * weight
+        total += sum((min(it, 0), 0, it)[self.decided[s]] for s, it in reduced.items())
+        return total, reduced, lambda total: -(-max(total, 0) >> SCALE) * grain
+
+    def decide(self, sites, decision, place):
+        for s in sites:
+            need(type(s) is int and 0 <= s < len(self.decided) and self.decided[s] == OPEN, f"{place}: site {s} is decided already, or is none")
+            self.decided[s] = decision
+
+    def steps(self, proof, weights, place):
+        frames = []
+        for at, step in enumerate(proof["steps"]):
+            here = f"{place}, step {at}"
+            (kind, it), = step.items()
+            if kind == "branch":
+                self.decide([it], ABSENT, here)
+                frames.append([it, None])
+                continue
+            if kind == "settle":
+                total, reduced, rounded = self.prices(proof, it["multipliers"], weights)
+                for s, sign in [(s, 1) for s in it["absent"]] + [(s, -1) for s in it["chosen"]]:
+                    proven = rounded(total + max(sign * reduced.get(s, 0), 0))
+                    need(proven >= it["least"], f"{here}: site {s} is settled for {proven}, not {it['least']}")
+                self.decide(it["absent"], ABSENT, here)
+                self.decide(it["chosen"], CHOSEN, here)
+                frames.append([it["absent"] + it["chosen"], number(it["least"])])
+                continue
+            if kind == "bound":
+                total, _, rounded = self.prices(proof, it, weights)
+                value = rounded(total)
+            elif kind == "split":
+                value = self.split(it, weights, here)
+            else:
+                value = number(it["least"])
+                sweep(self, proof, it, weights, here)
+            # The value goes up to the step that waits for it.
+            while frames:
+                sites, least = frames.pop()
+                if least is None:
+                    self.decided[sites] = CHOSEN
+                    frames.append([[sites], value])
+                    break
+                for s in sites:
+                    self.decided[s] = OPEN
+                value = min(value, least)
+            else:
+                need(at + 1 == len(proof["steps"]), f"{here}: is the last, and more follow")
+                return value
+        raise Wrong(f"{place}: its steps end too early")
+
+    def split(self, pieces, weights, place):
+        outer, owned, total = self.noise.absent, set(), 0
+        self.noise.settle(s for s, it in enumerate(self.decided) if it == ABSENT)
+        for at, piece in enumerate(pieces):
+            need(all(s in weights and s not in owned for s in piece["sites"]), f"{place}, piece {at}: a site of another piece")
+            owned.update(piece["sites"])
+            total += self.proof(piece, {s: weights[s] for s in piece["sites"]}, f"{place}, piece {at}")
+        self.noise.settle(outer)
+        return total + sum(weight for s, weight in weights.items() if self.decided[s] == CHOSEN and s not in owned)
+
+
+def sweep(walk, proof, step, weights, place):
+    """That no choice weighs less than step["least"]: node by node, the least weight for each noise that leaves the nodes with users to come."""
+    noise, decided = walk.noise, walk.decided
+    nodes, n = noise.nodes, len(noise.nodes)
+    waits = [len(set(node.get("operands", []))) for node in nodes]
+    topological = [v for v in range(n) if not waits[v]]
+    for v in topological:
+        for w in noise.users[v]:
+            waits[w] -= 1
+            if not waits[w]:
+                topological.append(w)
+    need(len(topological) == n, f"{place}: a sweep over a program with loops")
+
+    def free(v):
+        s = nodes[v].get("site")
+        return s if s is not None and s in weights and decided[s] == OPEN else None
+
+    def alone(v, noise_before):
+        s = nodes[v].get("site")
+        if s is None or decided[s] == ABSENT or free(v) is not None:
+            return noise_before
+        reset = noise.sites[s]["reset"]
+        return reset if decided[s] == CHOSEN else min(reset, noise_before)
+
+    lo, hi, most = [0] * n, [0] * n, [0] * n
+    for v in topological:
+        low, most[v] = before(nodes[v], lo.__getitem__), before(nodes[v], hi.__getitem__)
+        if low > noise.limit(v):
+            return
+        high = min(most[v], noise.limit(v))
+        if free(v) is None:
+            lo[v], hi[v] = alone(v, low), alone(v, high)
+        else:
+            reset = noise.sites[free(v)]["reset"]
+            lo[v], hi[v] = min(low, reset), max(high, reset)
+    # So much leaves a node, or comes before its reset, without harm by it.
+    room, floor = [0] * n, [0] * n
+    for v in reversed(topological):
+        bears = 1 << 90
+        for w in noise.users[v]:
+            (kind, plus), = nodes[w]["rule"].items()
+            operands = nodes[w]["operands"]
+            if kind == "max":
+                bears = min(bears, room[w] - plus)
+            elif kind == "sum":
+                others = sum(hi[u] for u in operands if u != v)
+                bears = min(bears, (room[w] - plus - others) // operands.count(v))
+        floor[v] = max(lo[v], min(bears, hi[v]))
+        s = nodes[v].get("site")
+        room[v] = noise.limit(v) if s is not None and decided[s] == CHOSEN else min(noise.limit(v), bears)
+    out, order = [not (hi[v] > floor[v] or most[v] > noise.limit(v)) for v in range(n)], []
+    for v in list(step["order"]) + topological:
+        stack = [v]
+        while stack:
+            v = stack[-1]
+            u = next((u for u in nodes[v].get("operands", []) if not out[u]), None)
+            if u is not None and not out[v]:
+                stack.append(u)
+                continue
+            if not out[v]:
+                out[v] = True
+                order.append(v)
+            stack.pop()
+    owners = [free(v) for v in order if free(v) is not None and hi[v] > floor[v]]
+    need(len(set(owners)) == len(owners), f"{place}: a sweep over a site that nodes share")
+    last = {u: at for at, v in enumerate(order) for u in nodes[v].get("operands", [])}
+    total, reduced, rounded = walk.prices(proof, step["multipliers"], weights)
+    cores_of = {}
+    for row, y in proof["multipliers"][step["multipliers"]]:
+        for s in proof["rows"][row].get("core", ()):
+            cores_of.setdefault(s, []).append((row, number(y)))
+    ends, rank = {}, {free(v): at for at, v in enumerate(order)}
+    for row, _ in proof["multipliers"][step["multipliers"]]:
+        ranks = [rank[s] for s in proof["rows"][row].get("core", ()) if s in rank]
+        if ranks:
+            ends.setdefault(max(ranks), set()).add(row)
+    live, states = [], {(): (sum(w for s, w in weights.items() if decided[s] == CHOSEN), 0, frozenset())}
+    for at, v in enumerate(order):
+        keeps = last.get(v, -1) > at and hi[v] > floor[v]
+        site, after, ended = free(v) if keeps else None, {}, ends.get(at, set())
+        stays = [i for i, u in enumerate(live) if last[u] > at]
+        for state, (weight, excess, hit) in states.items():
+            level = dict(zip(live, state))
+            now = before(nodes[v], lambda u: level.get(u, floor[u]))
+            if now > noise.limit(v):
+                continue
+            ways = [(now if site is not None else alone(v, now), weight, excess + max(-reduced[site], 0) if site is not None else excess, hit)]
+            if site is not None:
+                again = sum(y for row, y in cores_of.get(site, ()) if row in hit)
+                hits = hit.union(row for row, _ in cores_of.get(site, ()))
+                ways.append((noise.sites[site]["reset"], weight + weights[site], excess + max(reduced[site], 0) + again, hits))
+            for leaves, weight_, excess_, hit_ in ways:
+                if rounded(total + excess_) >= step["least"]:
+                    continue
+                key = tuple(state[i] for i in stays) + ((max(leaves, floor[v]),) if keeps else ())
+                old = after.get(key)
+                if old is None or (weight_, excess_) < old[:2]:
+                    after[key] = (weight_, excess_, hit_ - ended)
+        states, live = after, [live[i] for i in stays] + ([v] if keeps else [])
+    least = min((it[0] for it in states.values()), default=step["least"])
+    need(least >= step["least"], f"{place}: a sweep finds a choice of {least}, less than {step['least']}")
+
+
+def verify(system):
+    noise = Noise(system["instance"])
+    chosen = places(system["chosen"], len(noise.sites))
+    noise.exact = True
+    noise.settle(set(range(len(noise.sites))) - set(chosen))
+    over = [v for v in range(len(noise.nodes)) if noise.before[v] > noise.limit(v)]
+    need(not over, f"the answer is not legal: node {over[:1]} is over its limit")
+    noise.exact = False
+    noise.settle(())
+    cost = sum(noise.sites[s]["cost"] for s in chosen)
+    need(cost == system["cost"], f"the answer costs {cost}, not {system['cost']}")
+    walk, bound, owner = Walk(noise), 0, {}
+    for at, part in enumerate(system["parts"]):
+        for s in places(part["sites"], len(noise.sites)):
+            need(owner.setdefault(s, at) == at, f"part {at}: site {s} is in part {owner[s]} too")
+        bound += walk.proof(part, {s: noise.sites[s]["cost"] for s in part["sites"]}, f"part {at}")
+    need(bound >= number(system["bound"]), f"the parts prove {bound}, not {system['bound']}")
+    need(system["bound"] <= cost, f"a bound of {system['bound']} on an answer of {cost}")
+    return cost, system["bound"]
+
+
+def main(path):
+    with open(path) as file:
+        certificate = json.load(file)
+    need((certificate["format"], certificate["version"]) == ("noisy-certificate", 1), "it is no certificate of version 1")
+    for system in certificate["systems"]:
+        cost, bound = verify(system)
+        for function in system["functions"]:
+            print(json.dumps({"verified": True, "function": function["name"], "cost": cost, "bound": bound}))
 
 
 if __name__ == "__main__":
+    sys.setrecursionlimit(10_000)
     try:
-        with open(sys.argv[1]) as question, open(sys.argv[2]) as reply:
-            print(json.dumps(verify(json.load(question), json.load(reply))))
+        main(sys.argv[1])
     except Wrong as why:
         print(json.dumps({"verified": False, "why": str(why)}))
         sys.exit(1)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration) as why:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, StopIteration, RecursionError) as why:
         print(json.dumps({"verified": False, "why": f"it cannot be read: {why!r}"}))
         sys.exit(1)

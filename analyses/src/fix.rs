@@ -23,7 +23,7 @@ use num_integer::gcd;
 use self::extract::Objective;
 pub use self::manage::{insert_bootstraps, insert_relinearizations};
 use crate::diagnostic::{Applicability, Fix};
-use crate::placement::{Cache, Limits, Phase};
+use crate::placement::{Cache, Certificate, Instance, Limits, Phase, Site};
 use crate::program::Program;
 
 /// What is wanted of [`insert_reduces`].
@@ -40,6 +40,8 @@ pub struct Options {
     pub replace: bool,
     /// Who is told how far it is.
     pub watch: Option<Watch>,
+    /// Whether what proves an answer is wanted: [`Group::proof`].
+    pub wants_proofs: bool,
 }
 
 /// The answers of all placements in this process that ask for it: some functions stand in many files, and an editor asks again and again.
@@ -124,8 +126,21 @@ pub struct Group {
     /// So many sets of places share no place with one another, and each must have an op, whatever else has one. Zero where such sets were
     /// not looked for.
     pub disjoint_cores: usize,
-    /// How much of the lower bound such sets prove without a solver (see [`crate::placement::Certificate`]).
+    /// How much of the lower bound is proven by what anybody can verify (see [`crate::placement::Certificate`]): all of it.
     pub certified: u64,
+    /// The question, the answer and the proof, where they were asked for.
+    pub proof: Option<Arc<GroupProof>>,
+}
+
+/// What the optimizer was asked about a group, what it answered, and what proves that. Nothing is proven where nothing is claimed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupProof {
+    /// The question.
+    pub instance: Instance,
+    /// The chosen sites.
+    pub sites: Vec<Site>,
+    /// The proof of [`Group::lower_bound`].
+    pub certificate: Certificate,
 }
 
 impl Group {

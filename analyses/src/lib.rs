@@ -38,7 +38,7 @@ pub use explain::{Assumption, Derivation, Step};
 pub use fact::Noise;
 pub use fix::extract::Objective;
 pub use fix::{
-    FixError, FunctionOutcome, Group, Mended, Options, Outcome, Price, Standing, Verdict, Watch,
+    FixError, FunctionOutcome, Group, GroupProof, Mended, Options, Outcome, Price, Standing, Verdict, Watch,
     insert_bootstraps, insert_reduces, insert_relinearizations,
 };
 pub use integer::Integers;

@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Format(Reformat),
     /// Draw the data-flow graph of a function with its noise
     Graph(Graph),
+    /// Verify a certificate of --fix --certificate against the program as it was before
+    VerifyCertificate(VerifyCertificate),
     /// Print the JSON schema of noisy.toml
     Schema,
     /// Print completions for a shell
@@ -87,6 +89,24 @@ pub(crate) struct Reformat {
     /// The name of standard input
     #[arg(long, value_name = "NAME", default_value = "<stdin>", hide_default_value = true)]
     pub stdin_filename: String,
+}
+
+/// What to verify.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = CERTIFICATE_EXIT_CODES)]
+pub(crate) struct VerifyCertificate {
+    /// The certificate
+    #[arg(value_name = "FILE")]
+    pub certificate: PathBuf,
+    /// The program before it was fixed; `-` is standard input
+    #[arg(value_name = "PROGRAM")]
+    pub program: PathBuf,
+    /// The program was fixed with --unsafe-fixes
+    #[arg(long)]
+    pub unsafe_fixes: bool,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub settings: SettingsArgs,
 }
 
 /// What to draw.
@@ -211,6 +231,10 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub fixing: Fixing,
 
+    /// With --fix, --fix-only or --diff: write what proves that the placement is legal and how much a cheaper one would cost at least; for one program
+    #[arg(long, value_name = "FILE", help_heading = "Fixing", requires = "fixes")]
+    pub certificate: Option<PathBuf>,
+
     /// Which files.
     #[command(flatten)]
     pub files: Files,
@@ -230,11 +254,11 @@ pub(crate) struct Check {
 #[expect(clippy::struct_excessive_bools, reason = "a switch each")]
 pub(crate) struct Fixing {
     /// Insert reduce_noise where noise exceeds the budget, apply the safe fixes of errors and warnings, and write the files back
-    #[arg(long)]
+    #[arg(long, group = "fixes")]
     pub fix: bool,
 
     /// Print what --fix would change as a diff; exit code 1 if anything would change
-    #[arg(long, conflicts_with_all = ["fix", "fix_only"])]
+    #[arg(long, conflicts_with_all = ["fix", "fix_only"], group = "fixes")]
     pub diff: bool,
 
     /// Also apply fixes that may change the meaning of the program
@@ -242,7 +266,7 @@ pub(crate) struct Fixing {
     pub unsafe_fixes: bool,
 
     /// Like --fix, but do not report remaining diagnostics
-    #[arg(long)]
+    #[arg(long, group = "fixes")]
     pub fix_only: bool,
 }
 
@@ -313,6 +337,9 @@ pub(crate) struct Show {
 const EXIT_CODES: &str = "\
 Exit codes: 0 no errors, 1 errors (with --fix: remaining errors), 2 wrong usage, invalid configuration, or a file that cannot
 be read or written, 101 internal error";
+
+const CERTIFICATE_EXIT_CODES: &str = "\
+Exit codes: 0 all is verified, 1 a claim is not true, 2 wrong usage, a wrong configuration, or a file that cannot be read";
 
 const FORMAT_EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a file does not parse (it is not changed), or with --check or --diff anything would change, 2 wrong usage

@@ -1,8 +1,9 @@
 //! One file: read, check, fix.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -96,6 +97,8 @@ pub(crate) struct Task {
     pub known: Option<Arc<Known>>,
     /// Whether a baseline is made.
     pub wants_entries: bool,
+    /// Where to write what proves the placements.
+    pub certificate: Option<PathBuf>,
 }
 
 impl Task {
@@ -258,11 +261,23 @@ fn fix_file(
     {
         return Err(Failure::io("not written: the file is read-only".to_owned()));
     }
-    let options =
-        Options { watch: Some(task.watch.clone()), ..task.settings.placement.options(task.time) };
+    let options = Options {
+        watch: Some(task.watch.clone()),
+        wants_proofs: task.certificate.is_some(),
+        ..task.settings.placement.options(task.time)
+    };
     let fixed = fix::fix(document, &task.settings, unsafe_too, &options)?;
     if task.writes() && fixed.document.is_some() && is_read_only(input) {
         return Err(Failure::io("not written: the file is read-only".to_owned()));
+    }
+    if let (Some(path), Some(certificate)) = (&task.certificate, &fixed.certificate) {
+        let written = write::Output::to_file(path).and_then(|mut out| {
+            writeln!(out, "{certificate}")?;
+            out.finish()
+        });
+        written.map_err(|why| {
+            Failure::io(format!("not written to {}: {}", path.display(), reason(&why)))
+        })?;
     }
     if let Some(after) = &fixed.document {
         let after = after.source().text().to_string();

@@ -10,6 +10,7 @@ use noisy_analyses::{
 };
 use noisy_settings::Settings;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 
@@ -27,6 +28,8 @@ pub(crate) struct Fixed {
     pub n_applied: usize,
     /// The program after it; nothing if it is as it was.
     pub document: Option<Document>,
+    /// What proves the placements, as JSON, where that was asked for.
+    pub certificate: Option<Value>,
 }
 
 /// What became of a function.
@@ -119,22 +122,38 @@ pub(crate) fn fix(
     unsafe_too: bool,
     options: &Options,
 ) -> Result<Fixed, Failure> {
-    let mut fixed = Fixed { notes: Vec::new(), placed: Vec::new(), n_applied: 0, document: None };
-    let found = mend(&mut fixed, document, settings, unsafe_too);
-    let mut wanted = found;
+    let mut fixed = applied(document, settings, unsafe_too);
+    let current = fixed.document.as_ref().unwrap_or(document);
+    let mut wanted = current.diagnostics();
     settings.rules.apply(&mut wanted);
     if settings.placement.replace || wanted.iter().any(is_over) {
         let op = document.model().reset_name();
-        place(&mut fixed, document, op, options, analyses::insert_reduces)?;
+        place(&mut fixed, document, op, options, analyses::insert_reduces, settings)?;
+    } else if options.wants_proofs {
+        fixed.certificate = Some(certificate(current, None, settings));
     }
     // A bootstrap takes two polynomials, so relinearizations come after.
-    place(&mut fixed, document, "bootstrap", options, analyses::insert_bootstraps)?;
-    place(&mut fixed, document, "relinearize", options, analyses::insert_relinearizations)?;
+    place(&mut fixed, document, "bootstrap", options, analyses::insert_bootstraps, settings)?;
+    let relinearize = analyses::insert_relinearizations;
+    place(&mut fixed, document, "relinearize", options, relinearize, settings)?;
     if fixed.notes.iter().any(|it| it.op == "bootstrap" && it.inserted.is_some()) {
         // Levels that are written have changed.
         mend(&mut fixed, document, settings, unsafe_too);
     }
     Ok(fixed)
+}
+
+/// A program after the fixes of its diagnostics, before any placement.
+pub(crate) fn applied(document: &Document, settings: &Settings, unsafe_too: bool) -> Fixed {
+    let mut fixed = Fixed {
+        notes: Vec::new(),
+        placed: Vec::new(),
+        n_applied: 0,
+        document: None,
+        certificate: None,
+    };
+    mend(&mut fixed, document, settings, unsafe_too);
+    fixed
 }
 
 /// Applies the fixes of diagnostics to what a program has become, again and again; what is found then.
@@ -179,6 +198,7 @@ fn place(
     op: &str,
     options: &Options,
     insert: Insert,
+    settings: &Settings,
 ) -> Result<(), Failure> {
     let document = fixed.document.as_ref().unwrap_or(document);
     let functions = document.ir().functions();
@@ -186,11 +206,53 @@ fn place(
         .map_err(|error| Failure::internal(&error.to_string()))?;
     fixed.placed.extend(placed(&outcome));
     fixed.notes.extend(outcome.functions.iter().filter_map(|it| note(op, &outcome, it)));
+    if options.wants_proofs && op == document.model().reset_name() {
+        fixed.certificate = Some(certificate(document, Some(&outcome), settings));
+    }
     if let Some(fix) = outcome.fix.filter(|it| !it.edits.is_empty()) {
         let after = edited(document, &fix.edits);
         fixed.document = Some(after);
     }
     Ok(())
+}
+
+/// What proves the placements of a program, as `docs/placement.md` describes it.
+fn certificate(
+    document: &Document,
+    outcome: Option<&analyses::Outcome>,
+    settings: &Settings,
+) -> Value {
+    let all = document.ir().functions();
+    let function = |op| {
+        let index = all.iter().position(|it| *it == op);
+        json!({ "index": index, "name": document.function_name(op) })
+    };
+    let groups = outcome.iter().flat_map(|it| &it.groups);
+    let systems = groups.filter_map(|group| {
+        let proof = group.proof.as_ref()?;
+        Some(json!({
+            "functions": group.functions.iter().map(|&it| function(it)).collect::<Vec<_>>(),
+            "unit": group.unit,
+            "instance": proof.instance,
+            "chosen": proof.sites,
+            "cost": group.cost,
+            "bound": group.lower_bound,
+            "parts": proof.certificate.parts,
+        }))
+    });
+    let functions = outcome.iter().flat_map(|it| &it.functions);
+    let left = functions.filter_map(|it| match &it.verdict {
+        Verdict::Refused(why) => Some(json!({ "function": function(it.function), "why": why })),
+        Verdict::Legal | Verdict::Mended(_) => None,
+    });
+    json!({
+        "format": noisy_certificate::FORMAT,
+        "version": noisy_certificate::VERSION,
+        "objective": settings.placement.objective,
+        "replace": settings.placement.replace,
+        "systems": systems.collect::<Vec<_>>(),
+        "left": left.collect::<Vec<_>>(),
+    })
 }
 
 /// The edits of the fixes that may be applied together, in order, and how many fixes they are. A hint is no problem: nothing is changed for it unless

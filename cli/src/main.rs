@@ -6,6 +6,7 @@
 
 mod args;
 mod baseline;
+mod certificate;
 mod check;
 mod diff;
 mod dump;
@@ -75,6 +76,7 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
             drop(out);
             return reformat::run(args);
         }
+        Some(Command::VerifyCertificate(args)) => return certificate::run(args, &mut out),
         Some(Command::Schema) => writeln!(out, "{:#}", noisy_settings::schema())?,
         Some(Command::Completions { shell }) => {
             let mut text = Vec::new();

@@ -119,6 +119,10 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
     }
     let output = args.output_file.as_deref().or(args.write_baseline.as_deref());
     if let Some(output) = output.and_then(walk::identity) {
+    if args.certificate.is_some() && inputs.len() + unreadable.len() != 1 {
+        return usage("--certificate is for one program".to_owned());
+    }
+    if let Some(output) = args.output_file.as_deref().and_then(walk::identity) {
         let is_output = |it: &&Input| matches!(it, Input::File(path) if walk::identity(path).as_ref() == Some(&output));
         if let Some(Input::File(path)) = inputs.iter().find(is_output) {
             return usage(format!(
@@ -391,6 +395,7 @@ fn one(
         wants_fixes: matches!(format, Format::Sarif | Format::Json | Format::JsonLines),
         known: known.cloned(),
         wants_entries: args.write_baseline.is_some(),
+        certificate: args.certificate.clone(),
         most: if show.verify_diagnostics.is_some() { usize::MAX } else { args.max_diagnostics },
     };
     if task.fixing.fix || task.fixing.fix_only || task.fixing.diff {

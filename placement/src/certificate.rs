@@ -1,57 +1,142 @@
 //! Why no legal choice costs less: what a doubter needs to recompute the bound, as plain data.
 //!
-//! A *core* is a set of sites of which every legal choice contains at least one: with all other sites chosen, some node is over
-//! its limit. (This holds where choosing a site never raises noise; elsewhere no cores are given.) Multipliers `y >= 0` on the cores of a
-//! part prove that its sites cost at least
+//! A [`Proof`] is about some sites with weights (in a part of an instance: with their costs). It has *rows*, inequalities that hold for every legal choice; lists of
+//! *multipliers* on them, which prove bounds; and *steps*, a tree that puts these together. Two kinds of rows:
 //!
-//! ```text
-//! sum of y  +  sum over its sites s of min(0, cost(s) - sum of y over the cores with s)
-//! ```
+//! - a *core*: one of some sites is chosen, for with all other sites chosen some node is over its limit. (This holds where choosing a site never raises noise;
+//!   elsewhere no cores are given.)
+//! - a *cut*: the chosen ones of some sites weigh at least so much, by a proof of its own.
 //!
-//! rounded up to a multiple of the greatest common divisor of its costs. The parts share no site, so their bounds add up. Where all multipliers
-//! are costs and the cores are disjoint, this is counting: `k` disjoint cores need `k` sites.
+//! `docs/placement.md` says what each step proves and how that is verified. Sites and nodes are indices into the instance.
 
+use std::sync::Arc;
+
+use serde::ser::Serializer;
 use serde::Serialize;
 
-use crate::instance::Site;
-
-/// What proves a lower bound without a solver.
+/// What proves a lower bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Certificate {
-    /// Pieces that share no site.
-    pub parts: Vec<PartCertificate>,
+    /// Proofs that share no site.
+    pub parts: Vec<Proof>,
 }
 
-/// The proof of one part.
+/// The chosen ones of some sites weigh at least `bound` in every legal choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct PartCertificate {
-    /// The cores that are used.
-    pub cores: Vec<WeighedCore>,
-    /// The greatest common divisor of the costs of the sites in the part.
-    pub grain: u64,
-    /// What the cores prove: the sites of this part cost at least this.
+pub struct Proof {
+    /// The sites, in increasing order.
+    pub sites: Vec<u32>,
+    /// Inequalities.
+    pub rows: Vec<Row>,
+    /// Lists of rows, by index, with their multipliers.
+    pub multipliers: Vec<Vec<(u32, Multiplier)>>,
+    /// A tree in prefix order.
+    pub steps: Vec<Step>,
+    /// What they weigh at least.
     pub bound: u64,
 }
 
-/// A core and its multiplier.
+/// An inequality that holds for every legal choice.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Row {
+    /// One of these sites is chosen. In increasing order.
+    Core(Box<[u32]>),
+    /// Sites weigh at least so much.
+    #[serde(serialize_with = "inner")]
+    Cut(Arc<Cut>),
+}
+
+/// The chosen ones of some sites weigh at least `least`.
+#[derive(Debug, Serialize)]
+pub struct Cut {
+    /// Sites in increasing order, with their weights.
+    pub terms: Vec<(u32, u64)>,
+    /// What they weigh at least.
+    pub least: u64,
+    /// Why.
+    pub proof: Proof,
+}
+
+impl PartialEq for Cut {
+    fn eq(&self, other: &Cut) -> bool {
+        (&self.terms, self.least) == (&other.terms, other.least)
+    }
+}
+
+impl Eq for Cut {}
+
+impl std::hash::Hash for Cut {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (&self.terms, self.least).hash(state);
+    }
+}
+
+fn inner<S: Serializer>(cut: &Arc<Cut>, to: S) -> Result<S::Ok, S::Error> {
+    Cut::serialize(cut, to)
+}
+
+/// A number of at least zero in units of `2^-32` of the greatest common divisor of the weights that a proof is about. Written as a number, or as a string of
+/// digits where it does not fit in 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Multiplier(pub u128);
+
+impl Serialize for Multiplier {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match u64::try_from(self.0) {
+            Ok(it) => to.serialize_u64(it),
+            Err(_) => to.serialize_str(&self.0.to_string()),
+        }
+    }
+}
+
+/// A step of a proof. What it proves holds for the choices that its predecessors leave open.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct WeighedCore {
-    /// In increasing order.
-    pub sites: Vec<Site>,
-    /// In units of `2^-24` of a unit of cost.
-    pub multiplier: u128,
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// What this list of multipliers proves.
+    Bound(u32),
+    /// The lesser of two steps: first without this site, then with it.
+    Branch(u32),
+    /// The lesser of `least` and the next step, in which some sites are absent and some chosen.
+    Settle {
+        /// Which list of multipliers proves `least` for every choice that differs in one of these sites.
+        multipliers: u32,
+        /// What it proves.
+        least: u64,
+        /// Sites.
+        absent: Vec<u32>,
+        /// Sites.
+        chosen: Vec<u32>,
+    },
+    /// The sum of proofs about sites of their own, and of the weights of what is chosen besides.
+    Split(Vec<Proof>),
+    /// No choice weighs less than `least`: a sweep over the nodes finds none.
+    Sweep {
+        /// The nodes, in an order that keeps few values alive.
+        order: Vec<u32>,
+        /// Which list of multipliers it prunes by.
+        multipliers: u32,
+        /// What it finds.
+        least: u64,
+    },
 }
 
 impl Certificate {
-    /// What the cores prove in all.
+    /// What it proves in all.
     pub fn bound(&self) -> u64 {
         self.parts.iter().fold(0, |sum, part| sum.saturating_add(part.bound))
     }
 
     /// Cores, taken greedily by size, that share no site with one another: so many sites at least are in every legal choice.
-    pub fn disjoint(&self) -> Vec<&[Site]> {
-        let mut cores: Vec<&[Site]> =
-            self.parts.iter().flat_map(|it| &it.cores).map(|it| &*it.sites).collect();
+    pub fn disjoint(&self) -> Vec<&[u32]> {
+        let rows = self.parts.iter().flat_map(|it| &it.rows);
+        let mut cores: Vec<&[u32]> = rows
+            .filter_map(|row| match row {
+                Row::Core(sites) => Some(&**sites),
+                Row::Cut(_) => None,
+            })
+            .collect();
         cores.sort_by_key(|it| it.len());
         let mut taken = rustc_hash::FxHashSet::default();
         cores.retain(|core| {
@@ -62,5 +147,104 @@ impl Certificate {
             is_free
         });
         cores
+    }
+}
+
+impl Proof {
+    /// That some sites weigh at least `bound`, by multipliers on rows.
+    pub(crate) fn by_rows(
+        sites: Vec<u32>,
+        rows: impl Iterator<Item = (Row, i128)>,
+        bound: u64,
+    ) -> Proof {
+        let (rows, list) = numbered(rows);
+        Proof { sites, rows, multipliers: vec![list], steps: vec![Step::Bound(0)], bound }
+    }
+
+    /// The same in the numbers of a whole, of whose sites and nodes these are, where costs are so many times as high.
+    pub(crate) fn lifted(&self, sites: &[u32], nodes: &[u32], times: u64) -> Proof {
+        let lift = |list: &[u32]| -> Vec<u32> {
+            let mut list: Vec<u32> = list.iter().map(|&s| sites[s as usize]).collect();
+            list.sort_unstable();
+            list
+        };
+        let row = |row: &Row| match row {
+            Row::Core(core) => Row::Core(lift(core).into()),
+            Row::Cut(cut) => {
+                let mut terms: Vec<(u32, u64)> =
+                    cut.terms.iter().map(|&(s, weight)| (sites[s as usize], weight)).collect();
+                terms.sort_unstable();
+                let proof = cut.proof.lifted(sites, nodes, 1);
+                Row::Cut(Arc::new(Cut { terms, least: cut.least, proof }))
+            }
+        };
+        let step = |step: &Step| match step {
+            Step::Bound(list) => Step::Bound(*list),
+            Step::Branch(site) => Step::Branch(sites[*site as usize]),
+            Step::Settle { multipliers, least, absent, chosen } => Step::Settle {
+                multipliers: *multipliers,
+                least: least.saturating_mul(times),
+                absent: lift(absent),
+                chosen: lift(chosen),
+            },
+            Step::Split(pieces) => {
+                Step::Split(pieces.iter().map(|it| it.lifted(sites, nodes, times)).collect())
+            }
+            Step::Sweep { order, multipliers, least } => Step::Sweep {
+                order: order
+                    .iter()
+                    .map(|&v| nodes[v as usize])
+                    .filter(|&v| v != crate::graph::NONE)
+                    .collect(),
+                multipliers: *multipliers,
+                least: least.saturating_mul(times),
+            },
+        };
+        Proof {
+            sites: lift(&self.sites),
+            rows: self.rows.iter().map(row).collect(),
+            multipliers: self.multipliers.clone(),
+            steps: self.steps.iter().map(step).collect(),
+            bound: self.bound.saturating_mul(times),
+        }
+    }
+}
+
+/// Rows that have a multiplier, and these by index.
+pub(crate) fn numbered(
+    rows: impl Iterator<Item = (Row, i128)>,
+) -> (Vec<Row>, Vec<(u32, Multiplier)>) {
+    let rows = rows.filter(|it| it.1 > 0).enumerate();
+    rows.map(|(at, (row, y))| (row, (at as u32, Multiplier(y.unsigned_abs())))).unzip()
+}
+
+impl Row {
+    /// Calls back with each site and its weight.
+    pub(crate) fn for_each(&self, mut of: impl FnMut(u32, u64)) {
+        match self {
+            Row::Core(core) => core.iter().for_each(|&s| of(s, 1)),
+            Row::Cut(cut) => cut.terms.iter().for_each(|&(s, weight)| of(s, weight)),
+        }
+    }
+
+    /// What the chosen sites weigh at least.
+    pub(crate) fn least(&self) -> u64 {
+        match self {
+            Row::Core(_) => 1,
+            Row::Cut(cut) => cut.least,
+        }
+    }
+
+    /// Its least weight and its terms for a solver in floating point, so that the least weight is 1.
+    pub(crate) fn scaled(&self, column: impl Fn(u32) -> u32) -> Vec<(u32, f64)> {
+        let least = self.least() as f64;
+        let mut terms = Vec::new();
+        self.for_each(|s, weight| terms.push((column(s), weight as f64 / least)));
+        terms
+    }
+
+    /// The multiplier for that of the scaled row.
+    pub(crate) fn multiplier(&self, y: f64) -> i128 {
+        crate::fixed_point::from_multiplier(y / self.least() as f64)
     }
 }

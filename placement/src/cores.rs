@@ -10,6 +10,7 @@
 //!
 //! ```text
 //! We(v, k) = 0                                   k <= lo(v)
+//!          = W(v, k)                             k <= reset of the site of v
 //!          = W(v, k) + x(site of v)              otherwise
 //! W(v, k)  = 0                                   k <= lo_p(v)
 //!          = min over operands u of We(u, k - c)                      Max(c)
@@ -23,14 +24,15 @@
 //! `W(v, .)` rises in steps, and only weights under 1 matter. So it is kept as its steps: how many there are follows from the
 //! different weights, few at a vertex of the relaxation, and not from the budget.
 //!
-//! The law needs that choosing a site never raises noise, `reset <= lo_p` at its nodes ([`Cores::new`] says
-//! `None` otherwise). Loops: the steps are found anew until they settle.
+//! A chosen site counts as doing what is lower, the least of its reset and the noise before it. So no core is claimed because a reset raises noise; a choice in which
+//! one does costs no less without it. (Only a site of several nodes may do both; there a choice that hits all cores need not be legal.) Loops: the steps are found anew until
+//! they settle.
 //!
 //! Cost of a separation: the steps of all operands, and for sums the product of those of two operands.
 
 use crate::graph::{Graph, NONE};
 use crate::instance::{Bits, Rule};
-use crate::levels::{beyond_all_limits, extreme, is_monotone};
+use crate::levels::{beyond_all_limits, extreme};
 
 /// What a node can be brought to, and the least weight of the sites left unchosen for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,14 +70,11 @@ impl<'g> Cores<'g> {
     /// So many steps a node has at most, the lightest. Without a heavier one a violated core may be missed.
     const MOST_STEPS: usize = 1 << 10;
 
-    /// No steps yet, unless choosing a site can raise noise somewhere.
-    pub(crate) fn new(graph: &'g Graph) -> Option<Cores<'g>> {
+    /// No steps yet.
+    pub(crate) fn new(graph: &'g Graph) -> Cores<'g> {
         let n = graph.n_nodes();
         let most = beyond_all_limits(graph);
         let (lo_p, lo) = extreme(graph, true, most);
-        if !is_monotone(graph, &lo_p) {
-            return None;
-        }
         let (hi_p, hi) = extreme(graph, false, most);
         let top = (0..n).map(|v| hi_p[v].min(graph.limit[v].saturating_add(1))).collect();
         let groups = (0..n as u32)
@@ -85,7 +84,7 @@ impl<'g> Cores<'g> {
             })
             .collect();
         let (steps, inside) = (vec![Vec::new(); n], vec![false; n]);
-        Some(Cores { graph, lo_p, lo, hi, top, steps, inside, groups, work: 0 })
+        Cores { graph, lo_p, lo, hi, top, steps, inside, groups, work: 0 }
     }
 
     /// The lowest and the highest noise that may leave each node.
@@ -111,7 +110,16 @@ impl<'g> Cores<'g> {
         if k > self.graph.limit[v as usize] || !self.inside[v as usize] {
             return FULL;
         }
-        (self.before(v, k) + self.own(x, v)).min(FULL)
+        let own = if k <= self.reset(v) { 0.0 } else { self.own(x, v) };
+        (self.before(v, k) + own).min(FULL)
+    }
+
+    /// The reset of a node; 0 without a site.
+    fn reset(&self, v: u32) -> Bits {
+        match self.graph.site[v as usize] {
+            NONE => 0,
+            s => self.graph.reset[s as usize],
+        }
     }
 
     /// The weight of the site of a node.
@@ -127,10 +135,17 @@ impl<'g> Cores<'g> {
         let i = v as usize;
         let (own, limit, lo) = (self.own(x, v), self.graph.limit[i], self.lo[i]);
         let steps = if self.inside[i] { &*self.steps[i] } else { &[] };
-        let risen = move |it: &Step| Step { level: it.level.min(limit), weight: it.weight + own };
-        let risen = steps.iter().map(risen).filter(move |it| it.level > lo);
+        let reset = self.reset(v);
+        let risen = move |it: &Step| {
+            let level = it.level.min(limit);
+            // Up to its reset the site need not be unchosen.
+            let low = (reset > lo).then(|| Step { level: level.min(reset), weight: it.weight });
+            let high = Step { level, weight: it.weight + own };
+            low.into_iter().chain((level > reset || low.is_none()).then_some(high))
+        };
+        let risen = steps.iter().flat_map(risen).filter(move |it| it.level > lo);
         std::iter::once(Step { level: lo, weight: 0.0 })
-            .chain(risen.take_while(|it| it.weight < FULL))
+            .chain(risen.filter(|it| it.weight < FULL))
     }
 
     /// Finds the steps for a point, for some nodes in their order. Sites outside must have weight 1.
@@ -281,7 +296,7 @@ impl<'g> Cores<'g> {
             }
             for &(u, level) in &levels {
                 if level > self.lo[u as usize] {
-                    if self.graph.site[u as usize] != NONE {
+                    if self.graph.site[u as usize] != NONE && level > self.reset(u) {
                         core.push(self.graph.site[u as usize]);
                     }
                     stack.push((u, level));
@@ -351,6 +366,7 @@ mod tests {
                 let own = cores.own(x, v as u32);
                 let leaves = |k: Bits| match k {
                     _ if k <= cores.lo[v] => 0.0,
+                    _ if k <= cores.reset(v as u32) => before[k as usize].min(FULL),
                     _ => (before[k as usize] + own).min(FULL),
                 };
                 it.after.push((0..=limit).map(leaves).collect());
@@ -401,12 +417,12 @@ mod tests {
                 let operands = [pick(), pick()];
                 let c = random.below(3) as Bits;
                 let rule = if random.below(3) == 0 { Rule::Sum(c) } else { Rule::Max(c) };
-                // A reset raises nothing where only what is lower has been seen.
-                let site = (random.below(5) > 0).then(|| instance.push_site(1, reset.min(fresh)));
+                // Some resets raise noise.
+                let site = (random.below(5) > 0).then(|| instance.push_site(1, reset));
                 values.push(instance.push(rule, &operands, budget, site));
             }
             let graph = Graph::new(&instance);
-            let mut cores = Cores::new(&graph).expect("resets lower noise");
+            let mut cores = Cores::new(&graph);
             let weights = [0.0, 0.0, 0.25, 0.5, 0.4, 1.0];
             let x: Vec<f32> =
                 (0..graph.n_sites()).map(|_| weights[random.below(weights.len())]).collect();

@@ -2,11 +2,11 @@
 //! depend on the rounding of a solver.
 
 /// Bits after the point.
-pub(crate) const SCALE: u32 = 24;
+pub(crate) const SCALE: u32 = 32;
 
 /// A multiplier as an integer, rounded down; at least zero.
 pub(crate) fn from_multiplier(y: f64) -> i128 {
-    if y.is_finite() { (y.max(0.0) * f64::from(1_u32 << SCALE)) as i128 } else { 0 }
+    if y.is_finite() { (y.max(0.0) * (1_u64 << SCALE) as f64) as i128 } else { 0 }
 }
 
 /// The least whole cost at or above a bound.

@@ -33,7 +33,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 
-use crate::cores::Core;
+use crate::certificate::Row;
 use crate::fixed_point::SCALE;
 use crate::graph::{Graph, NONE};
 use crate::instance::Bits;
@@ -58,9 +58,8 @@ pub(crate) struct Terms<'a> {
     /// A bound, and what a better choice costs at most; both in the unit of multipliers.
     pub bound: i128,
     pub better: i128,
-    /// What proves the bound: cores with their multipliers, and the reduced cost of each site.
-    pub cores: &'a [Core],
-    pub multipliers: &'a [i128],
+    /// What proves the bound: rows with their multipliers, and the reduced cost of each site. Only cores are followed.
+    pub rows: &'a [(Row, i128)],
     pub reduced: &'a [i128],
     /// Most states at a time, and most work in all.
     pub states: usize,
@@ -280,9 +279,10 @@ impl Tracked {
         let rank_of = |s: &u32| graph.nodes_of.of(*s).iter().map(|&v| rank[v as usize]).min();
         // By first rank.
         let mut spans: Vec<(u32, u32, usize)> = Vec::new();
-        for (at, (core, &y)) in terms.cores.iter().zip(terms.multipliers).enumerate() {
+        for (at, (row, y)) in terms.rows.iter().enumerate() {
+            let Row::Core(core) = row else { continue };
             let ranks = core.iter().filter_map(rank_of);
-            if let (Some(first), Some(last), true) = (ranks.clone().min(), ranks.max(), y > 0) {
+            if let (Some(first), Some(last), true) = (ranks.clone().min(), ranks.max(), *y > 0) {
                 spans.push((first, last, at));
             }
         }
@@ -293,9 +293,8 @@ impl Tracked {
             let Some(bit) = free_from.iter().position(|&from| from <= first) else { continue };
             free_from[bit] = last + 1;
             ended[last as usize][bit / 64] |= 1 << (bit % 64);
-            for &s in &terms.cores[at] {
-                of[s as usize].push((bit, terms.multipliers[at]));
-            }
+            let (row, y) = &terms.rows[at];
+            row.for_each(|s, _| of[s as usize].push((bit, *y)));
         }
         Tracked { of, ended }
     }
@@ -303,7 +302,7 @@ impl Tracked {
 
 /// An order of the nodes, and the bits that the levels of all live values take at its widest place.
 pub(crate) struct Frontier {
-    order: Vec<u32>,
+    pub order: Vec<u32>,
     pub bits: u32,
 }
 

@@ -1,28 +1,38 @@
 //! What the search and the proof tell each other about one part: the best choice and the best bound.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cores::Core;
+use crate::certificate::Proof;
 
 /// The best choice so far, no cheaper choice than `lower`, and whether to stop.
 ///
-/// Law kept: `lower <= optimum <= upper`, and `upper` is the cost of `best`.
+/// Laws kept: `lower <= optimum <= upper`; `upper` is the cost of `best`; and whoever asks for it gets a proof of `lower`.
 pub(crate) struct Incumbent {
     upper: AtomicU64,
     lower: AtomicU64,
     done: AtomicBool,
     best: Mutex<Vec<bool>>,
-    proof: Mutex<CoreProof>,
+    proof: Mutex<Arc<Proof>>,
+    /// What may prove more than that.
+    sources: Mutex<[Option<Arc<dyn Source>>; 2]>,
     /// Is told each better bound.
     listener: Option<Box<dyn Fn(u64) + Send + Sync>>,
 }
 
-/// Cores with multipliers in units of `2^-SCALE`, and what they prove.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct CoreProof {
-    pub cores: Vec<(Core, i128)>,
-    pub bound: u64,
+/// Somebody who has proofs of the bounds that it offers, put together only when one is asked for.
+pub(crate) trait Source: Send + Sync {
+    /// The best proof that it has.
+    fn proof(&self) -> Proof;
+}
+
+/// Who is a source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Of {
+    /// The relaxation, cluster by cluster.
+    Relaxation,
+    /// The pieces that are left when sites are settled.
+    Pieces,
 }
 
 impl std::fmt::Debug for Incumbent {
@@ -40,6 +50,7 @@ impl Incumbent {
             done: AtomicBool::new(false),
             best: Mutex::new(chosen),
             proof: Mutex::default(),
+            sources: Mutex::default(),
             listener: None,
         }
     }
@@ -73,7 +84,7 @@ impl Incumbent {
         }
     }
 
-    /// Offers a bound.
+    /// Offers a bound that a source has a proof of.
     pub(crate) fn prove(&self, bound: u64) {
         let before = self.lower.fetch_max(bound, Ordering::AcqRel);
         if let Some(listener) = self.listener.as_ref().filter(|_| before < bound) {
@@ -81,18 +92,37 @@ impl Incumbent {
         }
     }
 
-    /// Offers a bound with the cores that prove it.
-    pub(crate) fn certify(&self, proof: CoreProof) {
-        self.prove(proof.bound);
+    /// Offers a bound with its proof.
+    pub(crate) fn certify(&self, proof: Proof) {
+        let bound = proof.bound;
         let mut best = self.proof.lock().unwrap_or_else(PoisonError::into_inner);
-        if proof.bound > best.bound {
-            *best = proof;
+        if bound > best.bound {
+            *best = Arc::new(proof);
         }
+        drop(best);
+        self.prove(bound);
     }
 
-    /// The best bound that cores prove, with the cores.
-    pub(crate) fn proof(&self) -> CoreProof {
-        self.proof.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Names a source, which must prove no less than the one before it.
+    pub(crate) fn ask(&self, of: Of, source: Arc<dyn Source>) {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources[of as usize] = Some(source);
+    }
+
+    /// The best proof of all.
+    pub(crate) fn proof(&self) -> Arc<Proof> {
+        let mut best = self.proof.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for source in sources.into_iter().flatten() {
+            if best.bound >= self.lower.load(Ordering::Acquire) {
+                break;
+            }
+            let proof = source.proof();
+            if proof.bound > best.bound {
+                best = Arc::new(proof);
+            }
+        }
+        best
     }
 
     /// Nothing is left to gain.

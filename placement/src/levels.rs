@@ -59,9 +59,3 @@ pub(crate) fn beyond_all_limits(graph: &Graph) -> Bits {
     let limits = graph.limit.iter().copied().filter(|&limit| limit != Bits::MAX);
     limits.max().unwrap_or(0).saturating_add(1)
 }
-
-/// Whether choosing a site never raises noise, whatever else is chosen, given the least noise before each node.
-pub(crate) fn is_monotone(graph: &Graph, lo_p: &[Bits]) -> bool {
-    let fits = |v: usize| graph.site[v] == NONE || graph.reset[graph.site[v] as usize] <= lo_p[v];
-    (0..graph.n_nodes()).all(fits)
-}

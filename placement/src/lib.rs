@@ -33,6 +33,7 @@
 
 mod anneal;
 mod answer;
+mod branch;
 pub mod cache;
 pub mod certificate;
 mod compact;
@@ -64,7 +65,7 @@ struct Readme;
 
 pub use self::answer::{Infeasible, Placement, Proof, Stats, Why};
 pub use self::cache::Cache;
-pub use self::certificate::{Certificate, PartCertificate, WeighedCore};
+pub use self::certificate::{Certificate, Cut, Multiplier, Proof as BoundProof, Row, Step};
 pub use self::instance::{Bits, Instance, Node, NodeData, Rule, Site, SiteData};
 pub use self::limits::{Limits, Phase, Progress, Steps};
 pub use self::solve::{place, place_with};

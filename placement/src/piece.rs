@@ -20,6 +20,8 @@ pub(crate) struct Piece {
     pub incumbent: Arc<Incumbent>,
     /// Its sites in the whole.
     pub sites: Vec<u32>,
+    /// Its nodes in the whole.
+    pub nodes: Vec<u32>,
     /// All costs of the part are multiples of this, and are counted in it.
     pub grain: u64,
 }
@@ -41,7 +43,7 @@ impl Piece {
             greedy::prune(&graph, &mut state);
         }
         let incumbent = Arc::new(Incumbent::new(state.cost, state.chosen));
-        Ok(Piece { graph: Arc::new(graph), incumbent, sites: part.sites, grain })
+        Ok(Piece { graph: Arc::new(graph), incumbent, sites: part.sites, nodes: part.nodes, grain })
     }
 
     /// Has each better bound, in the unit of the part, told to somebody.

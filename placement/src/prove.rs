@@ -13,39 +13,32 @@
 //!
 //! Source of the idea: implicit hitting sets as in `MaxSAT` (Davies, Bacchus) with the cores of this problem.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::branch::{Effort, Window};
+use crate::certificate::{Proof, Row, Step, numbered};
 use crate::compact;
-use crate::cores::{Core, Cores};
+use crate::cores::Cores;
 use crate::fixed_point::SCALE;
 use crate::frontier_dp::{Frontier, Outcome, Terms, frontier_dp};
-use crate::graph::Graph;
+use crate::graph::{Graph, NONE};
 use crate::greedy;
-use crate::incumbent::Incumbent;
+use crate::incumbent::{Incumbent, Of, Source};
+use crate::instance::Bits;
+use crate::levels::{beyond_all_limits, least_solution};
 use crate::limits::Budget;
 use crate::piece::Piece;
-use crate::relax::{Relaxed, relax, separate};
+use crate::relax::{Program, Weighed, relax};
 use crate::simplify::{Fixed, simplify};
 use crate::state::State;
 use crate::walk::walk_for;
-use noisy_solver::{Column, Model, Row, Status};
-
-/// Branch and bound does much that its count of iterations does not show (cuts, heuristics): this times as much as
-/// its iterations.
-const BRANCHING: u64 = 10;
-
-/// What the root of branch and bound costs on `n` columns, in node visits: with less it is not begun.
-fn root(n: usize) -> u64 {
-    n as u64 * 5000
-}
 
 /// Proves what it can about a graph and posts bounds and better choices on the incumbent.
 pub(crate) fn prove(graph: &Graph, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
-    let cores = if budget.steps.cores { Cores::new(graph) } else { None };
-    match cores {
-        Some(cores) => by_cores(graph, cores, incumbent, budget),
-        None => by_rows(graph, incumbent, budget),
+    if budget.steps.cores {
+        by_cores(graph, Cores::new(graph), incumbent, budget);
+    } else {
+        by_rows(graph, incumbent, budget);
     }
 }
 
@@ -54,7 +47,7 @@ fn by_rows(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) {
     if !budget.steps.branch {
         return;
     }
-    let (mip, sane) = compact::rows(graph);
+    let (mip, _) = compact::rows(graph);
     let best = incumbent.best();
     let state = State::new(graph, best);
     let start: Vec<f64> = (state.chosen.iter().map(|&c| f64::from(u8::from(c))))
@@ -66,23 +59,23 @@ fn by_rows(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) {
     if let Some(values) = &answer.values {
         offer(graph, compact::choice(graph, values), incumbent);
     }
-    if sane {
-        // NB: there is an incumbent, so a solver that says infeasible is wrong.
-        incumbent.prove(if answer.status == Status::Infeasible {
-            0
-        } else {
-            ceil_bound(answer.bound)
-        });
-    }
-}
-
-/// The integer at or above a bound from floating point, generous to its error.
-fn ceil_bound(bound: f64) -> u64 {
-    if bound.is_finite() && bound > 0.0 { (bound - 1e-5).ceil().max(0.0) as u64 } else { 0 }
 }
 
 /// Offers a choice made by rounding, if it is legal, without what it does not need.
-fn offer(graph: &Graph, chosen: Vec<bool>, incumbent: &Incumbent) {
+fn offer(graph: &Graph, mut chosen: Vec<bool>, incumbent: &Incumbent) {
+    // Where every chosen site does what is lower, those that lower nothing may go.
+    let n = graph.n_nodes();
+    let (mut p, mut e) = (vec![0; n], vec![0; n]);
+    let most = beyond_all_limits(graph);
+    let after = |v: u32, p: Bits| match graph.site[v as usize] {
+        s if s != NONE && chosen[s as usize] => p.min(graph.reset[s as usize]),
+        _ => p,
+    };
+    least_solution(graph, &mut p, &mut e, |_, p| p.min(most), after);
+    for (s, chosen) in chosen.iter_mut().enumerate() {
+        let lowers = |&v: &u32| graph.reset[s] < p[v as usize];
+        *chosen &= graph.nodes_of.of(s as u32).iter().any(lowers);
+    }
     let mut state = State::new(graph, chosen);
     if state.is_legal() {
         greedy::prune(graph, &mut state);
@@ -90,7 +83,7 @@ fn offer(graph: &Graph, chosen: Vec<bool>, incumbent: &Incumbent) {
     }
 }
 
-fn by_cores(graph: &Graph, mut cores: Cores, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
+fn by_cores<'g>(graph: &'g Graph, mut cores: Cores<'g>, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
     let Some(mut relaxed) = relax(graph, &mut cores, incumbent, budget) else { return };
     if incumbent.is_proven() || budget.is_spent() {
         return;
@@ -102,14 +95,14 @@ fn by_cores(graph: &Graph, mut cores: Cores, incumbent: &Arc<Incumbent>, budget:
     let frontier = budget.steps.frontier_dp.then(|| Frontier::new(graph, cores.levels()));
     let is_narrow = frontier.as_ref().is_some_and(|it| it.bits <= NARROW);
     let few = if is_narrow { MOST_STATES } else { 1 << 12 };
-    for (states, iterations) in [(few, 20_000), (MOST_STATES, u64::MAX)] {
+    for (states, nodes) in [(few, 200), (MOST_STATES, usize::MAX)] {
         if let Some(frontier) = &frontier
             && narrow(graph, &cores, &relaxed, frontier, states, incumbent, budget)
         {
             return;
         }
         if relaxed.complete && budget.steps.branch && !budget.is_spent() {
-            branch(graph, &mut cores, &mut relaxed, iterations, incumbent, budget);
+            branch(graph, &mut cores, &mut relaxed, nodes, incumbent, budget);
         }
         if incumbent.is_proven() || budget.is_spent() {
             return;
@@ -121,44 +114,117 @@ fn by_cores(graph: &Graph, mut cores: Cores, incumbent: &Arc<Incumbent>, budget:
     }
 }
 
+/// What is left of a graph when sites are settled, in pieces.
+struct Pieces {
+    n_sites: usize,
+    /// No choice that differs in a settled site costs less.
+    upper: u64,
+    /// What settles them.
+    rows: Weighed,
+    absent: Vec<u32>,
+    chosen: Vec<u32>,
+    /// What these cost.
+    base: u64,
+    /// Sites that follow from these, with their costs: without one of them nothing is legal.
+    forced: Vec<(u32, u64)>,
+    of: Vec<PieceOf>,
+}
+
+/// A piece in the numbers of the whole.
+struct PieceOf {
+    incumbent: Arc<Incumbent>,
+    sites: Vec<u32>,
+    nodes: Vec<u32>,
+    grain: u64,
+}
+
+impl Source for Pieces {
+    fn proof(&self) -> Proof {
+        let (rows, list) = numbered(self.rows.iter().cloned());
+        let (absent, chosen) = (self.absent.clone(), self.chosen.clone());
+        let settle = Step::Settle { multipliers: 0, least: self.upper, absent, chosen };
+        let forced = self.forced.iter().map(|&(s, cost)| {
+            let core = (Row::Core([s].into()), 1 << SCALE);
+            Proof::by_rows(vec![s], std::iter::once(core), cost)
+        });
+        let pieces = self.of.iter().map(|it| it.incumbent.proof().lifted(&it.sites, &it.nodes, it.grain));
+        let pieces: Vec<Proof> = forced.chain(pieces.filter(|it| it.bound > 0)).collect();
+        let sum = pieces.iter().fold(self.base, |sum, it| sum.saturating_add(it.bound));
+        Proof {
+            sites: (0..self.n_sites as u32).collect(),
+            rows,
+            multipliers: vec![list],
+            steps: vec![settle, Step::Split(pieces)],
+            bound: sum.min(self.upper),
+        }
+    }
+}
+
 /// Phase 2. Says whether it took over: then nothing is left to do here.
-fn fix(graph: &Graph, relaxed: &Relaxed, incumbent: &Arc<Incumbent>, budget: &mut Budget) -> bool {
-    let better = (i128::from(incumbent.upper()) - 1) << SCALE;
+fn fix(graph: &Graph, relaxed: &Program, incumbent: &Arc<Incumbent>, budget: &mut Budget) -> bool {
+    let upper = incumbent.upper();
+    let better = (i128::from(upper) - 1) << SCALE;
     let mut fixed = vec![Fixed::Open; graph.n_sites()];
-    let mut n_fixed = 0;
+    let (mut absent, mut chosen) = (Vec::new(), Vec::new());
     for (s, &reduced) in relaxed.reduced.iter().enumerate() {
         if relaxed.bound + reduced.abs() > better {
             fixed[s] = if reduced > 0 { Fixed::Absent } else { Fixed::Chosen };
-            n_fixed += 1;
+            if reduced > 0 { absent.push(s as u32) } else { chosen.push(s as u32) }
         }
     }
-    if n_fixed * 10 < graph.n_sites() {
+    if (absent.len() + chosen.len()) * 10 < graph.n_sites() {
         return false;
     }
-    let Ok(simple) = simplify(graph, fixed, true, true) else {
-        // Nothing better is legal.
-        incumbent.prove(incumbent.upper());
+    let cost_of = |list: &[u32]| {
+        list.iter().fold(0, |sum: u64, &s| sum.saturating_add(graph.cost[s as usize]))
+    };
+    let rows = relaxed.proof.clone();
+    let base = cost_of(&chosen);
+    let mut source = Pieces {
+        n_sites: graph.n_sites(),
+        upper,
+        rows,
+        absent,
+        chosen,
+        base,
+        forced: Vec::new(),
+        of: Vec::new(),
+    };
+    let Ok(simple) = simplify(graph, fixed.clone(), true, true) else {
+        // Nothing better is legal: without the settled sites something is over its limit, whatever else is chosen.
+        let nothing = (Row::Core([].into()), (i128::from(upper)) << SCALE);
+        let mut proof = source.proof();
+        let piece = Proof::by_rows(Vec::new(), std::iter::once(nothing), upper);
+        proof.steps[1] = Step::Split(vec![piece]);
+        proof.bound = upper;
+        incumbent.certify(proof);
         return true;
     };
-    let base: u64 = (simple.fixed.iter().zip(&graph.cost))
-        .filter(|(f, _)| **f == Fixed::Chosen)
-        .fold(0, |acc, (_, &cost)| acc.saturating_add(cost));
+    for (s, (&before, &now)) in fixed.iter().zip(&simple.fixed).enumerate() {
+        if before == Fixed::Open && now == Fixed::Chosen {
+            source.forced.push((s as u32, graph.cost[s]));
+        }
+    }
     let mut chosen: Vec<bool> = simple.fixed.iter().map(|&f| f == Fixed::Chosen).collect();
+    let base = graph.cost_of(&chosen);
     // What is proven of the pieces is at once of the whole: no choice costs less than `upper` without being one of them.
-    let upper = incumbent.upper();
-    let sum = Arc::new(Mutex::new((base, Vec::new())));
+    let sum = Arc::new(Mutex::new((base, vec![0; simple.parts.len()])));
     let mut pieces: Vec<Piece> = Vec::new();
     for (at, part) in simple.parts.into_iter().enumerate() {
+        let nodes = part.nodes.clone();
         let Ok(piece) = Piece::new(part, budget) else { return false };
-        sum.lock().unwrap_or_else(PoisonError::into_inner).1.push(0);
         let (sum, whole, grain) = (Arc::clone(&sum), Arc::clone(incumbent), piece.grain);
-        pieces.push(piece.with_listener(move |bound| {
+        let piece = piece.with_listener(move |bound| {
             let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
             sum.1[at] = bound.saturating_mul(grain).max(sum.1[at]);
             let lower = sum.1.iter().fold(sum.0, |all: u64, &it| all.saturating_add(it));
             whole.prove(lower.min(upper));
-        }));
+        });
+        let (incumbent, sites) = (Arc::clone(&piece.incumbent), piece.sites.clone());
+        source.of.push(PieceOf { incumbent, sites, nodes, grain });
+        pieces.push(piece);
     }
+    incumbent.ask(Of::Pieces, Arc::new(source));
     let mut by_size: Vec<&Piece> = pieces.iter().collect();
     by_size.sort_by_key(|it| it.graph.n_sites());
     for piece in by_size {
@@ -186,7 +252,7 @@ const NARROW: u32 = 48;
 fn narrow(
     graph: &Graph,
     cores: &Cores,
-    relaxed: &Relaxed,
+    relaxed: &Program,
     frontier: &Frontier,
     states: usize,
     incumbent: &Incumbent,
@@ -198,8 +264,7 @@ fn narrow(
         levels: cores.levels(),
         bound: relaxed.bound,
         better: (i128::from(upper) - 1) << SCALE,
-        cores: &relaxed.proof,
-        multipliers: &relaxed.multipliers,
+        rows: &relaxed.proof,
         reduced: &relaxed.reduced,
         states,
         work: budget.left,
@@ -207,86 +272,53 @@ fn narrow(
     };
     let (outcome, work) = frontier_dp(graph, &terms);
     budget.spend(work);
-    match outcome {
-        Outcome::NoneBetter => incumbent.prove(upper),
+    let least = match outcome {
+        Outcome::NoneBetter => upper,
         Outcome::Better(chosen) => {
             let cost = graph.cost_of(&chosen);
             offer(graph, chosen, incumbent);
-            incumbent.prove(cost);
+            cost
         }
         Outcome::GaveUp => return false,
-    }
+    };
+    let sites = (0..graph.n_sites() as u32).collect();
+    let mut proof = Proof::by_rows(sites, relaxed.proof.iter().cloned(), least);
+    proof.steps = vec![Step::Sweep { order: frontier.order.clone(), multipliers: 0, least }];
+    incumbent.certify(proof);
     true
 }
 
-/// Phase 4.
-fn branch(
-    graph: &Graph,
-    cores: &mut Cores,
-    relaxed: &mut Relaxed,
-    iterations: u64,
+/// Phase 4, with a tree of so many nodes at most.
+fn branch<'g>(
+    graph: &'g Graph,
+    cores: &mut Cores<'g>,
+    relaxed: &mut Program,
+    nodes: usize,
     incumbent: &Incumbent,
     budget: &mut Budget,
 ) {
-    let columns: Vec<Column> = graph
-        .cost
-        .iter()
-        .map(|&cost| Column { cost: cost as f64, lower: 0.0, upper: 1.0, is_integer: true })
-        .collect();
     // Beyond this a solver in floating point cannot tell costs apart.
     if graph.cost.iter().fold(0, |acc: u64, &c| acc.saturating_add(c)) > 1 << 40 {
         return;
     }
-    let row = |core: &Core| Row {
-        lower: 1.0,
-        upper: f64::INFINITY,
-        terms: core.iter().map(|&s| (s, 1.0)).collect(),
+    let sites = (0..graph.n_sites() as u32).collect();
+    let Some(mut window) = Window::new(graph, cores, sites) else { return };
+    let binding = relaxed.rows.iter().zip(&relaxed.last).filter(|it| *it.1 > 1e-9);
+    if window.add(binding.map(|it| it.0.clone())).is_none() {
+        return;
+    }
+    let effort = Effort { nodes };
+    let known = Some(incumbent.best());
+    let mut report = |proof: &dyn Fn() -> Proof, lower: u64, choice: Option<&[bool]>| {
+        if let Some(choice) = choice {
+            offer(graph, choice.to_vec(), incumbent);
+        }
+        if lower > incumbent.lower() {
+            incumbent.certify(proof());
+        }
     };
-    let mut mip = Model { columns, rows: relaxed.cores.iter().map(row).collect() };
-    let mut known: HashSet<Core> = relaxed.cores.iter().cloned().collect();
-    loop {
-        let start: Vec<f64> = incumbent.best().iter().map(|&c| f64::from(u8::from(c))).collect();
-        if budget.left < root(graph.n_sites()) {
-            return;
-        }
-        let mut limits = budget.for_solver(graph.n_sites());
-        limits.iterations /= if budget.left == u64::MAX { 1 } else { BRANCHING };
-        limits.iterations = limits.iterations.min(iterations);
-        let Ok(answer) = mip.solve(Some(&start), &limits) else { return };
-        budget.spend_iterations(answer.iterations.saturating_mul(BRANCHING), graph.n_sites());
-        if answer.status == Status::Infeasible {
-            return;
-        }
-        incumbent.prove(ceil_bound(answer.bound));
-        let Some(values) = answer.values else { return };
-        let mut chosen: Vec<bool> = values.iter().map(|x| *x > 0.5).collect();
-        // Hit new cores by their cheapest site until the choice is legal: a choice to offer, and many cores.
-        let mut legal_at_once = true;
-        loop {
-            let x: Vec<f32> = chosen.iter().map(|&c| f32::from(u8::from(c))).collect();
-            let found = separate(graph, cores, &graph.order, &x, 0.5, &mut known, budget);
-            if found.is_empty() {
-                break;
-            }
-            legal_at_once = false;
-            for core in &found {
-                if core.iter().all(|&s| !chosen[s as usize]) {
-                    let last = core.iter().min_by_key(|&&s| (graph.cost[s as usize], u32::MAX - s));
-                    if let Some(&s) = last {
-                        chosen[s as usize] = true;
-                    }
-                }
-                mip.rows.push(row(core));
-            }
-            relaxed.cores.extend(found);
-        }
-        offer(graph, chosen, incumbent);
-        if incumbent.is_proven()
-            || legal_at_once
-            || answer.status == Status::Stopped
-            || budget.is_spent()
-        {
-            return;
-        }
+    if let Some(answer) = window.least(&graph.cost, known, effort, &mut report, budget) {
+        offer(graph, answer.choice, incumbent);
+        incumbent.certify(answer.proof);
     }
 }

@@ -18,42 +18,27 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::certificate::{Proof, Row};
 use crate::cores::{Core, Cores};
-use crate::fixed_point::{SCALE, ceil_cost, from_multiplier};
+use crate::fixed_point::{SCALE, ceil_cost};
 use crate::graph::Graph;
-use crate::incumbent::{CoreProof, Incumbent};
+use crate::incumbent::{Incumbent, Of, Source};
 use crate::limits::Budget;
 use crate::partition::{self, Cluster};
 use noisy_solver::{Basis, Column, LinearProgram, Optimum};
 
-/// What the relaxation leaves behind.
-pub(crate) struct Relaxed {
-    /// The cores of the last program.
-    pub cores: Vec<Core>,
-    /// The bound, times `2^SCALE`.
-    pub bound: i128,
-    /// The cores that prove it.
-    pub proof: Vec<Core>,
-    /// Their multipliers, times `2^SCALE`.
-    pub multipliers: Vec<i128>,
-    /// Reduced cost per site, times `2^SCALE`.
-    pub reduced: Vec<i128>,
-    /// No core is violated.
-    pub complete: bool,
-}
-
 /// Sites per cluster, level by level; what has less than three times the first is solved whole at once.
 const SIZES: [usize; 3] = [1000, 8000, 40_000];
 
-/// Solves the relaxation as far as the budget goes, posting bounds. `None` when the solver fails at once.
+/// Solves the relaxation as far as the budget goes, posting bounds, and gives the program over all sites. `None` when the solver fails at once.
 pub(crate) fn relax(
     graph: &Graph,
     cores: &mut Cores,
     incumbent: &Incumbent,
     budget: &mut Budget,
-) -> Option<Relaxed> {
+) -> Option<Program> {
     let sizes: &[usize] = if budget.steps.partition { &SIZES } else { &[] };
     let n_workers = if budget.left == u64::MAX { workers() } else { 1 };
     relax_with(graph, cores, incumbent, budget, sizes, n_workers)
@@ -67,7 +52,7 @@ fn relax_with(
     budget: &mut Budget,
     sizes: &[usize],
     n_workers: usize,
-) -> Option<Relaxed> {
+) -> Option<Program> {
     let n = graph.n_sites();
     let all =
         Cluster { sites: (0..n as u32).collect(), nodes: graph.order.clone(), pieces: Vec::new() };
@@ -80,20 +65,12 @@ fn relax_with(
     }
     let pieces: Vec<usize> = (0..start.solved.len()).collect();
     let before = start.take(&pieces);
-    let ledger = Ledger { sum: Mutex::new(before.bound), incumbent };
+    let ledger = Arc::new(Ledger::new(n, vec![(before.bound, before.proof.clone())]));
+    incumbent.ask(Of::Relaxation, ledger.clone());
     let mut whole = Program::begin(graph, all, before, &start.statuses)?;
     drop(start);
-    let done = whole.rounds(graph, cores, &ledger, budget);
-    incumbent.certify(CoreProof { cores: whole.proven().collect(), bound: ceil_cost(whole.bound) });
-    done?;
-    Some(Relaxed {
-        cores: whole.rows,
-        bound: whole.bound,
-        proof: whole.proof,
-        multipliers: whole.multipliers,
-        reduced: whole.reduced,
-        complete: whole.complete,
-    })
+    whole.rounds(graph, cores, &Post { ledger: &ledger, at: 0, incumbent }, budget)?;
+    Some(whole)
 }
 
 /// A round in a cluster that gains less than this part of its bound is its last.
@@ -108,15 +85,18 @@ struct Start {
     n_workers: usize,
 }
 
+/// Rows with their multipliers, times `2^SCALE`.
+pub(crate) type Weighed = Arc<Vec<(Row, i128)>>;
+
 /// What one cluster leaves.
 #[derive(Default)]
 struct Solved {
-    rows: Vec<Core>,
+    rows: Vec<Row>,
     /// Of the rows.
     statuses: Vec<std::ffi::c_int>,
     bound: i128,
-    /// The cores that prove the bound.
-    proof: Vec<(Core, i128)>,
+    /// The rows that prove the bound.
+    proof: Weighed,
     /// The sites with the statuses of their columns.
     columns: Vec<(u32, std::ffi::c_int)>,
 }
@@ -131,17 +111,52 @@ struct Job {
     is_done: bool,
 }
 
-/// The sum of the bounds of all clusters, posted as it grows.
-struct Ledger<'a> {
-    sum: Mutex<i128>,
+/// What is proven of each cluster of a level, as it grows.
+pub(crate) struct Ledger {
+    n_sites: usize,
+    entries: Mutex<Entries>,
+}
+
+struct Entries {
+    sum: i128,
+    of: Vec<(i128, Weighed)>,
+}
+
+impl Ledger {
+    fn new(n_sites: usize, of: Vec<(i128, Weighed)>) -> Ledger {
+        let sum = of.iter().map(|it| it.0).sum();
+        Ledger { n_sites, entries: Mutex::new(Entries { sum, of }) }
+    }
+}
+
+impl Source for Ledger {
+    fn proof(&self) -> Proof {
+        let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let (bound, of) = (ceil_cost(entries.sum), entries.of.clone());
+        drop(entries);
+        let rows = of.iter().flat_map(|it| it.1.iter().cloned());
+        Proof::by_rows((0..self.n_sites as u32).collect(), rows, bound)
+    }
+}
+
+/// Where a program enters what it proves.
+pub(crate) struct Post<'a> {
+    ledger: &'a Ledger,
+    at: usize,
     incumbent: &'a Incumbent,
 }
 
-impl Ledger<'_> {
-    fn raise(&self, by: i128) {
-        let mut sum = self.sum.lock().unwrap_or_else(PoisonError::into_inner);
-        *sum += by;
-        self.incumbent.prove(ceil_cost(*sum));
+impl Post<'_> {
+    fn enter(&self, bound: i128, proof: &Weighed) {
+        let mut entries = self.ledger.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = entries.of[self.at].0;
+        if bound > before {
+            entries.sum += bound - before;
+            entries.of[self.at] = (bound, proof.clone());
+            let sum = entries.sum;
+            drop(entries);
+            self.incumbent.prove(ceil_cost(sum));
+        }
     }
 }
 
@@ -149,13 +164,15 @@ impl Start {
     /// What some pieces left, together.
     fn take(&mut self, pieces: &[usize]) -> Solved {
         let mut out = Solved::default();
+        let mut proof = Vec::new();
         for &piece in pieces {
             let mut piece = std::mem::take(&mut self.solved[piece]);
             out.rows.append(&mut piece.rows);
             out.statuses.append(&mut piece.statuses);
             out.bound += piece.bound;
-            out.proof.append(&mut piece.proof);
+            proof.extend(piece.proof.iter().cloned());
         }
+        out.proof = Arc::new(proof);
         out
     }
 
@@ -176,16 +193,23 @@ impl Start {
                 Mutex::new(Job { cluster: Some(it), solved, is_done: false })
             })
             .collect();
-        let sum = jobs.iter().map(|job| locked(job).solved.bound).sum();
-        let ledger = Ledger { sum: Mutex::new(sum), incumbent };
+        let entries = jobs.iter().map(|job| {
+            let solved = &locked(job).solved;
+            (solved.bound, solved.proof.clone())
+        });
+        let ledger = Arc::new(Ledger::new(graph.n_sites(), entries.collect()));
+        incumbent.ask(Of::Relaxation, ledger.clone());
         let next = AtomicUsize::new(0);
         let statuses = &self.statuses;
         let work = |cores: &mut Cores, budget: &mut Budget| {
-            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(job) = jobs.get(at) else { break };
                 if budget.is_spent() || incumbent.is_proven() {
                     break;
                 }
-                locked(job).solve(graph, statuses, cores, &ledger, budget);
+                let post = Post { ledger: &ledger, at, incumbent };
+                locked(job).solve(graph, statuses, cores, &post, budget);
             }
         };
         let n_workers = self.n_workers.min(jobs.len());
@@ -205,9 +229,6 @@ impl Start {
         let jobs: Vec<Job> = (jobs.into_iter())
             .map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner))
             .collect();
-        let proofs = jobs.iter().flat_map(|it| it.solved.proof.iter().cloned()).collect();
-        let bound = jobs.iter().map(|it| it.solved.bound).sum();
-        incumbent.certify(CoreProof { cores: proofs, bound: ceil_cost(bound) });
         if incumbent.is_proven() || jobs.iter().any(|it| !it.is_done) {
             return None;
         }
@@ -222,7 +243,7 @@ impl Start {
 }
 
 /// How many clusters are solved at a time.
-fn workers() -> usize {
+pub(crate) fn workers() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(8)
 }
 
@@ -236,7 +257,7 @@ impl Job {
         graph: &Graph,
         statuses: &[std::ffi::c_int],
         cores: &mut Cores,
-        ledger: &Ledger,
+        post: &Post,
         budget: &mut Budget,
     ) {
         let Some(cluster) = self.cluster.take() else { return };
@@ -244,10 +265,10 @@ impl Job {
         let (bound, proof) = (before.bound, std::mem::take(&mut before.proof));
         (self.solved.bound, self.solved.proof) = (bound, proof);
         let Some(mut program) = Program::begin(graph, cluster, before, statuses) else { return };
-        let done = program.rounds(graph, cores, ledger, budget);
+        let done = program.rounds(graph, cores, post, budget);
         if program.bound > bound {
             self.solved.bound = program.bound;
-            self.solved.proof = program.proven().collect();
+            self.solved.proof = program.proof.clone();
         }
         if done.is_none() || budget.is_spent() {
             return;
@@ -263,25 +284,28 @@ impl Job {
 }
 
 /// A linear program over some sites and the cores among them.
-struct Program {
+pub(crate) struct Program {
     lp: LinearProgram,
     /// Its columns as sites.
-    sites: Vec<u32>,
+    pub sites: Vec<u32>,
     /// Sites as columns; `u32::MAX` for those outside.
     column: Vec<u32>,
     /// The nodes it looks at, in their order.
     nodes: Vec<u32>,
-    rows: Vec<Core>,
+    pub rows: Vec<Row>,
     known: HashSet<Core>,
     /// The point, per site of the graph; 1 outside, so that no core with such a site is violated.
-    x: Vec<f32>,
-    bound: i128,
-    /// What the ledger counts of it.
-    posted: i128,
-    proof: Vec<Core>,
-    multipliers: Vec<i128>,
-    reduced: Vec<i128>,
-    complete: bool,
+    pub x: Vec<f32>,
+    /// The best bound, times `2^SCALE`.
+    pub bound: i128,
+    /// The rows that prove it.
+    pub proof: Weighed,
+    /// What is left of the cost of each site then, times `2^SCALE`.
+    pub reduced: Vec<i128>,
+    /// The multipliers of the last solution, row by row.
+    pub last: Vec<f64>,
+    /// No core is violated.
+    pub complete: bool,
 }
 
 impl Program {
@@ -293,7 +317,6 @@ impl Program {
         statuses: &[std::ffi::c_int],
     ) -> Option<Program> {
         let mut program = Program::new(graph, cluster.sites, cluster.nodes)?;
-        program.posted = before.bound;
         if !before.rows.is_empty() {
             let columns = program.sites.iter().map(|&s| statuses[s as usize]).collect();
             program.start(before.rows, &Basis { columns, rows: before.statuses })?;
@@ -326,27 +349,27 @@ impl Program {
             known: HashSet::new(),
             x,
             bound: 0,
-            posted: 0,
-            proof: Vec::new(),
-            multipliers: Vec::new(),
+            proof: Weighed::default(),
+            last: Vec::new(),
             reduced: graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect(),
             complete: false,
         })
     }
 
     /// Rows that are known to matter, and a basis for them.
-    fn start(&mut self, rows: Vec<Core>, basis: &Basis) -> Option<()> {
+    fn start(&mut self, rows: Vec<Row>, basis: &Basis) -> Option<()> {
         self.add(&rows)?;
-        self.known.extend(rows.iter().cloned());
+        self.known.extend(rows.iter().filter_map(|row| match row {
+            Row::Core(core) => Some(core.clone()),
+            Row::Cut(_) => None,
+        }));
         self.rows = rows;
         self.lp.set_basis(basis).ok()
     }
 
-    fn add(&mut self, rows: &[Core]) -> Option<()> {
-        let terms: Vec<Vec<(u32, f64)>> = rows
-            .iter()
-            .map(|core| core.iter().map(|&s| (self.column[s as usize], 1.0)).collect())
-            .collect();
+    fn add(&mut self, rows: &[Row]) -> Option<()> {
+        let terms: Vec<Vec<(u32, f64)>> =
+            rows.iter().map(|row| row.scaled(|s| self.column[s as usize])).collect();
         self.lp.add_rows(terms.iter().map(|it| (1.0, &it[..]))).ok()
     }
 
@@ -356,17 +379,18 @@ impl Program {
         &mut self,
         graph: &Graph,
         cores: &mut Cores,
-        ledger: &Ledger,
+        post: &Post,
         budget: &mut Budget,
     ) -> Option<()> {
         let mut round = 0_u32;
         let mut earlier = 0;
         // Rows to begin with are solved before the first separation.
-        let mut found = Vec::new();
+        let mut found: Vec<Row> = Vec::new();
         loop {
             if round > 0 || self.rows.is_empty() {
                 let (nodes, known) = (&self.nodes, &mut self.known);
-                found = separate(graph, cores, nodes, &self.x, 1e-4, known, budget);
+                let cores = separate(graph, cores, nodes, &self.x, 1e-4, known, budget);
+                found = cores.into_iter().map(Row::Core).collect();
                 if found.is_empty() {
                     self.complete = !budget.is_spent();
                     return Some(());
@@ -387,11 +411,8 @@ impl Program {
                 self.x[s as usize] = *value as f32;
             }
             self.certify(graph, &answer);
-            if self.bound > self.posted {
-                ledger.raise(self.bound - self.posted);
-                self.posted = self.bound;
-            }
-            if ledger.incumbent.is_proven() {
+            post.enter(self.bound, &self.proof);
+            if post.incumbent.is_proven() {
                 return Some(());
             }
             // A cluster is only a beginning: its last hundredths are left to the whole.
@@ -410,28 +431,21 @@ impl Program {
     /// The bound of the module's header, kept if it is better.
     fn certify(&mut self, graph: &Graph, answer: &Optimum) {
         let mut reduced: Vec<i128> = graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect();
-        let multipliers: Vec<i128> =
-            answer.multipliers.iter().map(|&y| from_multiplier(y)).collect();
         let mut bound = 0_i128;
-        for (core, &y) in self.rows.iter().zip(&multipliers) {
-            bound += y;
-            for &s in core {
-                reduced[s as usize] -= y;
-            }
+        let multipliers: Vec<i128> =
+            self.rows.iter().zip(&answer.multipliers).map(|(row, &y)| row.multiplier(y)).collect();
+        for (row, &y) in self.rows.iter().zip(&multipliers).filter(|it| *it.1 > 0) {
+            bound += y * i128::from(row.least());
+            row.for_each(|s, weight| reduced[s as usize] -= y * i128::from(weight));
         }
         bound += reduced.iter().map(|&r| r.min(0)).sum::<i128>();
+        self.last.clone_from(&answer.multipliers);
         if bound > self.bound {
             self.bound = bound;
             self.reduced = reduced;
-            self.proof.clone_from(&self.rows);
-            self.multipliers = multipliers;
+            let proof = self.rows.iter().zip(multipliers).filter(|it| it.1 > 0);
+            self.proof = Arc::new(proof.map(|(row, y)| (row.clone(), y)).collect());
         }
-    }
-
-    /// The cores that prove the bound, with their multipliers.
-    fn proven(&self) -> impl Iterator<Item = (Core, i128)> + '_ {
-        let all = self.proof.iter().zip(&self.multipliers);
-        all.filter(|it| *it.1 > 0).map(|(core, &y)| (core.clone(), y))
     }
 
     /// Drops the rows without a multiplier.
@@ -443,7 +457,7 @@ impl Program {
         self.rows.retain(|core| {
             let keep = !idle[i];
             i += 1;
-            if !keep {
+            if let (false, Row::Core(core)) = (keep, core) {
                 known.remove(core);
             }
             keep
@@ -501,14 +515,15 @@ mod tests {
         let (n, stop) = (graph.n_sites(), || false);
         let run = |sizes: &[usize], n_workers| {
             let incumbent = Incumbent::new(graph.cost_of(&vec![true; n]), vec![true; n]);
-            let mut cores = Cores::new(&graph).unwrap();
+            let mut cores = Cores::new(&graph);
             let mut budget = Budget { stop: &stop, left: u64::MAX, steps: Steps::default() };
             let it =
                 relax_with(&graph, &mut cores, &incumbent, &mut budget, sizes, n_workers).unwrap();
             assert!(it.complete);
             // What the clusters posted on the way is not above it.
             assert_eq!(incumbent.lower(), ceil_cost(it.bound));
-            (it.bound, it.proof, it.multipliers)
+            assert_eq!(incumbent.proof().bound, incumbent.lower());
+            (it.bound, it.proof)
         };
         let one = run(&[50, 200], 1);
         assert!(ceil_cost(one.0) > 50);

@@ -3,15 +3,13 @@
 use std::time::Duration;
 
 use crate::answer::{Infeasible, Placement, Proof, Stats, Why};
-use crate::certificate::{Certificate, PartCertificate, WeighedCore};
-use crate::cores::Core;
+use crate::certificate::{Certificate, Proof as BoundProof, Row};
 use crate::evaluate;
 use crate::fixed_point::SCALE;
 use crate::graph::Graph;
 use crate::greedy;
 use crate::incumbent::Incumbent;
 use crate::instance::{Instance, Node, Site};
-use crate::levels::{beyond_all_limits, extreme, is_monotone};
 use crate::limits::{Budget, Clock, Limits, Phase, Progress, Steps};
 use crate::piece::Piece;
 use crate::search::{self, Share};
@@ -40,8 +38,10 @@ pub fn place_with(
 ) -> Result<Placement, Infeasible> {
     well_formed(instance)?;
     let clock = Clock::new(limits);
-    let steps = limits.steps;
+    let mut steps = limits.steps;
     let graph = Graph::new(instance);
+    // Who verifies a sweep does it over the instance as it is given, which must have no loop.
+    steps.frontier_dp &= !graph.cyclic;
     let simple = simplify(&graph, vec![Fixed::Open; graph.n_sites()], steps.force, steps.split)?;
     let mut stats = Stats { sites: graph.n_sites(), parts: simple.parts.len(), ..Stats::default() };
     let mut chosen = vec![false; graph.n_sites()];
@@ -112,11 +112,11 @@ pub fn place_with(
         }
         stats.parts_proven += usize::from(part.incumbent.is_proven());
     }
-    let (_, lower) = sums.total();
     let certificate = certificate(&graph, &simple.fixed, &parts);
     let chosen = verified(instance, &graph, chosen)?;
     let cost = graph.cost_of(&chosen);
-    let lower_bound = lower.min(cost);
+    // What is claimed is what is proven.
+    let lower_bound = certificate.bound().min(cost);
     tell(Phase::Done, (cost, lower_bound));
     stats.time = clock.elapsed();
     Ok(Placement {
@@ -129,31 +129,18 @@ pub fn place_with(
     })
 }
 
-/// What is forced, and what the cores of each part prove.
+/// What is forced, and what is proven of each part.
 fn certificate(graph: &Graph, fixed: &[Fixed], parts: &[Piece]) -> Certificate {
     let mut out = Certificate::default();
-    let (lo_p, _) = extreme(graph, true, beyond_all_limits(graph));
-    if !is_monotone(graph, &lo_p) {
-        return out;
-    }
     for (s, _) in fixed.iter().enumerate().filter(|it| *it.1 == Fixed::Chosen) {
-        let (sites, cost) = (vec![Site(s as u32)], graph.cost[s]);
-        let core = WeighedCore { sites, multiplier: u128::from(cost) << SCALE };
-        out.parts.push(PartCertificate { cores: vec![core], grain: cost, bound: cost });
+        let core = (Row::Core([s as u32].into()), 1 << SCALE);
+        out.parts.push(BoundProof::by_rows(vec![s as u32], std::iter::once(core), graph.cost[s]));
     }
     for part in parts {
         let proof = part.incumbent.proof();
-        let weigh = |(core, y): (Core, i128)| {
-            let mut sites: Vec<Site> = core.iter().map(|&s| Site(part.sites[s as usize])).collect();
-            sites.sort_unstable();
-            let multiplier = y.unsigned_abs().saturating_mul(u128::from(part.grain));
-            WeighedCore { sites, multiplier }
-        };
-        out.parts.push(PartCertificate {
-            cores: proof.cores.into_iter().map(weigh).collect(),
-            grain: part.grain,
-            bound: proof.bound.saturating_mul(part.grain),
-        });
+        if proof.bound > 0 {
+            out.parts.push(proof.lifted(&part.sites, &part.nodes, part.grain));
+        }
     }
     out
 }

@@ -254,7 +254,8 @@ fn each_step_can_be_off() {
         limits.work = Some(1_000_000);
         let off = switches[i % switches.len()](&mut limits.steps);
         *off = false;
-        let exact = limits.steps.prove && limits.steps.branch;
+        // What is claimed is what cores prove.
+        let exact = limits.steps.prove && limits.steps.branch && limits.steps.cores;
         if exact {
             check(&instance, &limits);
         } else if let Ok(placement) = place(&instance, &limits) {

@@ -102,6 +102,7 @@ impl Placement {
             replace: self.replace,
             cache: Some(noisy_analyses::fix::shared_cache()),
             watch: None,
+            wants_proofs: false,
         }
     }
 }

@@ -127,6 +127,54 @@ impl LinearProgram {
         Ok(())
     }
 
+    /// Sets the least and the largest value of some columns.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] when there is no such column, HiGHS refuses them, or the program was lost.
+    pub fn set_bounds(&mut self, columns: &[u32], lower: &[f64], upper: &[f64]) -> Result<(), Error> {
+        let index = self.indices(columns, lower.len().min(upper.len()))?;
+        let highs = self.pointer()?;
+        // SAFETY: the arrays have one entry per index, and the indices are of columns.
+        check(unsafe {
+            highs_sys::Highs_changeColsBoundsBySet(
+                highs,
+                index.len() as c_int,
+                index.as_ptr(),
+                lower.as_ptr(),
+                upper.as_ptr(),
+            )
+        })
+    }
+
+    /// Sets what one unit of each column costs.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Failed`] when there is not one cost per column, HiGHS refuses them, or the program was lost.
+    pub fn set_costs(&mut self, costs: &[f64]) -> Result<(), Error> {
+        let columns: Vec<u32> = (0..self.n_columns as u32).collect();
+        let index = self.indices(&columns, costs.len())?;
+        let highs = self.pointer()?;
+        // SAFETY: the arrays have one entry per column.
+        check(unsafe {
+            highs_sys::Highs_changeColsCostBySet(
+                highs,
+                index.len() as c_int,
+                index.as_ptr(),
+                costs.as_ptr(),
+            )
+        })
+    }
+
+    /// Columns as HiGHS wants them: in increasing order, as many as there are numbers.
+    fn indices(&self, columns: &[u32], n: usize) -> Result<Vec<c_int>, Error> {
+        let fits = columns.len() == n
+            && columns.windows(2).all(|it| it[0] < it[1])
+            && columns.last().is_none_or(|&it| (it as usize) < self.n_columns);
+        if fits { Ok(columns.iter().map(|&it| it as c_int).collect()) } else { Err(Error::Failed) }
+    }
+
     /// The basis of the last solution.
     ///
     /// # Errors
@@ -206,6 +254,14 @@ mod tests {
         program.set_basis(&basis).unwrap();
         assert!((program.solve(&Limits::none()).unwrap().cost - 1.5).abs() < 1e-9);
         assert_eq!(program.n_rows(), 3);
+        // Without the first column both others are needed; then one of them costs more.
+        program.set_bounds(&[0], &[0.0], &[0.0]).unwrap();
+        assert!((program.solve(&Limits::none()).unwrap().cost - 2.0).abs() < 1e-9);
+        program.set_costs(&[1.0, 1.0, 5.0]).unwrap();
+        assert!((program.solve(&Limits::none()).unwrap().cost - 6.0).abs() < 1e-9);
+        assert_eq!(program.set_bounds(&[1, 1], &[0.0; 2], &[1.0; 2]), Err(Error::Failed));
+        assert_eq!(program.set_bounds(&[3], &[0.0], &[1.0]), Err(Error::Failed));
+        assert_eq!(program.set_costs(&[1.0]), Err(Error::Failed));
     }
 
     #[test]

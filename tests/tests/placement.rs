@@ -7,11 +7,9 @@ use std::process::Command;
 
 use noisy_analyses::Document;
 use noisy_analyses::fix::extract::{Calls, Objective, Request, extract};
-use noisy_placement::{
-    Instance, Limits, Node, PartCertificate, Placement, Proof, Rule, Site, WeighedCore, place,
-};
-use noisy_tests::certificate::{check, check_certificate, noise};
-use serde_json::Value;
+use noisy_placement::{Instance, Limits, Node, Placement, Proof, Rule, Site, place};
+use noisy_tests::certificate::{check, judge, system};
+use serde_json::{Value, json};
 
 /// Limits under which the answer is the same on every machine.
 fn limits(work: u64) -> Limits {
@@ -157,101 +155,139 @@ fn the_judge_is_not_deceived() {
     deceive(&|it| it.lower_bound = 4);
     deceive(&|it| it.proof = Proof::Gap);
     deceive(&|it| it.certificate.parts[0].bound = 2);
-    deceive(&|it| it.certificate.parts[0].cores[0].multiplier = 0);
-    deceive(&|it| it.certificate.parts[0].cores[0].sites = vec![Site(3)]);
-    deceive(&|it| {
-        let part = it.certificate.parts[0].clone();
-        it.certificate.parts.push(part);
-    });
-    let nothing = PartCertificate {
-        cores: vec![WeighedCore { sites: vec![], multiplier: 1 << 24 }],
-        grain: 1,
-        bound: 1,
-    };
-    let mut certificate = placement.certificate.clone();
-    certificate.parts.push(nothing);
-    assert!(check_certificate(&instance, &certificate).is_err());
-    // Noise as it is.
-    let before = noise(&instance, &|site| site.0 < 3).unwrap();
-    assert_eq!(before, [12, 24, 24, 24, 24]);
-    assert_eq!(noise(&instance, &|_| false), None);
 }
 
-/// What `verify_certificate.py` says to a question and an answer as text: whether it exits with 0, and its words.
-fn script(name: &str, question: &str, answer: &str) -> (bool, Value) {
-    let path = |kind: &str| {
-        let file = format!("noisy-certificate-{}-{name}-{kind}.json", std::process::id());
-        std::env::temp_dir().join(file)
-    };
-    let (question_path, answer_path) = (path("question"), path("answer"));
-    fs::write(&question_path, question).unwrap();
-    fs::write(&answer_path, answer).unwrap();
+/// What `verify_certificate.py` says to a certificate as text: whether it exits with 0, and its first words.
+fn script(name: &str, certificate: &str) -> (bool, Value) {
+    let file = format!("noisy-certificate-{}-{name}.json", std::process::id());
+    let path = std::env::temp_dir().join(file);
+    fs::write(&path, certificate).unwrap();
     let output = Command::new("python3")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("verify_certificate.py"))
-        .args([&question_path, &answer_path])
+        .arg(&path)
         .output()
         .expect("python3 is installed");
-    fs::remove_file(question_path).unwrap();
-    fs::remove_file(answer_path).unwrap();
+    fs::remove_file(path).unwrap();
     let words = String::from_utf8(output.stdout).unwrap();
-    let words = serde_json::from_str(&words)
+    let first = words.lines().next().unwrap_or_default();
+    let said = serde_json::from_str(first)
         .unwrap_or_else(|it| panic!("{it}: {words} {}", String::from_utf8_lossy(&output.stderr)));
-    (output.status.success(), words)
+    (output.status.success(), said)
 }
 
-/// A way to forge an answer. Says whether there was anything to forge.
+/// A way to forge a system. Says whether there was anything to forge.
 type Forgery = fn(&mut Value) -> bool;
 
-/// The first core of the certificate with several sites.
-fn first_core(answer: &mut Value) -> Option<&mut Value> {
-    let parts = answer["certificate"]["parts"].as_array_mut().unwrap();
-    let cores = parts.iter_mut().flat_map(|it| it["cores"].as_array_mut().unwrap());
-    cores.into_iter().find(|it| it["sites"].as_array().unwrap().len() > 1)
+/// The first core of several sites in a part.
+fn forge_core(it: &mut Value, with: impl Fn(&mut Vec<Value>)) -> bool {
+    for part in it["parts"].as_array_mut().unwrap() {
+        for row in part["rows"].as_array_mut().unwrap() {
+            if let Some(core) = row["core"].as_array_mut().filter(|it| it.len() > 1) {
+                with(core);
+                return true;
+            }
+        }
+    }
+    false
 }
 
-const FORGERIES: [(&str, Forgery); 8] = [
-    ("is over its limit", |it| it["sites"].as_array_mut().unwrap().pop().is_some()),
-    ("it costs", |it| {
+/// The first step of a kind, in a part or in a piece of a split.
+fn forge_step(it: &mut Value, kind: &str, with: &dyn Fn(&mut Value)) -> bool {
+    for part in it["parts"].as_array_mut().unwrap() {
+        for step in part["steps"].as_array_mut().unwrap() {
+            if let Some(step) = step.get_mut(kind) {
+                with(step);
+                return true;
+            }
+            if let Some(pieces) = step.get_mut("split") {
+                let mut inner = json!({ "parts": pieces.take() });
+                let is_forged = forge_step(&mut inner, kind, with);
+                *pieces = inner["parts"].take();
+                if is_forged {
+                    return true;
+                }
+            }
+        }
+    }
+    false
+}
+
+const FORGERIES: [(&str, Forgery); 16] = [
+    ("is not legal", |it| it["chosen"].as_array_mut().unwrap().pop().is_some()),
+    ("the answer costs", |it| {
         it["cost"] = (it["cost"].as_u64().unwrap() + 1).into();
         true
     }),
-    ("its rows prove", |it| {
-        let part = it["certificate"]["parts"].as_array_mut().unwrap().first_mut();
+    ("the parts prove", |it| {
+        it["bound"] = (it["bound"].as_u64().unwrap() + 1).into();
+        true
+    }),
+    ("its steps prove", |it| {
+        let part = it["parts"].as_array_mut().unwrap().first_mut();
         let Some(part) = part else { return false };
-        part["bound"] = (part["bound"].as_u64().unwrap() + part["grain"].as_u64().unwrap()).into();
+        part["bound"] = (part["bound"].as_u64().unwrap() + 1_000_000).into();
         true
     }),
-    ("is no core", |it| {
-        let core = first_core(it);
-        core.map(|core| core["sites"].as_array_mut().unwrap().clear()).is_some()
-    }),
-    ("a site twice", |it| {
-        let Some(core) = first_core(it) else { return false };
-        let sites = core["sites"].as_array_mut().unwrap();
-        sites.push(sites[0].clone());
-        true
-    }),
-    ("a site that there is not", |it| {
-        let Some(core) = first_core(it) else { return false };
-        core["sites"].as_array_mut().unwrap().push(1_000_000.into());
-        true
-    }),
-    ("too", |it| {
-        let parts = it["certificate"]["parts"].as_array_mut().unwrap();
-        let is_used = |part: &&Value| !part["cores"].as_array().unwrap().is_empty();
-        let Some(part) = parts.iter().find(is_used).cloned() else { return false };
+    ("is no core", |it| forge_core(it, Vec::clear)),
+    ("not increasing", |it| forge_core(it, |core| core.push(core[0].clone()))),
+    ("there is no such site", |it| forge_core(it, |core| core.push(1_000_000.into()))),
+    ("is in part", |it| {
+        let parts = it["parts"].as_array_mut().unwrap();
+        let Some(part) = parts.first().cloned() else { return false };
         parts.push(part);
         true
     }),
-    ("it cannot be read", |it| it.as_object_mut().unwrap().remove("certificate").is_some()),
+    ("it cannot be read", |it| it.as_object_mut().unwrap().remove("parts").is_some()),
+    ("end too early", |it| {
+        let Some(part) = it["parts"].as_array_mut().unwrap().first_mut() else { return false };
+        part["steps"].as_array_mut().unwrap().clear();
+        true
+    }),
+    ("more follow", |it| {
+        let Some(part) = it["parts"].as_array_mut().unwrap().first_mut() else { return false };
+        part["steps"].as_array_mut().unwrap().push(json!({ "bound": 0 }));
+        true
+    }),
+    ("prove", |it| {
+        let Some(part) = it["parts"].as_array_mut().unwrap().first_mut() else { return false };
+        if part["bound"] == 0 || part["steps"].as_array().unwrap().len() > 1 {
+            return false;
+        }
+        part["multipliers"][0] = json!([]);
+        true
+    }),
+    ("no number of at least zero", |it| {
+        let parts = it["parts"].as_array_mut().unwrap();
+        let lists = parts.iter_mut().flat_map(|it| it["multipliers"].as_array_mut().unwrap());
+        let first = lists.flat_map(|it| it.as_array_mut().unwrap()).next();
+        first.map(|it| it[1] = (-1).into()).is_some()
+    }),
+    ("is settled for", |it| {
+        forge_step(it, "settle", &|step| {
+            step["least"] = (step["least"].as_u64().unwrap() + 1_000_000).into();
+        })
+    }),
+    ("a sweep finds", |it| {
+        // What is swept for is more than what the answer costs: then it is found.
+        let more = it["cost"].as_u64().unwrap() + 1_000_000;
+        forge_step(it, "sweep", &|step| step["least"] = more.into())
+    }),
+    ("decided already", |it| {
+        forge_step(it, "settle", &|step| {
+            let lists = ["absent", "chosen"].map(|of| step[of].as_array().unwrap().clone());
+            let again = lists.concat()[0].clone();
+            step["absent"].as_array_mut().unwrap().push(again);
+            step["least"] = 0.into();
+        })
+    }),
 ];
 
 #[test]
-fn the_script_verifies_answers_and_refuses_forged_ones() {
+fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
     let mut random = Random(11);
     let mut n_placed = 0;
     let mut n_forged = [0; FORGERIES.len()];
-    while n_placed < 12 {
+    while n_placed < 6 || n_forged.contains(&0) && n_placed < 40 {
         let n = 20 + random.below(80);
         let instance = random_instance(&mut random, n);
         let Ok(placement) = place(&instance, &limits(2_000_000)) else { continue };
@@ -259,28 +295,39 @@ fn the_script_verifies_answers_and_refuses_forged_ones() {
             continue;
         }
         n_placed += 1;
-        let question = serde_json::to_string(&instance).unwrap();
-        let answer = serde_json::to_value(&placement).unwrap();
+        let mut system = system(&instance, &placement);
+        system["functions"] = json!([{ "index": 0, "name": "f" }]);
+        let whole = |system: &Value| {
+            let systems = [system];
+            json!({
+                "format": "noisy-certificate", "version": 1, "objective": "executed", "replace": false,
+                "systems": systems, "left": [],
+            })
+            .to_string()
+        };
         let name = format!("{n_placed}");
-        let (is_verified, words) = script(&name, &question, &answer.to_string());
-        assert!(is_verified, "{words} {question} {answer}");
-        let wanted = serde_json::json!({
-            "verified": true, "cost": placement.cost, "bound": placement.certificate.bound(),
-        });
+        let (is_verified, words) = script(&name, &whole(&system));
+        assert!(is_verified, "{words} {system}");
+        let (cost, bound) = (placement.cost, placement.lower_bound);
+        let wanted = json!({ "verified": true, "function": "f", "cost": cost, "bound": bound });
         assert_eq!(words, wanted);
+        assert!(judge(&system).is_ok());
         for ((why, forge), n_forged) in FORGERIES.iter().zip(&mut n_forged) {
-            let mut forged = answer.clone();
-            if !forge(&mut forged) {
+            let mut forged = system.clone();
+            if *n_forged > 2 || !forge(&mut forged) {
                 continue;
             }
             *n_forged += 1;
-            let (is_verified, words) = script(&name, &question, &forged.to_string());
+            let (is_verified, words) = script(&name, &whole(&forged));
             let said = words["why"].as_str().unwrap_or_default();
             assert!(!is_verified && said.contains(why), "{words}, wanted {why}: {forged}");
+            assert!(judge(&forged).is_err(), "{why}: {forged}");
         }
         // Damaged, and the answer to another question.
-        assert!(!script(&name, &question, &answer.to_string()[1..]).0);
-        assert!(!script(&name, r#"{"nodes":[],"sites":[]}"#, &answer.to_string()).0);
+        assert!(!script(&name, &whole(&system)[1..]).0);
+        system["instance"] = json!({ "nodes": [], "sites": [] });
+        assert!(!script(&name, &whole(&system)).0);
+        assert!(judge(&system).is_err());
     }
-    assert!(n_forged.iter().all(|it| *it > 2), "{n_forged:?}");
+    assert!(n_forged.iter().all(|it| *it > 0), "{n_forged:?}");
 }

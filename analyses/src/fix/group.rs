@@ -4,13 +4,14 @@
 //! they are. If one cannot be mended (its noise is not known, or no placement makes it legal) it is refused and left as it
 //! is, and the others are asked for again without it.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use noisy_syntax::{Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Calls, Extraction, Refusal, Request, Spot, extract};
-use super::{Group, Mended, Options, Price, Standing, Verdict, Watch};
+use super::{Group, GroupProof, Mended, Options, Price, Standing, Verdict, Watch};
 use crate::placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
 use crate::program::Program;
 
@@ -174,7 +175,7 @@ fn mend(
     if is_legal && placement.cost >= cost_of(&is_existing) {
         return Ok(None);
     }
-    Ok(Some(answer(program, request.functions, over, extraction, &placement)))
+    Ok(Some(answer(program, request.functions, over, extraction, &placement, options.wants_proofs)))
 }
 
 fn answer(
@@ -183,6 +184,7 @@ fn answer(
     over: &FxHashMap<Op, usize>,
     extraction: Extraction,
     placement: &Placement,
+    wants_proof: bool,
 ) -> Answer {
     let ir = program.ir();
     let mut chosen = vec![false; extraction.instance.sites.len()];
@@ -223,6 +225,13 @@ fn answer(
         unit: extraction.unit,
         disjoint_cores: certificate.map_or(0, |it| it.disjoint().len()),
         certified: certificate.map_or(0, |it| it.bound().min(lower_bound)),
+        proof: wants_proof.then(|| {
+            Arc::new(GroupProof {
+                instance: extraction.instance.clone(),
+                sites: placement.sites.clone(),
+                certificate: certificate.cloned().unwrap_or_default(),
+            })
+        }),
     };
     Answer { group, extraction, chosen, has_calls: false, mended }
 }

@@ -112,6 +112,7 @@ fn insert(
             unit: UNIT,
             disjoint_cores: it.disjoint_cores,
             certified: it.certified,
+            proof: None,
         })
         .collect();
     if answers.is_empty() {

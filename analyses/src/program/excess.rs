@@ -77,7 +77,7 @@ impl Program {
     }
 
     /// How often noise is more than is allowed, by function; those where it never is are not listed.
-    pub(crate) fn excesses(&self) -> FxHashMap<Op, usize> {
+    pub fn excesses(&self) -> FxHashMap<Op, usize> {
         let ir = self.ir();
         let findings = &self.facts().observer;
         let roots = findings.roots(ir).into_iter().filter_map(|(value, _)| ir.defining_op(value));

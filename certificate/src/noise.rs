@@ -1,0 +1,169 @@
+//! The least noise of an instance when no site need be unchosen, and what it becomes when some are.
+//!
+//! A site that may be chosen does what is lower: the reset, or nothing. So no legal choice has less noise, whether or not resets can raise it.
+
+use std::collections::{BinaryHeap, BTreeSet};
+use std::cmp::Reverse;
+
+use crate::file::{Instance, Rule};
+
+/// More than every number of bits: noise that grows without end.
+const ENDLESS: u64 = u32::MAX as u64;
+
+/// Noise before the resets, and how it changes.
+#[derive(Debug)]
+pub(crate) struct Noise<'a> {
+    pub instance: &'a Instance,
+    /// The users of each node, each once.
+    pub users: Vec<Vec<u32>>,
+    /// The nodes of each site.
+    pub nodes_of: Vec<Vec<u32>>,
+    /// The sites that are not chosen.
+    pub is_absent: Vec<bool>,
+    /// The least solution with these sites absent and all others chosen.
+    before: Vec<u64>,
+    /// Whether a node is over its limit then.
+    is_over: bool,
+    /// Chosen sites reset also where that raises noise; else they do what is lower.
+    is_exact: bool,
+}
+
+impl<'a> Noise<'a> {
+    /// With all sites chosen.
+    ///
+    /// # Errors
+    ///
+    /// When a node names a node or a site that there is not.
+    pub(crate) fn new(instance: &'a Instance) -> Result<Noise<'a>, String> {
+        let (n, n_sites) = (instance.nodes.len(), instance.sites.len());
+        let (mut users, mut nodes_of) = (vec![Vec::new(); n], vec![Vec::new(); n_sites]);
+        for (v, node) in instance.nodes.iter().enumerate() {
+            let operands: BTreeSet<u32> = node.operands.iter().copied().collect();
+            for u in operands {
+                let list = users.get_mut(u as usize);
+                list.ok_or(format!("node {v} uses node {u}, which there is not"))?.push(v as u32);
+            }
+            if let Some(site) = node.site {
+                let list = nodes_of.get_mut(site as usize);
+                list.ok_or(format!("node {v} has site {site}, which there is not"))?.push(v as u32);
+            }
+        }
+        let is_absent = vec![false; n_sites];
+        let before = vec![0; n];
+        let mut it = Noise { instance, users, nodes_of, is_absent, before, is_over: false, is_exact: false };
+        let mut log = Vec::new();
+        it.is_over = it.rise((0..n as u32).collect(), false, &mut log);
+        Ok(it)
+    }
+
+    /// The first node that is over its limit when exactly these sites are absent and all others reset, be that more or less.
+    pub(crate) fn first_over(&mut self, absent: &[u32]) -> Option<usize> {
+        self.is_exact = true;
+        self.set_absent(absent);
+        self.is_exact = false;
+        let limits = self.instance.nodes.iter().map(|it| u64::from(it.limit.unwrap_or(u32::MAX)));
+        let over = self.before.iter().zip(limits).position(|(&before, limit)| before > limit);
+        self.set_absent(&[]);
+        over
+    }
+
+    /// Whether any node is over its limit when these sites are absent beside those that are already.
+    pub(crate) fn is_over_without(&mut self, sites: &[u32]) -> bool {
+        if self.is_over {
+            return true;
+        }
+        let mut log = Vec::new();
+        let is_over = self.leave_out(sites, true, &mut log);
+        for &(v, old) in log.iter().rev() {
+            self.before[v as usize] = old;
+        }
+        is_over
+    }
+
+    /// Goes on with exactly these sites absent.
+    pub(crate) fn set_absent(&mut self, sites: &[u32]) {
+        self.is_absent.fill(false);
+        self.before.fill(0);
+        for &s in sites {
+            self.is_absent[s as usize] = true;
+        }
+        let all = (0..self.before.len() as u32).collect();
+        self.is_over = self.rise(all, false, &mut Vec::new());
+    }
+
+    fn leave_out(&mut self, sites: &[u32], stops: bool, log: &mut Vec<(u32, u64)>) -> bool {
+        let fresh: Vec<u32> =
+            sites.iter().copied().filter(|&s| !self.is_absent[s as usize]).collect();
+        let mut start = BTreeSet::new();
+        for &s in &fresh {
+            self.is_absent[s as usize] = true;
+            for &v in &self.nodes_of[s as usize] {
+                start.extend(self.users[v as usize].iter().copied());
+            }
+        }
+        let is_over = self.rise(start, stops, log);
+        for s in fresh {
+            self.is_absent[s as usize] = false;
+        }
+        is_over
+    }
+
+    /// Raises noise from some nodes on until it settles, and says whether a node is over its limit; with `stops` it ends there.
+    fn rise(&mut self, mut start: BTreeSet<u32>, stops: bool, log: &mut Vec<(u32, u64)>) -> bool {
+        let n = self.before.len();
+        let (mut is_over, mut n_passes) = (false, 0);
+        while !start.is_empty() {
+            let mut queued = std::mem::take(&mut start);
+            let mut heap: BinaryHeap<Reverse<u32>> = queued.iter().copied().map(Reverse).collect();
+            while let Some(Reverse(v)) = heap.pop() {
+                queued.remove(&v);
+                let was = self.before[v as usize];
+                // What still rises after more passes than there are nodes rises for ever.
+                let now = match self.now(v) {
+                    now if n_passes > n && now > was => ENDLESS,
+                    now => now.min(ENDLESS),
+                };
+                let limit = self.instance.nodes[v as usize].limit.unwrap_or(u32::MAX);
+                if now > u64::from(limit) {
+                    is_over = true;
+                    if stops {
+                        return true;
+                    }
+                }
+                if now <= was {
+                    continue;
+                }
+                log.push((v, was));
+                self.before[v as usize] = now;
+                for &w in &self.users[v as usize] {
+                    if w <= v {
+                        start.insert(w);
+                    } else if queued.insert(w) {
+                        heap.push(Reverse(w));
+                    }
+                }
+            }
+            n_passes += 1;
+        }
+        is_over
+    }
+
+    /// What the rule of a node gives.
+    fn now(&self, v: u32) -> u64 {
+        let node = &self.instance.nodes[v as usize];
+        let leaving = node.operands.iter().map(|&u| {
+            match self.instance.nodes[u as usize].site {
+                Some(s) if !self.is_absent[s as usize] => {
+                    let reset = u64::from(self.instance.sites[s as usize].reset);
+                    if self.is_exact { reset } else { reset.min(self.before[u as usize]) }
+                }
+                _ => self.before[u as usize],
+            }
+        });
+        match node.rule {
+            Rule::Source(noise) => u64::from(noise),
+            Rule::Max(plus) => leaving.max().unwrap_or(0) + u64::from(plus),
+            Rule::Sum(plus) => leaving.fold(u64::from(plus), u64::saturating_add),
+        }
+    }
+}

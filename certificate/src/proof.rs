@@ -1,0 +1,320 @@
+//! Walks over proofs, and finds what they prove.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::file::{Multiplier, Proof, Row, Step};
+use crate::noise::Noise;
+use crate::sweep;
+use crate::verify::{Failure, is_increasing};
+
+/// What is decided of a site where a walk is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Decision {
+    Open,
+    Absent,
+    Chosen,
+}
+
+/// A walk over proofs about one instance.
+#[derive(Debug)]
+pub(crate) struct Walk<'a> {
+    noise: Noise<'a>,
+    decided: Vec<Decision>,
+    /// How deep proofs are nested here.
+    depth: usize,
+}
+
+/// Proofs may be nested so deep.
+const MOST_DEPTH: usize = 40;
+/// Bits after the point of multipliers.
+pub(crate) const SCALE: u32 = 32;
+
+/// What a step still waits for.
+enum Frame {
+    /// The step without the site, and then that with it.
+    Branch { site: u32, without: Option<u64> },
+    /// The step with some sites settled.
+    Settle { least: u64, settled: Vec<u32> },
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(noise: Noise<'a>) -> Walk<'a> {
+        let decided = vec![Decision::Open; noise.instance.sites.len()];
+        Walk { noise, decided, depth: 0 }
+    }
+
+    /// What a proof proves of sites with some weights, as far as its claim goes.
+    pub(crate) fn proof(
+        &mut self,
+        proof: &Proof,
+        weights: &BTreeMap<u32, u64>,
+        place: &str,
+    ) -> Result<u64, Failure> {
+        let wrong = |why: String| Failure { place: place.to_owned(), why };
+        if self.depth > MOST_DEPTH {
+            return Err(wrong("proofs are nested too deep".into()));
+        }
+        if !is_increasing(&proof.sites) || !proof.sites.iter().eq(weights.keys()) {
+            return Err(wrong("its sites are not those that it is about, in order".into()));
+        }
+        self.depth += 1;
+        for (number, row) in proof.rows.iter().enumerate() {
+            self.row(row, &format!("{place}, row {number}"))?;
+        }
+        for (number, list) in proof.multipliers.iter().enumerate() {
+            if let Some(it) = list.iter().find(|it| it.0 as usize >= proof.rows.len()) {
+                let why = format!("multipliers {number}: there is no row {}", it.0);
+                return Err(wrong(why));
+            }
+        }
+        let proven = self.steps(proof, weights, place)?;
+        self.depth -= 1;
+        if proven < proof.bound {
+            return Err(wrong(format!("its steps prove {proven}, not {}", proof.bound)));
+        }
+        Ok(proof.bound)
+    }
+
+    /// That a row holds for all legal choices that are still open.
+    fn row(&mut self, row: &Row, place: &str) -> Result<(), Failure> {
+        let wrong = |why: String| Failure { place: place.to_owned(), why };
+        let n = self.decided.len() as u32;
+        match row {
+            Row::Core(sites) => {
+                if !is_increasing(sites) || sites.last().is_some_and(|&s| s >= n) {
+                    return Err(wrong("its sites are not increasing, or there is no such site".into()));
+                }
+                if !self.noise.is_over_without(sites) {
+                    return Err(wrong("is no core: all other sites suffice".into()));
+                }
+            }
+            Row::Cut { terms, least, proof } => {
+                let weights: BTreeMap<u32, u64> = terms.iter().copied().collect();
+                if weights.len() != terms.len() || weights.keys().next_back().is_some_and(|&s| s >= n) {
+                    return Err(wrong("a site twice, or there is no such site".into()));
+                }
+                let proven = self.proof(proof, &weights, place)?;
+                if proven < *least {
+                    return Err(wrong(format!("is proven for {proven}, not {least}")));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn steps(
+        &mut self,
+        proof: &Proof,
+        weights: &BTreeMap<u32, u64>,
+        place: &str,
+    ) -> Result<u64, Failure> {
+        let mut frames: Vec<Frame> = Vec::new();
+        for (number, step) in proof.steps.iter().enumerate() {
+            let here = || format!("{place}, step {number}");
+            let wrong = |why: String| Failure { place: here(), why };
+            let mut value = match step {
+                Step::Bound(list) => {
+                    let prices = self.prices(proof, *list, weights).map_err(wrong)?;
+                    prices.least()
+                }
+                Step::Branch(site) => {
+                    self.decide(&[*site], Decision::Absent).map_err(wrong)?;
+                    frames.push(Frame::Branch { site: *site, without: None });
+                    continue;
+                }
+                Step::Settle { multipliers, least, absent, chosen } => {
+                    let prices = self.prices(proof, *multipliers, weights).map_err(wrong)?;
+                    for (list, decision) in [(absent, Decision::Absent), (chosen, Decision::Chosen)] {
+                        for &site in list {
+                            let proven = prices.least_without(site, decision);
+                            if proven < *least {
+                                let why = format!("site {site} is settled for {proven}, not {least}");
+                                return Err(wrong(why));
+                            }
+                        }
+                    }
+                    self.decide(absent, Decision::Absent).map_err(wrong)?;
+                    self.decide(chosen, Decision::Chosen).map_err(wrong)?;
+                    let settled = absent.iter().chain(chosen).copied().collect();
+                    frames.push(Frame::Settle { least: *least, settled });
+                    continue;
+                }
+                Step::Split(pieces) => self.split(pieces, weights, &here())?,
+                Step::Sweep { order, multipliers, least } => {
+                    let prices = self.prices(proof, *multipliers, weights).map_err(wrong)?;
+                    let terms = sweep::Terms {
+                        decided: &self.decided,
+                        weights,
+                        order,
+                        least: *least,
+                        proof,
+                        list: *multipliers as usize,
+                        prices: &prices,
+                    };
+                    sweep::sweep(&self.noise, &terms).map_err(wrong)?;
+                    *least
+                }
+            };
+            // The value goes up to the step that waits for it.
+            loop {
+                match frames.pop() {
+                    None => {
+                        let is_last = number + 1 == proof.steps.len();
+                        return if is_last { Ok(value) } else { Err(wrong("is the last, and more follow".into())) };
+                    }
+                    Some(Frame::Branch { site, without: None }) => {
+                        self.decided[site as usize] = Decision::Chosen;
+                        frames.push(Frame::Branch { site, without: Some(value) });
+                        break;
+                    }
+                    Some(Frame::Branch { site, without: Some(without) }) => {
+                        self.decided[site as usize] = Decision::Open;
+                        value = value.min(without);
+                    }
+                    Some(Frame::Settle { least, settled }) => {
+                        for site in settled {
+                            self.decided[site as usize] = Decision::Open;
+                        }
+                        value = value.min(least);
+                    }
+                }
+            }
+        }
+        Err(Failure { place: place.to_owned(), why: "its steps end too early".into() })
+    }
+
+    fn decide(&mut self, sites: &[u32], decision: Decision) -> Result<(), String> {
+        for &site in sites {
+            match self.decided.get_mut(site as usize) {
+                None => return Err(format!("there is no site {site}")),
+                Some(it) if *it != Decision::Open => return Err(format!("site {site} is decided already")),
+                Some(it) => *it = decision,
+            }
+        }
+        Ok(())
+    }
+
+    /// The sum of what pieces prove under the decisions here.
+    fn split(
+        &mut self,
+        pieces: &[Proof],
+        weights: &BTreeMap<u32, u64>,
+        place: &str,
+    ) -> Result<u64, Failure> {
+        let absent: Vec<u32> = (0..self.decided.len() as u32)
+            .filter(|&s| self.decided[s as usize] == Decision::Absent)
+            .collect();
+        let outer: Vec<u32> =
+            (0..self.decided.len() as u32).filter(|&s| self.noise.is_absent[s as usize]).collect();
+        self.noise.set_absent(&absent);
+        let mut owned: BTreeSet<u32> = BTreeSet::new();
+        let mut sum = 0_u64;
+        for (number, piece) in pieces.iter().enumerate() {
+            let place = format!("{place}, piece {number}");
+            let mut inside = BTreeMap::new();
+            for &s in &piece.sites {
+                let weight = weights.get(&s).filter(|_| owned.insert(s));
+                let Some(&weight) = weight else {
+                    let why = format!("site {s} is in another piece, or not what this is about");
+                    return Err(Failure { place, why });
+                };
+                inside.insert(s, weight);
+            }
+            sum = sum.saturating_add(self.proof(piece, &inside, &place)?);
+        }
+        for (&s, &weight) in weights {
+            if self.decided[s as usize] == Decision::Chosen && !owned.contains(&s) {
+                sum = sum.saturating_add(weight);
+            }
+        }
+        self.noise.set_absent(&outer);
+        Ok(sum)
+    }
+
+    /// What multipliers make of the weights here.
+    fn prices(
+        &self,
+        proof: &Proof,
+        list: u32,
+        weights: &BTreeMap<u32, u64>,
+    ) -> Result<Prices, String> {
+        const TOO_LARGE: &str = "the numbers are too large";
+        let list = proof.multipliers.get(list as usize);
+        let list = list.ok_or_else(|| "there are no such multipliers".to_owned())?;
+        let grain = weights.values().fold(0, |grain, &weight| gcd(grain, weight)).max(1);
+        let mut reduced: BTreeMap<u32, i128> =
+            weights.iter().map(|(&s, &weight)| (s, i128::from(weight / grain) << SCALE)).collect();
+        let mut sum = 0_i128;
+        let times = |y: i128, by: u64| y.checked_mul(i128::from(by)).ok_or(TOO_LARGE);
+        for &(row, Multiplier(y)) in list {
+            let y = i128::try_from(y).map_err(|_| TOO_LARGE)?;
+            let mut pay = |s: u32, by: u64| -> Result<(), &str> {
+                let it = reduced.entry(s).or_default();
+                *it = it.checked_sub(times(y, by)?).ok_or(TOO_LARGE)?;
+                Ok(())
+            };
+            let least = match &proof.rows[row as usize] {
+                Row::Core(sites) => {
+                    for &s in sites {
+                        pay(s, 1)?;
+                    }
+                    1
+                }
+                Row::Cut { terms, least, .. } => {
+                    for &(s, weight) in terms {
+                        pay(s, weight)?;
+                    }
+                    *least
+                }
+            };
+            sum = sum.checked_add(times(y, least)?).ok_or(TOO_LARGE)?;
+        }
+        for (&s, &it) in &reduced {
+            let least = match self.decided[s as usize] {
+                Decision::Open => it.min(0),
+                Decision::Absent => 0,
+                Decision::Chosen => it,
+            };
+            sum = sum.checked_add(least).ok_or(TOO_LARGE)?;
+        }
+        Ok(Prices { sum, reduced, grain })
+    }
+}
+
+/// What multipliers prove.
+#[derive(Debug)]
+pub(crate) struct Prices {
+    /// In units of `2^-SCALE` of `grain`, before it is rounded.
+    pub sum: i128,
+    /// What is left of the weight of each site, in the same units.
+    pub reduced: BTreeMap<u32, i128>,
+    /// All weights are multiples of it.
+    pub grain: u64,
+}
+
+impl Prices {
+    fn least(&self) -> u64 {
+        self.rounded(self.sum)
+    }
+
+    /// What they prove of the choices in which an open site is not as is said.
+    fn least_without(&self, site: u32, decision: Decision) -> u64 {
+        let it = self.reduced.get(&site).copied().unwrap_or(0);
+        let other = match decision {
+            Decision::Absent => it.max(0),
+            Decision::Chosen | Decision::Open => (-it).max(0),
+        };
+        self.rounded(self.sum.saturating_add(other))
+    }
+
+    /// The least whole weight at or above it.
+    pub(crate) fn rounded(&self, sum: i128) -> u64 {
+        let unit = 1_i128 << SCALE;
+        let whole = sum.max(0) / unit + i128::from(sum.max(0) % unit != 0);
+        u64::try_from(whole).unwrap_or(u64::MAX).saturating_mul(self.grain)
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}

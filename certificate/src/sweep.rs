@@ -1,0 +1,404 @@
+//! A sweep over a program without loops: that no legal choice weighs less than some number.
+//!
+//! The nodes are visited one after the other. A *state* is the noise that leaves the nodes with users to come, with the least weight by which it is reached. A node
+//! splits each state in two if its site is open; states that have become equal are merged. In the end no state is left that weighs less.
+//!
+//! # Notation
+//!
+//! `lo(v)` and `hi(v)`: the least and the most noise that leaves a node in a legal choice. Sites that are open but not weighed do what is
+//! lower. `bears(v)`: noise up to it that leaves `v` brings no node over its limit through `v`, however high all else is. So all noise up to `floor(v)`, the larger
+//! of `lo(v)` and `bears(v)`, is as good as `floor(v)`, and a node whose `hi` is not above its floor needs no place in a state.
+//!
+//! # What is given up early
+//!
+//! Multipliers `y` prove some bound. A choice weighs that, and what is left of the weight of each site that is chosen though this is positive or not chosen though
+//! it is negative, and `y` for each further time that a core is hit. So much is known of a state; it is given up when that is enough. Of two states of which one has nowhere
+//! more noise and no more weight the other is given up, too.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use std::collections::BTreeMap;
+
+use crate::file::{Multiplier, Proof, Row, Rule};
+use crate::noise::Noise;
+use crate::proof::{Decision, Prices};
+
+/// More states at a time are refused.
+pub const MOST_STATES: usize = 1 << 20;
+/// Cores that are followed at a time.
+const MOST_FOLLOWED: usize = 512;
+
+/// What is to be swept.
+pub(crate) struct Terms<'a> {
+    pub decided: &'a [Decision],
+    pub weights: &'a BTreeMap<u32, u64>,
+    pub order: &'a [u32],
+    pub least: u64,
+    pub proof: &'a Proof,
+    pub list: usize,
+    pub prices: &'a Prices,
+}
+
+/// How a state is reached.
+#[derive(Clone, Debug)]
+struct Way {
+    weight: u64,
+    /// What is known to be added to the bound, in the units of multipliers.
+    excess: i128,
+    /// Which of the cores that are followed are hit.
+    hit: [u64; MOST_FOLLOWED / 64],
+}
+
+/// The noise that leaves the nodes with users to come.
+type State = Box<[u32]>;
+
+/// How a node is swept.
+#[derive(Clone, Copy, Debug, Default)]
+struct Swept {
+    lo: u64,
+    hi: u64,
+    floor: u64,
+    /// It has a place in states, or may be over its limit.
+    is_active: bool,
+}
+
+/// That no legal choice weighs less.
+///
+/// # Errors
+///
+/// Why that is not so, or not found out.
+pub(crate) fn sweep(noise: &Noise, terms: &Terms) -> Result<(), String> {
+    let topological = topological(noise).ok_or("a sweep over a program with loops")?;
+    let Some(swept) = bounds(noise, terms, &topological) else { return Ok(()) };
+    let order = order(noise, terms, &swept, &topological)?;
+    let nodes = &noise.instance.nodes;
+    let mut last: Vec<usize> = vec![0; nodes.len()];
+    for (at, &v) in order.iter().enumerate() {
+        for &u in &nodes[v as usize].operands {
+            last[u as usize] = at;
+        }
+    }
+    let followed = Followed::new(noise, terms, &order);
+    // What a choice may weigh at most to be of interest, in the units of multipliers.
+    let enough = |excess: i128| terms.prices.rounded(terms.prices.sum.saturating_add(excess));
+    let at_once: u64 = terms
+        .weights
+        .iter()
+        .filter(|it| terms.decided[*it.0 as usize] == Decision::Chosen)
+        .fold(0, |sum, it| sum.saturating_add(*it.1));
+    let mut live: Vec<u32> = Vec::new();
+    let start = Way { weight: at_once, excess: 0, hit: [0; MOST_FOLLOWED / 64] };
+    let mut states: HashMap<State, Way> = HashMap::from([(State::default(), start)]);
+    let mut n_kept = 32;
+    for (at, &v) in order.iter().enumerate() {
+        let (node, it) = (&nodes[v as usize], swept[v as usize]);
+        let keeps = last[v as usize] > at && it.hi > it.floor;
+        let stays: Vec<bool> = live.iter().map(|&u| last[u as usize] > at).collect();
+        let place: HashMap<u32, usize> = live.iter().enumerate().map(|it| (*it.1, it.0)).collect();
+        let site = node.site.filter(|s| keeps && terms.weights.contains_key(s));
+        let site = site.filter(|&s| terms.decided[s as usize] == Decision::Open);
+        let reduced = site.map_or(0, |s| terms.prices.reduced[&s]);
+        let mut next: HashMap<State, Way> = HashMap::with_capacity(states.len());
+        for (state, way) in &states {
+            let leaves = |u: u32| match place.get(&u) {
+                Some(&place) => u64::from(state[place]),
+                None => swept[u as usize].floor,
+            };
+            let before = before(node, leaves);
+            if before > u64::from(node.limit.unwrap_or(u32::MAX)) {
+                continue;
+            }
+            let mut put = |leaves: u64, mut way: Way| {
+                if enough(way.excess) >= terms.least {
+                    return;
+                }
+                followed.forget(at, &mut way);
+                let kept = state.iter().zip(&stays).filter(|it| *it.1).map(|it| *it.0);
+                let own = keeps.then(|| leaves.max(it.floor).min(u64::from(u32::MAX)) as u32);
+                match next.entry(kept.chain(own).collect()) {
+                    Entry::Vacant(place) => {
+                        place.insert(way);
+                    }
+                    Entry::Occupied(mut old) => {
+                        if (way.weight, way.excess) < (old.get().weight, old.get().excess) {
+                            old.insert(way);
+                        }
+                    }
+                }
+            };
+            if let Some(s) = site {
+                let mut chosen = way.clone();
+                chosen.weight = way.weight.saturating_add(terms.weights[&s]);
+                chosen.excess += reduced.max(0);
+                followed.hit(s, &mut chosen);
+                put(u64::from(noise.instance.sites[s as usize].reset), chosen);
+                put(before, Way { excess: way.excess + (-reduced).max(0), ..way.clone() });
+            } else {
+                put(leaves_alone(noise, terms, v, before), way.clone());
+            }
+        }
+        let mut still = stays.iter();
+        live.retain(|_| still.next().copied().unwrap_or(false));
+        if keeps {
+            live.push(v);
+        }
+        states = next;
+        if states.len() >= 2 * n_kept {
+            thin(&mut states, live.len());
+            n_kept = states.len().max(32);
+        } else {
+            n_kept = n_kept.min(states.len()).max(32);
+        }
+        if states.len() > MOST_STATES {
+            return Err(format!("a sweep of more than {MOST_STATES} states"));
+        }
+    }
+    match states.values().map(|it| it.weight).min() {
+        Some(weight) if weight < terms.least => {
+            Err(format!("a sweep finds a choice of {weight}, less than {}", terms.least))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The noise before a node, by what leaves its operands.
+fn before(node: &crate::file::NodeData, leaves: impl Fn(u32) -> u64) -> u64 {
+    let leaving = node.operands.iter().map(|&u| leaves(u));
+    let now = match node.rule {
+        Rule::Source(noise) => u64::from(noise),
+        Rule::Max(plus) => leaving.max().unwrap_or(0) + u64::from(plus),
+        Rule::Sum(plus) => leaving.fold(u64::from(plus), u64::saturating_add),
+    };
+    // The largest number stands for everything beyond.
+    now.min(u64::from(u32::MAX))
+}
+
+/// What leaves a node with so much noise before it, where a sweep has nothing to choose. A site that is neither decided nor weighed does what is lower.
+fn leaves_alone(noise: &Noise, terms: &Terms, v: u32, before: u64) -> u64 {
+    let Some(s) = noise.instance.nodes[v as usize].site else { return before };
+    let reset = u64::from(noise.instance.sites[s as usize].reset);
+    match terms.decided[s as usize] {
+        Decision::Chosen => reset,
+        Decision::Absent => before,
+        Decision::Open if terms.weights.contains_key(&s) => before,
+        Decision::Open => before.min(reset),
+    }
+}
+
+/// Whether a node is reset whatever a sweep chooses.
+fn is_chosen(noise: &Noise, terms: &Terms, v: u32) -> bool {
+    let site = noise.instance.nodes[v as usize].site;
+    site.is_some_and(|s| terms.decided[s as usize] == Decision::Chosen)
+}
+
+/// The site of a node if a sweep chooses it or not.
+fn free(noise: &Noise, terms: &Terms, v: u32) -> Option<u32> {
+    let s = noise.instance.nodes[v as usize].site?;
+    let is_free = terms.decided[s as usize] == Decision::Open && terms.weights.contains_key(&s);
+    is_free.then_some(s)
+}
+
+/// The nodes, operands first. Nothing where there are loops.
+fn topological(noise: &Noise) -> Option<Vec<u32>> {
+    let n = noise.users.len();
+    let mut waits = vec![0_usize; n];
+    for users in &noise.users {
+        for &w in users {
+            waits[w as usize] += 1;
+        }
+    }
+    let mut out: Vec<u32> = (0..n as u32).filter(|&v| waits[v as usize] == 0).collect();
+    let mut next = 0;
+    while let Some(&v) = out.get(next) {
+        next += 1;
+        for &w in &noise.users[v as usize] {
+            waits[w as usize] -= 1;
+            if waits[w as usize] == 0 {
+                out.push(w);
+            }
+        }
+    }
+    (out.len() == n).then_some(out)
+}
+
+/// The bounds of the module's header. Nothing when there is no legal choice at all.
+fn bounds(noise: &Noise, terms: &Terms, topological: &[u32]) -> Option<Vec<Swept>> {
+    let nodes = &noise.instance.nodes;
+    let mut swept = vec![Swept::default(); nodes.len()];
+    let mut most_before = vec![0_u64; nodes.len()];
+    let limit = |v: u32| u64::from(nodes[v as usize].limit.unwrap_or(u32::MAX));
+    for &v in topological {
+        let node = &nodes[v as usize];
+        let (lo, hi) =
+            (before(node, |u| swept[u as usize].lo), before(node, |u| swept[u as usize].hi));
+        if lo > limit(v) {
+            return None;
+        }
+        most_before[v as usize] = hi;
+        let hi = hi.min(limit(v));
+        let (lo, hi) = match free(noise, terms, v) {
+            Some(s) => {
+                let reset = u64::from(noise.instance.sites[s as usize].reset);
+                (lo.min(reset), hi.max(reset))
+            }
+            None => (leaves_alone(noise, terms, v, lo), leaves_alone(noise, terms, v, hi)),
+        };
+        (swept[v as usize].lo, swept[v as usize].hi) = (lo, hi);
+    }
+    // What a node bears before its reset, and what leaves it may be.
+    let mut bears_before = vec![0_i128; nodes.len()];
+    for &v in topological.iter().rev() {
+        let mut bears = i128::MAX / 4;
+        for &w in &noise.users[v as usize] {
+            let user = &nodes[w as usize];
+            let room = bears_before[w as usize];
+            let own = match user.rule {
+                Rule::Source(_) => continue,
+                Rule::Max(plus) => room - i128::from(plus),
+                Rule::Sum(plus) => {
+                    let others = user.operands.iter().filter(|&&u| u != v);
+                    let others: i128 = others.map(|&u| i128::from(swept[u as usize].hi)).sum();
+                    let times = user.operands.iter().filter(|&&u| u == v).count() as i128;
+                    (room - i128::from(plus) - others).div_euclid(times)
+                }
+            };
+            bears = bears.min(own);
+        }
+        let it = &mut swept[v as usize];
+        it.floor = u64::try_from(bears.min(i128::from(it.hi))).unwrap_or(0).max(it.lo);
+        it.is_active = it.hi > it.floor || most_before[v as usize] > limit(v);
+        let within = i128::from(limit(v));
+        bears_before[v as usize] =
+            if is_chosen(noise, terms, v) { within } else { within.min(bears) };
+    }
+    Some(swept)
+}
+
+/// The nodes that matter, in the order that is asked for as far as operands come first.
+fn order(
+    noise: &Noise,
+    terms: &Terms,
+    swept: &[Swept],
+    topological: &[u32],
+) -> Result<Vec<u32>, String> {
+    let nodes = &noise.instance.nodes;
+    let mut is_out: Vec<bool> = swept.iter().map(|it| !it.is_active).collect();
+    let mut out = Vec::new();
+    for &v in terms.order.iter().chain(topological) {
+        if v as usize >= nodes.len() {
+            return Err(format!("there is no node {v}"));
+        }
+        let mut stack = vec![v];
+        while let Some(&v) = stack.last() {
+            let open = nodes[v as usize].operands.iter().copied().find(|&u| !is_out[u as usize]);
+            match open {
+                Some(u) if !is_out[v as usize] => stack.push(u),
+                _ => {
+                    if !std::mem::replace(&mut is_out[v as usize], true) {
+                        out.push(v);
+                    }
+                    stack.pop();
+                }
+            }
+        }
+    }
+    let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
+    for &v in &out {
+        if let Some(s) = free(noise, terms, v).filter(|_| swept[v as usize].hi > swept[v as usize].floor)
+            && let Some(first) = seen.insert(s, v)
+        {
+            return Err(format!("a sweep over site {s}, which nodes {first} and {v} share"));
+        }
+    }
+    Ok(out)
+}
+
+/// Cores with multipliers, by the bits that stand for them while the sweep is among their sites.
+struct Followed {
+    of: BTreeMap<u32, Vec<(usize, i128)>>,
+    ended: Vec<Vec<usize>>,
+}
+
+impl Followed {
+    fn new(noise: &Noise, terms: &Terms, order: &[u32]) -> Followed {
+        let mut at: BTreeMap<u32, usize> = BTreeMap::new();
+        for (rank, &v) in order.iter().enumerate() {
+            if let Some(s) = free(noise, terms, v) {
+                at.insert(s, rank);
+            }
+        }
+        let mut spans = Vec::new();
+        for &(row, Multiplier(y)) in &terms.proof.multipliers[terms.list] {
+            let Row::Core(sites) = &terms.proof.rows[row as usize] else { continue };
+            let ranks = sites.iter().filter_map(|s| at.get(s).copied());
+            if let (Some(first), Some(last)) = (ranks.clone().min(), ranks.max()) {
+                spans.push((first, last, sites, y as i128));
+            }
+        }
+        spans.sort_by_key(|it| (it.0, it.1));
+        let mut out = Followed { of: BTreeMap::new(), ended: vec![Vec::new(); order.len()] };
+        let mut free_from = [0_usize; MOST_FOLLOWED];
+        for (first, last, sites, y) in spans {
+            let Some(bit) = free_from.iter().position(|&from| from <= first) else { continue };
+            free_from[bit] = last + 1;
+            out.ended[last].push(bit);
+            for &s in sites {
+                if at.contains_key(&s) {
+                    out.of.entry(s).or_default().push((bit, y));
+                }
+            }
+        }
+        out
+    }
+
+    fn hit(&self, site: u32, way: &mut Way) {
+        for &(bit, y) in self.of.get(&site).into_iter().flatten() {
+            let (word, bit) = (bit / 64, 1_u64 << (bit % 64));
+            if way.hit[word] & bit != 0 {
+                way.excess += y;
+            }
+            way.hit[word] |= bit;
+        }
+    }
+
+    fn forget(&self, rank: usize, way: &mut Way) {
+        for &bit in &self.ended[rank] {
+            way.hit[bit / 64] &= !(1_u64 << (bit % 64));
+        }
+    }
+}
+
+/// Gives up states that have nowhere less noise than another, and no less weight.
+fn thin(states: &mut HashMap<State, Way>, n_live: usize) {
+    let mut levels: Vec<Vec<u32>> = vec![Vec::new(); n_live];
+    for state in states.keys() {
+        for (list, &level) in levels.iter_mut().zip(state) {
+            list.push(level);
+        }
+    }
+    for list in &mut levels {
+        list.sort_unstable();
+        list.dedup();
+    }
+    let is_beaten = |state: &State, way: &Way| {
+        let mut other = state.clone();
+        for (place, list) in levels.iter().enumerate() {
+            let own = other[place];
+            for &level in list.iter().take_while(|&&it| it < own) {
+                other[place] = level;
+                if states.get(&other).is_some_and(|it| it.weight <= way.weight) {
+                    return true;
+                }
+            }
+            other[place] = own;
+        }
+        false
+    };
+    let beaten: Vec<State> =
+        states.iter().filter(|it| is_beaten(it.0, it.1)).map(|it| it.0.clone()).collect();
+    for state in beaten {
+        states.remove(&state);
+    }
+}
+

@@ -1,0 +1,176 @@
+//! `noisy-check verify-certificate`: whether a certificate is true of a program.
+//!
+//! The question of each system is taken out of the program again, with the same reading of text as for `--fix` (the automatic fixes, the analysis, and
+//! [`extract`]); the one in the file must be equal to it. What is claimed about it is verified by [`noisy_certificate`], which shares no code with the optimizer.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use noisy_analyses::Document;
+use noisy_analyses::fix::extract::{Calls, Request, extract};
+use noisy_certificate::{Certificate, FORMAT, Function, Instance, System, VERSION, verify};
+use noisy_settings::Settings;
+use rustc_hash::FxHashSet;
+use serde_json::{Value, json};
+
+use crate::args::VerifyCertificate;
+use crate::walk::Input;
+use crate::{CLEAN, FAILED, FOUND, check, complain, fix, setup};
+
+/// Verifies; the exit code.
+///
+/// # Errors
+///
+/// When the output cannot be written.
+pub(crate) fn run(args: &VerifyCertificate, out: &mut dyn Write) -> io::Result<i32> {
+    let (text, document, settings) = match read(args) {
+        Ok(it) => it,
+        Err(why) => {
+            complain(&format!("noisy-check: {why}"));
+            return Ok(FAILED);
+        }
+    };
+    let mut lines: Vec<Value> = Vec::new();
+    let why = judge(&text, &document, &settings, &mut lines).err();
+    for line in &lines {
+        writeln!(out, "{line}")?;
+    }
+    if let Some((function, why)) = &why {
+        let mut line = json!({ "verified": false });
+        if let Some(function) = function {
+            line["function"] = json!(function);
+        }
+        line["why"] = json!(why);
+        writeln!(out, "{line}")?;
+    }
+    out.flush()?;
+    Ok(if why.is_some() { FOUND } else { CLEAN })
+}
+
+/// The text of the certificate, and the program as it is placed.
+fn read(args: &VerifyCertificate) -> Result<(String, Document, Settings), String> {
+    let resolver = setup::resolver(&args.settings)?;
+    let read = |path: &Path| {
+        let input = if path == Path::new("-") { Input::Stdin } else { Input::File(path.into()) };
+        let name = check::name(&input, "<stdin>");
+        let text = check::guarded(|| check::read(&input));
+        text.map(|text| (name.clone(), text)).map_err(|it| format!("{name}: {}", it.message))
+    };
+    let (_, text) = read(&args.certificate)?;
+    let (name, program) = read(&args.program)?;
+    let config = resolver.config(Path::new(&name)).map_err(|it| it.to_string())?;
+    let settings = config
+        .for_path(Path::new(&name))
+        .map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
+    let settings = Settings::clone(&settings);
+    let document = Document::with_model(&program, settings.model.noise().clone());
+    let document = fix::applied(&document, &settings, args.unsafe_fixes).document.unwrap_or(document);
+    Ok((text, document, settings))
+}
+
+/// A claim that is not true, and the function that it is about.
+type Refused = (Option<String>, String);
+
+/// A line for each function of which all is true.
+fn judge(
+    text: &str,
+    document: &Document,
+    settings: &Settings,
+    lines: &mut Vec<Value>,
+) -> Result<(), Refused> {
+    let wrong = |why: String| Err((None, why));
+    let certificate: Certificate = match serde_json::from_str(text) {
+        Ok(it) => it,
+        Err(why) => return wrong(format!("it cannot be read: {why}")),
+    };
+    if (&*certificate.format, certificate.version) != (FORMAT, VERSION) {
+        return wrong(format!("it is no {FORMAT} of version {VERSION}"));
+    }
+    let placement = &settings.placement;
+    let objective = json!(placement.objective);
+    if objective != certificate.objective || placement.replace != certificate.replace {
+        let why = "its objective or whether ops may be replaced is not as the settings say";
+        return wrong(why.to_owned());
+    }
+    let functions = document.ir().functions();
+    let mut named = FxHashSet::default();
+    let mut op_of = |it: &Function| {
+        let op = functions.get(it.index).copied();
+        op.filter(|&op| document.function_name(op) == it.name && named.insert(op)).ok_or_else(|| {
+            let why = "the program has no such function at this place, or it is named twice";
+            (Some(it.name.clone()), why.to_owned())
+        })
+    };
+    let mut closed = FxHashSet::default();
+    for left in &certificate.left {
+        closed.insert(op_of(&left.function)?);
+    }
+    let mut open = Vec::new();
+    for system in &certificate.systems {
+        let ops = system.functions.iter().map(&mut op_of).collect::<Result<Vec<_>, _>>()?;
+        open.push(ops);
+    }
+    for &function in document.excesses().keys() {
+        if !named.contains(&function) {
+            let why = "it goes over the budget, and nothing is said about it";
+            return Err((Some(document.function_name(function)), why.to_owned()));
+        }
+    }
+    let calls = Calls::new(document);
+    for (system, open) in certificate.systems.iter().zip(&open) {
+        let names: Vec<&str> = system.functions.iter().map(|it| &*it.name).collect();
+        let first = names.first().map(|it| (*it).to_owned());
+        let wrong = |why: String| (first.clone(), why);
+        let (functions, closed) = (&**open, &closed);
+        if functions.is_empty() {
+            return Err(wrong("a system without functions".to_owned()));
+        }
+        let request = Request {
+            functions,
+            closed,
+            objective: placement.objective,
+            replace: placement.replace,
+        };
+        let question = extract(document, &calls, &request).map_err(|it| wrong(it.to_string()))?;
+        compare(system, &question.instance, question.unit).map_err(wrong)?;
+        if !question.is_exact && system.bound > 0 {
+            let why = "a bound, where the question may be stricter than the analysis";
+            return Err(wrong(why.to_owned()));
+        }
+        let verified = verify(system).map_err(|it| wrong(it.to_string()))?;
+        for name in &names {
+            let mut line = json!({ "verified": true, "function": name });
+            if names.len() > 1 {
+                line["together"] = json!(names);
+            }
+            if system.unit != 1 {
+                line["unit"] = json!(system.unit);
+            }
+            line["cost"] = json!(verified.cost);
+            line["bound"] = json!(verified.bound);
+            lines.push(line);
+        }
+    }
+    Ok(())
+}
+
+/// That the question of a system is the one of the program.
+fn compare(
+    system: &System,
+    instance: &noisy_analyses::placement::Instance,
+    unit: u64,
+) -> Result<(), String> {
+    let is = serde_json::to_string(instance).map_err(|it| it.to_string())?;
+    let is: Instance = serde_json::from_str(&is).map_err(|it| it.to_string())?;
+    if (system.unit, system.instance.nodes.len()) != (unit, is.nodes.len()) {
+        return Err("its question is not the one of the program".to_owned());
+    }
+    let node = system.instance.nodes.iter().zip(&is.nodes).position(|(a, b)| a != b);
+    if let Some(node) = node {
+        return Err(format!("its question is not the one of the program: node {node} differs"));
+    }
+    if system.instance.sites != is.sites {
+        return Err("its question is not the one of the program: a site differs".to_owned());
+    }
+    Ok(())
+}
