@@ -35,14 +35,17 @@
 //! Cost: per core the nodes that its absence raises; per use of multipliers their number; a sweep as many states as it meets, at most [`sweep::MOST_STATES`] at
 //! a time.
 
+mod failure;
 mod file;
 mod noise;
+mod prices;
 mod proof;
 pub mod sweep;
 mod verify;
 
+pub use self::failure::Failure;
 pub use self::file::{
     Certificate, Function, Instance, Left, Multiplier, NodeData, Proof, Row, Rule, SiteData, Step,
     System,
 };
-pub use self::verify::{Failure, FORMAT, VERSION, Verified, verify};
+pub use self::verify::{FORMAT, VERSION, Verified, verify};

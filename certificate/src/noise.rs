@@ -2,8 +2,8 @@
 //!
 //! A site that may be chosen does what is lower: the reset, or nothing. So no legal choice has less noise, whether or not resets can raise it.
 
-use std::collections::{BinaryHeap, BTreeSet};
 use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use crate::file::{Instance, Rule};
 
@@ -50,7 +50,8 @@ impl<'a> Noise<'a> {
         }
         let is_absent = vec![false; n_sites];
         let before = vec![0; n];
-        let mut it = Noise { instance, users, nodes_of, is_absent, before, is_over: false, is_exact: false };
+        let mut it =
+            Noise { instance, users, nodes_of, is_absent, before, is_over: false, is_exact: false };
         let mut log = Vec::new();
         it.is_over = it.rise((0..n as u32).collect(), false, &mut log);
         Ok(it)
@@ -151,14 +152,12 @@ impl<'a> Noise<'a> {
     /// What the rule of a node gives.
     fn now(&self, v: u32) -> u64 {
         let node = &self.instance.nodes[v as usize];
-        let leaving = node.operands.iter().map(|&u| {
-            match self.instance.nodes[u as usize].site {
-                Some(s) if !self.is_absent[s as usize] => {
-                    let reset = u64::from(self.instance.sites[s as usize].reset);
-                    if self.is_exact { reset } else { reset.min(self.before[u as usize]) }
-                }
-                _ => self.before[u as usize],
+        let leaving = node.operands.iter().map(|&u| match self.instance.nodes[u as usize].site {
+            Some(s) if !self.is_absent[s as usize] => {
+                let reset = u64::from(self.instance.sites[s as usize].reset);
+                if self.is_exact { reset } else { reset.min(self.before[u as usize]) }
             }
+            _ => self.before[u as usize],
         });
         match node.rule {
             Rule::Source(noise) => u64::from(noise),

@@ -2,18 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::failure::{Failure, is_increasing};
 use crate::file::{Multiplier, Proof, Row, Step};
 use crate::noise::Noise;
+use crate::prices::{Decision, Prices, SCALE, gcd};
 use crate::sweep;
-use crate::verify::{Failure, is_increasing};
-
-/// What is decided of a site where a walk is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Decision {
-    Open,
-    Absent,
-    Chosen,
-}
 
 /// A walk over proofs about one instance.
 #[derive(Debug)]
@@ -26,8 +19,6 @@ pub(crate) struct Walk<'a> {
 
 /// Proofs may be nested so deep.
 const MOST_DEPTH: usize = 40;
-/// Bits after the point of multipliers.
-pub(crate) const SCALE: u32 = 32;
 
 /// What a step still waits for.
 enum Frame {
@@ -82,7 +73,9 @@ impl<'a> Walk<'a> {
         match row {
             Row::Core(sites) => {
                 if !is_increasing(sites) || sites.last().is_some_and(|&s| s >= n) {
-                    return Err(wrong("its sites are not increasing, or there is no such site".into()));
+                    return Err(wrong(
+                        "its sites are not increasing, or there is no such site".into(),
+                    ));
                 }
                 if !self.noise.is_over_without(sites) {
                     return Err(wrong("is no core: all other sites suffice".into()));
@@ -90,7 +83,9 @@ impl<'a> Walk<'a> {
             }
             Row::Cut { terms, least, proof } => {
                 let weights: BTreeMap<u32, u64> = terms.iter().copied().collect();
-                if weights.len() != terms.len() || weights.keys().next_back().is_some_and(|&s| s >= n) {
+                if weights.len() != terms.len()
+                    || weights.keys().next_back().is_some_and(|&s| s >= n)
+                {
                     return Err(wrong("a site twice, or there is no such site".into()));
                 }
                 let proven = self.proof(proof, &weights, place)?;
@@ -124,11 +119,13 @@ impl<'a> Walk<'a> {
                 }
                 Step::Settle { multipliers, least, absent, chosen } => {
                     let prices = self.prices(proof, *multipliers, weights).map_err(wrong)?;
-                    for (list, decision) in [(absent, Decision::Absent), (chosen, Decision::Chosen)] {
+                    for (list, decision) in [(absent, Decision::Absent), (chosen, Decision::Chosen)]
+                    {
                         for &site in list {
                             let proven = prices.least_without(site, decision);
                             if proven < *least {
-                                let why = format!("site {site} is settled for {proven}, not {least}");
+                                let why =
+                                    format!("site {site} is settled for {proven}, not {least}");
                                 return Err(wrong(why));
                             }
                         }
@@ -160,7 +157,11 @@ impl<'a> Walk<'a> {
                 match frames.pop() {
                     None => {
                         let is_last = number + 1 == proof.steps.len();
-                        return if is_last { Ok(value) } else { Err(wrong("is the last, and more follow".into())) };
+                        return if is_last {
+                            Ok(value)
+                        } else {
+                            Err(wrong("is the last, and more follow".into()))
+                        };
                     }
                     Some(Frame::Branch { site, without: None }) => {
                         self.decided[site as usize] = Decision::Chosen;
@@ -187,7 +188,9 @@ impl<'a> Walk<'a> {
         for &site in sites {
             match self.decided.get_mut(site as usize) {
                 None => return Err(format!("there is no site {site}")),
-                Some(it) if *it != Decision::Open => return Err(format!("site {site} is decided already")),
+                Some(it) if *it != Decision::Open => {
+                    return Err(format!("site {site} is decided already"));
+                }
                 Some(it) => *it = decision,
             }
         }
@@ -279,42 +282,4 @@ impl<'a> Walk<'a> {
         }
         Ok(Prices { sum, reduced, grain })
     }
-}
-
-/// What multipliers prove.
-#[derive(Debug)]
-pub(crate) struct Prices {
-    /// In units of `2^-SCALE` of `grain`, before it is rounded.
-    pub sum: i128,
-    /// What is left of the weight of each site, in the same units.
-    pub reduced: BTreeMap<u32, i128>,
-    /// All weights are multiples of it.
-    pub grain: u64,
-}
-
-impl Prices {
-    fn least(&self) -> u64 {
-        self.rounded(self.sum)
-    }
-
-    /// What they prove of the choices in which an open site is not as is said.
-    fn least_without(&self, site: u32, decision: Decision) -> u64 {
-        let it = self.reduced.get(&site).copied().unwrap_or(0);
-        let other = match decision {
-            Decision::Absent => it.max(0),
-            Decision::Chosen | Decision::Open => (-it).max(0),
-        };
-        self.rounded(self.sum.saturating_add(other))
-    }
-
-    /// The least whole weight at or above it.
-    pub(crate) fn rounded(&self, sum: i128) -> u64 {
-        let unit = 1_i128 << SCALE;
-        let whole = sum.max(0) / unit + i128::from(sum.max(0) % unit != 0);
-        u64::try_from(whole).unwrap_or(u64::MAX).saturating_mul(self.grain)
-    }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use crate::file::{Multiplier, Proof, Row, Rule};
 use crate::noise::Noise;
-use crate::proof::{Decision, Prices};
+use crate::prices::{Decision, Prices};
 
 /// More states at a time are refused.
 pub const MOST_STATES: usize = 1 << 20;
@@ -305,7 +305,8 @@ fn order(
     }
     let mut seen: BTreeMap<u32, u32> = BTreeMap::new();
     for &v in &out {
-        if let Some(s) = free(noise, terms, v).filter(|_| swept[v as usize].hi > swept[v as usize].floor)
+        if let Some(s) =
+            free(noise, terms, v).filter(|_| swept[v as usize].hi > swept[v as usize].floor)
             && let Some(first) = seen.insert(s, v)
         {
             return Err(format!("a sweep over site {s}, which nodes {first} and {v} share"));
@@ -401,4 +402,3 @@ fn thin(states: &mut HashMap<State, Way>, n_live: usize) {
         states.remove(&state);
     }
 }
-

@@ -1,8 +1,8 @@
 //! A system as a whole: the answer is legal, costs what is said, and its parts prove the bound.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
+use crate::failure::{Failure, is_increasing};
 use crate::file::System;
 use crate::noise::Noise;
 use crate::proof::Walk;
@@ -20,26 +20,6 @@ pub struct Verified {
     /// No legal choice costs less.
     pub bound: u64,
 }
-
-/// The first claim that is not true.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// Where it stands, such as `part 3, row 7`; empty for the answer itself.
-    pub place: String,
-    /// What is the matter.
-    pub why: String,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.place {
-            "" => f.write_str(&self.why),
-            place => write!(f, "{place}: {}", self.why),
-        }
-    }
-}
-
-impl std::error::Error for Failure {}
 
 /// Verifies the answer and the proof of a system against its own question. Whether that is the question of some program is for the caller to verify.
 ///
@@ -89,9 +69,4 @@ pub fn verify(system: &System) -> Result<Verified, Failure> {
         return Err(wrong(format!("a bound of {} on an answer of {cost}", system.bound)));
     }
     Ok(Verified { cost, bound: system.bound })
-}
-
-/// Whether numbers rise.
-pub(crate) fn is_increasing(list: &[u32]) -> bool {
-    list.windows(2).all(|it| it[0] < it[1])
 }

@@ -64,7 +64,8 @@ fn read(args: &VerifyCertificate) -> Result<(String, Document, Settings), String
         .map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
     let settings = Settings::clone(&settings);
     let document = Document::with_model(&program, settings.model.noise().clone());
-    let document = fix::applied(&document, &settings, args.unsafe_fixes).document.unwrap_or(document);
+    let document =
+        fix::applied(&document, &settings, args.unsafe_fixes).document.unwrap_or(document);
     Ok((text, document, settings))
 }
 
@@ -96,10 +97,12 @@ fn judge(
     let mut named = FxHashSet::default();
     let mut op_of = |it: &Function| {
         let op = functions.get(it.index).copied();
-        op.filter(|&op| document.function_name(op) == it.name && named.insert(op)).ok_or_else(|| {
-            let why = "the program has no such function at this place, or it is named twice";
-            (Some(it.name.clone()), why.to_owned())
-        })
+        op.filter(|&op| document.function_name(op) == it.name && named.insert(op)).ok_or_else(
+            || {
+                let why = "the program has no such function at this place, or it is named twice";
+                (Some(it.name.clone()), why.to_owned())
+            },
+        )
     };
     let mut closed = FxHashSet::default();
     for left in &certificate.left {

@@ -19,7 +19,7 @@ pub struct Placement {
     pub lower_bound: u64,
     /// Whether the cost is known to be the least.
     pub proof: Proof,
-    /// What proves the bound, or as much of it as cores prove without a solver.
+    /// What proves the bound.
     pub certificate: Certificate,
     /// How it came about.
     #[serde(skip)]

@@ -9,8 +9,8 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use num_integer::gcd;
 use noisy_solver::{Column, LinearProgram, Optimum};
+use num_integer::gcd;
 use rustc_hash::FxHashMap;
 
 use crate::certificate::{Multiplier, Proof, Row, Step};
@@ -146,10 +146,8 @@ impl<'a, 'g> Window<'a, 'g> {
             self.terms.push(terms.into());
             self.rows.push(row);
         }
-        let scaled: Vec<Vec<(u32, f64)>> = self.rows[from..]
-            .iter()
-            .map(|row| row.scaled(|s| self.column[s as usize]))
-            .collect();
+        let scaled: Vec<Vec<(u32, f64)>> =
+            self.rows[from..].iter().map(|row| row.scaled(|s| self.column[s as usize])).collect();
         self.lp.add_rows(scaled.iter().map(|it| (1.0, &it[..]))).ok()
     }
 
@@ -178,7 +176,8 @@ impl<'a, 'g> Window<'a, 'g> {
             return Some(0);
         }
         // Fewer and fewer at a time are put back, as long as something stays over its limit.
-        let mut left: Vec<u32> = self.sites.iter().copied().filter(|&s| absent[s as usize]).collect();
+        let mut left: Vec<u32> =
+            self.sites.iter().copied().filter(|&s| absent[s as usize]).collect();
         let mut size = left.len().div_ceil(2).max(1);
         loop {
             let mut at = 0;
@@ -280,7 +279,11 @@ impl<'a, 'g> Window<'a, 'g> {
         let columns: Vec<u32> = (0..n as u32).collect();
         self.lp.set_bounds(&columns, &lower, &upper).ok()?;
         let weigh = |choice: &[bool]| -> u64 {
-            scaled.iter().zip(choice).filter(|it| *it.1).fold(0, |sum, it| sum.saturating_add(*it.0))
+            scaled
+                .iter()
+                .zip(choice)
+                .filter(|it| *it.1)
+                .fold(0, |sum, it| sum.saturating_add(*it.0))
         };
         let all = vec![true; n];
         let choice = known.unwrap_or(all);
@@ -299,7 +302,10 @@ impl<'a, 'g> Window<'a, 'g> {
             nodes: vec![root],
             open: vec![0],
             given_up: u64::MAX,
-            fixed: scaled.iter().map(|&it| if it == 0 { Fixed::Free } else { Fixed::Open }).collect(),
+            fixed: scaled
+                .iter()
+                .map(|&it| if it == 0 { Fixed::Free } else { Fixed::Open })
+                .collect(),
             weights: scaled,
         };
         let mut told = 0;
@@ -325,10 +331,7 @@ impl<'a, 'g> Window<'a, 'g> {
                 break;
             }
         }
-        Some(Answer {
-            proof: tree.proof(self, weights, grain),
-            choice: tree.choice,
-        })
+        Some(Answer { proof: tree.proof(self, weights, grain), choice: tree.choice })
     }
 
     /// Solves the relaxation where a node is, and closes or branches it; which of the new nodes to go on with.
@@ -405,7 +408,11 @@ impl<'a, 'g> Window<'a, 'g> {
                 upper.push(if wanted == Fixed::Absent { 0.0 } else { 1.0 });
             }
         }
-        if changed.is_empty() { Some(()) } else { self.lp.set_bounds(&changed, &lower, &upper).ok() }
+        if changed.is_empty() {
+            Some(())
+        } else {
+            self.lp.set_bounds(&changed, &lower, &upper).ok()
+        }
     }
 
     fn solve(&mut self, budget: &mut Budget) -> Option<Optimum> {
@@ -453,12 +460,7 @@ impl<'a, 'g> Window<'a, 'g> {
     }
 
     /// The column to branch at: that which raises the bound most in both directions, as far as is known.
-    fn pick(
-        &mut self,
-        tree: &Tree,
-        answer: &Optimum,
-        budget: &mut Budget,
-    ) -> Option<(u32, f64)> {
+    fn pick(&mut self, tree: &Tree, answer: &Optimum, budget: &mut Budget) -> Option<(u32, f64)> {
         /// Columns that are tried, and how often before what they gained is believed.
         const TRIED: usize = 8;
         const BELIEVED: u32 = 2;
@@ -509,7 +511,8 @@ impl<'a, 'g> Window<'a, 'g> {
     fn is_dead_without(&self, tree: &Tree, column: u32) -> bool {
         self.terms.iter().zip(&self.rows).any(|(terms, row)| {
             let open = terms.iter();
-            let open = open.filter(|it| it.0 != column && tree.fixed[it.0 as usize] != Fixed::Absent);
+            let open =
+                open.filter(|it| it.0 != column && tree.fixed[it.0 as usize] != Fixed::Absent);
             open.fold(0, |sum: u64, it| sum.saturating_add(it.1)) < row.least()
         })
     }
@@ -634,8 +637,11 @@ impl Tree {
 
     /// What is decided of each column at a node.
     fn decisions(&self, at: u32) -> Vec<Fixed> {
-        let mut out: Vec<Fixed> =
-            self.weights.iter().map(|&it| if it == 0 { Fixed::Free } else { Fixed::Open }).collect();
+        let mut out: Vec<Fixed> = self
+            .weights
+            .iter()
+            .map(|&it| if it == 0 { Fixed::Free } else { Fixed::Open })
+            .collect();
         let mut at = at;
         while at != NONE {
             let node = &self.nodes[at as usize];
@@ -651,7 +657,10 @@ impl Tree {
     /// The proof of [`Tree::lower`].
     fn proof(&self, window: &Window, weights: &[u64], grain: u64) -> Proof {
         let mut out = Proof {
-            sites: (window.sites.iter().zip(weights)).filter(|it| *it.1 > 0).map(|it| *it.0).collect(),
+            sites: (window.sites.iter().zip(weights))
+                .filter(|it| *it.1 > 0)
+                .map(|it| *it.0)
+                .collect(),
             bound: self.lower().saturating_mul(grain),
             ..Proof::default()
         };

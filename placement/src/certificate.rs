@@ -11,8 +11,8 @@
 
 use std::sync::Arc;
 
-use serde::ser::Serializer;
 use serde::Serialize;
+use serde::ser::Serializer;
 
 /// What proves a lower bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -144,8 +144,7 @@ impl<'g> Cores<'g> {
             low.into_iter().chain((level > reset || low.is_none()).then_some(high))
         };
         let risen = steps.iter().flat_map(risen).filter(move |it| it.level > lo);
-        std::iter::once(Step { level: lo, weight: 0.0 })
-            .chain(risen.filter(|it| it.weight < FULL))
+        std::iter::once(Step { level: lo, weight: 0.0 }).chain(risen.filter(|it| it.weight < FULL))
     }
 
     /// Finds the steps for a point, for some nodes in their order. Sites outside must have weight 1.

@@ -6,10 +6,9 @@
 //! 2. *Fixing.* A site whose reduced cost lifts the bound to the incumbent cannot differ in a better choice. Fix
 //!    all such, simplify what is left, and start over on its parts.
 //! 3. *Sweep.* A program that is narrow in some order is decided by dynamic programming ([`crate::frontier_dp`]).
-//! 4. *Branch and bound* over the cores found. Where its optimum violates further cores they are added and it is
-//!    solved again (implicit hitting set); where it violates none, it is optimal.
+//! 4. *Branch and bound* over cores ([`crate::branch`]), more of which are found on the way.
 //!
-//! Law kept: what is posted as a bound is one, whatever was interrupted.
+//! Law kept: what is posted as a bound has a proof, whatever was interrupted.
 //!
 //! Source of the idea: implicit hitting sets as in `MaxSAT` (Davies, Bacchus) with the cores of this problem.
 
@@ -83,7 +82,12 @@ fn offer(graph: &Graph, mut chosen: Vec<bool>, incumbent: &Incumbent) {
     }
 }
 
-fn by_cores<'g>(graph: &'g Graph, mut cores: Cores<'g>, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
+fn by_cores<'g>(
+    graph: &'g Graph,
+    mut cores: Cores<'g>,
+    incumbent: &Arc<Incumbent>,
+    budget: &mut Budget,
+) {
     let Some(mut relaxed) = relax(graph, &mut cores, incumbent, budget) else { return };
     if incumbent.is_proven() || budget.is_spent() {
         return;
@@ -147,7 +151,8 @@ impl Source for Pieces {
             let core = (Row::Core([s].into()), 1 << SCALE);
             Proof::by_rows(vec![s], std::iter::once(core), cost)
         });
-        let pieces = self.of.iter().map(|it| it.incumbent.proof().lifted(&it.sites, &it.nodes, it.grain));
+        let pieces =
+            self.of.iter().map(|it| it.incumbent.proof().lifted(&it.sites, &it.nodes, it.grain));
         let pieces: Vec<Proof> = forced.chain(pieces.filter(|it| it.bound > 0)).collect();
         let sum = pieces.iter().fold(self.base, |sum, it| sum.saturating_add(it.bound));
         Proof {

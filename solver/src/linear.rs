@@ -132,7 +132,12 @@ impl LinearProgram {
     /// # Errors
     ///
     /// [`Error::Failed`] when there is no such column, HiGHS refuses them, or the program was lost.
-    pub fn set_bounds(&mut self, columns: &[u32], lower: &[f64], upper: &[f64]) -> Result<(), Error> {
+    pub fn set_bounds(
+        &mut self,
+        columns: &[u32],
+        lower: &[f64],
+        upper: &[f64],
+    ) -> Result<(), Error> {
         let index = self.indices(columns, lower.len().min(upper.len()))?;
         let highs = self.pointer()?;
         // SAFETY: the arrays have one entry per index, and the indices are of columns.

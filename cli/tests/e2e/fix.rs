@@ -270,3 +270,54 @@ fn what_only_a_verifier_rejects_is_of_structure() {
         }
     }
 }
+
+#[test]
+fn a_certificate_is_verified_against_the_program_before() {
+    let folder =
+        Folder::with(&[("clean.mlir", CLEAN), ("after.mlir", TUTORIAL), ("before.mlir", TUTORIAL)]);
+    assert_eq!(folder.run(&["--fix", "--certificate", "proof.json", "after.mlir"]).code, 0);
+    let run = folder.run(&["verify-certificate", "proof.json", "before.mlir"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    expect![[r#"
+        {"bound":3,"cost":3,"function":"tutorial","verified":true}
+    "#]]
+    .assert_eq(&run.out);
+    let refused = |text: &str, program: &str, why: &str| {
+        folder.write("forged.json", text);
+        let run = folder.run(&["verify-certificate", "forged.json", program]);
+        assert_eq!(run.code, 1, "{run:?}");
+        assert!(run.out.contains(r#""verified":false"#) && run.out.contains(why), "{why}: {run:?}");
+    };
+    let proof = folder.read("proof.json");
+    // Of other programs: its functions have other names, or another question.
+    refused(&proof, "clean.mlir", "no such function");
+    refused(&proof, "after.mlir", "its question is not the one of the program");
+    refused(&proof[..proof.len() / 2], "before.mlir", "it cannot be read");
+    let forge = |from: &str, to: &str, why: &str| {
+        assert!(proof.contains(from), "{from}: {proof}");
+        refused(&proof.replacen(from, to, 1), "before.mlir", why);
+    };
+    forge(r#""version":1"#, r#""version":2"#, "no noisy-certificate of version 1");
+    forge(r#""objective":"executed""#, r#""objective":"count""#, "as the settings say");
+    forge(r#""limit":26"#, r#""limit":27"#, "its question is not the one of the program: node");
+    forge(r#""cost":1,"#, r#""cost":2,"#, "its question is not the one of the program: a site");
+    forge(r#""name":"tutorial""#, r#""name":"other""#, "no such function");
+    forge(r#""cost":3"#, r#""cost":2"#, "the answer costs 3, not 2");
+    forge(r#""chosen":[0,"#, r#""chosen":["#, "is not legal");
+    forge(r#""core":["#, r#""core":[7,"#, "");
+    forge(r#""multipliers":[[[0,4294967296]]]"#, r#""multipliers":[[[0,4294967]]]"#, "part 0");
+    // No system at all: then nothing is said of a function that goes over.
+    let mut nothing: serde_json::Value = serde_json::from_str(&proof).unwrap();
+    nothing["systems"] = serde_json::json!([]);
+    refused(&nothing.to_string(), "before.mlir", "nothing is said about it");
+    // Wrong usage.
+    for args in [
+        &["verify-certificate", "proof.json"][..],
+        &["verify-certificate", "missing.json", "before.mlir"],
+        &["verify-certificate", "proof.json", "missing.mlir"],
+        &["--certificate", "proof.json", "before.mlir"],
+        &["--diff", "--certificate", "proof.json", "before.mlir", "clean.mlir"],
+    ] {
+        assert_eq!(folder.run(args).code, 2, "{args:?}");
+    }
+}
