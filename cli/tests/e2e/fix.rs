@@ -305,7 +305,7 @@ fn a_certificate_is_verified_against_the_program_before() {
     forge(r#""cost":3"#, r#""cost":2"#, "the answer costs 3, not 2");
     forge(r#""chosen":[0,"#, r#""chosen":["#, "is not legal");
     forge(r#""core":["#, r#""core":[7,"#, "");
-    forge(r#""multipliers":[[[0,4294967296]]]"#, r#""multipliers":[[[0,4294967]]]"#, "part 0");
+    forge(r#""multipliers":[[[0,4294967296]]]"#, r#""multipliers":[[[0,0]]]"#, "part 0");
     // No system at all: then nothing is said of a function that goes over.
     let mut nothing: serde_json::Value = serde_json::from_str(&proof).unwrap();
     nothing["systems"] = serde_json::json!([]);
