@@ -15,10 +15,7 @@
 //! it is negative, and `y` for each further time that a core is hit. So much is known of a state; it is given up when that is enough. Of two states of which one has nowhere
 //! more noise and no more weight the other is given up, too.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
-
-use std::collections::BTreeMap;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use crate::file::{Multiplier, Proof, Row, Rule};
 use crate::noise::Noise;
@@ -89,17 +86,17 @@ pub(crate) fn sweep(noise: &Noise, terms: &Terms) -> Result<(), String> {
         .fold(0, |sum, it| sum.saturating_add(*it.1));
     let mut live: Vec<u32> = Vec::new();
     let start = Way { weight: at_once, excess: 0, hit: [0; MOST_FOLLOWED / 64] };
-    let mut states: HashMap<State, Way> = HashMap::from([(State::default(), start)]);
+    let mut states: BTreeMap<State, Way> = BTreeMap::from([(State::default(), start)]);
     let mut n_kept = 32;
     for (at, &v) in order.iter().enumerate() {
         let (node, it) = (&nodes[v as usize], swept[v as usize]);
         let keeps = last[v as usize] > at && it.hi > it.floor;
         let stays: Vec<bool> = live.iter().map(|&u| last[u as usize] > at).collect();
-        let place: HashMap<u32, usize> = live.iter().enumerate().map(|it| (*it.1, it.0)).collect();
+        let place: BTreeMap<u32, usize> = live.iter().enumerate().map(|it| (*it.1, it.0)).collect();
         let site = node.site.filter(|s| keeps && terms.weights.contains_key(s));
         let site = site.filter(|&s| terms.decided[s as usize] == Decision::Open);
         let reduced = site.map_or(0, |s| terms.prices.reduced[&s]);
-        let mut next: HashMap<State, Way> = HashMap::with_capacity(states.len());
+        let mut next: BTreeMap<State, Way> = BTreeMap::new();
         for (state, way) in &states {
             let leaves = |u: u32| match place.get(&u) {
                 Some(&place) => u64::from(state[place]),
@@ -371,7 +368,7 @@ impl Followed {
 }
 
 /// Gives up states that have nowhere less noise than another, and no less weight.
-fn thin(states: &mut HashMap<State, Way>, n_live: usize) {
+fn thin(states: &mut BTreeMap<State, Way>, n_live: usize) {
     let mut levels: Vec<Vec<u32>> = vec![Vec::new(); n_live];
     for state in states.keys() {
         for (list, &level) in levels.iter_mut().zip(state) {

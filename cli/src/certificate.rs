@@ -113,11 +113,11 @@ fn judge(
         let ops = system.functions.iter().map(&mut op_of).collect::<Result<Vec<_>, _>>()?;
         open.push(ops);
     }
-    for &function in document.excesses().keys() {
-        if !named.contains(&function) {
-            let why = "it goes over the budget, and nothing is said about it";
-            return Err((Some(document.function_name(function)), why.to_owned()));
-        }
+    let over = document.excesses();
+    let unsaid = functions.iter().find(|it| over.contains_key(it) && !named.contains(it));
+    if let Some(&function) = unsaid {
+        let why = "it goes over the budget, and nothing is said about it";
+        return Err((Some(document.function_name(function)), why.to_owned()));
     }
     let calls = Calls::new(document);
     for (system, open) in certificate.systems.iter().zip(&open) {

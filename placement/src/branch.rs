@@ -50,6 +50,9 @@ pub(crate) struct Effort {
     pub nodes: usize,
 }
 
+/// Is told the proof, which is made when it is asked for, its bound, and a better choice if there is one.
+pub(crate) type Report<'r> = dyn FnMut(&dyn Fn() -> Proof, u64, Option<&[bool]>) + 'r;
+
 /// What came of it.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -267,7 +270,7 @@ impl<'a, 'g> Window<'a, 'g> {
         weights: &[u64],
         known: Option<Vec<bool>>,
         effort: Effort,
-        report: &mut dyn FnMut(&dyn Fn() -> Proof, u64, Option<&[bool]>),
+        report: &mut Report,
         budget: &mut Budget,
     ) -> Option<Answer> {
         let grain = weights.iter().fold(0, |grain, &weight| gcd(grain, weight)).max(1);
@@ -311,10 +314,7 @@ impl<'a, 'g> Window<'a, 'g> {
         let mut told = 0;
         let mut next = None;
         while tree.nodes.len() < effort.nodes && !budget.is_spent() {
-            let at = match next.take().or_else(|| tree.next()) {
-                Some(at) => at,
-                None => break,
-            };
+            let Some(at) = next.take().or_else(|| tree.next()) else { break };
             let upper = tree.upper;
             next = match self.visit(&mut tree, at, budget) {
                 Visited::Went(next) => next,

@@ -286,7 +286,7 @@ const FORGERIES: [(&str, Forgery); 16] = [
     }),
     ("a sweep finds", |it| {
         forge_step(it, "sweep", &|step| {
-            step["least"] = (step["least"].as_u64().unwrap() + 1).into()
+            step["least"] = (step["least"].as_u64().unwrap() + 1).into();
         })
     }),
     ("decided already", |it| {
