@@ -117,12 +117,11 @@ pub(crate) fn run(args: &Check) -> io::Result<i32> {
             Input::Stdin => true,
         });
     }
-    let output = args.output_file.as_deref().or(args.write_baseline.as_deref());
-    if let Some(output) = output.and_then(walk::identity) {
     if args.certificate.is_some() && inputs.len() + unreadable.len() != 1 {
         return usage("--certificate is for one program".to_owned());
     }
-    if let Some(output) = args.output_file.as_deref().and_then(walk::identity) {
+    let output = args.output_file.as_deref().or(args.write_baseline.as_deref());
+    if let Some(output) = output.and_then(walk::identity) {
         let is_output = |it: &&Input| matches!(it, Input::File(path) if walk::identity(path).as_ref() == Some(&output));
         if let Some(Input::File(path)) = inputs.iter().find(is_output) {
             return usage(format!(
