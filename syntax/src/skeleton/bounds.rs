@@ -4,8 +4,8 @@ use super::parser::Parser;
 use super::{DIALECT, Shape};
 use crate::{OpKind, TokenKind, dialect};
 
-/// How far a label is looked for its colon, in tokens.
-const MAX_LABEL_TOKENS: usize = 4096;
+/// How far a label is looked for its colon, in tokens: some 13,000 arguments. A `^name(` that is being typed costs no more than that.
+const MAX_LABEL_TOKENS: usize = 1 << 16;
 
 impl Parser<'_, '_> {
     /// With no bracket open: whether another item starts at the current token.

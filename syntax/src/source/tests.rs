@@ -645,3 +645,16 @@ fn what_a_second_op_of_a_line_looks_up_is_looked_up_again() {
     edit(&mut source, 0, 0, "!t = i32\n");
     edit(&mut source, 0, "!t = i32\n".len(), "");
 }
+
+#[test]
+fn a_label_may_have_thousands_of_arguments() {
+    let list = |of: fn(usize) -> String| (0..5_000).map(of).collect::<Vec<_>>().join(", ");
+    let text = format!(
+        "func.func @f(%x: i32) {{\n  cf.br ^bb1({} : {})\n^bb1({}):\n  return\n}}\n",
+        list(|_| "%x".to_owned()),
+        list(|_| "i32".to_owned()),
+        list(|at| format!("%a{at}: i32")),
+    );
+    let source = Source::new(&text);
+    assert_eq!(source.problems(), []);
+}
