@@ -59,9 +59,12 @@ impl Known {
             return Err(named("a baseline has at most 256 MiB".to_owned()));
         }
         let read: Baseline = serde_json::from_slice(&bytes)
-            .map_err(|why| named(format!("this is no baseline: {why}")))?;
+            .map_err(|why| named(format!("not a baseline file: {why}")))?;
         if read.version != VERSION {
-            return Err(named(format!("version {} of baselines is not known", read.version)));
+            return Err(named(format!(
+                "baseline of version {}; this program reads version {VERSION}",
+                read.version
+            )));
         }
         Ok(Self(read.findings.into_iter().map(|it| it.fingerprint).collect()))
     }

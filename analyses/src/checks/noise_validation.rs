@@ -17,7 +17,7 @@
 //! }
 //! ```
 //!
-//! Take larger moduli, or more of them and switch before.
+//! Take larger moduli, or more of them and switch the modulus before.
 //!
 //! ```mlir
 //! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569, 1152921504606994433], P = [2147573761], plaintextModulus = 65537>, scheme.bgv} {
@@ -64,27 +64,27 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         if from.iter().any(|&it| excess(ir, &noise, it).is_some()) {
             continue;
         }
+        let (name, model) = (ir.value_text(value), noise.name());
         let message = if bits.is_finite() {
+            let over = bits - budget;
             format!(
-                "{bits:.2} bits of noise, and {budget:.2} are there at its level ({})",
-                noise.name()
+                "{name}: noise is {bits:.2} bits, {over:.2} over the {budget:.2} bits of its level ({model})"
             )
         } else {
-            format!(
-                "noise that grows without end, and {budget:.2} bits are there at its level ({})",
-                noise.name()
-            )
+            format!("{name}: noise grows without a bound; its level has {budget:.2} bits ({model})")
         };
         let mut found = CHECK.at(value_range(ir, value), message);
         if chosen.is_some() {
             found.severity = Severity::Error;
         }
         let operand = |it: Value| {
-            let message = format!("{} has {:.2} bits", ir.value_text(it), noise.bits(it)?);
+            let message = format!("{}: {:.2} bits", ir.value_text(it), noise.bits(it)?);
             Some(Related { range: value_range(ir, it), message })
         };
         found.related = from.into_iter().filter_map(operand).collect();
-        found.help = Some("take larger moduli, or more of them and switch before".into());
+        found.help = Some(
+            "Take larger moduli, or more of them and switch the modulus before this op".into(),
+        );
         out.push(found);
     }
 }

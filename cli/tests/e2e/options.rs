@@ -542,9 +542,9 @@ fn a_baseline_keeps_old_findings_quiet() {
     folder.write("c.mlir", TUTORIAL);
     assert_eq!(checked().1.lines().count(), 2);
     for (text, said) in [
-        ("[]", "this is no baseline"),
-        ("{\"version\": 2, \"findings\": []}", "version 2 of baselines is not known"),
-        ("", "this is no baseline"),
+        ("[]", "not a baseline file"),
+        ("{\"version\": 2, \"findings\": []}", "baseline of version 2; this program reads version 1"),
+        ("", "not a baseline file"),
     ] {
         folder.write("wrong.json", text);
         let run = folder.run(&["--baseline", "wrong.json"]);
