@@ -543,7 +543,10 @@ fn a_baseline_keeps_old_findings_quiet() {
     assert_eq!(checked().1.lines().count(), 2);
     for (text, said) in [
         ("[]", "not a baseline file"),
-        ("{\"version\": 2, \"findings\": []}", "baseline of version 2; this program reads version 1"),
+        (
+            "{\"version\": 2, \"findings\": []}",
+            "baseline of version 2; this program reads version 1",
+        ),
         ("", "not a baseline file"),
     ] {
         folder.write("wrong.json", text);
