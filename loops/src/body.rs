@@ -593,26 +593,13 @@ fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     else {
         return None;
     };
-    let int = |it: &noisy_syntax::Attr| match ir.interner.attr_data(*it) {
-        AttrData::Int { value, .. } => Some(*value),
-        _ => None,
-    };
-    list.iter().map(int).collect()
+    list.iter().map(|&it| ir.interner.int_value(it)).collect()
 }
 
 /// How many results of a map belong to each loop of `affine.parallel`: `dense<[1, 2]>`, or `dense<1>` for all.
 fn groups(ir: &Ir, op: Op, name: &str, n: usize) -> Option<Vec<usize>> {
-    let AttrData::Elements(text, _) = ir.interner.attr_data(ir.attr(op, name)?) else {
-        return None;
-    };
-    let inside = ir.interner.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
-    match inside.strip_prefix('[') {
-        Some(list) => {
-            let list = list.strip_suffix(']')?.split(',').map(|it| it.trim().parse().ok());
-            list.collect::<Option<Vec<usize>>>().filter(|it| it.len() == n)
-        }
-        None => Some(vec![inside.trim().parse().ok()?; n]),
-    }
+    let all = ir.interner.element_ints(ir.attr(op, name)?, n)?;
+    all.into_iter().map(|it| usize::try_from(it).ok()).collect()
 }
 
 /// When the body of a loop runs. With one lower bound or a step of one, that is one conjunction; else one for each lower bound that may be the

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use crate::certificate::{Multiplier, Proof, Row, Step};
 use crate::cores::{Core, Cores};
-use crate::fixed_point::SCALE;
+use crate::fixed_point::{SCALE, from_multiplier};
 use crate::graph::{Graph, NONE};
 use crate::instance::Bits;
 use crate::levels::{beyond_all_limits, least_solution};
@@ -36,8 +36,8 @@ pub(crate) struct Window<'a, 'g> {
     x: Vec<f32>,
     lp: LinearProgram,
     pub rows: Vec<Row>,
-    /// The terms of the rows, by column.
-    terms: Vec<Box<[(u32, u64)]>>,
+    /// The columns of each row.
+    columns: Vec<Box<[u32]>>,
     known: HashSet<Core>,
     /// What a column gains in each direction: sum and count.
     gains: Vec<[(f64, u32); 2]>,
@@ -130,7 +130,7 @@ impl<'a, 'g> Window<'a, 'g> {
             column,
             x,
             rows: Vec::new(),
-            terms: Vec::new(),
+            columns: Vec::new(),
             known: HashSet::new(),
         })
     }
@@ -139,19 +139,16 @@ impl<'a, 'g> Window<'a, 'g> {
     pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = Row>) -> Option<()> {
         let from = self.rows.len();
         for row in rows {
-            if let Row::Core(core) = &row
-                && !self.known.insert(core.clone())
-            {
-                continue;
+            if self.known.insert(row.core.clone()) {
+                self.columns.push(row.core.iter().map(|&s| self.column[s as usize]).collect());
+                self.rows.push(row);
             }
-            let mut terms = Vec::new();
-            row.for_each(|s, weight| terms.push((self.column[s as usize], weight)));
-            self.terms.push(terms.into());
-            self.rows.push(row);
         }
-        let scaled: Vec<Vec<(u32, f64)>> =
-            self.rows[from..].iter().map(|row| row.scaled(|s| self.column[s as usize])).collect();
-        self.lp.add_rows(scaled.iter().map(|it| (1.0, &it[..]))).ok()
+        let terms: Vec<Vec<(u32, f64)>> = self.columns[from..]
+            .iter()
+            .map(|columns| columns.iter().map(|&at| (at, 1.0)).collect())
+            .collect();
+        self.lp.add_rows(terms.iter().map(|it| (1.0, &it[..]))).ok()
     }
 
     /// Cores that a choice of the columns violates, added; how many.
@@ -164,7 +161,7 @@ impl<'a, 'g> Window<'a, 'g> {
         }
         self.known = known;
         let n = found.len();
-        self.add(found.into_iter().map(Row::Core))?;
+        self.add(found.into_iter().map(|core| Row { core }))?;
         Some(n)
     }
 
@@ -200,7 +197,7 @@ impl<'a, 'g> Window<'a, 'g> {
             }
             size = size.div_ceil(2);
         }
-        self.add([Row::Core(left.into())])?;
+        self.add([Row { core: left.into() }])?;
         Some(1)
     }
 
@@ -218,38 +215,32 @@ impl<'a, 'g> Window<'a, 'g> {
             weights[b].cmp(&weights[a]).then(values[a].total_cmp(&values[b])).then(a.cmp(&b))
         });
         loop {
-            // How much each row has more than it needs.
-            let mut over: Vec<i128> = Vec::with_capacity(self.rows.len());
-            let mut rows_of: Vec<Vec<(u32, u64)>> = vec![Vec::new(); chosen.len()];
-            for (row, terms) in self.terms.iter().enumerate() {
-                let mut sum = -i128::from(self.rows[row].least());
-                for &(at, weight) in terms {
-                    rows_of[at as usize].push((row as u32, weight));
-                    sum += if chosen[at as usize] { i128::from(weight) } else { 0 };
-                }
-                over.push(sum);
+            // How many columns of each row are chosen.
+            let mut n_chosen: Vec<u32> = Vec::with_capacity(self.rows.len());
+            let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); chosen.len()];
+            for (row, columns) in self.columns.iter().enumerate() {
+                columns.iter().for_each(|&at| rows_of[at as usize].push(row as u32));
+                n_chosen.push(columns.iter().filter(|&&at| chosen[at as usize]).count() as u32);
             }
             for row in 0..self.rows.len() {
-                while over[row] < 0 {
-                    let open = self.terms[row].iter().filter(|it| !chosen[it.0 as usize]);
-                    let &(at, _) = open.max_by(|a, b| {
-                        let (a, b) = (a.0 as usize, b.0 as usize);
-                        let worth = |at: usize| (values[at] + 0.05) / (weights[at] as f64 + 0.01);
-                        worth(a).total_cmp(&worth(b))
-                    })?;
+                if n_chosen[row] == 0 {
+                    let worth = |at: u32| {
+                        let at = at as usize;
+                        (values[at] + 0.05) / (weights[at] as f64 + 0.01)
+                    };
+                    let columns = self.columns[row].iter();
+                    let &at = columns.max_by(|a, b| worth(**a).total_cmp(&worth(**b)))?;
                     chosen[at as usize] = true;
-                    for &(row, weight) in &rows_of[at as usize] {
-                        over[row as usize] += i128::from(weight);
-                    }
+                    rows_of[at as usize].iter().for_each(|&row| n_chosen[row as usize] += 1);
                 }
             }
             for &at in &by_weight {
                 let list = &rows_of[at];
-                let is_useless = list.iter().all(|it| over[it.0 as usize] >= i128::from(it.1));
+                let is_useless = list.iter().all(|&row| n_chosen[row as usize] > 1);
                 if chosen[at] && weights[at] > 0 && is_useless {
                     chosen[at] = false;
-                    for &(row, weight) in list {
-                        over[row as usize] -= i128::from(weight);
+                    for &row in list {
+                        n_chosen[row as usize] -= 1;
                     }
                 }
             }
@@ -423,13 +414,10 @@ impl<'a, 'g> Window<'a, 'g> {
         Some(answer)
     }
 
-    /// Multipliers that prove that nothing is legal here, if a row cannot hold any more.
+    /// Multipliers that prove that nothing is legal here, if all columns of some row are absent.
     fn dead_row(&self, tree: &Tree) -> Option<List> {
-        let row = self.terms.iter().zip(&self.rows).position(|(terms, row)| {
-            let open = terms.iter().filter(|it| tree.fixed[it.0 as usize] != Fixed::Absent);
-            let most = open.fold(0, |sum: u64, it| sum.saturating_add(it.1));
-            most < row.least()
-        })?;
+        let is_out = |at: &u32| tree.fixed[*at as usize] == Fixed::Absent;
+        let row = self.columns.iter().position(|it| it.iter().all(is_out))?;
         Some(Rc::new(vec![(row as u32, (i128::from(tree.upper) + 1) << SCALE)]))
     }
 
@@ -440,12 +428,10 @@ impl<'a, 'g> Window<'a, 'g> {
         let mut list = Vec::new();
         let mut bound = 0;
         for (row, &y) in answer.multipliers.iter().enumerate() {
-            let y = self.rows[row].multiplier(y);
+            let y = from_multiplier(y);
             if y > 0 {
-                bound += y * i128::from(self.rows[row].least());
-                for &(at, weight) in &self.terms[row] {
-                    reduced[at as usize] -= y * i128::from(weight);
-                }
+                bound += y;
+                self.columns[row].iter().for_each(|&at| reduced[at as usize] -= y);
                 list.push((row as u32, y));
             }
         }
@@ -507,14 +493,10 @@ impl<'a, 'g> Window<'a, 'g> {
         Some((best, answer.values[best as usize]))
     }
 
-    /// Whether a row can hold no more without a column.
+    /// Whether all columns of some row are absent without a column.
     fn is_dead_without(&self, tree: &Tree, column: u32) -> bool {
-        self.terms.iter().zip(&self.rows).any(|(terms, row)| {
-            let open = terms.iter();
-            let open =
-                open.filter(|it| it.0 != column && tree.fixed[it.0 as usize] != Fixed::Absent);
-            open.fold(0, |sum: u64, it| sum.saturating_add(it.1)) < row.least()
-        })
+        let is_out = |at: u32| at == column || tree.fixed[at as usize] == Fixed::Absent;
+        self.columns.iter().any(|columns| columns.iter().all(|&at| is_out(at)))
     }
 
     fn score(&self, column: usize, x: f64) -> f64 {

@@ -10,9 +10,9 @@
 //! a reset above lo:           e(v) >= reset d
 //! ```
 //!
-//! with `M` the most that `e(v)` may be above `lo(v)`, the smallest constant that switches a row off. This is the
-//! exact model for graphs without cores (mixed resets, huge budgets, loops where cores hide). The one thing rows
-//! cannot say is noise that grows without end where no limit forbids it; such a graph gets no proof from them.
+//! with `M` the most that `e(v)` may be above `lo(v)`, the smallest constant that switches a row off. The model finds choices where cores do not
+//! (mixed resets, huge budgets, loops where cores hide) and says when nothing is legal; no bound is taken from it. The one thing rows cannot say is
+//! noise that grows without end where no limit forbids it.
 
 use crate::graph::{Graph, NONE};
 use crate::instance::{Bits, Rule};

@@ -9,8 +9,9 @@
 //! ```text
 //! Instance -> simplify   forced and idle sites, independent parts                  [simplify]
 //!          -> greedy     a legal answer per part, without useless sites             [greedy]
-//!          -> search     annealing, a million moves a second                        [anneal, state]
-//!             concurrent bounds and proofs from conflict cores, branch and bound    [prove, cores, compact]
+//!          -> search     annealing, a million moves a second                        [search, anneal, state]
+//!             concurrent a relaxation over conflict cores, which proves bounds,      [prove, relax, cores]
+//!                        a sweep over narrow programs, branch and bound            [frontier_dp, branch]
 //!          -> verify     by an evaluator that knows none of the above               [evaluate]
 //! ```
 //!
@@ -65,7 +66,7 @@ struct Readme;
 
 pub use self::answer::{Infeasible, Placement, Proof, Stats, Why};
 pub use self::cache::Cache;
-pub use self::certificate::{Certificate, Cut, Multiplier, Proof as BoundProof, Row, Step};
+pub use self::certificate::{Certificate, Multiplier, Proof as BoundProof, Row, Step};
 pub use self::instance::{Bits, Instance, Node, NodeData, Rule, Site, SiteData};
 pub use self::limits::{Limits, Phase, Progress, Steps};
 pub use self::solve::{place, place_with};

@@ -48,7 +48,7 @@ pub struct Steps {
     pub anneal: bool,
     /// Compute bounds and proofs at all.
     pub prove: bool,
-    /// Bounds from conflict cores; off: from the compact model.
+    /// Bounds from conflict cores; off: no bounds, but the choice that the compact model finds.
     pub cores: bool,
     /// Solve the relaxation of a large part in clusters first.
     pub partition: bool,

@@ -41,7 +41,7 @@ pub(crate) fn prove(graph: &Graph, incumbent: &Arc<Incumbent>, budget: &mut Budg
     }
 }
 
-/// The compact model, solved once.
+/// A choice from the compact model, solved once. It proves no bound.
 fn by_rows(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) {
     if !budget.steps.branch {
         return;
@@ -112,7 +112,7 @@ fn by_cores<'g>(
             return;
         }
     }
-    // In a loop a core can hide; then the rows decide.
+    // In a loop a core can hide. The compact model may still find a better choice.
     if graph.cyclic && !incumbent.is_proven() && !budget.is_spent() {
         by_rows(graph, incumbent, budget);
     }
@@ -148,7 +148,7 @@ impl Source for Pieces {
         let (absent, chosen) = (self.absent.clone(), self.chosen.clone());
         let settle = Step::Settle { multipliers: 0, least: self.upper, absent, chosen };
         let forced = self.forced.iter().map(|&(s, cost)| {
-            let core = (Row::Core([s].into()), 1 << SCALE);
+            let core = (Row { core: [s].into() }, 1 << SCALE);
             Proof::by_rows(vec![s], std::iter::once(core), cost)
         });
         let pieces =
@@ -197,7 +197,7 @@ fn fix(graph: &Graph, relaxed: &Program, incumbent: &Arc<Incumbent>, budget: &mu
     };
     let Ok(simple) = simplify(graph, fixed.clone(), true, true) else {
         // Nothing better is legal: without the settled sites something is over its limit, whatever else is chosen.
-        let nothing = (Row::Core([].into()), (i128::from(upper)) << SCALE);
+        let nothing = (Row { core: [].into() }, (i128::from(upper)) << SCALE);
         let mut proof = source.proof();
         let piece = Proof::by_rows(Vec::new(), std::iter::once(nothing), upper);
         proof.steps[1] = Step::Split(vec![piece]);
@@ -250,7 +250,7 @@ fn fix(graph: &Graph, relaxed: &Program, incumbent: &Arc<Incumbent>, budget: &mu
 
 /// Most states of the frontier at a time.
 const MOST_STATES: usize = 1 << 19;
-/// A frontier of so many bits is outcome before anything else.
+/// A frontier of at most so many bits is swept to the end before branch and bound starts.
 const NARROW: u32 = 48;
 
 /// Phase 3. Says whether it decided the matter.

@@ -269,10 +269,25 @@ impl Interner {
     }
 
     /// The value of an integer attribute.
-    pub(crate) fn int_value(&self, attr: Attr) -> Option<i128> {
+    pub fn int_value(&self, attr: Attr) -> Option<i128> {
         match self.attr_data(attr) {
             AttrData::Int { value, .. } => Some(*value),
             _ => None,
+        }
+    }
+
+    /// The integers of an elements attribute of `n` elements: `dense<[1, 2]>`, `dense<1>` for `n` times the same, or `dense<>`. None if it has another number of
+    /// them, or what is no `i64` in digits.
+    pub fn element_ints(&self, attr: Attr, n: usize) -> Option<Vec<i64>> {
+        let AttrData::Elements(text, _) = self.attr_data(attr) else { return None };
+        let inside = self.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
+        match inside.strip_prefix('[') {
+            Some(list) => {
+                let list = list.strip_suffix(']')?.split(',').map(|it| it.trim().parse().ok());
+                list.collect::<Option<Vec<i64>>>().filter(|it| it.len() == n)
+            }
+            None if inside.is_empty() => (n == 0).then(Vec::new),
+            None => Some(vec![inside.trim().parse().ok()?; n]),
         }
     }
 

@@ -13,6 +13,7 @@ use rustc_hash::FxHashSet;
 
 use super::extract::{Objective, UNIT, Weights};
 use super::layout::{self, value_names};
+use super::verify::{count_ops, reread};
 use super::{
     FixError, FunctionOutcome, Group, Mended, Options, Outcome, Price, Standing, Verdict, Watch,
 };
@@ -273,21 +274,12 @@ fn verify(
     placed: Placed,
 ) -> Result<(), FixError> {
     let unverified = |how: String| Err(FixError::Unverified(how));
-    let text = TextEdit::apply_all(edits, &program.source().text().to_string());
-    let after = Program::with_model(&text, program.model().clone());
-    let (n_before, n_after) = (program.source().problems().len(), after.source().problems().len());
-    if n_before != n_after {
-        return unverified(format!("{n_before} other problems became {n_after}"));
-    }
-    let promised: usize = answers.iter().map(|it| it.spots.len()).sum();
-    let n_promised = super::verify::count_ops(program.ir(), placed.op()) + promised;
-    let n_found = super::verify::count_ops(after.ir(), placed.op());
-    if n_promised != n_found {
-        return unverified(format!("{n_promised} ops were promised, {n_found} found"));
-    }
+    let inserted: usize = answers.iter().map(|it| it.spots.len()).sum();
+    let n_promised = count_ops(program, placed.op()) + inserted;
+    let after = reread(program, edits, placed.op(), n_promised)?;
     let (old, new) = (program.ir().functions(), after.ir().functions());
-    let Some(heir) = after.heir().filter(|_| old.len() == new.len()) else {
-        return unverified("functions came or went".to_owned());
+    let Some(heir) = after.heir() else {
+        return unverified("the edited text is no program of HEIR's".to_owned());
     };
     for (old, &new) in old.iter().zip(&new) {
         if !answers.iter().any(|it| it.function == *old) {

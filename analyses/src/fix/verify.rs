@@ -1,7 +1,5 @@
 //! The analysis disposes: an edited copy of the text is read and analyzed, calls and all.
 
-use noisy_syntax::Ir;
-
 use super::FixError;
 use super::group::Answer;
 use crate::diagnostic::TextEdit;
@@ -14,24 +12,12 @@ pub(super) fn verify(
     edits: &[TextEdit],
 ) -> Result<(), FixError> {
     let unverified = |how: String| Err(FixError::Unverified(how));
-    let text = TextEdit::apply_all(edits, &program.source().text().to_string());
-    let after = Program::with_model(&text, program.model().clone());
-    let (n_before, n_after) = (program.source().problems().len(), after.source().problems().len());
-    if n_before != n_after {
-        return unverified(format!("{n_after} other problems instead of {n_before}"));
-    }
-    let count = |program: &Program| count_ops(program.ir(), &program.model().reset_op);
     let sum = |of: fn(&Answer) -> usize| answers.iter().map(|it| of(it)).sum::<usize>();
-    let n_promised = count(program) + sum(Answer::inserted) - sum(Answer::removed);
-    let n_found = count(&after);
-    if n_promised != n_found {
-        return unverified(format!("{n_found} ops instead of {n_promised}"));
-    }
+    let op = &program.model().reset_op;
+    let n_promised = count_ops(program, op) + sum(Answer::inserted) - sum(Answer::removed);
+    let after = reread(program, edits, op, n_promised)?;
     // Functions keep their order.
     let (old, new) = (program.ir().functions(), after.ir().functions());
-    if old.len() != new.len() {
-        return unverified("the functions of the file differ".to_owned());
-    }
     let (before, after_all) = (program.excesses(), after.excesses());
     for (old, new) in old.iter().zip(&new) {
         let n_before = before.get(old).copied().unwrap_or_default();
@@ -47,8 +33,33 @@ pub(super) fn verify(
     Ok(())
 }
 
+/// Reads the edited text. It has as many problems and functions as before, and as many ops of a name as were promised.
+pub(super) fn reread(
+    program: &Program,
+    edits: &[TextEdit],
+    op: &str,
+    n_promised: usize,
+) -> Result<Program, FixError> {
+    let unverified = |how: String| Err(FixError::Unverified(how));
+    let text = TextEdit::apply_all(edits, &program.source().text().to_string());
+    let after = Program::with_model(&text, program.model().clone());
+    let (n_before, n_after) = (program.source().problems().len(), after.source().problems().len());
+    if n_before != n_after {
+        return unverified(format!("{n_after} other problems instead of {n_before}"));
+    }
+    let n_found = count_ops(&after, op);
+    if n_promised != n_found {
+        return unverified(format!("{n_found} ops of {op} instead of {n_promised}"));
+    }
+    if program.ir().functions().len() != after.ir().functions().len() {
+        return unverified("the functions of the file differ".to_owned());
+    }
+    Ok(after)
+}
+
 /// How many ops of a name a program has.
-pub(super) fn count_ops(ir: &Ir, name: &str) -> usize {
+pub(super) fn count_ops(program: &Program, name: &str) -> usize {
+    let ir = program.ir();
     let mut n = 0;
     ir.walk(ir.root(), &mut |op| n += usize::from(ir.op_name(op) == name));
     n

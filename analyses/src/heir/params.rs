@@ -143,17 +143,21 @@ impl SchemeParams {
 
 /// `key = value` pairs, separated by commas outside of brackets.
 fn entries(body: &str) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = top_level(body).filter_map(|entry| entry.split_once('='));
+    pairs.map(|(key, value)| (key.trim(), value.trim()))
+}
+
+/// The parts of a list between commas that stand in no bracket.
+pub(super) fn top_level(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
-    body.split(move |c: char| {
+    text.split(move |c: char| {
         match c {
-            '[' | '<' | '(' | '{' => depth += 1,
-            ']' | '>' | ')' | '}' => depth -= 1,
+            '<' | '(' | '[' | '{' => depth += 1,
+            '>' | ')' | ']' | '}' => depth -= 1,
             _ => {}
         }
         c == ',' && depth == 0
     })
-    .filter_map(|entry| entry.split_once('='))
-    .map(|(key, value)| (key.trim(), value.trim()))
 }
 
 /// An integer, with a type behind it or not.

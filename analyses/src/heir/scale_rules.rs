@@ -193,20 +193,7 @@ fn result_scale(source: &Source, op: Op, index: usize) -> Option<i64> {
     let &(own, _) = data.regions.last()?;
     let tail = source.span_text(op, Span::new(own, data.own_len));
     let results = tail.split_once("->")?.1;
-    let text = top_level(results.trim().trim_start_matches('(')).nth(index)?;
+    let text = super::params::top_level(results.trim().trim_start_matches('(')).nth(index)?;
     let at = text.find("#mgmt.mgmt<")?;
     base::in_text(&text[at..], "scale").map(i64::from)
-}
-
-/// The parts of a list between commas that stand in no bracket.
-fn top_level(text: &str) -> impl Iterator<Item = &str> {
-    let mut depth = 0_i32;
-    text.split(move |c: char| {
-        match c {
-            '<' | '(' | '[' | '{' => depth += 1,
-            '>' | ')' | ']' | '}' => depth -= 1,
-            _ => {}
-        }
-        c == ',' && depth == 0
-    })
 }

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 
 use noisy_analyses::Severity;
 
-use super::findings;
+use super::{escaped, findings};
 use crate::check::Checked;
-use crate::shown::shown;
 
 pub(super) fn file(checked: &Checked) -> String {
     let mut out = String::new();
@@ -28,9 +27,9 @@ pub(super) fn file(checked: &Checked) -> String {
 }
 
 fn data(text: &str) -> String {
-    shown(text).replace('%', "%AZP25").replace('\r', "%0D").replace('\n', "%0A")
+    escaped(text, "%AZP25", "")
 }
 
 fn property(text: &str) -> String {
-    data(text).replace(';', "%3B").replace(']', "%5D")
+    escaped(text, "%AZP25", ";]")
 }

@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use noisy_analyses::Severity;
 
-use super::findings;
+use super::{escaped, findings};
 use crate::check::Checked;
-use crate::shown::shown;
 
 pub(super) fn file(checked: &Checked) -> String {
     let mut out = String::new();
@@ -44,9 +43,9 @@ pub(super) fn file(checked: &Checked) -> String {
 }
 
 fn data(text: &str) -> String {
-    shown(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    escaped(text, "%25", "")
 }
 
 fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
+    escaped(text, "%25", ":,")
 }

@@ -157,6 +157,20 @@ fn findings(checked: &Checked) -> Vec<Finding<'_>> {
     failure.chain(diagnostics).collect()
 }
 
+/// A text in a command of a CI service: `%` as the service wants it, ends of lines and some other ASCII characters as `%` and their code.
+fn escaped(text: &str, percent: &str, others: &str) -> String {
+    let mut out = String::new();
+    for c in shown(text).chars() {
+        match c {
+            '%' => out.push_str(percent),
+            '\r' | '\n' => out.push_str(&format!("%{:02X}", c as u32)),
+            _ if others.contains(c) => out.push_str(&format!("%{:02X}", c as u32)),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
 /// Text in XML, in an attribute or not.
 pub(crate) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

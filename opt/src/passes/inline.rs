@@ -14,7 +14,7 @@ use super::symbols::{Visibility, symbol, visibility};
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::patterns;
 use crate::rewrite::greedy::{Config, Patterns};
-use crate::rewrite::{Rewriter, operands, preorder};
+use crate::rewrite::{Rewriter, nested, operands, preorder};
 
 /// More ops than this are not copied in one run.
 const MOST_OPS: usize = 10_000_000;
@@ -42,12 +42,8 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
 }];
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
-    let mut functions = Vec::new();
-    for &(_, region) in &cx.ir.op(op).regions {
-        functions.extend(
-            preorder(cx.ir, region).into_iter().filter(|&it| cx.ir.op(it).kind == OpKind::FuncFunc),
-        );
-    }
+    let mut functions = nested(cx.ir, op);
+    functions.retain(|&it| cx.ir.op(it).kind == OpKind::FuncFunc);
     let (order, circular) = bottom_up(cx.ir, &functions);
     let pipeline = options.text("default-pipeline").to_owned();
     let patterns = Patterns::new(patterns::all());
@@ -100,14 +96,6 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     }
     cx.count("num-inlined - Number of calls inlined", n);
     Ok(())
-}
-
-fn nested(ir: &Ir, op: Op) -> Vec<Op> {
-    let mut out = Vec::new();
-    for &(_, region) in &ir.op(op).regions {
-        out.extend(preorder(ir, region));
-    }
-    out
 }
 
 /// The functions that a function calls.

@@ -10,7 +10,7 @@ use super::canonicalize::rewrite;
 use super::{Context, Failure, Options, PassInfo};
 use crate::effects;
 use crate::rewrite::greedy::{Config, Patterns};
-use crate::rewrite::{Rewriter, constants, operands, preorder};
+use crate::rewrite::{Rewriter, constants, nested, operands};
 
 pub(super) const PASSES: &[PassInfo] = &[
     PassInfo {
@@ -33,10 +33,7 @@ pub(super) const PASSES: &[PassInfo] = &[
 
 /// The blocks and ops in the regions of an op, in order.
 fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
-    let mut ops = Vec::new();
-    for &(_, region) in &ir.op(op).regions {
-        ops.extend(preorder(ir, region));
-    }
+    let ops = nested(ir, op);
     let mut regions: Vec<Region> = ir.op(op).regions.iter().map(|it| it.1).collect();
     for &it in &ops {
         regions.extend(ir.op(it).regions.iter().map(|it| it.1));

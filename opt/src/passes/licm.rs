@@ -8,7 +8,7 @@ use noisy_syntax::{Ir, Op, OpKind, Traits};
 
 use super::{Context, Failure, Options, PassInfo};
 use crate::effects;
-use crate::rewrite::{operands, preorder};
+use crate::rewrite::{nested, operands};
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "loop-invariant-code-motion",
@@ -20,10 +20,8 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
 }];
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let mut loops = Vec::new();
-    for &(_, region) in &cx.ir.op(op).regions {
-        loops.extend(preorder(cx.ir, region).into_iter().filter(|&it| is_loop(cx.ir, it)));
-    }
+    let mut loops = nested(cx.ir, op);
+    loops.retain(|&it| is_loop(cx.ir, it));
     let mut n = 0;
     // Inner loops first, so that what leaves them may leave the next one too.
     for it in loops.into_iter().rev() {

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use noisy_syntax::{Op, print};
 
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
-use crate::rewrite::preorder;
+use crate::rewrite::nested;
 
 pub(super) const PASSES: &[PassInfo] = &[
     PassInfo {
@@ -48,10 +48,8 @@ fn op_stats(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failu
         *counts.entry(cx.ir.op_name(op).to_owned()).or_default() += 1;
     };
     count(op, cx);
-    for &(_, region) in &cx.ir.op(op).regions {
-        for op in preorder(cx.ir, region) {
-            count(op, cx);
-        }
+    for op in nested(cx.ir, op) {
+        count(op, cx);
     }
     let mut out = String::new();
     if options.is_on("json") {

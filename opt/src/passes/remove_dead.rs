@@ -12,7 +12,7 @@ use super::symbols::{Visibility, visibility};
 use super::{Context, Failure, Options, PassInfo};
 use crate::patterns;
 use crate::rewrite::greedy::{Config, Patterns};
-use crate::rewrite::{Rewriter, operands, preorder};
+use crate::rewrite::{Rewriter, nested, operands};
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "remove-dead-values",
@@ -28,14 +28,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let mut n = 0;
     loop {
         rewrite(cx, op, &kept, Config { folds: false, ..Config::default() }, false)?;
-        let mut functions = Vec::new();
-        for &(_, region) in &cx.ir.op(op).regions {
-            functions.extend(
-                preorder(cx.ir, region)
-                    .into_iter()
-                    .filter(|&it| cx.ir.op(it).kind == OpKind::FuncFunc),
-            );
-        }
+        let mut functions = nested(cx.ir, op);
+        functions.retain(|&it| cx.ir.op(it).kind == OpKind::FuncFunc);
         let mut n_gone = 0;
         for function in functions {
             n_gone += shrink(cx.ir, function);

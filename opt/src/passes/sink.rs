@@ -8,7 +8,7 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits};
 
 use super::{Context, Failure, Options, PassInfo};
 use crate::effects;
-use crate::rewrite::{definer, operands, preorder};
+use crate::rewrite::{definer, nested, operands, preorder};
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "control-flow-sink",
@@ -20,14 +20,12 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
 }];
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let mut choices = Vec::new();
-    for &(_, region) in &cx.ir.op(op).regions {
-        choices.extend(preorder(cx.ir, region).into_iter().filter(|&it| match cx.ir.op(it).kind {
-            OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf => true,
-            OpKind::Unknown => effects::foreign::is_choice(cx.ir.op_name(it)),
-            _ => false,
-        }));
-    }
+    let mut choices = nested(cx.ir, op);
+    choices.retain(|&it| match cx.ir.op(it).kind {
+        OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::AffineIf => true,
+        OpKind::Unknown => effects::foreign::is_choice(cx.ir.op_name(it)),
+        _ => false,
+    });
     let mut n = 0;
     for it in choices {
         let regions: Vec<Region> = cx.ir.op(it).regions.iter().map(|it| it.1).collect();

@@ -4,7 +4,7 @@ use noisy_syntax::{AttrData, Ir, Name, Op, Region, Traits};
 use rustc_hash::FxHashSet;
 
 use super::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
-use crate::rewrite::preorder;
+use crate::rewrite::nested;
 
 pub(super) const PASSES: &[PassInfo] = &[
     PassInfo {
@@ -106,14 +106,6 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     }
     cx.count("num-dce'd - Number of symbols DCE'd", n);
     Ok(())
-}
-
-fn nested(ir: &Ir, op: Op) -> Vec<Op> {
-    let mut out = Vec::new();
-    for &(_, region) in &ir.op(op).regions {
-        out.extend(preorder(ir, region));
-    }
-    out
 }
 
 /// The symbols of a table that are live for themselves: those that can be seen, and ops that are no symbols.

@@ -364,6 +364,11 @@ impl<'a> Rewriter<'a> {
     }
 }
 
+/// All ops in the regions of an op, each before what is in it.
+pub fn nested(ir: &Ir, op: Op) -> Vec<Op> {
+    ir.op(op).regions.iter().flat_map(|it| preorder(ir, it.1)).collect()
+}
+
 /// All ops in a region, nested ones included, each before what is in it.
 pub fn preorder(ir: &Ir, region: Region) -> Vec<Op> {
     let mut out = Vec::new();

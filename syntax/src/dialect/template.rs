@@ -56,21 +56,15 @@ fn sample(class: TypeClass, is_wide: bool) -> &'static str {
         TypeClass::I1 => "i1",
         TypeClass::BoolLike => "«i1»",
         TypeClass::Index => "index",
-        TypeClass::FloatLike if is_wide => "«f64»",
-        TypeClass::FloatLike => "«f32»",
         TypeClass::Function => "«() -> ()»",
         TypeClass::MemRef | TypeClass::RankedMemRef => "«memref<4xi32>»",
         TypeClass::Vector => "«vector<4xi32>»",
-        TypeClass::Any
-        | TypeClass::IntLike
-        | TypeClass::FixedIntLike
-        | TypeClass::IndexCast
-        | TypeClass::Bits
-        | TypeClass::SignlessOrIndex
-        | TypeClass::Integer
-            if is_wide =>
-        {
-            "«i64»"
+        TypeClass::FloatLike => {
+            if is_wide {
+                "«f64»"
+            } else {
+                "«f32»"
+            }
         }
         TypeClass::Any
         | TypeClass::IntLike
@@ -78,7 +72,13 @@ fn sample(class: TypeClass, is_wide: bool) -> &'static str {
         | TypeClass::IndexCast
         | TypeClass::Bits
         | TypeClass::SignlessOrIndex
-        | TypeClass::Integer => "«i32»",
+        | TypeClass::Integer => {
+            if is_wide {
+                "«i64»"
+            } else {
+                "«i32»"
+            }
+        }
     }
 }
 

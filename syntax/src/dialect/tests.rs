@@ -1,7 +1,9 @@
+use std::ops::Range;
+
 use expect_test::expect;
 
 use super::*;
-use crate::{Form, Source, print};
+use crate::{Form, Op, Problem, Source, print};
 
 #[test]
 fn every_op_is_found_by_its_name() {
@@ -101,6 +103,15 @@ fn templates_say_what_the_row_says() {
     }
 }
 
+/// The problems of a text, each in a line with its row.
+fn problems(text: &str) -> String {
+    let line = |(_, range, problem): (Op, Range<usize>, Problem)| {
+        let row = text[..range.start].matches('\n').count() + 1;
+        format!("{row} {} ({})\n", problem.message, problem.code)
+    };
+    Source::new(text).problems().into_iter().map(line).collect()
+}
+
 /// An op that is one row: read, printed in both forms, read again, verified by its counts, types, attributes and place, completed.
 #[test]
 fn an_op_is_added_by_a_row() {
@@ -143,19 +154,13 @@ fn an_op_is_added_by_a_row() {
   return
 }
 "#;
-    let source = Source::new(wrong);
-    let mut out = String::new();
-    for (_, range, problem) in source.problems() {
-        let row = wrong[..range.start].matches('\n').count() + 1;
-        out += &format!("{row} {} ({})\n", problem.message, problem.code);
-    }
     expect![[r#"
         2 expected 2 operands, but found 1 (wrong-count)
         3 requires attribute 'note' (missing-attribute)
         4 this value has type i64, but i32 is expected here (type-clash)
         5 expected a string (expected-token)
     "#]]
-    .assert_eq(&out);
+    .assert_eq(&problems(wrong));
 }
 
 /// An op with a region, its terminator and its effects, all from two rows.
@@ -205,16 +210,10 @@ fn an_op_with_a_region_is_added_by_a_row() {
   example.end
 }
 "#;
-    let source = Source::new(wrong);
-    let mut out = String::new();
-    for (_, range, problem) in source.problems() {
-        let row = wrong[..range.start].matches('\n').count() + 1;
-        out += &format!("{row} {} ({})\n", problem.message, problem.code);
-    }
     expect![[r#"
         2 expected 1 regions, but found 0 (wrong-count)
         3 operand #0 must be a memref, but got 'i32' (operand-type)
         7 expects parent op 'scf.execute_region', 'scf.for', 'scf.if', 'scf.index_switch', 'scf.while' (misplaced-op)
         9 expects parent op 'example.scope' (misplaced-op)
-    "#]].assert_eq(&out);
+    "#]].assert_eq(&problems(wrong));
 }

@@ -40,12 +40,7 @@ impl Ir {
     /// Enters the definitions of a new op: results or block arguments, header arguments, label, symbols.
     pub(crate) fn add_defs(&mut self, op: Op, work: &mut Work) {
         if self.op(op).kind == OpKind::Label {
-            for value in self.op(op).results.clone() {
-                if self.value(value).name != Name::EMPTY {
-                    self.define(value, &mut work.retry);
-                }
-            }
-            work.retry_successors.extend(self.add_label(op));
+            self.add_label_defs(op, work);
         } else {
             self.add_result_defs(op, &mut work.retry);
         }
@@ -155,17 +150,22 @@ impl Ir {
         self.remove_mentions(op);
     }
 
+    /// Enters a label and the names of its arguments.
+    fn add_label_defs(&mut self, op: Op, work: &mut Work) {
+        for value in self.op(op).results.clone() {
+            if self.value(value).name != Name::EMPTY {
+                self.define(value, &mut work.retry);
+            }
+        }
+        work.retry_successors.extend(self.add_label(op));
+    }
+
     /// Enters an item that came from another region in the tables of names; its uses are to be resolved again.
     pub(crate) fn place(&mut self, op: Op, work: &mut Work) {
         if self.op(op).kind == OpKind::Label {
             let block = self.label_block(op);
             self.blocks[block.index()].region = self.op(op).parent;
-            for value in self.op(op).results.clone() {
-                if self.value(value).name != Name::EMPTY {
-                    self.define(value, &mut work.retry);
-                }
-            }
-            work.retry_successors.extend(self.add_label(op));
+            self.add_label_defs(op, work);
         } else {
             self.add_result_defs(op, &mut work.retry);
         }

@@ -1,6 +1,6 @@
 //! Writers of bounds, accesses and applications of `affine`; their readers are in `grammar/affine.rs`.
 
-use super::printer::{Fits, Printer, Unfit, element_ints, fits};
+use super::printer::{Fits, Printer, Unfit, fits};
 use crate::affine::{Affine, Body, Expr};
 use crate::dialect::format::{DYNAMIC, RMW};
 use crate::intern::Types;
@@ -191,13 +191,10 @@ impl Printer<'_> {
             ("to", "min", "upperBoundsMap", "upperBoundsGroups"),
         ] {
             let groups = self.op_attr(groups).ok_or(Unfit)?;
-            let AttrData::Elements(text, _) = ir.interner.attr_data(groups) else {
-                return Err(Unfit);
-            };
-            let groups = element_ints(ir.interner.str(*text), variables.len());
+            let groups = ir.interner.element_ints(groups, variables.len()).ok_or(Unfit)?;
             let map = self.map(map)?.1.clone();
             self.word(word);
-            self.write_bounds(&map, &groups.ok_or(Unfit)?, many)?;
+            self.write_bounds(&map, &groups, many)?;
         }
         let steps = self.ints("steps")?;
         fits(steps.len() == variables.len())?;

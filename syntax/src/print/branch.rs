@@ -1,7 +1,7 @@
 //! Writers of successors and of the headers of `cf` branches; their readers are in `grammar/branch.rs`.
 
-use super::printer::{Fits, Printer, Unfit, element_ints, fits};
-use crate::{AttrData, Tool};
+use super::printer::{Fits, Printer, Unfit, fits};
+use crate::Tool;
 
 impl Printer<'_> {
     pub(super) fn write_successor(&mut self) -> Fits {
@@ -22,12 +22,9 @@ impl Printer<'_> {
     pub(super) fn write_switch(&mut self) -> Fits {
         let ir = self.ir;
         let n = ir.extra(self.op_id()).successors.len();
-        let cases = match self.op_attr("case_values").map(|it| ir.interner.attr_data(it)) {
+        let cases = match self.op_attr("case_values") {
             None => Vec::new(),
-            Some(AttrData::Elements(text, _)) => {
-                element_ints(ir.interner.str(*text), n.saturating_sub(1)).ok_or(Unfit)?
-            }
-            Some(_) => return Err(Unfit),
+            Some(cases) => ir.interner.element_ints(cases, n.saturating_sub(1)).ok_or(Unfit)?,
         };
         fits(n == cases.len() + 1)?;
         self.text.push("\n");

@@ -277,17 +277,3 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 }
-
-/// The integers of the canonical text of a vector of `n`: `dense<1>`, `dense<[1, 2]>` or `dense<>`.
-pub(super) fn element_ints(text: &str, n: usize) -> Option<Vec<i64>> {
-    let body = text.strip_prefix("dense<")?.strip_suffix('>')?;
-    match body.strip_prefix('[') {
-        Some(list) => {
-            let list = list.strip_suffix(']')?.split(", ");
-            let all: Vec<i64> = list.map(|it| it.parse().ok()).collect::<Option<_>>()?;
-            (all.len() == n).then_some(all)
-        }
-        None if body.is_empty() => (n == 0).then(Vec::new),
-        None => Some(vec![body.parse().ok()?; n]),
-    }
-}

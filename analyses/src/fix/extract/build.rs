@@ -346,7 +346,7 @@ impl<'a> Builder<'a> {
                 self.keep_contracts(op);
                 Ok(())
             }
-            Flow::Choice => {
+            Flow::Choice | Flow::While => {
                 for &(_, region) in &data.regions {
                     for &arg in &ir.block(flow::entry_block(ir, region)).args {
                         self.define_meet(arg)?;
@@ -359,7 +359,6 @@ impl<'a> Builder<'a> {
                 Ok(())
             }
             Flow::For { first } => self.loop_(op, first),
-            Flow::While => self.while_(op),
             // Any number of values combined in any order, which is more than happens: never too little.
             Flow::Parallel { .. } | Flow::Reduce | Flow::Forall { .. } => {
                 for &(_, region) in &data.regions {

@@ -94,19 +94,4 @@ impl Builder<'_> {
         }
         Ok(())
     }
-
-    pub(super) fn while_(&mut self, op: Op) -> Result<(), String> {
-        let ir = self.ir;
-        let data = ir.op(op);
-        for &(_, region) in &data.regions {
-            for &arg in &ir.block(flow::entry_block(ir, region)).args {
-                self.define_meet(arg)?;
-            }
-            self.region(region)?;
-        }
-        for &result in &data.results {
-            self.define_meet(result)?;
-        }
-        Ok(())
-    }
 }

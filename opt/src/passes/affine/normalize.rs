@@ -9,7 +9,7 @@ use noisy_syntax::{AttrData, Ir, Op, OpKind, Sign, TypeData, Value};
 use super::for_loop::{For, apply, map_attr, postorder, run_once, set_bounds};
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::patterns::affine::maps::{Applied, applied, exprs};
-use crate::rewrite::preorder;
+use crate::rewrite::nested;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-loop-normalize",
@@ -27,12 +27,8 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let promotes = options.is_on("promote-single-iter");
-    let mut all = Vec::new();
-    for &(_, region) in &cx.ir.op(op).regions {
-        all.extend(preorder(cx.ir, region));
-    }
-    let parallel: Vec<Op> =
-        all.into_iter().filter(|&it| cx.ir.op(it).kind == OpKind::AffineParallel).collect();
+    let mut parallel = nested(cx.ir, op);
+    parallel.retain(|&it| cx.ir.op(it).kind == OpKind::AffineParallel);
     for it in parallel {
         normalize_parallel(cx.ir, it);
     }
@@ -147,23 +143,12 @@ fn normalize_parallel(ir: &mut Ir, op: Op) {
 /// The steps of `affine.parallel`.
 fn steps(ir: &Ir, op: Op, n: usize) -> Option<Vec<i64>> {
     let AttrData::Array(list) = ir.interner.attr_data(ir.attr(op, "steps")?) else { return None };
-    let int = |it: &noisy_syntax::Attr| match ir.interner.attr_data(*it) {
-        AttrData::Int { value, .. } => i64::try_from(*value).ok(),
-        _ => None,
-    };
+    let int = |it: &noisy_syntax::Attr| i64::try_from(ir.interner.int_value(*it)?).ok();
     list.iter().map(int).collect::<Option<Vec<i64>>>().filter(|it| it.len() == n)
 }
 
 /// How many upper bounds each loop of `affine.parallel` has.
 fn groups(ir: &Ir, op: Op, n: usize) -> Option<Vec<usize>> {
-    let attr = ir.interner.attr_data(ir.attr(op, "upperBoundsGroups")?);
-    let AttrData::Elements(text, _) = attr else { return None };
-    let inside = ir.interner.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
-    match inside.strip_prefix('[') {
-        Some(list) => {
-            let list = list.strip_suffix(']')?.split(',').map(|it| it.trim().parse().ok());
-            list.collect::<Option<Vec<usize>>>().filter(|it| it.len() == n)
-        }
-        None => Some(vec![inside.trim().parse().ok()?; n]),
-    }
+    let all = ir.interner.element_ints(ir.attr(op, "upperBoundsGroups")?, n)?;
+    all.into_iter().map(|it| usize::try_from(it).ok()).collect()
 }

@@ -13,7 +13,7 @@ use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::patterns;
 use crate::patterns::affine::maps::{Applied, applied, exprs, factors, simplified, with_exprs};
 use crate::rewrite::greedy::{Config, Patterns};
-use crate::rewrite::preorder;
+use crate::rewrite::nested;
 use crate::rewrite::regions::Simplify;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
@@ -29,13 +29,10 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 const WORK: u64 = 2_000_000;
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let regions: Vec<_> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
-    for &region in &regions {
-        for op in preorder(cx.ir, region) {
-            match cx.ir.op(op).kind {
-                OpKind::AffineIf => simplify_set(cx.ir, op),
-                _ => simplify_map(cx.ir, op),
-            }
+    for op in nested(cx.ir, op) {
+        match cx.ir.op(op).kind {
+            OpKind::AffineIf => simplify_set(cx.ir, op),
+            _ => simplify_map(cx.ir, op),
         }
     }
     let is_meant =

@@ -27,7 +27,7 @@ use noisy_syntax::{Ir, Op, OpKind};
 use super::legal;
 use crate::diagnostics::place_of;
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
-use crate::rewrite::preorder;
+use crate::rewrite::nested;
 use nest::{Nest, nest};
 use plan::{Node, Plan};
 use scan::Sizes;
@@ -72,10 +72,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
 
 /// The outermost loops of a function, wherever they stand.
 fn roots(ir: &Ir, function: Op) -> Vec<Op> {
-    let mut all = Vec::new();
-    for &(_, region) in &ir.op(function).regions {
-        all.extend(preorder(ir, region));
-    }
+    let all = nested(ir, function);
     let is_outermost = |it: &Op| {
         let mut at = ir.parent_op(*it);
         while let Some(parent) = at {
