@@ -42,7 +42,7 @@ fn most_allocated(shape: &str, n: usize) -> u64 {
     for k in 0..8 {
         let line = format!("  %new{k} = noisy.add %a, %a : !noisy.i32\n");
         edit(body, "", &line);
-        let at = body + line.find("add").unwrap_or_default();
+        let at = body + line.find("add").expect("an op");
         edit(at, "add", &format!("addx{k}"));
         edit(at, &format!("addx{k}"), "mul");
         edit(body, "", &format!("  %one{k} = arith.constant {k} : i{}\n", 9 + k));

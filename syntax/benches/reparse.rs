@@ -34,7 +34,7 @@ fn measure(name: &str, text: &str) {
     let mut source = Source::new(text);
     let middle =
         text[text.len() / 2..].find(" : i32").map_or(text.len() / 2, |at| text.len() / 2 + at);
-    let header = text.find(')').unwrap_or(0);
+    let header = text.find(')').expect("arguments");
     let kinds = [
         ("space in an op", middle, " "),
         ("digit in a name", middle, "1"),

@@ -63,7 +63,7 @@ impl Editor {
             && self.ahead.trim_start().starts_with(key)
             && (key == '}' || self.ahead.starts_with(key));
         if is_over {
-            let n = self.ahead.find(key).unwrap_or_default() + key.len_utf8();
+            let n = self.ahead.find(key).expect("it is ahead") + key.len_utf8();
             let over: String = self.ahead.drain(..n).collect();
             end = self.position(&over);
         } else if let Some(close) = closing(key) {

@@ -112,7 +112,7 @@ fn straight(n: usize) -> String {
 fn costs(n: usize) -> Vec<(&'static str, usize, usize, usize, usize)> {
     let text = straight(n);
     let mut source = Source::new(&text);
-    let line = text.match_indices('\n').nth(n / 2).map_or(0, |it| it.0);
+    let line = text.match_indices('\n').nth(n / 2).expect("n lines").0;
     let kinds = [
         ("blank", line - 2, " "),
         ("digit", line, "2"),
@@ -206,7 +206,7 @@ fn an_edit_of_an_alias_reads_what_names_it() {
         let mut source = Source::new(&aliased(n));
         let mut costs = Vec::new();
         for (from, to, parsed) in edits {
-            let at = source.text().to_string().find(from).unwrap_or_default();
+            let at = source.text().to_string().find(from).expect(from);
             let delta = match n {
                 // The law takes time in proportion to the text.
                 LARGE => source.edit(at..at + from.len(), to),
@@ -621,7 +621,7 @@ fn results_without_names_are_values_and_stay_the_same_values() {
     let texts: Vec<_> = before.iter().map(|it| (it.1.as_str(), it.2.as_str())).collect();
     assert_eq!(texts, [("arith.addi#0", "i32"), ("a.b#0", "i1"), ("a.b#1", "i2")]);
     // A name that comes later is a name of the same value.
-    let at = source.text().to_string().find("arith").unwrap_or_default();
+    let at = source.text().to_string().find("arith").expect("an op");
     edit(&mut source, at, 0, "%x = ");
     let after = results(&source);
     assert_eq!((before[0].0, "%x"), (after[0].0, after[0].1.as_str()));
