@@ -4,6 +4,7 @@
 //! changes.
 
 mod excess;
+mod on_demand;
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -11,14 +12,17 @@ use std::sync::OnceLock;
 use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use rustc_hash::FxHashMap;
 
+use crate::depth::{Depth, Depths};
 use crate::fact::Noise;
 use crate::heir::Heir;
 use crate::integer::Integers;
 use crate::model::NoiseModel;
 use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
+use crate::secretness::{Secretness, Secrets};
 use crate::sparse::{AnalysisContext, Context, Sparse};
 
 pub(crate) use excess::Breach;
+use on_demand::OnDemand;
 
 /// Text, IR and facts, always those of the current text.
 #[derive(Debug)]
@@ -28,6 +32,8 @@ pub struct Program {
     facts: Sparse<NoiseAnalysis, Findings>,
     /// Made when it is asked for, of the current text.
     heir: OnceLock<Option<Box<Heir>>>,
+    depths: OnDemand<Depths>,
+    secrets: OnDemand<Secrets>,
 }
 
 impl Program {
@@ -42,7 +48,14 @@ impl Program {
         let integers = Integers::new(source.ir());
         let scene = AnalysisContext { ir: source.ir(), base: &integers };
         let facts = Sparse::observed(&scene, NoiseAnalysis::new(model), Findings::default());
-        Self { source, integers, facts, heir: OnceLock::new() }
+        Self {
+            source,
+            integers,
+            facts,
+            heir: OnceLock::new(),
+            depths: OnDemand::default(),
+            secrets: OnDemand::default(),
+        }
     }
 
     /// Replaces a range of bytes, which must lie on character boundaries within the text.
@@ -52,6 +65,8 @@ impl Program {
         let scene = AnalysisContext { ir: self.source.ir(), base: &self.integers };
         self.facts.update(&scene, &delta, self.integers.moved());
         self.heir = OnceLock::new();
+        self.depths.update(self.source.ir(), &self.integers, &delta);
+        self.secrets.update(self.source.ir(), &self.integers, &delta);
         delta
     }
 
@@ -79,6 +94,40 @@ impl Program {
     pub fn heir(&self) -> Option<&Heir> {
         let heir = || Heir::new(self.ir(), &self.integers).map(Box::new);
         self.heir.get_or_init(heir).as_deref()
+    }
+
+    /// The most multiplications on a path to a value from what is encrypted anew. Solved for the whole program when it is first asked for, and kept up to date by
+    /// edits while somebody asks.
+    pub fn depth(&self, value: Value) -> Depth {
+        let analysis = || Depths::new(self.model().clone());
+        let depths = self.depths.get(self.ir(), &self.integers, analysis);
+        depths.fact(value).copied().unwrap_or_default()
+    }
+
+    /// The greatest [`Program::depth`] of the values in a function. *Cost.* In proportion to the function.
+    pub fn deepest(&self, function: Op) -> Depth {
+        let ir = self.ir();
+        let deepest = |values: &[Value]| values.iter().map(|&it| self.depth(it)).max();
+        let mut depth = Depth::Bottom;
+        for &(_, region) in &ir.op(function).regions {
+            let entry = &ir.block(ir.region(region).entry).args;
+            depth = depth.max(deepest(entry).unwrap_or_default());
+            ir.walk(region, &mut |op| {
+                depth = depth.max(deepest(&ir.op(op).results).unwrap_or_default());
+                for &(_, region) in &ir.op(op).regions {
+                    let entry = &ir.block(ir.region(region).entry).args;
+                    depth = depth.max(deepest(entry).unwrap_or_default());
+                }
+            });
+        }
+        depth
+    }
+
+    /// Whether a value depends on encrypted data; solved as [`Program::depth`].
+    pub fn secretness(&self, value: Value) -> Secretness {
+        let analysis = || Secrets::new(self.model().clone());
+        let secrets = self.secrets.get(self.ir(), &self.integers, analysis);
+        secrets.fact(value).copied().unwrap_or_default()
     }
 
     /// The facts, for who wants to know what is live and how much work the last edit was.

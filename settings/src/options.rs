@@ -123,6 +123,10 @@ pub struct Hints {
     pub loop_growth: bool,
     /// The noise assumed for arguments without a declared bound, such as `[0, 12] assumed fresh`.
     pub contracts: bool,
+    /// The multiplicative depth of encrypted values, such as `depth 2`.
+    pub depth: bool,
+    /// Which values depend on encrypted data although their type does not say so: `secret`.
+    pub secrecy: bool,
 }
 
 impl Default for Hints {
@@ -134,6 +138,8 @@ impl Default for Hints {
             trip_counts: true,
             loop_growth: true,
             contracts: true,
+            depth: false,
+            secrecy: false,
         }
     }
 }

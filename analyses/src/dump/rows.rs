@@ -7,10 +7,9 @@ use noisy_syntax::{Ir, Region, Value};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::depth::{Depth, Depths};
+use crate::depth::Depth;
 use crate::model::Bits;
-use crate::secretness::{Secretness, Secrets};
-use crate::sparse::{AnalysisContext, Sparse};
+use crate::secretness::Secretness;
 use crate::{Constant, Document, Noise};
 
 /// What is known of a value under one model.
@@ -102,9 +101,6 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
     let heir = document.heir();
     let noise = heir.map_or(Vec::new(), |it| it.noise(ir, integers));
     let scales = heir.and_then(|it| it.scales(ir, integers));
-    let on = AnalysisContext { ir, base: integers };
-    let depths = Sparse::new(&on, Depths::new(document.model().clone()));
-    let secrets = Sparse::new(&on, Secrets::new(document.model().clone()));
     let mut of = |value: Value, function: Option<&str>| {
         let Some((row, column)) = place(document, value) else { return };
         let name = ir.value_text(value);
@@ -130,13 +126,13 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
             say("signed", Fact::Between { lo: it.smin.into(), hi: Some(it.smax.into()) });
             say("unsigned", Fact::Between { lo: it.umin.into(), hi: Some(it.umax.into()) });
         }
-        match depths.fact(value).copied().unwrap_or_default() {
+        match document.depth(value) {
             Depth::Bottom | Depth::Public => {}
             Depth::AtMost(n) => say("depth", Fact::Between { lo: 0, hi: Some(n.into()) }),
             Depth::Unbounded => say("depth", Fact::Between { lo: 0, hi: None }),
             Depth::Unknown => say("depth", Fact::Unknown),
         }
-        match secrets.fact(value).copied().unwrap_or_default() {
+        match document.secretness(value) {
             Secretness::Bottom => {}
             Secretness::Public => say("secret", Fact::Between { lo: 0, hi: Some(0) }),
             Secretness::Secret => say("secret", Fact::Between { lo: 0, hi: Some(1) }),

@@ -1,8 +1,10 @@
-//! Inlay hints: the noise of every noisy value after its name, where integers are known to lie, how often loops run.
+//! Inlay hints: the noise of every noisy value after its name, how deep its multiplications are, what depends on encrypted data, where integers are known to lie,
+//! how often loops run.
 
 use std::ops::Range;
 
 use noisy_analyses::flow::{self, Flow};
+use noisy_analyses::secretness::Secretness;
 use noisy_analyses::{Assumption, Bits, Document, range};
 use noisy_settings::Hints;
 use noisy_syntax::{Def, Op, OpKind, Value};
@@ -38,7 +40,9 @@ impl Search {
             || wanted.contracts
             || wanted.ranges
             || wanted.trip_counts
-            || wanted.loop_growth;
+            || wanted.loop_growth
+            || wanted.depth
+            || wanted.secrecy;
         let (around, walk) =
             if is_any { Walk::from(document.ir(), range.start) } else { Default::default() };
         Self { range, around, walk }
@@ -109,11 +113,16 @@ fn add(
 }
 
 fn label(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
-    if document.is_noisy(value) {
-        noise(document, value, wanted)
-    } else {
-        integer(document, value, wanted)
-    }
+    let is_noisy = document.is_noisy(value);
+    let is_secret =
+        || !is_noisy && wanted.secrecy && document.secretness(value) == Secretness::Secret;
+    let parts = [
+        if is_noisy { noise(document, value, wanted) } else { integer(document, value, wanted) },
+        wanted.depth.then(|| words::depth(document.depth(value))).flatten(),
+        is_secret().then(|| "secret".to_owned()),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// `[0, 24]`, what is assumed, and how much is left if that is wanted; of noise over the budget, the budget.

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use noisy_analyses::depth::Depth;
 use noisy_analyses::liveness::Liveness;
+use noisy_analyses::secretness::Secretness;
 use noisy_analyses::{Document, Growth, Step};
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value};
 
@@ -91,6 +93,11 @@ fn about_value(document: &Document, value: Value) -> String {
     let name = ir.value_text(value);
     let mut out = code(&format!("{name} : {}", type_text(ir, data.ty)));
     verdict(document, value, &mut out);
+    let encryption =
+        (document.source().text().len_bytes() <= MAX_TEXT).then(|| encryption(document, value));
+    if let Some(encryption) = encryption.flatten() {
+        let _ = writeln!(out, "{encryption}\n");
+    }
     if let Some(range) = document.integers().range(value).in_words() {
         let _ = writeln!(out, "value {range}\n");
     }
@@ -175,6 +182,22 @@ fn last_uses(document: &Document, value: Value) -> Vec<usize> {
         starts.into_iter().map(|it| document.source().text().byte_to_line(it) + 1).collect();
     lines.dedup();
     lines
+}
+
+/// Depth and secrecy are solved for texts of at most so many bytes, whose every op they look at first.
+const MAX_TEXT: usize = 1 << 22;
+
+/// What a value has to do with encryption: its multiplicative depth if anything was multiplied, and that it depends on encrypted data where its type does not say so.
+fn encryption(document: &Document, value: Value) -> Option<String> {
+    let depth = document.depth(value);
+    let depth = words::depth(depth).filter(|_| depth != Depth::AtMost(0));
+    let depth = depth.map(|it| format!("multiplicative {it}"));
+    let is_secret = document.secretness(value) == Secretness::Secret;
+    let secret = (is_secret && !document.is_noisy(value)).then_some("depends on encrypted data");
+    match (depth, secret) {
+        (Some(depth), Some(secret)) => Some(format!("{secret}, {depth}")),
+        (depth, secret) => depth.or_else(|| secret.map(str::to_owned)),
+    }
 }
 
 /// The values that are live where a block starts, besides its arguments, in words.
@@ -303,6 +326,12 @@ fn about_symbol(document: &Document, op: Op) -> String {
     }
     for line in lines.iter().rev() {
         let _ = writeln!(out, "{}  ", line.trim_start_matches('/').trim());
+    }
+    if ir.op(op).kind == OpKind::FuncFunc
+        && document.source().text().len_bytes() <= MAX_TEXT
+        && let Some(depth) = words::depth(document.deepest(op))
+    {
+        let _ = writeln!(out, "\nMultiplicative {depth} on the deepest path.");
     }
     out
 }

@@ -1,5 +1,6 @@
 //! How noise is told, in one place: hints, hovers and lenses say the same of the same value.
 
+use noisy_analyses::depth::Depth;
 use noisy_analyses::{Bits, Document, Noise};
 use noisy_syntax::Value;
 
@@ -56,6 +57,15 @@ pub(crate) fn maximum(document: &Document, value: Value) -> String {
     match document.noise(value).hi() {
         Some(Bits::MAX) => format!("max noise {} (budget {budget})", largest(document, value)),
         hi => format!("max noise {} of {budget} bits", hi.unwrap_or_default()),
+    }
+}
+
+/// Multiplicative depth in a few characters: `depth 2`, `depth without a bound`; nothing of what is not encrypted or not known.
+pub(crate) fn depth(depth: Depth) -> Option<String> {
+    match depth {
+        Depth::AtMost(n) => Some(format!("depth {n}")),
+        Depth::Unbounded => Some("depth without a bound".to_owned()),
+        Depth::Bottom | Depth::Public | Depth::Unknown => None,
     }
 }
 

@@ -105,15 +105,20 @@ fn each_kind_has_a_switch_and_hints_are_asked_for_anew() {
         "4:52 [0, 19], 7 left",
         "5:6 [0, 20], 6 left",
     ];
-    let kinds: [(&[&str], &[&str]); 6] = [
+    let kinds: [(&[&str], &[&str]); 9] = [
         (&["noise"], &noise),
         (&["noise", "budget"], &budget),
         (&["ranges"], &["4:17 in [0, 7]"]),
         (&["tripCounts"], &["4:14 8 iterations"]),
         (&["loopGrowth"], &["4:14 noise 12 → 20"]),
         (&["contracts"], &["0:26 [0, 12] assumed fresh"]),
+        (&["depth"], &["0:26 depth 0", "4:4 depth 0", "4:52 depth 0", "5:6 depth 0"]),
+        // All that is encrypted here is so by its type.
+        (&["secrecy"], &[]),
+        (&[], &[]),
     ];
-    let names = ["noise", "budget", "ranges", "tripCounts", "loopGrowth", "contracts"];
+    let names =
+        ["noise", "budget", "ranges", "tripCounts", "loopGrowth", "contracts", "depth", "secrecy"];
     for (on, wanted) in kinds {
         let switches = names.map(|it| (it.to_owned(), Value::from(on.contains(&it))));
         let section = json!({ "inlayHints": Value::Object(switches.into_iter().collect()) });
@@ -123,6 +128,29 @@ fn each_kind_has_a_switch_and_hints_are_asked_for_anew() {
         client.reply(&refresh, Value::Null);
         assert_eq!(hints(&mut client, all.clone()), wanted, "{on:?}");
     }
+}
+
+#[test]
+fn depth_and_secrecy_are_shown_on_request_and_follow_edits() {
+    let capabilities = crate::client::capabilities();
+    let switches = json!({ "noise": false, "contracts": false, "depth": true, "secrecy": true });
+    let (mut client, _) = Client::with(capabilities, json!({ "inlayHints": switches }));
+    let text = "func.func @f(%x: i32 {secret.secret}, %y: i32) -> i32 {
+  %e = noisy.encode %y : i32 -> !noisy.i32
+  %0 = noisy.mul %e, %e : !noisy.i32
+  %1 = arith.addi %x, %y : i32
+  %2 = arith.addi %y, %y : i32
+  return %1 : i32
+}
+";
+    client.open(URI, text);
+    let all =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    let wanted = ["0:15 depth 0, secret", "1:4 depth 0", "2:4 depth 1", "3:4 depth 0, secret"];
+    assert_eq!(hints(&mut client, all.clone()), wanted);
+    client.change(URI, 2, Some(range(4, 18, 20)), "%x");
+    let wanted = [&wanted[..], &["4:4 depth 0, secret"]].concat();
+    assert_eq!(hints(&mut client, all), wanted);
 }
 
 #[test]

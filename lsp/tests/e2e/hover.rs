@@ -28,6 +28,8 @@ fn of_a_value_says_where_its_noise_comes_from() {
         ```
         noise may reach 48 bits, **22 over the 26-bit budget**
 
+        multiplicative depth 2
+
         ```text
         %x  [0, 12]  noisy.encode: freshly encoded: 12
         %0  [0, 24]  noisy.mul: 12 + 12 = 24
@@ -62,8 +64,30 @@ fn of_a_symbol_shows_its_signature_and_comment() {
         ```
 
         Squares twice.  
+
+        Multiplicative depth 2 on the deepest path.
     "#]]
     .assert_eq(&hover(1, 11));
+}
+
+#[test]
+fn of_what_depends_on_encrypted_data_says_so() {
+    let text = "func.func @f(%x: i32 {secret.secret}) -> i32 {
+  %0 = arith.addi %x, %x : i32
+  return %0 : i32
+}
+";
+    expect![[r#"
+        1:2-1:4
+        ```mlir
+        %0 : i32
+        ```
+        depends on encrypted data
+
+        Result of `arith.addi`.
+        Used once, on line 3.
+    "#]]
+    .assert_eq(&hover_in(text, 1, 3));
 }
 
 /// Blocks, a loop, an integer of a known range, a contract, and a private function.

@@ -1,0 +1,125 @@
+//! An analysis that is solved when it is first asked for, and kept up to date while somebody asks.
+//!
+//! *Law.* What it says equals what it says from scratch. *Cost.* Nothing before somebody asks; then an edit costs what it costs the analysis. After [`MOST_UNASKED`] edits
+//! without a question the facts are given up.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use noisy_syntax::{Delta, Ir};
+
+use crate::integer::Integers;
+use crate::sparse::{AnalysisContext, Sparse, SparseForward};
+
+/// Facts are kept for so many edits after the last question.
+const MOST_UNASKED: u32 = 64;
+
+/// The facts, if there are any now.
+#[derive(Debug)]
+pub(super) struct OnDemand<A: SparseForward> {
+    facts: OnceLock<Box<Sparse<A>>>,
+    /// Edits since the last question.
+    n_unasked: AtomicU32,
+}
+
+impl<A: SparseForward> Default for OnDemand<A> {
+    fn default() -> Self {
+        Self { facts: OnceLock::new(), n_unasked: AtomicU32::new(0) }
+    }
+}
+
+impl<A: SparseForward<Base = Integers>> OnDemand<A> {
+    /// The facts of the current program.
+    pub(super) fn get(
+        &self,
+        ir: &Ir,
+        integers: &Integers,
+        analysis: impl FnOnce() -> A,
+    ) -> &Sparse<A> {
+        self.n_unasked.store(0, Ordering::Relaxed);
+        let solve = || Box::new(Sparse::new(&AnalysisContext { ir, base: integers }, analysis()));
+        self.facts.get_or_init(solve)
+    }
+
+    /// Takes in an edit, which the integers have taken in.
+    pub(super) fn update(&mut self, ir: &Ir, integers: &Integers, delta: &Delta) {
+        let Some(facts) = self.facts.get_mut() else { return };
+        let n_unasked = self.n_unasked.get_mut();
+        *n_unasked += 1;
+        if *n_unasked > MOST_UNASKED {
+            *self = Self::default();
+        } else {
+            facts.update(&AnalysisContext { ir, base: integers }, delta, integers.moved());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noisy_syntax::{Region, Value};
+
+    use super::MOST_UNASKED;
+    use crate::laws::{Random, program, random_edit};
+    use crate::program::Program;
+
+    fn values(ir: &noisy_syntax::Ir, region: Region, out: &mut Vec<Value>) {
+        for block in ir.blocks(region) {
+            out.extend_from_slice(&ir.block(block).args);
+            for op in ir.block_ops(block) {
+                out.extend_from_slice(&ir.op(op).results);
+                ir.op(op).regions.iter().for_each(|it| values(ir, it.1, out));
+            }
+        }
+    }
+
+    /// What is known of all values of the chunks of a program, by name.
+    fn told(program: &Program) -> Vec<String> {
+        let ir = program.ir();
+        let mut all = Vec::new();
+        for chunk in ir.items(ir.root()) {
+            ir.op(chunk).regions.iter().for_each(|it| values(ir, it.1, &mut all));
+        }
+        let line = |&it: &Value| {
+            format!("{} {} {}", ir.value_text(it), program.depth(it), program.secretness(it))
+        };
+        all.iter().map(line).collect()
+    }
+
+    #[test]
+    fn what_is_asked_now_and_then_equals_what_is_found_from_scratch() {
+        let mut n_told = 0;
+        for seed in 1..=40 {
+            let mut random = Random::new(seed);
+            let mut edited = Program::new(&program(seed));
+            for _ in 0..12 {
+                let text = edited.source().text().to_string();
+                let (range, new) = random_edit(&mut random, &text);
+                edited.edit(range, &new);
+                if random.one_in(2) {
+                    let text = edited.source().text().to_string();
+                    let (found, expected) = (told(&edited), told(&Program::new(&text)));
+                    assert_eq!(found, expected, "seed {seed}\n{text}");
+                    n_told += found.iter().filter(|it| it.contains("depth")).count();
+                }
+            }
+        }
+        assert!(n_told > 1000, "{n_told}");
+    }
+
+    #[test]
+    fn facts_that_nobody_asks_for_are_given_up() {
+        let mut program = Program::new(
+            "func.func @f(%x: !noisy.i32) {\n  %0 = noisy.mul %x, %x : !noisy.i32\n  return\n}\n",
+        );
+        assert!(program.depths.facts.get().is_none());
+        let end = program.source().text().len_bytes();
+        let function = program.ir().functions()[0];
+        assert_eq!(program.deepest(function).to_string(), "depth 1");
+        for _ in 0..MOST_UNASKED {
+            program.edit(end..end, "\n");
+            assert!(program.depths.facts.get().is_some());
+        }
+        program.edit(end..end, "\n");
+        assert!(program.depths.facts.get().is_none());
+    }
+}
