@@ -531,8 +531,21 @@ impl Body {
 
     /// When the inside of a scope runs: a union of conjunctions, or too many of them.
     pub fn pieces(&self, scope: Option<u32>) -> Option<Vec<Vec<&Constraint>>> {
+        self.pieces_without(scope, None)
+    }
+
+    /// The same without the constraints of a loop.
+    pub(crate) fn pieces_without(
+        &self,
+        scope: Option<u32>,
+        without: Option<u32>,
+    ) -> Option<Vec<Vec<&Constraint>>> {
+        let is_meant = |it: &u32| match self.scopes[*it as usize].kind {
+            Kind::Loop(at) => Some(at) != without,
+            _ => true,
+        };
         let mut out: Vec<Vec<&Constraint>> = vec![Vec::new()];
-        let mut around: Vec<u32> = self.scopes_around(scope).collect();
+        let mut around: Vec<u32> = self.scopes_around(scope).filter(is_meant).collect();
         around.reverse();
         for at in around {
             let when = &self.scopes[at as usize].when;

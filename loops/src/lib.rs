@@ -5,6 +5,7 @@
 
 mod body;
 mod dependence;
+mod domain;
 pub mod dump;
 mod form;
 mod instances;
@@ -13,6 +14,7 @@ mod memory;
 
 pub use body::{Access, Body, Constraint, Kind, Loop, Scope, Why};
 pub use dependence::{Dependence, Dependences, Flow, Limits, Unknown, dependences};
+pub use domain::{stays_inside, surely_runs};
 pub use form::{Form, NotAffine, Quotient, Quotients, Term};
 pub use instances::{Condition, Differs, Instances, Part, Time, instances};
 pub use legality::{Legality, Obstacle};

@@ -32,6 +32,8 @@ struct Writer {
     random: Random,
     out: String,
     n: usize,
+    /// All loops have the same bounds.
+    is_plain: bool,
 }
 
 impl Writer {
@@ -92,6 +94,8 @@ impl Writer {
             _ => self.random.pick(&["0", "3", "5", "7"]).to_owned(),
         };
         let step = self.random.pick(&["", "", "", "", " step 2"]);
+        let (low, high, step) =
+            if self.is_plain { ("0".into(), "5".into(), "") } else { (low, high, step) };
         let _ = writeln!(self.out, "affine.for %i{depth} = {low} to {high}{step} {{");
         let is_last = left <= 1;
         if is_last || self.random.below(4) == 0 {
@@ -116,10 +120,11 @@ impl Writer {
     }
 
     fn program(seed: u64) -> String {
-        let random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        let mut it = Self { random, out: String::new(), n: 0 };
+        let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let is_plain = random.below(3) == 0;
+        let mut it = Self { random, out: String::new(), n: 0, is_plain };
         it.out.push_str(
-            "func.func @f(%A: memref<?x?xi64>, %B: memref<?x?xi64>, %n: index, %k: i64) {\n",
+            "func.func @f(%s0: index, %s1: index, %s2: index, %A: memref<?x?xi64>, %B: memref<?x?xi64>, %n: index, %k: i64) {\n",
         );
         for _ in 0..=it.random.below(2) {
             let depth = 1 + it.random.below(3) as usize;
@@ -217,9 +222,86 @@ impl Machine<'_> {
                         }
                     }
                 }
+                OpKind::AffineParallel => {
+                    let (low, n) = self.mapped(op, "lowerBoundsMap", 0);
+                    let (high, _) = self.mapped(op, "upperBoundsMap", n);
+                    let AttrData::Array(steps) =
+                        self.ir.interner.attr_data(self.ir.attr(op, "steps").unwrap())
+                    else {
+                        panic!("no steps");
+                    };
+                    let step = match self.ir.interner.attr_data(steps[0]) {
+                        AttrData::Int { value, .. } => usize::try_from(*value).unwrap(),
+                        other => panic!("{other:?}"),
+                    };
+                    assert_eq!(steps.len(), 1, "the passes make loops of one variable");
+                    let region = data.regions[0].1;
+                    let iv = self.ir.block(self.ir.blocks(region)[0]).args[0];
+                    let span = *low.iter().max().unwrap()..*high.iter().min().unwrap();
+                    let all: Vec<i64> = span.step_by(step).collect();
+                    // Any order will do; this one is the least like that of a loop.
+                    for value in all.into_iter().rev() {
+                        self.values.insert(iv, value);
+                        self.region(region);
+                    }
+                }
                 OpKind::AffineApply => {
                     let value = self.mapped(op, "map", 0).0[0];
                     self.values.insert(data.results[0], value);
+                }
+                OpKind::AffineMin => {
+                    let value = *self.mapped(op, "map", 0).0.iter().min().unwrap();
+                    self.values.insert(data.results[0], value);
+                }
+                OpKind::ScfFor => {
+                    let region = data.regions[0].1;
+                    let iv = self.ir.block(self.ir.blocks(region)[0]).args[0];
+                    let (mut at, end) = (self.value(op, 0), self.value(op, 1));
+                    while at < end {
+                        self.values.insert(iv, at);
+                        self.region(region);
+                        at += self.value(op, 2);
+                    }
+                }
+                OpKind::ScfIf => {
+                    let region = data.regions[usize::from(self.value(op, 0) == 0)].1;
+                    if self.ir.items(region).next().is_some() {
+                        self.region(region);
+                    }
+                }
+                OpKind::MemrefLoad => {
+                    let index: Vec<i64> =
+                        (1..data.operands.len()).map(|it| self.value(op, it)).collect();
+                    let key = (self.memref(op, 0), index);
+                    let fresh = Self::fresh(&key.1);
+                    let value = self.memory.get(&key).copied().unwrap_or(fresh);
+                    self.values.insert(data.results[0], value);
+                }
+                OpKind::MemrefStore => {
+                    let index: Vec<i64> =
+                        (2..data.operands.len()).map(|it| self.value(op, it)).collect();
+                    let key = (self.memref(op, 1), index);
+                    self.memory.insert(key, self.value(op, 0));
+                }
+                OpKind::ArithCmpi => {
+                    let AttrData::Int { value, .. } =
+                        self.ir.interner.attr_data(self.ir.attr(op, "predicate").unwrap())
+                    else {
+                        panic!("no predicate");
+                    };
+                    let (a, b) = (self.value(op, 0), self.value(op, 1));
+                    let holds = match value {
+                        0 => a == b,
+                        2 => a < b,
+                        3 => a <= b,
+                        5 => a >= b,
+                        other => panic!("predicate {other} is not run"),
+                    };
+                    self.values.insert(data.results[0], i64::from(holds));
+                }
+                OpKind::ArithSelect => {
+                    let which = if self.value(op, 0) == 0 { 2 } else { 1 };
+                    self.values.insert(data.results[0], self.value(op, which));
                 }
                 OpKind::AffineLoad => {
                     let index = self.mapped(op, "map", 1).0;
@@ -241,16 +323,28 @@ impl Machine<'_> {
                     };
                     self.values.insert(data.results[0], i64::try_from(*value).unwrap());
                 }
-                OpKind::ArithAddi | OpKind::ArithSubi | OpKind::ArithMuli => {
+                OpKind::ArithAddi
+                | OpKind::ArithSubi
+                | OpKind::ArithMuli
+                | OpKind::ArithDivsi
+                | OpKind::ArithRemsi
+                | OpKind::ArithMinsi
+                | OpKind::ArithMaxsi
+                | OpKind::ArithAndi => {
                     let (a, b) = (self.value(op, 0), self.value(op, 1));
                     let value = match data.kind {
                         OpKind::ArithAddi => a.wrapping_add(b),
                         OpKind::ArithSubi => a.wrapping_sub(b),
+                        OpKind::ArithDivsi => a / b,
+                        OpKind::ArithRemsi => a % b,
+                        OpKind::ArithMinsi => a.min(b),
+                        OpKind::ArithMaxsi => a.max(b),
+                        OpKind::ArithAndi => a & b,
                         _ => a.wrapping_mul(b),
                     };
                     self.values.insert(data.results[0], value);
                 }
-                OpKind::AffineYield | OpKind::FuncReturn => {
+                OpKind::AffineYield | OpKind::ScfYield | OpKind::FuncReturn => {
                     return (0..data.operands.len()).map(|it| self.value(op, it)).collect();
                 }
                 other => panic!("{other:?} is not run"),
@@ -265,8 +359,9 @@ fn result(ir: &Ir, n: i64) -> Vec<(usize, Vec<i64>, i64)> {
     let function = ir.functions()[0];
     let region = ir.op(function).regions[0].1;
     let args = ir.block(ir.blocks(region)[0]).args.clone();
-    let mut it =
-        Machine { ir, values: HashMap::from([(args[2], n), (args[3], 3)]), memory: HashMap::new() };
+    // Sizes of tiles, the bound, the number.
+    let given = [(args[0], 2), (args[1], 3), (args[2], 1), (args[5], n), (args[6], 3)];
+    let mut it = Machine { ir, values: HashMap::from(given), memory: HashMap::new() };
     it.region(region);
     let number = |value: Value| args.iter().position(|it| *it == value).unwrap();
     let mut out: Vec<_> =
@@ -294,7 +389,7 @@ fn transformed(text: &str, pass: &str) -> Ir {
     ir
 }
 
-const PASSES: [&str; 10] = [
+const PASSES: [&str; 18] = [
     "affine-schedule{cache-size=0 tile-size=2 inner-tile-size=3}",
     "affine-loop-normalize,affine-schedule{cache-size=0 tile-size=4 inner-tile-size=2}",
     "affine-loop-tile{tile-size=2}",
@@ -305,6 +400,14 @@ const PASSES: [&str; 10] = [
     "affine-loop-normalize",
     "affine-simplify-structures",
     "test-loop-permutation{permutation-map=1,0}",
+    "affine-loop-invariant-code-motion",
+    "affine-loop-fusion",
+    "affine-loop-fusion{fusion-maximal},affine-scalrep",
+    "affine-scalrep",
+    "affine-parallelize",
+    "affine-loop-coalescing",
+    "test-affine-parametric-tile",
+    "lower-affine",
 ];
 
 #[test]

@@ -64,7 +64,7 @@ fn hoist(ir: &mut Ir, of: Op) -> usize {
 }
 
 /// Whether an op, and what is in it, uses nothing that the loop defines.
-fn is_invariant(ir: &Ir, op: Op, of: Op) -> bool {
+pub(super) fn is_invariant(ir: &Ir, op: Op, of: Op) -> bool {
     let mut stack = vec![op];
     while let Some(it) = stack.pop() {
         if ir.op(it).kind.is_op() {

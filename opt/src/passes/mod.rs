@@ -21,10 +21,17 @@ pub use crate::pass::{Context, Failure, OptionInfo, OptionKind, Options, PassInf
 
 /// The passes of each family. Passes that other crates bring stand in one row here.
 const TABLES: &[&[PassInfo]] = &[
+    affine::coalesce::PASSES,
     affine::dependence_check::PASSES,
+    affine::fuse::PASSES,
+    affine::hoist::PASSES,
     affine::jam::PASSES,
+    affine::lower::PASSES,
     affine::normalize::PASSES,
+    affine::parallelize::PASSES,
+    affine::parametric::PASSES,
     affine::permute::PASSES,
+    affine::scalars::PASSES,
     affine::schedule::PASSES,
     affine::simplify::PASSES,
     affine::tile::PASSES,

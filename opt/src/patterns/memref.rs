@@ -28,7 +28,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 };
 
 /// The attribute of the sizes of operand segments.
-pub(super) fn segments(ir: &mut Ir, sizes: &[usize]) -> Attr {
+pub(crate) fn segments(ir: &mut Ir, sizes: &[usize]) -> Attr {
     let element = ir.interner.ty(TypeData::Int { width: 32, sign: Sign::Signless });
     let int = |ir: &mut Ir, value: usize| {
         ir.interner.attr(AttrData::Int { value: value as i128, ty: element })

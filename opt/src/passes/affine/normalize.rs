@@ -87,9 +87,9 @@ fn normalize_parallel(ir: &mut Ir, op: Op) {
     let [(_, region)] = ir.op(op).regions[..] else { return };
     let [body] = ir.blocks(region)[..] else { return };
     let ivs: Vec<Value> = ir.block(body).args.to_vec();
-    let (Some(steps), Some(groups)) = (steps(ir, op, ivs.len()), groups(ir, op, ivs.len())) else {
-        return;
-    };
+    let steps = ints_of(ir, op, "steps").filter(|it| it.len() == ivs.len());
+    let groups = sizes_of_groups(ir, op, "upperBoundsGroups", ivs.len());
+    let (Some(steps), Some(groups)) = (steps, groups) else { return };
     let lows = exprs(&low.map.body);
     let is_normal = steps.iter().all(|it| *it == 1) && lows.iter().all(|it| *it == Expr::Const(0));
     if lows.len() != ivs.len() || is_normal || steps.iter().any(|it| *it <= 0) {
@@ -140,15 +140,15 @@ fn normalize_parallel(ir: &mut Ir, op: Op) {
     }
 }
 
-/// The steps of `affine.parallel`.
-fn steps(ir: &Ir, op: Op, n: usize) -> Option<Vec<i64>> {
-    let AttrData::Array(list) = ir.interner.attr_data(ir.attr(op, "steps")?) else { return None };
+/// The integers of an array attribute.
+pub(super) fn ints_of(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
+    let AttrData::Array(list) = ir.interner.attr_data(ir.attr(op, name)?) else { return None };
     let int = |it: &noisy_syntax::Attr| i64::try_from(ir.interner.int_value(*it)?).ok();
-    list.iter().map(int).collect::<Option<Vec<i64>>>().filter(|it| it.len() == n)
+    list.iter().map(int).collect()
 }
 
-/// How many upper bounds each loop of `affine.parallel` has.
-fn groups(ir: &Ir, op: Op, n: usize) -> Option<Vec<usize>> {
-    let all = ir.interner.element_ints(ir.attr(op, "upperBoundsGroups")?, n)?;
+/// How many bounds each of so many loops of `affine.parallel` has.
+pub(super) fn sizes_of_groups(ir: &Ir, op: Op, name: &str, n: usize) -> Option<Vec<usize>> {
+    let all = ir.interner.element_ints(ir.attr(op, name)?, n)?;
     all.into_iter().map(|it| usize::try_from(it).ok()).collect()
 }

@@ -1,0 +1,168 @@
+//! When loops run, and where accesses may go: questions about the iterations themselves.
+//!
+//! *Law.* "Yes" holds for all values of the symbols. Where a scope is not understood, its constraints are a superset, and the answer is rather "no";
+//! so is that of a search that its budget ends. *Cost.* An emptiness for each part of the constraints and each form.
+
+use noisy_polyhedra::{Budget, Conjunction};
+use rustc_hash::FxHashMap;
+
+use crate::body::{Body, Constraint, Kind};
+use crate::form::{Form, NotAffine, Term};
+
+/// The most work on one question, in numbers touched.
+const WORK: u64 = 2_000_000;
+
+/// Whether a loop has an iteration each time that it is reached.
+pub fn surely_runs(body: &Body, loop_: u32) -> bool {
+    let it = &body.loops[loop_ as usize];
+    let (Some(lower), Some(upper)) = (&it.lower, &it.upper) else { return false };
+    let is_loop = |scope: &&crate::body::Scope| scope.kind == Kind::Loop(loop_);
+    let Some(scope) = body.scopes.iter().find(is_loop) else { return false };
+    let Some(pieces) = body.pieces(scope.parent) else { return false };
+    let mut never = lower.iter().flat_map(|low| upper.iter().map(move |high| (low, high)));
+    it.step.is_some_and(|it| it > 0)
+        && never.all(|(low, high)| {
+            // No iteration: high <= low.
+            low.plus(high, -1).is_ok_and(|form| is_never(body, &pieces, &form))
+        })
+}
+
+/// Whether the subscripts of an access stay below these sizes and are not negative, even if a loop around it had no iteration.
+pub fn stays_inside(body: &Body, access: usize, without: u32, sizes: &[i128]) -> bool {
+    let it = &body.accesses[access];
+    let Ok(element) = &it.element else { return false };
+    let Some(pieces) = body.pieces_without(it.scope, Some(without)) else { return false };
+    element.len() == sizes.len()
+        && element.iter().zip(sizes).all(|(form, &size)| {
+            let below = form.times(-1).and_then(|it| it.offset(-1));
+            let above = size.checked_neg().ok_or(NotAffine).and_then(|it| form.offset(it));
+            [below, above]
+                .iter()
+                .all(|it| it.as_ref().is_ok_and(|form| is_never(body, &pieces, form)))
+        })
+}
+
+/// Whether a form is negative at all points.
+fn is_never(body: &Body, pieces: &[Vec<&Constraint>], form: &Form) -> bool {
+    let mut budget = Budget::new(WORK);
+    pieces.iter().all(|piece| {
+        let points = points(body, piece, form);
+        points.is_ok_and(|it| matches!(it.is_empty(&mut budget), Ok(true)))
+    })
+}
+
+/// The points where all constraints hold and a form is not negative.
+fn points(body: &Body, piece: &[&Constraint], form: &Form) -> Result<Conjunction, NotAffine> {
+    let mut columns = Columns { body, numbers: FxHashMap::default(), rows: Vec::new() };
+    for it in piece {
+        columns.put(&it.form, it.is_equality)?;
+    }
+    columns.put(form, false)?;
+    let n = columns.numbers.len();
+    let mut out = Conjunction::new(n);
+    for (terms, constant, is_equality) in &columns.rows {
+        let mut row = vec![0_i128; n + 1];
+        for &(at, by) in terms {
+            row[at] = row[at].checked_add(by).ok_or(NotAffine)?;
+        }
+        row[n] = *constant;
+        if *is_equality {
+            out.equal(row);
+        } else {
+            out.at_least(row);
+        }
+    }
+    Ok(out)
+}
+
+/// Columns with coefficients, the constant, and whether the sum is 0 or only not negative.
+type Row = (Vec<(usize, i128)>, i128, bool);
+
+/// The variables of one iteration, numbered as they are met, and rows over them.
+struct Columns<'a> {
+    body: &'a Body,
+    numbers: FxHashMap<Term, usize>,
+    rows: Vec<Row>,
+}
+
+impl Columns<'_> {
+    fn put(&mut self, form: &Form, is_equality: bool) -> Result<(), NotAffine> {
+        let mut terms = Vec::with_capacity(form.terms.len());
+        for &(term, by) in &form.terms {
+            terms.push((self.number(term)?, by));
+        }
+        self.rows.push((terms, form.constant, is_equality));
+        Ok(())
+    }
+
+    fn number(&mut self, term: Term) -> Result<usize, NotAffine> {
+        if let Some(&at) = self.numbers.get(&term) {
+            return Ok(at);
+        }
+        let at = self.numbers.len();
+        self.numbers.insert(term, at);
+        if let Term::Quotient(which) = term {
+            // 0 <= form - by q <= by - 1
+            let it = self.body.quotients.get(which);
+            let rest = it.form.plus(&Form::term(term), -it.by)?;
+            self.put(&rest, false)?;
+            self.put(&rest.times(-1)?.offset(it.by - 1)?, false)?;
+        }
+        Ok(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noisy_syntax::Source;
+
+    use super::*;
+
+    fn loops(text: &str) -> Vec<bool> {
+        let text = format!("func.func @f(%A: memref<10xf32>, %n: index) {{\n{text}\nreturn\n}}\n");
+        let source = Source::new(&text);
+        let ir = source.ir();
+        let body = Body::new(ir, ir.functions()[0]);
+        (0..body.loops.len()).map(|it| surely_runs(&body, it as u32)).collect()
+    }
+
+    #[test]
+    fn loops_that_surely_run() {
+        let min = "affine.for %i = 0 to 16 {
+            affine.for %j = 0 to min affine_map<(d0) -> (64, d0 * -64 + 1020)>(%i) { } }";
+        assert_eq!(loops(min), [true, true]);
+        // In the last iteration 17 * -64 + 1020 is below 0.
+        assert_eq!(loops(&min.replace("0 to 16", "0 to 18")), [true, false]);
+        assert_eq!(loops("affine.for %i = 0 to %n { affine.for %j = 0 to 3 { } }"), [false, true]);
+        // Where the outer one has an iteration, the inner one has one, too.
+        let inner = "affine.for %i = 3 to %n { affine.for %j = 2 to %n { } }";
+        assert_eq!(loops(inner), [false, true]);
+        let guarded = "affine.for %i = 0 to 9 { affine.if affine_set<(d0) : (d0 - 4 >= 0)>(%i) {
+            affine.for %j = 3 to affine_map<(d0) -> (d0)>(%i) { } } }";
+        assert_eq!(loops(guarded), [true, true]);
+        assert_eq!(loops(&guarded.replace("%j = 3", "%j = 4")), [true, false]);
+        assert_eq!(loops("affine.for %i = 5 to 5 { }"), [false]);
+    }
+
+    #[test]
+    fn accesses_that_stay_inside_without_their_loop() {
+        let inside = |subscript: &str| {
+            let text = format!(
+                "func.func @f(%A: memref<10xf32>, %n: index) {{
+                affine.for %i = 2 to 8 {{ affine.for %j = 0 to %n {{
+                    %x = affine.load %A[{subscript}] : memref<10xf32>
+                }} }}
+                return }}"
+            );
+            let source = Source::new(&text);
+            let ir = source.ir();
+            let body = Body::new(ir, ir.functions()[0]);
+            stays_inside(&body, 0, 1, &[10])
+        };
+        assert!(inside("%i + 2") && inside("%i - 2") && inside("9") && inside("%i mod 4"));
+        assert!(!inside("%i + 3") && !inside("%i - 3") && !inside("10") && !inside("-1"));
+        // Without the inner loop nothing is known of its variable.
+        assert!(!inside("%j mod 11"));
+        assert!(inside("%j mod 10"));
+    }
+}
