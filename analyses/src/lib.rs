@@ -52,6 +52,8 @@ pub use rule::Rule;
 #[cfg(test)]
 mod budget_laws;
 #[cfg(test)]
+mod call_edit_laws;
+#[cfg(test)]
 mod call_laws;
 #[cfg(test)]
 mod laws;

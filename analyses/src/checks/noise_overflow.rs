@@ -95,7 +95,7 @@ fn called(program: &Program, value: Value, root: &Root) -> Option<Related> {
     let contexts = program.contexts(function);
     let context =
         contexts.iter().find(|it| Some(it.id) == root.context).filter(|it| !it.is_assumed)?;
-    let call = context.calls.iter().copied().min_by_key(|&it| ir.start(it))?;
+    let call = context.calls().min_by_key(|&it| ir.start(it))?;
     let noisy = context.args.iter().filter_map(|it| match it.hi()? {
         Bits::MAX => Some("unbounded".to_owned()),
         hi => Some(hi.to_string()),

@@ -63,7 +63,7 @@ pub fn assumption(program: &Program, value: Value) -> Option<Assumption> {
         return Some(Assumption::Contract(stated));
     }
     let contexts = program.contexts(function);
-    let mut calls: Vec<Op> = contexts.iter().flat_map(|it| it.calls.iter().copied()).collect();
+    let mut calls: Vec<Op> = contexts.iter().flat_map(|it| it.calls()).collect();
     calls.sort_by_cached_key(|&it| ir.start(it));
     calls.dedup();
     let is_assumed = contexts.iter().any(|it| it.is_assumed);

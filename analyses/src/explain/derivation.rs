@@ -155,7 +155,7 @@ fn explain_argument(
         contexts.iter().find(|it| it.args.get(index).is_some_and(|it| it.hi() == Some(hi)));
     let call = context
         .filter(|it| !it.is_assumed)
-        .and_then(|it| it.calls.iter().copied().min_by_key(|&it| ir.start(it)));
+        .and_then(|it| it.calls().min_by_key(|&it| ir.start(it)));
     match call {
         Some(call) => {
             let passed = ir.op(call).operands.get(index).and_then(|it| it.value);

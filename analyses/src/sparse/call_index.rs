@@ -69,6 +69,7 @@ pub(super) struct CallIndex {
     callers: FxHashMap<Name, Vec<Op>>,
     /// What defines each name.
     definitions: FxHashMap<Name, Vec<Op>>,
+    has_changed: bool,
 }
 
 fn push<K: std::hash::Hash + Eq>(table: &mut FxHashMap<K, Vec<Op>>, key: K, op: Op) {
@@ -102,32 +103,58 @@ impl CallIndex {
     }
 
     /// Takes in an edit. The units with calls or callers, before or after it, that define or call what the edit defines, calls or mentions in
-    /// another way.
-    pub(super) fn update(&mut self, ir: &Ir, delta: &Delta) -> Vec<Op> {
-        let touched = delta.removed.iter().chain(&delta.changed);
+    /// another way; of a call that came, changed or left only its own unit, unless `by_calls`.
+    pub(super) fn update(&mut self, ir: &Ir, delta: &Delta, by_calls: bool) -> Vec<Op> {
+        let touched = || delta.removed.iter().chain(&delta.changed).copied();
         let mut names: FxHashSet<Name> = FxHashSet::default();
         let mut out: FxHashSet<Op> = FxHashSet::default();
-        let olds: Vec<Op> = touched.copied().filter(|it| self.of.contains_key(it)).collect();
-        for op in &olds {
-            self.concerned(*op, &mut names, &mut out);
+        let mut olds: FxHashMap<Op, SymbolOp> = FxHashMap::default();
+        for op in touched() {
+            if self.of.contains_key(&op) {
+                self.concerned(op, by_calls, &mut names, &mut out);
+            }
         }
-        for op in olds {
-            self.take(op);
+        for op in touched() {
+            if let Some(old) = self.take(op) {
+                olds.insert(op, old);
+            }
         }
         let news: Vec<Op> =
             delta.changed.iter().copied().filter(|&it| self.insert(ir, it)).collect();
         for op in news {
-            self.concerned(op, &mut names, &mut out);
+            self.concerned(op, by_calls, &mut names, &mut out);
+            let is_same = olds.remove(&op).is_some_and(|it| self.of.get(&op) == Some(&it));
+            self.has_changed |= !is_same;
         }
+        self.has_changed |= !olds.is_empty();
         let mut out: Vec<Op> = out.into_iter().filter(|&it| ir.is_alive(it)).collect();
         out.sort_unstable();
         out
     }
 
+    /// Whether any symbol, or what names one, came, changed or left since this was asked.
+    pub(super) fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
+    /// The units with calls in them, in no particular order.
+    pub(super) fn callers(&self) -> impl Iterator<Item = Op> {
+        self.calls.keys().copied()
+    }
+
     /// Adds the connected units that name what an op names, and its own; `seen` are names that were asked for.
-    fn concerned(&self, op: Op, seen: &mut FxHashSet<Name>, out: &mut FxHashSet<Op>) {
+    fn concerned(
+        &self,
+        op: Op,
+        by_calls: bool,
+        seen: &mut FxHashSet<Name>,
+        out: &mut FxHashSet<Op>,
+    ) {
         let Some(tie) = self.of.get(&op) else { return };
         out.extend(Some(tie.unit).filter(|&it| self.is_connected(it)));
+        if tie.is_call && !by_calls {
+            return;
+        }
         for name in tie.defines.iter().chain(&tie.mentions) {
             // A mention that is no call says that anybody may call what it names.
             let always = !tie.is_call && tie.mentions.contains(name);
@@ -157,8 +184,8 @@ impl CallIndex {
         true
     }
 
-    fn take(&mut self, op: Op) {
-        let Some(tie) = self.of.remove(&op) else { return };
+    fn take(&mut self, op: Op) -> Option<SymbolOp> {
+        let tie = self.of.remove(&op)?;
         if tie.is_call {
             remove(&mut self.calls, &tie.unit, op);
             for name in &tie.mentions {
@@ -168,6 +195,7 @@ impl CallIndex {
         if let Some(name) = &tie.defines {
             remove(&mut self.definitions, name, op);
         }
+        Some(tie)
     }
 
     /// The calls in a unit, in no particular order.

@@ -1,12 +1,10 @@
 //! From an edit outward, through calls: what is followed op by op, and what is solved as a whole (see `call_index.rs`).
 
-use std::cmp::Reverse;
-
-use noisy_syntax::{Delta, Ir, Op, OpKind, Value};
+use noisy_syntax::{Delta, Ir, Op, OpKind};
 use rustc_hash::FxHashSet;
 
 use super::call_index::unit_of;
-use super::{AnalysisContext, Calls, Observer, Sparse, SparseForward, values_within};
+use super::{AnalysisContext, Calls, Observer, Sparse, SparseForward};
 use crate::flow::Flow;
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
@@ -43,14 +41,17 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 has_flowed |= self.summaries.remove(op).is_some();
             }
         }
+        if self.calls == Calls::Apart {
+            for unit in self.call_index.update(ir, delta, false) {
+                self.enter_whole(ir, unit);
+            }
+            return;
+        }
         let mut seen: FxHashSet<Op> = FxHashSet::default();
-        for unit in self.call_index.update(ir, delta) {
+        for unit in self.call_index.update(ir, delta, true) {
             if !seen.contains(&unit) {
                 let units = self.call_index.component(ir, unit);
-                if self.calls == Calls::Apart
-                    || has_flowed
-                    || units.iter().any(|&it| self.flows(ir, it))
-                {
+                if has_flowed || units.iter().any(|&it| self.flows(ir, it)) {
                     self.enter_whole(ir, unit);
                 }
                 seen.extend(units);
@@ -65,6 +66,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         } else {
             self.summaries.contains_key(&unit)
         }
+    }
+
+    /// Whether the unit of an op that is queued has come to be one that cannot be followed op by op.
+    pub(super) fn is_whole_by_now(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
+        !self.call_index.is_empty() && self.is_whole(unit_of(ir, op))
     }
 
     /// Whether an op is a call, or a cycle with a call in it, through which facts flow.
@@ -93,50 +99,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if Flow::of(ir, unit) != Flow::Group && self.whole.insert(unit) {
             self.enter_exactly(ir, unit);
         }
-    }
-
-    /// Solves a unit anew, and all that it is connected to. How many ops that visited.
-    pub(super) fn redo_component(&mut self, ir: &AnalysisContext<'_, A::Base>, unit: Op) -> usize {
-        let n_visits = self.n_visits;
-        let units = self.call_index.component(ir, unit);
-        if self.calls == Calls::Joined {
-            self.find_summaries(ir, &units);
-        }
-        let all: FxHashSet<Op> = units.iter().copied().collect();
-        let mut queue = std::mem::take(&mut self.queue);
-        queue.retain(|&Reverse(((_, is_start, _), op))| {
-            let stays = !ir.is_alive(op) || !all.contains(&unit_of(ir, op));
-            if !stays {
-                self.queued.remove(&(op, is_start));
-            }
-            stays
-        });
-        self.queue = queue;
-        self.whole.retain(|it| !all.contains(it));
-        let mut values: Vec<Value> = Vec::new();
-        for &unit in &units {
-            values.extend(&ir.op(unit).results);
-            values_within(ir, unit, &mut values);
-        }
-        let before: Vec<A::Fact> = values.iter().map(|it| self.facts[it.index()].clone()).collect();
-        let n_dirty = self.dirty.len();
-        for &unit in &units {
-            self.reset_within(ir, unit);
-            self.forget_contexts(unit);
-        }
-        for &unit in &units {
-            self.run_whole(ir, unit);
-        }
-        self.settle_calls(ir, &units);
-        self.dirty.truncate(n_dirty);
-        for (value, before) in values.iter().zip(&before) {
-            if self.facts[value.index()] != *before {
-                // Only the results of a unit are used outside of it.
-                self.dirty.push(*value);
-            }
-        }
-        self.note_moved(&values, &before);
-        self.n_visits - n_visits
     }
 
     /// Passes over a unit that was reset.

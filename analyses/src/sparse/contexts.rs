@@ -17,26 +17,28 @@
 //! At most [`MAX_APART`] vectors per function are kept apart; the others are joined in one more context, in which saturated facts are
 //! unbounded. A call in a cycle passes saturated facts as unbounded ones: only so many rounds differ.
 //!
+//! Calls that nest too deep to be evaluated one inside of the other are put off: the evaluations around are taken back, the context that was asked for
+//! is solved, and then they are made again. In a recursion there is an end to that, [`MAX_DEPTH`], and what is beyond it is unknown.
+//!
 //! # From an edit
 //!
-//! Which calls came first decides which vectors are kept apart, and what a recursion has found so far depends on the order of calls. So
-//! the units that are connected (`call_index.rs`) are solved as a whole, in textual order, and only they. One exception: in a function
-//! that nothing calls, values have the facts of its one context, so an edit is followed op by op until it comes to a call
-//! whose operands change. *Cost.* What it changes; or what calls and is called around it, each function once per context.
+//! A context keeps which calls ask for it. In a function that nothing calls, values have the facts of its one context, so an edit is followed op by op until it
+//! comes to a call whose operands change; from there on function by function (`call_edit.rs`).
 
-use noisy_syntax::{Block, Def, Op, OpKind, Region, Value};
+use noisy_syntax::{Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
-use super::{
-    AnalysisContext, Calls, Domain, Observer, Pass, Round, Sparse, SparseForward, values_within,
-};
+use super::call_edit::CallEdit;
+use super::call_index::unit_of;
+use super::{AnalysisContext, Calls, Domain, Observer, Sparse, SparseForward};
 use crate::flow::{self, Flow};
 use crate::lattice::Lattice;
 
 /// The most argument vectors of a function that are kept apart.
 pub const MAX_APART: usize = 16;
-/// How deep calls and regions may nest; the results of calls beyond that are unknown.
+/// How deep calls and regions may nest before a call is put off.
+const PUT_OFF_DEPTH: usize = 2_000;
+/// How deep calls and regions may nest in a recursion; the results of calls beyond that are unknown.
 const MAX_DEPTH: usize = 20_000;
 /// Bytes of stack that the evaluation of one body has at least, and how many are taken when there are fewer.
 const STACK: (usize, usize) = (256 << 10, 8 << 20);
@@ -62,13 +64,62 @@ pub struct Context<F> {
     /// What is passed, by argument.
     pub args: Vec<F>,
     /// What is returned, by result.
-    results: Vec<F>,
+    pub(super) results: Vec<F>,
     /// Whether it is assumed, because callers may not be in sight.
     pub is_assumed: bool,
-    /// The calls in this context, in no particular order.
-    pub calls: SmallVec<[Op; 2]>,
-    is_joined: bool,
+    /// The calls that ask for this context, each with its unit and in how many contexts of that it asks.
+    askers: FxHashMap<Op, (Op, u32)>,
+    pub(super) is_joined: bool,
     state: State,
+}
+
+impl<F> Context<F> {
+    fn new(id: u32, args: Vec<F>) -> Self {
+        Self {
+            id,
+            args,
+            results: Vec::new(),
+            is_assumed: false,
+            askers: FxHashMap::default(),
+            is_joined: false,
+            state: State::New,
+        }
+    }
+
+    /// The calls in this context, in no particular order.
+    pub fn calls(&self) -> impl Iterator<Item = Op> {
+        self.askers.keys().copied()
+    }
+
+    /// Whether nobody asks for it.
+    pub(super) fn is_unused(&self) -> bool {
+        self.askers.is_empty() && !self.is_assumed
+    }
+
+    pub(super) fn is_solved(&self) -> bool {
+        self.state == State::Done
+    }
+
+    /// It is to be evaluated again.
+    pub(super) fn renew(&mut self) {
+        self.state = State::New;
+    }
+
+    /// The units that these calls stand in, in no particular order, some perhaps repeatedly.
+    pub(super) fn callers(&self) -> impl Iterator<Item = Op> {
+        self.askers.values().map(|it| it.0)
+    }
+}
+
+/// A function and its context, by its id; a unit that is no function, and 0.
+pub(super) type Asker = (Op, u32);
+
+/// A call, and the context of its callee that it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Ask {
+    call: Op,
+    callee: Op,
+    context: u32,
 }
 
 #[derive(Debug)]
@@ -81,12 +132,26 @@ struct Frame {
 /// The contexts of all functions.
 #[derive(Debug)]
 pub(super) struct Contexts<F> {
-    of: FxHashMap<Op, Vec<Context<F>>>,
+    pub(super) of: FxHashMap<Op, Vec<Context<F>>>,
+    /// What each context asked for when it was evaluated.
+    asks: FxHashMap<Asker, FxHashSet<Ask>>,
+    /// Who is evaluated now.
+    pub(super) asker: Option<Asker>,
+    /// Contexts that some call asks for no more.
+    pub(super) unused: Vec<Asker>,
     stack: Vec<Frame>,
+    /// Contexts that were too deep to be evaluated where they were asked for.
+    pub(super) put_off: Vec<Asker>,
+    /// How many frames are of functions that may come to call themselves.
+    n_recursive: usize,
+    /// Whether a recursion was too deep to be followed.
+    pub(super) is_cut: bool,
+    /// What an edit has touched, while it is followed through calls.
+    pub(super) edit: Option<CallEdit<F>>,
     /// Functions whose body was passed over since it was reset.
-    passed_over: FxHashSet<Op>,
+    pub(super) passed_over: FxHashSet<Op>,
     /// Functions that are being evaluated, in some context; and what their values had in other contexts meanwhile.
-    running: FxHashMap<Op, Vec<F>>,
+    pub(super) running: FxHashMap<Op, Vec<F>>,
     /// Contexts that are open.
     open: Vec<(Op, u32)>,
     /// The turn of a recursion.
@@ -102,7 +167,14 @@ impl<F> Default for Contexts<F> {
     fn default() -> Self {
         Self {
             of: FxHashMap::default(),
+            asks: FxHashMap::default(),
+            asker: None,
+            unused: Vec::new(),
             stack: Vec::new(),
+            put_off: Vec::new(),
+            n_recursive: 0,
+            is_cut: false,
+            edit: None,
             passed_over: FxHashSet::default(),
             running: FxHashMap::default(),
             open: Vec::new(),
@@ -114,20 +186,34 @@ impl<F> Default for Contexts<F> {
     }
 }
 
-/// What the pass around a call keeps for itself.
-struct Outer {
-    rounds: SmallVec<[Round; 2]>,
-    passes: SmallVec<[Pass; 2]>,
-    fuel: u64,
-    cycle_start: u32,
-    is_degraded: bool,
-}
+impl<F> Contexts<F> {
+    /// A context, or a unit that is no function, asks for nothing any more.
+    pub(super) fn withdraw(&mut self, asker: Asker) {
+        let asks = self.take_asks(asker);
+        self.drop_asks(asks);
+    }
 
-/// What an evaluation noted about ops and blocks.
-#[derive(Default)]
-struct Place {
-    ops: Vec<(Op, bool, u32)>,
-    blocks: Vec<(Block, bool)>,
+    /// What was asked for; it stands until it is dropped.
+    pub(super) fn take_asks(&mut self, asker: Asker) -> FxHashSet<Ask> {
+        self.asks.remove(&asker).unwrap_or_default()
+    }
+
+    /// Takes asks back.
+    #[allow(clippy::iter_over_hash_type, reason = "counts commute")]
+    pub(super) fn drop_asks(&mut self, asks: FxHashSet<Ask>) {
+        for Ask { call, callee, context: id } in asks {
+            let contexts = self.of.get_mut(&callee).into_iter().flatten();
+            for context in contexts.filter(|it| it.id == id) {
+                if let Some((_, n)) = context.askers.get_mut(&call) {
+                    *n -= 1;
+                    if *n == 0 {
+                        context.askers.remove(&call);
+                        self.unused.push((callee, id));
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Whether a function stands where calls find it: in modules only, with a body that is understood.
@@ -168,7 +254,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     pub fn contexts(&self, ir: &noisy_syntax::Ir, function: Op) -> Vec<&Context<A::Fact>> {
         let mut out: Vec<_> = self.contexts.of.get(&function).into_iter().flatten().collect();
         if out.len() > 1 {
-            let first = |it: &Context<A::Fact>| it.calls.iter().map(|&it| ir.start(it)).min();
+            let first = |it: &Context<A::Fact>| it.calls().map(|it| ir.start(it)).min();
             out.sort_by_cached_key(|it| {
                 (!it.is_assumed, first(it), it.is_joined, format!("{:?}", it.args))
             });
@@ -184,7 +270,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Forgets the contexts of what is to be solved anew or is gone.
     pub(super) fn forget_contexts(&mut self, function: Op) {
         if self.calls == Calls::Apart {
-            self.contexts.of.remove(&function);
+            for context in self.contexts.of.remove(&function).unwrap_or_default() {
+                self.contexts.withdraw((function, context.id));
+            }
+            self.contexts.withdraw((function, 0));
             self.contexts.passed_over.remove(&function);
         }
     }
@@ -192,7 +281,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Whether the facts of the values in a unit that is connected to others are those of its one context.
     pub(super) fn has_one_context(&self, unit: Op) -> bool {
         let contexts = self.contexts.of.get(&unit).map(Vec::as_slice);
-        matches!(contexts, Some([it]) if it.is_assumed && it.calls.is_empty())
+        matches!(contexts, Some([it]) if it.is_assumed && it.askers.is_empty())
     }
 
     /// Whether a call runs the body of a function.
@@ -225,19 +314,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let contexts = self.contexts.of.entry(function).or_default();
         match contexts.first_mut() {
             Some(first) => first.args = args,
-            None => contexts.push(Context {
-                id: 0,
-                args,
-                results: Vec::new(),
-                is_assumed: true,
-                calls: SmallVec::new(),
-                is_joined: false,
-                state: State::New,
-            }),
+            None => contexts.push(Context { is_assumed: true, ..Context::new(0, args) }),
         }
     }
 
-    fn assumed(&mut self, ir: &AnalysisContext<'_, A::Base>, function: Op) -> Vec<A::Fact> {
+    pub(super) fn assumed(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        function: Op,
+    ) -> Vec<A::Fact> {
         let Some(body) = flow::body(ir, function) else { return Vec::new() };
         let args = ir.block(flow::entry_block(ir, body)).args.clone();
         let facts = args.iter().enumerate().map(|(index, &value)| {
@@ -306,18 +391,31 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         args: Vec<A::Fact>,
         call: Option<Op>,
     ) -> Vec<A::Fact> {
+        if !self.may_ask(ir, function, &args) {
+            return vec![A::Fact::unknown(); flow::n_results(ir, function)];
+        }
         let at = self.context_for(function, args);
-        let Some(context) = self.context(function, at) else { return Vec::new() };
         match call {
-            Some(call) => {
-                if !context.calls.contains(&call) {
-                    context.calls.push(call);
+            Some(call) => self.note_ask(ir, call, function, at),
+            None => {
+                if let Some(context) = self.context(function, at) {
+                    context.is_assumed = true;
                 }
             }
-            None => context.is_assumed = true,
         }
+        self.results_of(ir, function, at)
+    }
+
+    /// The results of a context, which is solved if it is not.
+    fn results_of(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        function: Op,
+        at: usize,
+    ) -> Vec<A::Fact> {
         let turn = self.contexts.turn;
-        let state = self.context(function, at).map_or(State::Done, |it| it.state);
+        let Some(context) = self.context(function, at) else { return Vec::new() };
+        let (id, state) = (context.id, context.state);
         let low = match state {
             State::Done => None,
             State::Running(frame) => {
@@ -325,6 +423,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 Some(frame)
             }
             State::Open(then, low) if then == turn => Some(low),
+            State::New | State::Open(..) if self.contexts.stack.is_empty() => {
+                self.solve_from_here(ir, function, id);
+                None
+            }
+            State::New if self.contexts.depth > PUT_OFF_DEPTH && self.contexts.n_recursive == 0 => {
+                self.contexts.put_off.push((function, id));
+                return vec![A::Fact::bottom(); flow::n_results(ir, function)];
+            }
             // Calls nest deeper than a stack is.
             State::New | State::Open(..) => {
                 stacker::maybe_grow(STACK.0, STACK.1, || self.solve_context(ir, function, at))
@@ -336,17 +442,51 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.context(function, at).map_or(Vec::new(), |it| it.results.clone())
     }
 
-    fn context(&mut self, function: Op, at: usize) -> Option<&mut Context<A::Fact>> {
+    /// Solves a context that is not asked for from within another one, and before it those that turn out to be too deep.
+    pub(super) fn solve_from_here(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        function: Op,
+        id: u32,
+    ) {
+        let mut todo = vec![(function, id)];
+        while let Some(&(function, id)) = todo.last() {
+            let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
+            let at = contexts.iter().position(|it| it.id == id);
+            let Some(at) = at.filter(|&it| contexts[it].state != State::Done) else {
+                todo.pop();
+                continue;
+            };
+            let _ = self.solve_context(ir, function, at);
+            todo.append(&mut self.contexts.put_off);
+        }
+    }
+
+    /// Notes that a call asks for a context.
+    fn note_ask(&mut self, ir: &AnalysisContext<'_, A::Base>, call: Op, callee: Op, at: usize) {
+        let Some(context) = self.context(callee, at).map(|it| it.id) else { return };
+        let asker = self.contexts.asker.unwrap_or_else(|| (unit_of(ir, call), 0));
+        let asks = self.contexts.asks.entry(asker).or_default();
+        if asks.insert(Ask { call, callee, context })
+            && let Some(context) = self.context(callee, at)
+        {
+            context.askers.entry(call).or_insert((asker.0, 0)).1 += 1;
+        }
+    }
+
+    pub(super) fn context(&mut self, function: Op, at: usize) -> Option<&mut Context<A::Fact>> {
         self.contexts.of.get_mut(&function)?.get_mut(at)
     }
 
     /// Finds or makes the context for what is passed.
-    fn context_for(&mut self, function: Op, args: Vec<A::Fact>) -> usize {
+    pub(super) fn context_for(&mut self, function: Op, args: Vec<A::Fact>) -> usize {
+        let may_join = self.may_join();
         let contexts = self.contexts.of.entry(function).or_default();
         if let Some(at) = contexts.iter().position(|it| !it.is_joined && it.args == args) {
             return at;
         }
-        let is_joined = contexts.iter().filter(|it| !it.is_joined).count() >= MAX_APART;
+        // What an edit leaves behind goes when it was followed to its end.
+        let is_joined = may_join && contexts.iter().filter(|it| !it.is_joined).count() >= MAX_APART;
         let unbounded = |fact: A::Fact| self.analysis.unbounded(&fact).unwrap_or(fact);
         if is_joined && let Some(at) = contexts.iter().position(|it| it.is_joined) {
             let joined = &mut contexts[at];
@@ -363,15 +503,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return at;
         }
         self.contexts.next += 1;
-        contexts.push(Context {
-            id: self.contexts.next,
-            args: if is_joined { args.into_iter().map(unbounded).collect() } else { args },
-            results: Vec::new(),
-            is_assumed: false,
-            calls: SmallVec::new(),
-            is_joined,
-            state: State::New,
-        });
+        let args = if is_joined { args.into_iter().map(unbounded).collect() } else { args };
+        contexts.push(Context { is_joined, ..Context::new(self.contexts.next, args) });
         contexts.len() - 1
     }
 
@@ -389,11 +522,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let context = self.context(function, at)?;
             context.results = vec![unknown; n_results];
             context.state = State::Done;
-            let calls = context.calls.clone();
+            let calls: Vec<Op> = context.calls().collect();
             self.undecided.extend(calls);
+            self.contexts.is_cut = true;
             return None;
         }
         self.contexts.stack.push(Frame { low: frame, is_head: false });
+        let n_recursive = self.contexts.n_recursive;
+        self.contexts.n_recursive += usize::from(self.call_graph.is_recursive(function));
         let n_open = self.contexts.open.len();
         if let Some(context) = self.context(function, at)
             && context.results.len() != n_results
@@ -408,7 +544,16 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 context.state = State::Running(frame);
             }
             self.contexts.has_moved = false;
-            let results = self.evaluate(ir, function, at, number);
+            let Some(results) = self.evaluate(ir, function, at, number) else {
+                // No frame around is part of a recursion.
+                let context = self.context(function, at)?;
+                context.state = State::New;
+                let id = context.id;
+                self.contexts.withdraw((function, id));
+                self.contexts.stack.truncate(frame);
+                self.contexts.n_recursive = n_recursive;
+                return None;
+            };
             let (low, is_head) = match self.contexts.stack.get(frame) {
                 Some(it) => (it.low, it.is_head),
                 None => (frame, false),
@@ -433,6 +578,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let id = context.id;
                 self.contexts.open.push((function, id));
                 self.contexts.stack.truncate(frame);
+                self.contexts.n_recursive = n_recursive;
                 return Some(low);
             }
             if is_head && self.contexts.has_moved {
@@ -443,6 +589,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             break;
         }
         self.contexts.stack.truncate(frame);
+        self.contexts.n_recursive = n_recursive;
         // Nothing moved in the last turn, so what was evaluated in it is solved. What only earlier turns asked for was evaluated from less.
         let turn = self.contexts.turn;
         for (of, id) in self.contexts.open.split_off(n_open) {
@@ -481,192 +628,5 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
         }
         self.contexts.has_moved |= has_moved;
-    }
-
-    /// Passes over the body of a function in a context; what it returns. The facts of its values are joined with what they were.
-    fn evaluate(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        function: Op,
-        at: usize,
-        number: u64,
-    ) -> Vec<A::Fact> {
-        let n_results = flow::n_results(ir, function);
-        let Some(region) = flow::body(ir, function) else { return Vec::new() };
-        let Some(context) = self.context(function, at) else { return Vec::new() };
-        let (id, args) = (context.id, context.args.clone());
-        let outer = Outer {
-            rounds: std::mem::take(&mut self.rounds),
-            passes: std::mem::take(&mut self.passes),
-            fuel: self.fuel,
-            cycle_start: self.cycle_start,
-            is_degraded: std::mem::replace(&mut self.is_degraded, false),
-        };
-        self.contexts.depth += 1;
-        self.observer.enter(function, id, number);
-        let is_outermost = !self.contexts.running.contains_key(&function);
-        let mut values: Vec<Value> = Vec::new();
-        let mut place = None;
-        if !self.contexts.passed_over.insert(function) {
-            values_within(ir, function, &mut values);
-            place = (!is_outermost).then(|| {
-                let mut place = Place::default();
-                self.place(ir, region, &mut place);
-                place
-            });
-            self.unreach(ir, region);
-        }
-        if is_outermost {
-            self.contexts.running.insert(function, Vec::new());
-        }
-        let mut before: Vec<A::Fact> = values
-            .iter()
-            .map(|it| std::mem::replace(&mut self.facts[it.index()], A::Fact::bottom()))
-            .collect();
-        let n_dirty = self.dirty.len();
-        self.clock += 1;
-        if self.checks_order {
-            self.cycle_start = self.clock;
-        }
-        self.reached[function.index()] = true;
-        self.stamp[function.index()] = self.clock;
-        let entry = flow::entry_block(ir, region);
-        let header = ir.region(region).entry;
-        if header != entry {
-            self.live[header.index()] = true;
-            self.set_unknown(ir, header, true);
-        }
-        self.live[entry.index()] = true;
-        for (&value, fact) in ir.block(entry).args.iter().zip(args) {
-            if self.analysis.carries(ir, value) {
-                let _ = self.set(ir, value, fact);
-            }
-        }
-        self.run_region(ir, region, true);
-        let results = self.returned_by(ir, region, n_results);
-        self.join_contexts(ir, function, &values, &mut before, place);
-        self.dirty.truncate(n_dirty);
-        self.observer.leave();
-        self.contexts.depth -= 1;
-        self.rounds = outer.rounds;
-        self.passes = outer.passes;
-        self.fuel = outer.fuel;
-        self.cycle_start = outer.cycle_start;
-        self.is_degraded = outer.is_degraded;
-        results
-    }
-
-    /// Joins what the values of a function have in a context with what they have in others; in the midst of the evaluation of another context,
-    /// everything is left as that one had it.
-    fn join_contexts(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        function: Op,
-        values: &[Value],
-        before: &mut [A::Fact],
-        place: Option<Place>,
-    ) {
-        let Some(place) = place else {
-            let meanwhile = self.contexts.running.remove(&function).unwrap_or_default();
-            for (value, before) in values.iter().zip(before) {
-                let _ = self.facts[value.index()].join(before);
-            }
-            if !meanwhile.is_empty() {
-                let mut values = Vec::new();
-                values_within(ir, function, &mut values);
-                for (value, other) in values.iter().zip(&meanwhile) {
-                    let _ = self.facts[value.index()].join(other);
-                }
-            }
-            return;
-        };
-        let meanwhile = self.contexts.running.entry(function).or_default();
-        meanwhile.resize(values.len(), A::Fact::bottom());
-        for ((value, before), other) in values.iter().zip(before).zip(meanwhile) {
-            let fact = &mut self.facts[value.index()];
-            let _ = other.join(fact);
-            std::mem::swap(fact, before);
-        }
-        self.restore(place);
-    }
-
-    /// How far the evaluation of a body has come.
-    fn place(&self, ir: &AnalysisContext<'_, A::Base>, region: Region, out: &mut Place) {
-        let entry = ir.region(region).entry;
-        out.blocks.push((entry, self.live[entry.index()]));
-        for op in ir.items(region) {
-            out.ops.push((op, self.reached[op.index()], self.stamp[op.index()]));
-            if ir.op(op).kind == OpKind::Label {
-                let block = ir.label_block(op);
-                out.blocks.push((block, self.live[block.index()]));
-            }
-            for &(_, inner) in &ir.op(op).regions {
-                self.place(ir, inner, out);
-            }
-        }
-    }
-
-    fn restore(&mut self, place: Place) {
-        for (op, reached, stamp) in place.ops {
-            self.reached[op.index()] = reached;
-            self.stamp[op.index()] = stamp;
-        }
-        for (block, live) in place.blocks {
-            self.live[block.index()] = live;
-        }
-    }
-
-    /// Forgets that ops of a region were reached and visited.
-    fn unreach(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region) {
-        for op in ir.items(region) {
-            self.reached[op.index()] = false;
-            self.stamp[op.index()] = 0;
-            if ir.op(op).kind == OpKind::Label {
-                self.live[ir.label_block(op).index()] = false;
-            }
-            for &(_, inner) in &ir.op(op).regions {
-                self.live[ir.region(inner).entry.index()] = false;
-                self.unreach(ir, inner);
-            }
-        }
-    }
-
-    /// What the live returns of a body give, joined; unknown if a live block ends otherwise.
-    fn returned_by(
-        &self,
-        ir: &AnalysisContext<'_, A::Base>,
-        region: Region,
-        n: usize,
-    ) -> Vec<A::Fact> {
-        let mut out = vec![A::Fact::bottom(); n];
-        let unknown = || vec![A::Fact::unknown(); n];
-        if n == 0 {
-            return out;
-        }
-        if !self.is_block_live(flow::entry_block(ir, region)) {
-            return unknown();
-        }
-        for block in ir.blocks(region) {
-            if !self.is_block_live(block) {
-                continue;
-            }
-            let Some(end) = ir.last_op(block) else { return unknown() };
-            if ir.op(end).kind == OpKind::FuncReturn && ir.op(end).operands.len() == n {
-                for (index, fact) in out.iter_mut().enumerate() {
-                    let _ = fact.join(&self.read_passed(ir, end, index));
-                }
-            } else if ir.extra(end).successors.is_empty() {
-                return unknown();
-            }
-        }
-        out
-    }
-
-    /// Whether what a value is computed from was reached: then bottom says that it is never computed.
-    pub(super) fn is_computed(&self, ir: &AnalysisContext<'_, A::Base>, value: Value) -> bool {
-        match ir.value(value).def {
-            Def::Result(op, _) => self.reached[op.index()],
-            Def::Argument(block, _) => self.live[block.index()],
-        }
     }
 }

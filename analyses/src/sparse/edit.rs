@@ -53,7 +53,16 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         // Most of the program: a pass is cheaper than a queue.
         let mut many = 1000 + ir.bounds().0 / 16;
-        while let Some(Reverse(((_, is_start, _), op))) = self.queue.pop() {
+        loop {
+            let Some(Reverse(((_, is_start, _), op))) = self.queue.pop() else {
+                if self.contexts.unused.is_empty() {
+                    break;
+                }
+                // What is gone has asked for contexts.
+                many += self.redo_units(ir);
+                self.enter_users(ir);
+                continue;
+            };
             self.queued.remove(&(op, is_start));
             if !ir.is_alive(op) {
                 continue;
@@ -61,12 +70,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if self.n_visits + self.queue.len() > many {
                 return self.solve(ir);
             }
-            if !is_start {
+            if self.whole.contains(&op) && is_start {
+                // What calls each other is not part of what a pass would save.
+                many += self.redo_units(ir);
+            } else if self.is_whole_by_now(ir, op) {
+                self.enter_whole(ir, op);
+            } else if !is_start {
                 self.join_yields(ir, op, self.is_live(ir, op));
                 self.n_visits += 1;
-            } else if self.whole.remove(&op) {
-                // What calls each other is not part of what a pass would save.
-                many += self.redo_component(ir, op);
             } else if self.reaches_calls(ir, op) {
                 self.enter_whole(ir, op);
             } else if self.is_cycle(ir, op) || self.anew.remove(&op) {

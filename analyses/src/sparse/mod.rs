@@ -32,8 +32,8 @@
 //! # Calls
 //!
 //! An analysis of finite height may let facts flow into functions and back ([`Calls::Joined`], `calls.rs`).
-//! Or it may follow calls, each context of a callee apart ([`Calls::Apart`], `contexts.rs`). After an edit, functions
-//! that call each other, directly or through others, are solved as a whole where it comes to a call (`call_index.rs`).
+//! Or it may follow calls, each context of a callee apart ([`Calls::Apart`], `contexts.rs`). After an edit that comes to a call, the functions are evaluated again
+//! that depend on it (`call_edit.rs`).
 //!
 //! # Law
 //!
@@ -42,11 +42,14 @@
 
 mod analysis;
 mod block_cycles;
+mod call_edit;
+mod call_graph;
 mod call_index;
 mod calls;
 mod component;
 mod contexts;
 mod edit;
+mod evaluation;
 mod observer;
 mod pass;
 mod visit;
@@ -70,6 +73,7 @@ use crate::flow;
 use crate::flow::Flow;
 use crate::lattice::Lattice;
 use block_cycles::CyclePass;
+use call_graph::CallGraph;
 use call_index::CallIndex;
 use calls::CallSummary;
 use contexts::Contexts;
@@ -159,6 +163,8 @@ pub struct Sparse<A: SparseForward, O = ()> {
     contexts: Contexts<A::Fact>,
     /// Who calls whom, if that matters.
     call_index: CallIndex,
+    /// Who may come to call itself, as far as calls are followed.
+    call_graph: CallGraph,
     /// Units in the queue that are to be solved with all that they are connected to.
     whole: FxHashSet<Op>,
     /// What ends an `scf.parallel` that was last run as a loop.
@@ -167,7 +173,7 @@ pub struct Sparse<A: SparseForward, O = ()> {
     anew: FxHashSet<Op>,
     /// Whether what cycles carry is taken to be unknown, because the fuel of the outermost one ran out.
     is_degraded: bool,
-    /// Outermost cycles whose fuel ran out, and calls that nest too deep: see [`Sparse::undecided`].
+    /// Outermost cycles whose fuel ran out, and calls of a recursion that nest too deep: see [`Sparse::undecided`].
     undecided: FxHashSet<Op>,
     /// The visits, as text, if they are recorded.
     trace: Option<String>,
@@ -226,6 +232,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             summaries: FxHashMap::default(),
             contexts: Contexts::default(),
             call_index: CallIndex::default(),
+            call_graph: CallGraph::default(),
             whole: FxHashSet::default(),
             reductions: FxHashMap::default(),
             anew: FxHashSet::default(),
@@ -301,6 +308,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.clear_contexts();
         if self.calls != Calls::Opaque {
             self.call_index = CallIndex::new(ir);
+        }
+        if self.calls == Calls::Apart {
+            self.call_graph = CallGraph::new(ir, &self.call_index);
         }
         self.n_visits = 0;
         self.checks_order = false;

@@ -1,0 +1,325 @@
+//! From an edit outward, through calls that are followed: which contexts are evaluated again.
+//!
+//! # Law
+//!
+//! Where no function may come to call itself and no vectors are joined, what a function returns in a context follows from its text, its vector and what its
+//! callees return, whoever asks first. So the contexts of the functions that an edit touches are evaluated again, callees before callers
+//! (`call_graph.rs`), and then those of the callers that asked for a context which returns something else now, up to where nothing changes. A context that is
+//! new is evaluated when it is asked for; one that nobody asks for any more goes, with what it asked for, and the facts of that function are
+//! joined again over those that are left.
+//!
+//! Everything else depends on the order of calls: where it comes to a recursion that is not solved for this vector, or to joined vectors, the units that are
+//! connected (`call_index.rs`) are solved as a whole, in textual order, as from scratch.
+//!
+//! *Cost.* The functions with a context that is new, goes or is evaluated again, each at most twice per context; and the call graph, if it changed.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use noisy_syntax::{Op, OpKind, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::call_graph::CallGraph;
+use super::call_index::unit_of;
+use super::contexts::{is_callable, is_exposed};
+use super::{
+    AnalysisContext, Calls, MAX_APART, Moved, Observer, Sparse, SparseForward, values_within,
+};
+use crate::flow::{self, Flow};
+
+/// What an edit has touched so far.
+#[derive(Debug)]
+pub(super) struct CallEdit<F> {
+    /// By unit: its values, with the facts that they had.
+    before: FxHashMap<Op, Vec<(Value, F)>>,
+    /// Functions whose contexts were all evaluated again.
+    redone: FxHashSet<Op>,
+    /// Functions whose facts are to be joined again.
+    stale: FxHashSet<Op>,
+    /// Whether it is followed from callees to callers.
+    is_followed: bool,
+    /// Whether the connected units must be solved as a whole after all.
+    gives_up: bool,
+}
+
+impl<F> Default for CallEdit<F> {
+    fn default() -> Self {
+        Self {
+            before: FxHashMap::default(),
+            redone: FxHashSet::default(),
+            stale: FxHashSet::default(),
+            is_followed: false,
+            gives_up: false,
+        }
+    }
+}
+
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+    /// Solves again the units that are queued as a whole, and what depends on them. How many ops that visited.
+    pub(super) fn redo_units(&mut self, ir: &AnalysisContext<'_, A::Base>) -> usize {
+        let n_visits = self.n_visits;
+        let n_dirty = self.dirty.len();
+        let n_moved = if let Moved::These(it) = &self.moved { it.len() } else { 0 };
+        let mut units: Vec<Op> = self.whole.drain().filter(|&it| ir.is_alive(it)).collect();
+        units.sort_unstable();
+        self.contexts.edit = Some(CallEdit::default());
+        if self.calls != Calls::Apart || !self.redo_callers(ir, &units) {
+            self.redo_connected(ir, &units);
+        }
+        let edit = self.contexts.edit.take().unwrap_or_default();
+        let mut queue = std::mem::take(&mut self.queue);
+        queue.retain(|&Reverse(((_, is_start, _), op))| {
+            let stays = ir.is_alive(op) && !edit.before.contains_key(&unit_of(ir, op));
+            if !stays {
+                self.queued.remove(&(op, is_start));
+            }
+            stays
+        });
+        self.queue = queue;
+        self.dirty.truncate(n_dirty);
+        if let Moved::These(it) = &mut self.moved {
+            it.truncate(n_moved);
+        }
+        let mut before: Vec<_> = edit.before.into_iter().collect();
+        before.sort_unstable_by_key(|it| it.0);
+        for (unit, before) in before {
+            self.whole.remove(&unit);
+            for (value, before) in before {
+                if self.facts[value.index()] == before {
+                    continue;
+                }
+                self.note_moved(&[value], &[before]);
+                // Only the results of a unit are used outside of it.
+                if ir.op(unit).results.contains(&value) {
+                    self.dirty.push(value);
+                }
+            }
+        }
+        self.n_visits - n_visits
+    }
+
+    /// Keeps what the values of a unit have, if an edit touches it for the first time.
+    pub(super) fn remember(&mut self, ir: &AnalysisContext<'_, A::Base>, unit: Op) {
+        let Some(edit) = &mut self.contexts.edit else { return };
+        edit.before.entry(unit).or_insert_with(|| {
+            let mut values = ir.op(unit).results.to_vec();
+            values_within(ir, unit, &mut values);
+            let facts = &self.facts;
+            values.into_iter().map(|it| (it, facts[it.index()].clone())).collect()
+        });
+    }
+
+    /// Whether a context may be asked for; if not, the connected units will be solved as a whole.
+    pub(super) fn may_ask(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        function: Op,
+        args: &[A::Fact],
+    ) -> bool {
+        let Some(edit) = self.contexts.edit.as_mut().filter(|it| it.is_followed) else {
+            return true;
+        };
+        let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
+        let is_known = || contexts.iter().any(|it| it.args == args && it.is_solved());
+        edit.gives_up |= contexts.iter().any(|it| it.is_joined)
+            || contexts.len() > 2 * MAX_APART
+            || self.call_graph.is_recursive(function) && !is_known();
+        if edit.gives_up {
+            return false;
+        }
+        // What was followed op by op has not said what it returns.
+        if self.has_one_context(function)
+            && self.contexts.edit.as_mut().is_some_and(|it| it.redone.insert(function))
+        {
+            self.remember(ir, function);
+            self.reset_within(ir, function);
+            self.contexts.passed_over.remove(&function);
+            for context in self.contexts.of.get_mut(&function).into_iter().flatten() {
+                context.renew();
+            }
+            if let Some(edit) = &mut self.contexts.edit {
+                edit.stale.insert(function);
+            }
+        }
+        true
+    }
+
+    /// Whether the vectors of a function may be joined.
+    pub(super) fn may_join(&self) -> bool {
+        self.contexts.edit.as_ref().is_none_or(|it| !it.is_followed)
+    }
+
+    fn gives_up(&self) -> bool {
+        self.contexts.edit.as_ref().is_some_and(|it| it.gives_up)
+    }
+
+    /// Evaluates units again, and what depends on them. Whether that is all; otherwise the connected units must be solved as a whole.
+    fn redo_callers(&mut self, ir: &AnalysisContext<'_, A::Base>, units: &[Op]) -> bool {
+        if self.contexts.is_cut {
+            return false;
+        }
+        if let Some(edit) = &mut self.contexts.edit {
+            edit.is_followed = true;
+        }
+        if self.call_index.take_changed() {
+            self.call_graph = CallGraph::new(ir, &self.call_index);
+        }
+        let mut work: BTreeSet<(u32, Op)> =
+            units.iter().map(|&it| (self.call_graph.rank(it), it)).collect();
+        while let Some((_, unit)) = work.pop_first() {
+            if self.call_graph.is_recursive(unit) {
+                return false;
+            }
+            let callers = self.redo_unit(ir, unit);
+            if self.gives_up() {
+                return false;
+            }
+            let callers = callers.into_iter().filter(|&it| ir.is_alive(it));
+            work.extend(callers.map(|it| (self.call_graph.rank(it), it)));
+        }
+        if !self.remove_unused() {
+            return false;
+        }
+        let stale = self.contexts.edit.as_mut().map(|it| std::mem::take(&mut it.stale));
+        let mut stale: Vec<Op> =
+            stale.into_iter().flatten().filter(|&it| ir.is_alive(it)).collect();
+        stale.sort_unstable();
+        for function in stale {
+            let _ = self.redo_unit(ir, function);
+        }
+        let Some(edit) = &self.contexts.edit else { return true };
+        let n_contexts = |it: &Op| self.contexts.of.get(it).map_or(0, Vec::len);
+        !edit.gives_up && edit.before.keys().all(|it| n_contexts(it) <= MAX_APART)
+    }
+
+    /// Forgets the contexts that nobody asks for any more. Whether none of them is of a recursion, whose contexts ask for each other.
+    fn remove_unused(&mut self) -> bool {
+        while let Some((function, id)) = self.contexts.unused.last().copied() {
+            if self.call_graph.is_recursive(function) {
+                return false;
+            }
+            self.contexts.unused.pop();
+            let Some(contexts) = self.contexts.of.get_mut(&function) else { continue };
+            let Some(at) = contexts.iter().position(|it| it.id == id && it.is_unused()) else {
+                continue;
+            };
+            contexts.remove(at);
+            if contexts.is_empty() {
+                self.contexts.of.remove(&function);
+            }
+            self.contexts.withdraw((function, id));
+            if let Some(edit) = &mut self.contexts.edit {
+                edit.stale.insert(function);
+            }
+        }
+        true
+    }
+
+    /// Evaluates a unit again, in all of its contexts. The units that asked for a context which returns something else now.
+    fn redo_unit(&mut self, ir: &AnalysisContext<'_, A::Base>, unit: Op) -> Vec<Op> {
+        let mut callers = Vec::new();
+        if Flow::of(ir, unit) == Flow::Group {
+            return callers;
+        }
+        self.remember(ir, unit);
+        if let Some(edit) = &mut self.contexts.edit {
+            edit.redone.insert(unit);
+        }
+        let body = flow::body(ir, unit).filter(|_| is_callable(ir, unit));
+        let Some(body) = body.filter(|_| ir.op(unit).kind == OpKind::FuncFunc) else {
+            self.forget_contexts(unit);
+            self.reset_within(ir, unit);
+            self.run_whole(ir, unit);
+            return callers;
+        };
+        let live = self.is_live(ir, unit);
+        let args = if live && is_exposed(ir, unit) { Some(self.assumed(ir, unit)) } else { None };
+        self.assume_only(unit, args);
+        self.reset_within(ir, unit);
+        self.contexts.passed_over.remove(&unit);
+        self.n_visits += 1;
+        self.clock += 1;
+        self.reached[unit.index()] = live;
+        self.stamp[unit.index()] = self.clock;
+        self.contexts.depth =
+            1 + std::iter::successors(ir.parent_op(unit), |&it| ir.parent_op(it)).count();
+        let n_args = ir.block(flow::entry_block(ir, body)).args.len();
+        for at in 0..self.contexts.of.get(&unit).map_or(0, Vec::len) {
+            let Some(context) = self.context(unit, at) else { continue };
+            if context.args.len() != n_args {
+                // Nobody will ask for it.
+                continue;
+            }
+            if context.is_joined {
+                if let Some(edit) = &mut self.contexts.edit {
+                    edit.gives_up = true;
+                }
+                break;
+            }
+            context.renew();
+            let (id, former) = (context.id, std::mem::take(&mut context.results));
+            let asks = self.contexts.take_asks((unit, id));
+            self.solve_from_here(ir, unit, id);
+            self.contexts.drop_asks(asks);
+            if let Some(context) = self.context(unit, at)
+                && context.results != former
+            {
+                callers.extend(context.callers());
+            }
+        }
+        self.contexts.depth = 0;
+        callers
+    }
+
+    /// A function has this context that is assumed for it, or none.
+    fn assume_only(&mut self, function: Op, args: Option<Vec<A::Fact>>) {
+        let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
+        if !contexts.iter().any(|it| it.id == 0) {
+            self.contexts.withdraw((function, 0));
+        }
+        for context in self.contexts.of.get_mut(&function).into_iter().flatten() {
+            if std::mem::replace(&mut context.is_assumed, false) {
+                self.contexts.unused.push((function, context.id));
+            }
+        }
+        if let Some(args) = args {
+            let at = self.context_for(function, args);
+            if let Some(context) = self.context(function, at) {
+                context.is_assumed = true;
+            }
+        }
+    }
+
+    /// Solves units anew, as from scratch, with all that they are connected to.
+    fn redo_connected(&mut self, ir: &AnalysisContext<'_, A::Base>, units: &[Op]) {
+        let mut first = units.to_vec();
+        if let Some(edit) = &mut self.contexts.edit {
+            edit.is_followed = false;
+            first.extend(edit.before.keys());
+        }
+        let mut all: FxHashSet<Op> = FxHashSet::default();
+        loop {
+            // What the contexts asked for that are gone may be connected to them no more.
+            first.extend(self.contexts.unused.drain(..).map(|it| it.0));
+            first.retain(|it| ir.is_alive(*it) && !all.contains(it));
+            let Some(unit) = first.pop() else { break };
+            for unit in self.call_index.component(ir, unit) {
+                self.remember(ir, unit);
+                self.forget_contexts(unit);
+                all.insert(unit);
+            }
+        }
+        let mut units: Vec<Op> = all.into_iter().collect();
+        units.sort_by_cached_key(|&it| ir.start(it));
+        if self.calls == Calls::Joined {
+            self.find_summaries(ir, &units);
+        }
+        for &unit in &units {
+            self.reset_within(ir, unit);
+        }
+        for &unit in &units {
+            self.run_whole(ir, unit);
+        }
+        self.settle_calls(ir, &units);
+    }
+}

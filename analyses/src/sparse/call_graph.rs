@@ -1,0 +1,118 @@
+//! Which functions may come to call themselves, and an order in which callees come before their callers.
+//!
+//! # Notation
+//!
+//! The *component* of a unit is its strongly connected one in the graph of calls. The *rank* of a unit is the number of its component, in an order in which the
+//! components of callees come first. A unit is *recursive* if its component has several units, or it calls itself.
+//!
+//! # Law
+//!
+//! What a call may run has a lower rank than what the call stands in, or is of its component. *Cost.* Linear in the units and calls of the document, without a
+//! look at any other op; it is made anew when an edit has changed who is called from where.
+
+use noisy_syntax::{Ir, Op};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::call_index::CallIndex;
+use crate::flow;
+
+/// The ranks of all units that call or are called.
+#[derive(Debug, Default)]
+pub(super) struct CallGraph {
+    rank: FxHashMap<Op, u32>,
+    recursive: FxHashSet<Op>,
+}
+
+/// A unit on the path of the search.
+struct Visit {
+    unit: usize,
+    /// How many of its callees were looked at.
+    n_seen: usize,
+}
+
+impl CallGraph {
+    /// The graph of a whole document.
+    pub(super) fn new(ir: &Ir, index: &CallIndex) -> Self {
+        let mut units: Vec<Op> = index.callers().collect();
+        units.sort_unstable();
+        let mut numbers: FxHashMap<Op, usize> =
+            units.iter().enumerate().map(|(at, &it)| (it, at)).collect();
+        let mut callees: Vec<Vec<usize>> = Vec::with_capacity(units.len());
+        let mut it = Self::default();
+        for at in 0..units.len() {
+            let mut of = Vec::new();
+            for &call in index.calls_in(units[at]) {
+                let Some(callee) = flow::callee(ir, call) else { continue };
+                let number = *numbers.entry(callee).or_insert_with(|| {
+                    units.push(callee);
+                    units.len() - 1
+                });
+                if number == at {
+                    it.recursive.insert(callee);
+                }
+                of.push(number);
+            }
+            callees.push(of);
+        }
+        callees.resize(units.len(), Vec::new());
+        it.find_components(&units, &callees);
+        it
+    }
+
+    /// Tarjan's algorithm, with a stack of its own: the components of callees are finished first.
+    fn find_components(&mut self, units: &[Op], callees: &[Vec<usize>]) {
+        const UNSEEN: usize = usize::MAX;
+        let mut index = vec![UNSEEN; units.len()];
+        let mut low = vec![0; units.len()];
+        let mut is_open = vec![false; units.len()];
+        let (mut open, mut path): (Vec<usize>, Vec<Visit>) = (Vec::new(), Vec::new());
+        let (mut next, mut rank) = (0, 0);
+        for root in 0..units.len() {
+            if index[root] == UNSEEN {
+                path.push(Visit { unit: root, n_seen: 0 });
+            }
+            while let Some(&mut Visit { unit, ref mut n_seen }) = path.last_mut() {
+                if *n_seen == 0 && index[unit] == UNSEEN {
+                    (index[unit], low[unit], is_open[unit]) = (next, next, true);
+                    next += 1;
+                    open.push(unit);
+                }
+                if let Some(&callee) = callees[unit].get(*n_seen) {
+                    if index[callee] == UNSEEN {
+                        path.push(Visit { unit: callee, n_seen: 0 });
+                        continue;
+                    }
+                    *n_seen += 1;
+                    if is_open[callee] {
+                        low[unit] = low[unit].min(low[callee]);
+                    }
+                    continue;
+                }
+                path.pop();
+                if low[unit] < index[unit] {
+                    continue;
+                }
+                rank += 1;
+                let start = open.iter().rposition(|&it| it == unit).unwrap_or(0);
+                let is_recursive = open.len() - start > 1;
+                for member in open.drain(start..) {
+                    is_open[member] = false;
+                    self.rank.insert(units[member], rank);
+                    if is_recursive {
+                        self.recursive.insert(units[member]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The rank of a unit; one that calls nothing and that nothing calls comes last.
+    pub(super) fn rank(&self, unit: Op) -> u32 {
+        self.rank.get(&unit).copied().unwrap_or(u32::MAX)
+    }
+
+    /// Whether a unit may come to call itself.
+    pub(super) fn is_recursive(&self, unit: Op) -> bool {
+        self.recursive.contains(&unit)
+    }
+}

@@ -1,0 +1,257 @@
+//! The body of a function, passed over in one of its contexts.
+//!
+//! The facts of the values in a body are the join over its contexts: an evaluation starts from bottom, and joins in the end what the values had before.
+
+use noisy_syntax::{Block, Def, Op, OpKind, Region, Value};
+use smallvec::SmallVec;
+
+use super::{AnalysisContext, Domain, Observer, Pass, Round, Sparse, SparseForward, values_within};
+use crate::flow;
+use crate::lattice::Lattice;
+
+/// What the pass around a call keeps for itself.
+struct Outer {
+    rounds: SmallVec<[Round; 2]>,
+    passes: SmallVec<[Pass; 2]>,
+    fuel: u64,
+    cycle_start: u32,
+    is_degraded: bool,
+}
+
+/// What an evaluation noted about ops and blocks.
+#[derive(Default)]
+struct Place {
+    ops: Vec<(Op, bool, u32)>,
+    blocks: Vec<(Block, bool)>,
+}
+
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+    /// Passes over the body of a function in a context; what it returns. The facts of its values are joined with what they were; if a call in it was put
+    /// off, they are left as they were, and there is no result.
+    pub(super) fn evaluate(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        function: Op,
+        at: usize,
+        number: u64,
+    ) -> Option<Vec<A::Fact>> {
+        let n_results = flow::n_results(ir, function);
+        let Some(region) = flow::body(ir, function) else { return Some(Vec::new()) };
+        let Some(context) = self.context(function, at) else { return Some(Vec::new()) };
+        let (id, args) = (context.id, context.args.clone());
+        self.remember(ir, function);
+        let n_put_off = self.contexts.put_off.len();
+        let asker = self.contexts.asker.replace((function, id));
+        let outer = Outer {
+            rounds: std::mem::take(&mut self.rounds),
+            passes: std::mem::take(&mut self.passes),
+            fuel: self.fuel,
+            cycle_start: self.cycle_start,
+            is_degraded: std::mem::replace(&mut self.is_degraded, false),
+        };
+        self.contexts.depth += 1;
+        self.observer.enter(function, id, number);
+        let is_outermost = !self.contexts.running.contains_key(&function);
+        let mut values: Vec<Value> = Vec::new();
+        let mut place = None;
+        let is_first = self.contexts.passed_over.insert(function);
+        if !is_first {
+            values_within(ir, function, &mut values);
+            place = (!is_outermost).then(|| {
+                let mut place = Place::default();
+                self.place(ir, region, &mut place);
+                place
+            });
+            self.unreach(ir, region);
+        }
+        if is_outermost {
+            self.contexts.running.insert(function, Vec::new());
+        }
+        let mut before: Vec<A::Fact> = values
+            .iter()
+            .map(|it| std::mem::replace(&mut self.facts[it.index()], A::Fact::bottom()))
+            .collect();
+        let n_dirty = self.dirty.len();
+        self.clock += 1;
+        if self.checks_order {
+            self.cycle_start = self.clock;
+        }
+        self.reached[function.index()] = true;
+        self.stamp[function.index()] = self.clock;
+        let entry = flow::entry_block(ir, region);
+        let header = ir.region(region).entry;
+        if header != entry {
+            self.live[header.index()] = true;
+            self.set_unknown(ir, header, true);
+        }
+        self.live[entry.index()] = true;
+        for (&value, fact) in ir.block(entry).args.iter().zip(args) {
+            if self.analysis.carries(ir, value) {
+                let _ = self.set(ir, value, fact);
+            }
+        }
+        self.run_region(ir, region, true);
+        let results = self.returned_by(ir, region, n_results);
+        let is_put_off = self.contexts.put_off.len() > n_put_off;
+        if is_put_off {
+            self.contexts.running.remove(&function);
+            self.take_back(ir, function, is_first, &values, before);
+        } else {
+            self.join_contexts(ir, function, &values, &mut before, place);
+        }
+        self.dirty.truncate(n_dirty);
+        self.observer.leave();
+        self.contexts.depth -= 1;
+        self.rounds = outer.rounds;
+        self.passes = outer.passes;
+        self.fuel = outer.fuel;
+        self.cycle_start = outer.cycle_start;
+        self.is_degraded = outer.is_degraded;
+        self.contexts.asker = asker;
+        (!is_put_off).then_some(results)
+    }
+
+    /// Leaves a body as it was before an evaluation that came to nothing, and takes back what was noted of it.
+    fn take_back(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        function: Op,
+        is_first: bool,
+        values: &[Value],
+        before: Vec<A::Fact>,
+    ) {
+        if is_first {
+            self.contexts.passed_over.remove(&function);
+            self.reset_within(ir, function);
+            return;
+        }
+        self.forget_notes(ir, function);
+        for (value, before) in values.iter().zip(before) {
+            self.facts[value.index()] = before;
+        }
+    }
+
+    /// Forgets what was noted about what stands within an op.
+    fn forget_notes(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+        for &(_, region) in &ir.op(op).regions {
+            for inner in ir.items(region) {
+                self.observer.forget(inner);
+                self.forget_notes(ir, inner);
+            }
+        }
+    }
+
+    /// Joins what the values of a function have in a context with what they have in others; in the midst of the evaluation of another context,
+    /// everything is left as that one had it.
+    fn join_contexts(
+        &mut self,
+        ir: &AnalysisContext<'_, A::Base>,
+        function: Op,
+        values: &[Value],
+        before: &mut [A::Fact],
+        place: Option<Place>,
+    ) {
+        let Some(place) = place else {
+            let meanwhile = self.contexts.running.remove(&function).unwrap_or_default();
+            for (value, before) in values.iter().zip(before) {
+                let _ = self.facts[value.index()].join(before);
+            }
+            if !meanwhile.is_empty() {
+                let mut values = Vec::new();
+                values_within(ir, function, &mut values);
+                for (value, other) in values.iter().zip(&meanwhile) {
+                    let _ = self.facts[value.index()].join(other);
+                }
+            }
+            return;
+        };
+        let meanwhile = self.contexts.running.entry(function).or_default();
+        meanwhile.resize(values.len(), A::Fact::bottom());
+        for ((value, before), other) in values.iter().zip(before).zip(meanwhile) {
+            let fact = &mut self.facts[value.index()];
+            let _ = other.join(fact);
+            std::mem::swap(fact, before);
+        }
+        self.restore(place);
+    }
+
+    /// How far the evaluation of a body has come.
+    fn place(&self, ir: &AnalysisContext<'_, A::Base>, region: Region, out: &mut Place) {
+        let entry = ir.region(region).entry;
+        out.blocks.push((entry, self.live[entry.index()]));
+        for op in ir.items(region) {
+            out.ops.push((op, self.reached[op.index()], self.stamp[op.index()]));
+            if ir.op(op).kind == OpKind::Label {
+                let block = ir.label_block(op);
+                out.blocks.push((block, self.live[block.index()]));
+            }
+            for &(_, inner) in &ir.op(op).regions {
+                self.place(ir, inner, out);
+            }
+        }
+    }
+
+    fn restore(&mut self, place: Place) {
+        for (op, reached, stamp) in place.ops {
+            self.reached[op.index()] = reached;
+            self.stamp[op.index()] = stamp;
+        }
+        for (block, live) in place.blocks {
+            self.live[block.index()] = live;
+        }
+    }
+
+    /// Forgets that ops of a region were reached and visited.
+    fn unreach(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region) {
+        for op in ir.items(region) {
+            self.reached[op.index()] = false;
+            self.stamp[op.index()] = 0;
+            if ir.op(op).kind == OpKind::Label {
+                self.live[ir.label_block(op).index()] = false;
+            }
+            for &(_, inner) in &ir.op(op).regions {
+                self.live[ir.region(inner).entry.index()] = false;
+                self.unreach(ir, inner);
+            }
+        }
+    }
+
+    /// What the live returns of a body give, joined; unknown if a live block ends otherwise.
+    fn returned_by(
+        &self,
+        ir: &AnalysisContext<'_, A::Base>,
+        region: Region,
+        n: usize,
+    ) -> Vec<A::Fact> {
+        let mut out = vec![A::Fact::bottom(); n];
+        let unknown = || vec![A::Fact::unknown(); n];
+        if n == 0 {
+            return out;
+        }
+        if !self.is_block_live(flow::entry_block(ir, region)) {
+            return unknown();
+        }
+        for block in ir.blocks(region) {
+            if !self.is_block_live(block) {
+                continue;
+            }
+            let Some(end) = ir.last_op(block) else { return unknown() };
+            if ir.op(end).kind == OpKind::FuncReturn && ir.op(end).operands.len() == n {
+                for (index, fact) in out.iter_mut().enumerate() {
+                    let _ = fact.join(&self.read_passed(ir, end, index));
+                }
+            } else if ir.extra(end).successors.is_empty() {
+                return unknown();
+            }
+        }
+        out
+    }
+
+    /// Whether what a value is computed from was reached: then bottom says that it is never computed.
+    pub(super) fn is_computed(&self, ir: &AnalysisContext<'_, A::Base>, value: Value) -> bool {
+        match ir.value(value).def {
+            Def::Result(op, _) => self.reached[op.index()],
+            Def::Argument(block, _) => self.live[block.index()],
+        }
+    }
+}
