@@ -25,6 +25,7 @@ mod unused_op;
 mod varying_level;
 
 pub(crate) use index::Index;
+pub use suppression::{allow, can_be_allowed};
 
 use std::ops::Range;
 

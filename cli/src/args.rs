@@ -216,8 +216,12 @@ pub(crate) struct Check {
     pub baseline: Option<PathBuf>,
 
     /// Write what is found to a file for --baseline, report nothing and exit with 0
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "fix", "fix_only", "diff", "verify_diagnostics", "show_ranges", "output_file"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "fix", "fix_only", "diff", "add_suppressions", "verify_diagnostics", "show_ranges", "output_file"])]
     pub write_baseline: Option<PathBuf>,
+
+    /// Check again whenever a file or its configuration changes, until interrupted
+    #[arg(long, conflicts_with_all = ["fix", "fix_only", "diff", "add_suppressions", "output_file", "write_baseline", "show_files", "show_settings", "dump", "trace_solver"])]
+    pub watch: bool,
 
     /// Print only diagnostics, no summary
     #[arg(long, short)]
@@ -232,12 +236,22 @@ pub(crate) struct Check {
     pub fixing: Fixing,
 
     /// With --fix, --fix-only or --diff: write what proves that the placement is legal and how much a cheaper one would cost at least; for one program
-    #[arg(long, value_name = "FILE", help_heading = "Fixing", requires = "fixes")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Fixing",
+        requires = "fixes",
+        conflicts_with = "add_suppressions"
+    )]
     pub certificate: Option<PathBuf>,
 
     /// Which files.
     #[command(flatten)]
     pub files: Files,
+
+    /// What is kept between runs.
+    #[command(flatten)]
+    pub cache: Caching,
 
     /// Where settings come from.
     #[command(flatten)]
@@ -268,6 +282,22 @@ pub(crate) struct Fixing {
     /// Like --fix, but do not report remaining diagnostics
     #[arg(long, group = "fixes")]
     pub fix_only: bool,
+
+    /// Fix nothing; allow each error and warning with a comment `// noisy: allow(CODE)` where that is possible, remove such comments that allow nothing, and write the files back; with --diff, print that
+    #[arg(long, conflicts_with_all = ["fix", "fix_only", "unsafe_fixes"])]
+    pub add_suppressions: bool,
+}
+
+impl Fixing {
+    /// Whether the program is to be changed.
+    pub(crate) fn changes(self) -> bool {
+        self.fix || self.fix_only || self.diff || self.add_suppressions
+    }
+
+    /// Whether files are to be written, or standard input is to go through.
+    pub(crate) fn writes(self) -> bool {
+        self.changes() && !self.diff
+    }
 }
 
 /// Which files.
@@ -303,6 +333,19 @@ pub(crate) struct Files {
     pub split_input_file: bool,
 }
 
+/// What is kept between runs.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Cache")]
+pub(crate) struct Caching {
+    /// Neither use nor write the cache
+    #[arg(long)]
+    pub no_cache: bool,
+
+    /// The folder of the cache [env: NOISY_CACHE_DIR] [default: .noisy_cache beside the configuration file of the current folder, or in it]
+    #[arg(long, value_name = "DIR")]
+    pub cache_dir: Option<PathBuf>,
+}
+
 /// What to print instead.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Instead of checking")]
@@ -310,15 +353,15 @@ pub(crate) struct Files {
 pub(crate) struct Show {
     /// Compare diagnostics with the expected-error, -warning, -remark and -note comments of the files, like mlir-opt
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
-    #[arg(conflicts_with_all = ["fix", "fix_only", "diff"])]
+    #[arg(conflicts_with_all = ["fix", "fix_only", "diff", "add_suppressions"])]
     pub verify_diagnostics: Option<Verify>,
 
     /// Print the program with the noise range of each value, in bits, as a comment
-    #[arg(long, conflicts_with_all = ["fix", "fix_only", "diff", "verify_diagnostics"])]
+    #[arg(long, conflicts_with_all = ["fix", "fix_only", "diff", "add_suppressions", "verify_diagnostics"])]
     pub show_ranges: bool,
 
     /// Print the names of the files that would be checked
-    #[arg(long, conflicts_with_all = ["fix", "fix_only", "diff", "verify_diagnostics", "show_ranges"])]
+    #[arg(long, conflicts_with_all = ["fix", "fix_only", "diff", "add_suppressions", "verify_diagnostics", "show_ranges"])]
     pub show_files: bool,
 
     /// Print the configuration files that apply to the first file, and the resulting settings

@@ -10,6 +10,7 @@ use std::time::Duration;
 use noisy_analyses::{Diagnostic, Document, Fix, Options, Severity, Watch, worst};
 use noisy_settings::Settings;
 use ropey::Rope;
+use serde::Serialize;
 
 use crate::args::{Fixing, Verify};
 use crate::baseline::{self, Entry, Known};
@@ -17,7 +18,7 @@ use crate::failure::Failure;
 use crate::fix::{self, Note, Placed};
 use crate::verify;
 use crate::walk::{Input, reason};
-use crate::write;
+use crate::write::{Output, Replacement};
 
 /// What became of one file.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub(crate) struct Checked {
 }
 
 /// How many diagnostics there are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
     /// Errors.
     pub errors: usize,
@@ -66,10 +67,14 @@ pub(crate) struct FileFix {
     pub placed: Vec<Placed>,
     /// How many diagnostics were fixed by themselves, without a placement.
     pub n_fixed: usize,
+    /// How many are allowed by comments that were added.
+    pub n_suppressed: usize,
     /// Whether there is any change.
     pub is_changed: bool,
     /// The text before and after, if it is another.
     pub change: Option<(String, String)>,
+    /// The change on its way into the file.
+    pub replacement: Option<Replacement>,
 }
 
 /// What to do with a file.
@@ -83,8 +88,6 @@ pub(crate) struct Task {
     pub time: Duration,
     /// Who is told how far the optimizer is.
     pub watch: Watch,
-    /// The name of standard input.
-    pub stdin: String,
     /// Compare with what is expected instead.
     pub verify: Option<Verify>,
     /// Whether fixes are to be told of.
@@ -99,16 +102,6 @@ pub(crate) struct Task {
     pub wants_entries: bool,
     /// Where to write what proves the placements.
     pub certificate: Option<PathBuf>,
-}
-
-impl Task {
-    fn fixes(&self) -> bool {
-        self.fixing.fix || self.fixing.fix_only || self.fixing.diff
-    }
-
-    fn writes(&self) -> bool {
-        self.fixes() && !self.fixing.diff
-    }
 }
 
 impl Checked {
@@ -159,14 +152,10 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T,
     })
 }
 
-/// Checks one input.
-pub(crate) fn check(input: &Input, task: &Task) -> Checked {
-    let name = name(input, &task.stdin);
-    let done = guarded(|| {
-        let text = read(input)?;
-        Ok(analyze(&name, &text, input, task))
-    });
-    done.unwrap_or_else(|failure| Checked::failed(name, failure))
+/// Checks a text of an input, which has a name.
+pub(crate) fn check(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
+    guarded(|| Ok(analyze(name, text, input, task)))
+        .unwrap_or_else(|failure| Checked::failed(name.to_owned(), failure))
 }
 
 /// The text of an input.
@@ -214,7 +203,7 @@ fn bounded(input: impl Read, most: u64) -> std::io::Result<Option<Vec<u8>>> {
 fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     let mut checked = Checked::empty(name.to_owned());
     let mut document = Document::with_model(text, task.settings.model.noise().clone());
-    if task.fixes() {
+    if task.fixing.changes() {
         match fix_file(&mut checked, text, &document, input, task) {
             Ok(after) => document = after.unwrap_or(document),
             Err(failure) => checked.failure = Some(failure),
@@ -247,7 +236,7 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
     checked
 }
 
-/// Fixes a program and writes the file; what it is then, if it is another.
+/// Fixes a program and prepares the file; what it is then, if it is another.
 fn fix_file(
     checked: &mut Checked,
     text: &str,
@@ -255,23 +244,27 @@ fn fix_file(
     input: &Input,
     task: &Task,
 ) -> Result<Option<Document>, Failure> {
-    let unsafe_too = task.fixing.unsafe_fixes;
-    // Known before the work, not after it.
-    if task.writes() && is_read_only(input) && fix::is_wanted(document, &task.settings, unsafe_too)
-    {
-        return Err(Failure::io("not written: the file is read-only".to_owned()));
-    }
-    let options = Options {
-        watch: Some(task.watch.clone()),
-        wants_proofs: task.certificate.is_some(),
-        ..task.settings.placement.options(task.time)
+    let fixed = if task.fixing.add_suppressions {
+        fix::suppress(document, &task.settings)
+    } else {
+        let unsafe_too = task.fixing.unsafe_fixes;
+        // Known before the work, not after it.
+        let writes = task.fixing.writes() && is_read_only(input);
+        if writes && fix::is_wanted(document, &task.settings, unsafe_too) {
+            return Err(Failure::io("not written: the file is read-only".to_owned()));
+        }
+        let options = Options {
+            watch: Some(task.watch.clone()),
+            wants_proofs: task.certificate.is_some(),
+            ..task.settings.placement.options(task.time)
+        };
+        fix::fix(document, &task.settings, unsafe_too, &options)?
     };
-    let fixed = fix::fix(document, &task.settings, unsafe_too, &options)?;
-    if task.writes() && fixed.document.is_some() && is_read_only(input) {
+    if task.fixing.writes() && fixed.document.is_some() && is_read_only(input) {
         return Err(Failure::io("not written: the file is read-only".to_owned()));
     }
     if let (Some(path), Some(certificate)) = (&task.certificate, &fixed.certificate) {
-        let written = write::Output::to_file(path).and_then(|mut out| {
+        let written = Output::to_file(path).and_then(|mut out| {
             writeln!(out, "{certificate}")?;
             out.finish()
         });
@@ -281,16 +274,18 @@ fn fix_file(
     }
     if let Some(after) = &fixed.document {
         let after = after.source().text().to_string();
-        if task.writes()
+        if task.fixing.writes()
             && let Input::File(path) = input
         {
-            write::replace(path, text, &after)
-                .map_err(|why| Failure::io(format!("not written: {why}")))?;
+            let replacement = Replacement::new(path, text, &after);
+            checked.fixed.replacement =
+                Some(replacement.map_err(|why| Failure::io(format!("not written: {why}")))?);
         }
         checked.fixed.is_changed = true;
         checked.fixed.change = Some((text.to_owned(), after));
     }
     checked.fixed.n_fixed = fixed.n_applied;
+    checked.fixed.n_suppressed = fixed.n_suppressed;
     checked.fixed.notes = fixed.notes;
     if task.wants_proofs {
         checked.fixed.placed = fixed.placed;

@@ -26,6 +26,8 @@ pub(crate) struct Fixed {
     pub placed: Vec<Placed>,
     /// How many diagnostics were fixed by themselves, without a placement.
     pub n_applied: usize,
+    /// How many are allowed by comments that were added.
+    pub n_suppressed: usize,
     /// The program after it; nothing if it is as it was.
     pub document: Option<Document>,
     /// What proves the placements, as JSON, where that was asked for.
@@ -145,13 +147,7 @@ pub(crate) fn fix(
 
 /// A program after the fixes of its diagnostics, before any placement.
 pub(crate) fn applied(document: &Document, settings: &Settings, unsafe_too: bool) -> Fixed {
-    let mut fixed = Fixed {
-        notes: Vec::new(),
-        placed: Vec::new(),
-        n_applied: 0,
-        document: None,
-        certificate: None,
-    };
+    let mut fixed = unchanged();
     mend(&mut fixed, document, settings, unsafe_too);
     fixed
 }
@@ -182,6 +178,46 @@ fn mend(
         found = now;
     }
     found
+}
+
+fn unchanged() -> Fixed {
+    Fixed {
+        notes: Vec::new(),
+        placed: Vec::new(),
+        n_applied: 0,
+        n_suppressed: 0,
+        document: None,
+        certificate: None,
+    }
+}
+
+/// Allows the errors and warnings of a program by comments, where that is possible, and takes out the comments that allow nothing.
+pub(crate) fn suppress(document: &Document, settings: &Settings) -> Fixed {
+    let mut fixed = unchanged();
+    // What is allowed may let other things be told of.
+    for _ in 0..ROUNDS {
+        let document = fixed.document.as_ref().unwrap_or(document);
+        let mut found = document.diagnostics();
+        settings.rules.apply(&mut found);
+        found.retain(|it| it.severity <= Severity::Warning);
+        let unused = found.iter().filter(|it| it.code == "unused-suppression");
+        let (mut edits, n_removed) = document.fix_all(unused, false);
+        let mut n_added = 0;
+        if edits.is_empty() {
+            found.retain(|it| analyses::checks::can_be_allowed(it.code));
+            edits = analyses::checks::allow(document, &found);
+            n_added = found.len();
+        }
+        let after = edited(document, &edits);
+        if edits.is_empty() || after.source().problems().len() > document.source().problems().len()
+        {
+            break;
+        }
+        fixed.n_applied += n_removed;
+        fixed.n_suppressed += n_added;
+        fixed.document = Some(after);
+    }
+    fixed
 }
 
 /// What finds places for an op and writes them as edits.

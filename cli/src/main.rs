@@ -1,11 +1,12 @@
 //! `noisy-check`: checks noisy arithmetic in MLIR files, and fixes it.
 //!
-//! The arrows: [`args`] says what is wanted, [`setup`] what counts for which file, [`walk`] finds the files, [`check`] makes a document of each,
+//! The arrows: [`args`] says what is wanted, [`setup`] what counts for which file, [`walk`] finds the files, [`check`] makes a document of each whose findings [`cache`] does not know,
 //! asks for its diagnostics and has it fixed ([`fix`]) if that is wanted; [mod@format] makes text of it on the same thread; [`parallel`] runs this on
 //! all cores and hands the texts over in order to [`run`](mod@run).
 
 mod args;
 mod baseline;
+mod cache;
 mod certificate;
 mod check;
 mod diff;
@@ -17,17 +18,20 @@ mod fix;
 mod format;
 mod graph;
 mod line_col;
+mod outcome;
 mod paint;
 mod parallel;
 mod progress;
 mod ranges;
 mod reformat;
 mod run;
+mod select;
 mod setup;
 mod shard;
 mod shown;
 mod verify;
 mod walk;
+mod watch;
 mod write;
 
 use std::io::{self, Write};
@@ -68,7 +72,7 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
     match &cli.command {
         None => {
             drop(out);
-            return run::run(&cli.check);
+            return if cli.check.watch { watch::run(&cli.check) } else { run::run(&cli.check) };
         }
         Some(Command::Explain { code, .. }) => return explain::run(code.as_deref(), &mut out),
         Some(Command::Graph(args)) => return graph::run(args),

@@ -49,10 +49,10 @@ impl Progress {
         Watch::new(move |it| bar.set_message(format!("{file} {it}")))
     }
 
-    /// Does what prints, with the bar out of the way, and counts a file.
-    pub(crate) fn step<T>(&self, print: impl FnOnce() -> T) -> T {
+    /// Does what prints, with the bar out of the way, and counts so many files.
+    pub(crate) fn step<T>(&self, n_files: usize, print: impl FnOnce() -> T) -> T {
         let done = self.0.suspend(print);
-        self.0.inc(1);
+        self.0.inc(n_files as u64);
         done
     }
 }

@@ -1,15 +1,17 @@
 //! `format`: blanks and line breaks of files made what they should be, or shown.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 
 use noisy_settings::{Origin, Overrides, Resolver};
 use noisy_syntax::Source;
 
 use crate::failure::Failure;
+use crate::outcome::count;
 use crate::paint::{self, Look};
+use crate::select::Selection;
 use crate::walk::{self, Filter, Input};
-use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain, diff, parallel, run, write};
+use crate::write::{Group, Replacement};
+use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain, diff, parallel};
 
 /// What became of one file.
 enum Done {
@@ -32,15 +34,14 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
     };
     let origin = if args.isolated { Origin::Nowhere } else { Origin::Nearest };
     let resolver = Resolver::new(origin, Overrides::default());
-    let excluded = match run::exclude(&args.exclude) {
+    let selection = match Selection::new(&args.exclude, &[]) {
         Ok(it) => it,
         Err(why) => return usage(why),
     };
-    let is_excluded = |path: &Path| run::is_excluded(&excluded, &resolver, path);
     let (inputs, unreadable) = walk::inputs(
         &args.paths,
         Filter {
-            is_excluded: &is_excluded,
+            is_excluded: &|path| selection.is_excluded(&resolver, path),
             force: args.force_exclude,
             gitignore: !args.no_respect_gitignore,
         },
@@ -55,8 +56,9 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
     let mut out = io::stdout().lock();
     let (mut n_changed, mut n_same, mut n_unparsed) = (0, 0, 0);
     let mut error = None;
-    let work = |n: usize| check::guarded(|| Ok(one(&inputs[n], args))).unwrap_or_else(Done::Failed);
-    parallel::in_order(inputs.len(), work, |done| {
+    let mut take = |done: Done, written: Result<(), String>| {
+        let done = written
+            .map_or_else(|why| Done::Failed(Failure::io(format!("not written: {why}"))), |()| done);
         let name = names.next().unwrap_or_default();
         let text = match done {
             Done::Formatted(text, changes) => {
@@ -89,7 +91,17 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
             error.get_or_insert(it);
         }
         error.is_none()
+    };
+    let work = |n: usize| {
+        check::guarded(|| Ok(one(&inputs[n], args))).unwrap_or_else(|it| (Done::Failed(it), None))
+    };
+    let mut group = Group::new();
+    parallel::in_order(inputs.len(), work, |(done, file)| {
+        group.push(done, file).into_iter().all(|(done, written)| take(done, written))
     });
+    for (done, written) in group.finish() {
+        take(done, written);
+    }
     if let Some(error) = error {
         return Err(error);
     }
@@ -101,11 +113,11 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
     Ok(code)
 }
 
-/// One file, on its thread.
-fn one(input: &Input, args: &args::Reformat) -> Done {
+/// One file, on its thread, with the new text on its way into it.
+fn one(input: &Input, args: &args::Reformat) -> (Done, Option<Replacement>) {
     let text = match check::read(input) {
         Ok(it) => it,
-        Err(failure) => return Done::Failed(failure),
+        Err(failure) => return (Done::Failed(failure), None),
     };
     // What goes through goes through whatever it is.
     let is_filter = matches!(input, Input::Stdin) && !args.check && !args.diff;
@@ -117,7 +129,7 @@ fn one(input: &Input, args: &args::Reformat) -> Done {
             let column =
                 source.slice(source.text().line_to_byte(line)..why.range.start).chars().count();
             let through = if is_filter { text } else { String::new() };
-            return Done::Unparsed((line + 1, column + 1), why.message, through);
+            return (Done::Unparsed((line + 1, column + 1), why.message, through), None);
         }
     };
     let changes = !edits.is_empty();
@@ -126,15 +138,18 @@ fn one(input: &Input, args: &args::Reformat) -> Done {
         let name = check::name(input, &args.stdin_filename);
         let terminal = io::stdout().is_terminal();
         let diff = diff::unified(&name, &text, &after);
-        return Done::Formatted(paint::diff(diff, Look { color: false, terminal }), changes);
+        let diff = paint::diff(diff, Look { color: false, terminal });
+        return (Done::Formatted(diff, changes), None);
     }
     match input {
-        Input::Stdin if is_filter => Done::Formatted(after, changes),
-        Input::File(path) if changes && !args.check => match write::replace(path, &text, &after) {
-            Ok(()) => Done::Formatted(String::new(), true),
-            Err(why) => Done::Failed(Failure::io(format!("not written: {why}"))),
-        },
-        _ => Done::Formatted(String::new(), changes),
+        Input::Stdin if is_filter => (Done::Formatted(after, changes), None),
+        Input::File(path) if changes && !args.check => {
+            match Replacement::new(path, &text, &after) {
+                Ok(file) => (Done::Formatted(String::new(), true), Some(file)),
+                Err(why) => (Done::Failed(Failure::io(format!("not written: {why}"))), None),
+            }
+        }
+        _ => (Done::Formatted(String::new(), changes), None),
     }
 }
 
@@ -142,13 +157,13 @@ fn summary(only_told: bool, n_changed: usize, n_same: usize, n_unparsed: usize) 
     let verb = if only_told { "would be formatted" } else { "formatted" };
     let mut parts = Vec::new();
     if n_changed > 0 || n_same + n_unparsed == 0 {
-        parts.push(format!("{} {verb}", run::count(n_changed, "file")));
+        parts.push(format!("{} {verb}", count(n_changed, "file")));
     }
     if n_same > 0 {
-        parts.push(format!("{} left unchanged", run::count(n_same, "file")));
+        parts.push(format!("{} left unchanged", count(n_same, "file")));
     }
     if n_unparsed > 0 {
-        parts.push(format!("{} with syntax errors not formatted", run::count(n_unparsed, "file")));
+        parts.push(format!("{} with syntax errors not formatted", count(n_unparsed, "file")));
     }
     parts.join(", ")
 }

@@ -68,7 +68,11 @@ pub(crate) fn show(resolver: &Resolver, file: &Path, out: &mut dyn Write) -> io:
         Ok((config, settings)) => {
             let origin =
                 config.path().map_or("the defaults".to_owned(), |it| it.display().to_string());
-            write!(out, "# for {}\n# from {origin}\n{}", file.display(), settings.to_toml())?;
+            writeln!(out, "# for {}\n# from {origin}", file.display())?;
+            for it in config.extended().iter().rev() {
+                writeln!(out, "# which extends {}", it.display())?;
+            }
+            write!(out, "{}", settings.to_toml())?;
             out.flush()?;
             Ok(CLEAN)
         }

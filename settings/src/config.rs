@@ -1,6 +1,7 @@
 //! A configuration file, read, and the layers of what it says merged for one file.
 
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -64,15 +65,17 @@ impl Overrides {
 }
 
 /// What only the top of a file has.
-const TOP: [&str; 2] = ["exclude", "overrides"];
+const TOP: [&str; 3] = ["exclude", "extends", "overrides"];
 
 /// The most `[[overrides]]`: each is merged with the top of its file.
 const MAX_OVERRIDES: usize = 256;
 
-/// A configuration file, read.
+/// A configuration file, read, with what it extends.
 pub struct Config {
-    text: String,
+    /// What is farthest below comes first, the file itself last.
+    texts: Vec<String>,
     path: Option<PathBuf>,
+    extended: Vec<PathBuf>,
     overrides: Overrides,
     exclude: Gitignore,
     /// Which files each of the `[[overrides]]` is about.
@@ -84,43 +87,86 @@ pub struct Config {
 
 impl fmt::Debug for Config {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Config").field("text", &self.text).finish_non_exhaustive()
+        f.debug_struct("Config").field("texts", &self.texts).finish_non_exhaustive()
     }
 }
 
 impl Config {
-    /// Reads a configuration. `root` is the folder it stands in; its patterns are about the files below.
+    /// Reads a configuration. `root` is the folder it stands in; its patterns are about the files below. What it extends is not looked up.
     ///
     /// # Errors
     ///
     /// Everything that is wrong with the text, in order.
     pub fn from_toml(text: &str, root: &Path, overrides: &Overrides) -> Result<Self, Vec<Problem>> {
-        let (base, sections) = read(text)?;
-        let exclude = patterns(text, root, base.get("exclude"))?;
-        let layers = sections.iter().map(|it| patterns(text, root, it.get("files")));
-        let layers: Vec<_> = layers.collect::<Result<_, _>>()?;
-        // Each section makes sense on top of the file.
-        for section in &sections {
-            let mut table = base.clone();
-            merge(&mut table, section);
-            deserialize(text, table)?;
+        Self::from_layers(vec![text.to_owned()], root, overrides).map_err(|it| it.1)
+    }
+
+    /// Reads a configuration and what it extends, which comes before it. All patterns are about the files below `root`.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the first text that is wrong, and which that is.
+    pub(crate) fn from_layers(
+        texts: Vec<String>,
+        root: &Path,
+        overrides: &Overrides,
+    ) -> Result<Self, (usize, Vec<Problem>)> {
+        let mut exclude = Gitignore::empty();
+        let mut layers = Vec::new();
+        let mut below = DeTable::new();
+        for (n, text) in texts.iter().enumerate() {
+            let at = |it: Vec<Problem>| (n, it);
+            let (base, sections) = read(text).map_err(at)?;
+            if let Some(value) = base.get("exclude") {
+                exclude = patterns(text, root, Some(value)).map_err(at)?;
+            }
+            let patterns = sections.iter().map(|it| patterns(text, root, it.get("files")));
+            layers.append(&mut patterns.collect::<Result<Vec<_>, _>>().map_err(at)?);
+            // The file makes sense on top of what it extends, and each section on top of that.
+            let nothing = DeTable::new();
+            for section in std::iter::once(&nothing).chain(&sections) {
+                let merged = |below: &DeTable<'_>| {
+                    let mut table = below.clone();
+                    merge(&mut table, &base);
+                    merge(&mut table, section);
+                    deserialize(text, table)
+                };
+                merged(&below).map_err(|together| {
+                    // Places in what is below are no places of this text.
+                    let alone = merged(&DeTable::new()).err();
+                    let anywhere = || {
+                        let here = |it: Problem| Problem::new(text, 0..0, it.message);
+                        together.into_iter().map(here).collect()
+                    };
+                    at(alone.unwrap_or_else(anywhere))
+                })?;
+            }
+            merge(&mut below, &base);
         }
+        drop(below);
         let mut it = Self {
-            text: text.to_owned(),
+            texts,
             path: None,
+            extended: Vec::new(),
             overrides: overrides.clone(),
             exclude,
             settings: Arc::default(),
             merged: Mutex::default(),
             layers,
         };
-        it.settings = it.merge_layers(&vec![false; it.layers.len()])?;
+        let last = it.texts.len() - 1;
+        it.settings = it.merge_layers(&vec![false; it.layers.len()]).map_err(|it| (last, it))?;
         Ok(it)
     }
 
     /// Where it was read.
-    pub(crate) fn at(self, path: &Path) -> Self {
-        Self { path: Some(path.to_owned()), ..self }
+    pub(crate) fn at(self, path: &Path, extended: Vec<PathBuf>) -> Self {
+        Self { path: Some(path.to_owned()), extended, ..self }
+    }
+
+    /// The files that it extends, directly and through others; the farthest comes first.
+    pub fn extended(&self) -> &[PathBuf] {
+        &self.extended
     }
 
     /// The file that it is; nothing if there is none, and the defaults count.
@@ -158,14 +204,22 @@ impl Config {
     }
 
     fn merge_layers(&self, which: &[bool]) -> Result<Arc<Settings>, Vec<Problem>> {
-        let (mut table, sections) = read(&self.text)?;
-        for (section, _) in sections.iter().zip(which).filter(|it| *it.1) {
-            merge(&mut table, section);
+        let mut table = DeTable::new();
+        let mut which = which.iter();
+        for text in &self.texts {
+            let (base, sections) = read(text)?;
+            merge(&mut table, &base);
+            for section in sections {
+                if which.next() == Some(&true) {
+                    merge(&mut table, &section);
+                }
+            }
         }
-        // What the file says makes sense by itself, whatever comes on top.
-        deserialize(&self.text, table.clone())?;
+        let text = self.texts.last().map_or("", String::as_str);
+        // What the files say makes sense by itself, whatever comes on top.
+        deserialize(text, table.clone())?;
         self.overrides.merge_into(&mut table);
-        Ok(Arc::new(deserialize(&self.text, table)?))
+        Ok(Arc::new(deserialize(text, table)?))
     }
 }
 
@@ -178,6 +232,23 @@ impl Settings {
     pub fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
         let config = Config::from_toml(text, Path::new(""), &Overrides::default())?;
         Ok((*config.settings()).clone())
+    }
+}
+
+/// What a text says it extends, and where it says so.
+///
+/// # Errors
+///
+/// When it is no TOML, or says something else there.
+pub(crate) fn extends(text: &str) -> Result<Option<(Range<usize>, String)>, Vec<Problem>> {
+    let table = parse(text)?;
+    let Some(value) = table.get("extends") else { return Ok(None) };
+    let wrong =
+        |what: &str| Err(vec![Problem::new(text, value.span(), format!("`extends`: {what}"))]);
+    match value.get_ref().as_str() {
+        None => wrong("expected the path of one file, a string"),
+        Some(it) if it.contains("://") => wrong("expected a local file; nothing is fetched"),
+        Some(it) => Ok(Some((value.span(), it.to_owned()))),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Which configuration counts for a file.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use std::{env, fs, io};
 
 use rustc_hash::FxHashMap;
 
-use crate::config::{Config, Overrides};
+use crate::config::{Config, Overrides, extends};
 use crate::problem::Problem;
 
 /// The names of a configuration file; in one folder the first counts.
@@ -77,12 +78,13 @@ pub struct Resolver {
     overrides: Overrides,
     /// The configuration of each folder that was asked for.
     folders: Mutex<FxHashMap<PathBuf, Loaded>>,
+    extended: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Resolver {
     /// A resolver that has read nothing yet.
     pub fn new(origin: Origin, overrides: Overrides) -> Self {
-        Self { origin, overrides, folders: Mutex::default() }
+        Self { origin, overrides, folders: Mutex::default(), extended: Mutex::default() }
     }
 
     /// The configuration of a file, which need not be there.
@@ -109,13 +111,13 @@ impl Resolver {
             return it.clone();
         }
         let loaded = match &self.origin {
-            Origin::Nowhere => self.parse("", Path::new(""), Path::new("")),
+            Origin::Nowhere => self.defaults(),
             Origin::File(path) => self.read(path, &env::current_dir().unwrap_or_default()),
             Origin::Nearest => match in_folder(folder) {
                 Some(path) => self.read(&path, folder),
                 None => match folder.parent() {
                     Some(parent) => self.load(parent, folders),
-                    None => self.parse("", Path::new(""), Path::new("")),
+                    None => self.defaults(),
                 },
             },
         };
@@ -124,22 +126,81 @@ impl Resolver {
     }
 
     fn read(&self, path: &Path, root: &Path) -> Loaded {
-        match bounded(path) {
-            Ok(text) => self.parse(&text, path, root),
-            Err(error) => Err(Arc::new(Invalid {
-                path: shown(path),
-                problems: Vec::new(),
-                unreadable: Some(reason(&error)),
-            })),
+        let chain = chain(path);
+        let mut extended = self.extended.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Ok(files) = &chain {
+            extended.extend(files.iter().skip(1).map(|it| it.0.clone()));
+        }
+        drop(extended);
+        let (paths, texts): (Vec<_>, Vec<_>) = chain?.into_iter().rev().unzip();
+        let below: Vec<_> = paths.iter().take(paths.len() - 1).map(|it| shown(it)).collect();
+        match Config::from_layers(texts, root, &self.overrides) {
+            Ok(it) => Ok(Arc::new(it.at(&shown(path), below))),
+            Err((n, problems)) => {
+                Err(Arc::new(Invalid { path: shown(&paths[n]), problems, unreadable: None }))
+            }
         }
     }
 
-    fn parse(&self, text: &str, path: &Path, root: &Path) -> Loaded {
-        let config = Config::from_toml(text, root, &self.overrides);
-        let at = |it: Config| if path.as_os_str().is_empty() { it } else { it.at(&shown(path)) };
+    /// Without any file.
+    fn defaults(&self) -> Loaded {
+        let config = Config::from_toml("", Path::new(""), &self.overrides);
+        let path = PathBuf::new();
         config
-            .map(|it| Arc::new(at(it)))
-            .map_err(|problems| Arc::new(Invalid { path: shown(path), problems, unreadable: None }))
+            .map(Arc::new)
+            .map_err(|problems| Arc::new(Invalid { path, problems, unreadable: None }))
+    }
+
+    /// The files that others extend, of all that was ever read.
+    pub fn extended(&self) -> Vec<PathBuf> {
+        let extended = self.extended.lock().unwrap_or_else(PoisonError::into_inner);
+        extended.iter().cloned().collect()
+    }
+}
+
+/// So many files may extend each other in a row.
+const MOST_FILES: usize = 16;
+
+/// A configuration file, what it extends, and so on, with their texts.
+fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
+    let invalid = |path: &Path, problems, unreadable| {
+        Err(Arc::new(Invalid { path: shown(path), problems, unreadable }))
+    };
+    let mut out: Vec<(PathBuf, String)> = Vec::new();
+    match bounded(path) {
+        Ok(text) => out.push((path.to_owned(), text)),
+        Err(error) => return invalid(path, Vec::new(), Some(reason(&error))),
+    }
+    loop {
+        let (path, text) = &out[out.len() - 1];
+        let (place, next) = match extends(text) {
+            Ok(Some(it)) => it,
+            Ok(None) => return Ok(out),
+            Err(problems) => return invalid(path, problems, None),
+        };
+        let wrong = |why: String| {
+            invalid(
+                path,
+                vec![Problem::new(text, place.clone(), format!("`extends`: {why}"))],
+                None,
+            )
+        };
+        let next = path.parent().map_or_else(|| PathBuf::from(&next), |it| it.join(&next));
+        let is_next = |it: &Path| {
+            it.canonicalize().is_ok_and(|it| next.canonicalize().is_ok_and(|next| it == next))
+        };
+        if let Some(first) = out.iter().position(|it| is_next(&it.0)) {
+            let circle = out[first..].iter().map(|it| shown(&it.0).display().to_string());
+            let circle = circle.collect::<Vec<_>>().join(" extends ");
+            return wrong(format!("a circle: {circle} extends {}", shown(&out[first].0).display()));
+        }
+        if out.len() == MOST_FILES {
+            return wrong(format!("at most {MOST_FILES} files in a row"));
+        }
+        match bounded(&next) {
+            Ok(text) => out.push((next, text)),
+            Err(error) => return wrong(format!("{}: {}", shown(&next).display(), reason(&error))),
+        }
     }
 }
 
@@ -234,6 +295,100 @@ mod tests {
         assert!(
             named.config(&root.join("a/b/x.mlir")).expect("right").settings().placement.replace
         );
+    }
+
+    #[test]
+    fn a_file_extends_another() {
+        let folder = Folder::with(
+            "extends",
+            &[
+                (
+                    "shared/base.toml",
+                    "extends = \"../far.toml\"\nexclude = [\"gen/\"]\nplacement.time-limit = 1\n\
+                     [[overrides]]\nfiles = [\"old/\"]\nplacement.time-limit = 2\nrules.lint = \"off\"\n",
+                ),
+                ("far.toml", "placement.replace = true\nplacement.time-limit = 9\n"),
+                ("a/noisy.toml", "extends = \"../shared/base.toml\"\n"),
+                ("b/noisy.toml", "extends = \"../shared/base.toml\"\nplacement.time-limit = 3\n"),
+            ],
+        );
+        let root = &folder.0;
+        let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+        let of = |path: &str| {
+            let path = root.join(path);
+            let settings = resolver.config(&path).expect("right").for_path(&path).expect("right");
+            let placement = &settings.placement;
+            (
+                placement.replace,
+                placement.time_limit.duration().as_secs(),
+                !settings.rules.levels().is_empty(),
+            )
+        };
+        assert_eq!(of("a/x.mlir"), (true, 1, false));
+        // Patterns are about the files below what extends; the file counts more than all that it extends.
+        assert_eq!(of("a/old/x.mlir"), (true, 2, true));
+        assert_eq!(of("b/x.mlir"), (true, 3, false));
+        assert_eq!(of("b/old/x.mlir"), (true, 3, true));
+        let config = resolver.config(&root.join("a/x.mlir")).expect("right");
+        assert!(config.is_excluded(&root.join("a/gen/x.mlir")));
+        assert!(!config.is_excluded(&root.join("a/x.mlir")));
+        let files: Vec<_> = config.extended().iter().filter_map(|it| it.file_name()).collect();
+        assert_eq!(files, ["far.toml", "base.toml"]);
+        assert_eq!(resolver.extended().len(), 4, "each by the path that leads there");
+    }
+
+    #[test]
+    fn what_is_extended_and_wrong_is_told_at_its_place() {
+        let far = (0..20).map(|n| format!("extends = \"{}.toml\"", n + 1)).collect::<Vec<_>>();
+        let names = (0..20).map(|n| format!("{n}.toml")).collect::<Vec<_>>();
+        let mut files = vec![
+            ("here/a.toml", "\nextends = \"../b.toml\"".to_owned()),
+            ("b.toml", "extends = \"here/../here/a.toml\"".to_owned()),
+            ("self.toml", "extends = \"./self.toml\"".to_owned()),
+            ("none.toml", "extends = \"nowhere.toml\"".to_owned()),
+            ("list.toml", "extends = [\"b.toml\"]".to_owned()),
+            ("net.toml", "extends = \"https://a.b/c.toml\"".to_owned()),
+            ("child.toml", "extends = \"broken.toml\"".to_owned()),
+            ("broken.toml", "\n[rule]\n".to_owned()),
+            ("low.toml", "extends = \"high.toml\"\nmodel.budget = 20".to_owned()),
+            ("high.toml", "model.fresh = 22".to_owned()),
+        ];
+        files.extend(names.iter().map(String::as_str).zip(far));
+        let files: Vec<_> = files.iter().map(|it| (it.0, it.1.as_str())).collect();
+        let folder = Folder::with("extends-wrong", &files);
+        let wrong = |name: &str| {
+            let origin = Origin::File(folder.0.join(name));
+            let error = Resolver::new(origin, Overrides::default()).config(Path::new("x.mlir"));
+            let error = error.err().map_or_else(String::new, |it| it.to_string());
+            error.replace(&format!("{}/", folder.0.display()), "")
+        };
+        assert_eq!(
+            wrong("here/a.toml"),
+            "here/../b.toml:1:11: `extends`: a circle: here/a.toml extends here/../b.toml extends here/a.toml"
+        );
+        assert_eq!(
+            wrong("self.toml"),
+            "self.toml:1:11: `extends`: a circle: self.toml extends self.toml"
+        );
+        assert_eq!(
+            wrong("none.toml"),
+            "none.toml:1:11: `extends`: nowhere.toml: No such file or directory"
+        );
+        assert_eq!(
+            wrong("list.toml"),
+            "list.toml:1:11: `extends`: expected the path of one file, a string"
+        );
+        assert_eq!(
+            wrong("net.toml"),
+            "net.toml:1:11: `extends`: expected a local file; nothing is fetched"
+        );
+        assert_eq!(
+            wrong("child.toml"),
+            "broken.toml:2:2: unknown key `rule`; did you mean `rules`?"
+        );
+        assert_eq!(wrong("0.toml"), "15.toml:1:11: `extends`: at most 16 files in a row");
+        let together = wrong("low.toml");
+        assert!(together.starts_with("low.toml:1:1: `model`: "), "{together}");
     }
 
     #[test]

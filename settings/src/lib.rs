@@ -1,8 +1,8 @@
 //! Configuration: what `noisy.toml` says, for the server and the command line alike.
 //!
 //! The nearest `noisy.toml` or `.noisy.toml` above a file counts, and no other: nothing is merged from folders further up, as ruff
-//! and ty do it. In one folder `.noisy.toml` comes before `noisy.toml`. Within a file three layers are merged, key by key, the
-//! later over the earlier: what is at the top, each `[[overrides]]` whose `files` match, in their order, and what the command line or the
+//! and ty do it; but a file may extend others by name. In one folder `.noisy.toml` comes before `noisy.toml`. Layers are merged, key by key, the
+//! later over the earlier: what a file extends, what is at its top, each `[[overrides]]` whose `files` match, in their order, and what the command line or the
 //! editor says ([`Overrides`]).
 //!
 //! The arrows: [`discover()`] finds the file of a path, [`Config::from_toml`] reads it, [`Config::for_path`] gives the [`Settings`] of one file,

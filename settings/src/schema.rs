@@ -20,6 +20,9 @@ use crate::rules::Rules;
 struct File {
     #[schemars(flatten)]
     settings: Settings,
+    /// A configuration file that this one is put on top of, key by key: a path from the folder of this file. All patterns are about the files below this file.
+    #[schemars(default)]
+    extends: String,
     /// Files that are not checked unless they are named: patterns as in a .gitignore beside this file.
     #[schemars(default)]
     exclude: Vec<String>,

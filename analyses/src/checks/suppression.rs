@@ -24,6 +24,7 @@
 //! ```
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use noisy_syntax::Code;
@@ -31,7 +32,7 @@ use rustc_hash::FxHashMap;
 
 use super::index::MARK;
 use super::{ALL, Check, Index, find};
-use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Severity, TextEdit};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -43,8 +44,80 @@ pub(super) const CHECK: Check = Check {
     source: include_str!("suppression.rs"),
     // Told last, when all others have been asked.
     run: |_, _, _| {},
-    fix: None,
+    fix: Some(fix),
 };
+
+/// Takes a code that is not reported there out of its comment, and the comment if it is the only one. A code that is misspelt stays: somebody meant another.
+fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
+    let text = program.source().text();
+    let number = text.byte_to_line(diagnostic.range.start);
+    let start = text.line_to_byte(number);
+    let line = text.line(number).to_string();
+    let at = comment(&line)?;
+    let codes = codes(&line[at..]);
+    let is_it = |it: &Range<usize>| start + at + it.start == diagnostic.range.start;
+    let index = codes.iter().position(|it| is_it(&it.0))?;
+    find(&codes[index].1)?;
+    let range = if let Some(next) = codes.get(index + 1) {
+        at + codes[index].0.start..at + next.0.start
+    } else if index > 0 {
+        at + codes[index - 1].0.end..at + codes[index].0.end
+    } else if line[..at].trim().is_empty() {
+        0..line.len()
+    } else {
+        line[..at].trim_end().len()..line.trim_end_matches(['\n', '\r']).len()
+    };
+    let edit = TextEdit { range: start + range.start..start + range.end, text: String::new() };
+    let title = "Remove this suppression".to_owned();
+    Some(Fix { title, applicability: Applicability::Safe, edits: vec![edit] })
+}
+
+/// Whether a comment can allow diagnostics of a code: errors of syntax, names, types and structure it cannot, nor what is wrong with such a comment.
+pub fn can_be_allowed(code: &str) -> bool {
+    code != CHECK.code && find(code).is_some()
+}
+
+/// The edits that allow some diagnostics by comments, in textual order: in a comment of their line that allows others already, behind their line, or, where
+/// that has another comment, before their op. Nothing is written for what cannot be suppressed.
+pub fn allow<'a>(
+    program: &Program,
+    diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
+) -> Vec<TextEdit> {
+    let text = program.source().text();
+    // By where a comment goes: what stands around the codes, and the codes.
+    let mut places: BTreeMap<usize, ([String; 2], Vec<&str>)> = BTreeMap::new();
+    for it in diagnostics {
+        if !can_be_allowed(it.code) {
+            continue;
+        }
+        let number = text.byte_to_line(it.range.start);
+        let (start, line) = (text.line_to_byte(number), text.line(number).to_string());
+        let at = comment(&line);
+        let (place, around) = match at.map(|at| (at, codes(&line[at..]))) {
+            Some((at, codes)) if !codes.is_empty() => {
+                (start + at + codes[0].0.start, [String::new(), ", ".to_owned()])
+            }
+            Some(_) => {
+                let Some(op) = program.ir().item_at(it.range.start) else { continue };
+                let number = text.byte_to_line(program.ir().range(op).start);
+                let line = text.line(number).to_string();
+                let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+                let end = if line.ends_with("\r\n") { ")\r\n" } else { ")\n" };
+                (text.line_to_byte(number), [format!("{indent}// {MARK}"), end.to_owned()])
+            }
+            None => (start + line.trim_end().len(), [format!("  // {MARK}"), ")".to_owned()]),
+        };
+        let codes = &mut places.entry(place).or_insert_with(|| (around, Vec::new())).1;
+        if !codes.contains(&it.code) {
+            codes.push(it.code);
+        }
+    }
+    let edit = |(place, ([before, behind], codes)): (usize, ([String; 2], Vec<&str>))| TextEdit {
+        range: place..place,
+        text: format!("{before}{}{behind}", codes.join(", ")),
+    };
+    places.into_iter().map(edit).collect()
+}
 
 /// One code of one comment.
 #[derive(Debug)]

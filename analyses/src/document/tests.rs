@@ -219,3 +219,56 @@ fn of_several_comments_above_an_op_each_is_about_it() {
         ],
     );
 }
+
+/// A program with comments that allow its errors and warnings, and without those that allow nothing.
+fn suppressed(text: &str) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..4 {
+        let document = Document::new(&text);
+        let found = document.diagnostics();
+        let found: Vec<_> = found.iter().filter(|it| it.severity <= Severity::Warning).collect();
+        let unused = found.iter().filter(|it| it.code == "unused-suppression");
+        let mut edits = document.fix_all(unused.copied(), false).0;
+        if edits.is_empty() {
+            edits = crate::checks::allow(&document, found);
+        }
+        text = crate::TextEdit::apply_all(&edits, &text);
+    }
+    text
+}
+
+#[test]
+fn comments_that_allow_are_written_and_taken_out() {
+    let over = "func.func @f(%x: i5) -> i5 {
+  %0 = noisy.encode %x : i5 -> !noisy.i32 // noisy: allow(noise-overflow): why
+  // noisy: allow(noise-overflow)
+  %1 = noisy.mul %0, %0 : !noisy.i32 // noisy: allow(unused-op, noise-overflow, noise-overfow)
+  %2 = noisy.mul %1, %1 : !noisy.i32
+  %3 = noisy.add %1,
+    %1 : !noisy.i32 // The second.
+  %4 = noisy.mul %3, %3 : !noisy.i32 // The third.
+  %5 = noisy.decode %4 : !noisy.i32 -> i5
+  // noisy: allow(noise-overflow)
+  return %5 : i5
+}
+";
+    expect_test::expect![[r#"
+        func.func @f(%x: i5) -> i5 {
+          %0 = noisy.encode %x : i5 -> !noisy.i32
+          %1 = noisy.mul %0, %0 : !noisy.i32 // noisy: allow(noise-overfow)
+          %2 = noisy.mul %1, %1 : !noisy.i32  // noisy: allow(noise-overflow)
+          %3 = noisy.add %1,
+            %1 : !noisy.i32 // The second.
+          // noisy: allow(noise-overflow)
+          %4 = noisy.mul %3, %3 : !noisy.i32 // The third.
+          %5 = noisy.decode %4 : !noisy.i32 -> i5  // noisy: allow(decode-over-budget)
+          return %5 : i5
+        }
+    "#]]
+    .assert_eq(&suppressed(over));
+    let none = "// noisy: allow(noise-overflow)\r\nfunc.func @f() {\r\n  return\r\n}\r\n";
+    assert_eq!(suppressed(none), "func.func @f() {\r\n  return\r\n}\r\n");
+    // What cannot be allowed gets no comment.
+    let wrong = "func.func @f() {\n  return %0 : i32\n}\n";
+    assert_eq!(suppressed(wrong), wrong);
+}

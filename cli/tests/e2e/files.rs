@@ -85,7 +85,7 @@ fn a_new_output_has_the_usual_mode() {
     use std::os::unix::fs::MetadataExt;
     let folder = Folder::with(&[("a.mlir", TUTORIAL)]);
     let tool = env!("CARGO_BIN_EXE_noisy-check");
-    folder.shell(&format!("umask 027; {tool} a.mlir -o out; touch beside"));
+    folder.shell(&format!("umask 027; {tool} --no-cache a.mlir -o out; touch beside"));
     let mode = |name| fs::metadata(folder.path(name)).expect("a file").mode() & 0o777;
     assert_eq!(mode("out"), mode("beside"));
     let left = fs::read_dir(folder.path(".")).map(Iterator::count).ok();

@@ -159,7 +159,7 @@ fn a_full_disk_leaves_every_file_whole() {
     let small = "func.func @f(%a: !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 %1 = noisy.mul %0, %0 : !noisy.i32 return }\n";
     folder.write("c.mlir", small);
     let script = format!(
-        "trap '' XFSZ; ulimit -f 1; exec {} --fix --isolated .",
+        "trap '' XFSZ; ulimit -f 1; exec {} --fix --isolated --no-cache .",
         env!("CARGO_BIN_EXE_noisy-check")
     );
     let run = folder.shell(&script);

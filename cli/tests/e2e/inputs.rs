@@ -111,7 +111,8 @@ fn a_reader_that_goes_away_is_no_crash() {
 #[test]
 fn output_to_a_file() {
     let folder = Folder::with(&[("tutorial.mlir", TUTORIAL)]);
-    let run = folder.run(&["--output-format", "json-lines", "--output-file", "out.json"]);
+    let run =
+        folder.run(&["--no-cache", "--output-format", "json-lines", "--output-file", "out.json"]);
     assert_eq!((run.code, run.out.as_str()), (1, ""));
     assert!(folder.read("out.json").contains("noise-overflow"));
     let n = std::fs::read_dir(folder.path(".")).expect("there").count();
@@ -144,7 +145,7 @@ fn a_run_that_fails_leaves_the_old_output_file() {
     let folder = Folder::with(&[("a.mlir", TUTORIAL), ("out.txt", "old")]);
     // A file may not grow beyond 1024 bytes here.
     let script = format!(
-        "trap '' XFSZ; ulimit -f 1; exec {} --isolated a.mlir --output-format sarif --output-file out.txt",
+        "trap '' XFSZ; ulimit -f 1; exec {} --isolated --no-cache a.mlir --output-format sarif --output-file out.txt",
         env!("CARGO_BIN_EXE_noisy-check")
     );
     let run = folder.shell(&script);

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod action;
+mod again;
 mod documentation;
 mod expectations;
 mod files;

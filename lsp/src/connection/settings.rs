@@ -170,7 +170,9 @@ impl Store {
             .collect::<Vec<_>>();
         let named =
             named.into_iter().map(|(root, file)| root.map_or(file.clone(), |it| it.join(file)));
-        let files = folders.iter().flat_map(|it| FILE_NAMES.map(|name| it.join(name))).chain(named);
+        let extended: Vec<_> = self.roots().iter().flat_map(|it| it.files.extended()).collect();
+        let files = folders.iter().flat_map(|it| FILE_NAMES.map(|name| it.join(name)));
+        let files = files.chain(named).chain(extended);
         let stamp = |path: PathBuf| {
             let data = std::fs::metadata(&path).ok().filter(std::fs::Metadata::is_file)?;
             Some((path, data.modified().ok(), data.len()))

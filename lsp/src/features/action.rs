@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use noisy_analyses::{Applicability, Diagnostic, Document, Fix, TextEdit, checks};
+use noisy_analyses::{Applicability, Diagnostic, Document, Fix, checks};
 use noisy_syntax::Op;
 
 use super::rename_values;
@@ -105,32 +105,11 @@ fn is_reduce_at(document: &Document, offset: usize) -> bool {
     })
 }
 
-/// The comment that allows a diagnostic: after its line, or before its op if that line has a comment already.
+/// The comment that allows a diagnostic.
 fn allow(document: &Document, it: &Diagnostic) -> Option<Fix> {
-    // Errors of syntax, names and types cannot be allowed, and neither can what is wrong with such a comment.
-    let check = checks::find(it.code).filter(|it| it.code != "unused-suppression")?;
-    let text = document.source().text();
-    let line_of = |offset: usize| text.line_to_byte(text.byte_to_line(offset));
-    let start = line_of(it.range.start);
-    let line = text.line(text.byte_to_line(it.range.start)).to_string();
-    let line = line.trim_end_matches(['\n', '\r']);
-    let mark = "noisy: allow(";
-    let code = check.code;
-    let edit = |at: usize, text: String| TextEdit { range: at..at, text };
-    let edit = if let Some(at) = line.find(mark) {
-        edit(start + at + mark.len(), format!("{code}, "))
-    } else if line.contains("//") {
-        let op = document.ir().item_at(it.range.start)?;
-        let start = line_of(document.ir().range(op).start);
-        let first = text.line(text.byte_to_line(start)).to_string();
-        let indent: String = first.chars().take_while(|it| matches!(it, ' ' | '\t')).collect();
-        edit(start, format!("{indent}// noisy: allow({code})\n"))
-    } else {
-        let width = line.trim_end().len();
-        edit(start + width, format!("  // noisy: allow({code})"))
-    };
-    let title = format!("Suppress {code} on this line");
-    Some(Fix { title, applicability: Applicability::Unsafe, edits: vec![edit] })
+    let edits = checks::allow(document, [it]);
+    let title = format!("Suppress {} on this line", it.code);
+    (!edits.is_empty()).then_some(Fix { title, applicability: Applicability::Unsafe, edits })
 }
 
 /// The safe fixes of all diagnostics of a code together; of fixes that overlap only the first.

@@ -1,0 +1,90 @@
+//! `--watch`: checks again whenever something changes, until interrupted.
+//!
+//! *Law.* What is looked at is what a run would take: its files, with their sizes and times, and the text of the configurations that count for them. It is looked at
+//! before a run, so that what changes meanwhile is seen after it. Files that are gone, unreadable or new are changes like others.
+//!
+//! *Cost.* The tree is walked again and again, and no system's notifications are needed, which some file systems do not give: a look takes at most a tenth of the time.
+
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::args::Check;
+use crate::run::Plan;
+use crate::walk::{self, Input};
+use crate::write::Output;
+use crate::{FAILED, complain};
+
+/// The least time between two looks.
+const INTERVAL: Duration = Duration::from_millis(250);
+
+/// Clears a terminal and what was scrolled out of it.
+const CLEAR: &str = "\x1b[2J\x1b[3J\x1b[H";
+
+/// Checks until the process is ended, or nobody reads on.
+///
+/// # Errors
+///
+/// When the output cannot be written.
+pub(crate) fn run(args: &Check) -> io::Result<i32> {
+    if args.paths.iter().any(|it| it.as_os_str() == "-") {
+        complain("noisy-check: --watch is for files, not for standard input");
+        return Ok(FAILED);
+    }
+    let mut last = None;
+    loop {
+        let start = Instant::now();
+        let plan = Plan::new(args);
+        let seen = look(args, &plan);
+        let took = start.elapsed();
+        if last.replace(seen) != Some(seen) {
+            let mut out = BufWriter::new(io::stdout());
+            if io::stdout().is_terminal() {
+                write!(out, "{CLEAR}")?;
+            }
+            match plan {
+                Ok(plan) => plan.run(Output::Stream(Box::new(out))).map(drop)?,
+                Err(why) => complain(&format!("noisy-check: {why}")),
+            }
+            complain("Watching for changes; Ctrl-C ends.");
+        }
+        thread::sleep(INTERVAL.max(took * 9));
+    }
+}
+
+/// A number that is another one when something has changed.
+fn look(args: &Check, plan: &Result<Plan<'_>, String>) -> u64 {
+    let mut seen = DefaultHasher::new();
+    match plan {
+        Err(why) => why.hash(&mut seen),
+        Ok(plan) => {
+            let mut configurations = HashSet::new();
+            for it in &plan.inputs {
+                let Input::File(path) = it else { continue };
+                look_at(path, &mut seen);
+                match plan.resolver.config(path) {
+                    Ok(it) if configurations.insert(Arc::as_ptr(&it) as usize) => {
+                        format!("{:?} {it:?}", it.path()).hash(&mut seen);
+                    }
+                    Ok(_) => {}
+                    Err(it) => it.to_string().hash(&mut seen),
+                }
+            }
+            for it in &plan.unreadable {
+                (&it.path, &it.why).hash(&mut seen);
+            }
+            args.baseline.iter().for_each(|it| look_at(it, &mut seen));
+        }
+    }
+    seen.finish()
+}
+
+fn look_at(path: &Path, seen: &mut DefaultHasher) {
+    let metadata = path.metadata().map_err(|it| it.kind());
+    let changed = metadata.as_ref().ok().and_then(|it| it.modified().ok());
+    (path, walk::identity(path), metadata.map(|it| it.len()), changed).hash(seen);
+}

@@ -1,0 +1,255 @@
+//! Running again: the cache, `--watch`, and comments that allow what is found.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use expect_test::expect;
+
+use crate::tool::{CLEAN, Folder, TUTORIAL, UNDEFINED};
+
+/// The files of the cache.
+fn packs(folder: &Folder) -> Vec<std::path::PathBuf> {
+    let files = std::fs::read_dir(folder.path(".noisy_cache")).into_iter().flatten();
+    let paths = files.map(|it| it.expect("a file").path());
+    paths.filter(|it| it.extension().is_some_and(|it| it == "json")).collect()
+}
+
+#[test]
+fn what_is_known_is_not_checked_again() {
+    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", CLEAN)]);
+    let check = || folder.run(&["--output-format", "concise"]);
+    let first = check();
+    assert_eq!(first.code, 1);
+    assert_eq!(check(), first);
+    assert_eq!(folder.read(".noisy_cache/.gitignore"), "*\n");
+    let [pack] = packs(&folder).try_into().expect("one for the folder");
+    // What stands there is believed: nothing is analyzed.
+    let text = std::fs::read_to_string(&pack).expect("a text");
+    assert!(text.contains("[noise-overflow]"), "{text}");
+    std::fs::write(&pack, text.replace("[noise-overflow]", "[kept]")).expect("it can be written");
+    assert!(check().out.contains("[kept]"));
+    // Not for another text, other settings or other options.
+    assert!(folder.run(&["--output-format", "pylint"]).out.contains("noise-overflow"));
+    assert_eq!(folder.run(&["--output-format", "concise", "--ignore", "noise"]).code, 0);
+    assert_eq!(folder.run(&["--output-format", "concise", "--no-cache"]), first);
+    folder.write("noisy.toml", "rules.noise = \"warning\"");
+    assert!(check().out.contains("warning[noise-overflow]"));
+    std::fs::remove_file(folder.path("noisy.toml")).expect("there");
+    folder.write("a.mlir", format!("{TUTORIAL}\n"));
+    assert_eq!(check(), first);
+    // What is torn, empty or gone costs work and nothing else.
+    for torn in ["", "{", "[]", "{\"a.mlir\":{}}", "\u{0}\u{0}"] {
+        packs(&folder).iter().for_each(|it| std::fs::write(it, torn).expect("it can be written"));
+        assert_eq!(check(), first, "{torn:?}");
+    }
+    std::fs::remove_dir_all(folder.path(".noisy_cache")).expect("there");
+    assert_eq!(check(), first);
+}
+
+#[test]
+fn where_the_cache_is() {
+    let folder = Folder::with(&[("a.mlir", CLEAN), ("deep/er/b.mlir", CLEAN)]);
+    assert_eq!(folder.run(&["--no-cache"]).code, 0);
+    assert_eq!(folder.run(&["--diff"]).code, 0);
+    assert_eq!(folder.run_with(&["-"], CLEAN, &[]).code, 0);
+    assert!(!folder.path(".noisy_cache").exists());
+    assert_eq!(folder.run(&["--cache-dir", "out/cache"]).code, 0);
+    assert_eq!(folder.run_with(&[], "", &[("NOISY_CACHE_DIR", "other")]).code, 0);
+    assert!(folder.path("out/cache/.gitignore").exists() && folder.path("other").exists());
+    assert!(!folder.path(".noisy_cache").exists());
+    // Beside the configuration; what is in a folder that was there stays as it is.
+    folder.write("noisy.toml", "");
+    folder.write("mine/file", "");
+    let run = folder.shell(&format!("cd deep/er && {}", env!("CARGO_BIN_EXE_noisy-check")));
+    assert!(run.status.success());
+    assert_eq!(packs(&folder).len(), 1);
+    assert_eq!(folder.run(&["--cache-dir", "mine"]).code, 0);
+    assert!(!folder.path("mine/.gitignore").exists());
+    // A folder that cannot be one is told of, and changes no result.
+    let run = folder.run(&["--cache-dir", "a.mlir"]);
+    assert_eq!((run.code, run.out.as_str()), (0, "No problems in 2 files.\n"));
+    assert!(run.err.starts_with("noisy-check: the cache a.mlir cannot be written: "), "{run:?}");
+    assert_eq!(folder.read("a.mlir"), CLEAN);
+}
+
+/// Random texts, settings and options, one after the other: with the cache the same is said as without.
+#[test]
+fn the_cache_changes_no_result() {
+    let folder = Folder::new();
+    let texts = [CLEAN, TUTORIAL, UNDEFINED, "// Nothing.\n", "func.func @f("];
+    let settings = [
+        "",
+        "rules.noise = \"off\"",
+        "model.budget = 12",
+        "[[overrides]]\nfiles = [\"1.mlir\"]\nrules.noise = \"hint\"",
+    ];
+    let options: [&[&str]; 8] = [
+        &[],
+        &["--output-format", "json"],
+        &["--output-format", "sarif"],
+        &["--output-format", "grouped", "--max-diagnostics", "1"],
+        &["--per-file-ignores", "2.mlir:all"],
+        &["--baseline", "baseline.json"],
+        &["--write-baseline", "written.json"],
+        &["--error", "lint", "--statistics"],
+    ];
+    let mut state = 7_u64;
+    let mut random = |n: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    folder.write("baseline.json", "{\"version\":1,\"findings\":[]}");
+    for _ in 0..40 {
+        for _ in 0..random(3) {
+            folder.write(&format!("{}.mlir", random(4)), texts[random(5)]);
+        }
+        folder.write("0.mlir", texts[random(5)]);
+        folder.write("noisy.toml", settings[random(4)]);
+        if random(4) == 0 {
+            folder.run(&["--write-baseline", "baseline.json", "0.mlir"]);
+        }
+        let options = options[random(8)];
+        let with = folder.run(options);
+        let written = std::fs::read(folder.path("written.json")).ok();
+        assert_eq!(with, folder.run(&[options, &["--no-cache"]].concat()), "{options:?}");
+        assert_eq!(written, std::fs::read(folder.path("written.json")).ok());
+    }
+}
+
+#[test]
+fn runs_at_the_same_time_share_the_cache() {
+    let folder = Folder::new();
+    for n in 0..50 {
+        folder.write(&format!("{n}.mlir"), [CLEAN, TUTORIAL][n % 2]);
+    }
+    let wanted = folder.run(&["--no-cache"]);
+    std::thread::scope(|scope| {
+        let run = |n: usize| {
+            if n % 3 == 2 {
+                // Somebody clears it meanwhile.
+                let _ = std::fs::remove_dir_all(folder.path(".noisy_cache"));
+            }
+            folder.run(&[])
+        };
+        let runs: Vec<_> = (0..8).map(|n| scope.spawn(move || run(n))).collect();
+        for it in runs {
+            let run = it.join().expect("it ends");
+            // A folder that goes away while it is written to is told of, at most.
+            assert_eq!((run.code, &run.out), (wanted.code, &wanted.out), "{}", run.err);
+        }
+    });
+}
+
+#[test]
+fn files_are_watched() {
+    let folder = Folder::with(&[("a.mlir", CLEAN)]);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_noisy-check"))
+        .args(["--watch", "--output-format", "concise", "."])
+        .current_dir(folder.path("."))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the tool starts");
+    let (sender, lines) = mpsc::channel();
+    let out = BufReader::new(child.stdout.take().expect("a pipe"));
+    let reader = std::thread::spawn(move || {
+        // Its end is the end of the channel.
+        out.lines().map_while(Result::ok).for_each(|it| drop(sender.send(it)));
+    });
+    let next = |wanted: &str| {
+        // Far longer than it takes: a machine may be busy.
+        let wait = Duration::from_secs(120);
+        while let Ok(line) = lines.recv_timeout(wait) {
+            if line.contains(wanted) {
+                return;
+            }
+        }
+        panic!("never said: {wanted}");
+    };
+    next("No problems in 1 file.");
+    folder.write("b.mlir", TUTORIAL);
+    next("1 error in 1 of 2 files.");
+    folder.write("noisy.toml", "extends = \"base.toml\"");
+    folder.write("base.toml", "rules.noise = \"off\"");
+    next("No problems in 2 files.");
+    folder.write("base.toml", "rules.noise = \"warning\"");
+    next("1 warning in 1 of 2 files.");
+    std::fs::remove_file(folder.path("a.mlir")).expect("there");
+    next("1 warning in 1 file.");
+    std::fs::remove_file(folder.path("b.mlir")).expect("there");
+    folder.write("c.mlir", CLEAN);
+    next("No problems in 1 file.");
+    child.kill().expect("it runs until then");
+    child.wait().expect("it ends");
+    reader.join().expect("it ends");
+    assert_eq!(folder.run_with(&["--watch", "-"], CLEAN, &[]).code, 2);
+    assert_eq!(folder.run(&["--watch", "--fix"]).code, 2);
+}
+
+#[test]
+fn what_is_found_is_allowed_by_comments() {
+    let folder = Folder::with(&[("a.mlir", TUTORIAL), ("b.mlir", UNDEFINED)]);
+    let diff = folder.run(&["--add-suppressions", "--diff", "a.mlir"]);
+    assert_eq!((diff.code, folder.read("a.mlir").as_str()), (1, TUTORIAL));
+    assert!(
+        diff.out.contains("+  %5 = noisy.mul %4, %4 : !noisy.i32  // noisy: allow(noise-overflow)")
+    );
+    let run = folder.run(&["--add-suppressions", "a.mlir"]);
+    assert_eq!((run.code, run.err.as_str()), (0, ""));
+    expect![[r#"
+        Suppressed 2 problems in 1 file. No problems left in 1 file.
+    "#]]
+    .assert_eq(&run.out);
+    expect![[r#"
+        func.func @tutorial() -> i5 {
+          %0 = arith.constant 3 : i5
+          %1 = arith.constant 4 : i5
+          %2 = noisy.encode %0 : i5 -> !noisy.i32
+          %3 = noisy.encode %1 : i5 -> !noisy.i32
+          %4 = noisy.mul %2, %3 : !noisy.i32 // 24
+          %5 = noisy.mul %4, %4 : !noisy.i32  // noisy: allow(noise-overflow)
+          %6 = noisy.mul %5, %5 : !noisy.i32
+          %7 = noisy.mul %6, %6 : !noisy.i32
+          %8 = noisy.decode %7 : !noisy.i32 -> i5  // noisy: allow(decode-over-budget)
+          return %8 : i5
+        }
+    "#]]
+    .assert_eq(&folder.read("a.mlir"));
+    assert_eq!(folder.run(&["a.mlir"]).code, 0);
+    // Again there is nothing to do; what cannot be allowed is an error as before.
+    let before = folder.read("a.mlir");
+    let run = folder.run(&["--add-suppressions"]);
+    assert_eq!((run.code, folder.read("a.mlir")), (1, before));
+    assert_eq!(folder.read("b.mlir"), UNDEFINED);
+    // Under another budget the comments allow nothing, and go.
+    let run = folder.run(&["--fix", "a.mlir", "--config", "model.budget=1000"]);
+    assert_eq!(
+        (run.code, run.out.as_str()),
+        (0, "Fixed 2 problems in 1 file. No problems left in 1 file.\n")
+    );
+    assert_eq!(folder.read("a.mlir"), TUTORIAL);
+    let through = folder.run_with(&["--add-suppressions", "-"], TUTORIAL, &[]);
+    assert!(through.out.contains("// noisy: allow(decode-over-budget)"), "{through:?}");
+}
+
+#[test]
+fn many_files_are_fixed_in_groups() {
+    let folder = Folder::new();
+    let n = 600_usize;
+    for it in 0..n {
+        folder.write(&format!("{it:03}.mlir"), if it % 7 == 3 { CLEAN } else { TUTORIAL });
+    }
+    let run = folder.run(&["--fix", "--no-cache", "--output-format", "concise"]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert_eq!(run.err.lines().count(), n - n.div_ceil(7), "{}", run.err);
+    let fixed = folder.read("000.mlir");
+    assert_eq!(fixed.matches("reduce_noise").count(), 3);
+    for it in 0..n {
+        let wanted = if it % 7 == 3 { CLEAN } else { fixed.as_str() };
+        assert_eq!(folder.read(&format!("{it:03}.mlir")), wanted, "{it}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path(".")).expect("there").count(), n);
+}
