@@ -256,5 +256,5 @@ fn hash(parts: &[&[u8]]) -> Hash {
 }
 
 fn hex(hash: &Hash) -> String {
-    hash.iter().map(|it| format!("{it:02x}")).collect()
+    hash.iter().fold(String::new(), |text, it| text + &format!("{it:02x}"))
 }
