@@ -5,7 +5,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use noisy_analyses::noise::{Findings, NoiseAnalysis};
-use noisy_analyses::sparse::{AnalysisContext, Sparse};
+use noisy_analyses::sparse::{Input, Sparse};
 use noisy_analyses::{Integers, NoiseModel};
 use noisy_syntax::Source;
 
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
     let mut n_visits = 0;
     let ours = best(|| {
         let integers = Integers::new(ir);
-        let scene = AnalysisContext { ir, base: &integers };
+        let scene = Input { ir, base: &integers };
         let noise = Sparse::observed(
             &scene,
             NoiseAnalysis::new(NoiseModel::tutorial()),

@@ -350,3 +350,32 @@ func.func private @f() -> {TY} {{
         assert!(anew.diagnostics().iter().any(|it| it.severity == crate::Severity::Error));
     }
 }
+
+#[test]
+fn what_types_and_contracts_say_is_seen_after_edits() {
+    let widths = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %0 = \"arith.constant\"() {value = -1 : i8} : () -> i8
+  %1 = \"arith.extui\"(%0) : (i8) -> i32
+  %2 = arith.constant 255 : i32
+  %3 = arith.cmpi eq, %1, %2 : i32
+  %4 = scf.if %3 -> (!noisy.i32) {
+    %5 = noisy.mul %a, %a : !noisy.i32
+    %6 = noisy.mul %5, %5 : !noisy.i32
+    scf.yield %6 : !noisy.i32
+  } else {
+    scf.yield %a : !noisy.i32
+  }
+  return %4 : !noisy.i32
+}
+";
+    check_edit(widths, "-1 : i8} : () -> i8", "-1 : i16} : () -> i16");
+    let stated = "func.func private @g(!noisy.i32) -> (!noisy.i32 {noisy.bound = 14 : i64})
+func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %0 = func.call @g(%a) : (!noisy.i32) -> !noisy.i32
+  %1 = noisy.mul %0, %a : !noisy.i32
+  return %1 : !noisy.i32
+}
+";
+    check_edit(stated, "14 : i64", "15 : i64");
+    check_edit(stated, "private @g", "private @h");
+}

@@ -11,15 +11,16 @@
 
 use std::fmt;
 
-use noisy_syntax::{Attr, AttrData, Def, Form, Ir, Op, OpKind, Sign, Type, TypeData, Value};
-
-use rustc_hash::{FxHashMap, FxHashSet};
+use noisy_syntax::{
+    Attr, AttrData, Def, Form, Interner, Ir, Op, OpKind, Sign, Type, TypeData, Value,
+};
 
 use crate::flow::Interval;
 use crate::integer::elements::{self, Lists};
 use crate::integer::fold;
 use crate::lattice::{Changed, Lattice};
 use crate::sparse::{AnalysisContext, Base, Calls, Domain, Sparse, SparseForward};
+use crate::view::{Types, View};
 
 /// What is known of the one value that something has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -59,9 +60,9 @@ impl Constant {
         Constant::Int(-i128::from(is))
     }
 
-    /// Where the integer lies that a value is.
-    pub(crate) fn interval(self, ir: &Ir, value: Value) -> Interval {
-        match (self, width(ir, ir.value(value).ty)) {
+    /// Where the integer lies that a value of a type is.
+    pub(crate) fn interval(self, ir: &impl Types, ty: Type) -> Interval {
+        match (self, width(ir, ty)) {
             (Constant::Bottom, _) => Interval::Empty,
             (Constant::Int(it), Some(width)) => Interval::Within { lo: it, hi: it, width },
             _ => Interval::Any,
@@ -69,8 +70,8 @@ impl Constant {
     }
 
     /// What an attribute says of a value of a type; elements that are not all equal are [`Constant::Other`].
-    pub fn of_attr(ir: &Ir, attr: Attr, ty: Type) -> Self {
-        match ir.interner.attr_data(attr) {
+    pub fn of_attr(ir: &impl Types, attr: Attr, ty: Type) -> Self {
+        match ir.interner().attr_data(attr) {
             AttrData::Bool(it) => Constant::bool(*it),
             AttrData::Int { value, .. } => match width(ir, ty) {
                 Some(width) => Constant::Int(sign_extended(*value, width)),
@@ -90,12 +91,12 @@ impl Constant {
 
 /// The width of an integer type, or of the elements of a shape of integers; `index` has 64 bits. `None` for other types and for
 /// more than 128 bits.
-pub fn width(ir: &Ir, ty: Type) -> Option<u32> {
-    match ir.interner.type_data(ty) {
+pub fn width(ir: &impl Types, ty: Type) -> Option<u32> {
+    match ir.interner().type_data(ty) {
         TypeData::Int { width: width @ 1..=128, sign: Sign::Signless } => Some(*width),
         TypeData::Index => Some(64),
         TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => {
-            match ir.interner.type_data(*element) {
+            match ir.interner().type_data(*element) {
                 TypeData::Int { width: width @ 1..=128, sign: Sign::Signless } => Some(*width),
                 TypeData::Index => Some(64),
                 _ => None,
@@ -106,11 +107,11 @@ pub fn width(ir: &Ir, ty: Type) -> Option<u32> {
 }
 
 /// The keyword of a float type, or of the elements of a shape of floats.
-pub fn float(ir: &Ir, ty: Type) -> Option<&'static str> {
-    match ir.interner.type_data(ty) {
+pub fn float(ir: &impl Types, ty: Type) -> Option<&'static str> {
+    match ir.interner().type_data(ty) {
         TypeData::Float(name) => Some(name),
         TypeData::Vector { element, .. } | TypeData::Tensor { element, .. } => {
-            match ir.interner.type_data(*element) {
+            match ir.interner().type_data(*element) {
                 TypeData::Float(name) => Some(name),
                 _ => None,
             }
@@ -161,8 +162,6 @@ pub struct Constants {
     pub lists: Lists,
     /// Calls are not looked into: see [`Constants::local`].
     is_local: bool,
-    /// By global: what read it.
-    readers: FxHashMap<Op, FxHashSet<Op>>,
 }
 
 impl Constants {
@@ -179,9 +178,25 @@ impl Domain for Constant {
 }
 
 impl Base for Sparse<Constants> {
-    fn interval(&self, ir: &Ir, value: Value) -> Interval {
-        self.fact(value).map_or(Interval::Any, |it| it.interval(ir, value))
+    type Known<'a> = Elements<'a>;
+
+    fn known(&self, _: &Interner, _: Type, value: Value) -> Elements<'_> {
+        let constant = self.fact(value).copied().unwrap_or(Constant::Unknown);
+        Elements { constant, list: self.analysis.lists.of(constant) }
     }
+
+    fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval {
+        self.fact(value).map_or(Interval::Any, |it| it.interval(interner, ty))
+    }
+}
+
+/// A constant, with its elements if it has some that differ.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements<'a> {
+    /// The constant.
+    pub constant: Constant,
+    /// Its elements, in order.
+    pub list: Option<&'a [Constant]>,
 }
 
 impl SparseForward for Constants {
@@ -192,9 +207,9 @@ impl SparseForward for Constants {
         if self.is_local { Calls::Opaque } else { Calls::Joined }
     }
 
-    fn carries(&self, ir: &Ir, value: Value) -> bool {
+    fn carries(&self, interner: &Interner, ty: Type) -> bool {
         !matches!(
-            ir.interner.type_data(ir.value(value).ty),
+            interner.type_data(ty),
             TypeData::Dialect(_) | TypeData::MemRef { .. } | TypeData::Token
         )
     }
@@ -212,29 +227,17 @@ impl SparseForward for Constants {
         }
         if data.kind == OpKind::ArithConstant || data.kind == OpKind::FuncConstant {
             let attr = ir.attr(op, "value");
-            let ty = ir.value(data.results[result]).ty;
+            let ty = ir.ty(data.results[result]);
             let Some(attr) = attr else { return Constant::Unknown };
             let elements = self.lists.read(ir, attr, ty);
             return elements.unwrap_or_else(|| Constant::of_attr(ir, attr, ty));
-        }
-        if let Some(global) = fold::global(ir, op) {
-            self.readers.entry(global).or_default().insert(op);
         }
         // A known kind that needs all operands is not there yet.
         fold::fold(ir, op, result, operands, &mut self.lists)
     }
 
-    #[allow(clippy::iter_over_hash_type, reason = "the caller queues them in order")]
-    fn readers(&self, op: Op, enter: &mut dyn FnMut(Op)) {
-        self.readers.get(&op).into_iter().flatten().for_each(|&it| enter(it));
-    }
-
-    fn looked_through(&self, ir: &AnalysisContext<'_, ()>, op: Op, enter: &mut dyn FnMut(Op)) {
-        fold::looked_through(ir, op, enter);
-    }
-
-    fn interval(&self, ir: &AnalysisContext<'_, ()>, value: Value, fact: &Constant) -> Interval {
-        fact.interval(ir, value)
+    fn interval(&self, interner: &Interner, ty: Type, fact: &Constant) -> Option<Interval> {
+        Some(fact.interval(interner, ty))
     }
 }
 

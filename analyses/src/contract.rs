@@ -9,6 +9,7 @@ use noisy_syntax::lex::lex;
 use noisy_syntax::{Attr, AttrData, Form, Ir, Op, Source, Span, TokenKind, TypeData};
 
 use crate::model::Bits;
+use crate::view::View;
 
 /// The name of the attribute.
 pub const NAME: &str = "noisy.bound";
@@ -31,11 +32,11 @@ pub enum Contract {
     Wrong,
 }
 
-fn in_dict(ir: &Ir, dict: Attr) -> Option<Contract> {
-    let AttrData::Dict(entries) = ir.interner.attr_data(dict) else { return None };
-    let name = ir.interner.find_name(NAME)?;
+fn in_dict(ir: &impl View, dict: Attr) -> Option<Contract> {
+    let AttrData::Dict(entries) = ir.interner().attr_data(dict) else { return None };
+    let name = ir.interner().find_name(NAME)?;
     let (_, attr) = entries.iter().find(|(it, _)| *it == name)?;
-    Some(match ir.interner.attr_data(*attr) {
+    Some(match ir.interner().attr_data(*attr) {
         AttrData::Int { value, .. } => {
             Bits::try_from(*value).map_or(Contract::Wrong, Contract::Bound)
         }
@@ -51,20 +52,20 @@ fn list(side: Side) -> &'static str {
     }
 }
 
-fn dicts(ir: &Ir, function: Op, side: Side) -> &[Attr] {
-    match ir.attr(function, list(side)).map(|it| ir.interner.attr_data(it)) {
+fn dicts(ir: &impl View, function: Op, side: Side) -> &[Attr] {
+    match ir.attr(function, list(side)).map(|it| ir.interner().attr_data(it)) {
         Some(AttrData::Array(items)) => items,
         _ => &[],
     }
 }
 
 /// The contract on an argument or a result of a function.
-pub fn of(ir: &Ir, function: Op, side: Side, index: usize) -> Option<Contract> {
+pub fn of(ir: &impl View, function: Op, side: Side, index: usize) -> Option<Contract> {
     in_dict(ir, dictionary(ir, function, side, index)?)
 }
 
 /// The attributes of an argument or a result of a function.
-pub(crate) fn dictionary(ir: &Ir, function: Op, side: Side, index: usize) -> Option<Attr> {
+pub(crate) fn dictionary(ir: &impl View, function: Op, side: Side, index: usize) -> Option<Attr> {
     let written = match side {
         Side::Argument => ir.extra(function).argument_attrs.get(index).copied().flatten(),
         Side::Result => None,

@@ -7,13 +7,13 @@ use std::fmt;
 
 use noisy_syntax::{Form, Op, OpKind, Value};
 
-use crate::flow::Flow;
 use crate::heir;
 use crate::integer::Integers;
-use crate::lattice::{Changed, Lattice};
+use crate::lattice::{Changed, Lattice, join_by_max};
 use crate::model::{GrowthKind, NoiseModel};
 use crate::secretness::is_secret;
 use crate::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
+use crate::view::{Types, View};
 
 /// What goes on to multiply beyond this many products, in a recursion or a loop, is taken to have no bound.
 const MOST: u32 = 256;
@@ -40,9 +40,7 @@ impl Lattice for Depth {
     }
 
     fn join(&mut self, other: &Self) -> Changed {
-        let before = *self;
-        *self = before.max(*other);
-        Changed::when(*self != before)
+        join_by_max(self, other)
     }
 }
 
@@ -111,7 +109,7 @@ impl SparseForward for Depths {
         let rule = self.model.rule(name);
         let given = operands.iter().copied().max().unwrap_or(Depth::Public);
         let is_secret = data.results.get(result).is_some_and(|&it| is_secret(ir, &self.model, it));
-        let is_noisy = |it: &Value| self.model.is_noisy(&ir.interner, ir.value(*it).ty);
+        let is_noisy = |it: &Value| self.model.is_noisy(ir.interner(), ir.ty(*it));
         // Nothing is known of what an op without a row does to noise, and of what a call gives that is not followed.
         let is_foreign = rule.is_none() && data.results.get(result).is_some_and(is_noisy);
         let is_opaque = data.kind == OpKind::FuncCall && (is_secret || given != Depth::Public);
@@ -137,18 +135,13 @@ impl SparseForward for Depths {
 
     fn entry(
         &mut self,
-        ir: &AnalysisContext<'_, Integers>,
-        op: Op,
+        _: &AnalysisContext<'_, Integers>,
+        _: Op,
         _: usize,
         _: Value,
         operands: &[Depth],
     ) -> Depth {
-        // What a loop sets itself depends on its bounds, and not on what it carries.
-        let n = match Flow::of(ir, op) {
-            Flow::For { first } | Flow::Parallel { first } | Flow::Forall { first } => first,
-            _ => operands.len(),
-        };
-        operands.iter().take(n).copied().max().unwrap_or(Depth::Public)
+        operands.iter().copied().max().unwrap_or(Depth::Public)
     }
 
     fn refine(&self, ir: &AnalysisContext<'_, Integers>, value: Value, fact: Depth) -> Depth {
@@ -159,14 +152,5 @@ impl SparseForward for Depths {
 
     fn unbounded(&self, fact: &Depth) -> Option<Depth> {
         matches!(fact, Depth::AtMost(MOST..) | Depth::Unbounded).then_some(Depth::Unbounded)
-    }
-
-    fn concerned(
-        &self,
-        ir: &AnalysisContext<'_, Integers>,
-        moved: Value,
-        enter: &mut dyn FnMut(Op),
-    ) {
-        Integers::decided_by(ir, moved, enter);
     }
 }

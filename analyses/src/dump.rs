@@ -10,7 +10,7 @@ use noisy_syntax::{Block, Ir, Region, Value};
 use crate::flow::{self, Flow};
 use crate::integer::Integers;
 use crate::noise::NoiseAnalysis;
-use crate::sparse::{AnalysisContext, Sparse};
+use crate::sparse::{Input, Sparse};
 use crate::{Constant, Document, NoiseModel};
 
 /// Every op with the facts of its results, every block with those of its arguments and whether it can be reached, every loop
@@ -164,7 +164,7 @@ fn quoted(text: &str) -> String {
 pub fn trace(ir: &Ir, model: NoiseModel) -> String {
     let [constants, ranges] = Integers::trace(ir);
     let integers = Integers::new(ir);
-    let scene = AnalysisContext { ir, base: &integers };
+    let scene = Input { ir, base: &integers };
     let (_, noise) = Sparse::traced(&scene, NoiseAnalysis::new(model), ());
     format!("// constants\n{constants}// ranges\n{ranges}// noise\n{noise}")
 }

@@ -41,6 +41,7 @@ impl Noise {
     }
 
     /// The upper bound, if there is one.
+    #[inline]
     pub fn hi(self) -> Option<Bits> {
         match self {
             Noise::Range { hi, .. } => Some(hi),

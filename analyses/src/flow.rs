@@ -6,6 +6,8 @@ use std::ops::Range;
 use noisy_syntax::{AttrData, Block, Def, Form, Ir, Op, OpKind, Region, Sign, TypeData, Value};
 use smallvec::SmallVec;
 
+use crate::view::View;
+
 mod control;
 
 pub use control::{Interval, Trips, bounds, cases, may_take, trips, way};
@@ -89,6 +91,14 @@ impl Flow {
                 None => Flow::Opaque,
             },
             _ => Flow::Opaque,
+        }
+    }
+
+    /// How many of so many operands the op reads itself: those from there on are given to its region.
+    pub fn n_own(self, n_operands: usize) -> usize {
+        match self {
+            Flow::For { first } | Flow::Parallel { first } | Flow::Forall { first } => first,
+            _ => n_operands,
         }
     }
 
@@ -286,8 +296,8 @@ pub fn decider(ir: &Ir, op: Op) -> Option<usize> {
 }
 
 /// The function that a call calls.
-pub fn callee(ir: &Ir, call: Op) -> Option<Op> {
-    let AttrData::Symbol(path) = ir.interner.attr_data(ir.attr(call, "callee")?) else {
+pub fn callee(ir: &impl View, call: Op) -> Option<Op> {
+    let AttrData::Symbol(path) = ir.interner().attr_data(ir.attr(call, "callee")?) else {
         return None;
     };
     let [name] = **path else { return None };

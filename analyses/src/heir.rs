@@ -59,7 +59,7 @@ use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::FxHashSet;
 
 use crate::integer::Integers;
-use crate::sparse::{AnalysisContext, Sparse};
+use crate::sparse::{Input, Sparse};
 
 /// What is known of the ciphertexts of a program.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Heir {
         if setting.scheme.is_none() && !has_heir_op(ir) {
             return None;
         }
-        let scene = AnalysisContext { ir, base: integers };
+        let scene = Input { ir, base: integers };
         let mut facts = Sparse::new(&scene, Ciphertexts::new(ir, setting));
         // Each round finds values of an outer loop that those of an inner one have made variant.
         for _ in 0..MOST_ROUNDS {
@@ -110,7 +110,7 @@ impl Heir {
     }
 
     /// The noise under each model of the scheme, if the module has parameters for them.
-    pub fn noise<'a>(&'a self, ir: &Ir, integers: &'a Integers) -> Vec<HeirNoise<'a>> {
+    pub fn noise<'a>(&'a self, ir: &'a Ir, integers: &'a Integers) -> Vec<HeirNoise<'a>> {
         let setting = self.setting();
         let models = match setting.scheme {
             Some(Scheme::Bgv) => &Model::BGV,
@@ -125,7 +125,7 @@ impl Heir {
     /// The noise under one model, by default the one of average bounds; `None` if that is not one of the scheme, or the module has no parameters.
     pub fn noise_under<'a>(
         &'a self,
-        ir: &Ir,
+        ir: &'a Ir,
         integers: &'a Integers,
         model: Option<Model>,
     ) -> Option<HeirNoise<'a>> {
@@ -144,7 +144,7 @@ impl Heir {
     }
 
     /// The scales of CKKS ciphertexts, if the module has parameters for them.
-    pub fn scales<'a>(&'a self, ir: &Ir, integers: &'a Integers) -> Option<Scales<'a>> {
+    pub fn scales<'a>(&'a self, ir: &'a Ir, integers: &'a Integers) -> Option<Scales<'a>> {
         let setting = self.setting();
         let params = setting.params.as_ref().and_then(|it| it.as_ref().ok());
         let params = params.filter(|_| setting.scheme == Some(Scheme::Ckks))?;

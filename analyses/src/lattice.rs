@@ -48,6 +48,13 @@ pub trait Lattice: Clone + PartialEq {
     }
 }
 
+/// [`Lattice::join`] of a lattice whose order is that of its type: a chain.
+pub fn join_by_max<T: Copy + Ord>(it: &mut T, other: &T) -> Changed {
+    let changed = Changed::when(*other > *it);
+    *it = (*it).max(*other);
+    changed
+}
+
 /// Checks the laws on all pairs and triples of a sample.
 ///
 /// # Errors

@@ -27,6 +27,7 @@ pub mod range;
 pub mod rule;
 pub mod secretness;
 pub mod sparse;
+pub mod view;
 
 pub use constant::Constant;
 pub use diagnostic::{

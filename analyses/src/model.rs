@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 pub use self::spec::{GrowthKind, InsertSpec, ModelError, ModelSpec, OpSpec};
 
 use self::pattern::Pattern;
+use crate::view::View;
 
 /// Bits of noise; in schemes that count levels, levels.
 pub type Bits = u32;
@@ -52,6 +53,7 @@ impl Rule {
     }
 
     /// Whether the op brings noise to a level whatever its operands have.
+    #[inline]
     pub fn is_reset(&self) -> bool {
         self.kind == GrowthKind::Reset
     }
@@ -133,14 +135,14 @@ impl NoiseModel {
 
     /// How the noise of one op grows by a rule of its name; `None` if that stands in an attribute that the op does
     /// not have or that is no number of bits.
-    pub fn growth(&self, ir: &Ir, op: Op, rule: Rule) -> Option<Growth> {
+    pub fn growth(&self, ir: &impl View, op: Op, rule: Rule) -> Option<Growth> {
         let written = rule.attribute.and_then(|it| {
             let name = self.attributes.get(it as usize)?;
             ir.attr(op, name)
         });
         let constant = match written {
             None => rule.constant?,
-            Some(attr) => match ir.interner.attr_data(attr) {
+            Some(attr) => match ir.interner().attr_data(attr) {
                 AttrData::Int { value, .. } => Bits::try_from(*value).ok()?,
                 _ => return None,
             },
@@ -155,13 +157,13 @@ impl NoiseModel {
 
     /// Whether an operand of an op carries noise into its results. One whose type is not known does: nothing may be
     /// concluded without it.
-    pub fn is_carrier(&self, ir: &Ir, op: Op, rule: Rule, operand: usize) -> bool {
+    #[inline]
+    pub fn is_carrier(&self, ir: &impl View, op: Op, rule: Rule, operand: usize) -> bool {
         match rule.operands {
             Carriers::These(mask) => operand < 64 && mask >> operand & 1 == 1,
             Carriers::ByType => {
-                let operand = ir.op(op).operands.get(operand);
-                let ty = operand.and_then(|it| it.value).map(|it| ir.value(it).ty);
-                ty.is_none_or(|ty| ty == Type::UNKNOWN || self.is_noisy(&ir.interner, ty))
+                let ty = ir.operand_ty(op, operand);
+                ty.is_none_or(|ty| ty == Type::UNKNOWN || self.is_noisy(ir.interner(), ty))
             }
         }
     }
@@ -228,12 +230,14 @@ pub struct Rules {
     model: NoiseModel,
     /// The names that were seen, each with its rule if it has one. They are few.
     by_name: FxHashMap<Name, Option<Rule>>,
+    /// The name that was asked for last: the same op is often asked for again.
+    last: Option<(Name, Option<Rule>)>,
 }
 
 impl Rules {
     /// The rules of a model, for one document.
     pub fn new(model: NoiseModel) -> Self {
-        Self { model, by_name: FxHashMap::default() }
+        Self { model, by_name: FxHashMap::default(), last: None }
     }
 
     /// The model.
@@ -241,17 +245,23 @@ impl Rules {
         &self.model
     }
 
-    /// The rule of an op, of whose name [`Rules::of`] was asked before.
-    pub fn known(&self, ir: &Ir, op: Op) -> Option<Rule> {
-        *self.by_name.get(&ir.op(op).name)?
+    /// The rule of an op, if [`Rules::of`] was asked for one of its name last.
+    #[inline]
+    pub(crate) fn last(&self, name: Name) -> Option<Rule> {
+        self.last.filter(|it| it.0 == name)?.1
     }
 
     /// The rule of an op.
-    pub fn of(&mut self, ir: &Ir, op: Op) -> Option<Rule> {
+    pub fn of(&mut self, ir: &impl View, op: Op) -> Option<Rule> {
         let data = ir.op(op);
         if !data.kind.is_op() {
             return None;
         }
-        *self.by_name.entry(data.name).or_insert_with(|| self.model.rule(ir.op_name(op)))
+        if let Some((_, rule)) = self.last.filter(|it| it.0 == data.name) {
+            return rule;
+        }
+        let rule = self.by_name.entry(data.name).or_insert_with(|| self.model.rule(ir.op_name(op)));
+        self.last = Some((data.name, *rule));
+        *rule
     }
 }

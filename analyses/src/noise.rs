@@ -9,7 +9,7 @@ mod findings;
 
 pub use findings::{Findings, Growing, Root};
 
-use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{Def, Form, Interner, Name, Op, OpKind, Type, Value};
 use smallvec::SmallVec;
 
 use crate::contract::{self, Contract, Side};
@@ -18,6 +18,7 @@ use crate::flow;
 use crate::integer::Integers;
 use crate::model::{Bits, Growth, NoiseModel, Rule, Rules};
 use crate::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
+use crate::view::View;
 
 /// The analysis.
 #[derive(Debug)]
@@ -32,13 +33,15 @@ impl NoiseAnalysis {
     }
 
     /// The model.
+    #[inline]
     pub fn model(&self) -> &NoiseModel {
         self.rules.model()
     }
 
-    /// The rule of an op that was visited.
-    fn known_rule(&self, ir: &Ir, op: Op) -> Option<Rule> {
-        self.rules.known(ir, op)
+    /// The rule of the op that was visited last, if it is of this name and has one.
+    #[inline]
+    fn last_rule(&self, name: Name) -> Option<Rule> {
+        self.rules.last(name)
     }
 }
 
@@ -66,8 +69,8 @@ impl SparseForward for NoiseAnalysis {
         Calls::Apart
     }
 
-    fn carries(&self, ir: &Ir, value: Value) -> bool {
-        self.model().is_noisy(&ir.interner, ir.value(value).ty)
+    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+        self.model().is_noisy(interner, ty)
     }
 
     fn entry(
@@ -115,37 +118,28 @@ impl SparseForward for NoiseAnalysis {
         }
     }
 
+    #[inline]
     fn refine(&self, ir: &AnalysisContext<'_, Integers>, value: Value, fact: Noise) -> Noise {
-        match ir.value(value).def {
-            // A body is analyzed for what its contract says; that calls keep it is told at the calls.
-            Def::Argument(block, index) => {
-                let function = ir.region(ir.block(block).region).parent;
-                let function = function.filter(|&it| ir.op(it).kind == OpKind::FuncFunc);
-                let stated = function
-                    .filter(|&it| ir.op(it).form != Form::Broken)
-                    .filter(|&it| is_entry(ir, it, block))
-                    .and_then(|it| contract::of(ir, it, Side::Argument, index as usize));
-                stated.map_or(fact, by_contract)
-            }
-            Def::Result(op, index) if ir.op(op).kind == OpKind::FuncCall && !is_wrong(ir, op) => {
-                let callee = flow::callee(ir, op);
-                let stated =
-                    callee.and_then(|it| contract::of(ir, it, Side::Result, index as usize));
-                match stated {
-                    // That the body keeps it is told at its returns.
-                    Some(Contract::Bound(bound)) if fact.hi().is_none_or(|it| it > bound) => {
-                        match fact {
-                            Noise::Bottom => fact,
-                            Noise::Range { lo, .. } => {
-                                Noise::Range { lo: lo.min(bound), hi: bound }
-                            }
-                            Noise::Unknown => Noise::up_to(bound),
-                        }
-                    }
-                    _ => fact,
-                }
-            }
-            Def::Result(..) => fact,
+        // A body is analyzed for what its contract says; that calls keep it is told at the calls.
+        if let Some((holder, index)) = ir.entry_argument(value) {
+            let data = ir.op(holder);
+            let is_stated = data.kind == OpKind::FuncFunc && data.form != Form::Broken;
+            let stated = is_stated.then(|| contract::of(ir, holder, Side::Argument, index));
+            return stated.flatten().map_or(fact, by_contract);
+        }
+        let Def::Result(op, index) = ir.def(value) else { return fact };
+        if ir.op(op).kind != OpKind::FuncCall || is_wrong(ir, op) {
+            return fact;
+        }
+        let callee = flow::callee(ir, op);
+        match callee.and_then(|it| contract::of(ir, it, Side::Result, index as usize)) {
+            // That the body keeps it is told at its returns.
+            Some(Contract::Bound(bound)) if fact.hi().is_none_or(|it| it > bound) => match fact {
+                Noise::Bottom => fact,
+                Noise::Range { lo, .. } => Noise::Range { lo: lo.min(bound), hi: bound },
+                Noise::Unknown => Noise::up_to(bound),
+            },
+            _ => fact,
         }
     }
 
@@ -157,24 +151,11 @@ impl SparseForward for NoiseAnalysis {
             _ => None,
         }
     }
-
-    fn concerned(
-        &self,
-        ir: &AnalysisContext<'_, Integers>,
-        moved: Value,
-        enter: &mut dyn FnMut(Op),
-    ) {
-        Integers::decided_by(ir, moved, enter);
-    }
 }
 
 /// Whether an op is not what it should be.
-fn is_wrong(ir: &Ir, op: Op) -> bool {
+#[inline]
+fn is_wrong(ir: &impl View, op: Op) -> bool {
     let data = ir.op(op);
     data.form == Form::Broken || (data.extra.is_some() && ir.has_problem(op))
-}
-
-/// Whether a block is where a function starts.
-fn is_entry(ir: &Ir, function: Op, block: noisy_syntax::Block) -> bool {
-    ir.op(function).regions.first().is_some_and(|it| flow::entry_block(ir, it.1) == block)
 }

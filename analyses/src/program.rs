@@ -19,7 +19,7 @@ use crate::integer::Integers;
 use crate::model::NoiseModel;
 use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
 use crate::secretness::{Secretness, Secrets};
-use crate::sparse::{AnalysisContext, Context, Sparse};
+use crate::sparse::{Context, Input, Sparse};
 
 pub(crate) use excess::Breach;
 use on_demand::OnDemand;
@@ -46,7 +46,7 @@ impl Program {
     pub fn with_model(text: &str, model: NoiseModel) -> Self {
         let source = Source::new(text);
         let integers = Integers::new(source.ir());
-        let scene = AnalysisContext { ir: source.ir(), base: &integers };
+        let scene = Input { ir: source.ir(), base: &integers };
         let facts = Sparse::observed(&scene, NoiseAnalysis::new(model), Findings::default());
         Self {
             source,
@@ -62,7 +62,7 @@ impl Program {
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
         let delta = self.source.edit(range, text);
         self.integers.update(self.source.ir(), &delta);
-        let scene = AnalysisContext { ir: self.source.ir(), base: &self.integers };
+        let scene = Input { ir: self.source.ir(), base: &self.integers };
         self.facts.update(&scene, &delta, self.integers.moved());
         self.heir = OnceLock::new();
         self.depths.update(self.source.ir(), &self.integers, &delta);

@@ -10,13 +10,14 @@
 
 use std::fmt;
 
-use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{Form, Interner, Op, Type, Value};
 
 use crate::constant::{self, Constant, Constants};
 use crate::flow::Interval;
 use crate::integer::infer;
 use crate::lattice::{Changed, Lattice};
 use crate::sparse::{AnalysisContext, Domain, Sparse, SparseForward};
+use crate::view::{Types, View};
 
 /// The bounds of an integer, each included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,9 +160,9 @@ impl Range {
         }
     }
 
-    /// Where the integer lies that a value is, read as signed.
-    pub(crate) fn interval(self, ir: &Ir, value: Value) -> Interval {
-        let Some(width) = width(ir, value) else { return Interval::Any };
+    /// Where the integer lies that a value of a type is, read as signed.
+    pub(crate) fn interval(self, types: &impl Types, ty: Type) -> Interval {
+        let Some(width) = type_width(types, ty) else { return Interval::Any };
         self.bounds(width).map_or(Interval::Empty, |it| Interval::Within {
             lo: it.smin.into(),
             hi: it.smax.into(),
@@ -252,8 +253,13 @@ impl fmt::Display for Range {
 }
 
 /// The width of the integers whose ranges are followed.
-pub fn width(ir: &Ir, value: Value) -> Option<u32> {
-    constant::width(ir, ir.value(value).ty).filter(|&it| it <= 64)
+pub fn width(ir: &impl View, value: Value) -> Option<u32> {
+    type_width(ir, ir.ty(value))
+}
+
+/// As [`width`], of a type.
+pub fn type_width(types: &impl Types, ty: Type) -> Option<u32> {
+    constant::width(types, ty).filter(|&it| it <= 64)
 }
 
 /// The analysis. It stands on the constants and keeps nothing besides the facts.
@@ -264,8 +270,8 @@ impl SparseForward for Ranges {
     type Fact = Range;
     type Base = Sparse<Constants>;
 
-    fn carries(&self, ir: &Ir, value: Value) -> bool {
-        width(ir, value).is_some()
+    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+        type_width(interner, ty).is_some()
     }
 
     fn transfer(
@@ -288,57 +294,33 @@ impl SparseForward for Ranges {
         ir: &AnalysisContext<'_, Self::Base>,
         op: Op,
         index: usize,
-        _: Value,
+        argument: Value,
         operands: &[Range],
     ) -> Range {
-        let bounds = |at: usize| {
-            let value = ir.op(op).operands.get(at)?.value?;
-            operands.get(at)?.interval(ir, value).bounds()
-        };
-        infer::induction(ir, op, index, &bounds).map_or(Range::Unknown, Range::from)
+        let bounds = |at: usize| operands.get(at)?.interval(ir, ir.operand_ty(op, at)?).bounds();
+        infer::induction(ir, op, index, argument, &bounds).map_or(Range::Unknown, Range::from)
     }
 
-    fn interval(
-        &self,
-        ir: &AnalysisContext<'_, Self::Base>,
-        value: Value,
-        fact: &Range,
-    ) -> Interval {
-        fact.interval(ir, value)
+    fn interval(&self, interner: &Interner, ty: Type, fact: &Range) -> Option<Interval> {
+        Some(fact.interval(interner, ty))
     }
 
     fn refine(&self, ir: &AnalysisContext<'_, Self::Base>, value: Value, fact: Range) -> Range {
-        match (ir.base.fact(value).copied(), width(ir, value)) {
-            (Some(Constant::Bottom), _) => Range::Bottom,
-            (Some(Constant::Int(number)), Some(width)) => match i64::try_from(number) {
+        let known = ir.known(value);
+        match (known.constant, width(ir, value)) {
+            (Constant::Bottom, _) => Range::Bottom,
+            (Constant::Int(number), Some(width)) => match i64::try_from(number) {
                 Ok(number) => Bounds::one(width, number).into(),
                 Err(_) => fact,
             },
-            (Some(it @ Constant::Elements(_)), Some(width)) => {
-                let of_all = ir.base.analysis.lists.of(it).into_iter().flatten().map(|it| {
+            (Constant::Elements(_), Some(width)) => {
+                let of_all = known.list.into_iter().flatten().map(|it| {
                     let number = it.int().and_then(|it| i64::try_from(it).ok());
                     number.map_or(Bounds::full(width), |it| Bounds::one(width, it))
                 });
                 of_all.reduce(Bounds::joined).map_or(fact, Range::from)
             }
             _ => fact,
-        }
-    }
-
-    fn concerned(
-        &self,
-        ir: &AnalysisContext<'_, Self::Base>,
-        moved: Value,
-        enter: &mut dyn FnMut(Op),
-    ) {
-        let Some(definer) = ir.defining_op(moved) else { return };
-        enter(definer);
-        // Results of regions are joined at their yields: the op as a whole.
-        if let Def::Argument(block, _) = ir.value(moved).def
-            && let Some(holder) = ir.region(ir.block(block).region).parent
-            && ir.op(holder).kind != OpKind::Chunk
-        {
-            enter(holder);
         }
     }
 }

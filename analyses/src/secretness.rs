@@ -4,14 +4,14 @@
 
 use std::fmt;
 
-use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{Form, Op, OpKind, Value};
 
-use crate::flow::{self, Flow};
 use crate::heir;
 use crate::integer::Integers;
-use crate::lattice::{Changed, Lattice};
+use crate::lattice::{Changed, Lattice, join_by_max};
 use crate::model::NoiseModel;
 use crate::sparse::{AnalysisContext, Calls, Domain, SparseForward};
+use crate::view::{Types, View};
 
 /// Whether a value depends on encrypted data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,9 +31,7 @@ impl Lattice for Secretness {
     }
 
     fn join(&mut self, other: &Self) -> Changed {
-        let before = *self;
-        *self = before.max(*other);
-        Changed::when(*self != before)
+        join_by_max(self, other)
     }
 }
 
@@ -68,16 +66,16 @@ impl Secrets {
 }
 
 /// Whether a value is encrypted whatever flows into it: by its type, or as an argument of a function that says so.
-pub(crate) fn is_secret(ir: &Ir, model: &NoiseModel, value: Value) -> bool {
-    if model.is_noisy(&ir.interner, ir.value(value).ty) || heir::is_secret_type(ir, value) {
+pub(crate) fn is_secret(
+    cx: &AnalysisContext<'_, Integers>,
+    model: &NoiseModel,
+    value: Value,
+) -> bool {
+    if model.is_noisy(cx.interner(), cx.ty(value)) || heir::is_secret_type(cx, value) {
         return true;
     }
-    let Def::Argument(block, index) = ir.value(value).def else { return false };
-    let region = ir.block(block).region;
-    ir.region(region).parent.is_some_and(|it| {
-        ir.op(it).kind == OpKind::FuncFunc
-            && flow::entry_block(ir, region) == block
-            && heir::is_secret_argument(ir, it, index as usize, value)
+    cx.entry_argument(value).is_some_and(|(holder, index)| {
+        cx.op(holder).kind == OpKind::FuncFunc && heir::is_secret_argument(cx, holder, index, value)
     })
 }
 
@@ -111,18 +109,13 @@ impl SparseForward for Secrets {
 
     fn entry(
         &mut self,
-        ir: &AnalysisContext<'_, Integers>,
-        op: Op,
+        _: &AnalysisContext<'_, Integers>,
+        _: Op,
         _: usize,
         _: Value,
         operands: &[Secretness],
     ) -> Secretness {
-        // What a loop sets itself depends on its bounds, and not on what it carries.
-        let n = match Flow::of(ir, op) {
-            Flow::For { first } | Flow::Parallel { first } | Flow::Forall { first } => first,
-            _ => operands.len(),
-        };
-        operands.iter().take(n).copied().max().unwrap_or(Secretness::Public)
+        operands.iter().copied().max().unwrap_or(Secretness::Public)
     }
 
     fn refine(
@@ -132,14 +125,5 @@ impl SparseForward for Secrets {
         fact: Secretness,
     ) -> Secretness {
         if is_secret(ir, &self.model, value) { Secretness::Secret } else { fact }
-    }
-
-    fn concerned(
-        &self,
-        ir: &AnalysisContext<'_, Integers>,
-        moved: Value,
-        enter: &mut dyn FnMut(Op),
-    ) {
-        Integers::decided_by(ir, moved, enter);
     }
 }

@@ -20,7 +20,7 @@ use noisy_syntax::{AttrData, Block, Op, OpKind, Region, Value};
 
 use crate::flow::{self, Interval, Trips};
 use crate::lattice::Lattice;
-use crate::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
+use crate::sparse::{Base, Calls, Domain, Input, Loops, SparseForward};
 
 /// Rounds of a loop, passes over a region and sweeps over all contexts before the twin gives up: what it found so far is below the least solution.
 const MOST: usize = 80;
@@ -37,7 +37,7 @@ struct Known<F> {
 
 /// The facts of an analysis, found slowly.
 struct Twin<'a, A: SparseForward> {
-    on: &'a AnalysisContext<'a, A::Base>,
+    on: &'a Input<'a, A::Base>,
     analysis: A,
     calls: Calls,
     /// Whether facts that are saturated are one.
@@ -56,7 +56,7 @@ struct Twin<'a, A: SparseForward> {
 }
 
 impl<'a, A: SparseForward> Twin<'a, A> {
-    fn solve(on: &'a AnalysisContext<'a, A::Base>, analysis: A, collapses: bool) -> Self {
+    fn solve(on: &'a Input<'a, A::Base>, analysis: A, collapses: bool) -> Self {
         let ir = on.ir;
         let symbol = |it: Op| ir.extra(it).symbol.map(|it| ir.interner.str(it.0).to_owned());
         let functions = ir.functions().into_iter().filter_map(|it| Some((symbol(it)?, it)));
@@ -151,9 +151,9 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     fn assumed(&mut self, function: Op) -> Vec<A::Fact> {
         let mut out = Vec::new();
         for (at, value) in self.args_of(function).into_iter().enumerate() {
-            out.push(if self.analysis.carries(self.on.ir, value) {
-                let fact = self.analysis.entry(self.on, function, at, value, &[]);
-                self.analysis.refine(self.on, value, fact)
+            out.push(if self.analysis.carries(&self.on.ir.interner, self.on.ir.value(value).ty) {
+                let fact = self.on.ask(|cx| self.analysis.entry(cx, function, at, value, &[]));
+                self.on.ask(|cx| self.analysis.refine(cx, value, fact))
             } else {
                 A::Fact::unknown()
             });
@@ -204,16 +204,22 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     }
 
     fn set(&mut self, value: Value, fact: A::Fact) {
-        if self.analysis.carries(self.on.ir, value) {
+        if self.analysis.carries(&self.on.ir.interner, self.on.ir.value(value).ty) {
             let is_bottom = fact == A::Fact::bottom();
-            let fact = if is_bottom { fact } else { self.analysis.refine(self.on, value, fact) };
+            let fact = if is_bottom {
+                fact
+            } else {
+                self.on.ask(|cx| self.analysis.refine(cx, value, fact))
+            };
             self.facts.insert(value, fact);
         }
     }
 
     fn read(&self, op: Op, index: usize) -> A::Fact {
         let value = self.on.ir.op(op).operands[index].value;
-        match value.filter(|&it| self.analysis.carries(self.on.ir, it)) {
+        match value
+            .filter(|&it| self.analysis.carries(&self.on.ir.interner, self.on.ir.value(it).ty))
+        {
             Some(value) => self.facts.get(&value).cloned().unwrap_or_else(A::Fact::bottom),
             None => A::Fact::unknown(),
         }
@@ -225,7 +231,12 @@ impl<'a, A: SparseForward> Twin<'a, A> {
 
     fn interval(&self, op: Op, index: usize) -> Interval {
         let value = self.on.ir.op(op).operands[index].value;
-        value.map_or(Interval::Any, |it| self.analysis.interval(self.on, it, &self.read(op, index)))
+        value.map_or(Interval::Any, |it| {
+            let (ir, fact) = (self.on.ir, self.read(op, index));
+            let ty = ir.value(it).ty;
+            let known = self.analysis.interval(&ir.interner, ty, &fact);
+            known.unwrap_or_else(|| self.on.base.interval(&ir.interner, ty, it))
+        })
     }
 
     fn may_take(&self, op: Op, index: usize) -> bool {
@@ -354,12 +365,13 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                     OpKind::AffineYield
                 };
                 let inits = self.reads(op, data.operands.len() - n);
-                let (trips, operands) = (self.trips(op), self.reads(op, 0));
+                let (trips, mut operands) = (self.trips(op), self.reads(op, 0));
+                operands.truncate(data.operands.len() - n);
                 self.forget(regions[0]);
                 self.repeat(inits, trips, |it, start| {
                     it.forget(regions[0]);
                     let args = ir.block(it.entry(regions[0])).args.to_vec();
-                    let fact = it.analysis.entry(it.on, op, 0, args[0], &operands);
+                    let fact = it.on.ask(|cx| it.analysis.entry(cx, op, 0, args[0], &operands));
                     it.set(args[0], fact);
                     args[1..]
                         .iter()
@@ -400,8 +412,8 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 let carried = data.results.iter().enumerate();
                 carried
                     .map(|(at, &value)| {
-                        if self.analysis.carries(ir, value) {
-                            self.analysis.transfer(self.on, op, at, &operands)
+                        if self.analysis.carries(&ir.interner, ir.value(value).ty) {
+                            self.on.ask(|cx| self.analysis.transfer(cx, op, at, &operands))
                         } else {
                             A::Fact::bottom()
                         }
@@ -466,7 +478,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         };
         let mut args = Vec::new();
         for (at, value) in self.args_of(function).into_iter().enumerate() {
-            if !self.analysis.carries(ir, value) {
+            if !self.analysis.carries(&ir.interner, ir.value(value).ty) {
                 args.push(A::Fact::unknown());
                 continue;
             }
@@ -478,7 +490,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                     self.returned(function, n)
                 };
             }
-            let fact = self.analysis.refine(self.on, value, fact);
+            let fact = self.on.ask(|cx| self.analysis.refine(cx, value, fact));
             args.push(self.collapsed(fact));
         }
         if self.calls == Calls::Apart {

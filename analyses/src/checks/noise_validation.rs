@@ -59,9 +59,9 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let chosen = program.model().heir.noise_model;
     let Some(noise) = heir.noise_under(ir, program.integers(), chosen) else { return };
     for value in values(ir) {
-        let Some((bits, budget)) = excess(ir, &noise, value) else { continue };
+        let Some((bits, budget)) = excess(&noise, value) else { continue };
         let from = fed_by(ir, value);
-        if from.iter().any(|&it| excess(ir, &noise, it).is_some()) {
+        if from.iter().any(|&it| excess(&noise, it).is_some()) {
             continue;
         }
         let (name, model) = (ir.value_text(value), noise.name());
@@ -90,8 +90,8 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
 }
 
 /// The noise of a value and the bits that there are, if it is more.
-fn excess(ir: &Ir, noise: &HeirNoise<'_>, value: Value) -> Option<(f64, f64)> {
-    let (bits, budget) = (noise.bits(value)?, noise.budget(ir, value)?);
+fn excess(noise: &HeirNoise<'_>, value: Value) -> Option<(f64, f64)> {
+    let (bits, budget) = (noise.bits(value)?, noise.budget(value)?);
     (bits > budget).then_some((bits, budget))
 }
 

@@ -51,7 +51,7 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir::scale_faults(program.source(), heir, program.integers()) {
+    for it in heir::scale_faults(program.source(), heir) {
         let ScaleFault::Wrong { op, message, values } = it else { continue };
         let mut found = CHECK.at(core_range(ir, op), message);
         let related = values.into_iter().map(|(value, scale)| Related {

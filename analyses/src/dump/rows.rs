@@ -151,7 +151,7 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
         for it in &noise {
             if let Some(bits) = it.bits(value) {
                 let hi = bits.is_finite().then_some(bits);
-                say(it.name(), Fact::Bits { hi, budget: it.budget(ir, value) });
+                say(it.name(), Fact::Bits { hi, budget: it.budget(value) });
             }
         }
     };

@@ -4,6 +4,7 @@ use noisy_syntax::{AttrData, Form, Ir, Op, OpKind};
 
 use super::Flow;
 use crate::integer::fold;
+use crate::view::View;
 
 /// Where an integer lies, read as a signed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -194,7 +195,7 @@ fn counted([lower, upper, step]: [(i128, i128); 3]) -> Trips {
 
 /// The lower bound, the upper bound and the step of a [`Flow::For`], each with its least and greatest value.
 pub fn bounds(
-    ir: &Ir,
+    ir: &impl View,
     op: Op,
     operand: &dyn Fn(usize) -> Option<(i128, i128)>,
 ) -> Option<[(i128, i128); 3]> {
@@ -206,7 +207,7 @@ pub fn bounds(
             (!differs).then_some([lower, upper, step])
         }
         OpKind::AffineFor => {
-            let AttrData::Int { value: step, .. } = *ir.interner.attr_data(ir.attr(op, "step")?)
+            let AttrData::Int { value: step, .. } = *ir.interner().attr_data(ir.attr(op, "step")?)
             else {
                 return None;
             };

@@ -5,33 +5,28 @@ use noisy_syntax::{Attr, AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
 use super::Heir;
 use super::params::SchemeParams;
 use crate::contract::{self, Side};
-use crate::flow::Interval;
-use crate::integer::Integers;
+use crate::view::View;
 
 /// What was solved before, and the parameters.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Base<'a> {
-    pub(super) integers: &'a Integers,
+    /// Borrowed for as long as there are facts, so that no edit can make them stale.
+    pub(super) ir: &'a Ir,
     pub(super) heir: &'a Heir,
     pub(super) params: &'a SchemeParams,
 }
 
-impl crate::sparse::Base for Base<'_> {
-    fn interval(&self, ir: &Ir, value: Value) -> Interval {
-        self.integers.interval(ir, value)
-    }
-}
-
 impl Base<'_> {
     /// How many levels are left for a value: what `mgmt.mgmt` says of it, else what the levels that are used leave of the moduli.
-    pub(super) fn level(&self, ir: &Ir, value: Value) -> Option<usize> {
+    pub(super) fn level(&self, value: Value) -> Option<usize> {
+        let ir = self.ir;
         if let Some(level) = annotated(ir, value, "level") {
             return usize::try_from(level).ok();
         }
         if let Def::Argument(block, _) = ir.value(value).def
             && let Some(from) = forwarded(ir, block, value)
         {
-            return self.level(ir, from);
+            return self.level(from);
         }
         let used = usize::try_from(self.heir.level(ir, value)?).ok()?;
         self.params.max_level().checked_sub(used)
@@ -77,7 +72,7 @@ pub(super) fn in_text(text: &str, key: &str) -> Option<u32> {
 }
 
 /// The facts of the operands of an op without those that are names of arguments in the header of an op whose form is not known.
-pub(crate) fn known<F: Copy>(ir: &Ir, op: Op, operands: &[F]) -> Vec<F> {
+pub(crate) fn known<F: Copy>(ir: &impl View, op: Op, operands: &[F]) -> Vec<F> {
     let data = ir.op(op);
     let is_operand = |it: &noisy_syntax::Operand| {
         it.value.is_some() || !(it.maybe_argument && data.form == Form::Opaque)

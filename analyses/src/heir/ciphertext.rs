@@ -18,6 +18,7 @@ use crate::contract::{self, Side};
 use crate::integer::Integers;
 use crate::lattice::{Changed, Lattice};
 use crate::sparse::{AnalysisContext, Domain, SparseForward};
+use crate::view::View;
 
 /// A level, counted from fresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -177,13 +178,31 @@ impl Ciphertexts {
     }
 }
 
+/// What an argument of a region starts with that nothing flows into: of a function what it is by itself, `fresh` if it is encrypted; else it is a plaintext.
+pub(super) fn entry<F: Domain>(
+    base: &base::Base<'_>,
+    op: Op,
+    argument: Value,
+    plain: F,
+    fresh: impl FnOnce() -> Option<F>,
+) -> F {
+    if base.ir.op(op).kind != OpKind::FuncFunc {
+        return plain;
+    }
+    match base.heir.ciphertext(argument) {
+        Ciphertext::Encrypted { .. } => fresh().unwrap_or_else(F::unknown),
+        Ciphertext::Plain => plain,
+        _ => F::unknown(),
+    }
+}
+
 /// Whether an argument of a function is a ciphertext, by its type or its attribute `secret.secret`.
-pub(crate) fn is_secret_argument(ir: &Ir, function: Op, index: usize, value: Value) -> bool {
+pub(crate) fn is_secret_argument(ir: &impl View, function: Op, index: usize, value: Value) -> bool {
     is_ciphertext_type(ir, value)
         || contract::dictionary(ir, function, Side::Argument, index).is_some_and(|dict| {
-            match ir.interner.attr_data(dict) {
+            match ir.interner().attr_data(dict) {
                 AttrData::Dict(entries) => {
-                    entries.iter().any(|it| ir.interner.str(it.0) == "secret.secret")
+                    entries.iter().any(|it| ir.interner().str(it.0) == "secret.secret")
                 }
                 _ => false,
             }
@@ -191,8 +210,8 @@ pub(crate) fn is_secret_argument(ir: &Ir, function: Op, index: usize, value: Val
 }
 
 /// Whether the type of a value is that of a ciphertext, or of a shape of them.
-pub(crate) fn is_ciphertext_type(ir: &Ir, value: Value) -> bool {
-    let text = ir.interner.type_text(ir.value(value).ty);
+pub(crate) fn is_ciphertext_type(ir: &impl View, value: Value) -> bool {
+    let text = ir.interner().type_text(ir.ty(value));
     ["!secret.secret<", "!lwe.lwe_ciphertext", "!openfhe.ciphertext", "!lattigo.rlwe.ciphertext"]
         .iter()
         .any(|it| text.contains(it))
@@ -302,7 +321,7 @@ pub(super) enum Moved {
 
 impl Ciphertexts {
     /// What an op does to the level of its operands; `None` if it is not known.
-    pub(super) fn moved(&self, ir: &Ir, op: Op) -> Option<Moved> {
+    pub(super) fn moved(&self, ir: &impl View, op: Op) -> Option<Moved> {
         let Some(rule) = rows::level(ir.op_name(op)) else { return Some(Moved::By(0)) };
         Some(Moved::By(match rule {
             LevelRule::DropAll => return Some(Moved::ToTheLast),
@@ -310,13 +329,13 @@ impl Ciphertexts {
             LevelRule::Drop(default, None) => default,
             LevelRule::Drop(default, Some(attribute)) => match ir.attr(op, attribute) {
                 None => default,
-                Some(attr) => match ir.interner.attr_data(attr) {
+                Some(attr) => match ir.interner().attr_data(attr) {
                     AttrData::Int { value, .. } => u32::try_from(*value).ok()?,
                     _ => return None,
                 },
             },
             LevelRule::Chebyshev => {
-                let coefficients = match ir.interner.attr_data(ir.attr(op, "coefficients")?) {
+                let coefficients = match ir.interner().attr_data(ir.attr(op, "coefficients")?) {
                     AttrData::Array(items) => items.len(),
                     AttrData::DenseArray { values, .. } => values.len(),
                     _ => return None,
@@ -328,7 +347,7 @@ impl Ciphertexts {
     }
 
     /// The level after an op; `None` if it is not known.
-    fn level_after(&self, ir: &Ir, op: Op, level: Level) -> Option<Level> {
+    fn level_after(&self, ir: &impl View, op: Op, level: Level) -> Option<Level> {
         Some(match (self.moved(ir, op)?, level) {
             (Moved::Bootstrapped, _) => Level::Used(self.setting.bootstrap_level),
             (Moved::ToTheLast, Level::Used(_)) => Level::All,

@@ -12,10 +12,11 @@ use super::Model;
 use super::base::Base;
 use super::bits::{Noise, NoiseModel};
 use super::params::SchemeParams;
-use super::{Ciphertext, Heir, base};
+use super::{Heir, base, ciphertext};
 use crate::integer::Integers;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
+use crate::sparse::{AnalysisContext, Domain, Input, Loops, Sparse, SparseForward};
+use crate::view::View;
 
 /// What is known of the noise of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -81,16 +82,16 @@ pub struct HeirNoise<'a> {
 impl<'a> HeirNoise<'a> {
     /// Analyzes a program; `None` if the parameters have no plaintext modulus.
     pub fn new(
-        ir: &Ir,
+        ir: &'a Ir,
         integers: &'a Integers,
         heir: &'a Heir,
         params: &'a SchemeParams,
         model: Model,
     ) -> Option<Self> {
         let model = NoiseModel::new(model, params)?;
-        let base = Base { integers, heir, params };
-        let analysis = Analysis { model: model.clone(), marker: std::marker::PhantomData };
-        let facts = Sparse::new(&AnalysisContext { ir, base: &base }, analysis);
+        let base = Base { ir, heir, params };
+        let analysis = Analysis { model: model.clone(), base };
+        let facts = Sparse::new(&Input { ir, base: integers }, analysis);
         Some(Self { model, base, facts })
     }
 
@@ -109,8 +110,8 @@ impl<'a> HeirNoise<'a> {
     }
 
     /// The bits that there are for noise at the level of a value.
-    pub fn budget(&self, ir: &Ir, value: Value) -> Option<f64> {
-        Some(self.model.total_bits(self.base.level(ir, value)?))
+    pub fn budget(&self, value: Value) -> Option<f64> {
+        Some(self.model.total_bits(self.base.level(value)?))
     }
 }
 
@@ -118,39 +119,30 @@ impl<'a> HeirNoise<'a> {
 #[derive(Debug)]
 struct Analysis<'a> {
     model: NoiseModel,
-    marker: std::marker::PhantomData<&'a ()>,
+    base: Base<'a>,
 }
 
-impl<'a> SparseForward for Analysis<'a> {
+impl SparseForward for Analysis<'_> {
     type Fact = Bits;
-    type Base = Base<'a>;
+    type Base = Integers;
 
     const LOOPS: Loops = Loops::Replayed;
 
     fn entry(
         &mut self,
-        ir: &AnalysisContext<'_, Base<'a>>,
+        _: &AnalysisContext<'_, Integers>,
         op: Op,
         _: usize,
         value: Value,
         _: &[Bits],
     ) -> Bits {
-        if ir.op(op).kind != OpKind::FuncFunc {
-            return Bits::Plain;
-        }
-        match ir.base.heir.ciphertext(value) {
-            Ciphertext::Encrypted { .. } => match ir.base.level(ir, value) {
-                Some(level) => Bits::AtMost(self.model.fresh(level)),
-                None => Bits::Unknown,
-            },
-            Ciphertext::Plain => Bits::Plain,
-            _ => Bits::Unknown,
-        }
+        let fresh = || Some(Bits::AtMost(self.model.fresh(self.base.level(value)?)));
+        ciphertext::entry(&self.base, op, value, Bits::Plain, fresh)
     }
 
     fn transfer(
         &mut self,
-        ir: &AnalysisContext<'_, Base<'a>>,
+        ir: &AnalysisContext<'_, Integers>,
         op: Op,
         result: usize,
         operands: &[Bits],
@@ -158,7 +150,7 @@ impl<'a> SparseForward for Analysis<'a> {
         let name = ir.op_name(op);
         let value = ir.op(op).results[result];
         if super::rows::encrypts(name) {
-            return match ir.base.level(ir, value) {
+            return match self.base.level(value) {
                 Some(level) => Bits::AtMost(self.model.fresh(level)),
                 None => Bits::Unknown,
             };
@@ -186,7 +178,7 @@ impl<'a> SparseForward for Analysis<'a> {
             let a = all.next().unwrap_or(first);
             (a, all.next().unwrap_or_else(|| model.plaintext()))
         };
-        let level = || ir.base.level(ir, value);
+        let level = || self.base.level(value);
         Bits::AtMost(match name {
             "arith.addi" | "arith.subi" => {
                 let (a, b) = both();
@@ -199,7 +191,7 @@ impl<'a> SparseForward for Analysis<'a> {
             "mgmt.adjust_scale" => model.mul(first, model.plaintext()),
             "mgmt.modreduce" => {
                 let from = ir.op(op).operands.first().and_then(|it| it.value);
-                match from.and_then(|it| ir.base.level(ir, it)) {
+                match from.and_then(|it| self.base.level(it)) {
                     Some(level) => model.modulus_switch(first, level),
                     None => return Bits::Unknown,
                 }

@@ -10,10 +10,11 @@ use noisy_syntax::{Ir, Op, OpKind, Value};
 
 use super::base::{self, Base};
 use super::params::SchemeParams;
-use super::{Ciphertext, Heir, rows};
+use super::{Heir, ciphertext, rows};
 use crate::integer::Integers;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
+use crate::sparse::{AnalysisContext, Domain, Input, Loops, Sparse, SparseForward};
+use crate::view::View;
 
 /// What is known of the scale of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -72,15 +73,15 @@ pub struct Scales<'a> {
 impl<'a> Scales<'a> {
     /// Analyzes a program; `None` if the parameters have no default scale.
     pub fn new(
-        ir: &Ir,
+        ir: &'a Ir,
         integers: &'a Integers,
         heir: &'a Heir,
         params: &'a SchemeParams,
     ) -> Option<Self> {
         let default = i64::from(params.log_default_scale?);
-        let base = Base { integers, heir, params };
-        let analysis = Analysis { default, marker: std::marker::PhantomData };
-        Some(Self { facts: Sparse::new(&AnalysisContext { ir, base: &base }, analysis) })
+        let base = Base { ir, heir, params };
+        let analysis = Analysis { default, base };
+        Some(Self { facts: Sparse::new(&Input { ir, base: integers }, analysis) })
     }
 
     /// The logarithm to base 2 of the scale of a value; `None` if it has none or it is not known.
@@ -96,39 +97,33 @@ impl<'a> Scales<'a> {
 #[derive(Debug)]
 struct Analysis<'a> {
     default: i64,
-    marker: std::marker::PhantomData<&'a ()>,
+    base: Base<'a>,
 }
 
-impl<'a> SparseForward for Analysis<'a> {
+impl SparseForward for Analysis<'_> {
     type Fact = Scale;
-    type Base = Base<'a>;
+    type Base = Integers;
 
     const LOOPS: Loops = Loops::Replayed;
 
     fn entry(
         &mut self,
-        ir: &AnalysisContext<'_, Base<'a>>,
+        _: &AnalysisContext<'_, Integers>,
         op: Op,
         _: usize,
         value: Value,
         _: &[Scale],
     ) -> Scale {
-        if ir.op(op).kind != OpKind::FuncFunc {
-            return Scale::Plain;
-        }
-        match ir.base.heir.ciphertext(value) {
-            Ciphertext::Encrypted { .. } => {
-                let annotated = base::annotated(ir, value, "scale").map(i64::from);
-                Scale::Log2(annotated.unwrap_or(self.default))
-            }
-            Ciphertext::Plain => Scale::Plain,
-            _ => Scale::Unknown,
-        }
+        let fresh = || {
+            let annotated = base::annotated(self.base.ir, value, "scale").map(i64::from);
+            Some(Scale::Log2(annotated.unwrap_or(self.default)))
+        };
+        ciphertext::entry(&self.base, op, value, Scale::Plain, fresh)
     }
 
     fn transfer(
         &mut self,
-        ir: &AnalysisContext<'_, Base<'a>>,
+        ir: &AnalysisContext<'_, Integers>,
         op: Op,
         result: usize,
         operands: &[Scale],
@@ -136,7 +131,7 @@ impl<'a> SparseForward for Analysis<'a> {
         let name = ir.op_name(op);
         let value = ir.op(op).results[result];
         if matches!(name, "mgmt.init" | "mgmt.adjust_scale") {
-            let annotated = base::annotated(ir, value, "scale");
+            let annotated = base::annotated(self.base.ir, value, "scale");
             return annotated.map_or(Scale::Unknown, |it| Scale::Log2(it.into()));
         }
         if rows::encrypts(name) || rows::level(name) == Some(rows::LevelRule::Bootstrap) {
@@ -167,8 +162,8 @@ impl<'a> SparseForward for Analysis<'a> {
             return Scale::Log2(largest);
         }
         let from = ir.op(op).operands.first().and_then(|it| it.value);
-        let level = from.and_then(|it| ir.base.level(ir, it));
-        let modulus = level.and_then(|it| ir.base.params.q.get(it));
+        let level = from.and_then(|it| self.base.level(it));
+        let modulus = level.and_then(|it| self.base.params.q.get(it));
         modulus.map_or(Scale::Unknown, |&q| Scale::Log2(largest - modulus_bits(q)))
     }
 

@@ -10,7 +10,6 @@ use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Source, Span, Value};
 use super::base::{self, Base};
 use super::{Ciphertext, Heir, Scheme};
 use crate::flow;
-use crate::integer::Integers;
 
 /// A scale that is missing or cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,13 +33,13 @@ pub(crate) enum ScaleFault {
 }
 
 /// All of a program, in textual order; none if it is not CKKS or has no parameters.
-pub(crate) fn scale_faults(source: &Source, heir: &Heir, integers: &Integers) -> Vec<ScaleFault> {
+pub(crate) fn scale_faults(source: &Source, heir: &Heir) -> Vec<ScaleFault> {
     let ir = source.ir();
     let setting = heir.setting();
     let (Some(Scheme::Ckks), Some(Ok(params))) = (setting.scheme, &setting.params) else {
         return Vec::new();
     };
-    let rules = Rules { source, ir, base: Base { integers, heir, params } };
+    let rules = Rules { source, ir, base: Base { ir, heir, params } };
     if let Some(missing) = rules.missing() {
         return vec![missing];
     }
@@ -134,7 +133,7 @@ impl Rules<'_> {
                 })
             }
             "mgmt.modreduce" => {
-                let level = self.base.level(ir, first)?;
+                let level = self.base.level(first)?;
                 let bits = super::scale::modulus_bits(*params.q.get(level)?);
                 let wanted = input - bits;
                 (to != wanted).then(|| {

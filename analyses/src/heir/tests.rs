@@ -149,7 +149,7 @@ fn noise_is_that_of_heir() {
     let noise = said(&text, &|heir, ir, integers, value| {
         let all = heir.noise(ir, integers);
         let worst = all.iter().find(|it| it.name() == "bgv-noise-by-bound-coeff-worst-case")?;
-        Some(format!("{:.2} of {:.0}", worst.bits(value)?, worst.budget(ir, value)?))
+        Some(format!("{:.2} of {:.0}", worst.bits(value)?, worst.budget(value)?))
     });
     assert_eq!(noise, "%x=27.00 of 30 %q=- %p=- %0=27.00 of 30 %a=27.00 of 30");
 }

@@ -2,11 +2,12 @@
 //!
 //! Elements that are all equal are no list: they are the constant that each of them is.
 
-use noisy_syntax::{Attr, AttrData, Dim, Ir, Type, TypeData};
+use noisy_syntax::{Attr, AttrData, Dim, Type, TypeData};
 use rustc_hash::FxHashMap;
 
 use super::floats;
 use crate::constant::{Constant, float, sign_extended, width};
+use crate::view::Types;
 
 /// Longer lists are not looked into.
 const MOST_ELEMENTS: usize = 1 << 16;
@@ -43,8 +44,8 @@ impl Lists {
     }
 
     /// The constant of the elements that an attribute says a value of a shape has; read once.
-    pub fn read(&mut self, ir: &Ir, attr: Attr, ty: Type) -> Option<Constant> {
-        if !matches!(ir.interner.attr_data(attr), AttrData::Elements(..)) {
+    pub fn read(&mut self, ir: &impl Types, attr: Attr, ty: Type) -> Option<Constant> {
+        if !matches!(ir.interner().attr_data(attr), AttrData::Elements(..)) {
             return None;
         }
         if let Some(&known) = self.read.get(&(attr, ty)) {
@@ -75,16 +76,16 @@ impl Lists {
 }
 
 /// The elements that an attribute says a value of a shape has, in order.
-pub fn elements(ir: &Ir, attr: Attr, ty: Type) -> Option<Vec<Constant>> {
-    let AttrData::Elements(text, _) = ir.interner.attr_data(attr) else { return None };
+pub fn elements(ir: &impl Types, attr: Attr, ty: Type) -> Option<Vec<Constant>> {
+    let AttrData::Elements(text, _) = ir.interner().attr_data(attr) else { return None };
     let n = n_elements(ir, ty)?;
-    let ty = match *ir.interner.type_data(ty) {
+    let ty = match *ir.interner().type_data(ty) {
         TypeData::Vector { element, .. }
         | TypeData::Tensor { element, .. }
         | TypeData::MemRef { element, .. } => element,
         _ => ty,
     };
-    let inside = ir.interner.str(*text).strip_prefix("dense<")?.strip_suffix('>')?.trim();
+    let inside = ir.interner().str(*text).strip_prefix("dense<")?.strip_suffix('>')?.trim();
     let read = if let Some(hex) = inside.strip_prefix("\"0x").and_then(|it| it.strip_suffix('"')) {
         of_bytes(ir, &bytes(hex)?, n, ty)?
     } else {
@@ -98,8 +99,8 @@ pub fn elements(ir: &Ir, attr: Attr, ty: Type) -> Option<Vec<Constant>> {
 }
 
 /// How many elements a shape has, if that is not too many.
-fn n_elements(ir: &Ir, ty: Type) -> Option<usize> {
-    let dims = match ir.interner.type_data(ty) {
+fn n_elements(ir: &impl Types, ty: Type) -> Option<usize> {
+    let dims = match ir.interner().type_data(ty) {
         TypeData::Vector { dims, .. } => dims,
         TypeData::Tensor { dims, .. } | TypeData::MemRef { dims, .. } => dims.as_ref()?,
         _ => return None,
@@ -113,7 +114,7 @@ fn n_elements(ir: &Ir, ty: Type) -> Option<usize> {
 }
 
 /// An element as it is written.
-fn number(ir: &Ir, text: &str, ty: Type) -> Option<Constant> {
+fn number(ir: &impl Types, text: &str, ty: Type) -> Option<Constant> {
     let (is_negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text),
@@ -145,7 +146,7 @@ fn bytes(hex: &str) -> Option<Vec<u8>> {
 }
 
 /// Elements as they lie in memory, the lowest byte first; of `i1`, eight in a byte, the lowest bit first. One alone stands for all.
-fn of_bytes(ir: &Ir, bytes: &[u8], n: usize, ty: Type) -> Option<Vec<Constant>> {
+fn of_bytes(ir: &impl Types, bytes: &[u8], n: usize, ty: Type) -> Option<Vec<Constant>> {
     let int_width = width(ir, ty);
     if int_width == Some(1) {
         if let [byte @ (0 | 0xff)] = *bytes {

@@ -1,9 +1,10 @@
 //! Constants of float types: arithmetic in their formats, and their bits.
 
-use noisy_syntax::{Ir, Op, OpKind};
+use noisy_syntax::{Op, OpKind};
 
 use super::fold::{is_same, predicate};
 use crate::constant::Constant;
+use crate::view::View;
 
 use Constant::Float;
 
@@ -13,7 +14,7 @@ const QUIET: u64 = 1 << 51;
 
 /// What an op of two floats gives.
 pub(super) fn floats(
-    ir: &Ir,
+    ir: &impl View,
     op: Op,
     kind: OpKind,
     a: Constant,

@@ -2,17 +2,24 @@
 //! they give up, nothing is known.
 
 use noisy_syntax::affine::{Affine, Body, Expr};
-use noisy_syntax::{AttrData, Def, Dim, Form, Ir, Op, OpKind, Type, TypeData, Value};
+use noisy_syntax::{AttrData, Def, Dim, Form, Op, OpKind, Type, TypeData, Value};
 use smallvec::SmallVec;
 
 use super::elements::Lists;
 use super::floats::{floats, of_bits, rounded, to_bits, to_float};
 use crate::constant::{Constant, float, sign_extended, width};
+use crate::view::View;
 
 use Constant::{Bottom, Float, Int, Unknown};
 
 /// The constant that a result is, by the constants that the operands are.
-pub fn fold(ir: &Ir, op: Op, result: usize, operands: &[Constant], lists: &mut Lists) -> Constant {
+pub fn fold(
+    ir: &impl View,
+    op: Op,
+    result: usize,
+    operands: &[Constant],
+    lists: &mut Lists,
+) -> Constant {
     if ir.op(op).kind == OpKind::AffineLoad {
         return loaded(ir, op, lists).unwrap_or(Unknown);
     }
@@ -24,7 +31,7 @@ pub fn fold(ir: &Ir, op: Op, result: usize, operands: &[Constant], lists: &mut L
 
 /// The result element by element, where the elements of an operand differ: known if it is for each.
 fn each(
-    ir: &Ir,
+    ir: &impl View,
     op: Op,
     result: usize,
     operands: &[Constant],
@@ -50,7 +57,7 @@ fn each(
 }
 
 /// An element that is not defined: what is left of a number that is shifted by its width or more, or is divided by zero.
-fn undefined(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
+fn undefined(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     match (ir.op(op).kind, *operands.first()?) {
         (OpKind::ArithShli | OpKind::ArithShrui, Int(_)) => Some(Int(0)),
         (OpKind::ArithShrsi, Int(it)) => Some(Int(-i128::from(it < 0))),
@@ -60,12 +67,12 @@ fn undefined(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
 }
 
 /// The global that `affine.load` reads.
-pub fn global(ir: &Ir, load: Op) -> Option<Op> {
-    let Def::Result(definer, _) = ir.value(operand(ir, load, 0)?).def else { return None };
+pub fn global(ir: &impl View, load: Op) -> Option<Op> {
+    let Def::Result(definer, _) = ir.def(operand(ir, load, 0)?) else { return None };
     if ir.op(load).kind != OpKind::AffineLoad || ir.op(definer).kind != OpKind::MemrefGetGlobal {
         return None;
     }
-    let AttrData::Symbol(path) = ir.interner.attr_data(ir.attr(definer, "name")?) else {
+    let AttrData::Symbol(path) = ir.interner().attr_data(ir.attr(definer, "name")?) else {
         return None;
     };
     let [name] = **path else { return None };
@@ -73,16 +80,20 @@ pub fn global(ir: &Ir, load: Op) -> Option<Op> {
 }
 
 /// What `affine.load` reads from a constant global: any element if all are equal, else the one at a place that is written as numbers.
-fn loaded(ir: &Ir, op: Op, lists: &mut Lists) -> Option<Constant> {
+fn loaded(ir: &impl View, op: Op, lists: &mut Lists) -> Option<Constant> {
     let global = global(ir, op)?;
     if matches!(ir.op(global).form, Form::Broken | Form::Opaque) {
         return None;
     }
     ir.attr(global, "constant")?;
-    let AttrData::Type(ty) = *ir.interner.attr_data(ir.attr(global, "type")?) else { return None };
+    let AttrData::Type(ty) = *ir.interner().attr_data(ir.attr(global, "type")?) else {
+        return None;
+    };
     let constant = lists.read(ir, ir.attr(global, "initial_value")?, ty)?;
     let Some(elements) = lists.of(constant) else { return Some(constant) };
-    let TypeData::MemRef { dims: Some(dims), .. } = ir.interner.type_data(ty) else { return None };
+    let TypeData::MemRef { dims: Some(dims), .. } = ir.interner().type_data(ty) else {
+        return None;
+    };
     let place = evaluate(map(ir, op, "map")?, &|_| None)?;
     if place.len() != dims.len() {
         return None;
@@ -97,7 +108,7 @@ fn loaded(ir: &Ir, op: Op, lists: &mut Lists) -> Option<Constant> {
     elements.get(at?).copied()
 }
 
-fn fold_whole(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Constant {
+fn fold_whole(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> Constant {
     let data = ir.op(op);
     let known = match data.kind {
         OpKind::ArithSelect => select(ir, op, operands),
@@ -112,22 +123,17 @@ fn fold_whole(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Constant
     known.unwrap_or(Unknown)
 }
 
-fn operand_type(ir: &Ir, op: Op, index: usize) -> Option<Type> {
-    let value = ir.op(op).operands.get(index)?.value?;
-    Some(ir.value(value).ty)
-}
-
-fn operand(ir: &Ir, op: Op, index: usize) -> Option<Value> {
+fn operand(ir: &impl View, op: Op, index: usize) -> Option<Value> {
     ir.op(op).operands.get(index)?.value
 }
 
 /// Whether two operands are the same value.
-pub(super) fn is_same(ir: &Ir, op: Op) -> bool {
+pub(super) fn is_same(ir: &impl View, op: Op) -> bool {
     let (a, b) = (operand(ir, op, 0), operand(ir, op, 1));
     a.is_some() && a == b
 }
 
-fn select(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
+fn select(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     let &[condition, a, b] = operands else { return None };
     if operand(ir, op, 1) == operand(ir, op, 2) {
         return Some(a);
@@ -142,16 +148,16 @@ fn select(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
     }
 }
 
-fn arith(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Option<Constant> {
+fn arith(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> Option<Constant> {
     let data = ir.op(op);
-    let ty = ir.value(*data.results.get(result)?).ty;
+    let ty = ir.ty(*data.results.get(result)?);
     match *operands {
         [a] => {
-            let from = operand_type(ir, op, 0)?;
+            let from = ir.operand_ty(op, 0)?;
             unary(ir, op, data.kind, a, from, ty)
         }
         [a, b] => {
-            let of = operand_type(ir, op, 0)?;
+            let of = ir.operand_ty(op, 0)?;
             match width(ir, of) {
                 Some(width) => {
                     if let Some(it) = of_complement(ir, op).or_else(|| of_twice(ir, op)) {
@@ -170,17 +176,17 @@ fn arith(ir: &Ir, op: Op, result: usize, operands: &[Constant]) -> Option<Consta
 }
 
 /// The constant of the attribute of the op that defines a value.
-fn defined(ir: &Ir, value: Value) -> Option<Constant> {
-    let Def::Result(definer, _) = ir.value(value).def else { return None };
+fn defined(ir: &impl View, value: Value) -> Option<Constant> {
+    let Def::Result(definer, _) = ir.def(value) else { return None };
     let data = ir.op(definer);
     if data.kind != OpKind::ArithConstant || matches!(data.form, Form::Broken | Form::Opaque) {
         return None;
     }
-    Some(Constant::of_attr(ir, ir.attr(definer, "value")?, ir.value(value).ty))
+    Some(Constant::of_attr(ir, ir.attr(definer, "value")?, ir.ty(value)))
 }
 
 /// `x & ~x` and `x | ~x`, where `~x` is `x ^ -1`.
-fn of_complement(ir: &Ir, op: Op) -> Option<Constant> {
+fn of_complement(ir: &impl View, op: Op) -> Option<Constant> {
     let it = match ir.op(op).kind {
         OpKind::ArithAndi => Int(0),
         OpKind::ArithOri => Int(-1),
@@ -191,13 +197,13 @@ fn of_complement(ir: &Ir, op: Op) -> Option<Constant> {
 }
 
 /// `x ^ (x ^ c)` is `c`, in any order.
-fn of_twice(ir: &Ir, op: Op) -> Option<Constant> {
+fn of_twice(ir: &impl View, op: Op) -> Option<Constant> {
     if ir.op(op).kind != OpKind::ArithXori {
         return None;
     }
     let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1)?);
     let other = |of: Value, value: Value| {
-        let Def::Result(definer, _) = ir.value(value).def else { return None };
+        let Def::Result(definer, _) = ir.def(value) else { return None };
         let (x, y) = (operand(ir, definer, 0)?, operand(ir, definer, 1)?);
         let rest = if x == of { y } else { x };
         let is_twice = ir.op(definer).kind == OpKind::ArithXori && (x == of || y == of);
@@ -206,8 +212,8 @@ fn of_twice(ir: &Ir, op: Op) -> Option<Constant> {
     other(a, b).or_else(|| other(b, a))
 }
 
-fn is_complement(ir: &Ir, of: Value, value: Value) -> bool {
-    let Def::Result(definer, _) = ir.value(value).def else { return false };
+fn is_complement(ir: &impl View, of: Value, value: Value) -> bool {
+    let Def::Result(definer, _) = ir.def(value) else { return false };
     if ir.op(definer).kind != OpKind::ArithXori {
         return false;
     }
@@ -218,55 +224,14 @@ fn is_complement(ir: &Ir, of: Value, value: Value) -> bool {
     a == of && is_ones(b) || b == of && is_ones(a)
 }
 
-/// The ops that look at what an op is made of, or was before an edit, and not only at the facts of its results: those that look at what defines an
-/// operand, or at what defines an operand of that.
-pub fn looked_through(ir: &Ir, op: Op, enter: &mut dyn FnMut(Op)) {
-    let users = |of: Op, enter: &mut dyn FnMut(Op)| {
-        for &(user, _) in ir.op(of).results.iter().flat_map(|it| &ir.value(*it).uses) {
-            enter(user);
-        }
-    };
-    let looks = |user: Op| {
-        matches!(
-            ir.op(user).kind,
-            OpKind::ArithAndi
-                | OpKind::ArithOri
-                | OpKind::ArithXori
-                | OpKind::MemrefDim
-                | OpKind::AffineLoad
-        )
-    };
-    let is_seen_through = |user: Op| {
-        matches!(
-            ir.op(user).kind,
-            OpKind::ArithXori
-                | OpKind::MemrefAlloc
-                | OpKind::MemrefAlloca
-                | OpKind::MemrefGetGlobal
-        )
-    };
-    let mut near = |user: Op| {
-        if looks(user) {
-            enter(user);
-        }
-        if is_seen_through(user) {
-            users(user, &mut |it| {
-                if looks(it) {
-                    enter(it);
-                }
-            });
-        }
-    };
-    users(op, &mut near);
-    if ir.op(op).kind == OpKind::MemrefGlobal {
-        let name = ir.attr(op, "sym_name").map(|it| ir.interner.attr_data(it));
-        if let Some(AttrData::String(name, _)) = name {
-            ir.symbol_users(*name).iter().for_each(|&it| near(it));
-        }
-    }
-}
-
-fn unary(ir: &Ir, op: Op, kind: OpKind, a: Constant, from: Type, to: Type) -> Option<Constant> {
+fn unary(
+    ir: &impl View,
+    op: Op,
+    kind: OpKind,
+    a: Constant,
+    from: Type,
+    to: Type,
+) -> Option<Constant> {
     match a {
         Int(a) => {
             let from_width = width(ir, from)?;
@@ -340,7 +305,7 @@ fn unsigned(value: i128, width: u32) -> u128 {
     (value.cast_unsigned() << unused) >> unused
 }
 
-fn compare(ir: &Ir, op: Op, a: Constant, b: Constant, width: u32) -> Option<Constant> {
+fn compare(ir: &impl View, op: Op, a: Constant, b: Constant, width: u32) -> Option<Constant> {
     let predicate = predicate(ir, op)?;
     if is_same(ir, op) {
         return Some(Constant::bool(matches!(predicate, 0 | 3 | 5 | 7 | 9)));
@@ -350,8 +315,8 @@ fn compare(ir: &Ir, op: Op, a: Constant, b: Constant, width: u32) -> Option<Cons
 }
 
 /// The number of the predicate of a comparison.
-pub fn predicate(ir: &Ir, op: Op) -> Option<i128> {
-    match ir.interner.attr_data(ir.attr(op, "predicate")?) {
+pub fn predicate(ir: &impl View, op: Op) -> Option<i128> {
+    match ir.interner().attr_data(ir.attr(op, "predicate")?) {
         AttrData::Int { value, .. } => Some(*value),
         _ => None,
     }
@@ -494,7 +459,7 @@ fn integers(
     }
 }
 
-fn affine(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
+fn affine(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     if operands.contains(&Bottom) {
         return Some(Bottom);
     }
@@ -503,7 +468,7 @@ fn affine(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
 }
 
 /// What `affine.apply`, `min` and `max` give for inputs that are known, as far as they read them.
-pub fn applied(ir: &Ir, op: Op, input: &dyn Fn(usize) -> Option<i128>) -> Option<i64> {
+pub fn applied(ir: &impl View, op: Op, input: &dyn Fn(usize) -> Option<i128>) -> Option<i64> {
     let values = evaluate(map(ir, op, "map")?, input)?;
     match ir.op(op).kind {
         OpKind::AffineMin => values.iter().min().copied(),
@@ -513,8 +478,8 @@ pub fn applied(ir: &Ir, op: Op, input: &dyn Fn(usize) -> Option<i128>) -> Option
 }
 
 /// A map in an attribute.
-pub fn map<'a>(ir: &'a Ir, op: Op, name: &str) -> Option<&'a Affine> {
-    match ir.interner.attr_data(ir.attr(op, name)?) {
+pub fn map<'a>(ir: &'a impl View, op: Op, name: &str) -> Option<&'a Affine> {
+    match ir.interner().attr_data(ir.attr(op, name)?) {
         AttrData::Affine(map) => Some(map),
         _ => None,
     }
@@ -548,17 +513,17 @@ fn reads_only(expr: &Expr, n_dims: usize, is_there: &dyn Fn(usize) -> bool) -> b
 }
 
 /// The size of a dimension that the type of a memref states.
-fn dim(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
+fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
     let index = match operands.get(1)? {
         Bottom => return Some(Bottom),
         it => usize::try_from(it.int()?).ok()?,
     };
-    match ir.interner.type_data(operand_type(ir, op, 0)?) {
+    match ir.interner().type_data(ir.operand_ty(op, 0)?) {
         TypeData::MemRef { dims: Some(dims), .. } => match dims.get(index)? {
             Dim::Fixed(size) => Some(Int(i128::from(*size))),
             // What it was allocated with.
             Dim::Dynamic => {
-                let Def::Result(definer, _) = ir.value(operand(ir, op, 0)?).def else {
+                let Def::Result(definer, _) = ir.def(operand(ir, op, 0)?) else {
                     return None;
                 };
                 let kind = ir.op(definer).kind;
@@ -575,9 +540,9 @@ fn dim(ir: &Ir, op: Op, operands: &[Constant]) -> Option<Constant> {
 }
 
 /// What the type of a memref states of where it starts, its sizes and its strides: results 1, then as many as it has dimensions, twice.
-fn layout(ir: &Ir, op: Op, result: usize) -> Option<Constant> {
+fn layout(ir: &impl View, op: Op, result: usize) -> Option<Constant> {
     let TypeData::MemRef { dims: Some(dims), rest, .. } =
-        ir.interner.type_data(operand_type(ir, op, 0)?)
+        ir.interner().type_data(ir.operand_ty(op, 0)?)
     else {
         return None;
     };
@@ -588,11 +553,11 @@ fn layout(ir: &Ir, op: Op, result: usize) -> Option<Constant> {
             _ => None,
         })
         .collect();
-    let strided = rest.iter().find_map(|it| match ir.interner.attr_data(*it) {
-        AttrData::Text(text, _) => ir.interner.str(*text).strip_prefix("strided<["),
+    let strided = rest.iter().find_map(|it| match ir.interner().attr_data(*it) {
+        AttrData::Text(text, _) => ir.interner().str(*text).strip_prefix("strided<["),
         _ => None,
     });
-    let has_map = rest.iter().any(|it| matches!(ir.interner.attr_data(*it), AttrData::Affine(_)));
+    let has_map = rest.iter().any(|it| matches!(ir.interner().attr_data(*it), AttrData::Affine(_)));
     let at = result.checked_sub(1)?;
     if (1..=sizes.len()).contains(&at) {
         return sizes[at - 1].map(Int);
@@ -614,8 +579,8 @@ fn layout(ir: &Ir, op: Op, result: usize) -> Option<Constant> {
     }
 }
 
-fn rank(ir: &Ir, op: Op) -> Option<Constant> {
-    match ir.interner.type_data(operand_type(ir, op, 0)?) {
+fn rank(ir: &impl View, op: Op) -> Option<Constant> {
+    match ir.interner().type_data(ir.operand_ty(op, 0)?) {
         TypeData::MemRef { dims: Some(dims), .. } | TypeData::Tensor { dims: Some(dims), .. } => {
             Some(Int(dims.len() as i128))
         }

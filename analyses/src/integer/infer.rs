@@ -1,25 +1,25 @@
 //! The bounds of a result by the bounds of the operands. Each rule gives what MLIR 19's `InferIntRangeCommon` gives or less. All arithmetic
 //! is done in 128 bits, where nothing of 64 bits overflows but an unsigned product.
 
-use noisy_syntax::{AttrData, Ir, Op, OpKind};
+use noisy_syntax::{AttrData, Op, OpKind, Value};
 use smallvec::SmallVec;
 
 use super::fold;
 use crate::constant;
 use crate::flow;
 use crate::range::{self, Bounds, Range};
+use crate::view::View;
 
 /// The bounds of a result; `None` if nothing is known.
-pub fn infer(ir: &Ir, op: Op, result: usize, operands: &[Range]) -> Option<Bounds> {
+pub fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -> Option<Bounds> {
     let data = ir.op(op);
     let width = range::width(ir, *data.results.get(result)?)?;
     let operand = |index: usize| {
-        let value = data.operands.get(index)?.value?;
-        operands.get(index)?.bounds(range::width(ir, value)?)
+        operands.get(index)?.bounds(range::type_width(ir, ir.operand_ty(op, index)?)?)
     };
     match data.kind {
         OpKind::ArithConstant => {
-            let ty = ir.value(data.results[result]).ty;
+            let ty = ir.ty(data.results[result]);
             let number = constant::Constant::of_attr(ir, ir.attr(op, "value")?, ty).int()?;
             Some(Bounds::one(width, i64::try_from(number).ok()?))
         }
@@ -70,13 +70,13 @@ struct Flags {
     nuw: bool,
 }
 
-fn flags(ir: &Ir, op: Op) -> Flags {
+fn flags(ir: &impl View, op: Op) -> Flags {
     if ir.op(op).extra.is_none() {
         return Flags::default();
     }
-    match ir.attr(op, "overflowFlags").map(|it| ir.interner.attr_data(it)) {
+    match ir.attr(op, "overflowFlags").map(|it| ir.interner().attr_data(it)) {
         Some(AttrData::Text(text, _)) => {
-            let text = ir.interner.str(*text);
+            let text = ir.interner().str(*text);
             Flags { nsw: text.contains("nsw"), nuw: text.contains("nuw") }
         }
         _ => Flags::default(),
@@ -334,24 +334,25 @@ fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool>
     }
 }
 
-/// The bounds of the argument number `index` that a loop counts up.
+/// The bounds of an argument of a loop's region, its number `index`, that the loop counts up.
 pub fn induction(
-    ir: &Ir,
+    ir: &impl View,
     op: Op,
     index: usize,
+    argument: Value,
     operand: &dyn Fn(usize) -> Option<(i128, i128)>,
 ) -> Option<Bounds> {
     let data = ir.op(op);
-    let region = data.regions.first()?.1;
-    let args = &ir.block(flow::entry_block(ir, region)).args;
-    let width = range::width(ir, *args.get(index)?)?;
+    let width = range::width(ir, argument)?;
     let (lower, upper, step) = match data.kind {
         OpKind::ScfFor | OpKind::AffineFor if index == 0 => {
             let [lower, upper, step] = flow::bounds(ir, op, operand)?;
             (lower, upper, step)
         }
         OpKind::ScfParallel => {
-            let n = args.len();
+            let n_own = data.operands.len().checked_sub(data.results.len())?;
+            // Of an op that lacks one it is not clear which belong together.
+            let n = (n_own % 3 == 0 && index < n_own / 3).then_some(n_own / 3)?;
             (operand(index)?, operand(n + index)?, operand(2 * n + index)?)
         }
         _ => return None,

@@ -10,12 +10,12 @@ pub mod infer;
 #[cfg(test)]
 mod laws;
 
-use noisy_syntax::{Block, Delta, Ir, Op, OpKind, Value};
+use noisy_syntax::{Block, Delta, Interner, Ir, Op, Type, Value};
 
 use crate::constant::{self, Constant, Constants};
 use crate::flow::{self, Flow, Interval, Trips};
 use crate::range::{self, Bounds, Range, Ranges};
-use crate::sparse::{AnalysisContext, Base, Moved, Sparse};
+use crate::sparse::{Base, Input, Moved, Sparse};
 
 /// Elements of constants that edits may leave behind before constants are solved from scratch.
 const MOST_ELEMENTS: usize = 1 << 18;
@@ -33,24 +33,23 @@ pub struct Integers {
 impl Integers {
     /// Solves from scratch.
     pub fn new(ir: &Ir) -> Self {
-        let constants = Sparse::new(&AnalysisContext { ir, base: &() }, Constants::default());
-        let ranges = Sparse::new(&AnalysisContext { ir, base: &constants }, Ranges);
+        let constants = Sparse::new(&Input { ir, base: &() }, Constants::default());
+        let ranges = Sparse::new(&Input { ir, base: &constants }, Ranges);
         let n_elements = constants.analysis.lists.n_elements();
         Self { constants, n_elements, ranges, moved: Moved::All }
     }
 
     /// The visits of both analyses from scratch, as text.
     pub fn trace(ir: &Ir) -> [String; 2] {
-        let (constants, first) =
-            Sparse::traced(&AnalysisContext { ir, base: &() }, Constants::default(), ());
-        let (_, second) = Sparse::traced(&AnalysisContext { ir, base: &constants }, Ranges, ());
+        let (constants, first) = Sparse::traced(&Input { ir, base: &() }, Constants::default(), ());
+        let (_, second) = Sparse::traced(&Input { ir, base: &constants }, Ranges, ());
         [first, second]
     }
 
     /// Takes in an edit.
     pub fn update(&mut self, ir: &Ir, delta: &Delta) {
         let nothing = Moved::These(Vec::new());
-        let scene = AnalysisContext { ir, base: &() };
+        let scene = Input { ir, base: &() };
         let lists = &mut self.constants.analysis.lists;
         if lists.n_elements() > 2 * self.n_elements + MOST_ELEMENTS {
             // Most belong to constants that are gone.
@@ -60,7 +59,7 @@ impl Integers {
         } else {
             self.constants.update(&scene, delta, &nothing);
         }
-        let scene = AnalysisContext { ir, base: &self.constants };
+        let scene = Input { ir, base: &self.constants };
         self.ranges.update(&scene, delta, self.constants.moved());
         self.moved = self.constants.moved().and(self.ranges.moved());
     }
@@ -83,13 +82,7 @@ impl Integers {
     /// The one value that something has: an integer, a float, another attribute; `Unknown` if it is not known, `Bottom` if nothing
     /// reaches it.
     pub fn constant(&self, ir: &Ir, value: Value) -> Constant {
-        match (self.constants.fact(value).copied().unwrap_or_default(), self.range(value)) {
-            (_, Range::Bottom) if range::width(ir, value).is_some() => Constant::Bottom,
-            (Constant::Unknown, Range::Within(it)) => {
-                it.single().map_or(Constant::Unknown, |it| Constant::Int(i128::from(it)))
-            }
-            (known, _) => known,
-        }
+        self.known(&ir.interner, ir.value(value).ty, value)
     }
 
     /// The elements of a constant that has some that differ, in order.
@@ -151,23 +144,7 @@ impl Integers {
 
     /// Where an integer lies, read as signed.
     pub fn interval(&self, ir: &Ir, value: Value) -> Interval {
-        match self.constant(ir, value) {
-            it @ (Constant::Bottom | Constant::Int(_)) => it.interval(ir, value),
-            _ => self.range(value).interval(ir, value),
-        }
-    }
-
-    /// The ops that a value decides: branches, choices and loops among its users.
-    pub(crate) fn decided_by(ir: &Ir, value: Value, enter: &mut dyn FnMut(Op)) {
-        for &(user, _) in &ir.value(value).uses {
-            let data = ir.op(user);
-            let decides = !data.regions.is_empty()
-                || flow::decider(ir, user).is_some()
-                || data.kind == OpKind::ScfCondition;
-            if decides {
-                enter(user);
-            }
-        }
+        Base::interval(self, &ir.interner, ir.value(value).ty, value)
     }
 
     /// Whether a value is of a type whose constants are followed.
@@ -178,7 +155,22 @@ impl Integers {
 }
 
 impl Base for Integers {
-    fn interval(&self, ir: &Ir, value: Value) -> Interval {
-        self.interval(ir, value)
+    type Known<'a> = Constant;
+
+    fn known(&self, interner: &Interner, ty: Type, value: Value) -> Constant {
+        match (self.constants.fact(value).copied().unwrap_or_default(), self.range(value)) {
+            (_, Range::Bottom) if range::type_width(interner, ty).is_some() => Constant::Bottom,
+            (Constant::Unknown, Range::Within(it)) => {
+                it.single().map_or(Constant::Unknown, |it| Constant::Int(i128::from(it)))
+            }
+            (known, _) => known,
+        }
+    }
+
+    fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval {
+        match self.known(interner, ty, value) {
+            it @ (Constant::Bottom | Constant::Int(_)) => it.interval(interner, ty),
+            _ => self.range(value).interval(interner, ty),
+        }
     }
 }

@@ -13,9 +13,8 @@ use smallvec::SmallVec;
 use super::NoiseAnalysis;
 use crate::fact::Noise;
 use crate::flow;
-use crate::integer::Integers;
 use crate::model::{Bits, Growth};
-use crate::sparse::{AnalysisContext, Computed, GrowthTrace, LoopTrace, Observer, Round};
+use crate::sparse::{Computed, GrowthTrace, LoopTrace, Observer, Round};
 
 /// Where noise first goes over the budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -133,10 +132,11 @@ impl Findings {
 }
 
 impl Observer<NoiseAnalysis> for Findings {
+    #[inline]
     fn computed(
         &mut self,
         analysis: &NoiseAnalysis,
-        ir: &AnalysisContext<'_, Integers>,
+        ir: &Ir,
         it: Computed<'_, Noise>,
         rounds: &[Round],
     ) {
@@ -145,7 +145,7 @@ impl Observer<NoiseAnalysis> for Findings {
         }
         let model = analysis.model();
         let Some(hi) = it.fact.hi() else { return };
-        let Some(rule) = analysis.known_rule(ir, it.op) else { return };
+        let Some(rule) = analysis.last_rule(ir.op(it.op).name) else { return };
         let is_over = hi > model.budget;
         if !is_over && !rule.is_reset() {
             return;
@@ -172,7 +172,7 @@ impl Observer<NoiseAnalysis> for Findings {
     fn looped(
         &mut self,
         analysis: &NoiseAnalysis,
-        ir: &AnalysisContext<'_, Integers>,
+        ir: &Ir,
         op: Op,
         trace: &LoopTrace<'_, Noise>,
         rounds: &[Round],
@@ -214,7 +214,7 @@ impl Observer<NoiseAnalysis> for Findings {
     fn cycled(
         &mut self,
         analysis: &NoiseAnalysis,
-        ir: &AnalysisContext<'_, Integers>,
+        ir: &Ir,
         op: Op,
         growths: &[GrowthTrace<Noise>],
         place: &dyn Fn(Op) -> Option<u32>,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use noisy_syntax::{Delta, Ir};
 
 use crate::integer::Integers;
-use crate::sparse::{AnalysisContext, Sparse, SparseForward};
+use crate::sparse::{Input, Sparse, SparseForward};
 
 /// Facts are kept for so many edits after the last question.
 const MOST_UNASKED: u32 = 64;
@@ -37,7 +37,7 @@ impl<A: SparseForward<Base = Integers>> OnDemand<A> {
         analysis: impl FnOnce() -> A,
     ) -> &Sparse<A> {
         self.n_unasked.store(0, Ordering::Relaxed);
-        let solve = || Box::new(Sparse::new(&AnalysisContext { ir, base: integers }, analysis()));
+        let solve = || Box::new(Sparse::new(&Input { ir, base: integers }, analysis()));
         self.facts.get_or_init(solve)
     }
 
@@ -49,7 +49,7 @@ impl<A: SparseForward<Base = Integers>> OnDemand<A> {
         if *n_unasked > MOST_UNASKED {
             *self = Self::default();
         } else {
-            facts.update(&AnalysisContext { ir, base: integers }, delta, integers.moved());
+            facts.update(&Input { ir, base: integers }, delta, integers.moved());
         }
     }
 }

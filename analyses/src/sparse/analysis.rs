@@ -3,7 +3,9 @@
 use std::fmt::{Debug, Display};
 use std::ops::Deref;
 
-use noisy_syntax::{Ir, Op, Value};
+use noisy_syntax::{Interner, Ir, Op, Type, Value};
+
+use super::AnalysisContext;
 
 #[cfg(doc)]
 use crate::flow::Flow;
@@ -25,31 +27,44 @@ pub trait Domain: Lattice + Debug + Display {
     }
 }
 
-/// What an analysis stands on, solved before.
+/// What an analysis stands on, solved before. It answers from its facts alone, of which it tells which moved.
 pub trait Base {
-    /// Where an integer lies: it decides where control goes and how often loops run.
-    fn interval(&self, ir: &Ir, value: Value) -> Interval;
+    /// What it knows of a value.
+    type Known<'a>
+    where
+        Self: 'a;
+
+    /// What it knows of a value of a type.
+    fn known(&self, interner: &Interner, ty: Type, value: Value) -> Self::Known<'_>;
+
+    /// Where an integer of a type lies: it decides where control goes and how often loops run.
+    fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval;
 }
 
 /// An analysis that stands on nothing.
 impl Base for () {
-    fn interval(&self, _: &Ir, _: Value) -> Interval {
+    type Known<'a> = ();
+
+    fn known(&self, _: &Interner, _: Type, _: Value) {}
+
+    fn interval(&self, _: &Interner, _: Type, _: Value) -> Interval {
         Interval::Any
     }
 }
 
-/// What an analysis looks at: the program, and what was solved before. It reads as the [`Ir`].
+/// What an analysis is run on: the program, and what was solved before. It reads as the [`Ir`].
 #[derive(Debug)]
-pub struct AnalysisContext<'a, B> {
+pub struct Input<'a, B> {
     /// The program.
     pub ir: &'a Ir,
     /// What the analysis stands on.
     pub base: &'a B,
 }
 
-impl<B> Deref for AnalysisContext<'_, B> {
+impl<B> Deref for Input<'_, B> {
     type Target = Ir;
 
+    #[inline]
     fn deref(&self) -> &Ir {
         self.ir
     }
@@ -80,7 +95,7 @@ pub enum Calls {
 
 /// A forward analysis with a fact per value.
 ///
-/// *Law.* `transfer` is monotone in the facts of the operands and reads nothing that changes but through its context. It terminates because facts are of finite
+/// *Law.* `transfer` is monotone in the facts of the operands and reads nothing that changes but through its context, which remembers it (`reads.rs`). It terminates because facts are of finite
 /// height, or are widened ([`Domain::widened`], where loops are joined), or saturate ([`SparseForward::unbounded`], where loops are replayed or calls are kept apart).
 /// Whatever is left is ended by a budget of visits, and unknown then.
 pub trait SparseForward: Debug {
@@ -98,8 +113,8 @@ pub trait SparseForward: Debug {
         Calls::Opaque
     }
 
-    /// Whether a value has a fact; the others keep bottom.
-    fn carries(&self, _ir: &Ir, _value: Value) -> bool {
+    /// Whether values of a type have facts; the others keep bottom.
+    fn carries(&self, _interner: &Interner, _ty: Type) -> bool {
         true
     }
 
@@ -113,7 +128,7 @@ pub trait SparseForward: Debug {
     ) -> Self::Fact;
 
     /// The fact of argument number `index` of a region that nothing flows into: of a function that anybody may call, or one that an op sets itself, as a
-    /// loop does its induction variable; from the facts of the operands of that op.
+    /// loop does its induction variable; from the facts of the operands of that op that its region is not given, none for a function.
     fn entry(
         &mut self,
         _cx: &AnalysisContext<'_, Self::Base>,
@@ -141,34 +156,8 @@ pub trait SparseForward: Debug {
         None
     }
 
-    /// Where an integer lies by its fact; an analysis that knows nothing of integers asks its base.
-    fn interval(
-        &self,
-        cx: &AnalysisContext<'_, Self::Base>,
-        value: Value,
-        _fact: &Self::Fact,
-    ) -> Interval {
-        cx.base.interval(cx.ir, value)
+    /// Where an integer of a type lies by its fact; `None` if the analysis knows nothing of integers: then its base is asked.
+    fn interval(&self, _interner: &Interner, _ty: Type, _fact: &Self::Fact) -> Option<Interval> {
+        None
     }
-
-    /// The ops to visit again when a value moved in the base.
-    fn concerned(
-        &self,
-        _cx: &AnalysisContext<'_, Self::Base>,
-        _moved: Value,
-        _enter: &mut dyn FnMut(Op),
-    ) {
-    }
-
-    /// The ops that look at what an op is made of, or was before an edit, not only at the facts of its results.
-    fn looked_through(
-        &self,
-        _cx: &AnalysisContext<'_, Self::Base>,
-        _op: Op,
-        _enter: &mut dyn FnMut(Op),
-    ) {
-    }
-
-    /// The ops that read what this op said when they were visited, not by its results; it may have left.
-    fn readers(&self, _op: Op, _enter: &mut dyn FnMut(Op)) {}
 }

@@ -8,7 +8,7 @@
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{AnalysisContext, GrowthTrace, Observer, Pass, Round, Sparse, SparseForward};
+use super::{GrowthTrace, Input, Observer, Pass, Round, Sparse, SparseForward};
 use crate::cfg::Cfg;
 use crate::flow;
 use crate::lattice::Changed;
@@ -57,7 +57,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits the items of a region with a branch that goes backward, whose entry is set.
     pub(super) fn run_blocks(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         holder: Op,
         region: Region,
         live: bool,
@@ -96,7 +96,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Passes over the ops of a cycle of blocks until nothing changes.
     fn iterate_blocks(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         holder: Op,
         region: Region,
         ops: &[Op],
@@ -157,21 +157,16 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Sets arguments of blocks to facts without end.
-    fn raise(&mut self, ir: &AnalysisContext<'_, A::Base>, open: &[(Op, usize)]) {
+    fn raise(&mut self, ir: &Input<'_, A::Base>, open: &[(Op, usize)]) {
         for &(label, index) in open {
             let value = ir.block(ir.label_block(label)).args[index];
             let fact = self.unbounded(&self.facts[value.index()]);
-            let _ = self.set(ir, value, fact);
+            let _ = self.set(ir, label, value, fact);
         }
     }
 
     /// Ends the passes over a cycle.
-    fn report_growth(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        holder: Op,
-        unbounded: &[(Op, usize)],
-    ) {
+    fn report_growth(&mut self, ir: &Input<'_, A::Base>, holder: Op, unbounded: &[(Op, usize)]) {
         let Some(cycle_pass) = self.cycle_passes.pop() else { return };
         let mut unbounded: FxHashSet<(Op, usize)> = unbounded.iter().copied().collect();
         for (label, index, _, fact) in &cycle_pass.moves {

@@ -22,9 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call_graph::CallGraph;
 use super::call_index::unit_of;
 use super::contexts::{is_callable, is_exposed};
-use super::{
-    AnalysisContext, Calls, MAX_APART, Moved, Observer, Sparse, SparseForward, values_within,
-};
+use super::{Calls, Input, MAX_APART, Moved, Observer, Sparse, SparseForward, values_within};
 use crate::flow::{self, Flow};
 
 /// What an edit has touched so far.
@@ -56,7 +54,7 @@ impl<F> Default for CallEdit<F> {
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Solves again the units that are queued as a whole, and what depends on them. How many ops that visited.
-    pub(super) fn redo_units(&mut self, ir: &AnalysisContext<'_, A::Base>) -> usize {
+    pub(super) fn redo_units(&mut self, ir: &Input<'_, A::Base>) -> usize {
         let n_visits = self.n_visits;
         let n_dirty = self.dirty.len();
         let n_moved = if let Moved::These(it) = &self.moved { it.len() } else { 0 };
@@ -99,7 +97,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Keeps what the values of a unit have, if an edit touches it for the first time.
-    pub(super) fn remember(&mut self, ir: &AnalysisContext<'_, A::Base>, unit: Op) {
+    pub(super) fn remember(&mut self, ir: &Input<'_, A::Base>, unit: Op) {
         let Some(edit) = &mut self.contexts.edit else { return };
         edit.before.entry(unit).or_insert_with(|| {
             let mut values = ir.op(unit).results.to_vec();
@@ -112,7 +110,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Whether a context may be asked for; if not, the connected units will be solved as a whole.
     pub(super) fn may_ask(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         function: Op,
         args: &[A::Fact],
     ) -> bool {
@@ -154,7 +152,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Evaluates units again, and what depends on them. Whether that is all; otherwise the connected units must be solved as a whole.
-    fn redo_callers(&mut self, ir: &AnalysisContext<'_, A::Base>, units: &[Op]) -> bool {
+    fn redo_callers(&mut self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
         if self.contexts.is_cut {
             return false;
         }
@@ -216,7 +214,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Evaluates a unit again, in all of its contexts. The units that asked for a context which returns something else now.
-    fn redo_unit(&mut self, ir: &AnalysisContext<'_, A::Base>, unit: Op) -> Vec<Op> {
+    fn redo_unit(&mut self, ir: &Input<'_, A::Base>, unit: Op) -> Vec<Op> {
         let mut callers = Vec::new();
         if Flow::of(ir, unit) == Flow::Group {
             return callers;
@@ -291,7 +289,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves units anew, as from scratch, with all that they are connected to.
-    fn redo_connected(&mut self, ir: &AnalysisContext<'_, A::Base>, units: &[Op]) {
+    fn redo_connected(&mut self, ir: &Input<'_, A::Base>, units: &[Op]) {
         let mut first = units.to_vec();
         if let Some(edit) = &mut self.contexts.edit {
             edit.is_followed = false;

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
-use super::{AnalysisContext, Domain, Observer, Sparse, SparseForward};
+use super::{Domain, Input, Observer, Sparse, SparseForward};
 use crate::flow;
 use crate::lattice::Lattice;
 
@@ -33,8 +33,8 @@ pub(super) struct CallSummary<F> {
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// The callee of a call whose results are what it returns.
-    pub(super) fn linked_callee(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> Option<Op> {
-        let callee = flow::callee(ir, op).filter(|it| self.summaries.contains_key(it))?;
+    pub(super) fn linked_callee(&self, ir: &Input<'_, A::Base>, op: Op) -> Option<Op> {
+        let callee = flow::callee(ir.ir, op).filter(|it| self.summaries.contains_key(it))?;
         flow::caller(ir, op).map(|_| callee)
     }
 
@@ -65,11 +65,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Whether a function is called in such a way that facts flow.
-    fn summary_of(
-        &self,
-        ir: &AnalysisContext<'_, A::Base>,
-        function: Op,
-    ) -> Option<CallSummary<A::Fact>> {
+    fn summary_of(&self, ir: &Input<'_, A::Base>, function: Op) -> Option<CallSummary<A::Fact>> {
         let body = flow::body(ir, function)?;
         let (calls, is_all) = flow::calls_of(ir, function);
         let is_private = flow::is_private(ir, function);
@@ -85,7 +81,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             });
         }
         let args = &ir.block(flow::entry_block(ir, body)).args;
-        let carries = |value: &Value| self.analysis.carries(ir, *value);
+        let carries = |value: &Value| self.carries(ir, *value);
         let n_results = flow::n_results(ir, function);
         let is_closed = is_all && is_private;
         let flows_in = is_closed && args.iter().any(carries);
@@ -99,7 +95,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Gives the functions among these units through which facts flow their summaries, as they are before anything is known.
-    pub(super) fn find_summaries(&mut self, ir: &AnalysisContext<'_, A::Base>, units: &[Op]) {
+    pub(super) fn find_summaries(&mut self, ir: &Input<'_, A::Base>, units: &[Op]) {
         for &unit in units {
             match self.summary_of(ir, unit) {
                 Some(summary) => self.summaries.insert(unit, summary),
@@ -109,13 +105,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Whether facts flow into a function or out of it, or did.
-    pub(super) fn flows(&self, ir: &AnalysisContext<'_, A::Base>, function: Op) -> bool {
+    pub(super) fn flows(&self, ir: &Input<'_, A::Base>, function: Op) -> bool {
         self.summaries.contains_key(&function) || self.summary_of(ir, function).is_some()
     }
 
     /// After a pass over functions, all that are connected: joins their summaries and passes over again what these concern, until nothing
     /// changes.
-    pub(super) fn settle_calls(&mut self, ir: &AnalysisContext<'_, A::Base>, functions: &[Op]) {
+    pub(super) fn settle_calls(&mut self, ir: &Input<'_, A::Base>, functions: &[Op]) {
         let places: FxHashMap<Op, usize> =
             functions.iter().enumerate().map(|(at, &it)| (it, at)).collect();
         if !functions.iter().any(|it| self.summaries.contains_key(it)) {
@@ -150,7 +146,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Joins what a function passes and returns into the summaries, and says which functions that concerns.
     fn publish(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         function: Op,
         places: &FxHashMap<Op, usize>,
         again: &mut BTreeSet<usize>,

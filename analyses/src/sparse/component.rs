@@ -4,12 +4,12 @@ use noisy_syntax::{Delta, Ir, Op, OpKind};
 use rustc_hash::FxHashSet;
 
 use super::call_index::unit_of;
-use super::{AnalysisContext, Calls, Observer, Sparse, SparseForward};
+use super::{Calls, Input, Observer, Sparse, SparseForward};
 use crate::flow::Flow;
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Whether an edit decides anew which functions calls find, or to which unit ops belong.
-    pub(super) fn is_regrouped(&self, ir: &AnalysisContext<'_, A::Base>, delta: &Delta) -> bool {
+    pub(super) fn is_regrouped(&self, ir: &Input<'_, A::Base>, delta: &Delta) -> bool {
         (self.calls != Calls::Opaque)
             && delta.changed.iter().any(|&op| {
                 let data = ir.op(op);
@@ -30,7 +30,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Takes an edit into the tables, and enters the units whose calls and callers it changes.
-    pub(super) fn update_call_index(&mut self, ir: &AnalysisContext<'_, A::Base>, delta: &Delta) {
+    pub(super) fn update_call_index(&mut self, ir: &Input<'_, A::Base>, delta: &Delta) {
         if self.calls == Calls::Opaque {
             return;
         }
@@ -69,12 +69,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Whether the unit of an op that is queued has come to be one that cannot be followed op by op.
-    pub(super) fn is_whole_by_now(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn is_whole_by_now(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         !self.call_index.is_empty() && self.is_whole(unit_of(ir, op))
     }
 
     /// Whether an op is a call, or a cycle with a call in it, through which facts flow.
-    pub(super) fn reaches_calls(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn reaches_calls(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         if self.call_index.is_empty() {
             return self.calls == Calls::Apart && self.is_followed(ir, op) && self.is_cycle(ir, op);
         }
@@ -94,7 +94,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the unit of an op, to be solved with all that it is connected to.
-    pub(super) fn enter_whole(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+    pub(super) fn enter_whole(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let unit = unit_of(ir, op);
         if Flow::of(ir, unit) != Flow::Group && self.whole.insert(unit) {
             self.enter_exactly(ir, unit);
@@ -102,7 +102,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Passes over a unit that was reset.
-    pub(super) fn run_whole(&mut self, ir: &AnalysisContext<'_, A::Base>, unit: Op) {
+    pub(super) fn run_whole(&mut self, ir: &Input<'_, A::Base>, unit: Op) {
         let mut around = ir.parent_op(unit);
         self.contexts.depth = 1;
         while let Some(op) = around {

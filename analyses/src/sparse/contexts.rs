@@ -30,7 +30,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call_edit::CallEdit;
 use super::call_index::unit_of;
-use super::{AnalysisContext, Calls, Domain, Observer, Sparse, SparseForward};
+use super::{Calls, Domain, Input, Observer, Sparse, SparseForward};
 use crate::flow::{self, Flow};
 use crate::lattice::Lattice;
 
@@ -285,24 +285,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Whether a call runs the body of a function.
-    pub(super) fn is_call_followed(&self, ir: &AnalysisContext<'_, A::Base>, call: Op) -> bool {
+    pub(super) fn is_call_followed(&self, ir: &Input<'_, A::Base>, call: Op) -> bool {
         self.calls == Calls::Apart && followed(ir, call).is_some()
     }
 
     /// Whether an op is a function that is analyzed in contexts.
-    pub(super) fn is_followed(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn is_followed(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         self.calls == Calls::Apart && ir.op(op).kind == OpKind::FuncFunc && is_callable(ir, op)
     }
 
     /// Whether a function is entered at all.
-    pub(super) fn is_called(&self, ir: &AnalysisContext<'_, A::Base>, function: Op) -> bool {
+    pub(super) fn is_called(&self, ir: &Input<'_, A::Base>, function: Op) -> bool {
         self.calls != Calls::Apart
             || !is_callable(ir, function)
             || self.contexts.of.contains_key(&function)
     }
 
     /// A function that is not connected to others was read again: its assumed context is entered, or left.
-    pub(super) fn assume(&mut self, ir: &AnalysisContext<'_, A::Base>, function: Op) {
+    pub(super) fn assume(&mut self, ir: &Input<'_, A::Base>, function: Op) {
         if self.calls != Calls::Apart {
             return;
         }
@@ -318,17 +318,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    pub(super) fn assumed(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        function: Op,
-    ) -> Vec<A::Fact> {
+    pub(super) fn assumed(&mut self, ir: &Input<'_, A::Base>, function: Op) -> Vec<A::Fact> {
         let Some(body) = flow::body(ir, function) else { return Vec::new() };
         let args = ir.block(flow::entry_block(ir, body)).args.clone();
         let facts = args.iter().enumerate().map(|(index, &value)| {
-            if self.analysis.carries(ir, value) {
-                let fact = self.analysis.entry(ir, function, index, value, &[]);
-                self.analysis.refine(ir, value, fact)
+            if self.carries(ir, value) {
+                let fact = self.entry(ir, function, index, value);
+                self.refined(ir, function, value, fact)
             } else {
                 A::Fact::unknown()
             }
@@ -337,12 +333,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Runs a function in a pass, if calls are followed: in the context that is assumed for it. Whether that was it.
-    pub(super) fn run_function(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        op: Op,
-        live: bool,
-    ) -> bool {
+    pub(super) fn run_function(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> bool {
         if self.calls != Calls::Apart || !is_callable(ir, op) {
             return false;
         }
@@ -356,7 +347,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Runs a call, if it is followed. The results.
     pub(super) fn run_call(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         call: Op,
         live: bool,
     ) -> Option<Vec<A::Fact>> {
@@ -368,7 +359,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let in_cycle = !self.rounds.is_empty() || !self.passes.is_empty();
         let mut args = Vec::new();
         for (at, &value) in ir.block(flow::entry_block(ir, body)).args.iter().enumerate() {
-            if !self.analysis.carries(ir, value) {
+            if !self.carries(ir, value) {
                 args.push(A::Fact::unknown());
                 continue;
             }
@@ -377,7 +368,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 return Some(vec![A::Fact::bottom(); ir.op(call).results.len()]);
             }
             // What a body takes for granted of an argument keeps no contexts apart.
-            let fact = self.analysis.refine(ir, value, fact);
+            let fact = self.refined(ir, function, value, fact);
             args.push(if in_cycle { self.unbounded(&fact) } else { fact });
         }
         Some(self.results_for(ir, function, args, Some(call)))
@@ -386,7 +377,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// The results of a function in a context.
     fn results_for(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         function: Op,
         args: Vec<A::Fact>,
         call: Option<Op>,
@@ -407,12 +398,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// The results of a context, which is solved if it is not.
-    fn results_of(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        function: Op,
-        at: usize,
-    ) -> Vec<A::Fact> {
+    fn results_of(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) -> Vec<A::Fact> {
         let turn = self.contexts.turn;
         let Some(context) = self.context(function, at) else { return Vec::new() };
         let (id, state) = (context.id, context.state);
@@ -443,12 +429,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves a context that is not asked for from within another one, and before it those that turn out to be too deep.
-    pub(super) fn solve_from_here(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        function: Op,
-        id: u32,
-    ) {
+    pub(super) fn solve_from_here(&mut self, ir: &Input<'_, A::Base>, function: Op, id: u32) {
         let mut todo = vec![(function, id)];
         while let Some(&(function, id)) = todo.last() {
             let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
@@ -463,7 +444,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Notes that a call asks for a context.
-    fn note_ask(&mut self, ir: &AnalysisContext<'_, A::Base>, call: Op, callee: Op, at: usize) {
+    fn note_ask(&mut self, ir: &Input<'_, A::Base>, call: Op, callee: Op, at: usize) {
         let Some(context) = self.context(callee, at).map(|it| it.id) else { return };
         let asker = self.contexts.asker.unwrap_or_else(|| (unit_of(ir, call), 0));
         let asks = self.contexts.asks.entry(asker).or_default();
@@ -509,12 +490,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves a context. The outermost frame that it asks for, if it is part of a recursion that is not solved yet.
-    fn solve_context(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        function: Op,
-        at: usize,
-    ) -> Option<usize> {
+    fn solve_context(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) -> Option<usize> {
         let n_results = flow::n_results(ir, function);
         let frame = self.contexts.stack.len();
         if self.contexts.depth > MAX_DEPTH {

@@ -2,16 +2,17 @@
 
 use std::cmp::Reverse;
 
-use noisy_syntax::{Block, Delta, Op, OpKind, Region, Value};
+use noisy_syntax::{Block, Def, Delta, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
 use super::call_index::unit_of;
-use super::{AnalysisContext, Moved, Observer, Sparse, SparseForward, values_within};
+use super::reads::Read;
+use super::{Domain, Input, Moved, Observer, Sparse, SparseForward, values_within};
 use crate::flow::{self, Flow};
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Takes in an edit, and what it moved in the base.
-    pub fn update(&mut self, ir: &AnalysisContext<'_, A::Base>, delta: &Delta, below: &Moved) {
+    pub fn update(&mut self, ir: &Input<'_, A::Base>, delta: &Delta, below: &Moved) {
         let Moved::These(below) = below else { return self.solve(ir) };
         self.n_visits = 0;
         self.moved = Moved::These(Vec::new());
@@ -35,21 +36,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.enter_former(ir, op);
             self.enter_around(ir, op);
             self.enter(ir, op);
-            let mut lookers: SmallVec<[Op; 4]> = SmallVec::new();
-            self.analysis.looked_through(ir, op, &mut |it| lookers.push(it));
-            lookers.into_iter().for_each(|it| self.enter(ir, it));
+            if let Some((name, _)) = ir.op(op).extra.as_ref().and_then(|it| it.symbol) {
+                self.enter_readers(ir, Read::Name(name));
+            }
             if ir.op(op).kind == OpKind::Label {
                 self.enter_block(ir, ir.label_block(op));
             }
         }
-        let mut concerned: SmallVec<[Op; 4]> = SmallVec::new();
         for &value in below {
-            self.analysis.concerned(ir, value, &mut |op| concerned.push(op));
-            for op in concerned.drain(..) {
-                if ir.is_alive(op) {
-                    self.enter(ir, op);
-                }
-            }
+            self.enter_moved_below(ir, value);
         }
         // Most of the program: a pass is cheaper than a queue.
         let mut many = 1000 + ir.bounds().0 / 16;
@@ -91,10 +86,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// An op left or changed: whatever its former self fed is entered.
-    fn enter_former(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
-        let mut readers: SmallVec<[Op; 4]> = SmallVec::new();
-        self.analysis.readers(op, &mut |it| readers.push(it));
-        readers.into_iter().filter(|&it| ir.is_alive(it)).for_each(|it| self.enter(ir, it));
+    fn enter_former(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+        self.enter_readers(ir, Read::Op(op));
+        self.subscriptions.forget(op);
         if let Some(blocks) = self.targets.remove(&op) {
             for block in blocks {
                 self.enter_label_of(ir, block);
@@ -109,8 +103,47 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
+    /// Queues who read something.
+    fn enter_readers(&mut self, ir: &Input<'_, A::Base>, read: Read) {
+        let readers: SmallVec<[Op; 4]> = self.subscriptions.readers(read).collect();
+        for op in readers.into_iter().filter(|&it| ir.is_alive(it)) {
+            self.enter(ir, op);
+        }
+    }
+
+    /// Queues who depends on a value of which something else is known below.
+    fn enter_moved_below(&mut self, ir: &Input<'_, A::Base>, value: Value) {
+        if self.subscriptions.reads_own
+            && let Some(definer) = ir.defining_op(value)
+        {
+            self.enter_alive(ir, definer);
+            // Results of regions are joined at their yields: the op as a whole.
+            if let Def::Argument(block, _) = ir.value(value).def
+                && let Some(holder) = ir.region(ir.block(block).region).parent
+                && ir.op(holder).kind != OpKind::Chunk
+            {
+                self.enter_alive(ir, holder);
+            }
+        }
+        let ty = ir.value(value).ty;
+        if self.analysis.interval(&ir.interner, ty, &A::Fact::unknown()).is_none() {
+            for &(user, _) in &ir.value(value).uses {
+                if !ir.op(user).regions.is_empty() || flow::decider(ir, user).is_some() {
+                    self.enter_alive(ir, user);
+                }
+            }
+        }
+        self.enter_readers(ir, Read::Base(value));
+    }
+
+    fn enter_alive(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+        if ir.is_alive(op) {
+            self.enter(ir, op);
+        }
+    }
+
     /// Ops and ends of the region that an op stood in may concern the op that holds it.
-    fn enter_around(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+    fn enter_around(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let Some(parent) = ir.region(ir.op(op).parent).parent else { return };
         if !ir.is_alive(parent) {
             return;
@@ -144,7 +177,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Another block may be the entry of a region now; what was the entry is fed by branches then.
-    fn check_entry(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region) {
+    fn check_entry(&mut self, ir: &Input<'_, A::Base>, region: Region) {
         let first = ir.items(region).next().filter(|&it| ir.op(it).kind == OpKind::Label);
         let former = match first {
             Some(label) => self.first_labels.insert(region, label),
@@ -165,7 +198,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues an op; within a cycle, the outermost cycle around it; in a unit that is solved as a whole, the unit.
-    pub(super) fn enter(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+    pub(super) fn enter(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if !self.call_index.is_empty() {
             let unit = unit_of(ir, op);
             if self.is_whole(unit) {
@@ -176,7 +209,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.enter_exactly(ir, target);
     }
 
-    pub(super) fn enter_exactly(&mut self, ir: &AnalysisContext<'_, A::Base>, target: Op) {
+    pub(super) fn enter_exactly(&mut self, ir: &Input<'_, A::Base>, target: Op) {
         if self.queued.insert((target, true)) {
             let place = (ir.start(target), true, Reverse(0));
             self.queue.push(Reverse((place, target)));
@@ -184,7 +217,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the end of an op with regions.
-    fn enter_end(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+    fn enter_end(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if self.outermost_cycle(ir, op).is_some() {
             self.enter(ir, op);
         } else if self.queued.insert((op, false)) {
@@ -194,7 +227,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn outermost_cycle(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> Option<Op> {
+    fn outermost_cycle(&self, ir: &Input<'_, A::Base>, op: Op) -> Option<Op> {
         let mut found = None;
         let mut at = Some(op);
         while let Some(it) = at {
@@ -206,7 +239,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         found
     }
 
-    pub(super) fn is_cycle(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn is_cycle(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         let data = ir.op(op);
         !data.regions.is_empty()
             && (self.is_loop(ir, op)
@@ -215,22 +248,22 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Whether an op must be iterated: something is carried from round to round.
-    pub(super) fn is_loop(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn is_loop(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         match Flow::of(ir, op) {
             Flow::For { .. } | Flow::Parallel { .. } => {
-                ir.op(op).results.iter().any(|&it| self.analysis.carries(ir, it))
+                ir.op(op).results.iter().any(|&it| self.carries(ir, it))
             }
             flow => flow == Flow::While,
         }
     }
 
-    fn enter_block(&mut self, ir: &AnalysisContext<'_, A::Base>, block: Block) {
+    fn enter_block(&mut self, ir: &Input<'_, A::Base>, block: Block) {
         for op in ir.block_ops(block) {
             self.enter(ir, op);
         }
     }
 
-    fn enter_region(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region) {
+    fn enter_region(&mut self, ir: &Input<'_, A::Base>, region: Region) {
         if ir.region(region).parent.is_some_and(|it| ir.is_alive(it)) {
             for op in ir.items(region) {
                 self.enter(ir, op);
@@ -238,7 +271,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn enter_label_of(&mut self, ir: &AnalysisContext<'_, A::Base>, block: Block) {
+    fn enter_label_of(&mut self, ir: &Input<'_, A::Base>, block: Block) {
         if let Some(label) = ir.block(block).label {
             let data = ir.op(label);
             if ir.is_alive(label) && data.kind == OpKind::Label && ir.label_block(label) == block {
@@ -248,7 +281,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Queues the users of what changed.
-    fn enter_users(&mut self, ir: &AnalysisContext<'_, A::Base>) {
+    fn enter_users(&mut self, ir: &Input<'_, A::Base>) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for value in dirty.drain(..) {
             for &(user, _) in &ir.value(value).uses {
@@ -259,7 +292,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Visits an op outside of all cycles.
-    fn visit(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+    fn visit(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.n_visits += 1;
         self.stamp[op.index()] = self.clock;
         self.observer.forget(op);
@@ -330,7 +363,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Remembers where a branch goes; whether it goes backward.
-    fn note_branch(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
+    fn note_branch(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         let successors = &ir.extra(op).successors;
         if successors.is_empty() {
             return false;
@@ -342,7 +375,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Iterates an outermost cycle anew, and enters the users of what it gives.
-    fn redo_cycle(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+    fn redo_cycle(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         let live = self.is_live(ir, op);
         let mut values: Vec<Value> = ir.op(op).results.to_vec();
         values_within(ir, op, &mut values);

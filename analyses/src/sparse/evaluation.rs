@@ -5,7 +5,7 @@
 use noisy_syntax::{Block, Def, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
-use super::{AnalysisContext, Domain, Observer, Pass, Round, Sparse, SparseForward, values_within};
+use super::{Domain, Input, Observer, Pass, Round, Sparse, SparseForward, values_within};
 use crate::flow;
 use crate::lattice::Lattice;
 
@@ -30,7 +30,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// off, they are left as they were, and there is no result.
     pub(super) fn evaluate(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         function: Op,
         at: usize,
         number: u64,
@@ -82,12 +82,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let header = ir.region(region).entry;
         if header != entry {
             self.live[header.index()] = true;
-            self.set_unknown(ir, header, true);
+            self.set_unknown(ir, function, header, true);
         }
         self.live[entry.index()] = true;
         for (&value, fact) in ir.block(entry).args.iter().zip(args) {
-            if self.analysis.carries(ir, value) {
-                let _ = self.set(ir, value, fact);
+            if self.carries(ir, value) {
+                let _ = self.set(ir, function, value, fact);
             }
         }
         self.run_region(ir, region, true);
@@ -114,7 +114,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Leaves a body as it was before an evaluation that came to nothing, and takes back what was noted of it.
     fn take_back(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         function: Op,
         is_first: bool,
         values: &[Value],
@@ -132,7 +132,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Forgets what was noted about what stands within an op.
-    fn forget_notes(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+    fn forget_notes(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         for &(_, region) in &ir.op(op).regions {
             for inner in ir.items(region) {
                 self.observer.forget(inner);
@@ -145,7 +145,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// everything is left as that one had it.
     fn join_contexts(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         function: Op,
         values: &[Value],
         before: &mut [A::Fact],
@@ -176,7 +176,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// How far the evaluation of a body has come.
-    fn place(&self, ir: &AnalysisContext<'_, A::Base>, region: Region, out: &mut Place) {
+    fn place(&self, ir: &Input<'_, A::Base>, region: Region, out: &mut Place) {
         let entry = ir.region(region).entry;
         out.blocks.push((entry, self.live[entry.index()]));
         for op in ir.items(region) {
@@ -202,7 +202,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Forgets that ops of a region were reached and visited.
-    fn unreach(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region) {
+    fn unreach(&mut self, ir: &Input<'_, A::Base>, region: Region) {
         for op in ir.items(region) {
             self.reached[op.index()] = false;
             self.stamp[op.index()] = 0;
@@ -217,12 +217,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// What the live returns of a body give, joined; unknown if a live block ends otherwise.
-    fn returned_by(
-        &self,
-        ir: &AnalysisContext<'_, A::Base>,
-        region: Region,
-        n: usize,
-    ) -> Vec<A::Fact> {
+    fn returned_by(&self, ir: &Input<'_, A::Base>, region: Region, n: usize) -> Vec<A::Fact> {
         let mut out = vec![A::Fact::bottom(); n];
         let unknown = || vec![A::Fact::unknown(); n];
         if n == 0 {
@@ -248,7 +243,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Whether what a value is computed from was reached: then bottom says that it is never computed.
-    pub(super) fn is_computed(&self, ir: &AnalysisContext<'_, A::Base>, value: Value) -> bool {
+    pub(super) fn is_computed(&self, ir: &Input<'_, A::Base>, value: Value) -> bool {
         match ir.value(value).def {
             Def::Result(op, _) => self.reached[op.index()],
             Def::Argument(block, _) => self.live[block.index()],

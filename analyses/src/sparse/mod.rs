@@ -52,14 +52,16 @@ mod edit;
 mod evaluation;
 mod observer;
 mod pass;
+mod reads;
 mod visit;
 
-pub use analysis::{AnalysisContext, Base, Calls, Domain, Loops, SparseForward};
+pub use analysis::{Base, Calls, Domain, Input, Loops, SparseForward};
 
 pub use contexts::{Context, MAX_APART, is_exposed};
 pub(crate) use contexts::{followed, is_callable};
 pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Round};
 pub(crate) use pass::values_within;
+pub use reads::AnalysisContext;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -77,6 +79,7 @@ use call_graph::CallGraph;
 use call_index::CallIndex;
 use calls::CallSummary;
 use contexts::Contexts;
+use reads::{Log, Subscriptions};
 
 /// The values whose facts an update changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -175,27 +178,29 @@ pub struct Sparse<A: SparseForward, O = ()> {
     is_degraded: bool,
     /// Outermost cycles whose fuel ran out, and calls of a recursion that nest too deep: see [`Sparse::undecided`].
     undecided: FxHashSet<Op>,
+    /// What was read besides operands.
+    subscriptions: Subscriptions,
     /// The visits, as text, if they are recorded.
     trace: Option<String>,
 }
 
 impl<A: SparseForward> Sparse<A> {
     /// Solves from scratch.
-    pub fn new(ir: &AnalysisContext<'_, A::Base>, analysis: A) -> Self {
+    pub fn new(ir: &Input<'_, A::Base>, analysis: A) -> Self {
         Self::observed(ir, analysis, ())
     }
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Solves from scratch, watched.
-    pub fn observed(ir: &AnalysisContext<'_, A::Base>, analysis: A, observer: O) -> Self {
+    pub fn observed(ir: &Input<'_, A::Base>, analysis: A, observer: O) -> Self {
         let mut it = Self::unsolved(analysis, observer);
         it.solve(ir);
         it
     }
 
     /// Solves from scratch and tells each visit: the op, the facts of its operands, those of its results before and after.
-    pub fn traced(ir: &AnalysisContext<'_, A::Base>, analysis: A, observer: O) -> (Self, String) {
+    pub fn traced(ir: &Input<'_, A::Base>, analysis: A, observer: O) -> (Self, String) {
         let mut it = Self::unsolved(analysis, observer);
         it.trace = Some(String::new());
         it.solve(ir);
@@ -238,8 +243,36 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             anew: FxHashSet::default(),
             is_degraded: false,
             undecided: FxHashSet::default(),
+            subscriptions: Subscriptions::default(),
             trace: None,
         }
+    }
+
+    /// Whether a value has a fact.
+    #[inline]
+    fn carries(&self, ir: &Ir, value: Value) -> bool {
+        self.analysis.carries(&ir.interner, ir.value(value).ty)
+    }
+
+    /// Asks the analysis something about an op, or about a value that it defines or that its regions start with, and remembers what it reads.
+    #[inline]
+    fn ask<T>(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        op: Op,
+        question: impl FnOnce(&mut A, &AnalysisContext<'_, A::Base>) -> T,
+    ) -> T {
+        let log = Log::default();
+        let cx = AnalysisContext::new(ir.ir, ir.base, op, &log);
+        let answer = question(&mut self.analysis, &cx);
+        log.flush(op, &mut self.subscriptions);
+        answer
+    }
+
+    /// A fact, refined by what is known of its value.
+    #[inline]
+    fn refined(&mut self, ir: &Input<'_, A::Base>, op: Op, value: Value, fact: A::Fact) -> A::Fact {
+        self.ask(ir, op, |it, cx| it.refine(cx, value, fact))
     }
 
     /// Whether larger facts than this say no more; a cycle in which only such facts change is done.
@@ -287,9 +320,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves from scratch.
-    pub fn solve(&mut self, ir: &AnalysisContext<'_, A::Base>) {
+    pub fn solve(&mut self, ir: &Input<'_, A::Base>) {
         self.moved = Moved::All;
         self.observer.clear();
+        self.subscriptions = Subscriptions::default();
         self.facts.clear();
         self.live.clear();
         self.reached.clear();
@@ -329,7 +363,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Makes the tables as large as the arenas.
-    fn fit(&mut self, ir: &AnalysisContext<'_, A::Base>) {
+    fn fit(&mut self, ir: &Input<'_, A::Base>) {
         let (n_ops, n_values, n_blocks, _) = ir.bounds();
         fit(&mut self.facts, n_values, A::Fact::bottom());
         fit(&mut self.live, n_blocks, false);
@@ -351,3 +385,6 @@ fn ancestor_in(ir: &Ir, op: Op, region: Region) -> Option<Op> {
     }
     Some(at)
 }
+
+#[cfg(test)]
+mod reads_laws;

@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
-use noisy_syntax::Op;
+use noisy_syntax::{Ir, Op};
 
-use super::{AnalysisContext, SparseForward};
+use super::SparseForward;
 
 /// An iteration of a cycle: its op, and which one it is, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub trait Observer<A: SparseForward>: Debug {
     fn computed(
         &mut self,
         _analysis: &A,
-        _cx: &AnalysisContext<'_, A::Base>,
+        _ir: &Ir,
         _computed: Computed<'_, A::Fact>,
         _rounds: &[Round],
     ) {
@@ -59,7 +59,7 @@ pub trait Observer<A: SparseForward>: Debug {
     fn looped(
         &mut self,
         _analysis: &A,
-        _cx: &AnalysisContext<'_, A::Base>,
+        _ir: &Ir,
         _op: Op,
         _trace: &LoopTrace<'_, A::Fact>,
         _rounds: &[Round],
@@ -71,7 +71,7 @@ pub trait Observer<A: SparseForward>: Debug {
     fn cycled(
         &mut self,
         _analysis: &A,
-        _cx: &AnalysisContext<'_, A::Base>,
+        _ir: &Ir,
         _op: Op,
         _growths: &[GrowthTrace<A::Fact>],
         _place: &dyn Fn(Op) -> Option<u32>,

@@ -15,7 +15,7 @@ use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
 use super::visit::EXACT_ROUNDS;
-use super::{AnalysisContext, Domain, LoopTrace, Loops, Observer, Round, Sparse, SparseForward};
+use super::{Domain, Input, LoopTrace, Loops, Observer, Round, Sparse, SparseForward};
 use crate::flow::{self, Flow, Trips};
 use crate::lattice::{Changed, Lattice};
 
@@ -24,18 +24,13 @@ const KEPT_ROUNDS: usize = 64;
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits all items of a region whose entry is set, in order; in passes if it has a cycle.
-    pub(super) fn run_region(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        region: Region,
-        live: bool,
-    ) {
+    pub(super) fn run_region(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
         self.contexts.depth += 1;
         self.run_items(ir, region, live);
         self.contexts.depth -= 1;
     }
 
-    fn run_items(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region, live: bool) {
+    fn run_items(&mut self, ir: &Input<'_, A::Base>, region: Region, live: bool) {
         match ir.region(region).parent.filter(|_| has_backward_branch(ir, region)) {
             Some(holder) => {
                 self.cyclic.insert(region);
@@ -64,7 +59,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits whole blocks of a region. `live` says whether its entry is.
     pub(super) fn pass(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         region: Region,
         items: impl Iterator<Item = Op>,
         live: bool,
@@ -100,7 +95,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Visits an op and everything inside.
-    pub(super) fn run(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, live: bool) -> Changed {
+    pub(super) fn run(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.n_visits += 1;
         self.fuel = self.fuel.saturating_sub(cost(ir, op));
         let data = ir.op(op);
@@ -139,7 +134,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Gives the outermost cycle its fuel; whether this is the outermost.
-    pub(super) fn refuel(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> bool {
+    pub(super) fn refuel(&mut self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         if !self.rounds.is_empty() || !self.passes.is_empty() || self.is_degraded {
             return false;
         }
@@ -153,7 +148,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Ends the outermost cycle. If its fuel ran out, it is passed over once more with nothing known of what it carries: any number of rounds
     /// stays below that.
-    pub(super) fn give_up_if_spent(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+    pub(super) fn give_up_if_spent(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if self.fuel == 0 && !self.is_degraded {
             self.degrade(ir, op, |it| {
                 let live = it.is_live(ir, op);
@@ -163,7 +158,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Runs a cycle again, with nothing known of what it carries.
-    fn degrade(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, run: impl FnOnce(&mut Self)) {
+    fn degrade(&mut self, ir: &Input<'_, A::Base>, op: Op, run: impl FnOnce(&mut Self)) {
         self.reset_within(ir, op);
         self.undecided.insert(op);
         self.is_degraded = true;
@@ -172,7 +167,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Sets everything inside an op, and its results, back to bottom.
-    pub(super) fn reset_within(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op) {
+    pub(super) fn reset_within(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.observer.forget(op);
         self.undecided.remove(&op);
         for &value in &ir.op(op).results {
@@ -189,7 +184,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn reset_items(&mut self, ir: &AnalysisContext<'_, A::Base>, region: Region) {
+    fn reset_items(&mut self, ir: &Input<'_, A::Base>, region: Region) {
         for (n, inner) in ir.items(region).enumerate() {
             self.reached[inner.index()] = false;
             let is_label = ir.op(inner).kind == OpKind::Label;
@@ -206,35 +201,33 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Sets the facts of carried arguments; other arguments of the region are unknown.
-    fn bind(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        region: Region,
-        carried: &[A::Fact],
-        live: bool,
-    ) {
+    fn bind(&mut self, ir: &Input<'_, A::Base>, region: Region, carried: &[A::Fact], live: bool) {
+        let Some(op) = ir.region(region).parent else { return };
         let entry = flow::entry_block(ir, region);
         self.live[entry.index()] = live;
-        self.set_unknown(ir, entry, live);
+        self.set_unknown(ir, op, entry, live);
         let header = ir.region(region).entry;
         if header != entry {
             self.live[header.index()] = live;
-            self.set_unknown(ir, header, live);
+            self.set_unknown(ir, op, header, live);
         }
         if !live {
             return;
         }
-        if let Some(parent) = ir.region(region).parent
-            && let Flow::For { .. } | Flow::Parallel { .. } = Flow::of(ir, parent)
-        {
+        if let Flow::For { .. } | Flow::Parallel { .. } = Flow::of(ir, op) {
             let args = &ir.block(entry).args;
-            let args = &args[..args.len().saturating_sub(carried.len())];
-            self.set_entries(ir, parent, args.iter().copied().enumerate());
+            let n_own = args.len().saturating_sub(carried.len());
+            for (index, &value) in args.iter().enumerate().take(n_own) {
+                if self.carries(ir, value) {
+                    let fact = self.entry(ir, op, index, value);
+                    let _ = self.set(ir, op, value, fact);
+                }
+            }
         }
         for (value, fact) in flow::carried_args(ir, region, carried.len()).into_iter().zip(carried)
         {
-            if self.analysis.carries(ir, value) {
-                let _ = self.set(ir, value, fact.clone());
+            if self.carries(ir, value) {
+                let _ = self.set(ir, op, value, fact.clone());
             }
         }
     }
@@ -243,7 +236,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// around), joined; bottom if there is none.
     fn yield_facts(
         &self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         region: Region,
         n: usize,
         way: usize,
@@ -265,7 +258,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         out
     }
 
-    fn run_for(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, first: usize, live: bool) {
+    fn run_for(&mut self, ir: &Input<'_, A::Base>, op: Op, first: usize, live: bool) {
         let data = ir.op(op);
         let region = data.regions[0].1;
         let n = data.operands.len() - first;
@@ -281,7 +274,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             };
             results = self.run_counted(ir, op, inits, trips, &mut body);
             if owner {
-                self.set_results(ir, op, results, live);
+                let _ = self.set_results(ir, op, results, live);
                 self.give_up_if_spent(ir, op);
                 return;
             }
@@ -289,13 +282,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.bind(ir, region, &[], false);
             self.run_region(ir, region, false);
         }
-        self.set_results(ir, op, results, live);
+        let _ = self.set_results(ir, op, results, live);
     }
 
     /// Iterates a loop that runs at least once; what its last round yields.
     fn run_counted(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
         trips: Trips,
@@ -321,13 +314,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Passes over the region once, for all runs are alike, and then the reduction as a loop over what they give.
-    fn run_parallel(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        op: Op,
-        first: usize,
-        live: bool,
-    ) {
+    fn run_parallel(&mut self, ir: &Input<'_, A::Base>, op: Op, first: usize, live: bool) {
         let data = ir.op(op);
         let region = data.regions[0].1;
         let inits: Vec<A::Fact> =
@@ -340,7 +327,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let Some(end) = end.filter(|it| self.reached[it.index()]) else {
             // Without a run that ends, the initial values are all there is.
             let results = if enters { vec![A::Fact::bottom(); inits.len()] } else { inits };
-            return self.set_results(ir, op, results, live);
+            let _ = self.set_results(ir, op, results, live);
+            return;
         };
         self.reductions.insert(op, end);
         let values: Vec<A::Fact> =
@@ -356,13 +344,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 results = it.run_counted(ir, end, inits, trips, &mut combine);
             });
         }
-        self.set_results(ir, op, results, live);
+        let _ = self.set_results(ir, op, results, live);
     }
 
     /// What a region of a reduction gives for two values, whichever comes first.
     fn combine(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         reduce: Op,
         index: usize,
         a: &A::Fact,
@@ -388,7 +376,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     fn combine_once(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         region: Region,
         a: &A::Fact,
         b: &A::Fact,
@@ -398,7 +386,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.yield_facts(ir, region, 1, 0).pop().unwrap_or_else(A::Fact::unknown)
     }
 
-    fn run_while(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, live: bool) {
+    fn run_while(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
         let data = ir.op(op);
         let (before, after) = (data.regions[0].1, data.regions[1].1);
         let n = data.operands.len();
@@ -407,7 +395,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.bind(ir, region, &[], false);
                 self.run_region(ir, region, false);
             }
-            self.set_results(ir, op, Vec::new(), false);
+            let _ = self.set_results(ir, op, Vec::new(), false);
             return;
         }
         let inits: Vec<A::Fact> = (0..n).map(|it| self.read(ir, op, it)).collect();
@@ -437,25 +425,29 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         // Once more: what grows without end is marked now.
         let passed = self.yield_facts(ir, before, n_passed, 0);
-        self.set_results(ir, op, passed, live);
+        let _ = self.set_results(ir, op, passed, live);
         if owner {
             self.give_up_if_spent(ir, op);
         }
     }
 
-    fn set_results(
+    /// Sets the results of an op; what is not given is unknown.
+    pub(super) fn set_results(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         op: Op,
         facts: Vec<A::Fact>,
         live: bool,
-    ) {
+    ) -> Changed {
         let mut facts = facts.into_iter();
+        let mut changed = Changed::No;
         for &value in &ir.op(op).results {
             let fact = facts.next().unwrap_or_else(A::Fact::unknown);
-            let carries = live && self.analysis.carries(ir, value);
-            let _ = self.set(ir, value, if carries { fact } else { A::Fact::bottom() });
+            let carries = live && self.carries(ir, value);
+            let fact = if carries { fact } else { A::Fact::bottom() };
+            changed = changed.or(self.set(ir, op, value, fact));
         }
+        changed
     }
 
     /// Passes over a loop until what it carries is stable (widened after a few rounds, and then brought down once); what it
@@ -524,7 +516,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Iterates a loop.
     fn iterate(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         op: Op,
         inits: Vec<A::Fact>,
         trip_count: Option<u64>,

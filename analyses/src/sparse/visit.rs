@@ -6,9 +6,10 @@ use noisy_syntax::{Block, Def, Op, OpKind, Value};
 use smallvec::SmallVec;
 
 use super::block_cycles::Saturated;
+use super::reads::Log;
 use super::{
-    AnalysisContext, Calls, Computed, Domain, Loops, Moved, Observer, Pass, Sparse, SparseForward,
-    ancestor_in,
+    AnalysisContext, Base, Calls, Computed, Domain, Input, Loops, Moved, Observer, Pass, Sparse,
+    SparseForward, ancestor_in,
 };
 use crate::flow::{self, Flow, Interval, Trips};
 use crate::lattice::{Changed, Lattice};
@@ -17,15 +18,21 @@ use crate::lattice::{Changed, Lattice};
 pub(super) const EXACT_ROUNDS: u64 = 2;
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Sets a fact.
+    /// Sets the fact of a value that an op defines or that its regions start with.
     pub(super) fn set(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
+        op: Op,
         value: Value,
         fact: A::Fact,
     ) -> Changed {
-        let fact =
-            if fact == A::Fact::bottom() { fact } else { self.analysis.refine(ir, value, fact) };
+        let fact = if fact == A::Fact::bottom() { fact } else { self.refined(ir, op, value, fact) };
+        self.put(value, fact)
+    }
+
+    /// Sets a fact as it is.
+    #[inline]
+    fn put(&mut self, value: Value, fact: A::Fact) -> Changed {
         let slot = &mut self.facts[value.index()];
         if *slot == fact {
             return Changed::No;
@@ -41,29 +48,18 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// The fact that an operand brings; unknown if it carries none or is not there yet.
-    pub(super) fn read(&self, ir: &AnalysisContext<'_, A::Base>, op: Op, index: usize) -> A::Fact {
+    pub(super) fn read(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> A::Fact {
         self.read_at(ir, op, index, false)
     }
 
     /// As [`Sparse::read`], for an op that was visited before and passes the value on now.
-    pub(super) fn read_passed(
-        &self,
-        ir: &AnalysisContext<'_, A::Base>,
-        op: Op,
-        index: usize,
-    ) -> A::Fact {
+    pub(super) fn read_passed(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> A::Fact {
         self.read_at(ir, op, index, true)
     }
 
-    fn read_at(
-        &self,
-        ir: &AnalysisContext<'_, A::Base>,
-        op: Op,
-        index: usize,
-        passed: bool,
-    ) -> A::Fact {
+    fn read_at(&self, ir: &Input<'_, A::Base>, op: Op, index: usize, passed: bool) -> A::Fact {
         let value = ir.op(op).operands.get(index).and_then(|it| it.value);
-        let Some(value) = value.filter(|&it| self.analysis.carries(ir, it)) else {
+        let Some(value) = value.filter(|&it| self.carries(ir, it)) else {
             return A::Fact::unknown();
         };
         if !self.is_in_order(ir, value, op, passed) {
@@ -79,13 +75,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Whether a value is defined where a use of it may see it, as far as textual order tells. What is `passed` is read later
     /// than the use stands.
-    fn is_in_order(
-        &self,
-        ir: &AnalysisContext<'_, A::Base>,
-        value: Value,
-        user: Op,
-        passed: bool,
-    ) -> bool {
+    fn is_in_order(&self, ir: &Input<'_, A::Base>, value: Value, user: Op, passed: bool) -> bool {
         let (definer, region) = match ir.value(value).def {
             Def::Result(op, _) => (op, ir.op(op).parent),
             Def::Argument(block, _) => match ir.block(block).label {
@@ -125,53 +115,57 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Computes the results of an op without regions.
-    pub(super) fn apply(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        op: Op,
-        live: bool,
-    ) -> Changed {
+    pub(super) fn apply(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.reached[op.index()] = live;
-        let results = &ir.op(op).results;
-        let mut operands: SmallVec<[A::Fact; 4]> = SmallVec::new();
-        let mut changed = Changed::No;
-        let before = self.trace.is_some().then(|| self.facts_text(ir, results));
-        let is_call = self.calls == Calls::Joined && ir.op(op).kind == OpKind::FuncCall;
-        let linked = if is_call { self.linked_callee(ir, op) } else { None };
-        let given = self.run_call(ir, op, live);
-        for (index, &value) in results.iter().enumerate() {
-            let fact = if live && self.analysis.carries(ir, value) {
-                if let Some(given) = &given {
-                    let fact = given.get(index).cloned();
-                    let fact = fact.unwrap_or_else(A::Fact::unknown);
-                    changed = changed.or(self.set(ir, value, fact));
-                    continue;
-                }
-                if let Some(callee) = linked {
-                    let fact = self.returned(ir, op, callee, index);
-                    changed = changed.or(self.set(ir, value, fact));
-                    continue;
-                }
-                if operands.is_empty() {
-                    operands = self.operands(ir, op);
-                }
-                let fact = self.analysis.transfer(ir, op, index, &operands);
-                let computed = Computed { op, result: index, operands: &operands, fact: &fact };
-                self.observer.computed(&self.analysis, ir, computed, &self.rounds);
-                fact
-            } else {
-                A::Fact::bottom()
-            };
-            changed = changed.or(self.set(ir, value, fact));
-        }
+        let before = self.trace.is_some().then(|| self.facts_text(ir, &ir.op(op).results));
+        let changed = match self.called(ir, op, live) {
+            Some(given) => self.set_results(ir, op, given, live),
+            None => self.transfer(ir, op, live),
+        };
         if let Some(before) = before {
             self.tell(ir, op, live, &before);
         }
         changed
     }
 
+    /// What a call gives whose callee is looked at.
+    fn called(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Option<Vec<A::Fact>> {
+        if self.calls == Calls::Opaque || ir.op(op).kind != OpKind::FuncCall {
+            return None;
+        }
+        if self.calls == Calls::Apart {
+            return self.run_call(ir, op, live);
+        }
+        let callee = self.linked_callee(ir, op)?;
+        let n = ir.op(op).results.len();
+        Some((0..n).map(|it| self.returned(ir, op, callee, it)).collect())
+    }
+
+    /// Sets the results of an op to what the analysis says of them.
+    fn transfer(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
+        let mut operands: Option<SmallVec<[A::Fact; 4]>> = None;
+        let mut changed = Changed::No;
+        let log = Log::default();
+        let cx = AnalysisContext::new(ir.ir, ir.base, op, &log);
+        for (index, &value) in ir.op(op).results.iter().enumerate() {
+            let mut fact = A::Fact::bottom();
+            if live && self.carries(ir, value) {
+                let operands = operands.get_or_insert_with(|| self.operands(ir, op));
+                fact = self.analysis.transfer(&cx, op, index, operands);
+                let computed = Computed { op, result: index, operands, fact: &fact };
+                self.observer.computed(&self.analysis, ir, computed, &self.rounds);
+                if fact != A::Fact::bottom() {
+                    fact = self.analysis.refine(&cx, value, fact);
+                }
+            }
+            changed = changed.or(self.put(value, fact));
+        }
+        log.flush(op, &mut self.subscriptions);
+        changed
+    }
+
     /// Records a visit.
-    fn tell(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, live: bool, before: &str) {
+    fn tell(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool, before: &str) {
         let mut operands = String::new();
         for (at, operand) in ir.op(op).operands.iter().enumerate() {
             if let Some(value) = operand.value {
@@ -197,7 +191,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         trace.push('\n');
     }
 
-    fn facts_text(&self, ir: &AnalysisContext<'_, A::Base>, values: &[Value]) -> String {
+    fn facts_text(&self, ir: &Input<'_, A::Base>, values: &[Value]) -> String {
         let mut out = String::new();
         for &value in values {
             let _ = write!(out, " {}={}", ir.value_text(value), self.facts[value.index()]);
@@ -206,7 +200,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Whether control may go from an op to its successor or region number `index`.
-    pub(super) fn may_take(&self, ir: &AnalysisContext<'_, A::Base>, op: Op, index: usize) -> bool {
+    pub(super) fn may_take(&self, ir: &Input<'_, A::Base>, op: Op, index: usize) -> bool {
         match flow::decider(ir, op) {
             Some(at) => flow::may_take(ir, op, index, self.interval(ir, op, at, true)),
             None => true,
@@ -214,32 +208,22 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Where the integer lies that an operand brings; `passed` as in [`Sparse::read_passed`].
-    fn interval(
-        &self,
-        ir: &AnalysisContext<'_, A::Base>,
-        op: Op,
-        index: usize,
-        passed: bool,
-    ) -> Interval {
+    fn interval(&self, ir: &Input<'_, A::Base>, op: Op, index: usize, passed: bool) -> Interval {
         let value = ir.op(op).operands.get(index).and_then(|it| it.value);
-        value.map_or(Interval::Any, |value| {
-            self.analysis.interval(ir, value, &self.read_at(ir, op, index, passed))
-        })
+        let Some(value) = value else { return Interval::Any };
+        let fact = self.read_at(ir, op, index, passed);
+        let (interner, ty) = (&ir.interner, ir.value(value).ty);
+        let known = self.analysis.interval(interner, ty, &fact);
+        known.unwrap_or_else(|| ir.base.interval(interner, ty, value))
     }
 
     /// How often a loop runs its region.
-    pub(super) fn trips(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> Trips {
+    pub(super) fn trips(&self, ir: &Input<'_, A::Base>, op: Op) -> Trips {
         flow::trips(ir, op, &|at| self.interval(ir, op, at, false).bounds())
     }
 
     /// Sets whether a region of an op (no loop) is entered, and the facts of its arguments.
-    pub(super) fn open(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        op: Op,
-        index: usize,
-        live: bool,
-    ) {
+    pub(super) fn open(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
         let region = ir.op(op).regions[index].1;
         let flow = Flow::of(ir, op);
         let live = live
@@ -256,10 +240,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let args = &ir.block(entry).args;
         for (index, &value) in args.iter().enumerate() {
             let fact = match flow {
-                _ if !live || !self.analysis.carries(ir, value) => A::Fact::bottom(),
+                _ if !live || !self.carries(ir, value) => A::Fact::bottom(),
                 Flow::Function => match self.passed_in(op, index) {
                     Some(fact) if self.calls == Calls::Joined => fact,
-                    _ => self.analysis.entry(ir, op, index, value, &[]),
+                    _ => self.entry(ir, op, index, value),
                 },
                 Flow::Forall { first } => {
                     let n_points = args.len() - (ir.op(op).operands.len() - first);
@@ -273,64 +257,51 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                     None => self.entry(ir, op, index, value),
                 },
             };
-            let _ = self.set(ir, value, fact);
+            let _ = self.set(ir, op, value, fact);
         }
         let header = ir.region(region).entry;
         if header != entry {
             self.live[header.index()] = live;
-            self.set_unknown(ir, header, live);
+            self.set_unknown(ir, op, header, live);
         }
     }
 
-    /// The fact of an argument of a region that nothing flows into.
-    fn entry(
+    /// The fact of an argument of a region that nothing flows into, by the facts of what the op around is given and does not pass on.
+    pub(super) fn entry(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
         op: Op,
         index: usize,
         value: Value,
     ) -> A::Fact {
-        let operands = self.operands(ir, op);
-        self.analysis.entry(ir, op, index, value, &operands)
-    }
-
-    /// Sets arguments of a region that nothing flows into.
-    pub(super) fn set_entries(
-        &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
-        op: Op,
-        args: impl Iterator<Item = (usize, Value)>,
-    ) {
-        let mut operands = None;
-        for (index, value) in args {
-            if self.analysis.carries(ir, value) {
-                let operands = operands.get_or_insert_with(|| self.operands(ir, op));
-                let fact = self.analysis.entry(ir, op, index, value, operands);
-                let _ = self.set(ir, value, fact);
-            }
-        }
+        let flow = Flow::of(ir, op);
+        let n = if flow == Flow::Function { 0 } else { flow.n_own(ir.op(op).operands.len()) };
+        let operands: SmallVec<[A::Fact; 4]> = (0..n).map(|it| self.read(ir, op, it)).collect();
+        self.ask(ir, op, |it, cx| it.entry(cx, op, index, value, &operands))
     }
 
     /// The facts of the operands of an op.
-    fn operands(&self, ir: &AnalysisContext<'_, A::Base>, op: Op) -> SmallVec<[A::Fact; 4]> {
+    fn operands(&self, ir: &Input<'_, A::Base>, op: Op) -> SmallVec<[A::Fact; 4]> {
         (0..ir.op(op).operands.len()).map(|it| self.read(ir, op, it)).collect()
     }
 
+    /// Sets the arguments of a block of a region of an op to unknown.
     pub(super) fn set_unknown(
         &mut self,
-        ir: &AnalysisContext<'_, A::Base>,
+        ir: &Input<'_, A::Base>,
+        op: Op,
         block: Block,
         live: bool,
     ) {
         for &value in &ir.block(block).args {
-            let carries = live && self.analysis.carries(ir, value);
+            let carries = live && self.carries(ir, value);
             let fact = if carries { A::Fact::unknown() } else { A::Fact::bottom() };
-            let _ = self.set(ir, value, fact);
+            let _ = self.set(ir, op, value, fact);
         }
     }
 
     /// Joins the results of an op with regions (no loop) from its yields.
-    pub(super) fn join_yields(&mut self, ir: &AnalysisContext<'_, A::Base>, op: Op, live: bool) {
+    pub(super) fn join_yields(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
         let data = ir.op(op);
         if data.results.is_empty() {
             return;
@@ -340,14 +311,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let insertions = flow::insertions(ir, op).unwrap_or_default();
             for (index, &value) in data.results.iter().enumerate() {
                 let mut fact = A::Fact::bottom();
-                if live && self.analysis.carries(ir, value) {
+                if live && self.carries(ir, value) {
                     fact = self.read(ir, op, first + index);
                     let reached = insertions.iter().filter(|it| self.reached[it.0.index()]);
                     for &(insertion, _) in reached.filter(|it| it.1 == index) {
                         let _ = fact.join(&self.read_passed(ir, insertion, 0));
                     }
                 }
-                let _ = self.set(ir, value, fact);
+                let _ = self.set(ir, op, value, fact);
             }
             return;
         }
@@ -369,7 +340,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         ends.retain(|it| self.reached[it.index()]);
         for (index, &value) in data.results.iter().enumerate() {
-            let fact = if !live || !self.analysis.carries(ir, value) {
+            let fact = if !live || !self.carries(ir, value) {
                 A::Fact::bottom()
             } else if lacking {
                 A::Fact::unknown()
@@ -381,12 +352,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 }
                 fact
             };
-            let _ = self.set(ir, value, fact);
+            let _ = self.set(ir, op, value, fact);
         }
     }
 
     /// Joins the arguments of a block that is no entry from the branches to it, and whether it is live.
-    pub(super) fn visit_label(&mut self, ir: &AnalysisContext<'_, A::Base>, label: Op) -> Changed {
+    pub(super) fn visit_label(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
         let block = ir.label_block(label);
         self.stamp[label.index()] = self.clock;
         self.labels.insert(label, ir.op(label).parent);
@@ -404,7 +375,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let pass = pass.filter(|&it| it > 0);
         for (at, &value) in data.args.iter().enumerate() {
             let mut fact = A::Fact::bottom();
-            if live && self.analysis.carries(ir, value) {
+            if live && self.carries(ir, value) {
                 for &(op, index) in &live_edges {
                     match flow::passed(ir, op, index) {
                         Some(range) if range.start + at < range.end => {
@@ -443,7 +414,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                     }
                 }
             }
-            changed = changed.or(self.set(ir, value, fact));
+            changed = changed.or(self.set(ir, label, value, fact));
         }
         changed
     }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 
-use noisy_syntax::{Delta, Ir, Op, OpKind, Source, Value};
+use noisy_syntax::{Delta, Interner, Ir, Op, OpKind, Source, Type, Value};
 
 use super::{Twin, programs};
 use crate::NoiseModel;
@@ -18,7 +18,7 @@ use crate::noise::NoiseAnalysis;
 use crate::range::Ranges;
 use crate::secretness::Secrets;
 use crate::sparse::{
-    AnalysisContext, Calls, Domain, Loops, MAX_APART, Moved, Sparse, SparseForward,
+    AnalysisContext, Calls, Domain, Input, Loops, MAX_APART, Moved, Sparse, SparseForward,
 };
 
 thread_local! {
@@ -78,8 +78,8 @@ impl<A: SparseForward> SparseForward for Watched<A> {
         self.0.calls()
     }
 
-    fn carries(&self, ir: &Ir, value: Value) -> bool {
-        self.0.carries(ir, value)
+    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+        self.0.carries(interner, ty)
     }
 
     fn transfer(
@@ -116,13 +116,8 @@ impl<A: SparseForward> SparseForward for Watched<A> {
         self.0.unbounded(&fact.0).map(Telling)
     }
 
-    fn interval(
-        &self,
-        on: &AnalysisContext<'_, A::Base>,
-        value: Value,
-        fact: &Self::Fact,
-    ) -> Interval {
-        self.0.interval(on, value, &fact.0)
+    fn interval(&self, interner: &Interner, ty: Type, fact: &Self::Fact) -> Option<Interval> {
+        self.0.interval(interner, ty, &fact.0)
     }
 }
 
@@ -143,11 +138,11 @@ impl Standing for () {
 
 impl Standing for Sparse<Constants> {
     fn new(ir: &Ir) -> Self {
-        Sparse::new(&AnalysisContext { ir, base: &() }, Constants::default())
+        Sparse::new(&Input { ir, base: &() }, Constants::default())
     }
 
     fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved {
-        self.update(&AnalysisContext { ir, base: &() }, delta, &Moved::These(Vec::new()));
+        self.update(&Input { ir, base: &() }, delta, &Moved::These(Vec::new()));
         self.moved().clone()
     }
 }
@@ -185,7 +180,7 @@ fn check<A: SparseForward>(
     base: &A::Base,
     analysis: &dyn Fn(&Ir) -> A,
 ) -> usize {
-    let on = AnalysisContext { ir, base };
+    let on = Input { ir, base };
     IS_WIDENED.set(false);
     let fast = Sparse::new(&on, Watched(analysis(ir)));
     let is_widened = IS_WIDENED.get();
@@ -274,8 +269,7 @@ where
         let mut random = Random::new(seed);
         let mut source = Source::new(&text);
         let mut base = A::Base::new(source.ir());
-        let mut facts =
-            Sparse::new(&AnalysisContext { ir: source.ir(), base: &base }, analysis(source.ir()));
+        let mut facts = Sparse::new(&Input { ir: source.ir(), base: &base }, analysis(source.ir()));
         let mut undo = None;
         for _ in 0..10 {
             let text = source.text().to_string();
@@ -287,9 +281,9 @@ where
             let delta = source.edit(range.clone(), &new);
             let moved = base.update(source.ir(), &delta);
             let ir = source.ir();
-            facts.update(&AnalysisContext { ir, base: &base }, &delta, &moved);
+            facts.update(&Input { ir, base: &base }, &delta, &moved);
             let base_anew = A::Base::new(ir);
-            let anew = Sparse::new(&AnalysisContext { ir, base: &base_anew }, analysis(ir));
+            let anew = Sparse::new(&Input { ir, base: &base_anew }, analysis(ir));
             for value in values(ir) {
                 let (found, expected) = (facts.fact(value), anew.fact(value));
                 let name = ir.value_text(value);

@@ -1,7 +1,7 @@
 //! `sccp`: values that the constants analysis knows become constants.
 
 use noisy_analyses::constant::{Constant, Constants};
-use noisy_analyses::sparse::{AnalysisContext, Sparse};
+use noisy_analyses::sparse::{Input, Sparse};
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
 
 use super::{Context, Failure, Options, PassInfo};
@@ -22,7 +22,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     // What is outside of the op that the pass runs on is not known.
     let is_local = cx.ir.op(op).kind == OpKind::FuncFunc;
     let constants = if is_local { Constants::local() } else { Constants::default() };
-    let facts = Sparse::new(&AnalysisContext { ir: cx.ir, base: &() }, constants);
+    let facts = Sparse::new(&Input { ir: cx.ir, base: &() }, constants);
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     let mut rewriter = Rewriter::new(cx.ir);
     let mut uniqued = Uniqued::default();

@@ -1,0 +1,363 @@
+//! What an analysis reads besides the facts of operands, and who is to be asked again when that changes.
+//!
+//! *Law.* An analysis sees the program and its base through an [`AnalysisContext`] alone, for one op at a time, and nothing can be read there that is not
+//! remembered for that op, or visited again without that:
+//!
+//! | what is read | who remembers |
+//! |---|---|
+//! | the op itself, facts and types of its operands | nobody: an op that changed is visited, and so are the users of what moved; those of what has another type count as changed |
+//! | another op: what defines an operand, a callee, a global | the op that reads, by the op that is read |
+//! | what a name means | the op that reads, by the name and by the op that was found |
+//! | what the base knows of a value | the op that reads, by the value; of a value that the op itself defines, nobody: what defines a value that moved is visited |
+//!
+//! *Cost.* Reads of the first row cost a comparison. Any other is an edge in two lists, of its op and of what is read; a new one costs a look-up in the list of its op and one in a
+//! hash table. What an op read is forgotten when it is edited or leaves, each edge in constant time.
+
+use std::cell::{Cell, RefCell};
+
+use noisy_syntax::{
+    Attr, Def, Interner, Ir, Name, Op, OpData, OpExtra, Type, Value, reserve_with_slack,
+};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::Base;
+use crate::flow;
+use crate::view::{Types, View};
+
+/// Something that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Read {
+    /// An op.
+    Op(Op),
+    /// What a name means.
+    Name(Name),
+    /// What the base knows of a value.
+    Base(Value),
+}
+
+/// No edge.
+const NONE: u32 = u32::MAX;
+
+/// That an op read something.
+#[derive(Debug)]
+struct Edge {
+    read: Read,
+    reader: Op,
+    /// The next read of the same op; of an edge that is free the next free one.
+    next_of_reader: u32,
+    /// The readers of the same, in both directions.
+    next: u32,
+    previous: u32,
+}
+
+/// Who read what.
+#[derive(Debug)]
+pub(super) struct Subscriptions {
+    edges: Vec<Edge>,
+    /// The first edge that is free.
+    free: u32,
+    /// By op: its first read.
+    reads: Vec<u32>,
+    /// The first reader.
+    readers: FxHashMap<Read, u32>,
+    /// Whether ops read what the base knows of their own values.
+    pub(super) reads_own: bool,
+}
+
+impl Default for Subscriptions {
+    fn default() -> Self {
+        Self {
+            edges: Vec::new(),
+            free: NONE,
+            reads: Vec::new(),
+            readers: FxHashMap::default(),
+            reads_own: false,
+        }
+    }
+}
+
+impl Subscriptions {
+    /// An op read this.
+    fn insert(&mut self, op: Op, read: Read) {
+        if self.reads.len() <= op.index() {
+            reserve_with_slack(&mut self.reads, op.index() + 1);
+            self.reads.resize(op.index() + 1, NONE);
+        }
+        let first = self.reads[op.index()];
+        let mut at = first;
+        while let Some(edge) = self.edges.get(at as usize) {
+            if edge.read == read {
+                return;
+            }
+            at = edge.next_of_reader;
+        }
+        let slot = if self.free == NONE { self.edges.len() as u32 } else { self.free };
+        let next = self.readers.insert(read, slot).unwrap_or(NONE);
+        if let Some(next) = self.edges.get_mut(next as usize) {
+            next.previous = slot;
+        }
+        let edge = Edge { read, reader: op, next_of_reader: first, next, previous: NONE };
+        match self.edges.get_mut(slot as usize) {
+            Some(free) => {
+                self.free = free.next_of_reader;
+                *free = edge;
+            }
+            None => self.edges.push(edge),
+        }
+        self.reads[op.index()] = slot;
+    }
+
+    /// Forgets what an op read.
+    pub(super) fn forget(&mut self, op: Op) {
+        let Some(first) = self.reads.get_mut(op.index()) else { return };
+        let mut at = std::mem::replace(first, NONE);
+        while at != NONE {
+            let Edge { read, next_of_reader, next, previous, .. } = self.edges[at as usize];
+            if next != NONE {
+                self.edges[next as usize].previous = previous;
+            }
+            match (previous, next) {
+                (NONE, NONE) => {
+                    self.readers.remove(&read);
+                }
+                (NONE, _) => {
+                    self.readers.insert(read, next);
+                }
+                _ => self.edges[previous as usize].next = next,
+            }
+            self.edges[at as usize].next_of_reader = std::mem::replace(&mut self.free, at);
+            at = next_of_reader;
+        }
+    }
+
+    /// The ops that read this, in no particular order.
+    pub(super) fn readers(&self, read: Read) -> impl Iterator<Item = Op> + '_ {
+        let edge = |at: u32| self.edges.get(at as usize);
+        let first = self.readers.get(&read).and_then(|&it| edge(it));
+        std::iter::successors(first, move |it| edge(it.next)).map(|it| it.reader)
+    }
+
+    /// How much is remembered.
+    #[cfg(test)]
+    pub(super) fn n_edges(&self) -> usize {
+        let is_free = std::iter::successors(self.edges.get(self.free as usize), |it| {
+            self.edges.get(it.next_of_reader as usize)
+        });
+        self.edges.len() - is_free.count()
+    }
+}
+
+/// What an analysis sees of the program and of what was solved before, for one op: see the law above. It reads like an [`Ir`], through [`View`].
+#[derive(Debug)]
+pub struct AnalysisContext<'a, B> {
+    ir: &'a Ir,
+    base: &'a B,
+    /// Who reads.
+    op: Op,
+    log: &'a Log,
+}
+
+/// For the twin: asks an analysis without a solver that would remember what it reads.
+#[cfg(test)]
+impl<B: Base> super::Input<'_, B> {
+    pub(crate) fn ask<T>(&self, question: impl FnOnce(&AnalysisContext<'_, B>) -> T) -> T {
+        let log = Log::default();
+        question(&AnalysisContext::new(self.ir, self.base, Op::from_index(0), &log))
+    }
+}
+
+/// What was read since the question was put.
+#[derive(Debug, Default)]
+pub(super) struct Log {
+    reads: RefCell<SmallVec<[Read; 4]>>,
+    /// Whether something was asked that the base knows of values of the op itself.
+    reads_own: Cell<bool>,
+}
+
+impl Log {
+    /// Remembers what an op read.
+    #[inline]
+    pub(super) fn flush(self, op: Op, to: &mut Subscriptions) {
+        to.reads_own |= self.reads_own.get();
+        let reads = self.reads.into_inner();
+        if !reads.is_empty() {
+            reads.into_iter().for_each(|it| to.insert(op, it));
+        }
+    }
+}
+
+impl<'a, B: Base> AnalysisContext<'a, B> {
+    /// For questions about an op and the values that it defines or that its regions start with.
+    #[inline]
+    pub(super) fn new(ir: &'a Ir, base: &'a B, op: Op, log: &'a Log) -> Self {
+        Self { ir, base, op, log }
+    }
+
+    /// What the base knows of a value.
+    #[inline]
+    pub fn known(&self, value: Value) -> B::Known<'_> {
+        if self.definer(value) == Some(self.op) {
+            self.log.reads_own.set(true);
+        } else {
+            self.note(Read::Base(value));
+            self.note_definition(value);
+        }
+        self.base.known(&self.ir.interner, self.ir.value(value).ty, value)
+    }
+
+    /// The op that a region belongs to of whose first block a value is an argument, and which argument.
+    #[inline]
+    pub fn entry_argument(&self, value: Value) -> Option<(Op, usize)> {
+        let Def::Argument(block, index) = self.def(value) else { return None };
+        let region = self.ir.block(block).region;
+        let holder = self.ir.region(region).parent?;
+        self.note_op(holder);
+        (flow::entry_block(self.ir, region) == block).then_some((holder, index as usize))
+    }
+
+    /// The op whose text says what a value is.
+    #[inline]
+    fn definer(&self, value: Value) -> Option<Op> {
+        match self.ir.value(value).def {
+            Def::Result(op, _) => Some(op),
+            Def::Argument(block, _) => {
+                let block = self.ir.block(block);
+                block.label.or_else(|| self.ir.region(block.region).parent)
+            }
+        }
+    }
+
+    #[cold]
+    fn note(&self, read: Read) {
+        let mut reads = self.log.reads.borrow_mut();
+        if reads.last() != Some(&read) {
+            reads.push(read);
+        }
+    }
+
+    #[inline]
+    fn note_op(&self, op: Op) {
+        if op != self.op {
+            self.note(Read::Op(op));
+        }
+    }
+
+    #[inline]
+    fn note_definition(&self, value: Value) {
+        if let Some(op) = self.definer(value) {
+            self.note_op(op);
+        }
+    }
+}
+
+impl<B: Base> Types for AnalysisContext<'_, B> {
+    #[inline]
+    fn interner(&self) -> &Interner {
+        &self.ir.interner
+    }
+}
+
+impl<B: Base> View for AnalysisContext<'_, B> {
+    #[inline]
+    fn op(&self, op: Op) -> &OpData {
+        self.note_op(op);
+        self.ir.op(op)
+    }
+
+    #[inline]
+    fn extra(&self, op: Op) -> &OpExtra {
+        self.note_op(op);
+        self.ir.extra(op)
+    }
+
+    #[inline]
+    fn attr(&self, op: Op, name: &str) -> Option<Attr> {
+        self.note_op(op);
+        self.ir.attr(op, name)
+    }
+
+    #[inline]
+    fn has_problem(&self, op: Op) -> bool {
+        self.note_op(op);
+        self.ir.has_problem(op)
+    }
+
+    #[inline]
+    fn op_name(&self, op: Op) -> &str {
+        self.note_op(op);
+        self.ir.op_name(op)
+    }
+
+    #[inline]
+    fn def(&self, value: Value) -> Def {
+        self.note_definition(value);
+        self.ir.value(value).def
+    }
+
+    #[inline]
+    fn ty(&self, value: Value) -> Type {
+        self.note_definition(value);
+        self.ir.value(value).ty
+    }
+
+    #[inline]
+    fn operand_ty(&self, op: Op, index: usize) -> Option<Type> {
+        let value = self.op(op).operands.get(index)?.value?;
+        // Users of a value that has another type are visited.
+        Some(if op == self.op { self.ir.value(value).ty } else { self.ty(value) })
+    }
+
+    fn resolve_symbol(&self, from: Op, name: Name) -> Option<Op> {
+        self.note_op(from);
+        self.note(Read::Name(name));
+        let found = self.ir.resolve_symbol(from, name);
+        if let Some(found) = found {
+            self.note_op(found);
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::Random;
+    use std::collections::BTreeSet;
+
+    /// Facts can be read on any thread.
+    const _: () = {
+        const fn is_shared<T: Send + Sync>() {}
+        is_shared::<crate::Program>();
+    };
+
+    #[test]
+    fn subscriptions_are_a_set_of_pairs() {
+        let (mut lists, mut set) = (Subscriptions::default(), BTreeSet::new());
+        let mut random = Random::new(17);
+        for _ in 0..4000 {
+            let op = Op::from_index(random.below(12));
+            if random.below(4) == 0 {
+                lists.forget(op);
+                set.retain(|it: &(Read, Op)| it.1 != op);
+            } else {
+                let at = random.below(6);
+                let value = Read::Base(Value::from_index(at));
+                let read = *random.pick(&[Read::Op(Op::from_index(at)), value]);
+                lists.insert(op, read);
+                set.insert((read, op));
+            }
+            for at in 0..6 {
+                for read in [Read::Op(Op::from_index(at)), Read::Base(Value::from_index(at))] {
+                    let mut readers: Vec<Op> = lists.readers(read).collect();
+                    readers.sort_unstable();
+                    let expected = set.iter().filter(|it| it.0 == read).map(|it| it.1);
+                    assert_eq!(readers, expected.collect::<Vec<_>>());
+                }
+            }
+            assert_eq!(lists.n_edges(), set.len());
+            // What is forgotten makes room.
+            assert!(lists.edges.len() <= 12 * 12);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Whatever an analysis reads, its facts after edits are those from scratch: with an analysis that reads far and wide.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use noisy_syntax::{AttrData, Def, Op, Source, Type, Value};
+use rustc_hash::FxHasher;
+
+use super::{AnalysisContext, Domain, Input, Moved, Sparse, SparseForward};
+use crate::lattice::{Changed, Lattice};
+use crate::laws::Random;
+use crate::view::{Types, View};
+
+/// A number that everything that was read goes into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Digest {
+    Bottom,
+    Of(u64),
+    Unknown,
+}
+
+impl Lattice for Digest {
+    fn bottom() -> Self {
+        Digest::Bottom
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        let before = *self;
+        *self = match (before, *other) {
+            (Digest::Bottom, it) | (it, Digest::Bottom) => it,
+            (a, b) if a == b => a,
+            _ => Digest::Unknown,
+        };
+        Changed::when(*self != before)
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl Domain for Digest {
+    fn unknown() -> Self {
+        Digest::Unknown
+    }
+}
+
+/// Reads what defines operands, what defines the operands of that, what a name means, and types.
+#[derive(Debug)]
+struct Curious {
+    /// Whether facts of operands count too.
+    adds_facts: bool,
+    /// How far it looks; at 0, at types of operands only.
+    steps: usize,
+}
+
+fn number(cx: &AnalysisContext<'_, ()>, op: Op, name: &str) -> Option<i128> {
+    match cx.interner().attr_data(cx.attr(op, name)?) {
+        AttrData::Int { value, .. } => Some(*value),
+        _ => None,
+    }
+}
+
+impl Curious {
+    /// What is read of an op, and so many steps further on.
+    fn look(cx: &AnalysisContext<'_, ()>, op: Op, steps: usize, out: &mut impl Hasher) {
+        cx.op_name(op).hash(out);
+        number(cx, op, "x").hash(out);
+        for at in 0..cx.op(op).operands.len() {
+            cx.operand_ty(op, at).map(Type::index).hash(out);
+        }
+        if steps == 0 {
+            return;
+        }
+        for operand in &cx.op(op).operands {
+            let Some(value) = operand.value else { continue };
+            match cx.def(value) {
+                Def::Result(definer, index) => {
+                    index.hash(out);
+                    Self::look(cx, definer, steps - 1, out);
+                }
+                Def::Argument(_, index) => index.hash(out),
+            }
+        }
+        let to = cx.attr(op, "to").map(|it| cx.interner().attr_data(it));
+        if let Some(AttrData::Symbol(path)) = to {
+            match cx.resolve_symbol(op, path[0]) {
+                Some(meant) => number(cx, meant, "x").hash(out),
+                None => 7.hash(out),
+            }
+        }
+    }
+}
+
+impl SparseForward for Curious {
+    type Fact = Digest;
+    type Base = ();
+
+    fn transfer(
+        &mut self,
+        cx: &AnalysisContext<'_, ()>,
+        op: Op,
+        result: usize,
+        operands: &[Digest],
+    ) -> Digest {
+        let mut out = FxHasher::default();
+        result.hash(&mut out);
+        if self.adds_facts {
+            for it in operands {
+                match it {
+                    Digest::Bottom => return Digest::Bottom,
+                    Digest::Of(number) => number.hash(&mut out),
+                    Digest::Unknown => return Digest::Unknown,
+                }
+            }
+        }
+        Self::look(cx, op, self.steps, &mut out);
+        Digest::Of(out.finish())
+    }
+
+    fn refine(&self, cx: &AnalysisContext<'_, ()>, value: Value, fact: Digest) -> Digest {
+        // What an argument is told by the op around.
+        match cx.entry_argument(value) {
+            Some((holder, _)) if number(cx, holder, "x").is_some_and(|it| it > 1) => Digest::Of(1),
+            _ => fact,
+        }
+    }
+}
+
+/// A program of ops that name values and symbols at random.
+fn program(random: &mut Random) -> String {
+    let mut text = String::new();
+    for at in 0..3 {
+        text += &format!("memref.global \"private\" @g{at} : memref<1xi8> {{x = {at} : i64}}\n");
+    }
+    text += "func.func @f(%v0: i8, %k: i1) attributes {x = 1 : i64} {\n";
+    let n = 4 + random.below(8);
+    for at in 1..n {
+        let (a, b) = (random.below(at), random.below(at));
+        let (name, x) = (random.pick(&["a.one", "a.two"]), random.below(3));
+        let to = random.below(4);
+        text += &format!(
+            "  %v{at} = \"{name}\"(%v{a}, %v{b}) {{to = @g{to}, x = {x} : i64}} : (i8, i8) -> i8\n"
+        );
+    }
+    text + "  return\n}\n"
+}
+
+/// An edit of a text: a name, a number, a type, an operand, or a line.
+fn edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let at = random.below(lines.len());
+    let start: usize = lines[..at].iter().map(|it| it.len()).sum();
+    let line = lines[at];
+    let words = [
+        ("a.one", "a.two"),
+        ("a.two", "a.one"),
+        ("x = 1", "x = 2"),
+        ("x = 2", "x = 0"),
+        ("x = 0", "x = 1"),
+        ("@g1", "@g3"),
+        ("@g3", "@g1"),
+        ("-> i8", "-> i16"),
+        ("-> i16", "-> i8"),
+        ("(%v0, ", "(%v1, "),
+        ("(%v1, ", "(%v0, "),
+    ];
+    let (from, to) = *random.pick(&words);
+    match line.find(from) {
+        Some(found) => (start + found..start + found + from.len(), to.to_owned()),
+        None if line.starts_with("  %") && random.below(3) == 0 => {
+            (start..start + line.len(), String::new())
+        }
+        None => (start..start, String::new()),
+    }
+}
+
+#[test]
+fn what_is_read_is_read_again_after_edits() {
+    let mut n_moved = 0;
+    for seed in 1..=400 {
+        let mut random = Random::new(seed * 7919 + 1);
+        let text = program(&mut random);
+        let mut source = Source::new(&text);
+        let curious = || Curious { adds_facts: seed % 2 == 0, steps: seed as usize % 3 };
+        let mut facts = Sparse::new(&Input { ir: source.ir(), base: &() }, curious());
+        for _ in 0..12 {
+            let (range, new) = edit(&mut random, &source.text().to_string());
+            let delta = source.edit(range, &new);
+            let ir = source.ir();
+            let input = Input { ir, base: &() };
+            facts.update(&input, &delta, &Moved::These(Vec::new()));
+            n_moved += usize::from(*facts.moved() != Moved::These(Vec::new()));
+            let anew = Sparse::new(&input, curious());
+            ir.walk(ir.root(), &mut |op| {
+                for &value in &ir.op(op).results {
+                    let text = source.text().to_string();
+                    assert_eq!(facts.fact(value), anew.fact(value), "seed {seed}\n{text}");
+                }
+            });
+        }
+    }
+    assert!(n_moved > 400, "{n_moved}");
+}
