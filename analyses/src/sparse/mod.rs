@@ -50,9 +50,11 @@ mod component;
 mod contexts;
 mod edit;
 mod evaluation;
+mod loops;
 mod observer;
 mod pass;
 mod reads;
+mod rounds;
 mod visit;
 
 pub use analysis::{Base, Calls, Domain, Input, Loops, SparseForward};

@@ -1,0 +1,251 @@
+//! Ops that run their regions more than once: what flows into the regions, around and out.
+//!
+//! *Law.* A body is a function from what is carried into a round to what the round yields; how often it is run is said in `rounds.rs`. The runs of an `scf.parallel` are alike,
+//! so its region is passed over once, and its reduction is a loop over what they give, in either order.
+
+use noisy_syntax::{Op, Region};
+
+use super::pass::values_in;
+use super::rounds::Body;
+use super::{Domain, Input, LoopTrace, Loops, Observer, Sparse, SparseForward};
+use crate::flow::{self, Flow, Trips};
+use crate::lattice::Lattice;
+
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+    /// Sets the facts of carried arguments; other arguments of the region are unknown.
+    fn bind(&mut self, ir: &Input<'_, A::Base>, region: Region, carried: &[A::Fact], live: bool) {
+        let Some(op) = ir.region(region).parent else { return };
+        let entry = flow::entry_block(ir, region);
+        self.live[entry.index()] = live;
+        self.set_unknown(ir, op, entry, live);
+        let header = ir.region(region).entry;
+        if header != entry {
+            self.live[header.index()] = live;
+            self.set_unknown(ir, op, header, live);
+        }
+        if !live {
+            return;
+        }
+        if let Flow::For { .. } | Flow::Parallel { .. } = Flow::of(ir, op) {
+            let args = &ir.block(entry).args;
+            let n_own = args.len().saturating_sub(carried.len());
+            for (index, &value) in args.iter().enumerate().take(n_own) {
+                if self.carries(ir, value) {
+                    let fact = self.entry(ir, op, index, value);
+                    let _ = self.set(ir, op, value, fact);
+                }
+            }
+        }
+        for (value, fact) in flow::carried_args(ir, region, carried.len()).into_iter().zip(carried)
+        {
+            if self.carries(ir, value) {
+                let _ = self.set(ir, op, value, fact.clone());
+            }
+        }
+    }
+
+    /// The facts that the yields of a region give that are reached and may take their way number `way` (0 out of the loop, 1
+    /// around), joined; bottom if there is none.
+    fn yield_facts(
+        &self,
+        ir: &Input<'_, A::Base>,
+        region: Region,
+        n: usize,
+        way: usize,
+    ) -> Vec<A::Fact> {
+        let mut out = vec![A::Fact::bottom(); n];
+        let ends = flow::yields(ir, region);
+        if ends.is_empty() && n > 0 {
+            return vec![A::Fact::unknown(); n];
+        }
+        for end in ends {
+            if !self.reached[end.index()] || !self.may_take(ir, end, way) {
+                continue;
+            }
+            let start = flow::yielded(ir, end).start;
+            for (index, fact) in out.iter_mut().enumerate() {
+                let _ = fact.join(&self.read_passed(ir, end, start + index));
+            }
+        }
+        out
+    }
+
+    pub(super) fn run_for(&mut self, ir: &Input<'_, A::Base>, op: Op, first: usize, live: bool) {
+        let data = ir.op(op);
+        let region = data.regions[0].1;
+        let n = data.operands.len() - first;
+        let inits: Vec<A::Fact> = (first..first + n).map(|it| self.read(ir, op, it)).collect();
+        let trips = self.trips(ir, op);
+        let mut results = inits.clone();
+        if live && trips.most != Some(0) {
+            let owner = self.refuel(ir, op);
+            let mut body = |it: &mut Self, start: &[A::Fact]| {
+                it.bind(ir, region, start, true);
+                it.run_region(ir, region, true);
+                it.yield_facts(ir, region, n, 0)
+            };
+            results = self.run_counted(ir, op, inits, trips, &mut body);
+            if owner {
+                let _ = self.set_results(ir, op, results, live);
+                self.give_up_if_spent(ir, op);
+                return;
+            }
+        } else {
+            self.bind(ir, region, &[], false);
+            self.run_region(ir, region, false);
+        }
+        let _ = self.set_results(ir, op, results, live);
+    }
+
+    /// Iterates a loop that runs at least once; what its last round yields.
+    fn run_counted(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        op: Op,
+        inits: Vec<A::Fact>,
+        trips: Trips,
+        body: Body<'_, Self, A::Fact>,
+    ) -> Vec<A::Fact> {
+        if A::LOOPS == Loops::Replayed {
+            let trip_count = trips.count();
+            let trace = self.iterate(ir, op, inits, trip_count, body);
+            let info =
+                LoopTrace { starts: &trace.starts, is_unbounded: trace.is_unbounded, trip_count };
+            self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
+            return trace.result;
+        }
+        let mut results = inits.clone();
+        let yielded = self.reach_fixpoint(op, inits, trips.most == Some(1), body);
+        if trips.least > 0 {
+            return yielded;
+        }
+        for (result, yielded) in results.iter_mut().zip(&yielded) {
+            let _ = result.join(yielded);
+        }
+        results
+    }
+
+    /// Passes over the region once, for all runs are alike, and then the reduction as a loop over what they give.
+    pub(super) fn run_parallel(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        op: Op,
+        first: usize,
+        live: bool,
+    ) {
+        let data = ir.op(op);
+        let region = data.regions[0].1;
+        let inits: Vec<A::Fact> =
+            (first..data.operands.len()).map(|it| self.read(ir, op, it)).collect();
+        let trips = self.trips(ir, op);
+        let enters = live && trips.most != Some(0);
+        self.bind(ir, region, &[], enters);
+        self.run_region(ir, region, enters);
+        let end = flow::reduction(ir, op).filter(|_| enters);
+        let Some(end) = end.filter(|it| self.reached[it.index()]) else {
+            // Without a run that ends, the initial values are all there is.
+            let results = if enters { vec![A::Fact::bottom(); inits.len()] } else { inits };
+            let _ = self.set_results(ir, op, results, live);
+            return;
+        };
+        self.reductions.insert(op, end);
+        let values: Vec<A::Fact> =
+            (0..inits.len()).map(|it| self.read_passed(ir, end, it)).collect();
+        let owner = self.refuel(ir, end);
+        let mut combine = |it: &mut Self, so_far: &[A::Fact]| -> Vec<A::Fact> {
+            let pairs = so_far.iter().zip(&values).enumerate();
+            pairs.map(|(at, (a, b))| it.combine(ir, end, at, a, b)).collect()
+        };
+        let mut results = self.run_counted(ir, end, inits.clone(), trips, &mut combine);
+        if owner && self.fuel == 0 {
+            self.degrade(ir, end, |it| {
+                results = it.run_counted(ir, end, inits, trips, &mut combine);
+            });
+        }
+        let _ = self.set_results(ir, op, results, live);
+    }
+
+    /// What a region of a reduction gives for two values, whichever comes first.
+    fn combine(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        reduce: Op,
+        index: usize,
+        a: &A::Fact,
+        b: &A::Fact,
+    ) -> A::Fact {
+        let region = ir.op(reduce).regions[index].1;
+        let mut given = self.combine_once(ir, region, a, b);
+        if a == b {
+            return given;
+        }
+        let mut values = Vec::new();
+        values_in(ir, region, &mut values);
+        let before: Vec<A::Fact> = values
+            .iter()
+            .map(|it| std::mem::replace(&mut self.facts[it.index()], A::Fact::bottom()))
+            .collect();
+        let _ = given.join(&self.combine_once(ir, region, b, a));
+        for (value, before) in values.iter().zip(&before) {
+            let _ = self.facts[value.index()].join(before);
+        }
+        given
+    }
+
+    fn combine_once(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        region: Region,
+        a: &A::Fact,
+        b: &A::Fact,
+    ) -> A::Fact {
+        self.bind(ir, region, &[a.clone(), b.clone()], true);
+        self.run_region(ir, region, true);
+        self.yield_facts(ir, region, 1, 0).pop().unwrap_or_else(A::Fact::unknown)
+    }
+
+    pub(super) fn run_while(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
+        let data = ir.op(op);
+        let (before, after) = (data.regions[0].1, data.regions[1].1);
+        let n = data.operands.len();
+        if !live {
+            for region in [before, after] {
+                self.bind(ir, region, &[], false);
+                self.run_region(ir, region, false);
+            }
+            let _ = self.set_results(ir, op, Vec::new(), false);
+            return;
+        }
+        let inits: Vec<A::Fact> = (0..n).map(|it| self.read(ir, op, it)).collect();
+        let n_passed = data.results.len();
+        let owner = self.refuel(ir, op);
+        let mut body = |it: &mut Self, start: &[A::Fact]| {
+            it.bind(ir, before, start, true);
+            it.run_region(ir, before, true);
+            let passed = it.yield_facts(ir, before, n_passed, 1);
+            let ends = flow::yields(ir, before);
+            let goes_on = |end: &Op| it.reached[end.index()] && it.may_take(ir, *end, 1);
+            let goes_on = ends.is_empty() || ends.iter().any(goes_on);
+            it.bind(ir, after, &passed, goes_on);
+            it.run_region(ir, after, goes_on);
+            it.yield_facts(ir, after, n, 0)
+        };
+        if A::LOOPS == Loops::Replayed {
+            let trace = self.iterate(ir, op, inits, None, &mut body);
+            let info = LoopTrace {
+                starts: &trace.starts,
+                is_unbounded: trace.is_unbounded,
+                trip_count: None,
+            };
+            self.observer.looped(&self.analysis, ir, op, &info, &self.rounds);
+        } else {
+            let _ = self.reach_fixpoint(op, inits, false, &mut body);
+        }
+        // Once more: what grows without end is marked now.
+        let passed = self.yield_facts(ir, before, n_passed, 0);
+        let _ = self.set_results(ir, op, passed, live);
+        if owner {
+            self.give_up_if_spent(ir, op);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The rounds of a loop.
+//!
+//! With a known trip count each round starts from exactly what the round before yielded, and the results are those of the last round, so that the answer equals that of the
+//! unrolled program; the facts of the values inside are joined over all rounds. Rounds that repeat an earlier start are skipped (Brent's cycle detection), and when only saturated
+//! facts still change the rest is left out. With an unknown trip count each round starts from the join of all rounds so far: the least fixpoint.
+
+use noisy_syntax::Op;
+
+use super::pass::values_within;
+use super::visit::EXACT_ROUNDS;
+use super::{Domain, Input, Observer, Round, Sparse, SparseForward};
+use crate::lattice::Lattice;
+
+/// Starts of rounds that are kept for [`super::LoopTrace`].
+const KEPT_ROUNDS: usize = 64;
+
+/// Passes over one round of a loop from the carried facts at its start, and returns what it yields.
+pub(super) type Body<'a, S, F> = &'a mut dyn FnMut(&mut S, &[F]) -> Vec<F>;
+
+/// What iterating a loop was like, as in [`super::LoopTrace`], and what it gives.
+pub(super) struct Trace<F> {
+    pub(super) starts: Vec<Vec<F>>,
+    pub(super) is_unbounded: bool,
+    pub(super) result: Vec<F>,
+}
+
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+    /// Passes over a loop until what it carries is stable (widened after a few rounds, and then brought down once); what it
+    /// yields then.
+    pub(super) fn reach_fixpoint(
+        &mut self,
+        op: Op,
+        inits: Vec<A::Fact>,
+        once: bool,
+        body: Body<'_, Self, A::Fact>,
+    ) -> Vec<A::Fact> {
+        if self.is_degraded {
+            return self.run_unknown(op, inits.len(), body);
+        }
+        let mut start = inits.clone();
+        let mut number = 0;
+        let mut is_widened = false;
+        loop {
+            number += 1;
+            self.rounds.push(Round { op, number });
+            let yielded = body(self, &start);
+            self.rounds.pop();
+            if once || self.fuel == 0 {
+                return yielded;
+            }
+            let mut next = yielded.clone();
+            for (next, init) in next.iter_mut().zip(&inits) {
+                let _ = next.join(init);
+            }
+            let rises = |(next, start): (&A::Fact, &A::Fact)| !next.is_at_most(start);
+            if !next.iter().zip(&start).any(rises) {
+                if is_widened && next != start {
+                    // Any number of rounds from the inits stays below what one round from a bound on them gives.
+                    self.rounds.push(Round { op, number: number + 1 });
+                    let yielded = body(self, &next);
+                    self.rounds.pop();
+                    return yielded;
+                }
+                return yielded;
+            }
+            for (next, start) in next.iter_mut().zip(&start) {
+                let _ = next.join(start);
+                if number > EXACT_ROUNDS && next != start {
+                    is_widened = true;
+                    *next = start.widened(next.clone());
+                }
+            }
+            start = next;
+        }
+    }
+
+    /// Passes over a loop once with nothing known of what it carries; what it yields, at least, after any number of rounds.
+    fn run_unknown(
+        &mut self,
+        op: Op,
+        n_carried: usize,
+        body: Body<'_, Self, A::Fact>,
+    ) -> Vec<A::Fact> {
+        let start = vec![A::Fact::unknown(); n_carried];
+        self.rounds.push(Round { op, number: 1 });
+        let yielded = body(self, &start);
+        self.rounds.pop();
+        yielded
+    }
+
+    /// Iterates a loop.
+    pub(super) fn iterate(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        op: Op,
+        inits: Vec<A::Fact>,
+        trip_count: Option<u64>,
+        body: Body<'_, Self, A::Fact>,
+    ) -> Trace<A::Fact> {
+        if self.is_degraded {
+            let runs = trip_count.is_some_and(|it| it > 0);
+            let mut result = self.run_unknown(op, inits.len(), body);
+            for (result, init) in result.iter_mut().zip(&inits).filter(|_| !runs) {
+                let _ = result.join(init);
+            }
+            return Trace { starts: Vec::new(), is_unbounded: false, result };
+        }
+        let mut values = Vec::new();
+        values_within(ir, op, &mut values);
+        let mut joined = vec![A::Fact::bottom(); values.len()];
+        let mut start = inits;
+        let mut starts = Vec::new();
+        let mut is_unbounded = false;
+        // The facts of the round before.
+        let mut before = Vec::with_capacity(values.len());
+        // Rounds in which nothing changed but facts that no longer count.
+        let mut saturated = 0;
+        // Brent: the start of a round whose number is a power of two.
+        let mut kept = start.clone();
+        let mut kept_at = 1_u64;
+        let mut number = 0_u64;
+        let mut left = trip_count;
+        let result = loop {
+            number += 1;
+            if starts.len() < KEPT_ROUNDS {
+                starts.push(start.clone());
+            }
+            self.rounds.push(Round { op, number });
+            let yielded = body(self, &start);
+            self.rounds.pop();
+            for (value, joined) in values.iter().zip(&mut joined) {
+                let _ = joined.join(&self.facts[value.index()]);
+            }
+            if let Some(left) = &mut left {
+                *left -= 1;
+            }
+            let mut next = yielded.clone();
+            if trip_count.is_none() {
+                for (next, start) in next.iter_mut().zip(&start) {
+                    let _ = next.join(start);
+                    if number > EXACT_ROUNDS && next != start {
+                        *next = start.widened(next.clone());
+                    }
+                }
+            }
+            if left == Some(0) || next == start || self.fuel == 0 {
+                break next;
+            }
+            let pairs = || start.iter().zip(&next);
+            let counts = |(a, b): (&A::Fact, &A::Fact)| {
+                a != b && !(self.is_saturated(a) && self.is_saturated(b))
+            };
+            saturated = if pairs().any(counts) { 0 } else { saturated + 1 };
+            if saturated > start.len() + 2 {
+                is_unbounded = true;
+                // What still changes has no last value.
+                for (at, value) in values.iter().enumerate() {
+                    let fact = &self.facts[value.index()];
+                    if before.get(at).is_some_and(|it| it != fact) {
+                        joined[at] = self.unbounded(&joined[at]);
+                    }
+                }
+                for (next, start) in next.iter_mut().zip(&start) {
+                    if next != start {
+                        *next = self.unbounded(next);
+                    }
+                }
+                break next;
+            }
+            if let Some(left) = &mut left {
+                if next == kept {
+                    // The starts from `kept_at` on repeat.
+                    *left %= number + 1 - kept_at;
+                    if *left == 0 {
+                        break next;
+                    }
+                } else if number.is_power_of_two() {
+                    (kept, kept_at) = (next.clone(), number + 1);
+                }
+            }
+            start = next;
+            // A use before its definition must not see the round before.
+            before.clear();
+            for value in &values {
+                let fact = &mut self.facts[value.index()];
+                before.push(std::mem::replace(fact, A::Fact::bottom()));
+            }
+        };
+        for (value, joined) in values.iter().zip(joined) {
+            self.facts[value.index()] = joined;
+        }
+        Trace { starts, is_unbounded, result }
+    }
+}
