@@ -11,9 +11,9 @@
 
 use noisy_syntax::affine::{Affine, Body as Exprs};
 use noisy_syntax::{
-    AttrData, Block, Interner, Ir, Op, OpKind, Region, Type, TypeData, Value, dialect,
+    AttrData, Block, Def, Interner, Ir, Op, OpKind, Region, Type, TypeData, Value, dialect,
 };
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::form::{Form, NotAffine, Quotients, Term};
 use crate::memory::Place;
@@ -141,10 +141,73 @@ pub struct Body {
 /// More alternatives than this are not told apart.
 const MAX_PIECES: usize = 64;
 
+/// Longer chains of `affine.apply` before a nest are symbols.
+const MAX_OUTER: usize = 64;
+
 impl Body {
     /// Reads a function, or any op with regions, whose operands and arguments count as symbols.
     pub fn new(ir: &Ir, function: Op) -> Self {
-        let mut out = Self {
+        let mut out = Self::empty();
+        for &(_, region) in &ir.op(function).regions {
+            out.region(ir, region, None);
+        }
+        out
+    }
+
+    /// Reads a loop with all that is in it; what is defined around it counts as symbols, constants and `affine.apply` apart.
+    pub fn of_nest(ir: &Ir, root: Op) -> Self {
+        let mut out = Self::empty();
+        let (mut inside, mut used) = (FxHashSet::default(), Vec::new());
+        let mut look = |op: Op| {
+            inside.extend(ir.op(op).results.iter().copied());
+            used.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
+        };
+        look(root);
+        for &(_, region) in &ir.op(root).regions {
+            ir.walk(region, &mut look);
+        }
+        let outside = ir.op(root).parent;
+        for value in used {
+            if !inside.contains(&value) {
+                out.outer(ir, value, outside, MAX_OUTER);
+            }
+        }
+        out.op(ir, root, None);
+        out
+    }
+
+    /// Lets a value that is defined outside of a nest have a form.
+    fn outer(&mut self, ir: &Ir, value: Value, outside: Region, left: usize) {
+        if self.forms.contains_key(&value) || ir.value(value).ty != Type::INDEX {
+            return;
+        }
+        let region = match ir.value(value).def {
+            Def::Result(op, _) => ir.op(op).parent,
+            Def::Argument(block, _) => ir.block(block).region,
+        };
+        // An argument of a region of the nest is not outside.
+        let mut around = std::iter::successors(Some(outside), |&it| {
+            ir.region(it).parent.map(|op| ir.op(op).parent)
+        });
+        if !around.any(|it| it == region) {
+            return;
+        }
+        if let (Def::Result(op, _), Some(left)) = (ir.value(value).def, left.checked_sub(1)) {
+            let kind = ir.op(op).kind;
+            if matches!(kind, OpKind::AffineApply | OpKind::ArithConstant) {
+                for it in ir.op(op).operands.iter().filter_map(|it| it.value) {
+                    self.outer(ir, it, outside, left);
+                }
+                if self.says(ir, op, kind) {
+                    return;
+                }
+            }
+        }
+        self.name(ir, value, 0);
+    }
+
+    fn empty() -> Self {
+        Self {
             scopes: Vec::new(),
             loops: Vec::new(),
             accesses: Vec::new(),
@@ -152,11 +215,7 @@ impl Body {
             quotients: Quotients::default(),
             depths: FxHashMap::default(),
             forms: FxHashMap::default(),
-        };
-        for &(_, region) in &ir.op(function).regions {
-            out.region(ir, region, None);
         }
-        out
     }
 
     /// The loops around a scope, outermost first.

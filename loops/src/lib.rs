@@ -7,10 +7,12 @@ mod body;
 mod dependence;
 mod domain;
 pub mod dump;
+pub mod edit;
 mod form;
 mod instances;
 mod legality;
 mod memory;
+pub mod nest;
 
 pub use body::{Access, Body, Constraint, Kind, Loop, Scope, Why};
 pub use dependence::{Dependence, Dependences, Flow, Limits, Unknown, dependences};

@@ -432,3 +432,54 @@ fn passes_keep_what_programs_compute() {
     }
     assert!(n_changed.iter().all(|it| *it >= 5), "{n_changed:?}");
 }
+
+/// A text after edits, which do not overlap.
+fn edited(text: &str, edits: &[noisy_loops::edit::Edit]) -> String {
+    let mut edits: Vec<_> = edits.iter().collect();
+    edits.sort_by_key(|it| (it.range.start, it.range.end));
+    let (mut out, mut at) = (String::new(), 0);
+    for it in edits {
+        assert!(it.range.start >= at, "edits overlap");
+        out += &text[at..it.range.start];
+        out += &it.text;
+        at = it.range.end;
+    }
+    out + &text[at..]
+}
+
+#[test]
+fn edits_of_the_text_keep_what_programs_compute() {
+    let kinds = [
+        "Interchange", "Skew", "Tile", "Run", "Make", "Unroll", "Peel", "Count", "Fuse", "Distribute",
+    ];
+    let mut counts = [[0_usize; 2]; 10];
+    for seed in 1..=150 {
+        let text = Writer::program(seed);
+        let source = Source::new(&text);
+        let before = read(&text);
+        let ir = source.ir();
+        let mut loops = Vec::new();
+        ir.walk(ir.root(), &mut |op| {
+            if ir.op(op).kind == OpKind::AffineFor {
+                loops.push(op);
+            }
+        });
+        for op in loops {
+            for offer in noisy_loops::edit::offers(&source, op) {
+                let kind = kinds.iter().position(|it| offer.title.starts_with(it)).unwrap();
+                counts[kind][usize::from(offer.edits.is_ok())] += 1;
+                let Ok(edits) = offer.edits else { continue };
+                let changed = edited(&text, &edits);
+                assert_ne!(changed, text);
+                let after = read(&changed);
+                for n in [-2, 0, 1, 4, 6] {
+                    let (expected, got) = (result(&before, n), result(&after, n));
+                    assert_eq!(expected, got, "seed {seed}, {}, n = {n}\n{text}\n{changed}", offer.title);
+                }
+            }
+        }
+    }
+    // Each was done, and each that can be forbidden was refused.
+    assert!(counts.iter().all(|it| it[1] >= 5), "{counts:?}");
+    assert!([0, 2, 3, 4, 8].iter().all(|&it| counts[it][0] >= 5), "{counts:?}");
+}

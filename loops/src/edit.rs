@@ -1,0 +1,458 @@
+//! Transformations of loops as edits of the text: comments and names stay.
+//!
+//! *Law.* What is offered with edits computes the same as before; what a dependence forbids is offered with that dependence as the reason.
+//! The body of a loop is not touched where its variable can be defined anew before it by `affine.apply`.
+
+mod header;
+mod names;
+
+use std::ops::Range;
+
+use noisy_syntax::{Ir, Op, OpKind, Source};
+
+use self::header::Header;
+use self::names::{defined_in, fresh, renamed};
+use crate::dependence::Limits;
+use crate::legality::{Legality, Obstacle};
+use crate::nest::{Nest, root_of};
+
+/// A change of the text: these bytes become that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The bytes.
+    pub range: Range<usize>,
+    /// What stands there then.
+    pub text: String,
+}
+
+/// Something that could be done with a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// What it is called.
+    pub title: String,
+    /// How, or why not.
+    pub edits: Result<Vec<Edit>, String>,
+}
+
+/// The size of tiles.
+const TILE: i64 = 32;
+/// How many iterations an unrolled loop does at once.
+const UNROLL: i64 = 4;
+/// Longer bodies are not copied.
+const MOST_COPIED: usize = 1 << 16;
+
+/// The most work on one question, in numbers touched: somebody waits.
+const LIMITS: Limits = Limits {
+    with_input: false,
+    aliasing: crate::memory::Aliasing { arguments_may_alias: false },
+    pair: 1_000_000,
+    total: 20_000_000,
+};
+
+/// What can be done with a loop, and what not; nothing for a loop that carries values or is not written in the custom form.
+pub fn offers(source: &Source, op: Op) -> Vec<Offer> {
+    let ir = source.ir();
+    let (Some(it), Some(root)) = (Header::of(source, op), root_of(ir, op)) else {
+        return Vec::new();
+    };
+    let nest = Nest::new(ir, root);
+    if !nest.is_understood() {
+        return Vec::new();
+    }
+    let legality = Legality::new(&nest.body, &LIMITS);
+    let cx = Edits { source, ir, nest: &nest, legality: &legality };
+    let Some(loop_) = nest.loop_of(op) else { return Vec::new() };
+    let mut out = Vec::new();
+    let mut add = |title: String, edits| out.push(Offer { title, edits });
+    if let Some(inner) = cx.inner(&it) {
+        add(format!("Interchange with the loop over {}", inner.iv), cx.interchange(&it, &inner));
+        add(format!("Skew the loop over {} by {}", inner.iv, it.iv), cx.skew(&it, &inner));
+    }
+    add(format!("Tile by {TILE}"), cx.tile(&it));
+    add(format!("Run the loop over {} backwards", it.iv), cx.reverse(&it, loop_));
+    add("Make affine.parallel of the loop".to_owned(), cx.parallelize(&it, loop_));
+    add(format!("Unroll by {UNROLL}"), cx.unroll(&it));
+    add("Peel the first iteration".to_owned(), cx.peel(&it));
+    if it.numbers.0 != Some(0) || it.step != 1 {
+        add("Count from 0 by 1".to_owned(), cx.normalize(&it));
+    }
+    if let Some(next) = cx.next(&it) {
+        add(format!("Fuse with the loop over {} behind it", next.iv), cx.fuse(&it, &next));
+    }
+    if it.ops(ir).len() > 1 {
+        add("Distribute over two loops".to_owned(), cx.distribute(&it, loop_));
+    }
+    out
+}
+
+/// What edits are made from.
+struct Edits<'a> {
+    source: &'a Source,
+    ir: &'a Ir,
+    nest: &'a Nest,
+    legality: &'a Legality<'a>,
+}
+
+type Made = Result<Vec<Edit>, String>;
+
+fn insert(at: usize, text: String) -> Edit {
+    Edit { range: at..at, text }
+}
+
+impl Edits<'_> {
+    fn text(&self, range: &Range<usize>) -> String {
+        self.source.slice(range.clone())
+    }
+
+    /// The blanks before the first token of the line of an op.
+    fn indent(&self, op: Op) -> String {
+        let rope = self.source.text();
+        let line = rope.line(rope.byte_to_line(self.ir.range(op).start));
+        line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect()
+    }
+
+    /// Why something is in the way.
+    fn why(&self, it: Obstacle) -> String {
+        let line = |op: Op| self.source.text().byte_to_line(self.ir.name_range(op).start) + 1;
+        match it {
+            Obstacle::Dependence(at) => {
+                let it = &self.legality.dependences()[at];
+                let known = self.nest.found.known.iter();
+                let unknown = self.nest.found.unknown.iter();
+                let mut all = known.cloned().chain(unknown.flat_map(|it| it.possible(&self.nest.body)));
+                let same = all.find(|other| {
+                    (other.source, other.target, other.level) == (it.source, it.target, it.level)
+                });
+                match same {
+                    Some(it) => format!("forbidden by {}", self.nest.words(self.source, &it)),
+                    None => "forbidden by a dependence that may exist".to_owned(),
+                }
+            }
+            Obstacle::Effect(op) => {
+                format!("line {}: the effects of {} are not known", line(op), self.ir.op_name(op))
+            }
+            Obstacle::Imperfect(op) => format!("line {} is not in all of the loops", line(op)),
+        }
+    }
+
+    /// The loop that is all of the body.
+    fn inner(&self, it: &Header) -> Option<Header> {
+        match it.ops(self.ir)[..] {
+            [only] => Header::of(self.source, only),
+            _ => None,
+        }
+    }
+
+    /// The loop right behind, under the same loops.
+    fn next(&self, it: &Header) -> Option<Header> {
+        let next = self.ir.next(it.op)?;
+        Header::of(self.source, next)
+    }
+
+    /// Whether the bounds of a loop mention a variable.
+    fn reads(&self, it: &Header, iv: &str) -> bool {
+        let bounds = self.text(&(it.low.start..it.high.end));
+        !defined_in(&bounds, |name| name == iv).is_empty()
+    }
+
+    fn numbers(&self, it: &Op) -> Option<u32> {
+        self.nest.loop_of(*it)
+    }
+
+    fn interchange(&self, outer: &Header, inner: &Header) -> Made {
+        if self.reads(inner, &outer.iv) {
+            return Err(format!("the bounds of the inner loop read {}", outer.iv));
+        }
+        let band = [outer.op, inner.op].iter().filter_map(|it| self.numbers(it)).collect::<Vec<_>>();
+        self.legality.permutes(&band, &[1, 0]).map_err(|it| self.why(it))?;
+        Ok(vec![
+            Edit { range: outer.range.clone(), text: self.text(&inner.range) },
+            Edit { range: inner.range.clone(), text: self.text(&outer.range) },
+        ])
+    }
+
+    /// Lets the body of a loop see its variable under the old name, computed from a new one.
+    fn under_old_name(&self, it: &Header, map: &str, operands: &str) -> Edit {
+        let indent = self.indent(it.op);
+        let text = format!("\n{indent}  {} = affine.apply affine_map<{map}>({operands})", it.iv);
+        insert(it.body.start, text)
+    }
+
+    fn new_name(&self, it: &Header, suffix: &str) -> String {
+        let function = self.ir.function_of(it.op).unwrap_or(it.op);
+        fresh(&self.text(&self.ir.range(function)), &format!("{}{suffix}", it.iv))
+    }
+
+    fn skew(&self, outer: &Header, inner: &Header) -> Made {
+        let (Some(low), Some(high)) = inner.numbers else {
+            return Err("the bounds of the inner loop are not numbers".to_owned());
+        };
+        let name = self.new_name(inner, "_skewed");
+        let bound = |by: i64| format!("affine_map<(d0) -> (d0 + {by})>({})", outer.iv);
+        let step = if inner.step == 1 { String::new() } else { format!(" step {}", inner.step) };
+        let header = format!("{name} = {} to {}{step}", bound(low), bound(high));
+        let operands = format!("{}, {name}", outer.iv);
+        Ok(vec![
+            Edit { range: inner.range.clone(), text: header },
+            self.under_old_name(inner, "(d0, d1) -> (d1 - d0)", &operands),
+        ])
+    }
+
+    /// The loops right in each other, as far as they can be tiled together.
+    fn band(&self, it: &Header) -> Vec<Header> {
+        let mut out = vec![it.clone()];
+        while let Some(inner) = out.last().and_then(|it| self.inner(it)) {
+            if out.iter().any(|outer| self.reads(&inner, &outer.iv)) {
+                break;
+            }
+            out.push(inner);
+        }
+        out
+    }
+
+    fn tile(&self, it: &Header) -> Made {
+        let band = self.band(it);
+        let numbers: Vec<u32> = band.iter().filter_map(|it| self.numbers(&it.op)).collect();
+        self.legality.tiles(&numbers).map_err(|it| self.why(it))?;
+        let indent = self.indent(it.op);
+        let (mut heads, mut edits) = (String::new(), Vec::new());
+        let mut ends = String::new();
+        for it in &band {
+            let tile = self.new_name(it, "_tile");
+            let size = it.step.checked_mul(TILE).ok_or("the step is too large")?;
+            let low = self.text(&it.low);
+            let high = self.text(&(it.high.start..self.end_of_high(it)));
+            heads += &format!("affine.for {tile} = {low} to {high} step {size} {{\n{indent}");
+            ends += &format!("\n{indent}}}");
+            let end = match (it.numbers.1, high.starts_with('%')) {
+                (Some(high), _) => format!("affine_map<(d0) -> (d0 + {size}, {high})>({tile})"),
+                (None, true) => {
+                    format!("affine_map<(d0, d1) -> (d0 + {size}, d1)>({tile}, {high})")
+                }
+                (None, false) => return Err("an upper bound is neither a number nor a value".to_owned()),
+            };
+            let step = if it.step == 1 { String::new() } else { format!(" step {}", it.step) };
+            let header = format!("{} = affine_map<(d0) -> (d0)>({tile}) to min {end}{step}", it.iv);
+            edits.push(Edit { range: it.range.clone(), text: header });
+        }
+        let whole = self.ir.range(it.op);
+        edits.insert(0, insert(whole.start, heads));
+        edits.push(insert(whole.end, ends));
+        Ok(edits)
+    }
+
+    /// Where the upper bound ends and the step begins.
+    fn end_of_high(&self, it: &Header) -> usize {
+        let text = self.text(&it.high);
+        match text.rfind(" step ") {
+            Some(at) if it.step != 1 || text[at..].trim() == "step 1" => it.high.start + at,
+            _ => it.high.end,
+        }
+    }
+
+    fn reverse(&self, it: &Header, loop_: u32) -> Made {
+        self.legality.reverses(loop_).map_err(|it| self.why(it))?;
+        let (Some(low), Some(trips)) = (it.numbers.0, it.trips()) else {
+            return Err("the bounds are not numbers".to_owned());
+        };
+        let sum = trips
+            .checked_sub(1)
+            .and_then(|it_| it_.checked_mul(it.step)?.checked_add(low)?.checked_add(low))
+            .ok_or("the bounds are too large")?;
+        let name = self.new_name(it, "_reversed");
+        Ok(vec![
+            Edit { range: it.iv_range.clone(), text: name.clone() },
+            self.under_old_name(it, &format!("(d0) -> (-d0 + {sum})"), &name),
+        ])
+    }
+
+    fn normalize(&self, it: &Header) -> Made {
+        let (Some(low), Some(trips)) = (it.numbers.0, it.trips()) else {
+            return Err("the bounds are not numbers".to_owned());
+        };
+        let name = self.new_name(it, "_count");
+        Ok(vec![
+            Edit { range: it.range.clone(), text: format!("{name} = 0 to {trips}") },
+            self.under_old_name(it, &format!("(d0) -> (d0 * {} + {low})", it.step), &name),
+        ])
+    }
+
+    fn parallelize(&self, it: &Header, loop_: u32) -> Made {
+        self.legality.is_parallel(loop_).map_err(|it| self.why(it))?;
+        let bound = |text: &str| {
+            let is_plain = text.starts_with('%') || text.parse::<i64>().is_ok();
+            is_plain.then(|| text.to_owned()).ok_or("a bound is neither a number nor a value")
+        };
+        let low = bound(&self.text(&it.low))?;
+        let high = bound(&self.text(&(it.high.start..self.end_of_high(it))))?;
+        let step = if it.step == 1 { String::new() } else { format!(" step ({})", it.step) };
+        let head = self.ir.range(it.op).start..it.range.end;
+        let text = format!("affine.parallel ({}) = ({low}) to ({high}){step}", it.iv);
+        Ok(vec![Edit { range: head, text }])
+    }
+
+    /// The inside of the body without the blanks at its end.
+    fn inside(&self, it: &Header) -> String {
+        self.text(&it.body).trim_end().to_owned()
+    }
+
+    fn unroll(&self, it: &Header) -> Made {
+        let trips = it.trips().ok_or("the bounds are not numbers")?;
+        if trips == 0 || trips % UNROLL != 0 {
+            return Err(format!("{trips} iterations are not a multiple of {UNROLL}"));
+        }
+        let inside = self.inside(it);
+        if inside.len() > MOST_COPIED {
+            return Err("the body is too long".to_owned());
+        }
+        let step = it.step.checked_mul(UNROLL).ok_or("the step is too large")?;
+        let function = self.ir.function_of(it.op).unwrap_or(it.op);
+        let all = self.text(&self.ir.range(function));
+        let mut names = names::definitions(self.source, it.op);
+        names.push(it.iv.clone());
+        let indent = self.indent(it.op);
+        let mut copies = String::new();
+        for copy in 1..UNROLL {
+            let new = |name: &str| fresh(&all, &format!("{name}_{copy}"));
+            let iv = new(&it.iv);
+            let by = it.step * copy;
+            copies += &format!("\n{indent}  {iv} = affine.apply affine_map<(d0) -> (d0 + {by})>({})", it.iv);
+            copies += &renamed(&inside, &names, &new);
+        }
+        let end = it.body.start + inside.len();
+        let high = self.end_of_high(it);
+        Ok(vec![
+            Edit { range: high..it.high.end, text: format!(" step {step}") },
+            insert(end, copies),
+        ])
+    }
+
+    fn peel(&self, it: &Header) -> Made {
+        let (Some(low), Some(trips)) = (it.numbers.0, it.trips()) else {
+            return Err("the bounds are not numbers".to_owned());
+        };
+        if trips < 2 {
+            return Err("the loop has less than two iterations".to_owned());
+        }
+        let next = low.checked_add(it.step).ok_or("the step is too large")?;
+        let whole = self.ir.range(it.op);
+        if whole.len() > MOST_COPIED {
+            return Err("the body is too long".to_owned());
+        }
+        let indent = self.indent(it.op);
+        let rest = self.text(&(it.range.end..whole.end));
+        let end = low.checked_add(1).ok_or("the bounds are too large")?;
+        let first = format!("affine.for {} = {low} to {end}{rest}\n{indent}", it.iv);
+        Ok(vec![
+            insert(whole.start, first),
+            Edit { range: it.low.clone(), text: next.to_string() },
+        ])
+    }
+
+    fn fuse(&self, it: &Header, next: &Header) -> Made {
+        let bounds = |it: &Header| self.text(&(it.low.start..it.range.end));
+        if bounds(it) != bounds(next) {
+            return Err("the loops have different bounds".to_owned());
+        }
+        // Both loops, and what is around them: dependences between them are asked of the function.
+        let function = self.ir.function_of(it.op).ok_or("there is no function around")?;
+        let body = crate::body::Body::new(self.ir, function);
+        if body.accesses.len() > crate::nest::MOST_ACCESSES {
+            return Err("the function has too many accesses".to_owned());
+        }
+        let legality = Legality::new(&body, &LIMITS);
+        let both = legality.loop_of(it.op).zip(legality.loop_of(next.op));
+        let (first, second) = both.ok_or("the loops are not understood")?;
+        legality.fuses(first, second).map_err(|why| match why {
+            Obstacle::Dependence(at) => {
+                let line = |access: usize| {
+                    let start = self.ir.name_range(body.accesses[access].op).start;
+                    self.source.text().byte_to_line(start) + 1
+                };
+                let it = &legality.dependences()[at];
+                let (from, to) = (line(it.source), line(it.target));
+                format!("forbidden by the dependence of line {to} on a later iteration of line {from}")
+            }
+            other => self.why(other),
+        })?;
+        let own = names::definitions(self.source, it.op);
+        let all = self.text(&self.ir.range(function));
+        let rename = |name: &str| fresh(&all, &format!("{name}_fused"));
+        let mut clashing: Vec<String> = names::definitions(self.source, next.op);
+        clashing.push(next.iv.clone());
+        clashing.retain(|name| own.contains(name) || (*name == it.iv && *name != next.iv));
+        let second = renamed(&self.inside(next), &clashing, &rename);
+        let inside = self.inside(it);
+        let indent = self.indent(it.op);
+        let mut text = String::new();
+        if it.iv != next.iv {
+            let is_taken = own.contains(&next.iv);
+            let name = if is_taken { rename(&next.iv) } else { next.iv.clone() };
+            text += &format!("\n{indent}  {name} = affine.apply affine_map<(d0) -> (d0)>({})", it.iv);
+        }
+        text += &second;
+        let from = self.ir.range(it.op).end;
+        let between = self.text(&(from..self.ir.range(next.op).start));
+        let gone = Edit { range: from..self.ir.range(next.op).end, text: between.trim_end().to_owned() };
+        Ok(vec![insert(it.body.start + inside.len(), text), gone])
+    }
+
+    fn distribute(&self, it: &Header, loop_: u32) -> Made {
+        if let Some(op) = self.legality.effect_in(loop_) {
+            return Err(self.why(Obstacle::Effect(op)));
+        }
+        let ops = it.ops(self.ir);
+        let depth = self.nest.body.loops[loop_ as usize].depth as usize;
+        let region = self.ir.op(it.op).regions[0].1;
+        // In which of the ops an access or a use stands.
+        let place = |op: Op| {
+            let mut around = std::iter::successors(Some(op), |&it| self.ir.parent_op(it));
+            let top = around.find(|&it| self.ir.op(it).parent == region)?;
+            ops.iter().position(|it| *it == top)
+        };
+        let mut why = None;
+        for cut in 1..ops.len() {
+            let crosses = ops[..cut].iter().any(|&op| {
+                self.ir.op(op).results.iter().any(|&value| {
+                    let uses = &self.ir.value(value).uses;
+                    uses.iter().any(|it| place(it.0).is_some_and(|it| it >= cut))
+                })
+            });
+            let is_last_of_pure = !self.touches_memory(&ops[..cut]) || !self.touches_memory(&ops[cut..]);
+            if crosses || is_last_of_pure {
+                continue;
+            }
+            let bad = self.legality.dependences().iter().position(|pair| {
+                let at = |access: usize| place(self.nest.body.accesses[access].op);
+                pair.level == depth
+                    && at(pair.source).is_some_and(|it| it >= cut)
+                    && at(pair.target).is_some_and(|it| it < cut)
+            });
+            if let Some(at) = bad {
+                why = why.or(Some(self.why(Obstacle::Dependence(at))));
+                continue;
+            }
+            let indent = self.indent(it.op);
+            let end = self.ir.range(ops[cut - 1]).end;
+            let header = self.text(&it.range);
+            let text = format!("\n{indent}}}\n{indent}affine.for {header} {{");
+            return Ok(vec![insert(end, text)]);
+        }
+        Err(why.unwrap_or_else(|| "no two parts of the body are without a value in common".to_owned()))
+    }
+
+    fn touches_memory(&self, ops: &[Op]) -> bool {
+        let accesses = &self.nest.body.accesses;
+        ops.iter().any(|&op| {
+            accesses.iter().any(|it| {
+                let mut around = std::iter::successors(Some(it.op), |&it| self.ir.parent_op(it));
+                around.any(|it| it == op)
+            })
+        })
+    }
+}
+
+/// Whether an op is a loop that edits are made for.
+pub fn is_editable(ir: &Ir, op: Op) -> bool {
+    ir.op(op).kind == OpKind::AffineFor
+}

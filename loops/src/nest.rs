@@ -1,0 +1,224 @@
+//! What the loops of one nest carry, in words: for hints and hovers.
+//!
+//! *Law.* `parallel` is said only of a loop whose iterations may run at once; of what is not understood, nothing else. *Cost.* Of the nest
+//! alone, not of the function: what stands around it are symbols.
+
+use std::fmt::Write as _;
+
+use noisy_syntax::{Ir, Op, OpKind, Source};
+
+use crate::body::{Body, Kind};
+use crate::dependence::{Dependence, Dependences, Limits, dependences};
+use noisy_polyhedra::Interval;
+
+/// A nest: the loops around each other whose outermost one no loop is around, with all that is in them.
+#[derive(Debug)]
+pub struct Nest {
+    /// Its loops and accesses.
+    pub body: Body,
+    /// What depends on what.
+    pub found: Dependences,
+    /// Whether it has more accesses than are looked at; then nothing is known.
+    is_large: bool,
+}
+
+/// What a loop carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Its iterations may run at once.
+    Parallel,
+    /// It carries so many dependences.
+    Carries(usize),
+    /// It carries values from one iteration to the next.
+    Values,
+    /// All that it carries is one sum, or the like, over its iterations.
+    Reduction,
+    /// An op with effects that are not understood stands in it, or the nest is too large.
+    Unknown,
+}
+
+impl Verdict {
+    /// In a few words.
+    pub fn text(&self) -> String {
+        match self {
+            Verdict::Parallel => "parallel".to_owned(),
+            Verdict::Carries(1) => "carries 1 dependence".to_owned(),
+            Verdict::Carries(n) => format!("carries {n} dependences"),
+            Verdict::Values => "carries values".to_owned(),
+            Verdict::Reduction => "reduction".to_owned(),
+            Verdict::Unknown => "dependences unknown".to_owned(),
+        }
+    }
+}
+
+/// What an editor waits for.
+const LIMITS: Limits = Limits {
+    with_input: false,
+    aliasing: crate::memory::Aliasing { arguments_may_alias: false },
+    pair: 1_000_000,
+    total: 20_000_000,
+};
+
+/// Nests with more accesses are not looked at while somebody waits.
+pub(crate) const MOST_ACCESSES: usize = 300;
+
+/// Whether an op is a loop of which dependences are asked.
+pub fn is_loop(ir: &Ir, op: Op) -> bool {
+    matches!(ir.op(op).kind, OpKind::AffineFor | OpKind::AffineParallel | OpKind::ScfFor)
+}
+
+/// The outermost loop around an op, or the op itself.
+pub fn root_of(ir: &Ir, op: Op) -> Option<Op> {
+    let around = std::iter::successors(Some(op), |&it| ir.parent_op(it));
+    around.take_while(|&it| ir.op(it).kind != OpKind::FuncFunc).filter(|&it| is_loop(ir, it)).last()
+}
+
+impl Nest {
+    /// Reads the nest whose outermost loop this is.
+    pub fn new(ir: &Ir, root: Op) -> Self {
+        let body = Body::of_nest(ir, root);
+        let is_large = body.accesses.len() > MOST_ACCESSES;
+        let found = if is_large { Dependences::default() } else { dependences(&body, &LIMITS) };
+        Self { body, found, is_large }
+    }
+
+    /// Whether it is small enough to be looked at.
+    pub fn is_understood(&self) -> bool {
+        !self.is_large
+    }
+
+    /// The number of a loop.
+    pub fn loop_of(&self, op: Op) -> Option<u32> {
+        self.body.loops.iter().position(|it| it.op == op).map(|it| it as u32)
+    }
+
+    /// The dependences that a loop carries, those that may exist included.
+    pub fn carried(&self, loop_: u32) -> Vec<Dependence> {
+        let depth = self.body.loops[loop_ as usize].depth as usize;
+        let path = |access: usize| self.body.loops_around(self.body.accesses[access].scope);
+        let is_carried = |it: &Dependence| {
+            it.level == depth && path(it.source).get(depth - 1) == Some(&loop_)
+        };
+        let possible = self.found.unknown.iter().flat_map(|it| it.possible(&self.body));
+        let all = self.found.known.iter().cloned().chain(possible);
+        all.filter(|it| is_carried(it)).collect()
+    }
+
+    /// The dependences of an access, as source or target, at any level.
+    pub fn met_by(&self, access: Op) -> Vec<Dependence> {
+        let is_it = |at: usize| self.body.accesses[at].op == access;
+        let possible = self.found.unknown.iter().flat_map(|it| it.possible(&self.body));
+        let all = self.found.known.iter().cloned().chain(possible);
+        all.filter(|it| is_it(it.source) || is_it(it.target)).collect()
+    }
+
+    fn has_effect(&self, loop_: u32) -> bool {
+        self.body.effects.iter().any(|it| {
+            let mut around = self.body.scopes_around(it.1);
+            around.any(|it| self.body.scopes[it as usize].kind == Kind::Loop(loop_))
+        })
+    }
+
+    /// What a loop carries.
+    pub fn verdict(&self, ir: &Ir, loop_: u32) -> Verdict {
+        if self.is_large || self.has_effect(loop_) {
+            return Verdict::Unknown;
+        }
+        let carried = self.carried(loop_);
+        let has_values = !ir.op(self.body.loops[loop_ as usize].op).results.is_empty();
+        match (carried.is_empty(), has_values) {
+            (true, false) => Verdict::Parallel,
+            (true, true) => Verdict::Values,
+            (false, false) if self.is_reduction(ir, &carried) => Verdict::Reduction,
+            (false, _) => Verdict::Carries(carried.len()),
+        }
+    }
+
+    /// Whether all of these dependences are those of one store and the load of the same element that it adds to.
+    fn is_reduction(&self, ir: &Ir, carried: &[Dependence]) -> bool {
+        let mut stores = carried.iter().flat_map(|it| [it.source, it.target]);
+        let Some(store) = stores.find(|&it| self.body.accesses[it].is_store) else { return false };
+        let operand = |op: Op, at: usize| ir.op(op).operands.get(at).and_then(|it| it.value);
+        let sum = operand(self.body.accesses[store].op, 0).and_then(|it| ir.defining_op(it));
+        let Some(sum) = sum.filter(|&it| {
+            matches!(
+                ir.op(it).kind,
+                OpKind::ArithAddf
+                    | OpKind::ArithAddi
+                    | OpKind::ArithMulf
+                    | OpKind::ArithMuli
+                    | OpKind::ArithMaximumf
+                    | OpKind::ArithMinimumf
+                    | OpKind::ArithMaxsi
+                    | OpKind::ArithMinsi
+            )
+        }) else {
+            return false;
+        };
+        let added = [operand(sum, 0), operand(sum, 1)].map(|it| it.and_then(|it| ir.defining_op(it)));
+        let load = (0..self.body.accesses.len()).find(|&it| {
+            let at = &self.body.accesses[it];
+            !at.is_store
+                && added.contains(&Some(at.op))
+                && at.element.is_ok()
+                && at.element == self.body.accesses[store].element
+                && at.place == self.body.accesses[store].place
+        });
+        load.is_some_and(|load| {
+            carried.iter().all(|it| {
+                let is_own = |at: usize| at == store || at == load;
+                it.is_exact && is_own(it.source) && is_own(it.target)
+            })
+        })
+    }
+
+    /// The line, from 1, of an access.
+    fn line(&self, source: &Source, access: usize) -> usize {
+        let start = source.ir().name_range(self.body.accesses[access].op).start;
+        source.text().byte_to_line(start) + 1
+    }
+
+    /// One dependence in a line of words: `flow from line 5 to line 4, distance (0, 1)`.
+    pub fn words(&self, source: &Source, it: &Dependence) -> String {
+        let (from, to) = (self.line(source, it.source), self.line(source, it.target));
+        let may = if it.is_exact { "" } else { "possible " };
+        let distance = distance(&it.distance);
+        format!("{may}{} from line {from} to line {to}, distance {distance}", it.flow.name())
+    }
+
+    /// A table of dependences, as Markdown; long ones are cut.
+    pub fn table(&self, source: &Source, all: &[Dependence]) -> String {
+        let mut out = String::from("| from line | to line | memref | kind | distance |\n|--:|--:|---|---|---|\n");
+        for it in all.iter().take(MOST_ROWS) {
+            let memref = source.ir().value_text(self.body.accesses[it.source].place.view);
+            let may = if it.is_exact { "" } else { " (possible)" };
+            let _ = writeln!(
+                out,
+                "| {} | {} | `{memref}` | {}{may} | {} |",
+                self.line(source, it.source),
+                self.line(source, it.target),
+                it.flow.name(),
+                distance(&it.distance),
+            );
+        }
+        if all.len() > MOST_ROWS {
+            let _ = writeln!(out, "\nand {} more", all.len() - MOST_ROWS);
+        }
+        out
+    }
+}
+
+/// Longer tables are cut.
+const MOST_ROWS: usize = 12;
+
+/// `(0, 1)`, `(0, 1..)`, `(0, -2..3)`
+pub fn distance(all: &[Interval]) -> String {
+    let one = |it: &Interval| match (it.least, it.greatest) {
+        (Some(a), Some(b)) if a == b => a.to_string(),
+        (Some(a), Some(b)) => format!("{a}..{b}"),
+        (Some(a), None) => format!("{a}.."),
+        (None, Some(b)) => format!("..{b}"),
+        (None, None) => "any".to_owned(),
+    };
+    format!("({})", all.iter().map(one).collect::<Vec<_>>().join(", "))
+}
