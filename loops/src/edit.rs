@@ -119,7 +119,8 @@ impl Edits<'_> {
                 let it = &self.legality.dependences()[at];
                 let known = self.nest.found.known.iter();
                 let unknown = self.nest.found.unknown.iter();
-                let mut all = known.cloned().chain(unknown.flat_map(|it| it.possible(&self.nest.body)));
+                let mut all =
+                    known.cloned().chain(unknown.flat_map(|it| it.possible(&self.nest.body)));
                 let same = all.find(|other| {
                     (other.source, other.target, other.level) == (it.source, it.target, it.level)
                 });
@@ -163,7 +164,8 @@ impl Edits<'_> {
         if self.reads(inner, &outer.iv) {
             return Err(format!("the bounds of the inner loop read {}", outer.iv));
         }
-        let band = [outer.op, inner.op].iter().filter_map(|it| self.numbers(it)).collect::<Vec<_>>();
+        let band =
+            [outer.op, inner.op].iter().filter_map(|it| self.numbers(it)).collect::<Vec<_>>();
         self.legality.permutes(&band, &[1, 0]).map_err(|it| self.why(it))?;
         Ok(vec![
             Edit { range: outer.range.clone(), text: self.text(&inner.range) },
@@ -229,7 +231,9 @@ impl Edits<'_> {
                 (None, true) => {
                     format!("affine_map<(d0, d1) -> (d0 + {size}, d1)>({tile}, {high})")
                 }
-                (None, false) => return Err("an upper bound is neither a number nor a value".to_owned()),
+                (None, false) => {
+                    return Err("an upper bound is neither a number nor a value".to_owned());
+                }
             };
             let step = if it.step == 1 { String::new() } else { format!(" step {}", it.step) };
             let header = format!("{} = affine_map<(d0) -> (d0)>({tile}) to min {end}{step}", it.iv);
@@ -316,7 +320,10 @@ impl Edits<'_> {
             let new = |name: &str| fresh(&all, &format!("{name}_{copy}"));
             let iv = new(&it.iv);
             let by = it.step * copy;
-            copies += &format!("\n{indent}  {iv} = affine.apply affine_map<(d0) -> (d0 + {by})>({})", it.iv);
+            copies += &format!(
+                "\n{indent}  {iv} = affine.apply affine_map<(d0) -> (d0 + {by})>({})",
+                it.iv
+            );
             copies += &renamed(&inside, &names, &new);
         }
         let end = it.body.start + inside.len();
@@ -343,10 +350,7 @@ impl Edits<'_> {
         let rest = self.text(&(it.range.end..whole.end));
         let end = low.checked_add(1).ok_or("the bounds are too large")?;
         let first = format!("affine.for {} = {low} to {end}{rest}\n{indent}", it.iv);
-        Ok(vec![
-            insert(whole.start, first),
-            Edit { range: it.low.clone(), text: next.to_string() },
-        ])
+        Ok(vec![insert(whole.start, first), Edit { range: it.low.clone(), text: next.to_string() }])
     }
 
     fn fuse(&self, it: &Header, next: &Header) -> Made {
@@ -371,7 +375,9 @@ impl Edits<'_> {
                 };
                 let it = &legality.dependences()[at];
                 let (from, to) = (line(it.source), line(it.target));
-                format!("forbidden by the dependence of line {to} on a later iteration of line {from}")
+                format!(
+                    "forbidden by the dependence of line {to} on a later iteration of line {from}"
+                )
             }
             other => self.why(other),
         })?;
@@ -388,12 +394,14 @@ impl Edits<'_> {
         if it.iv != next.iv {
             let is_taken = own.contains(&next.iv);
             let name = if is_taken { rename(&next.iv) } else { next.iv.clone() };
-            text += &format!("\n{indent}  {name} = affine.apply affine_map<(d0) -> (d0)>({})", it.iv);
+            text +=
+                &format!("\n{indent}  {name} = affine.apply affine_map<(d0) -> (d0)>({})", it.iv);
         }
         text += &second;
         let from = self.ir.range(it.op).end;
         let between = self.text(&(from..self.ir.range(next.op).start));
-        let gone = Edit { range: from..self.ir.range(next.op).end, text: between.trim_end().to_owned() };
+        let gone =
+            Edit { range: from..self.ir.range(next.op).end, text: between.trim_end().to_owned() };
         Ok(vec![insert(it.body.start + inside.len(), text), gone])
     }
 
@@ -418,7 +426,8 @@ impl Edits<'_> {
                     uses.iter().any(|it| place(it.0).is_some_and(|it| it >= cut))
                 })
             });
-            let is_last_of_pure = !self.touches_memory(&ops[..cut]) || !self.touches_memory(&ops[cut..]);
+            let is_last_of_pure =
+                !self.touches_memory(&ops[..cut]) || !self.touches_memory(&ops[cut..]);
             if crosses || is_last_of_pure {
                 continue;
             }
@@ -438,7 +447,8 @@ impl Edits<'_> {
             let text = format!("\n{indent}}}\n{indent}affine.for {header} {{");
             return Ok(vec![insert(end, text)]);
         }
-        Err(why.unwrap_or_else(|| "no two parts of the body are without a value in common".to_owned()))
+        Err(why
+            .unwrap_or_else(|| "no two parts of the body are without a value in common".to_owned()))
     }
 
     fn touches_memory(&self, ops: &[Op]) -> bool {

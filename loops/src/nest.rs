@@ -96,9 +96,8 @@ impl Nest {
     pub fn carried(&self, loop_: u32) -> Vec<Dependence> {
         let depth = self.body.loops[loop_ as usize].depth as usize;
         let path = |access: usize| self.body.loops_around(self.body.accesses[access].scope);
-        let is_carried = |it: &Dependence| {
-            it.level == depth && path(it.source).get(depth - 1) == Some(&loop_)
-        };
+        let is_carried =
+            |it: &Dependence| it.level == depth && path(it.source).get(depth - 1) == Some(&loop_);
         let possible = self.found.unknown.iter().flat_map(|it| it.possible(&self.body));
         let all = self.found.known.iter().cloned().chain(possible);
         all.filter(|it| is_carried(it)).collect()
@@ -155,7 +154,8 @@ impl Nest {
         }) else {
             return false;
         };
-        let added = [operand(sum, 0), operand(sum, 1)].map(|it| it.and_then(|it| ir.defining_op(it)));
+        let added =
+            [operand(sum, 0), operand(sum, 1)].map(|it| it.and_then(|it| ir.defining_op(it)));
         let load = (0..self.body.accesses.len()).find(|&it| {
             let at = &self.body.accesses[it];
             !at.is_store
@@ -188,7 +188,9 @@ impl Nest {
 
     /// A table of dependences, as Markdown; long ones are cut.
     pub fn table(&self, source: &Source, all: &[Dependence]) -> String {
-        let mut out = String::from("| from line | to line | memref | kind | distance |\n|--:|--:|---|---|---|\n");
+        let mut out = String::from(
+            "| from line | to line | memref | kind | distance |\n|--:|--:|---|---|---|\n",
+        );
         for it in all.iter().take(MOST_ROWS) {
             let memref = source.ir().value_text(self.body.accesses[it.source].place.view);
             let may = if it.is_exact { "" } else { " (possible)" };

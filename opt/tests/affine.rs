@@ -450,7 +450,16 @@ fn edited(text: &str, edits: &[noisy_loops::edit::Edit]) -> String {
 #[test]
 fn edits_of_the_text_keep_what_programs_compute() {
     let kinds = [
-        "Interchange", "Skew", "Tile", "Run", "Make", "Unroll", "Peel", "Count", "Fuse", "Distribute",
+        "Interchange",
+        "Skew",
+        "Tile",
+        "Run",
+        "Make",
+        "Unroll",
+        "Peel",
+        "Count",
+        "Fuse",
+        "Distribute",
     ];
     let mut counts = [[0_usize; 2]; 10];
     for seed in 1..=150 {
@@ -474,7 +483,11 @@ fn edits_of_the_text_keep_what_programs_compute() {
                 let after = read(&changed);
                 for n in [-2, 0, 1, 4, 6] {
                     let (expected, got) = (result(&before, n), result(&after, n));
-                    assert_eq!(expected, got, "seed {seed}, {}, n = {n}\n{text}\n{changed}", offer.title);
+                    assert_eq!(
+                        expected, got,
+                        "seed {seed}, {}, n = {n}\n{text}\n{changed}",
+                        offer.title
+                    );
                 }
             }
         }

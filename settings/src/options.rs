@@ -127,6 +127,8 @@ pub struct Hints {
     pub depth: bool,
     /// Which values depend on encrypted data although their type does not say so: `secret`.
     pub secrecy: bool,
+    /// What affine loops carry: `parallel`, `carries 2 dependences`, `reduction`.
+    pub dependences: bool,
 }
 
 impl Default for Hints {
@@ -140,6 +142,7 @@ impl Default for Hints {
             contracts: true,
             depth: false,
             secrecy: false,
+            dependences: false,
         }
     }
 }

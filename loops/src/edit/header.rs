@@ -54,7 +54,8 @@ impl Header {
             &head[it.start - whole.start..it.end - whole.start] == word
         };
         let n = tokens.iter().position(|it| it.kind == TokenKind::Eof)?;
-        (n > 5 && tokens[1].kind == TokenKind::Percent && tokens[2].kind == TokenKind::Equal).then_some(())?;
+        (n > 5 && tokens[1].kind == TokenKind::Percent && tokens[2].kind == TokenKind::Equal)
+            .then_some(())?;
         let (mut depth, mut to, mut step_at) = (0_i32, None, n);
         for (at, token) in tokens.iter().enumerate().take(n).skip(3) {
             match token.kind {
@@ -100,9 +101,7 @@ impl Header {
     /// The ops right in the body.
     pub(super) fn ops(&self, ir: &Ir) -> Vec<Op> {
         let region = ir.op(self.op).regions[0].1;
-        let is_meant = |it: &Op| {
-            ir.op(*it).kind.is_op() && ir.op(*it).kind != OpKind::AffineYield
-        };
+        let is_meant = |it: &Op| ir.op(*it).kind.is_op() && ir.op(*it).kind != OpKind::AffineYield;
         ir.items(region).filter(is_meant).collect()
     }
 }

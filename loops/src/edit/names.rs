@@ -5,7 +5,10 @@ use noisy_syntax::{Op, Source, TokenKind};
 use rustc_hash::FxHashSet;
 
 /// The names of values in a text that are meant, each mention by itself.
-pub(super) fn defined_in(text: &str, is_meant: impl Fn(&str) -> bool) -> Vec<std::ops::Range<usize>> {
+pub(super) fn defined_in(
+    text: &str,
+    is_meant: impl Fn(&str) -> bool,
+) -> Vec<std::ops::Range<usize>> {
     let mut out = Vec::new();
     for token in lex(text).tokens {
         let range = token.span().start as usize..token.span().end as usize;

@@ -434,7 +434,14 @@ mod tests {
                 Box::new(move |view| {
                     let wanted = &view.settings.file.hints;
                     let all = 0..view.text().len_bytes();
-                    let new = || hint::Search::new(view.document, all, wanted);
+                    let new = || {
+                        hint::Search::new(
+                            view.document,
+                            all,
+                            wanted,
+                            crate::features::nest::Nests::default(),
+                        )
+                    };
                     hints.get_or_insert_with(new).step(view.document, wanted, &mut |_| {})
                 }),
             ),

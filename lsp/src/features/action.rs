@@ -7,6 +7,7 @@ use std::ops::Range;
 use noisy_analyses::{Applicability, Diagnostic, Document, Fix, checks};
 use noisy_syntax::Op;
 
+use super::nest::{self, LoopAction};
 use super::rename_values;
 
 /// Where the optimizer is to work.
@@ -38,6 +39,8 @@ pub(crate) enum Action {
     FixAll(&'static str),
     /// Rename all values of a function, which starts there and has that name; see [`rename_values`].
     RenameValues(usize, String),
+    /// Do something with a loop.
+    Loop(LoopAction),
     /// Allow a diagnostic by a comment.
     Allow(Fix, Diagnostic),
 }
@@ -80,6 +83,7 @@ pub(crate) fn actions(
         let start = document.ir().range(function).start;
         out.push(Action::RenameValues(start, document.function_name(function)));
     }
+    out.extend(nest::actions(document, range.start).into_iter().map(Action::Loop));
     if is_any_over {
         out.push(Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new()));
     }

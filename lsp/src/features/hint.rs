@@ -10,6 +10,7 @@ use noisy_settings::Hints;
 use noisy_syntax::{Def, Op, OpKind, Value};
 
 use super::cursor;
+use super::nest::{Last, Nests};
 use super::walk::{BATCH, Item, Walk};
 use super::words;
 
@@ -31,21 +32,29 @@ pub(crate) struct Search {
     /// The items around the first one of the walk.
     around: Vec<Item>,
     walk: Walk,
+    nests: Nests,
+    last: Last,
 }
 
 impl Search {
     /// Of a range of a document.
-    pub(crate) fn new(document: &Document, range: Range<usize>, wanted: &Hints) -> Self {
+    pub(crate) fn new(
+        document: &Document,
+        range: Range<usize>,
+        wanted: &Hints,
+        nests: Nests,
+    ) -> Self {
         let is_any = wanted.noise
             || wanted.contracts
             || wanted.ranges
             || wanted.trip_counts
             || wanted.loop_growth
             || wanted.depth
-            || wanted.secrecy;
+            || wanted.secrecy
+            || wanted.dependences;
         let (around, walk) =
             if is_any { Walk::from(document.ir(), range.start) } else { Default::default() };
-        Self { range, around, walk }
+        Self { range, around, walk, nests, last: Last::default() }
     }
 
     /// Goes on a little; whether there is more.
@@ -56,19 +65,36 @@ impl Search {
         found: &mut impl FnMut(Hint),
     ) -> bool {
         for item in std::mem::take(&mut self.around) {
-            of_item(document, item, &self.range, wanted).into_iter().for_each(&mut *found);
+            self.of_item(document, item, wanted).into_iter().for_each(&mut *found);
         }
         for _ in 0..BATCH {
             let next = self.walk.next(document.ir()).filter(|it| it.start <= self.range.end);
             let Some(item) = next else { return false };
-            of_item(document, item, &self.range, wanted).into_iter().for_each(&mut *found);
+            self.of_item(document, item, wanted).into_iter().for_each(&mut *found);
         }
         true
     }
+
+    /// The hints at the names that an item defines, and at its own.
+    fn of_item(&mut self, document: &Document, item: Item, wanted: &Hints) -> Vec<Hint> {
+        let name =
+            document.ir().absolute_at(item.op, item.start, document.ir().op(item.op).name_span);
+        let is_seen = self.range.start <= name.end && name.end <= self.range.end;
+        let carried = (wanted.dependences && is_seen)
+            .then(|| self.nests.label(document.source(), item.op, &mut self.last))
+            .flatten();
+        of_item(document, item, &self.range, wanted, carried)
+    }
 }
 
-/// The hints at the names that an item defines, and at its own.
-fn of_item(document: &Document, item: Item, range: &Range<usize>, wanted: &Hints) -> Vec<Hint> {
+/// The hints at the names that an item defines, and at its own; `carried` says what a loop carries.
+fn of_item(
+    document: &Document,
+    item: Item,
+    range: &Range<usize>,
+    wanted: &Hints,
+    carried: Option<String>,
+) -> Vec<Hint> {
     let ir = document.ir();
     let mut out = Vec::new();
     // The arguments of a label are its results, too.
@@ -80,7 +106,12 @@ fn of_item(document: &Document, item: Item, range: &Range<usize>, wanted: &Hints
     for value in cursor::arguments_in(ir, item.op) {
         add(document, value, range, wanted, &mut out);
     }
-    if let Some(label) = loop_label(document, item.op, wanted) {
+    let does = loop_label(document, item.op, wanted);
+    let label = match (does, carried) {
+        (Some(does), Some(carried)) => Some(format!("{does}, {carried}")),
+        (does, carried) => does.or(carried),
+    };
+    if let Some(label) = label {
         let name = ir.absolute_at(item.op, item.start, ir.op(item.op).name_span);
         if range.start <= name.end && name.end <= range.end {
             out.push(Hint { offset: name.end, label, is_over: false });

@@ -12,7 +12,7 @@ use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value};
 use super::completion::first_sentence;
 use super::cursor::{self, Entity};
 use super::definition::defining;
-use super::{hint, words};
+use super::{hint, nest, words};
 
 /// A text about a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -300,6 +300,9 @@ fn about_op(document: &Document, op: Op) -> String {
     }
     if let Some(growth) = hint::growth(document, op) {
         let _ = writeln!(out, "\nOver its iterations: {growth}.");
+    }
+    if let Some(carried) = nest::about(document, op) {
+        let _ = writeln!(out, "\n{carried}");
     }
     if ir.op(op).kind.is_op() && !document.integers().is_live(ir, op) {
         out.push_str("\nNever reached: control does not come here.\n");

@@ -12,6 +12,7 @@ pub(crate) mod hover;
 pub(crate) mod lens;
 pub(crate) mod link;
 pub(crate) mod linked;
+pub(crate) mod nest;
 pub(crate) mod reference;
 pub(crate) mod rename;
 pub(crate) mod rename_values;
@@ -31,7 +32,7 @@ mod tests {
 
     use noisy_settings::Hints;
 
-    use super::{cursor, fold, hint, lens, link, reference, symbol, token, walk};
+    use super::{cursor, fold, hint, lens, link, nest, reference, symbol, token, walk};
     use crate::text::encoding::Encoding;
     use crate::wire::json::JsonArray;
 
@@ -67,7 +68,8 @@ mod tests {
         let mut links = link::Links::default();
         out.push(("links", most(|| links.step(source, &mut |it| json.push(&it.range.start)))));
         let (mut json, wanted) = (JsonArray::new(), Hints::default());
-        let mut hints = hint::Search::new(&document, 0..text.len(), &wanted);
+        let nests = nest::Nests::default();
+        let mut hints = hint::Search::new(&document, 0..text.len(), &wanted, nests);
         let mut step = || hints.step(&document, &wanted, &mut |it| json.push(&it.label));
         out.push(("hints", most(&mut step)));
         // The first argument has as many uses as there are ops.

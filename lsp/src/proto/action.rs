@@ -48,7 +48,9 @@ pub(crate) const KINDS: [&str; 3] = ["quickfix", "refactor.rewrite.noisy", "sour
 /// The kind of an action.
 pub(crate) fn kind(it: &Action) -> &'static str {
     match it {
-        Action::Place(Placement { anew: true, .. }, _) | Action::RenameValues(..) => KINDS[1],
+        Action::Place(Placement { anew: true, .. }, _)
+        | Action::RenameValues(..)
+        | Action::Loop(_) => KINDS[1],
         Action::Fix(..)
         | Action::FixAll(..)
         | Action::Allow(..)
@@ -122,6 +124,16 @@ pub(crate) fn action(
             action.title.clone_from(&fix.title);
             action.diagnostics = Some(vec![diagnostic(view, allowed)]);
             action.edit = Some(workspace(view, &fix.edits));
+        }
+        Action::Loop(it) => {
+            action.title.clone_from(&it.title);
+            match &it.edits {
+                Ok(edits) => action.edit = Some(workspace(view, edits)),
+                Err(_) if !capabilities.disabled_actions => return None,
+                Err(why) => {
+                    action.disabled = Some(lsp::CodeActionDisabled { reason: why.clone() });
+                }
+            }
         }
         Action::RenameValues(start, name) => {
             action.title = format!("Rename all values of @{name} to %0, %1, ...");

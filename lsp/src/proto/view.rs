@@ -10,6 +10,7 @@ use tower_lsp::ls_types as lsp;
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
 use crate::features::action::Placement;
+use crate::features::nest::Nests;
 use crate::features::token::Numbers;
 use crate::optimizer::{Solution, Solutions};
 use crate::text::position;
@@ -40,6 +41,8 @@ pub(crate) struct Cache {
     pub last_tokens: u64,
     /// What the optimizer found.
     pub solutions: Option<Solutions>,
+    /// What loops carry.
+    pub nests: Nests,
 }
 
 impl View<'_> {

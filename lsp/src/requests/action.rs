@@ -31,6 +31,7 @@ pub(crate) async fn actions(
         let found = action::actions(view.document, &view.offsets(params.range), &diagnostics);
         let is_ready = |it: &Action| match it {
             Action::Place(placement, _) => !on_save || view.solution(placement).is_some(),
+            Action::Loop(_) => !view.settings.editor.only_noise,
             _ => true,
         };
         Ok(found

@@ -30,7 +30,8 @@ pub(crate) async fn hints(session: &Session, params: lsp::InlayHintParams) -> Re
     let job = move |view: &mut View<'_>| {
         let wanted = &view.settings.file.hints;
         let hints = hints.get_or_insert_with(|| {
-            hint::Search::new(view.document, view.offsets(params.range), wanted)
+            let nests = view.cache.nests.clone();
+            hint::Search::new(view.document, view.offsets(params.range), wanted, nests)
         });
         let more = hints.step(view.document, wanted, &mut |it| {
             out.push(&proto::overlay::hint(view, it));

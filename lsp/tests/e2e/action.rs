@@ -110,3 +110,40 @@ fn all_values_of_a_function_are_renamed() {
     client.change(URI, 3, None, &text.replace("return %r", "return %undefined"));
     assert!(actions(&mut client, 0, json!(["refactor"])).is_empty());
 }
+
+#[test]
+fn loops_are_transformed_or_refused_with_the_dependence() {
+    let text = "func.func @f(%A: memref<9x9xf32>) {
+  affine.for %i = 1 to 9 { // rows
+    affine.for %j = 0 to 8 {
+      %x = affine.load %A[%i - 1, %j + 1] : memref<9x9xf32>
+      affine.store %x, %A[%i, %j] : memref<9x9xf32>
+    }
+  }
+  return
+}
+";
+    let mut capabilities = capabilities();
+    capabilities["textDocument"]["codeAction"]["disabledSupport"] = json!(true);
+    let (mut client, _) = Client::with(capabilities, Value::Null);
+    client.open(URI, text);
+    let found = actions(&mut client, 1, json!(["refactor"]));
+    let of = |title: &str| {
+        let is_it = |it: &&Value| it["title"].as_str().is_some_and(|it| it.starts_with(title));
+        found.iter().find(is_it).unwrap_or_else(|| panic!("{title} in {found:?}")).clone()
+    };
+    for title in ["Interchange", "Tile", "Run the loop", "Make affine.parallel"] {
+        let it = of(title);
+        assert!(it.get("edit").is_none(), "{it}");
+        let why = it["disabled"]["reason"].as_str().unwrap_or_default();
+        assert_eq!(why, "forbidden by flow from line 5 to line 4, distance (1, -1)", "{title}");
+    }
+    let skewed = of("Skew");
+    let after = apply(text, &skewed["edit"]["documentChanges"][0]["edits"]);
+    assert!(after.contains("// rows") && after.contains("affine.store %x, %A[%i, %j]"), "{after}");
+    client.change(URI, 2, None, &after);
+    let found = actions(&mut client, 1, json!(["refactor"]));
+    let tile = found.iter().find(|it| it["title"] == "Interchange with the loop over %j_skewed");
+    let why = tile.map(|it| it["disabled"]["reason"].clone());
+    assert_eq!(why, Some(json!("the bounds of the inner loop read %i")));
+}

@@ -117,8 +117,17 @@ fn each_kind_has_a_switch_and_hints_are_asked_for_anew() {
         (&["secrecy"], &[]),
         (&[], &[]),
     ];
-    let names =
-        ["noise", "budget", "ranges", "tripCounts", "loopGrowth", "contracts", "depth", "secrecy"];
+    let names = [
+        "noise",
+        "budget",
+        "ranges",
+        "tripCounts",
+        "loopGrowth",
+        "contracts",
+        "depth",
+        "secrecy",
+        "dependences",
+    ];
     for (on, wanted) in kinds {
         let switches = names.map(|it| (it.to_owned(), Value::from(on.contains(&it))));
         let section = json!({ "inlayHints": Value::Object(switches.into_iter().collect()) });
@@ -262,4 +271,29 @@ fn the_lines_around_keep_theirs_while_a_line_is_typed() {
             }
         }
     }
+}
+
+#[test]
+fn what_loops_carry_is_shown_on_request() {
+    let switches = json!({ "tripCounts": false, "dependences": true });
+    let (mut client, _) =
+        Client::with(crate::client::capabilities(), json!({ "inlayHints": switches }));
+    client.open(
+        URI,
+        "func.func @f(%A: memref<9x9xf32>) {
+  affine.for %i = 1 to 9 {
+    affine.for %j = 0 to 9 {
+      %x = affine.load %A[%i - 1, %j] : memref<9x9xf32>
+      affine.store %x, %A[%i, %j] : memref<9x9xf32>
+    }
+  }
+  return
+}
+",
+    );
+    let all =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    assert_eq!(hints(&mut client, all.clone()), ["1:12 carries 1 dependence", "2:14 parallel"]);
+    client.change(URI, 2, Some(range(3, 31, 32)), "0");
+    assert_eq!(hints(&mut client, all), ["1:12 parallel", "2:14 parallel"]);
 }

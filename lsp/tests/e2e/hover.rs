@@ -223,3 +223,26 @@ fn of_nothing_is_nothing() {
     assert!(client.at("hover", URI, 5, 0).is_null());
     assert!(client.at("hover", "file:///not/open.mlir", 0, 0).is_null());
 }
+
+#[test]
+fn of_a_loop_says_what_it_carries_and_of_an_access_with_which_others_it_meets() {
+    let text = "func.func @f(%A: memref<9x9xf32>) {
+  affine.for %i = 1 to 9 {
+    affine.for %j = 0 to 9 {
+      %x = affine.load %A[%i - 1, %j] : memref<9x9xf32>
+      affine.store %x, %A[%i, %j] : memref<9x9xf32>
+    }
+  }
+  return
+}
+";
+    let row = "| 5 | 4 | `%A` | flow | (1, 0) |";
+    let outer = hover_in(text, 1, 5);
+    assert!(outer.contains(&format!("It carries:\n\n| from line | to line | memref | kind | distance |\n|--:|--:|---|---|---|\n{row}")), "{outer}");
+    let inner = hover_in(text, 2, 7);
+    assert!(inner.contains("Its iterations may run at once."), "{inner}");
+    let store = hover_in(text, 4, 10);
+    assert!(store.contains(row) && store.contains("Depends on, or is depended on by"), "{store}");
+    let alone = hover_in(&text.replace("%i - 1", "%i + 9"), 3, 14);
+    assert!(alone.contains("No other access of the nest depends on it."), "{alone}");
+}

@@ -1,0 +1,269 @@
+//! Loops: what each carries, in hints and hovers; what can be done with one, as actions.
+//!
+//! *Incremental.* What the loops of a nest carry follows from its text and from the definitions of what it uses; it is kept under that, so after an edit only
+//! nests that read otherwise are asked for again.
+
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use noisy_analyses::{Document, TextEdit};
+use noisy_loops::edit::{self, Offer};
+use noisy_loops::nest::{self, Nest, Verdict};
+use noisy_syntax::{Def, Ir, Op, OpKind, Source, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What the loops of nests carry, by what it follows from; shared by those who ask.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Nests(Arc<Mutex<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    verdicts: FxHashMap<String, Arc<[Verdict]>>,
+    n_computed: usize,
+}
+
+/// More nests than this are not kept.
+const MOST_KEPT: usize = 1024;
+/// A nest that uses more values of others is kept under the whole text of its function.
+const MOST_OUTER: usize = 256;
+
+/// The nest that was asked about last, for a walk over a text that does not change.
+#[derive(Debug, Default)]
+pub(crate) struct Last(Option<(Op, Arc<[Verdict]>, Vec<Op>)>);
+
+/// Whether an op is a loop whose dependences are told between the text.
+fn is_told(ir: &Ir, op: Op) -> bool {
+    matches!(ir.op(op).kind, OpKind::AffineFor)
+}
+
+/// The loops of a nest that are told of, outermost first, in the order of the text.
+fn loops(ir: &Ir, root: Op) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut look = |op: Op| {
+        if is_told(ir, op) {
+            out.push(op);
+        }
+    };
+    look(root);
+    for &(_, region) in &ir.op(root).regions {
+        ir.walk(region, &mut look);
+    }
+    out
+}
+
+impl Nests {
+    /// What a loop carries, in a few words.
+    pub(crate) fn label(&self, source: &Source, op: Op, last: &mut Last) -> Option<String> {
+        let ir = source.ir();
+        if !is_told(ir, op) {
+            return None;
+        }
+        let root = nest::root_of(ir, op)?;
+        if last.0.as_ref().is_none_or(|it| it.0 != root) {
+            last.0 = Some((root, self.verdicts(source, root), loops(ir, root)));
+        }
+        let (_, verdicts, all) = last.0.as_ref()?;
+        let at = all.iter().position(|it| *it == op)?;
+        verdicts.get(at).map(Verdict::text)
+    }
+
+    fn verdicts(&self, source: &Source, root: Op) -> Arc<[Verdict]> {
+        let key = key(source, root);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(it) = known.verdicts.get(&key) {
+            return it.clone();
+        }
+        let ir = source.ir();
+        let nest = Nest::new(ir, root);
+        let of = |op: Op| nest.loop_of(op).map_or(Verdict::Unknown, |it| nest.verdict(ir, it));
+        let verdicts: Arc<[Verdict]> = loops(ir, root).into_iter().map(of).collect();
+        if known.verdicts.len() >= MOST_KEPT {
+            known.verdicts.clear();
+        }
+        known.n_computed += 1;
+        known.verdicts.insert(key, verdicts.clone());
+        verdicts
+    }
+
+    /// How many nests were asked for anew.
+    #[cfg(test)]
+    fn n_computed(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).n_computed
+    }
+}
+
+/// All that the dependences of a nest follow from: its text, and how what it uses is defined.
+fn key(source: &Source, root: Op) -> String {
+    let ir = source.ir();
+    let mut out = source.slice(ir.range(root));
+    let mut seen: FxHashSet<Value> = FxHashSet::default();
+    let mut used: Vec<Value> = Vec::new();
+    let mut look = |op: Op| {
+        seen.extend(ir.op(op).results.iter().copied());
+        used.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
+    };
+    look(root);
+    for &(_, region) in &ir.op(root).regions {
+        ir.walk(region, &mut look);
+    }
+    let inside = ir.range(root);
+    let mut n_outer = 0;
+    while let Some(value) = used.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        n_outer += 1;
+        if n_outer > MOST_OUTER {
+            let around = ir.function_of(root).map_or(inside, |it| ir.range(it));
+            return source.slice(around);
+        }
+        let ty = ir.interner.short_type_text(ir.value(value).ty);
+        let _ = write!(out, "\n{} {ty} ", ir.value_text(value));
+        match ir.value(value).def {
+            Def::Result(op, _) => {
+                out += &source.slice(ir.head_range(op));
+                used.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
+            }
+            Def::Argument(block, number) => {
+                let owner = ir.region(ir.block(block).region).parent;
+                let name = owner.map_or("", |it| ir.op_name(it));
+                let _ = write!(out, "{name} {number}");
+            }
+        }
+    }
+    out
+}
+
+/// What a hover says of a loop or of an access.
+pub(crate) fn about(document: &Document, op: Op) -> Option<String> {
+    let source = document.source();
+    let ir = source.ir();
+    let is_access = matches!(
+        ir.op(op).kind,
+        OpKind::AffineLoad
+            | OpKind::AffineStore
+            | OpKind::AffineVectorLoad
+            | OpKind::AffineVectorStore
+    );
+    let is_loop = matches!(ir.op(op).kind, OpKind::AffineFor | OpKind::AffineParallel);
+    if !is_access && !is_loop {
+        return None;
+    }
+    let nest = Nest::new(ir, nest::root_of(ir, op)?);
+    if !nest.is_understood() {
+        return Some(
+            "Its nest has too many accesses: what depends on what is not looked at.".to_owned(),
+        );
+    }
+    if is_access {
+        let met = nest.met_by(op);
+        if met.is_empty() {
+            return Some("No other access of the nest depends on it.".to_owned());
+        }
+        return Some(format!("Depends on, or is depended on by:\n\n{}", nest.table(source, &met)));
+    }
+    let loop_ = nest.loop_of(op)?;
+    Some(match nest.verdict(ir, loop_) {
+        Verdict::Parallel => "Its iterations may run at once.".to_owned(),
+        Verdict::Values => "It carries values from one iteration to the next.".to_owned(),
+        Verdict::Unknown => "An op in it has effects that are not known.".to_owned(),
+        Verdict::Reduction => {
+            format!("It carries a reduction:\n\n{}", nest.table(source, &nest.carried(loop_)))
+        }
+        Verdict::Carries(_) => {
+            format!("It carries:\n\n{}", nest.table(source, &nest.carried(loop_)))
+        }
+    })
+}
+
+/// Something to do with a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LoopAction {
+    /// What it is called.
+    pub title: String,
+    /// How, or why not.
+    pub edits: Result<Vec<TextEdit>, String>,
+}
+
+/// What can be done with the loop whose header an offset is in.
+pub(crate) fn actions(document: &Document, offset: usize) -> Vec<LoopAction> {
+    let source = document.source();
+    let ir = source.ir();
+    let Some(op) = ir.item_at(offset).filter(|&it| is_told(ir, it)) else { return Vec::new() };
+    let head = ir.head_range(op);
+    if !(head.start <= offset && offset <= head.end) {
+        return Vec::new();
+    }
+    let of = |it: Offer| {
+        let edit = |it: edit::Edit| TextEdit { range: it.range, text: it.text };
+        let edits = it.edits.map(|it| it.into_iter().map(edit).collect());
+        LoopAction { title: it.title, edits }
+    };
+    edit::offers(source, op).into_iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(nests: &Nests, source: &Source) -> Vec<String> {
+        let mut last = Last::default();
+        let mut out = Vec::new();
+        let ir = source.ir();
+        ir.walk(ir.root(), &mut |op| out.extend(nests.label(source, op, &mut last)));
+        out
+    }
+
+    #[test]
+    fn an_edit_asks_again_for_its_nest_only() {
+        let mut text = String::from(
+            "func.func @f(%A: memref<?xf32>, %n: index) {\n  %c1 = arith.constant 1 : index\n",
+        );
+        for _ in 0..60 {
+            text += "  affine.for %i = 1 to %n {\n    %x = affine.load %A[%i - 1] : memref<?xf32>\n    affine.store %x, %A[%i] : memref<?xf32>\n  }\n";
+        }
+        text += "  return\n}\n";
+        // Nests that read the same are one; here each is another one.
+        let mut n = 0;
+        while let Some(at) = text.find("= 1 to") {
+            n += 1;
+            text.replace_range(at..at + 6, &format!("= {} to", n + 1));
+        }
+        let nests = Nests::default();
+        let mut source = Source::new(&text);
+        assert_eq!(labels(&nests, &source), vec!["carries 1 dependence"; 60]);
+        assert_eq!(nests.n_computed(), 60);
+        let at = text.find("%i - 1").unwrap();
+        source.edit(at..at + 6, "%i - 0");
+        let mut expected = vec!["carries 1 dependence"; 60];
+        expected[0] = "parallel";
+        assert_eq!(labels(&nests, &source), expected);
+        assert_eq!(nests.n_computed(), 61);
+        // A comment before changes nothing, a definition that nests use changes them.
+        source.edit(0..0, "// new\n");
+        assert_eq!(labels(&nests, &source), expected);
+        assert_eq!(nests.n_computed(), 61);
+        let at = source.text().to_string().find("%A: memref<?xf32>").unwrap();
+        source.edit(at + 4..at + 17, "memref<9xf32>");
+        labels(&nests, &source);
+        assert_eq!(nests.n_computed(), 121);
+    }
+
+    #[test]
+    fn each_verdict_has_its_words() {
+        let of = |body: &str| {
+            let text = format!(
+                "func.func @f(%A: memref<9x9xf32>, %B: memref<9xf32>, %x: f32) {{\naffine.for %i = 0 to 9 {{\naffine.for %j = 0 to 9 {{\n{body}\n}}\n}}\nreturn\n}}\n"
+            );
+            labels(&Nests::default(), &Source::new(&text))
+        };
+        assert_eq!(of("affine.store %x, %A[%i, %j] : memref<9x9xf32>"), ["parallel", "parallel"]);
+        let sum = "%a = affine.load %B[%i] : memref<9xf32>\n%b = arith.addf %a, %x : f32\naffine.store %b, %B[%i] : memref<9xf32>";
+        assert_eq!(of(sum), ["parallel", "reduction"]);
+        assert_eq!(
+            of("affine.store %x, %B[%i + %j] : memref<9xf32>"),
+            ["carries 1 dependence", "parallel"]
+        );
+        assert_eq!(of("func.call @g() : () -> ()"), ["dependences unknown", "dependences unknown"]);
+    }
+}
