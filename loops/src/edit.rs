@@ -156,16 +156,12 @@ impl Edits<'_> {
         !defined_in(&bounds, |name| name == iv).is_empty()
     }
 
-    fn numbers(&self, it: &Op) -> Option<u32> {
-        self.nest.loop_of(*it)
-    }
-
     fn interchange(&self, outer: &Header, inner: &Header) -> Made {
         if self.reads(inner, &outer.iv) {
             return Err(format!("the bounds of the inner loop read {}", outer.iv));
         }
         let band =
-            [outer.op, inner.op].iter().filter_map(|it| self.numbers(it)).collect::<Vec<_>>();
+            [outer.op, inner.op].iter().filter_map(|it| self.nest.loop_of(*it)).collect::<Vec<_>>();
         self.legality.permutes(&band, &[1, 0]).map_err(|it| self.why(it))?;
         Ok(vec![
             Edit { range: outer.range.clone(), text: self.text(&inner.range) },
@@ -214,7 +210,7 @@ impl Edits<'_> {
 
     fn tile(&self, it: &Header) -> Made {
         let band = self.band(it);
-        let numbers: Vec<u32> = band.iter().filter_map(|it| self.numbers(&it.op)).collect();
+        let numbers: Vec<u32> = band.iter().filter_map(|it| self.nest.loop_of(it.op)).collect();
         self.legality.tiles(&numbers).map_err(|it| self.why(it))?;
         let indent = self.indent(it.op);
         let (mut heads, mut edits) = (String::new(), Vec::new());

@@ -59,5 +59,6 @@ pub(super) fn fresh(text: &str, name: &str) -> String {
     if is_free(name) {
         return name.to_owned();
     }
-    (0_u64..).map(|it| format!("{name}_{it}")).find(|it| is_free(it)).unwrap_or_default()
+    // A text has fewer names than bytes.
+    (0..=text.len()).map(|it| format!("{name}_{it}")).find(|it| is_free(it)).unwrap_or_default()
 }
