@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::tool::{Folder, TUTORIAL};
+use crate::tool::{CLEAN, Folder, TUTORIAL};
 
 /// The commands in the shell blocks and in the text between backquotes, with something in the place of what a reader fills in.
 fn commands() -> Vec<String> {
@@ -59,6 +59,7 @@ fn every_command_runs() {
             ("circuits/a.mlir", TUTORIAL),
             ("program.mlir", TUTORIAL),
             ("a.mlir", TUTORIAL),
+            ("examples/legal.mlir", CLEAN),
         ]);
         // The shell would run another command after it, or give it a file to read.
         let command = command.split(" && ").next().unwrap_or_default().to_owned();
@@ -84,4 +85,26 @@ fn every_command_runs() {
         let is_silent = args[..args.len().min(2)] == ["--dump", "dependences"];
         assert!(is_told || is_silent || !told.is_empty(), "noisy-check {command}");
     }
+}
+
+/// The page of first steps is a session: its program, its commands one after the other, and what each prints.
+#[test]
+fn the_first_steps_print_what_they_say() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/first-steps.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let block = |kind: &str| {
+        let start = format!("```{kind}\n");
+        page.split(&start).skip(1).filter_map(|it| it.split("```").next()).collect::<Vec<_>>()
+    };
+    let [program] = block("mlir")[..] else { panic!("one program") };
+    let folder = Folder::with(&[("src/a.mlir", program)]);
+    let mut n = 0;
+    for session in block("console").iter().flat_map(|it| it.split("$ noisy-check ").skip(1)) {
+        let (command, said) = session.split_once('\n').expect("what it prints");
+        let run = folder.run(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(run.err + &run.out, said, "noisy-check {command}");
+        n += 1;
+    }
+    assert_eq!(n, 5);
+    assert_eq!(folder.run(&["src"]).code, 0);
 }
