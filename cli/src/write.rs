@@ -185,11 +185,12 @@ pub(crate) struct Group<T> {
     n_bytes: usize,
     /// When the first came.
     since: Instant,
+    /// So many wait at most, those without a file counted.
+    most: usize,
 }
 
 impl<T> Group<T> {
-    /// So many wait at most, those without a file counted.
-    const MOST: usize = 256;
+    const MOST: usize = 4096;
     /// So many bytes at most.
     const MOST_BYTES: usize = 64 << 20;
     /// So long at most, if others come.
@@ -197,7 +198,7 @@ impl<T> Group<T> {
 
     /// One in which nothing waits.
     pub(crate) fn new() -> Self {
-        Self { waiting: Vec::new(), n_bytes: 0, since: Instant::now() }
+        Self { waiting: Vec::new(), n_bytes: 0, since: Instant::now(), most: Self::MOST }
     }
 
     /// Adds one; those that are done, each with what became of its file.
@@ -211,7 +212,7 @@ impl<T> Group<T> {
         }
         self.n_bytes += file.as_ref().map_or(0, |it| it.before.len());
         self.waiting.push((it, file));
-        let is_full = self.waiting.len() >= Self::MOST
+        let is_full = self.waiting.len() >= self.most
             || self.n_bytes >= Self::MOST_BYTES
             || self.since.elapsed() >= Self::PATIENCE;
         if is_full || self.waiting[0].1.is_none() { self.finish() } else { Vec::new() }
@@ -399,16 +400,16 @@ mod tests {
     fn replacements_wait_for_each_other_in_order() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |n: usize| folder.path().join(n.to_string());
-        let mut group = Group::new();
+        let mut group = Group { most: 16, ..Group::new() };
         assert_eq!(group.push(0, None), [(0, Ok(()))], "nothing waits for nothing");
         let mut done = Vec::new();
-        let n = 2 * Group::<usize>::MOST + 10;
+        let n = 60;
         for it in 1..n {
             fs::write(path(it), "old").expect("a file");
             let file = Replacement::new(&path(it), "old", "new").expect("it can be written");
             // Every third has no file to write, one is changed by another program.
             let file = (it % 3 != 0).then_some(file);
-            if it == 400 {
+            if it == 40 {
                 fs::write(path(it), "other").expect("a file");
             }
             done.extend(group.push(it, file));
@@ -418,11 +419,11 @@ mod tests {
         for (it, written) in done {
             let text = fs::read_to_string(path(it)).expect("it is there");
             let wanted = match it {
-                400 => "other",
+                40 => "other",
                 it if it % 3 == 0 => "old",
                 _ => "new",
             };
-            assert_eq!((text.as_str(), written.is_ok()), (wanted, it != 400), "{it}");
+            assert_eq!((text.as_str(), written.is_ok()), (wanted, it != 40), "{it}");
         }
         assert_eq!(fs::read_dir(folder.path()).map(Iterator::count).ok(), Some(n - 1));
     }

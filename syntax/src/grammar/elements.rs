@@ -28,7 +28,8 @@ pub(super) fn number(
             Ok(interner.attr(AttrData::Int { value, ty }))
         }
         TypeData::Index => {
-            let value = int_value(number, 64, Sign::Signless)?;
+            // An index is signed for the reader.
+            let value = int_value(number, 64, Sign::Signed)?;
             Ok(interner.attr(AttrData::Int { value, ty }))
         }
         TypeData::Float(kind) => {
@@ -60,7 +61,8 @@ fn int_value(number: &Number<'_>, width: u32, sign: Sign) -> Result<i128, String
             return Err("negative integer literal not valid for unsigned integer type".to_owned());
         }
         let is_least = bits == width && magnitude.is_power_of_two();
-        if bits >= width.max(1) && !is_least && magnitude != 0 {
+        // Minus zero is no number of a width.
+        if bits >= width.max(1) && !is_least || magnitude == 0 && width > 0 {
             return Err(out_of_range());
         }
         return Ok((magnitude as i128).wrapping_neg());
@@ -406,9 +408,7 @@ fn element_text(interner: &Interner, leaf: &Literal<'_>, ty: Type) -> Result<Str
         (TypeData::Int { width, sign }, Literal::Number(it)) if *width <= 128 => {
             Ok(int_value(it, *width, *sign)?.to_string())
         }
-        (TypeData::Index, Literal::Number(it)) => {
-            Ok(int_value(it, 64, Sign::Signless)?.to_string())
-        }
+        (TypeData::Index, Literal::Number(it)) => Ok(int_value(it, 64, Sign::Signed)?.to_string()),
         (TypeData::Float(kind), Literal::Number(it)) => {
             Ok(float_text(float_value(it, kind)?, kind))
         }

@@ -7,6 +7,7 @@ use expect_test::{Expect, expect};
 use crate::Source;
 
 mod foreign;
+mod memref;
 mod regions;
 mod rows;
 mod typed;

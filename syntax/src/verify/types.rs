@@ -66,6 +66,15 @@ impl Verifier<'_> {
             OpKind::AffineDmaStart | OpKind::AffineDmaWait => self.copied(op),
             OpKind::AffineDelinearizeIndex => self.delinearized(op),
             OpKind::CfSwitch => self.cases(op),
+            OpKind::MemrefLoad => self.an_index_for_each_dimension(op, 0),
+            OpKind::MemrefStore => self.an_index_for_each_dimension(op, 1),
+            OpKind::MemrefAlloc | OpKind::MemrefAlloca => {
+                self.a_size_for_each_dynamic_dimension(op);
+            }
+            OpKind::MemrefSubview => self.offsets_and_sizes(op),
+            OpKind::MemrefAssumeAlignment => self.alignment(op),
+            OpKind::MemrefCollapseShape => self.groups_of_dimensions(op, false),
+            OpKind::MemrefExpandShape => self.groups_of_dimensions(op, true),
             _ => {}
         }
     }

@@ -1,0 +1,166 @@
+//! What attributes of `memref` ops say of shapes: groups of dimensions, offsets, sizes, alignments.
+//!
+//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`verifyCollapsedShape`, `verifyOffsetSizeAndStrideOp` in its sources). What is dynamic agrees with everything
+//! that is dynamic. Layouts are not compared.
+
+use super::Verifier;
+use crate::dialect::format::DYNAMIC;
+use crate::{Attr, AttrData, Code, Dim, Op};
+
+impl Verifier<'_> {
+    /// The integers of a list.
+    fn integers(&self, list: Attr) -> Option<Vec<i128>> {
+        let interner = &self.ir.interner;
+        let (AttrData::DenseArray { values, .. } | AttrData::Array(values)) =
+            interner.attr_data(list)
+        else {
+            return None;
+        };
+        values.iter().map(|it| interner.int_value(*it)).collect()
+    }
+
+    /// Of `memref.subview` and the like: static offsets and sizes.
+    pub(super) fn offsets_and_sizes(&mut self, op: Op) {
+        for (name, what) in [("static_offsets", "an offset"), ("static_sizes", "a size")] {
+            let Some(list) = self.ir.attr(op, name).and_then(|it| self.integers(it)) else {
+                continue;
+            };
+            if let Some(it) = list.iter().find(|it| **it < 0 && **it != i128::from(DYNAMIC)) {
+                let message = format!("{what} must not be negative, but is {it}");
+                self.tell(op, Code::AttributeValue, message);
+                return;
+            }
+        }
+    }
+
+    /// Of `memref.load` and `memref.store`: an index for each dimension of the buffer, which is operand `at`.
+    pub(super) fn an_index_for_each_dimension(&mut self, op: Op, at: usize) {
+        let n_given = self.ir.op(op).operands.len() - at - 1;
+        let Some(rank) = self.dims(self.operand_type(op, at)).map(<[Dim]>::len) else { return };
+        if rank != n_given {
+            let message = format!("has {n_given} indices for {rank} dimensions");
+            self.tell(op, Code::WrongCount, message);
+        }
+    }
+
+    /// Of `memref.alloc` and `memref.alloca`: a size for each dimension that is dynamic.
+    pub(super) fn a_size_for_each_dynamic_dimension(&mut self, op: Op) {
+        let Some(&n_given) = self.segments(op).as_ref().and_then(|it| it.first()) else { return };
+        let result = self.ir.op(op).results.first().map(|&it| self.value_type(it));
+        let Some(dims) = result.and_then(|it| self.dims(it)) else { return };
+        let n_dynamic = dims.iter().filter(|it| **it == Dim::Dynamic).count();
+        if n_dynamic != n_given {
+            let message = format!("has {n_given} sizes for {n_dynamic} dynamic dimensions");
+            self.tell(op, Code::WrongCount, message);
+        }
+    }
+
+    /// Of `memref.assume_alignment`.
+    pub(super) fn alignment(&mut self, op: Op) {
+        let value = self.ir.attr(op, "alignment").and_then(|it| self.ir.interner.int_value(it));
+        if let Some(it) =
+            value.filter(|it| u128::try_from(*it).map_or(true, |it| !it.is_power_of_two()))
+        {
+            let message = format!("'alignment' must be a power of two, but is {it}");
+            self.tell(op, Code::AttributeValue, message);
+        }
+    }
+
+    /// Of `memref.collapse_shape` and `memref.expand_shape`: each group of dimensions of the longer shape is one dimension of the shorter.
+    pub(super) fn groups_of_dimensions(&mut self, op: Op, expands: bool) {
+        if let Err((code, message)) = self.grouped(op, expands) {
+            self.tell(op, code, message);
+        }
+    }
+
+    fn grouped(&self, op: Op, expands: bool) -> Result<(), (Code, String)> {
+        let data = self.ir.op(op);
+        let result = data.results.first().map(|&it| self.value_type(it));
+        let (Some(from), Some(to)) =
+            (self.dims(self.operand_type(op, 0)), result.and_then(|it| self.dims(it)))
+        else {
+            return Ok(());
+        };
+        let (short, long) = if expands { (from, to) } else { (to, from) };
+        let Some(groups) = self.groups_said(op) else { return Ok(()) };
+        let wrong = |message: String| Err((Code::AttributeValue, message));
+        let unlike = |message: String| Err((Code::ResultType, message));
+        if short.len() > long.len() {
+            return unlike(format!(
+                "the rank goes from {} to {}, which is no {}",
+                from.len(),
+                to.len(),
+                if expands { "expansion" } else { "collapse" }
+            ));
+        }
+        if groups.len() != short.len() {
+            return wrong(format!("has {} groups of dimensions for {}", groups.len(), short.len()));
+        }
+        let mut next = 0;
+        for (group, dim) in groups.iter().zip(short) {
+            let mut size = Some(1_u128);
+            for &it in group {
+                let Some(of) = usize::try_from(it).ok().filter(|it| *it == next) else {
+                    return wrong(format!(
+                        "the next dimension of a group must be {next}, not {it}"
+                    ));
+                };
+                match long.get(of) {
+                    None => return wrong(format!("there is no dimension {it}")),
+                    Some(Dim::Fixed(n)) => size = size.map(|it| it.saturating_mul(u128::from(*n))),
+                    Some(Dim::Dynamic | Dim::Scalable(_)) => size = None,
+                }
+                next += 1;
+            }
+            match (size, dim) {
+                (Some(size), Dim::Fixed(n)) if size != u128::from(*n) => {
+                    return unlike(format!(
+                        "a group of dimensions has {size} elements, and its dimension {n}"
+                    ));
+                }
+                (Some(_), Dim::Fixed(_)) | (None, Dim::Dynamic) => {}
+                _ => {
+                    return unlike(
+                        "a dimension must be dynamic if and only if one of its group is".to_owned(),
+                    );
+                }
+            }
+        }
+        if short.is_empty() {
+            if long.iter().any(|it| *it != Dim::Fixed(1)) {
+                return unlike("a memref without dimensions has one element".to_owned());
+            }
+        } else if next != long.len() {
+            return wrong(format!("the groups have {next} of {} dimensions", long.len()));
+        }
+        self.output_shape(op, long).map_or(Ok(()), wrong)
+    }
+
+    /// The groups of dimensions.
+    fn groups_said(&self, op: Op) -> Option<Vec<Vec<i128>>> {
+        let groups = self.ir.attr(op, "reassociation")?;
+        let AttrData::Array(groups) = self.ir.interner.attr_data(groups) else { return None };
+        groups.iter().map(|it| self.integers(*it)).collect()
+    }
+
+    /// What is wrong with the shape that `memref.expand_shape` says beside the type.
+    fn output_shape(&self, op: Op, long: &[Dim]) -> Option<String> {
+        let sizes = self.integers(self.ir.attr(op, "static_output_shape")?)?;
+        if sizes.len() != long.len() {
+            return Some(format!("the output shape has {} of {} sizes", sizes.len(), long.len()));
+        }
+        let n_dynamic = sizes.iter().filter(|it| **it == i128::from(DYNAMIC)).count();
+        let n_given = self.ir.op(op).operands.len() - 1;
+        if n_dynamic != n_given {
+            return Some(format!(
+                "the output shape has {n_dynamic} dynamic sizes, but {n_given} are given"
+            ));
+        }
+        let is_wrong = |(size, dim): (&i128, &Dim)| {
+            let said = if let Dim::Fixed(n) = dim { i128::from(*n) } else { i128::from(DYNAMIC) };
+            *size != i128::from(DYNAMIC) && *size != said
+        };
+        let at = sizes.iter().zip(long).position(is_wrong)?;
+        Some(format!("size {at} of the output shape is {}, unlike that of the type", sizes[at]))
+    }
+}

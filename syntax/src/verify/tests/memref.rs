@@ -1,0 +1,109 @@
+//! Shapes of memrefs and the attributes that speak of them.
+
+use super::check;
+use expect_test::expect;
+
+#[test]
+fn groups_of_dimensions() {
+    check(
+        "func.func @f(%m: memref<4x4xf32>, %n: memref<16xf32>, %d: memref<?x4xf32>, %o: memref<f32>, %s: index) {
+  %0 = memref.collapse_shape %m [[0, 1]] : memref<4x4xf32> into memref<16xf32>
+  %1 = memref.collapse_shape %d [[0, 1]] : memref<?x4xf32> into memref<?xf32>
+  %2 = memref.expand_shape %n [[0, 1]] output_shape [4, 4] : memref<16xf32> into memref<4x4xf32>
+  %3 = memref.expand_shape %o [] output_shape [1, 1] : memref<f32> into memref<1x1xf32>
+  %10 = memref.collapse_shape %m [[0, 0]] : memref<4x4xf32> into memref<16xf32>
+  %11 = memref.collapse_shape %m [[0], [2]] : memref<4x4xf32> into memref<4x4xf32>
+  %12 = memref.collapse_shape %m [[0]] : memref<4x4xf32> into memref<16xf32>
+  %13 = memref.collapse_shape %m [[0, 1], [2]] : memref<4x4xf32> into memref<16xf32>
+  %14 = memref.collapse_shape %d [[0, 1]] : memref<?x4xf32> into memref<16xf32>
+  %15 = memref.expand_shape %n [[0, 1]] output_shape [4, 5] : memref<16xf32> into memref<4x4xf32>
+  %16 = memref.expand_shape %n [[0, 1]] output_shape [4] : memref<16xf32> into memref<4x4xf32>
+  %17 = memref.expand_shape %n [[0, 1]] output_shape [4, 4] : memref<16xf32> into memref<4x5xf32>
+  %18 = memref.expand_shape %o [] output_shape [2] : memref<f32> into memref<2xf32>
+  %19 = memref.expand_shape %m [[0, 1]] output_shape [16] : memref<4x4xf32> into memref<16xf32>
+  return
+}
+",
+        &expect![[r#"
+            6 memref.collapse_shape: the next dimension of a group must be 1, not 0 (attribute-value)
+            7 memref.collapse_shape: the next dimension of a group must be 1, not 2 (attribute-value)
+            8 memref.collapse_shape: a group of dimensions has 4 elements, and its dimension 16 (result-type)
+            9 memref.collapse_shape: has 2 groups of dimensions for 1 (attribute-value)
+            10 memref.collapse_shape: a dimension must be dynamic if and only if one of its group is (result-type)
+            11 memref.expand_shape: size 1 of the output shape is 5, unlike that of the type (attribute-value)
+            12 memref.expand_shape: the output shape has 1 of 2 sizes (attribute-value)
+            13 memref.expand_shape: a group of dimensions has 20 elements, and its dimension 16 (result-type)
+            14 memref.expand_shape: a memref without dimensions has one element (result-type)
+            15 memref.expand_shape: the rank goes from 2 to 1, which is no expansion (result-type)
+        "#]],
+    );
+}
+
+#[test]
+fn offsets_sizes_and_alignments() {
+    check(
+        "func.func @f(%m: memref<4x4xf32>, %i: index) {
+  %0 = memref.subview %m[%i, 0] [1, 1] [-1, 1] : memref<4x4xf32> to memref<1x1xf32, strided<[-4, 1], offset: ?>>
+  %1 = memref.subview %m[-1, 0] [1, 1] [1, 1] : memref<4x4xf32> to memref<1x1xf32, strided<[4, 1], offset: -4>>
+  %2 = memref.subview %m[1, 0] [-1, 1] [1, 1] : memref<4x4xf32> to memref<1x1xf32, strided<[4, 1], offset: 4>>
+  memref.assume_alignment %m, 8 : memref<4x4xf32>
+  memref.assume_alignment %m, 0 : memref<4x4xf32>
+  memref.assume_alignment %m, -1 : memref<4x4xf32>
+  memref.assume_alignment %m, 3 : memref<4x4xf32>
+  return
+}
+",
+        &expect![[r#"
+            3 memref.subview: an offset must not be negative, but is -1 (attribute-value)
+            4 memref.subview: a size must not be negative, but is -1 (attribute-value)
+            6 memref.assume_alignment: 'alignment' must be a power of two, but is 0 (attribute-value)
+            7 memref.assume_alignment: 'alignment' must be a power of two, but is -1 (attribute-value)
+            8 memref.assume_alignment: 'alignment' must be a power of two, but is 3 (attribute-value)
+        "#]],
+    );
+}
+
+#[test]
+fn indices_and_sizes_for_dimensions() {
+    check(
+        "func.func @f(%m: memref<4x?xf32>, %o: memref<f32>, %i: index, %x: f32) {
+  %0 = memref.load %m[%i, %i] : memref<4x?xf32>
+  %1 = memref.load %o[] : memref<f32>
+  %2 = memref.alloc(%i) : memref<4x?xf32>
+  %3 = memref.load %m[%i] : memref<4x?xf32>
+  memref.store %x, %m[] : memref<4x?xf32>
+  %4 = memref.alloc() : memref<4x?xf32>
+  %5 = memref.alloca(%i, %i) : memref<4x?xf32>
+  return
+}
+",
+        &expect![[r#"
+            5 memref.load: has 1 indices for 2 dimensions (wrong-count)
+            6 memref.store: has 0 indices for 2 dimensions (wrong-count)
+            7 memref.alloc: has 0 sizes for 1 dynamic dimensions (wrong-count)
+            8 memref.alloca: has 2 sizes for 1 dynamic dimensions (wrong-count)
+        "#]],
+    );
+}
+
+#[test]
+fn an_index_is_signed_and_minus_zero_is_none() {
+    check(
+        "%0 = arith.constant 9223372036854775807 : index
+%1 = arith.constant -9223372036854775808 : index
+%2 = arith.constant 9223372036854775808 : index
+%3 = arith.constant dense<0xFFFFFFFFFFFFFFFF> : tensor<1xindex>
+%4 = arith.constant -0 : i32
+%5 = arith.constant dense<-0> : tensor<1xi32>
+%6 = arith.constant -0.0 : f32
+module attributes {x.y = array<i64: -0>} {}
+",
+        &expect![[r#"
+            3 9223372036854775808: integer constant out of range for its type (literal-type)
+            4 0xFFFFFFFFFFFFFFFF: integer constant out of range for its type (literal-type)
+            5 0: integer constant out of range for its type (literal-type)
+            6 0: integer constant out of range for its type (literal-type)
+            8 0: integer constant out of range for its type (literal-type)
+        "#]],
+    );
+}
