@@ -50,26 +50,32 @@ pub(super) const CHECK: Check = Check {
 /// Takes a code that is not reported there out of its comment, and the comment if it is the only one. A code that is misspelt stays: somebody meant another.
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let text = program.source().text();
-    let number = text.byte_to_line(diagnostic.range.start);
-    let start = text.line_to_byte(number);
-    let line = text.line(number).to_string();
-    let at = comment(&line)?;
-    let codes = codes(&line[at..]);
-    let is_it = |it: &Range<usize>| start + at + it.start == diagnostic.range.start;
-    let index = codes.iter().position(|it| is_it(&it.0))?;
-    find(&codes[index].1)?;
-    let range = if let Some(next) = codes.get(index + 1) {
-        at + codes[index].0.start..at + next.0.start
-    } else if index > 0 {
-        at + codes[index - 1].0.end..at + codes[index].0.end
-    } else if line[..at].trim().is_empty() {
-        0..line.len()
+    let code = diagnostic.range.clone();
+    find(&text.byte_slice(code.clone()).to_string())?;
+    // Only what is beside the code is looked at: a comment may have any number of them.
+    let is_blank = |it: &usize| matches!(text.byte(*it), b' ' | b'\t');
+    let before = (0..code.start).rev().find(|it| !is_blank(it))?;
+    let behind = (code.end..text.len_bytes()).find(|it| !is_blank(it))?;
+    let range = if text.byte(behind) == b',' {
+        let next = (behind + 1..text.len_bytes()).find(|it| !is_blank(it))?;
+        code.start..next
+    } else if text.byte(before) == b',' {
+        before..code.end
     } else {
-        line[..at].trim_end().len()..line.trim_end_matches(['\n', '\r']).len()
+        let number = text.byte_to_line(code.start);
+        let start = text.line_to_byte(number);
+        let line = text.line(number).to_string();
+        let at = comment(&line)?;
+        let own = if line[..at].trim().is_empty() {
+            0..line.len()
+        } else {
+            line[..at].trim_end().len()..line.trim_end_matches(['\n', '\r']).len()
+        };
+        start + own.start..start + own.end
     };
-    let edit = TextEdit { range: start + range.start..start + range.end, text: String::new() };
     let title = "Remove this suppression".to_owned();
-    Some(Fix { title, applicability: Applicability::Safe, edits: vec![edit] })
+    let edits = vec![TextEdit { range, text: String::new() }];
+    Some(Fix { title, applicability: Applicability::Safe, edits })
 }
 
 /// Whether a comment can allow diagnostics of a code: errors of syntax, names, types and structure it cannot, nor what is wrong with such a comment.
@@ -86,26 +92,34 @@ pub fn allow<'a>(
     let text = program.source().text();
     // By where a comment goes: what stands around the codes, and the codes.
     let mut places: BTreeMap<usize, ([String; 2], Vec<&str>)> = BTreeMap::new();
+    // Of each line, once: where a comment starts, where the first code that it allows, and where the line ends.
+    let mut lines: FxHashMap<usize, (Option<Option<usize>>, usize)> = FxHashMap::default();
     for it in diagnostics {
         if !can_be_allowed(it.code) {
             continue;
         }
         let number = text.byte_to_line(it.range.start);
-        let (start, line) = (text.line_to_byte(number), text.line(number).to_string());
-        let at = comment(&line);
-        let (place, around) = match at.map(|at| (at, codes(&line[at..]))) {
-            Some((at, codes)) if !codes.is_empty() => {
-                (start + at + codes[0].0.start, [String::new(), ", ".to_owned()])
-            }
-            Some(_) => {
+        let &mut (said, end) = lines.entry(number).or_insert_with(|| {
+            let (start, line) = (text.line_to_byte(number), text.line(number).to_string());
+            let said = comment(&line).map(|at| {
+                let first = codes(&line[at..]).into_iter().next();
+                first.map(|it| start + at + it.0.start)
+            });
+            (said, start + line.trim_end().len())
+        });
+        let (place, around) = match said {
+            Some(Some(first)) => (first, [String::new(), ", ".to_owned()]),
+            Some(None) => {
                 let Some(op) = program.ir().item_at(it.range.start) else { continue };
                 let number = text.byte_to_line(program.ir().range(op).start);
-                let line = text.line(number).to_string();
-                let indent = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
-                let end = if line.ends_with("\r\n") { ")\r\n" } else { ")\n" };
+                let line = text.line(number);
+                let indent: String =
+                    line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect();
+                let is_dos = line.len_bytes() > 1 && line.byte(line.len_bytes() - 2) == b'\r';
+                let end = if is_dos { ")\r\n" } else { ")\n" };
                 (text.line_to_byte(number), [format!("{indent}// {MARK}"), end.to_owned()])
             }
-            None => (start + line.trim_end().len(), [format!("  // {MARK}"), ")".to_owned()]),
+            None => (end, [format!("  // {MARK}"), ")".to_owned()]),
         };
         let codes = &mut places.entry(place).or_insert_with(|| (around, Vec::new())).1;
         if !codes.contains(&it.code) {

@@ -255,3 +255,16 @@ fn many_files_are_fixed_in_groups() {
     }
     assert_eq!(std::fs::read_dir(folder.path(".")).expect("there").count(), n);
 }
+
+#[test]
+fn a_comment_may_allow_very_much() {
+    // Each code is looked at where it stands, and not with all others.
+    let text = format!(
+        "{CLEAN}// noisy: allow({})\nfunc.func private @g()\n",
+        "noise-overflow, ".repeat(50_000)
+    );
+    let folder = Folder::with(&[("a.mlir", &text)]);
+    let run = folder.run(&["--diff", "--isolated", "a.mlir"]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    assert!(run.out.contains("-// noisy: allow("), "{}", run.out.len());
+}

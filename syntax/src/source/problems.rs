@@ -133,7 +133,10 @@ impl Source {
         };
         for op in ir.suspects().filter(is_broken) {
             let head = ir.head_range(op);
-            let text = self.slice(head.start..head.end.min(head.start + MENTIONS_BYTES));
+            let end = head.end.min(head.start + MENTIONS_BYTES);
+            // Not in the middle of a character.
+            let end = self.text().char_to_byte(self.text().byte_to_char(end));
+            let text = self.slice(head.start..end);
             out.insert(ir.op_name(op).to_owned());
             for token in lex_part(&text, false).tokens {
                 if matches!(token.kind, TokenKind::Percent | TokenKind::Caret | TokenKind::At) {

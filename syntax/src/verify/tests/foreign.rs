@@ -2,6 +2,8 @@
 
 use expect_test::expect;
 
+use crate::Source;
+
 use super::check;
 
 /// `stream.splat %a : i32 -> !stream.resource<*>{%size}`: sizes, not a body.
@@ -75,4 +77,16 @@ fn a_switch_gives_several_results() {
 }",
         &expect![[""]],
     );
+}
+
+#[test]
+fn long_broken_ops_are_cut_between_characters() {
+    // Only so many bytes are searched for names; wherever that is, it is not in the middle of a character.
+    for before in 0..4 {
+        let text =
+            format!("{}%0 = \"{}", " ".repeat(before), "\u{e4}\u{20ac}\u{1F600}".repeat(10_000));
+        assert!(!Source::new(&text).problems().is_empty(), "{before}");
+        let text = format!("{}{}", "x".repeat(before), "\u{feff}".repeat(30_000));
+        assert!(!Source::new(&text).problems().is_empty(), "{before}");
+    }
 }
