@@ -124,8 +124,15 @@ class Walk:
         return number(proof["bound"])
 
     def row(self, row, place):
-        core = places(row["core"], len(self.decided))
-        need(self.noise.is_over_without(core), f"{place}: is no core: all other sites suffice")
+        if "core" in row:
+            core = places(row["core"], len(self.decided))
+            need(self.noise.is_over_without(core), f"{place}: is no core: all other sites suffice")
+            return
+        cut = row["cut"]
+        weights = {s: number(weight) for s, weight in cut["terms"]}
+        need(len(weights) == len(cut["terms"]), f"{place}: a site twice")
+        proven = self.proof(cut["proof"], weights, place)
+        need(proven >= cut["least"], f"{place}: is proven for {proven}, not {cut['least']}")
 
     def prices(self, proof, at, weights):
         """What multipliers prove, in units of 2^-SCALE of the greatest common divisor of the weights, and what they leave of these."""
@@ -133,9 +140,10 @@ class Walk:
         reduced, total = {s: weight // grain << SCALE for s, weight in weights.items()}, 0
         for row, y in proof["multipliers"][number(at)]:
             y, row = number(y), proof["rows"][number(row)]
-            total += y
-            for s in row["core"]:
-                reduced[s] = reduced.get(s, 0) - y
+            terms = [(s, 1) for s in row["core"]] if "core" in row else row["cut"]["terms"]
+            total += y * (1 if "core" in row else number(row["cut"]["least"]))
+            for s, weight in terms:
+                reduced[s] = reduced.get(s, 0) - y * weight
         total += sum((min(it, 0), 0, it)[self.decided[s]] for s, it in reduced.items())
         return total, reduced, lambda total: -(-max(total, 0) >> SCALE) * grain
 
@@ -265,11 +273,11 @@ def sweep(walk, proof, step, weights, place):
     total, reduced, rounded = walk.prices(proof, step["multipliers"], weights)
     cores_of = {}
     for row, y in proof["multipliers"][step["multipliers"]]:
-        for s in proof["rows"][row]["core"]:
+        for s in proof["rows"][row].get("core", ()):
             cores_of.setdefault(s, []).append((row, number(y)))
     ends, rank = {}, {free(v): at for at, v in enumerate(order)}
     for row, _ in proof["multipliers"][step["multipliers"]]:
-        ranks = [rank[s] for s in proof["rows"][row]["core"] if s in rank]
+        ranks = [rank[s] for s in proof["rows"][row].get("core", ()) if s in rank]
         if ranks:
             ends.setdefault(max(ranks), set()).add(row)
     live, states = [], {(): (sum(w for s, w in weights.items() if decided[s] == CHOSEN), 0, frozenset())}

@@ -131,10 +131,19 @@ pub struct Proof {
 
 /// A valid inequality.
 #[derive(Clone, Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Row {
-    /// One of these sites is chosen. In increasing order.
-    pub core: Vec<u32>,
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Row {
+    /// One of these sites is chosen.
+    Core(Vec<u32>),
+    /// The chosen ones of these sites weigh at least `least`.
+    Cut {
+        /// Sites in increasing order, with their weights.
+        terms: Vec<(u32, u64)>,
+        /// What they weigh at least.
+        least: u64,
+        /// Why: a proof about these sites.
+        proof: Box<Proof>,
+    },
 }
 
 /// A step of a proof.

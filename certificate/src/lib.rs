@@ -11,12 +11,12 @@
 //!
 //! A *proof* ([`Proof`]) says that the chosen ones of its sites weigh at least `bound` in every legal choice; in a part the weights are costs. It consists of
 //!
-//! - *rows*: valid inequalities over choices `x` of zeros and ones, each `sum of x(s) >= 1` over a core: one of these sites is chosen, for with all others
-//!   chosen some node is over its limit;
+//! - *rows*: valid inequalities `sum of a(s) x(s) >= least` over choices `x` of zeros and ones. A core: one of these sites is chosen, for with all others chosen
+//!   some node is over its limit. A cut: weights of sites and the least that the chosen ones weigh, with a proof of its own;
 //! - *multipliers* `y >= 0` of the rows, in units of `2^-32` of the greatest common divisor `g` of the weights. Whatever they are, legal choices weigh at least
 //!
 //!   ```text
-//!   sum of y  +  sum over sites of the least of (weight(s) - sum of y over its rows) * x(s) over the values of x(s) that are open
+//!   sum of y * least  +  sum over sites of the least of (weight(s) - sum of y * a(s)) * x(s) over the values of x(s) that are open
 //!   ```
 //!
 //!   and that may be rounded up to a multiple of `g`;

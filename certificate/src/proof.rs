@@ -69,12 +69,30 @@ impl<'a> Walk<'a> {
     /// That a row holds for all legal choices that are still open.
     fn row(&mut self, row: &Row, place: &str) -> Result<(), Failure> {
         let wrong = |why: String| Failure { place: place.to_owned(), why };
-        let (n, core) = (self.decided.len() as u32, &row.core);
-        if !is_increasing(core) || core.last().is_some_and(|&s| s >= n) {
-            return Err(wrong("its sites are not increasing, or there is no such site".into()));
-        }
-        if !self.noise.is_over_without(core) {
-            return Err(wrong("is no core: all other sites suffice".into()));
+        let n = self.decided.len() as u32;
+        match row {
+            Row::Core(sites) => {
+                if !is_increasing(sites) || sites.last().is_some_and(|&s| s >= n) {
+                    return Err(wrong(
+                        "its sites are not increasing, or there is no such site".into(),
+                    ));
+                }
+                if !self.noise.is_over_without(sites) {
+                    return Err(wrong("is no core: all other sites suffice".into()));
+                }
+            }
+            Row::Cut { terms, least, proof } => {
+                let weights: BTreeMap<u32, u64> = terms.iter().copied().collect();
+                if weights.len() != terms.len()
+                    || weights.keys().next_back().is_some_and(|&s| s >= n)
+                {
+                    return Err(wrong("a site twice, or there is no such site".into()));
+                }
+                let proven = self.proof(proof, &weights, place)?;
+                if proven < *least {
+                    return Err(wrong(format!("is proven for {proven}, not {least}")));
+                }
+            }
         }
         Ok(())
     }
@@ -230,13 +248,29 @@ impl<'a> Walk<'a> {
         let mut reduced: BTreeMap<u32, i128> =
             weights.iter().map(|(&s, &weight)| (s, i128::from(weight / grain) << SCALE)).collect();
         let mut sum = 0_i128;
+        let times = |y: i128, by: u64| y.checked_mul(i128::from(by)).ok_or(TOO_LARGE);
         for &(row, Multiplier(y)) in list {
             let y = i128::try_from(y).map_err(|_| TOO_LARGE)?;
-            for &s in &proof.rows[row as usize].core {
+            let mut pay = |s: u32, by: u64| -> Result<(), &str> {
                 let it = reduced.entry(s).or_default();
-                *it = it.checked_sub(y).ok_or(TOO_LARGE)?;
-            }
-            sum = sum.checked_add(y).ok_or(TOO_LARGE)?;
+                *it = it.checked_sub(times(y, by)?).ok_or(TOO_LARGE)?;
+                Ok(())
+            };
+            let least = match &proof.rows[row as usize] {
+                Row::Core(sites) => {
+                    for &s in sites {
+                        pay(s, 1)?;
+                    }
+                    1
+                }
+                Row::Cut { terms, least, .. } => {
+                    for &(s, weight) in terms {
+                        pay(s, weight)?;
+                    }
+                    *least
+                }
+            };
+            sum = sum.checked_add(times(y, least)?).ok_or(TOO_LARGE)?;
         }
         for (&s, &it) in &reduced {
             let least = match self.decided[s as usize] {

@@ -17,7 +17,7 @@
 
 use std::collections::btree_map::{BTreeMap, Entry};
 
-use crate::file::{Multiplier, Proof, Rule};
+use crate::file::{Multiplier, Proof, Row, Rule};
 use crate::noise::Noise;
 use crate::prices::{Decision, Prices};
 
@@ -328,7 +328,7 @@ impl Followed {
         }
         let mut spans = Vec::new();
         for &(row, Multiplier(y)) in &terms.proof.multipliers[terms.list] {
-            let sites = &terms.proof.rows[row as usize].core;
+            let Row::Core(sites) = &terms.proof.rows[row as usize] else { continue };
             let ranks = sites.iter().filter_map(|s| at.get(s).copied());
             if let (Some(first), Some(last)) = (ranks.clone().min(), ranks.max()) {
                 spans.push((first, last, sites, y as i128));

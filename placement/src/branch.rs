@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 use crate::certificate::{Multiplier, Proof, Row, Step};
 use crate::cores::{Core, Cores};
-use crate::fixed_point::{SCALE, from_multiplier};
+use crate::fixed_point::SCALE;
 use crate::graph::{Graph, NONE};
 use crate::instance::Bits;
 use crate::levels::{beyond_all_limits, least_solution};
@@ -36,8 +36,8 @@ pub(crate) struct Window<'a, 'g> {
     x: Vec<f32>,
     lp: LinearProgram,
     pub rows: Vec<Row>,
-    /// The columns of each row.
-    columns: Vec<Box<[u32]>>,
+    /// The terms of the rows, by column.
+    terms: Vec<Box<[(u32, u64)]>>,
     known: HashSet<Core>,
     /// What a column gains in each direction: sum and count.
     gains: Vec<[(f64, u32); 2]>,
@@ -130,7 +130,7 @@ impl<'a, 'g> Window<'a, 'g> {
             column,
             x,
             rows: Vec::new(),
-            columns: Vec::new(),
+            terms: Vec::new(),
             known: HashSet::new(),
         })
     }
@@ -139,16 +139,19 @@ impl<'a, 'g> Window<'a, 'g> {
     pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = Row>) -> Option<()> {
         let from = self.rows.len();
         for row in rows {
-            if self.known.insert(row.core.clone()) {
-                self.columns.push(row.core.iter().map(|&s| self.column[s as usize]).collect());
-                self.rows.push(row);
+            if let Row::Core(core) = &row
+                && !self.known.insert(core.clone())
+            {
+                continue;
             }
+            let mut terms = Vec::new();
+            row.for_each(|s, weight| terms.push((self.column[s as usize], weight)));
+            self.terms.push(terms.into());
+            self.rows.push(row);
         }
-        let terms: Vec<Vec<(u32, f64)>> = self.columns[from..]
-            .iter()
-            .map(|columns| columns.iter().map(|&at| (at, 1.0)).collect())
-            .collect();
-        self.lp.add_rows(terms.iter().map(|it| (1.0, &it[..]))).ok()
+        let scaled: Vec<Vec<(u32, f64)>> =
+            self.rows[from..].iter().map(|row| row.scaled(|s| self.column[s as usize])).collect();
+        self.lp.add_rows(scaled.iter().map(|it| (1.0, &it[..]))).ok()
     }
 
     /// Cores that a choice of the columns violates, added; how many.
@@ -161,7 +164,7 @@ impl<'a, 'g> Window<'a, 'g> {
         }
         self.known = known;
         let n = found.len();
-        self.add(found.into_iter().map(|core| Row { core }))?;
+        self.add(found.into_iter().map(Row::Core))?;
         Some(n)
     }
 
@@ -197,7 +200,7 @@ impl<'a, 'g> Window<'a, 'g> {
             }
             size = size.div_ceil(2);
         }
-        self.add([Row { core: left.into() }])?;
+        self.add([Row::Core(left.into())])?;
         Some(1)
     }
 
@@ -215,32 +218,38 @@ impl<'a, 'g> Window<'a, 'g> {
             weights[b].cmp(&weights[a]).then(values[a].total_cmp(&values[b])).then(a.cmp(&b))
         });
         loop {
-            // How many columns of each row are chosen.
-            let mut n_chosen: Vec<u32> = Vec::with_capacity(self.rows.len());
-            let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); chosen.len()];
-            for (row, columns) in self.columns.iter().enumerate() {
-                columns.iter().for_each(|&at| rows_of[at as usize].push(row as u32));
-                n_chosen.push(columns.iter().filter(|&&at| chosen[at as usize]).count() as u32);
+            // How much each row has more than it needs.
+            let mut over: Vec<i128> = Vec::with_capacity(self.rows.len());
+            let mut rows_of: Vec<Vec<(u32, u64)>> = vec![Vec::new(); chosen.len()];
+            for (row, terms) in self.terms.iter().enumerate() {
+                let mut sum = -i128::from(self.rows[row].least());
+                for &(at, weight) in terms {
+                    rows_of[at as usize].push((row as u32, weight));
+                    sum += if chosen[at as usize] { i128::from(weight) } else { 0 };
+                }
+                over.push(sum);
             }
             for row in 0..self.rows.len() {
-                if n_chosen[row] == 0 {
-                    let worth = |at: u32| {
-                        let at = at as usize;
-                        (values[at] + 0.05) / (weights[at] as f64 + 0.01)
-                    };
-                    let columns = self.columns[row].iter();
-                    let &at = columns.max_by(|a, b| worth(**a).total_cmp(&worth(**b)))?;
+                while over[row] < 0 {
+                    let open = self.terms[row].iter().filter(|it| !chosen[it.0 as usize]);
+                    let &(at, _) = open.max_by(|a, b| {
+                        let (a, b) = (a.0 as usize, b.0 as usize);
+                        let worth = |at: usize| (values[at] + 0.05) / (weights[at] as f64 + 0.01);
+                        worth(a).total_cmp(&worth(b))
+                    })?;
                     chosen[at as usize] = true;
-                    rows_of[at as usize].iter().for_each(|&row| n_chosen[row as usize] += 1);
+                    for &(row, weight) in &rows_of[at as usize] {
+                        over[row as usize] += i128::from(weight);
+                    }
                 }
             }
             for &at in &by_weight {
                 let list = &rows_of[at];
-                let is_useless = list.iter().all(|&row| n_chosen[row as usize] > 1);
+                let is_useless = list.iter().all(|it| over[it.0 as usize] >= i128::from(it.1));
                 if chosen[at] && weights[at] > 0 && is_useless {
                     chosen[at] = false;
-                    for &row in list {
-                        n_chosen[row as usize] -= 1;
+                    for &(row, weight) in list {
+                        over[row as usize] -= i128::from(weight);
                     }
                 }
             }
@@ -414,10 +423,13 @@ impl<'a, 'g> Window<'a, 'g> {
         Some(answer)
     }
 
-    /// Multipliers that prove that nothing is legal here, if all columns of some row are absent.
+    /// Multipliers that prove that nothing is legal here, if a row cannot hold any more.
     fn dead_row(&self, tree: &Tree) -> Option<List> {
-        let is_out = |at: &u32| tree.fixed[*at as usize] == Fixed::Absent;
-        let row = self.columns.iter().position(|it| it.iter().all(is_out))?;
+        let row = self.terms.iter().zip(&self.rows).position(|(terms, row)| {
+            let open = terms.iter().filter(|it| tree.fixed[it.0 as usize] != Fixed::Absent);
+            let most = open.fold(0, |sum: u64, it| sum.saturating_add(it.1));
+            most < row.least()
+        })?;
         Some(Rc::new(vec![(row as u32, (i128::from(tree.upper) + 1) << SCALE)]))
     }
 
@@ -428,10 +440,12 @@ impl<'a, 'g> Window<'a, 'g> {
         let mut list = Vec::new();
         let mut bound = 0;
         for (row, &y) in answer.multipliers.iter().enumerate() {
-            let y = from_multiplier(y);
+            let y = self.rows[row].multiplier(y);
             if y > 0 {
-                bound += y;
-                self.columns[row].iter().for_each(|&at| reduced[at as usize] -= y);
+                bound += y * i128::from(self.rows[row].least());
+                for &(at, weight) in &self.terms[row] {
+                    reduced[at as usize] -= y * i128::from(weight);
+                }
                 list.push((row as u32, y));
             }
         }
@@ -493,10 +507,14 @@ impl<'a, 'g> Window<'a, 'g> {
         Some((best, answer.values[best as usize]))
     }
 
-    /// Whether all columns of some row are absent without a column.
+    /// Whether a row can hold no more without a column.
     fn is_dead_without(&self, tree: &Tree, column: u32) -> bool {
-        let is_out = |at: u32| at == column || tree.fixed[at as usize] == Fixed::Absent;
-        self.columns.iter().any(|columns| columns.iter().all(|&at| is_out(at)))
+        self.terms.iter().zip(&self.rows).any(|(terms, row)| {
+            let open = terms.iter();
+            let open =
+                open.filter(|it| it.0 != column && tree.fixed[it.0 as usize] != Fixed::Absent);
+            open.fold(0, |sum: u64, it| sum.saturating_add(it.1)) < row.least()
+        })
     }
 
     fn score(&self, column: usize, x: f64) -> f64 {

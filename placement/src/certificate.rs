@@ -1,10 +1,15 @@
 //! Why no legal choice costs less: what a doubter needs to recompute the bound, as plain data.
 //!
 //! A [`Proof`] is about some sites with weights (in a part of an instance: with their costs). It has *rows*, inequalities that hold for every legal choice; lists of
-//! *multipliers* on them, which prove bounds; and *steps*, a tree that puts these together. Each row is a *core*: one of some sites is chosen, for some node is
-//! over its limit even if each other site does what is lower, its reset or nothing.
+//! *multipliers* on them, which prove bounds; and *steps*, a tree that puts these together. Two kinds of rows:
+//!
+//! - a *core*: one of some sites is chosen, for with all other sites chosen some node is over its limit. (This holds where choosing a site never raises noise;
+//!   elsewhere no cores are given.)
+//! - a *cut*: the chosen ones of some sites weigh at least so much, by a proof of its own.
 //!
 //! `docs/placement.md` says what each step proves and how that is verified. Sites and nodes are indices into the instance.
+
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::Serializer;
@@ -32,10 +37,43 @@ pub struct Proof {
 }
 
 /// An inequality that holds for every legal choice.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Row {
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Row {
     /// One of these sites is chosen. In increasing order.
-    pub core: Box<[u32]>,
+    Core(Box<[u32]>),
+    /// Sites weigh at least so much.
+    #[serde(serialize_with = "inner")]
+    Cut(Arc<Cut>),
+}
+
+/// The chosen ones of some sites weigh at least `least`.
+#[derive(Debug, Serialize)]
+pub struct Cut {
+    /// Sites in increasing order, with their weights.
+    pub terms: Vec<(u32, u64)>,
+    /// What they weigh at least.
+    pub least: u64,
+    /// Why.
+    pub proof: Proof,
+}
+
+impl PartialEq for Cut {
+    fn eq(&self, other: &Cut) -> bool {
+        (&self.terms, self.least) == (&other.terms, other.least)
+    }
+}
+
+impl Eq for Cut {}
+
+impl std::hash::Hash for Cut {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (&self.terms, self.least).hash(state);
+    }
+}
+
+fn inner<S: Serializer>(cut: &Arc<Cut>, to: S) -> Result<S::Ok, S::Error> {
+    Cut::serialize(cut, to)
 }
 
 /// A number of at least zero in units of `2^-32` of the greatest common divisor of the weights that a proof is about. Written as a number, or as a string of
@@ -93,7 +131,12 @@ impl Certificate {
     /// Cores, taken greedily by size, that share no site with one another: so many sites at least are in every legal choice.
     pub fn disjoint(&self) -> Vec<&[u32]> {
         let rows = self.parts.iter().flat_map(|it| &it.rows);
-        let mut cores: Vec<&[u32]> = rows.map(|row| &*row.core).collect();
+        let mut cores: Vec<&[u32]> = rows
+            .filter_map(|row| match row {
+                Row::Core(sites) => Some(&**sites),
+                Row::Cut(_) => None,
+            })
+            .collect();
         cores.sort_by_key(|it| it.len());
         let mut taken = rustc_hash::FxHashSet::default();
         cores.retain(|core| {
@@ -125,7 +168,16 @@ impl Proof {
             list.sort_unstable();
             list
         };
-        let row = |row: &Row| Row { core: lift(&row.core).into() };
+        let row = |row: &Row| match row {
+            Row::Core(core) => Row::Core(lift(core).into()),
+            Row::Cut(cut) => {
+                let mut terms: Vec<(u32, u64)> =
+                    cut.terms.iter().map(|&(s, weight)| (sites[s as usize], weight)).collect();
+                terms.sort_unstable();
+                let proof = cut.proof.lifted(sites, nodes, 1);
+                Row::Cut(Arc::new(Cut { terms, least: cut.least, proof }))
+            }
+        };
         let step = |step: &Step| match step {
             Step::Bound(list) => Step::Bound(*list),
             Step::Branch(site) => Step::Branch(sites[*site as usize]),
@@ -164,4 +216,35 @@ pub(crate) fn numbered(
 ) -> (Vec<Row>, Vec<(u32, Multiplier)>) {
     let rows = rows.filter(|it| it.1 > 0).enumerate();
     rows.map(|(at, (row, y))| (row, (at as u32, Multiplier(y.unsigned_abs())))).unzip()
+}
+
+impl Row {
+    /// Calls back with each site and its weight.
+    pub(crate) fn for_each(&self, mut of: impl FnMut(u32, u64)) {
+        match self {
+            Row::Core(core) => core.iter().for_each(|&s| of(s, 1)),
+            Row::Cut(cut) => cut.terms.iter().for_each(|&(s, weight)| of(s, weight)),
+        }
+    }
+
+    /// What the chosen sites weigh at least.
+    pub(crate) fn least(&self) -> u64 {
+        match self {
+            Row::Core(_) => 1,
+            Row::Cut(cut) => cut.least,
+        }
+    }
+
+    /// Its least weight and its terms for a solver in floating point, so that the least weight is 1.
+    pub(crate) fn scaled(&self, column: impl Fn(u32) -> u32) -> Vec<(u32, f64)> {
+        let least = self.least() as f64;
+        let mut terms = Vec::new();
+        self.for_each(|s, weight| terms.push((column(s), weight as f64 / least)));
+        terms
+    }
+
+    /// The multiplier for that of the scaled row.
+    pub(crate) fn multiplier(&self, y: f64) -> i128 {
+        crate::fixed_point::from_multiplier(y / self.least() as f64)
+    }
 }

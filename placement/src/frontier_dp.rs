@@ -280,7 +280,8 @@ impl Tracked {
         // By first rank.
         let mut spans: Vec<(u32, u32, usize)> = Vec::new();
         for (at, (row, y)) in terms.rows.iter().enumerate() {
-            let ranks = row.core.iter().filter_map(rank_of);
+            let Row::Core(core) = row else { continue };
+            let ranks = core.iter().filter_map(rank_of);
             if let (Some(first), Some(last), true) = (ranks.clone().min(), ranks.max(), *y > 0) {
                 spans.push((first, last, at));
             }
@@ -293,7 +294,7 @@ impl Tracked {
             free_from[bit] = last + 1;
             ended[last as usize][bit / 64] |= 1 << (bit % 64);
             let (row, y) = &terms.rows[at];
-            row.core.iter().for_each(|&s| of[s as usize].push((bit, *y)));
+            row.for_each(|s, _| of[s as usize].push((bit, *y)));
         }
         Tracked { of, ended }
     }

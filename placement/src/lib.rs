@@ -66,7 +66,7 @@ struct Readme;
 
 pub use self::answer::{Infeasible, Placement, Proof, Stats, Why};
 pub use self::cache::Cache;
-pub use self::certificate::{Certificate, Multiplier, Proof as BoundProof, Row, Step};
+pub use self::certificate::{Certificate, Cut, Multiplier, Proof as BoundProof, Row, Step};
 pub use self::instance::{Bits, Instance, Node, NodeData, Rule, Site, SiteData};
 pub use self::limits::{Limits, Phase, Progress, Steps};
 pub use self::solve::{place, place_with};

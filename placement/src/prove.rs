@@ -148,7 +148,7 @@ impl Source for Pieces {
         let (absent, chosen) = (self.absent.clone(), self.chosen.clone());
         let settle = Step::Settle { multipliers: 0, least: self.upper, absent, chosen };
         let forced = self.forced.iter().map(|&(s, cost)| {
-            let core = (Row { core: [s].into() }, 1 << SCALE);
+            let core = (Row::Core([s].into()), 1 << SCALE);
             Proof::by_rows(vec![s], std::iter::once(core), cost)
         });
         let pieces =
@@ -197,7 +197,7 @@ fn fix(graph: &Graph, relaxed: &Program, incumbent: &Arc<Incumbent>, budget: &mu
     };
     let Ok(simple) = simplify(graph, fixed.clone(), true, true) else {
         // Nothing better is legal: without the settled sites something is over its limit, whatever else is chosen.
-        let nothing = (Row { core: [].into() }, (i128::from(upper)) << SCALE);
+        let nothing = (Row::Core([].into()), (i128::from(upper)) << SCALE);
         let mut proof = source.proof();
         let piece = Proof::by_rows(Vec::new(), std::iter::once(nothing), upper);
         proof.steps[1] = Step::Split(vec![piece]);

@@ -22,7 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::certificate::{Proof, Row};
 use crate::cores::{Core, Cores};
-use crate::fixed_point::{SCALE, ceil_cost, from_multiplier};
+use crate::fixed_point::{SCALE, ceil_cost};
 use crate::graph::Graph;
 use crate::incumbent::{Incumbent, Of, Source};
 use crate::limits::Budget;
@@ -359,15 +359,17 @@ impl Program {
     /// Rows that are known to matter, and a basis for them.
     fn start(&mut self, rows: Vec<Row>, basis: &Basis) -> Option<()> {
         self.add(&rows)?;
-        self.known.extend(rows.iter().map(|row| row.core.clone()));
+        self.known.extend(rows.iter().filter_map(|row| match row {
+            Row::Core(core) => Some(core.clone()),
+            Row::Cut(_) => None,
+        }));
         self.rows = rows;
         self.lp.set_basis(basis).ok()
     }
 
     fn add(&mut self, rows: &[Row]) -> Option<()> {
-        let term = |&s: &u32| (self.column[s as usize], 1.0);
         let terms: Vec<Vec<(u32, f64)>> =
-            rows.iter().map(|row| row.core.iter().map(term).collect()).collect();
+            rows.iter().map(|row| row.scaled(|s| self.column[s as usize])).collect();
         self.lp.add_rows(terms.iter().map(|it| (1.0, &it[..]))).ok()
     }
 
@@ -388,7 +390,7 @@ impl Program {
             if round > 0 || self.rows.is_empty() {
                 let (nodes, known) = (&self.nodes, &mut self.known);
                 let cores = separate(graph, cores, nodes, &self.x, 1e-4, known, budget);
-                found = cores.into_iter().map(|core| Row { core }).collect();
+                found = cores.into_iter().map(Row::Core).collect();
                 if found.is_empty() {
                     self.complete = !budget.is_spent();
                     return Some(());
@@ -431,10 +433,10 @@ impl Program {
         let mut reduced: Vec<i128> = graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect();
         let mut bound = 0_i128;
         let multipliers: Vec<i128> =
-            answer.multipliers.iter().map(|&y| from_multiplier(y)).collect();
+            self.rows.iter().zip(&answer.multipliers).map(|(row, &y)| row.multiplier(y)).collect();
         for (row, &y) in self.rows.iter().zip(&multipliers).filter(|it| *it.1 > 0) {
-            bound += y;
-            row.core.iter().for_each(|&s| reduced[s as usize] -= y);
+            bound += y * i128::from(row.least());
+            row.for_each(|s, weight| reduced[s as usize] -= y * i128::from(weight));
         }
         bound += reduced.iter().map(|&r| r.min(0)).sum::<i128>();
         self.last.clone_from(&answer.multipliers);
@@ -452,11 +454,11 @@ impl Program {
         self.lp.remove_rows(&idle).ok()?;
         let mut i = 0;
         let known = &mut self.known;
-        self.rows.retain(|row| {
+        self.rows.retain(|core| {
             let keep = !idle[i];
             i += 1;
-            if !keep {
-                known.remove(&row.core);
+            if let (false, Row::Core(core)) = (keep, core) {
+                known.remove(core);
             }
             keep
         });

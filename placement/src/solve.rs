@@ -133,7 +133,7 @@ pub fn place_with(
 fn certificate(graph: &Graph, fixed: &[Fixed], parts: &[Piece]) -> Certificate {
     let mut out = Certificate::default();
     for (s, _) in fixed.iter().enumerate().filter(|it| *it.1 == Fixed::Chosen) {
-        let core = (Row { core: [s as u32].into() }, 1 << SCALE);
+        let core = (Row::Core([s as u32].into()), 1 << SCALE);
         out.parts.push(BoundProof::by_rows(vec![s as u32], std::iter::once(core), graph.cost[s]));
     }
     for part in parts {
