@@ -39,6 +39,9 @@ pub mod cache;
 pub mod certificate;
 mod compact;
 mod cores;
+mod cost_partition;
+mod deal;
+mod deepest_cut;
 pub mod evaluate;
 mod fixed_point;
 mod frontier_dp;
@@ -48,6 +51,7 @@ mod incumbent;
 pub mod instance;
 mod levels;
 mod limits;
+mod local_cuts;
 mod partition;
 mod piece;
 mod prove;
@@ -58,7 +62,9 @@ mod solve;
 mod state;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod walk;
+mod window;
 
 #[doc = include_str!("../README.md")]
 #[cfg(doctest)]

@@ -56,6 +56,8 @@ pub struct Steps {
     pub fix: bool,
     /// Dynamic programming over a narrow program.
     pub frontier_dp: bool,
+    /// Tighten the relaxation by local cuts.
+    pub cuts: bool,
     /// Branch and bound.
     pub branch: bool,
 }
@@ -72,6 +74,7 @@ impl Default for Steps {
             partition: true,
             fix: true,
             frontier_dp: true,
+            cuts: true,
             branch: true,
         }
     }

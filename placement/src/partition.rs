@@ -36,7 +36,8 @@ pub(crate) fn levels(graph: &Graph, sizes: &[usize]) -> Vec<Vec<Cluster>> {
         for v in 0..n {
             weight[piece_of[v] as usize] += usize::from(own[v]);
         }
-        let group_of = grow(&adjacency(graph, &piece_of, n_pieces), &weight, size);
+        let seeds = 0..n_pieces as u32;
+        let group_of = grow(&adjacency(graph, &piece_of, n_pieces), &weight, size, seeds);
         let n_groups = group_of.iter().max().map_or(0, |most| *most as usize + 1);
         let mut clusters = vec![Cluster::default(); n_groups];
         if !out.is_empty() {
@@ -96,8 +97,13 @@ fn adjacency(graph: &Graph, piece_of: &[u32], n_pieces: usize) -> Vec<Vec<(u32, 
     out
 }
 
-/// The group of each piece.
-fn grow(adjacency: &[Vec<(u32, u32)>], weight: &[usize], size: usize) -> Vec<u32> {
+/// The group of each piece; groups begin at the first seed that is in none.
+pub(crate) fn grow(
+    adjacency: &[Vec<(u32, u32)>],
+    weight: &[usize],
+    size: usize,
+    seeds: impl Iterator<Item = u32>,
+) -> Vec<u32> {
     let n = adjacency.len();
     let degree: Vec<u64> =
         adjacency.iter().map(|list| list.iter().map(|it| u64::from(it.1)).sum()).collect();
@@ -105,7 +111,7 @@ fn grow(adjacency: &[Vec<(u32, u32)>], weight: &[usize], size: usize) -> Vec<u32
     let mut n_groups = 0;
     // Edges into the growing group.
     let mut inside: FxHashMap<u32, u64> = FxHashMap::default();
-    for seed in 0..n as u32 {
+    for seed in seeds {
         if group_of[seed as usize] != NONE {
             continue;
         }

@@ -6,7 +6,8 @@
 //! 2. *Fixing.* A site whose reduced cost lifts the bound to the incumbent cannot differ in a better choice. Fix
 //!    all such, simplify what is left, and start over on its parts.
 //! 3. *Sweep.* A program that is narrow in some order is decided by dynamic programming ([`crate::frontier_dp`]).
-//! 4. *Branch and bound* over cores ([`crate::branch`]), more of which are found on the way.
+//! 4. *Local cuts* ([`crate::local_cuts`]) while they raise the bound; in parts where the program is large ([`crate::cost_partition`]).
+//! 5. *Branch and bound* over cores ([`crate::branch`]), more of which are found on the way.
 //!
 //! Law kept: what is posted as a bound has a proof, whatever was interrupted.
 //!
@@ -14,11 +15,12 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::branch::{Effort, Window};
+use crate::branch::Effort;
 use crate::certificate::{Proof, Row, Step, numbered};
 use crate::compact;
 use crate::cores::Cores;
-use crate::fixed_point::SCALE;
+use crate::cost_partition::cost_partition;
+use crate::fixed_point::{SCALE, ceil_cost};
 use crate::frontier_dp::{Frontier, Outcome, Terms, frontier_dp};
 use crate::graph::{Graph, NONE};
 use crate::greedy;
@@ -26,11 +28,13 @@ use crate::incumbent::{Incumbent, Of, Source};
 use crate::instance::Bits;
 use crate::levels::{beyond_all_limits, least_solution};
 use crate::limits::Budget;
+use crate::local_cuts::{Resume, Way};
 use crate::piece::Piece;
-use crate::relax::{Program, Weighed, relax};
+use crate::relax::{Tight, Weighed, relax, workers};
 use crate::simplify::{Fixed, simplify};
 use crate::state::State;
 use crate::walk::walk_for;
+use crate::window::Window;
 
 /// Proves what it can about a graph and posts bounds and better choices on the incumbent.
 pub(crate) fn prove(graph: &Graph, incumbent: &Arc<Incumbent>, budget: &mut Budget) {
@@ -88,25 +92,36 @@ fn by_cores<'g>(
     incumbent: &Arc<Incumbent>,
     budget: &mut Budget,
 ) {
-    let Some(mut relaxed) = relax(graph, &mut cores, incumbent, budget) else { return };
+    let Some(relaxed) = relax(graph, &mut cores, incumbent, budget) else { return };
     if incumbent.is_proven() || budget.is_spent() {
         return;
     }
-    if budget.steps.fix && fix(graph, &relaxed, incumbent, budget) {
+    let mut tight = relaxed.tight();
+    if budget.steps.fix && fix(graph, &tight, 10, incumbent, budget) {
         return;
     }
     // A little of each, then much of each: either may decide at once where the other never ends. What is narrow is decided at once.
     let frontier = budget.steps.frontier_dp.then(|| Frontier::new(graph, cores.levels()));
     let is_narrow = frontier.as_ref().is_some_and(|it| it.bits <= NARROW);
-    let few = if is_narrow { MOST_STATES } else { 1 << 12 };
-    for (states, nodes) in [(few, 200), (MOST_STATES, usize::MAX)] {
+    let is_small = graph.n_sites() <= SMALL;
+    let few = if graph.n_sites() <= 400 { FEW_NODES } else { FEW_NODES / 8 };
+    let mut rows = relaxed.binding();
+    for (states, nodes) in
+        [(if is_narrow { MOST_STATES } else { FEW_STATES }, few), (MOST_STATES, usize::MAX)]
+    {
+        if nodes > few && (relaxed.complete || !is_small) && budget.steps.cuts {
+            let done = tighten(graph, &mut cores, rows, tight, incumbent, budget);
+            let Some(it) = done else { return };
+            (rows, tight) = it;
+        }
         if let Some(frontier) = &frontier
-            && narrow(graph, &cores, &relaxed, frontier, states, incumbent, budget)
+            && narrow(graph, &cores, &tight, frontier, states, incumbent, budget)
         {
             return;
         }
-        if relaxed.complete && budget.steps.branch && !budget.is_spent() {
-            branch(graph, &mut cores, &mut relaxed, nodes, incumbent, budget);
+        let is_little = !is_small && nodes == few && budget.steps.cuts;
+        if relaxed.complete && budget.steps.branch && !budget.is_spent() && !is_little {
+            branch(graph, &mut cores, &rows, nodes, incumbent, budget);
         }
         if incumbent.is_proven() || budget.is_spent() {
             return;
@@ -116,6 +131,73 @@ fn by_cores<'g>(
     if graph.cyclic && !incumbent.is_proven() && !budget.is_spent() {
         by_rows(graph, incumbent, budget);
     }
+}
+
+/// Phase 4: local cuts; the rows that matter then and what they prove. `None` when all is said.
+fn tighten<'g>(
+    graph: &'g Graph,
+    cores: &mut Cores<'g>,
+    rows: Vec<Row>,
+    tight: Tight,
+    incumbent: &Arc<Incumbent>,
+    budget: &mut Budget,
+) -> Option<(Vec<Row>, Tight)> {
+    let n_workers = if budget.left == u64::MAX { workers() } else { 1 };
+    if graph.n_sites() > SMALL {
+        let it = cost_partition(graph, cores, &tight.rows, PART, n_workers, incumbent, budget);
+        let tight = it.unwrap_or(tight);
+        let is_over = incumbent.is_proven() || budget.is_spent();
+        let is_done = is_over || budget.steps.fix && fix(graph, &tight, 10, incumbent, budget);
+        return (!is_done).then_some((rows, tight));
+    }
+    if exceeds_floats(graph) {
+        return Some((rows, tight));
+    }
+    let sites: Vec<u32> = (0..graph.n_sites() as u32).collect();
+    let mut tight = tight;
+    let mut resume = Resume::new(rows);
+    let mut nodes = FEW_NODES / 4;
+    while !resume.is_done() {
+        let known = incumbent.best();
+        let way = Way { weights: &graph.cost, known: &known, n_workers, rounds: ROUNDS };
+        let mut window = Window::new(graph, cores, sites.clone())?;
+        let mut tell = |it: &Tight| {
+            tight = it.clone();
+            let bound = ceil_cost(it.bound);
+            if bound > incumbent.lower() {
+                incumbent.certify(Proof::by_rows(sites.clone(), it.rows.iter().cloned(), bound));
+            }
+            !incumbent.is_proven()
+        };
+        window.tighten(&way, &mut resume, &mut tell, budget)?;
+        // Where much is settled what is left is another, smaller question.
+        let is_over = incumbent.is_proven() || budget.is_spent();
+        if is_over || budget.steps.fix && fix(graph, &tight, 3, incumbent, budget) {
+            return None;
+        }
+        // Near the end a tree may do what many more cuts do not.
+        let gap = (i128::from(incumbent.upper()) << SCALE) - tight.bound;
+        if gap < (1 << SCALE) + tight.bound / NEAR && budget.steps.branch {
+            branch(graph, cores, resume.rows(), nodes, incumbent, budget);
+            nodes *= 2;
+            if incumbent.is_proven() || budget.is_spent() {
+                return None;
+            }
+        }
+    }
+    Some((resume.into_rows(), tight))
+}
+
+/// What has more sites is tightened in parts of about so many.
+const SMALL: usize = 2500;
+const PART: usize = 1500;
+/// Rounds of cuts between attempts to settle sites, and to branch where the gap is less than this part.
+const ROUNDS: usize = 4;
+const NEAR: i128 = 100;
+
+/// Beyond this a solver in floating point cannot tell costs apart.
+fn exceeds_floats(graph: &Graph) -> bool {
+    graph.cost.iter().fold(0, |acc: u64, &c| acc.saturating_add(c)) > 1 << 40
 }
 
 /// What is left of a graph when sites are settled, in pieces.
@@ -165,25 +247,31 @@ impl Source for Pieces {
     }
 }
 
-/// Phase 2. Says whether it took over: then nothing is left to do here.
-fn fix(graph: &Graph, relaxed: &Program, incumbent: &Arc<Incumbent>, budget: &mut Budget) -> bool {
+/// Phase 2, where one site in `least` at least can be settled. Says whether it took over: then nothing is left to do here.
+fn fix(
+    graph: &Graph,
+    tight: &Tight,
+    least: usize,
+    incumbent: &Arc<Incumbent>,
+    budget: &mut Budget,
+) -> bool {
     let upper = incumbent.upper();
     let better = (i128::from(upper) - 1) << SCALE;
     let mut fixed = vec![Fixed::Open; graph.n_sites()];
     let (mut absent, mut chosen) = (Vec::new(), Vec::new());
-    for (s, &reduced) in relaxed.reduced.iter().enumerate() {
-        if relaxed.bound + reduced.abs() > better {
+    for (s, &reduced) in tight.reduced.iter().enumerate() {
+        if tight.bound + reduced.abs() > better {
             fixed[s] = if reduced > 0 { Fixed::Absent } else { Fixed::Chosen };
             if reduced > 0 { absent.push(s as u32) } else { chosen.push(s as u32) }
         }
     }
-    if (absent.len() + chosen.len()) * 10 < graph.n_sites() {
+    if (absent.len() + chosen.len()) * least < graph.n_sites() {
         return false;
     }
     let cost_of = |list: &[u32]| {
         list.iter().fold(0, |sum: u64, &s| sum.saturating_add(graph.cost[s as usize]))
     };
-    let rows = relaxed.proof.clone();
+    let rows = tight.rows.clone();
     let base = cost_of(&chosen);
     let mut source = Pieces {
         n_sites: graph.n_sites(),
@@ -248,6 +336,9 @@ fn fix(graph: &Graph, relaxed: &Program, incumbent: &Arc<Incumbent>, budget: &mu
     true
 }
 
+/// States of the frontier and nodes of a tree at the first attempt.
+const FEW_STATES: usize = 1 << 12;
+const FEW_NODES: usize = 200;
 /// Most states of the frontier at a time.
 const MOST_STATES: usize = 1 << 19;
 /// A frontier of at most so many bits is swept to the end before branch and bound starts.
@@ -257,7 +348,7 @@ const NARROW: u32 = 48;
 fn narrow(
     graph: &Graph,
     cores: &Cores,
-    relaxed: &Program,
+    tight: &Tight,
     frontier: &Frontier,
     states: usize,
     incumbent: &Incumbent,
@@ -267,10 +358,10 @@ fn narrow(
     let terms = Terms {
         frontier,
         levels: cores.levels(),
-        bound: relaxed.bound,
+        bound: tight.bound,
         better: (i128::from(upper) - 1) << SCALE,
-        rows: &relaxed.proof,
-        reduced: &relaxed.reduced,
+        rows: &tight.rows,
+        reduced: &tight.reduced,
         states,
         work: budget.left,
         stop: budget.stop,
@@ -287,32 +378,30 @@ fn narrow(
         Outcome::GaveUp => return false,
     };
     let sites = (0..graph.n_sites() as u32).collect();
-    let mut proof = Proof::by_rows(sites, relaxed.proof.iter().cloned(), least);
+    let mut proof = Proof::by_rows(sites, tight.rows.iter().cloned(), least);
     proof.steps = vec![Step::Sweep { order: frontier.order.clone(), multipliers: 0, least }];
     incumbent.certify(proof);
     true
 }
 
-/// Phase 4, with a tree of so many nodes at most.
+/// Phase 5, with a tree of so many nodes at most.
 fn branch<'g>(
     graph: &'g Graph,
     cores: &mut Cores<'g>,
-    relaxed: &mut Program,
+    rows: &[Row],
     nodes: usize,
     incumbent: &Incumbent,
     budget: &mut Budget,
 ) {
-    // Beyond this a solver in floating point cannot tell costs apart.
-    if graph.cost.iter().fold(0, |acc: u64, &c| acc.saturating_add(c)) > 1 << 40 {
+    if exceeds_floats(graph) {
         return;
     }
     let sites = (0..graph.n_sites() as u32).collect();
     let Some(mut window) = Window::new(graph, cores, sites) else { return };
-    let binding = relaxed.rows.iter().zip(&relaxed.last).filter(|it| *it.1 > 1e-9);
-    if window.add(binding.map(|it| it.0.clone())).is_none() {
+    if window.add(rows.iter().cloned()).is_none() {
         return;
     }
-    let effort = Effort { nodes };
+    let effort = Effort { nodes, tolerance: 0, enough: 0 };
     let known = Some(incumbent.best());
     let mut report = |proof: &dyn Fn() -> Proof, lower: u64, choice: Option<&[bool]>| {
         if let Some(choice) = choice {

@@ -29,7 +29,8 @@ use crate::limits::Budget;
 use crate::partition::{self, Cluster};
 use noisy_solver::{Basis, Column, LinearProgram, Optimum};
 
-/// Sites per cluster, level by level; what has less than three times the first is solved whole at once.
+/// Sites per cluster, level by level; what has less than three times the first is solved whole at once. With local cuts the last clusters are those of the second level: these
+/// gain more ([`crate::cost_partition`]) than a program of all of them would.
 const SIZES: [usize; 3] = [1000, 8000, 40_000];
 
 /// Solves the relaxation as far as the budget goes, posting bounds, and gives the program over all sites. `None` when the solver fails at once.
@@ -41,16 +42,19 @@ pub(crate) fn relax(
 ) -> Option<Program> {
     let sizes: &[usize] = if budget.steps.partition { &SIZES } else { &[] };
     let n_workers = if budget.left == u64::MAX { workers() } else { 1 };
-    relax_with(graph, cores, incumbent, budget, sizes, n_workers)
+    let is_cut = budget.steps.cuts && budget.steps.partition;
+    let (sizes, most) = if is_cut { (&sizes[..2], 3 * SIZES[1]) } else { (sizes, usize::MAX) };
+    relax_with(graph, cores, incumbent, budget, sizes, most, n_workers)
 }
 
-/// [`relax`] with clusters of some sizes, so many at a time.
+/// [`relax`] with clusters of some sizes, so many at a time, and not as a whole beyond so many sites.
 fn relax_with(
     graph: &Graph,
     cores: &mut Cores,
     incumbent: &Incumbent,
     budget: &mut Budget,
     sizes: &[usize],
+    most: usize,
     n_workers: usize,
 ) -> Option<Program> {
     let n = graph.n_sites();
@@ -67,6 +71,11 @@ fn relax_with(
     let before = start.take(&pieces);
     let ledger = Arc::new(Ledger::new(n, vec![(before.bound, before.proof.clone())]));
     incumbent.ask(Of::Relaxation, ledger.clone());
+    if n_levels > 0 && n > most {
+        let mut whole = Program::new(graph, all.sites, all.nodes)?;
+        whole.take(graph, before);
+        return Some(whole);
+    }
     let mut whole = Program::begin(graph, all, before, &start.statuses)?;
     drop(start);
     whole.rounds(graph, cores, &Post { ledger: &ledger, at: 0, incumbent }, budget)?;
@@ -87,6 +96,16 @@ struct Start {
 
 /// Rows with their multipliers, times `2^SCALE`.
 pub(crate) type Weighed = Arc<Vec<(Row, i128)>>;
+
+/// What multipliers on rows prove of some columns, in units of `2^-SCALE` of their weights.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Tight {
+    pub bound: i128,
+    /// The rows that prove it.
+    pub rows: Weighed,
+    /// What is left of the weight of each column then.
+    pub reduced: Vec<i128>,
+}
 
 /// What one cluster leaves.
 #[derive(Default)]
@@ -123,7 +142,7 @@ struct Entries {
 }
 
 impl Ledger {
-    fn new(n_sites: usize, of: Vec<(i128, Weighed)>) -> Ledger {
+    pub(crate) fn new(n_sites: usize, of: Vec<(i128, Weighed)>) -> Ledger {
         let sum = of.iter().map(|it| it.0).sum();
         Ledger { n_sites, entries: Mutex::new(Entries { sum, of }) }
     }
@@ -146,8 +165,16 @@ pub(crate) struct Post<'a> {
     incumbent: &'a Incumbent,
 }
 
-impl Post<'_> {
-    fn enter(&self, bound: i128, proof: &Weighed) {
+impl<'a> Post<'a> {
+    pub(crate) fn new(ledger: &'a Ledger, at: usize, incumbent: &'a Incumbent) -> Post<'a> {
+        Post { ledger, at, incumbent }
+    }
+
+    pub(crate) fn is_proven(&self) -> bool {
+        self.incumbent.is_proven()
+    }
+
+    pub(crate) fn enter(&self, bound: i128, proof: &Weighed) {
         let mut entries = self.ledger.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let before = entries.of[self.at].0;
         if bound > before {
@@ -466,6 +493,28 @@ impl Program {
         Some(())
     }
 
+    /// Takes over what clusters proved.
+    fn take(&mut self, graph: &Graph, solved: Solved) {
+        self.bound = solved.bound;
+        self.proof = solved.proof;
+        self.reduced = graph.cost.iter().map(|&c| i128::from(c) << SCALE).collect();
+        for (row, y) in &*self.proof {
+            row.for_each(|s, weight| self.reduced[s as usize] -= y * i128::from(weight));
+        }
+    }
+
+    /// What is proven.
+    pub(crate) fn tight(&self) -> Tight {
+        let (bound, rows, reduced) = (self.bound, self.proof.clone(), self.reduced.clone());
+        Tight { bound, rows, reduced }
+    }
+
+    /// The rows that bind.
+    pub(crate) fn binding(&self) -> Vec<Row> {
+        let rows = self.rows.iter().zip(&self.last).filter(|it| *it.1 > 1e-9);
+        rows.map(|it| it.0.clone()).collect()
+    }
+
     /// The basis of the last solution.
     fn basis(&mut self) -> Option<Basis> {
         self.lp.basis().ok()
@@ -517,8 +566,16 @@ mod tests {
             let incumbent = Incumbent::new(graph.cost_of(&vec![true; n]), vec![true; n]);
             let mut cores = Cores::new(&graph);
             let mut budget = Budget { stop: &stop, left: u64::MAX, steps: Steps::default() };
-            let it =
-                relax_with(&graph, &mut cores, &incumbent, &mut budget, sizes, n_workers).unwrap();
+            let it = relax_with(
+                &graph,
+                &mut cores,
+                &incumbent,
+                &mut budget,
+                sizes,
+                usize::MAX,
+                n_workers,
+            )
+            .unwrap();
             assert!(it.complete);
             // What the clusters posted on the way is not above it.
             assert_eq!(incumbent.lower(), ceil_cost(it.bound));

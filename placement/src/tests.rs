@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::anneal::Random;
 use super::*;
 
+mod cuts;
 mod families;
 
 const FRESH: Bits = 12;
@@ -236,7 +237,7 @@ fn equal_to_exhaustive_search_on_fourteen_sites() {
 #[test]
 fn each_step_can_be_off() {
     let mut random = Random::new(11);
-    let switches: [fn(&mut Steps) -> &mut bool; 10] = [
+    let switches: [fn(&mut Steps) -> &mut bool; 11] = [
         |s| &mut s.force,
         |s| &mut s.split,
         |s| &mut s.prune,
@@ -246,6 +247,7 @@ fn each_step_can_be_off() {
         |s| &mut s.fix,
         |s| &mut s.partition,
         |s| &mut s.frontier_dp,
+        |s| &mut s.cuts,
         |s| &mut s.branch,
     ];
     for i in 0..2000 {

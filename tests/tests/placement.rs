@@ -7,7 +7,7 @@ use std::process::Command;
 
 use noisy_analyses::Document;
 use noisy_analyses::fix::extract::{Calls, Objective, Request, extract};
-use noisy_placement::{Instance, Limits, Node, Placement, Proof, Rule, Site, place};
+use noisy_placement::{Instance, Limits, Node, Placement, Proof, Rule, Site, Steps, place};
 use noisy_tests::certificate::{check, judge, system};
 use serde_json::{Value, json};
 
@@ -124,6 +124,46 @@ fn levels_instance(random: &mut Random, n: u32) -> Instance {
     out
 }
 
+/// Rows of full adders over random values, where local cuts prove more than cores.
+fn adders_instance(random: &mut Random, n: u32) -> Instance {
+    let mut out = Instance::default();
+    let mut op = |rule, operands: &[Node]| {
+        let site = out.push_site(1, 12);
+        out.push(rule, operands, 26, Some(site))
+    };
+    let mut values: Vec<Node> = (0..4).map(|_| op(Rule::Source(12), &[])).collect();
+    for _ in 0..n / 6 {
+        let mut recent =
+            || values[values.len() - 1 - random.below(values.len().min(8) as u32) as usize];
+        let (x, y, c) = (recent(), recent(), recent());
+        let half = op(Rule::Max(1), &[x, y]);
+        let low = op(Rule::Max(1), &[half, c]);
+        let (left, right) = (op(Rule::Max(1), &[y, c]), op(Rule::Max(1), &[x, c]));
+        let both = op(Rule::Sum(0), &[left, right]);
+        let high = op(Rule::Max(1), &[both, c]);
+        values.extend([low, high]);
+    }
+    out
+}
+
+#[test]
+fn local_cuts_stand_before_the_judge() {
+    let mut random = Random(17);
+    let mut n_cut = 0;
+    for round in 0..12 {
+        let instance = adders_instance(&mut random, 90);
+        let mut limits = limits(1_000_000 << (round % 6));
+        limits.steps =
+            Steps { branch: false, frontier_dp: false, fix: round % 2 == 0, ..limits.steps };
+        let placement = place(&instance, &limits).unwrap();
+        if let Err(why) = check(&instance, &placement) {
+            panic!("{why}\n{placement:?}\n{instance:?}");
+        }
+        n_cut += usize::from(system(&instance, &placement).to_string().contains("\"cut\""));
+    }
+    assert!(n_cut > 2, "{n_cut} with cuts");
+}
+
 #[test]
 fn random_placements_stand_before_the_judge() {
     let mut random = Random(5);
@@ -229,7 +269,43 @@ fn forge_step(it: &mut Value, kind: &str, with: &dyn Fn(&mut Value)) -> bool {
     false
 }
 
-const FORGERIES: [(&str, Forgery); 16] = [
+/// The first cut among the rows of a part.
+fn forge_cut(it: &mut Value, with: impl Fn(&mut Value)) -> bool {
+    let parts = it["parts"].as_array_mut().unwrap().iter_mut();
+    let rows = parts.flat_map(|it| it["rows"].as_array_mut().unwrap());
+    let cut = rows.filter_map(|it| it.get_mut("cut")).next();
+    cut.map(with).is_some()
+}
+
+const FORGERIES: [(&str, Forgery); 21] = [
+    ("is proven for", |it| {
+        forge_cut(it, |cut| cut["least"] = (cut["least"].as_u64().unwrap() + 1_000_000).into())
+    }),
+    ("a site twice", |it| {
+        forge_cut(it, |cut| {
+            let terms = cut["terms"].as_array_mut().unwrap();
+            terms.push(terms[0].clone());
+        })
+    }),
+    ("its sites are not those", |it| {
+        forge_cut(it, |cut| {
+            cut["terms"].as_array_mut().unwrap().remove(0);
+        })
+    }),
+    // Weights too small for what is proven of them.
+    ("prove", |it| {
+        forge_cut(it, |cut| {
+            for term in cut["terms"].as_array_mut().unwrap() {
+                term[1] = 1.into();
+            }
+        })
+    }),
+    ("is no core", |it| {
+        forge_cut(it, |cut| {
+            let rows = cut["proof"]["rows"].as_array_mut().unwrap();
+            rows.iter_mut().for_each(|row| row["core"] = json!([]));
+        })
+    }),
     ("is not legal", |it| it["chosen"].as_array_mut().unwrap().pop().is_some()),
     ("the answer costs", |it| {
         it["cost"] = (it["cost"].as_u64().unwrap() + 1).into();
@@ -306,9 +382,15 @@ fn certificates_are_verified_twice_and_forged_ones_refused_twice() {
     let mut n_forged = [0; FORGERIES.len()];
     while n_placed < 6 || n_forged.contains(&0) && n_placed < 40 {
         let n = 20 + random.below(60);
-        let make = if n_placed % 2 == 0 { random_instance } else { levels_instance };
+        let make = [random_instance, levels_instance, adders_instance][n_placed % 3];
         let instance = make(&mut random, n);
-        let Ok(placement) = place(&instance, &limits(2_000_000)) else { continue };
+        let mut limits = limits(2_000_000);
+        if n_placed % 3 == 2 {
+            // What cuts alone prove.
+            limits.steps = Steps { branch: false, frontier_dp: false, fix: false, ..limits.steps };
+            limits.work = Some(30_000_000);
+        }
+        let Ok(placement) = place(&instance, &limits) else { continue };
         if placement.certificate.bound() == 0 {
             continue;
         }

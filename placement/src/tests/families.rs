@@ -163,6 +163,11 @@ fn multiplier(it: &mut Family, n: usize) {
     }
 }
 
+/// [`multiplier`] in the built-in model.
+pub(super) fn a_multiplier(bits: usize) -> Instance {
+    make(&mut Random::new(1), BUILT_IN, multiplier, bits)
+}
+
 #[test]
 fn a_multiplier_is_narrow_in_another_order_than_its_own() {
     let mut random = Random::new(33);

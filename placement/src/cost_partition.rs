@@ -1,0 +1,195 @@
+//! Local cuts where the relaxation is too large to be solved again and again: the costs are dealt out to parts, and each is tightened on its own.
+//!
+//! The rows that prove the bound of the relaxation are dealt to overlapping parts ([`crate::deal`]) with what they take of the costs. So the bounds of the parts add up to that of the
+//! relaxation, and each cut that raises the bound of a part ([`crate::local_cuts`]) raises that of the whole. All rows of all parts with their
+//! multipliers are a proof over the whole: together they take no more of a site than it costs.
+//!
+//! Every part is first given one round; then all are given some more, again and again, until none gains.
+//!
+//! Cost: that of the rounds; memory the rows of all parts.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::anneal::Random;
+use crate::certificate::Row;
+use crate::cores::Cores;
+use crate::deal::{Binding, deal};
+use crate::fixed_point::SCALE;
+use crate::graph::Graph;
+use crate::incumbent::{Incumbent, Of};
+use crate::limits::Budget;
+use crate::local_cuts::{Resume, Way, neighbors};
+use crate::relax::{Ledger, Post, Tight, Weighed};
+use crate::window::Window;
+
+/// So many units of weight are one of cost, as a power of two.
+const UNIT: u32 = 20;
+/// Rounds at a time, after the first.
+const ROUNDS: usize = 3;
+
+struct Part {
+    sites: Vec<u32>,
+    weights: Vec<u64>,
+    resume: Resume,
+    /// The best bound, in units of cost, with what proves it.
+    tight: (i128, Weighed),
+}
+
+/// Raises what some rows with multipliers prove by parts of about so many sites, and posts it; what is proven at last. `None` where costs are too large to be dealt out.
+pub(crate) fn cost_partition<'g>(
+    graph: &'g Graph,
+    cores: &mut Cores<'g>,
+    proof: &Weighed,
+    size: usize,
+    n_workers: usize,
+    incumbent: &Incumbent,
+    budget: &mut Budget,
+) -> Option<Tight> {
+    let sum = graph.cost.iter().try_fold(0_u64, |sum, &it| sum.checked_add(it))?;
+    if sum >= 1 << 40 {
+        return None;
+    }
+    let parts = parts(graph, proof, size);
+    // The parts prove a little less than the relaxation, by rounding.
+    incumbent.certify((*incumbent.proof()).clone());
+    let entries = parts.iter().map(|it| it.tight.clone()).collect();
+    let ledger = Arc::new(Ledger::new(graph.n_sites(), entries));
+    incumbent.ask(Of::Relaxation, ledger.clone());
+    let jobs: Vec<Mutex<Part>> = parts.into_iter().map(Mutex::new).collect();
+    let locked = |at: usize| jobs[at].lock().unwrap_or_else(PoisonError::into_inner);
+    for pass in 0.. {
+        let best = incumbent.best();
+        let next = AtomicUsize::new(0);
+        let work = |cores: &mut Cores<'g>, budget: &mut Budget| {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                if at >= jobs.len() || budget.is_spent() || incumbent.is_proven() {
+                    break;
+                }
+                let rounds = if pass == 0 { 1 } else { ROUNDS };
+                let post = Post::new(&ledger, at, incumbent);
+                locked(at).tighten(graph, cores, &best, rounds, &post, budget);
+            }
+        };
+        if n_workers <= 1 {
+            work(cores, budget);
+        } else {
+            let (stop, steps) = (budget.stop, budget.steps);
+            std::thread::scope(|scope| {
+                for _ in 0..n_workers.min(jobs.len()) {
+                    let (work, mut cores) = (&work, cores.clone());
+                    scope.spawn(move || {
+                        work(&mut cores, &mut Budget { stop, left: u64::MAX, steps });
+                    });
+                }
+            });
+        }
+        let is_done = (0..jobs.len()).all(|at| locked(at).resume.is_done());
+        if is_done || budget.is_spent() || incumbent.is_proven() {
+            break;
+        }
+    }
+    let rows = (0..jobs.len()).flat_map(|at| locked(at).tight.1.to_vec()).collect();
+    Some(proven(graph, rows))
+}
+
+/// The parts with the rows that are dealt to them.
+fn parts(graph: &Graph, proof: &Weighed, size: usize) -> Vec<Part> {
+    let costs: Vec<f64> = graph.cost.iter().map(|&it| it as f64).collect();
+    let one = (1_u64 << SCALE) as f64;
+    let terms: Vec<Vec<(u32, u64)>> = proof
+        .iter()
+        .map(|(row, _)| {
+            let mut terms = Vec::new();
+            row.for_each(|s, weight| terms.push((s, weight)));
+            terms
+        })
+        .collect();
+    let rows: Vec<Binding> = (proof.iter().zip(&terms))
+        .map(|((_, y), terms)| Binding { terms, y: *y as f64 / one })
+        .collect();
+    let n = graph.n_sites() as u32;
+    let near: Vec<Vec<u32>> = (0..n).map(|s| neighbors(graph, s).collect()).collect();
+    let groups = deal(&costs, &rows, &near, size, &mut Random::new(1));
+    let unit = f64::from(1 << UNIT);
+    groups
+        .into_iter()
+        .map(|group| {
+            let weighed = group.columns.iter().copied().zip(&group.prices);
+            let weighed =
+                weighed.map(|(s, price)| (s, (price * unit) as u64)).filter(|it| it.1 > 0);
+            let (sites, weights): (Vec<u32>, Vec<u64>) = weighed.unzip();
+            let rows: Vec<(Row, i128)> = group.rows.iter().map(|&it| proof[it].clone()).collect();
+            let is_inside = |row: &Row| {
+                let mut is_inside = true;
+                row.for_each(|s, _| is_inside &= sites.binary_search(&s).is_ok());
+                is_inside
+            };
+            let known = rows.iter().map(|it| &it.0).filter(|it| is_inside(it)).cloned().collect();
+            let tight = (bound(&sites, &weights, &rows), Arc::new(rows));
+            Part { sites, weights, resume: Resume::new(known), tight }
+        })
+        .collect()
+}
+
+/// What rows prove of a part, in units of cost; sites outside of it cost nothing there.
+fn bound(sites: &[u32], weights: &[u64], rows: &[(Row, i128)]) -> i128 {
+    let mut left: std::collections::BTreeMap<u32, i128> = sites
+        .iter()
+        .zip(weights)
+        .map(|(&s, &weight)| (s, i128::from(weight) << (SCALE - UNIT)))
+        .collect();
+    let mut bound = 0;
+    for (row, y) in rows {
+        bound += y * i128::from(row.least());
+        row.for_each(|s, weight| *left.entry(s).or_default() -= y * i128::from(weight));
+    }
+    bound + left.values().map(|&it| it.min(0)).sum::<i128>()
+}
+
+/// What rows prove of the whole.
+fn proven(graph: &Graph, rows: Vec<(Row, i128)>) -> Tight {
+    let mut reduced: Vec<i128> = graph.cost.iter().map(|&it| i128::from(it) << SCALE).collect();
+    let mut bound = 0;
+    for (row, y) in &rows {
+        bound += y * i128::from(row.least());
+        row.for_each(|s, weight| reduced[s as usize] -= y * i128::from(weight));
+    }
+    bound += reduced.iter().map(|&it| it.min(0)).sum::<i128>();
+    Tight { bound, rows: Arc::new(rows), reduced }
+}
+
+impl Part {
+    fn tighten<'g>(
+        &mut self,
+        graph: &'g Graph,
+        cores: &mut Cores<'g>,
+        best: &[bool],
+        rounds: usize,
+        post: &Post,
+        budget: &mut Budget,
+    ) {
+        if self.resume.is_done() || self.sites.is_empty() {
+            return;
+        }
+        let Some(mut window) = Window::new(graph, cores, self.sites.clone()) else { return };
+        let known: Vec<bool> = self.sites.iter().map(|&s| best[s as usize]).collect();
+        let way = Way { weights: &self.weights, known: &known, n_workers: 1, rounds };
+        let (sites, weights, tight) = (&self.sites, &self.weights, &mut self.tight);
+        let mut tell = |it: &Tight| {
+            // In units of cost, rounded down.
+            let rows = it.rows.iter().map(|(row, y)| (row.clone(), y >> UNIT));
+            let rows: Vec<(Row, i128)> = rows.filter(|it| it.1 > 0).collect();
+            let bound = bound(sites, weights, &rows);
+            if bound > tight.0 {
+                *tight = (bound, Arc::new(rows));
+                post.enter(bound, &tight.1);
+            }
+            !post.is_proven()
+        };
+        if window.tighten(&way, &mut self.resume, &mut tell, budget).is_none() {
+            self.resume.finish();
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The costs of columns dealt out to groups, by what the rows that bind take of them.
+//!
+//! Rows `a x >= b` with multipliers `y` prove a bound of `sum of y b` as long as they take no more of a column than it costs. Each group gets the rows that lie mostly in it, the
+//! columns of these, and of the cost of each column what these rows take; what no row takes is dealt out to all groups with the column alike. So the least costs of the groups
+//! add up to a bound that is not below that of the rows, and is above it where a group costs more than its rows prove.
+//!
+//! Law kept: what the groups get of a column is together at most its cost.
+//!
+//! Source of the idea: optimal cost partitioning (Katz and Domshlak).
+//!
+//! Cost: the square of the length of each narrow row, and a sort.
+
+use crate::anneal::Random;
+use crate::graph::NONE;
+use crate::partition::grow;
+
+/// A row that binds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Binding<'a> {
+    /// Columns with their weights.
+    pub terms: &'a [(u32, u64)],
+    /// What it takes of a column of weight 1.
+    pub y: f64,
+}
+
+/// Rows of more terms do not say what hangs together, and are dealt only to a group that has all of their columns.
+const NARROW: usize = 40;
+
+/// What a group gets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Group {
+    /// In increasing order.
+    pub columns: Vec<u32>,
+    /// Its part of the cost of each.
+    pub prices: Vec<f64>,
+    /// Rows, by place.
+    pub rows: Vec<usize>,
+}
+
+/// Groups that begin with at most `size` columns each. `neighbors` are columns that may hang together without a row.
+pub(crate) fn deal(
+    costs: &[f64],
+    rows: &[Binding],
+    neighbors: &[Vec<u32>],
+    size: usize,
+    random: &mut Random,
+) -> Vec<Group> {
+    let n = costs.len();
+    let mut seeds: Vec<u32> = (0..n as u32).collect();
+    shuffle(&mut seeds, random);
+    let group_of = grow(&adjacency(rows, neighbors), &vec![1; n], size, seeds.into_iter());
+    let n_groups = group_of.iter().max().map_or(0, |it| *it as usize + 1);
+    let mut groups = vec![Group::default(); n_groups];
+    for (at, &group) in (0..).zip(&group_of) {
+        groups[group as usize].columns.push(at);
+    }
+    let mut taken = vec![0.0; n];
+    let mut count: Vec<(u32, usize)> = Vec::new();
+    for (number, row) in rows.iter().enumerate() {
+        count.clear();
+        for &(at, weight) in row.terms {
+            taken[at as usize] += row.y * weight as f64;
+            let group = group_of[at as usize];
+            match count.iter_mut().find(|it| it.0 == group) {
+                Some(it) => it.1 += 1,
+                None => count.push((group, 1)),
+            }
+        }
+        let most = count.iter().max_by_key(|it| (it.1, std::cmp::Reverse(it.0)));
+        if let Some(&(group, most)) = most
+            && (most == row.terms.len() || row.terms.len() <= NARROW)
+        {
+            groups[group as usize].rows.push(number);
+        }
+    }
+    let is_left = |at: u32| taken[at as usize] < costs[at as usize] * (1.0 - 1e-9);
+    let mut last = vec![NONE; n];
+    let mut n_groups_of = vec![0_u32; n];
+    for (number, group) in (0..).zip(&mut groups) {
+        let columns = &mut group.columns;
+        columns.iter().for_each(|&at| last[at as usize] = number);
+        let mut put = |columns: &mut Vec<u32>, at: u32| {
+            if std::mem::replace(&mut last[at as usize], number) != number {
+                columns.push(at);
+            }
+        };
+        for &row in &group.rows {
+            rows[row].terms.iter().for_each(|it| put(columns, it.0));
+        }
+        // Columns around it that no row takes whole: without them they would be free here.
+        for i in 0..columns.len() {
+            let near = neighbors[columns[i] as usize].iter().copied();
+            near.filter(|&at| is_left(at)).for_each(|at| put(columns, at));
+        }
+        columns.sort_unstable();
+        columns.iter().for_each(|&at| n_groups_of[at as usize] += 1);
+    }
+    let mut own = vec![0.0; n];
+    for group in &mut groups {
+        for &row in &group.rows {
+            for &(at, weight) in rows[row].terms {
+                own[at as usize] += rows[row].y * weight as f64;
+            }
+        }
+        let price = |&at: &u32| {
+            let i = at as usize;
+            let own = std::mem::take(&mut own[i]);
+            let factor = if taken[i] > costs[i] { costs[i] / taken[i] } else { 1.0 };
+            own * factor + (costs[i] - taken[i]).max(0.0) / f64::from(n_groups_of[i])
+        };
+        group.prices = group.columns.iter().map(price).collect();
+    }
+    groups
+}
+
+/// How much columns hang together: by narrow rows as much as these weigh, and a little by being neighbors.
+pub(crate) fn adjacency(rows: &[Binding], neighbors: &[Vec<u32>]) -> Vec<Vec<(u32, u32)>> {
+    let most = rows.iter().map(|it| it.y).fold(1e-9, f64::max);
+    let mut out: Vec<Vec<(u32, u32)>> =
+        neighbors.iter().map(|list| list.iter().map(|&w| (w, 20)).collect()).collect();
+    for row in rows.iter().filter(|it| it.terms.len() <= NARROW) {
+        let others = row.terms.len().max(2) - 1;
+        let edges = (1000.0 * row.y / most / others as f64) as u32 + 1;
+        for &(a, _) in row.terms {
+            let others = row.terms.iter().filter(|it| it.0 != a);
+            out[a as usize].extend(others.map(|it| (it.0, edges)));
+        }
+    }
+    for list in &mut out {
+        list.sort_unstable();
+        list.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 = kept.1.saturating_add(next.1);
+            }
+            same
+        });
+    }
+    out
+}
+
+/// A random order.
+pub(crate) fn shuffle(list: &mut [u32], random: &mut Random) {
+    for i in (1..list.len()).rev() {
+        list.swap(i, random.below(i + 1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_get_no_more_than_there_is_and_no_less_than_their_rows_take() {
+        let mut random = Random::new(3);
+        for round in 0..200 {
+            let n = 2 + random.below(40);
+            let costs: Vec<f64> = (0..n).map(|_| 1.0 + random.below(5) as f64).collect();
+            let mut taken = vec![0.0; n];
+            let mut rows: Vec<(Vec<(u32, u64)>, f64)> = Vec::new();
+            for _ in 0..random.below(60) {
+                let from = random.below(n);
+                let to = n.min(from + 1 + random.below(8));
+                let terms: Vec<(u32, u64)> =
+                    (from as u32..to as u32).map(|at| (at, 1 + random.below(2) as u64)).collect();
+                // Now and then a column is taken more than whole.
+                let y = 0.1 * random.below(7) as f64;
+                let is_over = terms
+                    .iter()
+                    .any(|it| taken[it.0 as usize] + y * it.1 as f64 > costs[it.0 as usize]);
+                if y > 0.0 && (!is_over || round % 3 == 0) {
+                    terms.iter().for_each(|it| taken[it.0 as usize] += y * it.1 as f64);
+                    rows.push((terms, y));
+                }
+            }
+            let binding: Vec<Binding> =
+                rows.iter().map(|it| Binding { terms: &it.0, y: it.1 }).collect();
+            let neighbors: Vec<Vec<u32>> = (0..n as u32)
+                .map(|at| {
+                    [at.wrapping_sub(1), at + 1].into_iter().filter(|&w| (w as usize) < n).collect()
+                })
+                .collect();
+            let groups = deal(&costs, &binding, &neighbors, 1 + random.below(12), &mut random);
+            let mut got = vec![0.0; n];
+            let mut n_dealt = 0;
+            for group in &groups {
+                assert!(group.columns.is_sorted() && group.columns.len() == group.prices.len());
+                let price = |at: u32| {
+                    group
+                        .columns
+                        .binary_search(&at)
+                        .map(|i| group.prices[i])
+                        .expect("a column of its rows")
+                };
+                group.columns.iter().for_each(|&at| got[at as usize] += price(at));
+                let mut own = vec![0.0; n];
+                for &row in &group.rows {
+                    n_dealt += 1;
+                    rows[row]
+                        .0
+                        .iter()
+                        .for_each(|it| own[it.0 as usize] += rows[row].1 * it.1 as f64);
+                }
+                for &at in &group.columns {
+                    let i = at as usize;
+                    let is_over = taken[i] > costs[i];
+                    assert!(is_over || price(at) >= own[i] - 1e-9);
+                }
+            }
+            assert_eq!(n_dealt, rows.len());
+            for at in 0..n {
+                assert!((got[at] - costs[at]).abs() < 1e-9, "{} of {}", got[at], costs[at]);
+            }
+        }
+    }
+}
