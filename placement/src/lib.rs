@@ -11,7 +11,7 @@
 //!          -> greedy     a legal answer per part, without useless sites             [greedy]
 //!          -> search     annealing, a million moves a second                        [search, anneal, state]
 //!             concurrent a relaxation over conflict cores, which proves bounds,      [prove, relax, cores]
-//!                        a sweep over narrow programs, branch and bound            [frontier_dp, branch]
+//!                        local cuts, a sweep over narrow programs, branch and bound [local_cuts, frontier_dp, branch]
 //!          -> verify     by an evaluator that knows none of the above               [evaluate]
 //! ```
 //!

@@ -39,7 +39,7 @@ const TOLERANCE: u64 = 64;
 const DEEP: [usize; 2] = [16, 64];
 /// Rounds that raise the bound by less than this part are too many after so many.
 const LITTLE: i128 = 4000;
-const PATIENCE: usize = 3;
+const PATIENCE: usize = 2;
 /// Idle rows are dropped every so many rounds.
 const DROP: usize = 6;
 
@@ -131,7 +131,7 @@ impl<'g> Window<'_, 'g> {
             if is_little && !is_priced {
                 resume.n_little += 1;
                 if resume.n_little >= PATIENCE {
-                    (resume.n_little, resume.size) = (0, resume.size * 3 / 2);
+                    (resume.n_little, resume.size) = (0, resume.size * 2);
                 }
             } else {
                 resume.n_little = 0;

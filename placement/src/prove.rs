@@ -156,7 +156,7 @@ fn tighten<'g>(
     let sites: Vec<u32> = (0..graph.n_sites() as u32).collect();
     let mut tight = tight;
     let mut resume = Resume::new(rows);
-    let mut nodes = FEW_NODES / 4;
+    let mut nodes = FEW_NODES;
     while !resume.is_done() {
         let known = incumbent.best();
         let way = Way { weights: &graph.cost, known: &known, n_workers, rounds: ROUNDS };

@@ -292,8 +292,8 @@ const FORGERIES: [(&str, Forgery); 21] = [
             cut["terms"].as_array_mut().unwrap().remove(0);
         })
     }),
-    // Weights too small for what is proven of them.
-    ("prove", |it| {
+    // Weights too small for what is proven of them, or for what settles a site.
+    (", not ", |it| {
         forge_cut(it, |cut| {
             for term in cut["terms"].as_array_mut().unwrap() {
                 term[1] = 1.into();
