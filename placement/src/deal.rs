@@ -78,7 +78,9 @@ pub(crate) fn deal(
     let mut n_groups_of = vec![0_u32; n];
     for (number, group) in (0..).zip(&mut groups) {
         let columns = &mut group.columns;
-        columns.iter().for_each(|&at| last[at as usize] = number);
+        for &at in &*columns {
+            last[at as usize] = number;
+        }
         let mut put = |columns: &mut Vec<u32>, at: u32| {
             if std::mem::replace(&mut last[at as usize], number) != number {
                 columns.push(at);
@@ -93,7 +95,9 @@ pub(crate) fn deal(
             near.filter(|&at| is_left(at)).for_each(|at| put(columns, at));
         }
         columns.sort_unstable();
-        columns.iter().for_each(|&at| n_groups_of[at as usize] += 1);
+        for &at in &*columns {
+            n_groups_of[at as usize] += 1;
+        }
     }
     let mut own = vec![0.0; n];
     for group in &mut groups {
@@ -169,7 +173,9 @@ mod tests {
                     .iter()
                     .any(|it| taken[it.0 as usize] + y * it.1 as f64 > costs[it.0 as usize]);
                 if y > 0.0 && (!is_over || round % 3 == 0) {
-                    terms.iter().for_each(|it| taken[it.0 as usize] += y * it.1 as f64);
+                    for it in &terms {
+                        taken[it.0 as usize] += y * it.1 as f64;
+                    }
                     rows.push((terms, y));
                 }
             }
@@ -192,7 +198,9 @@ mod tests {
                         .map(|i| group.prices[i])
                         .expect("a column of its rows")
                 };
-                group.columns.iter().for_each(|&at| got[at as usize] += price(at));
+                for &at in &group.columns {
+                    got[at as usize] += price(at);
+                }
                 let mut own = vec![0.0; n];
                 for &row in &group.rows {
                     n_dealt += 1;

@@ -92,7 +92,7 @@ pub(crate) struct Way<'w> {
     pub rounds: usize,
 }
 
-impl<'g> Window<'_, 'g> {
+impl Window<'_, '_> {
     /// Raises the bound of the relaxation by rounds of local cuts. `tell` is told of each better bound, and says whether to go on. `None` when it ended early.
     pub(crate) fn tighten(
         &mut self,
@@ -237,13 +237,17 @@ impl<'g> Window<'_, 'g> {
         wanted: Wanted,
         inside: &mut [bool],
     ) -> Job {
-        columns.iter().for_each(|&at| inside[at as usize] = true);
+        for &at in columns {
+            inside[at as usize] = true;
+        }
         // Cuts of cuts would be proofs within proofs.
         let rows = self.rows.iter().zip(&self.terms).filter(|(row, terms)| {
             matches!(row, Row::Core(_)) && terms.iter().all(|it| inside[it.0 as usize])
         });
         let rows = rows.map(|it| it.0.clone()).collect();
-        columns.iter().for_each(|&at| inside[at as usize] = false);
+        for &at in columns {
+            inside[at as usize] = false;
+        }
         Job {
             sites: columns.iter().map(|&at| self.sites[at as usize]).collect(),
             point: columns.iter().map(|&at| answer.values[at as usize].clamp(0.0, 1.0)).collect(),
@@ -301,7 +305,9 @@ fn run<'g>(
     budget: &mut Budget,
 ) {
     if n_workers <= 1 {
-        jobs.iter_mut().for_each(|it| it.ask(graph, cores, budget));
+        for job in jobs {
+            job.ask(graph, cores, budget);
+        }
         return;
     }
     let (stop, steps) = (budget.stop, budget.steps);

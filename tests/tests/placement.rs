@@ -272,8 +272,8 @@ fn forge_step(it: &mut Value, kind: &str, with: &dyn Fn(&mut Value)) -> bool {
 /// The first cut among the rows of a part.
 fn forge_cut(it: &mut Value, with: impl Fn(&mut Value)) -> bool {
     let parts = it["parts"].as_array_mut().unwrap().iter_mut();
-    let rows = parts.flat_map(|it| it["rows"].as_array_mut().unwrap());
-    let cut = rows.filter_map(|it| it.get_mut("cut")).next();
+    let mut rows = parts.flat_map(|it| it["rows"].as_array_mut().unwrap());
+    let cut = rows.find_map(|it| it.get_mut("cut"));
     cut.map(with).is_some()
 }
 
@@ -303,7 +303,9 @@ const FORGERIES: [(&str, Forgery); 21] = [
     ("is no core", |it| {
         forge_cut(it, |cut| {
             let rows = cut["proof"]["rows"].as_array_mut().unwrap();
-            rows.iter_mut().for_each(|row| row["core"] = json!([]));
+            for row in rows {
+                row["core"] = json!([]);
+            }
         })
     }),
     ("is not legal", |it| it["chosen"].as_array_mut().unwrap().pop().is_some()),
