@@ -20,6 +20,7 @@ mod scale_mismatch;
 mod suppression;
 mod too_few_moduli;
 mod undecided;
+mod unknown_heir_op;
 mod unreachable_code;
 mod unused_op;
 mod varying_level;
@@ -69,6 +70,7 @@ pub const ALL: &[Check] = &[
     noise_validation::CHECK,
     scale_mismatch::CHECK,
     missing_scale::CHECK,
+    unknown_heir_op::CHECK,
     redundant_reduce::CHECK,
     unused_op::CHECK,
     unreachable_code::CHECK,

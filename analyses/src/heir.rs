@@ -2,8 +2,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `scheme.rs` | what the module says of scheme, parameters and library |
-//! | `rows.rs` | what each op does to levels and dimensions |
+//! | `scheme.rs`, `types.rs` | what modules say of scheme, parameters and library, and types of ciphertexts |
+//! | `catalogue.rs`, `rows.rs` | HEIR's ops, and what each does to levels and dimensions |
 //! | `ciphertext.rs` | levels and dimensions by dataflow |
 //! | `loops.rs` | what loops carry with another level than they take it |
 //! | `clients.rs` | levels of what functions of the client get and give |
@@ -19,6 +19,7 @@
 mod annotation;
 mod base;
 mod bits;
+mod catalogue;
 mod chain;
 mod ciphertext;
 mod clients;
@@ -33,14 +34,16 @@ mod scale;
 mod scale_rules;
 mod scheme;
 mod surplus;
+mod types;
 mod unclear;
 mod underflow;
 
 pub(crate) use annotation::{Mismatch, level_mismatches, level_range};
 pub(crate) use base::known;
+pub(crate) use catalogue::{is_missing, version};
 pub(crate) use chain::{Of, chain};
+pub(crate) use ciphertext::is_secret_argument;
 pub use ciphertext::{Ciphertext, Ciphertexts, Dimension, Level};
-pub(crate) use ciphertext::{is_ciphertext_type as is_secret_type, is_secret_argument};
 pub use noise::HeirNoise;
 pub use params::{ParamsError, SchemeParams};
 pub(crate) use plaintext::values;
@@ -51,12 +54,13 @@ pub(crate) use scale_rules::{ScaleFault, scale_faults};
 pub(crate) use scheme::is_mark;
 pub use scheme::{Scheme, Setting};
 pub(crate) use surplus::surpluses;
-pub(crate) use underflow::{budget, switches, underflows, varying};
+pub(crate) use types::is_ciphertext_type as is_secret_type;
+pub(crate) use underflow::{Underflow, budget, switches, underflows, varying};
 
 pub use crate::model::heir::{Model, Options};
 
 use noisy_syntax::{Ir, Op, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::integer::Integers;
 use crate::sparse::{Input, Sparse};
@@ -67,59 +71,108 @@ pub struct Heir {
     facts: Sparse<Ciphertexts>,
     /// The largest level of any ciphertext.
     largest: u32,
+    /// The same, by part of the document.
+    largest_of_part: Vec<u32>,
+    /// Whether it is that, by part: a ciphertext whose level is not known may have a larger one.
+    is_largest_known: Vec<bool>,
     /// What has no level in HEIR.
     unclear: FxHashSet<Value>,
+    /// What has no polynomials in HEIR.
+    dark: FxHashSet<Value>,
 }
 
 impl Heir {
     /// Analyzes a program; `None` for one that is not HEIR's: no module names a scheme, and no op is of a dialect of its.
     pub fn new(ir: &Ir, integers: &Integers) -> Option<Self> {
-        let setting = Setting::of(ir);
-        if setting.scheme.is_none() && !has_heir_op(ir) {
+        let ciphertexts = Ciphertexts::new(ir);
+        if ciphertexts.settings.all().all(|it| it.scheme.is_none()) && !has_heir_op(ir) {
             return None;
         }
         let scene = Input { ir, base: integers };
-        let mut facts = Sparse::new(&scene, Ciphertexts::new(ir, setting));
+        let mut facts = Sparse::new(&scene, ciphertexts);
         // Each round finds values of an outer loop that those of an inner one have made variant.
-        for _ in 0..MOST_ROUNDS {
+        for round in 0..MOST_ROUNDS {
             let entries = clients::entries(ir, &facts);
-            let variant = loops::variant(ir, &facts);
+            let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
+            let variant = loops::variant(ir, &|it| of(it).level());
+            let resized = loops::variant(ir, &|it| match of(it) {
+                Ciphertext::Encrypted { dimension, .. } => Some(dimension),
+                _ => None,
+            });
+            let encoded = plaintext::encoded(ir, &facts);
             let known = &facts.analysis;
-            if entries == known.entries && variant.is_subset(&known.variant) {
+            // What rises and rises is wanted at levels that follow from one another: there is none for it.
+            let settled = |value: &Value, level: Level| match known.encoded.get(value) {
+                Some(&before) if before < level && round >= MOST_ROUNDS / 2 => Level::Invalid,
+                Some(&before) => before.max(level),
+                None => level,
+            };
+            let settled = encoded.into_iter().map(|it| (it.0, settled(&it.0, it.1)));
+            let encoded: FxHashMap<Value, Level> = settled.collect();
+            let is_new = |it: (&Value, &Level)| known.encoded.get(it.0) != Some(it.1);
+            if entries == known.entries
+                && variant.is_subset(&known.variant)
+                && resized.is_subset(&known.resized)
+                && !encoded.iter().any(is_new)
+            {
                 break;
             }
             facts.analysis.entries = entries;
             facts.analysis.variant.extend(variant);
+            facts.analysis.resized.extend(resized);
+            facts.analysis.encoded.extend(encoded);
             facts.solve(&scene);
         }
-        let levels = plaintext::values(ir).into_iter().filter_map(|it| facts.fact(it)?.level());
-        let used = levels.filter_map(|it| match it {
-            Level::Used(n) => Some(n),
-            _ => None,
-        });
-        let largest = used.max().unwrap_or(0);
+        let settings = &facts.analysis.settings;
+        let mut largest_of_part = vec![0; settings.len()];
+        let mut is_largest_known = vec![true; settings.len()];
+        for value in plaintext::values(ir) {
+            let Some(op) = ir.defining_op(value) else { continue };
+            let part = settings.part(op);
+            match facts.fact(value).copied().unwrap_or_default() {
+                Ciphertext::Encrypted { level: Level::Used(n), .. } => {
+                    largest_of_part[part] = n.max(largest_of_part[part]);
+                }
+                Ciphertext::Unknown => is_largest_known[part] = false,
+                _ => {}
+            }
+            let known = &facts.analysis;
+            if known.variant.contains(&value) || known.encoded.get(&value) == Some(&Level::Invalid)
+            {
+                is_largest_known[part] = false;
+            }
+        }
+        let largest = largest_of_part.iter().copied().max().unwrap_or(0);
         let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
-        let mut unclear = unclear::unclear(ir, &of);
+        let (mut unclear, mut dark) = unclear::unclear(ir, &of);
         unclear.extend(loops::yielded(ir, &facts.analysis.variant));
-        Some(Self { facts, largest, unclear })
+        dark.extend(loops::yielded(ir, &facts.analysis.resized));
+        Some(Self { facts, largest, largest_of_part, is_largest_known, unclear, dark })
     }
 
-    /// What the module says of its scheme.
+    /// What the first module that names a scheme says of it.
     pub fn setting(&self) -> &Setting {
-        &self.facts.analysis.setting
+        self.facts.analysis.settings.first()
     }
 
-    /// The noise under each model of the scheme, if the module has parameters for them.
+    /// What the module around an op says of its scheme: the first with attributes of those that are in one part of the document with the op.
+    pub fn setting_of(&self, op: Op) -> Option<&Setting> {
+        self.facts.analysis.settings.of(op)
+    }
+
+    fn settings(&self) -> &scheme::Settings {
+        &self.facts.analysis.settings
+    }
+
+    /// As [`Heir::setting_of`], of what defines a value.
+    pub(super) fn setting_for(&self, ir: &Ir, value: Value) -> Option<&Setting> {
+        self.setting_of(ir.defining_op(value)?)
+    }
+
+    /// The noise under each model of the schemes, if modules have parameters for them.
     pub fn noise<'a>(&'a self, ir: &'a Ir, integers: &'a Integers) -> Vec<HeirNoise<'a>> {
-        let setting = self.setting();
-        let models = match setting.scheme {
-            Some(Scheme::Bgv) => &Model::BGV,
-            Some(Scheme::Bfv) => &Model::BFV,
-            _ => return Vec::new(),
-        };
-        let Some(Ok(params)) = &setting.params else { return Vec::new() };
-        let of = |&model: &Model| HeirNoise::new(ir, integers, self, params, model);
-        models.iter().filter_map(of).collect()
+        let all = Model::BGV.into_iter().chain(Model::BFV);
+        all.filter_map(|model| HeirNoise::new(ir, integers, self, model)).collect()
     }
 
     /// The noise under one model, by default the one of average bounds; `None` if that is not one of the scheme, or the module has no parameters.
@@ -129,31 +182,35 @@ impl Heir {
         integers: &'a Integers,
         model: Option<Model>,
     ) -> Option<HeirNoise<'a>> {
-        let setting = self.setting();
-        let (models, default) = match setting.scheme? {
-            Scheme::Bgv => (&Model::BGV, Model::BgvKpz21),
-            Scheme::Bfv => (&Model::BFV, Model::BfvKpz21),
-            Scheme::Ckks => return None,
+        let default = || {
+            let settings = &self.facts.analysis.settings;
+            settings.all().find_map(|it| match it.scheme? {
+                Scheme::Bgv => Some(Model::BgvKpz21),
+                Scheme::Bfv => Some(Model::BfvKpz21),
+                Scheme::Ckks => None,
+            })
         };
-        let model = model.unwrap_or(default);
-        let params = setting.params.as_ref()?.as_ref().ok()?;
-        if !models.contains(&model) {
-            return None;
-        }
-        HeirNoise::new(ir, integers, self, params, model)
+        HeirNoise::new(ir, integers, self, model.or_else(default)?)
     }
 
-    /// The scales of CKKS ciphertexts, if the module has parameters for them.
+    /// The scales of CKKS ciphertexts, if modules have parameters for them.
     pub fn scales<'a>(&'a self, ir: &'a Ir, integers: &'a Integers) -> Option<Scales<'a>> {
-        let setting = self.setting();
-        let params = setting.params.as_ref().and_then(|it| it.as_ref().ok());
-        let params = params.filter(|_| setting.scheme == Some(Scheme::Ckks))?;
-        Scales::new(ir, integers, self, params)
+        Scales::new(ir, integers, self)
     }
 
     /// The most levels that a ciphertext uses.
     pub fn levels(&self) -> u32 {
         self.largest
+    }
+
+    /// The number of the part of the document that a value is in.
+    fn part(&self, ir: &Ir, value: Value) -> usize {
+        ir.defining_op(value).map_or(0, |it| self.settings().part(it))
+    }
+
+    /// The most levels that a ciphertext uses in the part of the document that a value is in.
+    pub(crate) fn levels_around(&self, ir: &Ir, value: Value) -> u32 {
+        self.largest_of_part.get(self.part(ir, value)).copied().unwrap_or(0)
     }
 
     /// What is known of a value.
@@ -173,40 +230,49 @@ impl Heir {
     }
 
     /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if there is none or it is not known.
-    /// Also none where HEIR has none although it follows from the ops (`heir/unclear.rs`).
+    /// Also none where HEIR writes another one, as if it had none (`heir/unclear.rs`).
     pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
-        if self.unclear.contains(&value) {
-            return None;
-        }
-        match self.ciphertext(value) {
-            Ciphertext::Encrypted { level, .. } => self.number(level),
-            Ciphertext::Plain => plaintext::needed(ir, value, &|op| {
-                plaintext::ciphertexts(self, ir, op).filter_map(|it| self.number(it.0)).max()
-            }),
-            _ => None,
-        }
+        let level = match self.ciphertext(value) {
+            Ciphertext::Encrypted { level, .. } => level,
+            Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
+            Ciphertext::Plain => plaintext::level(ir, value, &|it| self.ciphertext(it))?,
+            _ => return None,
+        };
+        let level = self.number(ir, value, level)?;
+        (level == 0 || !self.unclear.contains(&value)).then_some(level)
+    }
+
+    /// Whether a value is a ciphertext of a scheme or a library, after lowering.
+    fn is_lowered(&self, ir: &Ir, value: Value) -> bool {
+        self.facts.analysis.is_lowered(ir, value)
+    }
+
+    fn level_by_type(&self, ir: &Ir, value: Value) -> Option<usize> {
+        self.facts.analysis.level_by_type(ir, value)
     }
 
     /// The polynomials of a ciphertext, or of the ciphertexts that a plaintext meets; `None` if that is not known.
     pub fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
-        let number = |it| match it {
-            Dimension::Assumed => Some(2),
-            Dimension::Known(n) => Some(n),
-            Dimension::Unknown => None,
+        let dimension = match self.ciphertext(value) {
+            Ciphertext::Encrypted { dimension, .. } => dimension,
+            Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
+            Ciphertext::Plain => plaintext::dimension(ir, value, &|it| self.ciphertext(it))?,
+            _ => return None,
         };
-        match self.ciphertext(value) {
-            Ciphertext::Encrypted { dimension, .. } => number(dimension),
-            Ciphertext::Plain => plaintext::needed(ir, value, &|op| {
-                plaintext::ciphertexts(self, ir, op).filter_map(|it| number(it.1)).max()
-            }),
-            _ => None,
+        match dimension {
+            Dimension::Assumed => Some(2),
+            Dimension::Known(n) => (n == 2 || !self.dark.contains(&value)).then_some(n),
+            Dimension::Unknown => None,
         }
     }
 
-    fn number(&self, level: Level) -> Option<u32> {
+    fn number(&self, ir: &Ir, value: Value, level: Level) -> Option<u32> {
         match level {
             Level::Used(n) => Some(n),
-            Level::All => Some(self.largest),
+            Level::All => {
+                let is_known = self.is_largest_known.get(self.part(ir, value)) == Some(&true);
+                is_known.then(|| self.levels_around(ir, value))
+            }
             Level::Invalid => None,
         }
     }

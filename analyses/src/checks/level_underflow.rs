@@ -50,7 +50,7 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir::underflows(ir, heir, heir::budget(heir, program.model().heir)) {
+    for it in heir::underflows(ir, heir, &|it| heir::budget(ir, heir, program.model().heir, it)) {
         let name = ir.value_text(it.value);
         let message = match it.used {
             Some(used) => format!("{name}: uses {used} levels, but only {} are available", it.most),

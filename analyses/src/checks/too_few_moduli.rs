@@ -53,10 +53,10 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    let Some(moduli) = heir::switches(heir) else { return };
-    let all = heir::underflows(ir, heir, Some(moduli));
-    let Some((first, used)) = all.iter().find_map(|it| Some((it, it.used?))) else { return };
-    let most = heir.levels();
+    let all = heir::underflows(ir, heir, &|it| heir::switches(ir, heir, it));
+    let found = |it: &heir::Underflow| Some((*it, it.used?, heir::switches(ir, heir, it.value)?));
+    let Some((first, used, moduli)) = all.iter().find_map(found) else { return };
+    let most = heir.levels_around(ir, first.value);
     let name = ir.value_text(first.value);
     let message = format!(
         "{name}: uses {used} levels, but the parameters have moduli for {moduli}; the program needs {most}"

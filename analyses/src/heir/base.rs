@@ -4,24 +4,34 @@ use noisy_syntax::{Attr, AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
 
 use super::Heir;
 use super::params::SchemeParams;
+use super::scheme::Scheme;
 use crate::contract::{self, Side};
 use crate::view::View;
 
-/// What was solved before, and the parameters.
+/// What was solved before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Base<'a> {
     /// Borrowed for as long as there are facts, so that no edit can make them stale.
     pub(super) ir: &'a Ir,
     pub(super) heir: &'a Heir,
-    pub(super) params: &'a SchemeParams,
 }
 
-impl Base<'_> {
+impl<'a> Base<'a> {
+    /// The scheme of the module around a value, and its parameters.
+    pub(super) fn params(&self, value: Value) -> Option<(Scheme, &'a SchemeParams)> {
+        let ir = self.ir;
+        let setting = self.heir.setting_for(ir, value)?;
+        Some((setting.scheme?, setting.params.as_ref()?.as_ref().ok()?))
+    }
+
     /// How many levels are left for a value: what `mgmt.mgmt` says of it, else what the levels that are used leave of the moduli.
     pub(super) fn level(&self, value: Value) -> Option<usize> {
         let ir = self.ir;
         if let Some(level) = annotated(ir, value, "level") {
             return usize::try_from(level).ok();
+        }
+        if let Some(level) = self.heir.level_by_type(ir, value) {
+            return Some(level);
         }
         if let Def::Argument(block, _) = ir.value(value).def
             && let Some(from) = forwarded(ir, block, value)
@@ -29,7 +39,7 @@ impl Base<'_> {
             return self.level(from);
         }
         let used = usize::try_from(self.heir.level(ir, value)?).ok()?;
-        self.params.max_level().checked_sub(used)
+        self.params(value)?.1.max_level().checked_sub(used)
     }
 }
 

@@ -65,11 +65,6 @@ impl NoiseModel {
         Some(NoiseModel { model, params: params.clone(), n, t, modulus, delta, delta_m })
     }
 
-    /// Which model it is.
-    pub(super) fn model(&self) -> Model {
-        self.model
-    }
-
     fn at(value: Log2) -> Noise {
         Noise { value, degree: 0 }
     }

@@ -2,7 +2,8 @@
 //!
 //! *Facts.* A value is a plaintext or a ciphertext with a level and a dimension; both only grow along a chain of facts. Plaintexts are neutral: an op with
 //! ciphertext operands has the largest level of these, and then does to it what its row says (`rows.rs`). What grows from one iteration of a loop to the
-//! next has no level: HEIR demands that a loop carries the same level round.
+//! next has no level: HEIR demands that a loop carries the same level round. Functions that are private take the largest of what they are called with, and calls give what is
+//! returned. A plaintext that is wanted at several levels is encoded for the largest, and so is what is computed with it.
 //!
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis,SecretnessAnalysis}`.
 
@@ -12,12 +13,15 @@ use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::base;
-use super::rows::{self, DimensionRule, LevelRule};
-use super::scheme::Setting;
+use super::catalogue::{self, LevelRule, Of};
+use super::rows::{self, DimensionRule, Library};
+use super::scheme::Settings;
+use super::types::{Size, Types, is_ciphertext_type};
 use crate::contract::{self, Side};
+use crate::flow;
 use crate::integer::Integers;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{AnalysisContext, Domain, SparseForward};
+use crate::sparse::{AnalysisContext, Calls, Domain, SparseForward};
 use crate::view::View;
 
 /// A level, counted from fresh.
@@ -34,8 +38,8 @@ pub enum Level {
 /// The number of polynomials of a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dimension {
-    /// 2, for want of better knowledge: what a contraction of `linalg` gives, which HEIR counts as no product. Of a product of such values nothing is
-    /// known.
+    /// 2, for want of better knowledge: what an op of `linalg` gives that may multiply ciphertexts, which HEIR counts as no product. Of a product of such
+    /// values nothing is known.
     Assumed,
     /// So many.
     Known(u32),
@@ -151,31 +155,90 @@ impl fmt::Display for Ciphertext {
 /// The analysis.
 #[derive(Debug)]
 pub struct Ciphertexts {
-    pub(super) setting: Setting,
-    /// Whether the program marks what is secret; if not, whatever it computes with may be.
-    marks_secrets: bool,
+    pub(super) settings: Settings,
+    /// By part of the document: whether it marks what is secret; if not, whatever it computes with may be.
+    marks_secrets: Vec<bool>,
     /// Levels of arguments that are not those of fresh ciphertexts.
     pub(super) entries: FxHashMap<(Op, usize), Level>,
     /// Values that a loop carries with another level than it takes them.
     pub(super) variant: FxHashSet<Value>,
+    /// The same of polynomials.
+    pub(super) resized: FxHashSet<Value>,
+    /// Plaintexts that are wanted at several levels: they are encoded once, for the largest.
+    pub(super) encoded: FxHashMap<Value, Level>,
+    types: Types,
+    /// Calls of functions that are only declared: what these give has the level of what they take, as in HEIR.
+    declared: FxHashSet<Op>,
 }
 
 impl Ciphertexts {
     /// The analysis of a program.
-    pub fn new(ir: &Ir, setting: Setting) -> Self {
-        let marks_secrets = ir.functions().into_iter().any(|function| {
-            ir.op(function).regions.first().is_some_and(|&(_, region)| {
-                let args = &ir.block(crate::flow::entry_block(ir, region)).args;
-                args.iter().enumerate().any(|(at, &it)| is_secret_argument(ir, function, at, it))
-            })
+    pub fn new(ir: &Ir) -> Self {
+        let settings = Settings::new(ir);
+        let mut marks_secrets = vec![false; settings.len()];
+        for function in ir.functions() {
+            let Some(&(_, region)) = ir.op(function).regions.first() else { continue };
+            let args = &ir.block(crate::flow::entry_block(ir, region)).args;
+            let mut all = args.iter().enumerate();
+            if all.any(|(at, &it)| is_secret_argument(ir, function, at, it)) {
+                marks_secrets[settings.part(function)] = true;
+            }
+        }
+        let mut declared = FxHashSet::default();
+        ir.walk(ir.root(), &mut |op| {
+            let callee =
+                if ir.op(op).kind == OpKind::FuncCall { flow::callee(ir, op) } else { None };
+            if callee.is_some_and(|it| flow::body(ir, it).is_none()) {
+                declared.insert(op);
+            }
         });
         Self {
-            setting,
+            settings,
             marks_secrets,
+            declared,
             entries: FxHashMap::default(),
             variant: FxHashSet::default(),
+            resized: FxHashSet::default(),
+            encoded: FxHashMap::default(),
+            types: Types::default(),
         }
     }
+
+    /// The polynomials that the type of a value says, else others.
+    fn sized(&mut self, ir: &impl View, value: Value, otherwise: Dimension) -> Dimension {
+        match self.types.of(ir, value).size {
+            Size::Silent => otherwise,
+            Size::Of(n) => Dimension::Known(n),
+            Size::Unreadable => Dimension::Unknown,
+        }
+    }
+
+    /// Whether the type of a value that was visited is one of a scheme or a library.
+    pub(super) fn is_lowered(&self, ir: &Ir, value: Value) -> bool {
+        self.types.known(ir, value).is_lowered
+    }
+
+    /// The levels that are left by the type of a value that was visited.
+    pub(super) fn level_by_type(&self, ir: &Ir, value: Value) -> Option<usize> {
+        self.types.known(ir, value).level
+    }
+
+    fn marks_secrets(&self, op: Op) -> bool {
+        self.marks_secrets[self.settings.part(op)]
+    }
+}
+
+/// Whether an argument of a function is a ciphertext, by its type or its attribute `secret.secret`.
+pub(crate) fn is_secret_argument(ir: &impl View, function: Op, index: usize, value: Value) -> bool {
+    is_ciphertext_type(ir, value)
+        || contract::dictionary(ir, function, Side::Argument, index).is_some_and(|dict| {
+            match ir.interner().attr_data(dict) {
+                AttrData::Dict(entries) => {
+                    entries.iter().any(|it| ir.interner().str(it.0) == "secret.secret")
+                }
+                _ => false,
+            }
+        })
 }
 
 /// What an argument of a region starts with that nothing flows into: of a function what it is by itself, `fresh` if it is encrypted; else it is a plaintext.
@@ -196,30 +259,13 @@ pub(super) fn entry<F: Domain>(
     }
 }
 
-/// Whether an argument of a function is a ciphertext, by its type or its attribute `secret.secret`.
-pub(crate) fn is_secret_argument(ir: &impl View, function: Op, index: usize, value: Value) -> bool {
-    is_ciphertext_type(ir, value)
-        || contract::dictionary(ir, function, Side::Argument, index).is_some_and(|dict| {
-            match ir.interner().attr_data(dict) {
-                AttrData::Dict(entries) => {
-                    entries.iter().any(|it| ir.interner().str(it.0) == "secret.secret")
-                }
-                _ => false,
-            }
-        })
-}
-
-/// Whether the type of a value is that of a ciphertext, or of a shape of them.
-pub(crate) fn is_ciphertext_type(ir: &impl View, value: Value) -> bool {
-    let text = ir.interner().type_text(ir.ty(value));
-    ["!secret.secret<", "!lwe.lwe_ciphertext", "!openfhe.ciphertext", "!lattigo.rlwe.ciphertext"]
-        .iter()
-        .any(|it| text.contains(it))
-}
-
 impl SparseForward for Ciphertexts {
     type Fact = Ciphertext;
     type Base = Integers;
+
+    fn calls(&self) -> Calls {
+        Calls::Joined
+    }
 
     fn entry(
         &mut self,
@@ -232,11 +278,12 @@ impl SparseForward for Ciphertexts {
         if ir.op(function).kind != OpKind::FuncFunc {
             return Ciphertext::Plain;
         }
+        let dimension = self.sized(ir, value, Dimension::Known(2));
         if let Some(&level) = self.entries.get(&(function, index)) {
-            return Ciphertext::Encrypted { level, dimension: Dimension::Known(2) };
+            return Ciphertext::Encrypted { level, dimension };
         }
-        if !self.marks_secrets || is_secret_argument(ir, function, index, value) {
-            Ciphertext::FRESH
+        if !self.marks_secrets(function) || is_secret_argument(ir, function, index, value) {
+            Ciphertext::Encrypted { level: Level::Used(0), dimension }
         } else {
             Ciphertext::Plain
         }
@@ -250,44 +297,34 @@ impl SparseForward for Ciphertexts {
         operands: &[Ciphertext],
     ) -> Ciphertext {
         let name = ir.op_name(op);
+        let value = ir.op(op).results[result];
+        let operands: Vec<Ciphertext> = base::known(ir, op, operands);
+        // What is not reached yet gives nothing.
+        if operands.contains(&Ciphertext::Bottom) {
+            return Ciphertext::Bottom;
+        }
+        let mut joined = Ciphertext::Plain;
+        for it in &operands {
+            let _ = joined.join(it);
+        }
+        if ir.op(op).kind == OpKind::FuncCall && !self.declared.contains(&op) {
+            return Ciphertext::Unknown;
+        }
+        if !catalogue::is_known(name) {
+            // What is made of plaintexts alone is one, unless its type says otherwise.
+            let is_plain = joined == Ciphertext::Plain && !self.types.of(ir, value).is_ciphertext;
+            return if is_plain { Ciphertext::Plain } else { Ciphertext::Unknown };
+        }
         if rows::encrypts(name) {
             return Ciphertext::FRESH;
         }
         if rows::decrypts(name) {
             return Ciphertext::Plain;
         }
-        let operands: Vec<Ciphertext> = base::known(ir, op, operands);
-        if ir.op(op).kind == OpKind::FuncCall {
-            // What is made of plaintexts alone is one, unless its type says otherwise.
-            let is_public = |it: &Ciphertext| matches!(it, Ciphertext::Plain | Ciphertext::Bottom);
-            let is_plain = self.marks_secrets
-                && operands.iter().all(is_public)
-                && !is_ciphertext_type(ir, ir.op(op).results[result]);
-            return if is_plain { Ciphertext::Plain } else { Ciphertext::Unknown };
-        }
-        let mut joined = Ciphertext::Plain;
-        for it in &operands {
-            let _ = joined.join(it);
-        }
-        // What is not reached yet gives nothing.
-        if operands.contains(&Ciphertext::Bottom) {
-            return Ciphertext::Bottom;
-        }
-        let Ciphertext::Encrypted { level, mut dimension } = joined else { return joined };
-        match rows::dimension(name) {
-            Some(DimensionRule::Product) => {
-                let of = |it: &Ciphertext| match it {
-                    Ciphertext::Encrypted { dimension, .. } => Some(*dimension),
-                    _ => None,
-                };
-                dimension =
-                    operands.iter().filter_map(of).reduce(Dimension::times).unwrap_or(dimension);
-            }
-            Some(DimensionRule::Relinearize) => dimension = Dimension::Known(2),
-            None if name.starts_with("linalg.") => dimension = Dimension::Assumed,
-            None => {}
-        }
-        match self.level_after(ir, op, level) {
+        let Ciphertext::Encrypted { level, dimension } = joined else { return joined };
+        let dimension = dimension_after(ir, op, &operands, dimension);
+        let dimension = self.sized(ir, value, dimension);
+        match self.level_after(ir, op, level, &operands) {
             Some(level) => Ciphertext::Encrypted { level, dimension },
             None => Ciphertext::Unknown,
         }
@@ -299,12 +336,14 @@ impl SparseForward for Ciphertexts {
         value: Value,
         fact: Ciphertext,
     ) -> Ciphertext {
-        match fact {
-            Ciphertext::Encrypted { dimension, .. } if self.variant.contains(&value) => {
-                Ciphertext::Encrypted { level: Level::Invalid, dimension }
-            }
-            _ => fact,
+        let Ciphertext::Encrypted { mut level, mut dimension } = fact else { return fact };
+        if self.variant.contains(&value) {
+            level = Level::Invalid;
         }
+        if self.resized.contains(&value) {
+            dimension = Dimension::Unknown;
+        }
+        Ciphertext::Encrypted { level, dimension }
     }
 }
 
@@ -340,20 +379,69 @@ impl Ciphertexts {
                     AttrData::DenseArray { values, .. } => values.len(),
                     _ => return None,
                 };
-                let degree = u32::try_from(coefficients.checked_sub(1)?).ok()?;
-                rows::chebyshev(degree, self.setting.is_lattigo)?
+                let Some(degree) = coefficients.checked_sub(1) else { return Some(Moved::By(0)) };
+                let is_openfhe = self.settings.of(op).is_some_and(|it| it.is_openfhe);
+                let library = if is_openfhe { Library::OpenFhe } else { Library::Lattigo };
+                rows::chebyshev(u32::try_from(degree).ok()?, library)?
             }
         }))
     }
 
-    /// The level after an op; `None` if it is not known.
-    fn level_after(&self, ir: &impl View, op: Op, level: Level) -> Option<Level> {
+    /// The level after an op, from the largest of its operands; `None` if it is not known.
+    fn level_after(
+        &self,
+        ir: &impl View,
+        op: Op,
+        mut level: Level,
+        operands: &[Ciphertext],
+    ) -> Option<Level> {
+        match catalogue::entry(ir.op_name(op)).filter(|it| it.level.is_some()).map(|it| it.of) {
+            Some(Of::Operand(at)) => level = operands.get(at)?.level()?,
+            Some(Of::Inputs) => {
+                level = operands.iter().take(2).filter_map(|it| it.level()).max()?;
+            }
+            None if self.encoded.is_empty() => {}
+            None => {
+                let values = ir.op(op).operands.iter().filter_map(|it| it.value);
+                let encoded = values.filter_map(|it| self.encoded.get(&it).copied());
+                level = encoded.fold(level, Level::max);
+            }
+        }
         Some(match (self.moved(ir, op)?, level) {
-            (Moved::Bootstrapped, _) => Level::Used(self.setting.bootstrap_level),
-            (Moved::ToTheLast, Level::Used(_)) => Level::All,
+            // Also of what has no level.
+            (Moved::Bootstrapped, _) => {
+                Level::Used(self.settings.of(op).map_or(0, |it| it.bootstrap_level))
+            }
+            (_, Level::Invalid) => Level::Invalid,
+            (Moved::ToTheLast, _) | (Moved::By(0), Level::All) => Level::All,
             (Moved::By(drop), Level::Used(n)) => Level::Used(n.saturating_add(drop)),
-            (Moved::By(1..), Level::All) => Level::Invalid,
-            (_, other) => other,
+            (Moved::By(_), Level::All) => Level::Invalid,
         })
+    }
+}
+
+/// The polynomials after an op, from the most of its operands.
+fn dimension_after(ir: &impl View, op: Op, operands: &[Ciphertext], most: Dimension) -> Dimension {
+    let name = ir.op_name(op);
+    let of = |it: &Ciphertext| match it {
+        Ciphertext::Encrypted { dimension, .. } => Some(*dimension),
+        _ => None,
+    };
+    match rows::dimension(name) {
+        Some(DimensionRule::Product) => {
+            operands.iter().filter_map(of).reduce(Dimension::times).unwrap_or(most)
+        }
+        Some(DimensionRule::Relinearize) => Dimension::Known(2),
+        None if name.starts_with("linalg.") => {
+            // A contraction with one encrypted input multiplies it with plaintexts.
+            let encrypted = operands.iter().take(2).filter_map(of).count();
+            let is_linear = rows::is_linear(name) || rows::contracts(name) && encrypted < 2;
+            match most {
+                _ if is_linear => most,
+                Dimension::Known(2) | Dimension::Assumed => Dimension::Assumed,
+                _ => Dimension::Unknown,
+            }
+        }
+        None => most,
     }
 }

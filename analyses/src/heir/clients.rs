@@ -19,7 +19,10 @@ pub(super) fn entries(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<(Op, us
         let is_it = |it: &&Op| {
             ir.extra(**it).symbol.is_some_and(|symbol| ir.interner.str(symbol.0) == name)
         };
-        let Some(&function) = functions.iter().find(is_it) else { continue };
+        let settings = &facts.analysis.settings;
+        let is_here = |it: &&Op| settings.part(**it) == settings.part(client);
+        let function = functions.iter().filter(is_here).find(is_it);
+        let Some(&function) = function else { continue };
         let Some(body) = flow::body(ir, function) else { continue };
         let returned = flow::yields(ir, body)
             .into_iter()

@@ -6,9 +6,7 @@
 use noisy_syntax::{Def, Ir, Op, Region, Value};
 use rustc_hash::FxHashSet;
 
-use super::ciphertext::Ciphertexts;
 use crate::flow::{self, Flow};
-use crate::sparse::Sparse;
 
 /// What a loop carries.
 pub(super) struct Carried {
@@ -50,12 +48,11 @@ pub(super) fn carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&Carried)) {
     });
 }
 
-/// The arguments and results of all loops that vary.
-pub(super) fn variant(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashSet<Value> {
-    let level = |value: Value| facts.fact(value).and_then(|it| it.level());
+/// The arguments and results of all loops that vary in something.
+pub(super) fn variant<T: PartialEq>(ir: &Ir, of: &dyn Fn(Value) -> Option<T>) -> FxHashSet<Value> {
     let mut out = FxHashSet::default();
     carried(ir, ir.root(), &mut |it| {
-        let (Some(from), Some(to)) = (level(it.init), level(it.yielded)) else { return };
+        let (Some(from), Some(to)) = (of(it.init), of(it.yielded)) else { return };
         if from != to {
             out.extend(it.argument);
             out.extend(it.result);

@@ -1,64 +1,189 @@
 //! The level at which a plaintext is needed: that of the ciphertexts that it meets.
 //!
-//! A plaintext is encoded for one level (`mgmt.init` once for each use). Its level is the largest of what its uses want: a use by an op with a ciphertext operand
-//! wants the level of these operands, a use by an op on plaintexts what its results are wanted at. Source: HEIR, `lib/Analysis/LevelAnalysis`, the backward analysis.
+//! A plaintext is encoded for one level (`mgmt.init` once for each use): the largest of the ciphertexts that sums and products with it give. Other ops, and ends of
+//! regions, say nothing of the level in HEIR, which then writes the plaintext as if it were for a fresh ciphertext; that is said here only where it is
+//! true. A plaintext that is no `mgmt.init` has no level in HEIR; its level here is that of what is computed from it.
+//!
+//! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`, the backward analyses. *Cost.* The ops on plaintexts that follow from a value, up to a bound.
 
-use noisy_syntax::{Ir, Op, Region, Value};
-use rustc_hash::FxHashSet;
+use noisy_syntax::{Def, Ir, Region, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Ciphertext, Dimension, Heir, Level};
+use super::ciphertext::Ciphertexts;
+use super::{Ciphertext, Dimension, Level, rows, types};
 use crate::flow;
+use crate::sparse::Sparse;
 
 /// How many plaintext ops are looked through from one value.
 const MOST: usize = 10_000;
 
-/// The largest of what the uses of a plaintext want; `wanted` says what an op wants of its operands, if it has ciphertext operands.
-pub(super) fn needed(ir: &Ir, value: Value, wanted: &dyn Fn(Op) -> Option<u32>) -> Option<u32> {
-    let mut found = None;
-    let mut seen: FxHashSet<Value> = FxHashSet::default();
-    let mut stack = vec![value];
-    while let Some(value) = stack.pop() {
-        if !seen.insert(value) || seen.len() > MOST {
-            continue;
-        }
-        for &(user, at) in &ir.value(value).uses {
-            let here = wanted(user);
-            found = found.max(here);
-            if here.is_none() {
-                stack.extend(ir.op(user).results.iter().copied());
-            }
-            stack.extend(flow::feeds(ir, user, at as usize));
-        }
-    }
-    found
+/// What the uses of a plaintext want of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// The largest level of the results of sums and products.
+    level: Option<Level>,
+    /// That of the ciphertexts which are met in any other way.
+    elsewhere: Option<Level>,
+    /// That of the ciphertexts which are the plaintext at the end of another way.
+    merged: Option<Level>,
+    /// The most polynomials of what is computed with it.
+    dimension: Option<Dimension>,
+    /// The most of the ciphertexts which are the plaintext.
+    merged_dimension: Option<Dimension>,
 }
 
-/// Level and dimension of each ciphertext operand of an op without regions.
-pub(super) fn ciphertexts(
-    heir: &Heir,
+/// What the uses of a plaintext want.
+pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Wanted {
+    let mut out = Wanted::default();
+    let mut seen: FxHashSet<Value> = FxHashSet::default();
+    let mut stack = vec![value];
+    while let Some(at) = stack.pop() {
+        if !seen.insert(at) || seen.len() > MOST {
+            continue;
+        }
+        for &(user, index) in &ir.value(at).uses {
+            let data = ir.op(user);
+            for fed in flow::feeds(ir, user, index as usize) {
+                match of(fed) {
+                    Ciphertext::Encrypted { level, dimension } => {
+                        out.merged = out.merged.max(Some(level));
+                        out.merged_dimension = out.merged_dimension.max(Some(dimension));
+                    }
+                    _ => stack.push(fed),
+                }
+            }
+            if !data.regions.is_empty() || flow::is_yield(ir, user) {
+                continue;
+            }
+            let encrypted = data.results.iter().filter_map(|&it| match of(it) {
+                Ciphertext::Encrypted { level: Level::Invalid, .. } => None,
+                Ciphertext::Encrypted { level, dimension } => Some((level, dimension)),
+                _ => None,
+            });
+            let Some((level, dimension)) = encrypted.max() else {
+                stack.extend(data.results.iter().copied());
+                continue;
+            };
+            let is_encoded = at == value && rows::takes_plaintexts(ir.op_name(user));
+            let slot = if is_encoded { &mut out.level } else { &mut out.elsewhere };
+            *slot = (*slot).max(Some(level));
+            if at == value || !is_init(ir, value) {
+                out.dimension = out.dimension.max(Some(dimension));
+            }
+        }
+    }
+    out
+}
+
+/// The level that a plaintext is encoded for.
+pub(super) fn level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Option<Level> {
+    let here = wanted(ir, value, of);
+    if !is_init(ir, value) {
+        return here.level.max(here.elsewhere).max(here.merged);
+    }
+    // What is used directly besides is encoded for the larger of both.
+    let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
+    let source = operand.and_then(|it| wanted(ir, it, of).level);
+    let fresh = Some(Level::Used(0));
+    let others = here.elsewhere.max(here.merged);
+    if let Some(level) = here.level.max(source) {
+        return (others <= Some(level)).then_some(level);
+    }
+    if others == fresh {
+        return fresh;
+    }
+    // The argument of a function counts as one for a fresh ciphertext, and less of two levels is taken.
+    let is_merged = here.elsewhere.is_none() && operand.is_some_and(|it| is_computed(ir, it));
+    here.merged.filter(|_| is_merged)
+}
+
+/// The polynomials of the ciphertexts that a plaintext meets.
+pub(super) fn dimension(
     ir: &Ir,
-    op: Op,
-) -> impl Iterator<Item = (Level, Dimension)> {
-    let data = ir.op(op);
-    let operands = if data.regions.is_empty() { data.operands.as_slice() } else { &[] };
-    operands.iter().filter_map(|it| match heir.ciphertext(it.value?) {
-        Ciphertext::Encrypted { level, dimension } => Some((level, dimension)),
-        _ => None,
-    })
+    value: Value,
+    of: &dyn Fn(Value) -> Ciphertext,
+) -> Option<Dimension> {
+    let wanted = wanted(ir, value, of);
+    let fresh = Some(Dimension::Known(2));
+    match wanted.dimension {
+        None if is_init(ir, value) => {
+            wanted.merged_dimension.filter(|_| wanted.merged_dimension == fresh)
+        }
+        None => wanted.merged_dimension,
+        it if is_init(ir, value) && wanted.merged_dimension > it => None,
+        it => it,
+    }
+}
+
+/// The plaintexts that sums and products want at a level, and that other ops take at a lower one.
+pub(super) fn encoded(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<Value, Level> {
+    let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
+    let mut out = FxHashMap::default();
+    for value in values(ir) {
+        let uses = &ir.value(value).uses;
+        if of(value) != Ciphertext::Plain || uses.is_empty() {
+            continue;
+        }
+        let (mut least, mut most): (Option<Level>, Option<Level>) = (None, None);
+        for &(user, _) in uses {
+            let data = ir.op(user);
+            if !data.regions.is_empty() || flow::is_yield(ir, user) {
+                continue;
+            }
+            let here = data.results.iter().filter_map(|&it| of(it).level()).max();
+            let Some(here) = here.filter(|&it| it != Level::Invalid) else { continue };
+            least = Some(least.map_or(here, |it| it.min(here)));
+            if rows::takes_plaintexts(ir.op_name(user)) {
+                most = most.max(Some(here));
+            }
+        }
+        let Some(least) = least else { continue };
+        if is_init(ir, value)
+            && let Some(operand) =
+                ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value)
+        {
+            let source = out.get(&operand).copied();
+            most = most.max(source.or_else(|| wanted(ir, operand, &of).level));
+        }
+        if let Some(most) = most.filter(|&it| it > least) {
+            out.insert(value, most);
+        }
+    }
+    out
+}
+
+/// Whether a value may be encoded: what is, and what has the type of it.
+pub(super) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
+    is_init(ir, value) || types::may_be_encoded(ir, value)
+}
+
+fn is_init(ir: &Ir, value: Value) -> bool {
+    matches!(ir.value(value).def, Def::Result(op, _) if ir.op_name(op) == "mgmt.init")
+}
+
+/// Whether an op without regions computes a value.
+fn is_computed(ir: &Ir, value: Value) -> bool {
+    matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).regions.is_empty())
 }
 
 /// All values of a program, in textual order.
 pub(crate) fn values(ir: &Ir) -> Vec<Value> {
     fn within(ir: &Ir, region: Region, out: &mut Vec<Value>) {
-        out.extend(ir.block(ir.region(region).entry).args.iter().copied());
-        for op in ir.items(region) {
-            out.extend(ir.op(op).results.iter().copied());
-            for &(_, inner) in &ir.op(op).regions {
-                within(ir, inner, out);
+        for block in ir.blocks(region) {
+            out.extend(ir.block(block).args.iter().copied());
+            for op in ir.block_ops(block) {
+                out.extend(ir.op(op).results.iter().copied());
+                for &(_, inner) in &ir.op(op).regions {
+                    within(ir, inner, out);
+                }
             }
         }
     }
     let mut out = Vec::new();
-    within(ir, ir.root(), &mut out);
+    for chunk in ir.items(ir.root()) {
+        for &(_, region) in &ir.op(chunk).regions {
+            within(ir, region, &mut out);
+        }
+    }
     out
 }

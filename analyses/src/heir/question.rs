@@ -116,6 +116,7 @@ pub(crate) fn question(
     weight: &dyn Fn(Value) -> u64,
 ) -> Result<Question, String> {
     let body = flow::body(ir, function).ok_or("it has no body")?;
+    let bootstrap_level = heir.setting_of(function).map_or(0, |it| it.bootstrap_level);
     let mut builder = Builder {
         ir,
         heir,
@@ -126,13 +127,11 @@ pub(crate) fn question(
         node_of: FxHashMap::default(),
         reset: match placed {
             Placed::Relinearize => 1,
-            Placed::Bootstrap(_) => heir.setting().bootstrap_level,
+            Placed::Bootstrap(_) => bootstrap_level,
         },
         limit: match placed {
             Placed::Relinearize => Bits::MAX,
-            Placed::Bootstrap(budget) => {
-                budget.saturating_add(heir.setting().bootstrap_level).min(Bits::MAX - 1)
-            }
+            Placed::Bootstrap(budget) => budget.saturating_add(bootstrap_level).min(Bits::MAX - 1),
         },
         instance: Instance::default(),
         spots: Vec::new(),

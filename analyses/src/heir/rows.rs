@@ -1,21 +1,10 @@
 //! What ops of HEIR's dialects do to the level and the dimension of a ciphertext.
 //!
 //! *Level* counts the moduli that are used up: a fresh ciphertext has level 0. *Dimension* counts the polynomials of a ciphertext: fresh
-//! ones have 2. What no row names passes both on, the largest of its ciphertext operands. Sources: HEIR at ae757edc, `lib/Analysis/LevelAnalysis`,
-//! `lib/Analysis/DimensionAnalysis`, `lib/Dialect/HEIRInterfaces.td` and the ops that implement those interfaces.
+//! ones have 2. What moves levels is in the catalogue (`catalogue.rs`); other known ops pass both on, the largest of their ciphertext operands. Sources: HEIR at
+//! ae757edc, `lib/Analysis/LevelAnalysis`, `lib/Analysis/DimensionAnalysis`, `lib/Dialect/HEIRInterfaces.td` and the ops that implement those interfaces.
 
-/// What an op does to a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LevelRule {
-    /// So many levels more; where the op has the attribute, as many as it says.
-    Drop(u32, Option<&'static str>),
-    /// All levels that there are.
-    DropAll,
-    /// The level after a bootstrap.
-    Bootstrap,
-    /// As many as a Chebyshev polynomial takes, by the number of its coefficients.
-    Chebyshev,
-}
+use super::catalogue::{self, LevelRule};
 
 /// What an op does to a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,35 +17,7 @@ pub(super) enum DimensionRule {
 
 /// The rule for levels, by the full name of an op.
 pub(super) fn level(name: &str) -> Option<LevelRule> {
-    Some(match name {
-        "mgmt.level_reduce" | "bgv.level_reduce" | "ckks.level_reduce" => {
-            LevelRule::Drop(1, Some("levelToDrop"))
-        }
-        "openfhe.level_reduce"
-        | "openfhe.level_reduce_inplace"
-        | "lattigo.rlwe.drop_level"
-        | "lattigo.rlwe.drop_level_new" => LevelRule::Drop(1, Some("levelToDrop")),
-        "mgmt.modreduce"
-        | "bgv.modulus_switch"
-        | "ckks.rescale"
-        | "openfhe.mod_reduce"
-        | "openfhe.mod_reduce_inplace"
-        | "lattigo.bgv.rescale"
-        | "lattigo.bgv.rescale_new"
-        | "lattigo.ckks.rescale"
-        | "lattigo.ckks.rescale_new"
-        | "kernel.linear_transform"
-        | "linalg.matmul"
-        | "linalg.matvec"
-        | "linalg.conv_1d_ncw_fcw"
-        | "linalg.conv_2d_nchw_fchw" => LevelRule::Drop(1, None),
-        "kernel.eval_chebyshev" => LevelRule::Chebyshev,
-        "mgmt.level_reduce_min" => LevelRule::DropAll,
-        "mgmt.bootstrap" | "ckks.bootstrap" | "openfhe.bootstrap" | "lattigo.ckks.bootstrap" => {
-            LevelRule::Bootstrap
-        }
-        _ => return None,
-    })
+    catalogue::entry(name)?.level
 }
 
 /// The rule for dimensions, by the full name of an op.
@@ -67,12 +28,14 @@ pub(super) fn dimension(name: &str) -> Option<DimensionRule> {
         ("arith", "muli" | "mulf")
         | ("bgv" | "bfv" | "ckks", "mul")
         | ("lwe", "rmul")
-        | ("openfhe", "mul" | "mul_no_relin" | "square")
+        | ("openfhe", "mul_no_relin")
         | ("lattigo", "mul" | "mul_new") => Some(DimensionRule::Product),
         (
             _,
             "relinearize" | "relinearize_new" | "relinearize_inplace" | "relin" | "relin_inplace",
-        ) => Some(DimensionRule::Relinearize),
+        )
+        // OpenFHE relinearizes these itself.
+        | ("openfhe", "mul" | "square") => Some(DimensionRule::Relinearize),
         _ => None,
     }
 }
@@ -95,12 +58,25 @@ pub(super) fn manages(name: &str) -> bool {
 /// Whether the scales of the operands of an op add up.
 pub(crate) fn multiplies(name: &str) -> bool {
     dimension(name) == Some(DimensionRule::Product)
-        || name.starts_with("linalg.conv_")
-        || matches!(name, "linalg.matmul" | "linalg.matvec" | "linalg.vecmat" | "linalg.dot")
+        || matches!(name, "openfhe.mul" | "openfhe.square")
+        || contracts(name)
         || name
             .rsplit('.')
             .next()
             .is_some_and(|it| matches!(it, "mul_plain" | "rmul_plain" | "mul_const"))
+}
+
+/// Whether an op of `linalg` multiplies its first two operands, and nothing else.
+pub(super) fn contracts(name: &str) -> bool {
+    name.starts_with("linalg.conv_")
+        || matches!(name, "linalg.matmul" | "linalg.matvec" | "linalg.vecmat" | "linalg.dot")
+        || matches!(name, "linalg.batch_matmul" | "linalg.batch_matvec" | "linalg.mmt4d")
+}
+
+/// Whether an op of `linalg` only adds, subtracts and moves elements.
+pub(super) fn is_linear(name: &str) -> bool {
+    let op = name.strip_prefix("linalg.").unwrap_or_default();
+    matches!(op, "add" | "sub" | "negf" | "copy" | "fill" | "transpose" | "broadcast")
 }
 
 /// Whether an op makes a ciphertext fresh.
@@ -118,16 +94,54 @@ pub(crate) fn decrypts(name: &str) -> bool {
     name == "secret.reveal" || name.rsplit('.').next().is_some_and(|it| it.contains("decrypt"))
 }
 
-/// The levels that the evaluation of a Chebyshev polynomial of some degree takes. Source: HEIR, `lib/Dialect/Kernel/IR/KernelOps.cpp`; Lattigo evaluates
-/// by a balanced tree, `OpenFHE` from degree 5 on in the manner of Paterson and Stockmeyer.
-pub(super) fn chebyshev(degree: u32, is_lattigo: bool) -> Option<u32> {
-    if is_lattigo {
-        return Some(u32::BITS - degree.leading_zeros());
+/// Whether the level of what an op without a row of levels gives is that of its plaintext operands, too: they are encoded for it.
+pub(super) fn takes_plaintexts(name: &str) -> bool {
+    catalogue::entry(name).is_some_and(|it| it.takes_plaintexts)
+}
+
+/// The levels that the evaluation of a Chebyshev polynomial of some degree takes; `None` beyond what is tabulated. Source: HEIR,
+/// `lib/Dialect/Kernel/IR/KernelOps.cpp`; Lattigo evaluates by a balanced tree, `OpenFHE` from degree 5 on in the manner of Paterson and Stockmeyer, with a split of the degree
+/// into `k (2^m - 1)` that it tabulates.
+pub(super) fn chebyshev(degree: u32, library: Library) -> Option<u32> {
+    let log2_up = |n: u32| u32::BITS - n.saturating_sub(1).leading_zeros();
+    match library {
+        Library::Lattigo => Some(u32::BITS - degree.leading_zeros()),
+        Library::OpenFhe => match degree {
+            0 => Some(0),
+            1..5 => Some(log2_up(degree) + 1),
+            _ => {
+                // Up to which degree which m is taken.
+                const SPLITS: [(u32, u32); 16] = [
+                    (2, 1),
+                    (11, 2),
+                    (13, 3),
+                    (17, 2),
+                    (55, 3),
+                    (59, 4),
+                    (76, 3),
+                    (239, 4),
+                    (247, 5),
+                    (284, 4),
+                    (991, 5),
+                    (1007, 6),
+                    (1083, 5),
+                    (2015, 6),
+                    (2031, 7),
+                    (2204, 6),
+                ];
+                let &(_, m) = SPLITS.iter().find(|it| degree <= it.0)?;
+                let k = degree / ((1 << m) - 1) + 1;
+                Some(log2_up(k) + m)
+            }
+        },
     }
-    match degree {
-        0 => Some(0),
-        1..5 => Some(u32::BITS - (degree - 1).leading_zeros() + 1),
-        // The split depends on a table of OpenFHE's.
-        _ => None,
-    }
+}
+
+/// Who evaluates polynomials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Library {
+    /// Lattigo, also where the module names no library.
+    Lattigo,
+    /// `OpenFHE`.
+    OpenFhe,
 }

@@ -1,8 +1,8 @@
 //! Scales of CKKS ciphertexts, as logarithms to base 2, by dataflow.
 //!
 //! *Facts.* A fresh ciphertext, and what a bootstrap gives, has the default scale of the parameters. A product has the sum of the scales of its operands, a modulus switch
-//! takes off the rounded logarithm of the modulus of its level, `mgmt.init` and `mgmt.adjust_scale` have the scale that `mgmt.mgmt` on them says. Everything else
-//! passes on the largest. *Source.* HEIR, `lib/Analysis/ScaleAnalysis`.
+//! takes off the rounded logarithm of the modulus of its level, `mgmt.init` and `mgmt.adjust_scale` have the scale that `mgmt.mgmt` on them says. Sums have the largest,
+//! everything else passes on the first. *Source.* HEIR, `lib/Analysis/ScaleAnalysis`.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use noisy_syntax::{Ir, Op, OpKind, Value};
 
 use super::base::{self, Base};
 use super::params::SchemeParams;
-use super::{Heir, ciphertext, rows};
+use super::{Heir, Scheme, Setting, ciphertext, rows};
 use crate::integer::Integers;
 use crate::lattice::{Changed, Lattice};
 use crate::sparse::{AnalysisContext, Domain, Input, Loops, Sparse, SparseForward};
@@ -71,16 +71,16 @@ pub struct Scales<'a> {
 }
 
 impl<'a> Scales<'a> {
-    /// Analyzes a program; `None` if the parameters have no default scale.
-    pub fn new(
-        ir: &'a Ir,
-        integers: &'a Integers,
-        heir: &'a Heir,
-        params: &'a SchemeParams,
-    ) -> Option<Self> {
-        let default = i64::from(params.log_default_scale?);
-        let base = Base { ir, heir, params };
-        let analysis = Analysis { default, base };
+    /// Analyzes a program; `None` if no module has parameters of CKKS with a default scale.
+    pub fn new(ir: &'a Ir, integers: &'a Integers, heir: &'a Heir) -> Option<Self> {
+        let has_default =
+            |it: &Setting| matches!(&it.params, Some(Ok(it)) if it.log_default_scale.is_some());
+        let is_scaled = |it: &Setting| it.scheme == Some(Scheme::Ckks) && has_default(it);
+        if !heir.settings().all().any(is_scaled) {
+            return None;
+        }
+        let base = Base { ir, heir };
+        let analysis = Analysis { base };
         Some(Self { facts: Sparse::new(&Input { ir, base: integers }, analysis) })
     }
 
@@ -96,8 +96,13 @@ impl<'a> Scales<'a> {
 /// The analysis.
 #[derive(Debug)]
 struct Analysis<'a> {
-    default: i64,
     base: Base<'a>,
+}
+
+/// The parameters of CKKS for a value, and the default scale.
+fn params<'a>(base: &Base<'a>, value: Value) -> Option<(&'a SchemeParams, i64)> {
+    let (scheme, params) = base.params(value)?;
+    Some((params, (scheme == Scheme::Ckks).then_some(params.log_default_scale?)?.into()))
 }
 
 impl SparseForward for Analysis<'_> {
@@ -114,9 +119,14 @@ impl SparseForward for Analysis<'_> {
         value: Value,
         _: &[Scale],
     ) -> Scale {
+        let Some((_, default)) = params(&self.base, value) else { return Scale::Unknown };
         let fresh = || {
+            // The scale is in the type after lowering.
+            if self.base.heir.is_lowered(self.base.ir, value) {
+                return None;
+            }
             let annotated = base::annotated(self.base.ir, value, "scale").map(i64::from);
-            Some(Scale::Log2(annotated.unwrap_or(self.default)))
+            Some(Scale::Log2(annotated.unwrap_or(default)))
         };
         ciphertext::entry(&self.base, op, value, Scale::Plain, fresh)
     }
@@ -130,17 +140,23 @@ impl SparseForward for Analysis<'_> {
     ) -> Scale {
         let name = ir.op_name(op);
         let value = ir.op(op).results[result];
-        if matches!(name, "mgmt.init" | "mgmt.adjust_scale") {
-            let annotated = base::annotated(self.base.ir, value, "scale");
-            return annotated.map_or(Scale::Unknown, |it| Scale::Log2(it.into()));
-        }
-        if rows::encrypts(name) || rows::level(name) == Some(rows::LevelRule::Bootstrap) {
-            return Scale::Log2(self.default);
+        let Some((params, default)) = params(&self.base, value) else { return Scale::Unknown };
+        match name {
+            "mgmt.init" => {
+                let annotated = base::annotated(self.base.ir, value, "scale");
+                return Scale::Log2(annotated.map_or(default, i64::from));
+            }
+            "mgmt.adjust_scale" => {
+                let annotated = base::annotated(self.base.ir, value, "scale");
+                return annotated.map_or(Scale::Unknown, |it| Scale::Log2(it.into()));
+            }
+            "mgmt.bootstrap" | "secret.conceal" => return Scale::Log2(default),
+            _ => {}
         }
         if rows::decrypts(name) {
             return Scale::Plain;
         }
-        if ir.op(op).kind == OpKind::FuncCall {
+        if ir.op(op).kind == OpKind::FuncCall || is_without_rule(name) {
             return Scale::Unknown;
         }
         let operands: Vec<Scale> = base::known(ir, op, operands);
@@ -149,22 +165,33 @@ impl SparseForward for Analysis<'_> {
                 return stop;
             }
         }
-        let scales = operands.iter().filter_map(|it| match it {
+        let mut scales = operands.iter().filter_map(|it| match it {
             Scale::Log2(bits) => Some(*bits),
             _ => None,
         });
-        if rows::multiplies(name) {
-            let sum = scales.reduce(i64::saturating_add);
-            return sum.map_or(Scale::Plain, Scale::Log2);
+        let Some(first) = scales.next() else { return Scale::Plain };
+        match name {
+            // A plaintext that is not encoded yet will have the scale of the other factor.
+            "arith.mulf" | "arith.muli" => {
+                Scale::Log2(first.saturating_add(scales.next().unwrap_or(first)))
+            }
+            "arith.addf"
+            | "arith.addi"
+            | "arith.subf"
+            | "arith.subi"
+            | "tensor.insert"
+            | "tensor.insert_slice" => Scale::Log2(scales.fold(first, i64::max)),
+            "mgmt.modreduce" => {
+                let from = ir.op(op).operands.first().and_then(|it| it.value);
+                let Some(level) = from.and_then(|it| self.base.level(it)) else {
+                    return Scale::Unknown;
+                };
+                let modulus = params.q.get(level).map_or(default, |&q| modulus_bits(q));
+                Scale::Log2(first - modulus)
+            }
+            _ if rows::contracts(name) && scales.next().is_some() => Scale::Unknown,
+            _ => Scale::Log2(first),
         }
-        let Some(largest) = scales.max() else { return Scale::Plain };
-        if name != "mgmt.modreduce" {
-            return Scale::Log2(largest);
-        }
-        let from = ir.op(op).operands.first().and_then(|it| it.value);
-        let level = from.and_then(|it| self.base.level(it));
-        let modulus = level.and_then(|it| self.base.params.q.get(it));
-        modulus.map_or(Scale::Unknown, |&q| Scale::Log2(largest - modulus_bits(q)))
     }
 
     fn unbounded(&self, fact: &Scale) -> Option<Scale> {
@@ -175,6 +202,13 @@ impl SparseForward for Analysis<'_> {
             Scale::Bottom | Scale::Plain => None,
         }
     }
+}
+
+/// Whether an op changes scales in a way that is not known here: those of schemes and libraries, which have scales in their types or keep them themselves, and
+/// polynomials.
+fn is_without_rule(name: &str) -> bool {
+    let dialect = name.split_once('.').map_or("", |it| it.0);
+    matches!(dialect, "bgv" | "ckks" | "lwe" | "openfhe" | "lattigo" | "kernel" | "orion")
 }
 
 /// The logarithm to base 2 of a modulus, rounded.

@@ -8,7 +8,7 @@
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Source, Span, Value};
 
 use super::base::{self, Base};
-use super::{Ciphertext, Heir, Scheme};
+use super::{Ciphertext, Heir, Scheme, SchemeParams};
 use crate::flow;
 
 /// A scale that is missing or cannot be.
@@ -35,11 +35,7 @@ pub(crate) enum ScaleFault {
 /// All of a program, in textual order; none if it is not CKKS or has no parameters.
 pub(crate) fn scale_faults(source: &Source, heir: &Heir) -> Vec<ScaleFault> {
     let ir = source.ir();
-    let setting = heir.setting();
-    let (Some(Scheme::Ckks), Some(Ok(params))) = (setting.scheme, &setting.params) else {
-        return Vec::new();
-    };
-    let rules = Rules { source, ir, base: Base { ir, heir, params } };
+    let rules = Rules { source, ir, base: Base { ir, heir } };
     if let Some(missing) = rules.missing() {
         return vec![missing];
     }
@@ -59,6 +55,12 @@ struct Rules<'a> {
 }
 
 impl Rules<'_> {
+    /// The parameters of CKKS for a value.
+    fn params(&self, value: Value) -> Option<&SchemeParams> {
+        let (scheme, params) = self.base.params(value)?;
+        (scheme == Scheme::Ckks).then_some(params)
+    }
+
     /// The scale that is written on a value.
     fn scale(&self, value: Value) -> Option<i64> {
         if let Some(scale) = base::annotated(self.ir, value, "scale") {
@@ -78,7 +80,9 @@ impl Rules<'_> {
         let ir = self.ir;
         let (mut first, mut is_partial) = (None, false);
         let mut look = |value: Value| {
-            if !matches!(self.base.heir.ciphertext(value), Ciphertext::Encrypted { .. }) {
+            let is_encrypted =
+                matches!(self.base.heir.ciphertext(value), Ciphertext::Encrypted { .. });
+            if !is_encrypted || self.params(value).is_none() {
                 return;
             }
             match self.scale(value) {
@@ -114,6 +118,7 @@ impl Rules<'_> {
         if !is_judged {
             return None;
         }
+        let params = self.params(result)?;
         let to = self.scale(result)?;
         let from: Vec<(Value, i64)> = data
             .operands
@@ -121,7 +126,6 @@ impl Rules<'_> {
             .filter_map(|it| Some((it.value?, self.scale(it.value?)?)))
             .collect();
         let &(first, input) = from.first()?;
-        let params = self.base.params;
         let message = match name {
             "arith.muli" | "arith.mulf" => {
                 let [(_, a), (_, b)] = from[..] else { return None };

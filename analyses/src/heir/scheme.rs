@@ -1,6 +1,8 @@
 //! What the attributes of a module say of the scheme, its parameters and the library that runs it.
 
-use noisy_syntax::{AttrData, Ir, Op, OpKind};
+use noisy_syntax::{AttrData, Ir, Op, OpKind, Region};
+
+use rustc_hash::FxHashMap;
 
 use super::params::{ParamsError, SchemeParams};
 
@@ -22,6 +24,8 @@ pub struct Setting {
     pub scheme: Option<Scheme>,
     /// Whether Lattigo runs it.
     pub is_lattigo: bool,
+    /// Whether `OpenFHE` runs it.
+    pub is_openfhe: bool,
     /// The level of what a bootstrap gives: the levels that it takes itself.
     pub bootstrap_level: u32,
     /// The parameters, if the module has any.
@@ -31,7 +35,12 @@ pub struct Setting {
 impl Setting {
     /// Reads the attributes of the first module that has some; none count as a module without.
     pub fn of(ir: &Ir) -> Self {
-        let module = modules(ir).into_iter().find(|&it| !ir.extra(it).attrs.is_empty());
+        Self::within(ir, ir.root())
+    }
+
+    /// As [`Setting::of`], of the modules of a region.
+    fn within(ir: &Ir, region: Region) -> Self {
+        let module = modules(ir, region).into_iter().find(|&it| !ir.extra(it).attrs.is_empty());
         let attr = |name: &str| ir.attr(module?, name).map(|it| ir.interner.attr_data(it));
         let has = |name: &str| attr(name).is_some();
         let scheme = if has("scheme.bgv") {
@@ -43,13 +52,9 @@ impl Setting {
         } else {
             None
         };
+        // Of two libraries the first by name counts.
         let is_lattigo = has("backend.lattigo");
-        // HEIR, lib/Target/{OpenFhePke,Lattigo}/TargetConfig.td.
-        let default = match (has("backend.openfhe"), is_lattigo) {
-            (true, _) => 22,
-            (_, true) => 16,
-            _ => 0,
-        };
+        let is_openfhe = has("backend.openfhe") && !is_lattigo;
         let configured = match attr("backend.config_override") {
             Some(AttrData::Dict(entries)) => entries.iter().find_map(|&(name, value)| {
                 match (ir.interner.str(name), ir.interner.attr_data(value)) {
@@ -61,12 +66,75 @@ impl Setting {
             }),
             _ => None,
         };
+        // HEIR, lib/Target/{OpenFhePke,Lattigo}/TargetConfig.td.
+        let bootstrap_level = configured.unwrap_or(match (is_openfhe, is_lattigo) {
+            (true, _) => 22,
+            (_, true) => 16,
+            _ => 0,
+        });
         let params = attr("bgv.schemeParam").or_else(|| attr("ckks.schemeParam"));
         let params = params.map(|it| match it {
             AttrData::Text(text, _) => SchemeParams::parse(ir.interner.str(*text)),
             _ => Err(ParamsError::Missing("logN")),
         });
-        Setting { scheme, is_lattigo, bootstrap_level: configured.unwrap_or(default), params }
+        Setting { scheme, is_lattigo, is_openfhe, bootstrap_level, params }
+    }
+}
+
+/// The settings of a document: one for each part of it between `// -----` lines, which are programs of their own.
+#[derive(Clone, Debug)]
+pub(super) struct Settings {
+    parts: Vec<Setting>,
+    /// The number of the part that holds an op, if there are several.
+    number: FxHashMap<Op, usize>,
+}
+
+impl Settings {
+    /// Of a document. *Cost.* If there are several parts, linear in the ops.
+    pub(super) fn new(ir: &Ir) -> Self {
+        let mut parts = Vec::new();
+        let mut number = FxHashMap::default();
+        let chunks = || ir.items(ir.root()).filter(|&it| ir.op(it).kind == OpKind::Chunk);
+        let is_split = chunks().nth(1).is_some();
+        for chunk in chunks() {
+            let Some(&(_, region)) = ir.op(chunk).regions.first() else { continue };
+            if is_split {
+                ir.walk(region, &mut |op| {
+                    number.insert(op, parts.len());
+                });
+            }
+            parts.push(Setting::within(ir, region));
+        }
+        if parts.is_empty() {
+            parts.push(Setting::of(ir));
+        }
+        Self { parts, number }
+    }
+
+    /// How many parts there are: at least one.
+    pub(super) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// That of the first part with a module that says something of HEIR, else that of the first part.
+    pub(super) fn first(&self) -> &Setting {
+        let says = |it: &&Setting| it.scheme.is_some() || it.params.is_some();
+        self.parts.iter().find(says).unwrap_or(&self.parts[0])
+    }
+
+    /// The parts.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Setting> {
+        self.parts.iter()
+    }
+
+    /// The number of the part that holds an op.
+    pub(super) fn part(&self, op: Op) -> usize {
+        self.number.get(&op).copied().unwrap_or(0)
+    }
+
+    /// The setting of the part that holds an op.
+    pub(super) fn of(&self, op: Op) -> Option<&Setting> {
+        self.parts.get(self.part(op))
     }
 }
 
@@ -90,10 +158,10 @@ pub(crate) fn is_mark(ir: &Ir, op: Op) -> bool {
     }
 }
 
-/// All modules, outermost first.
-fn modules(ir: &Ir) -> Vec<Op> {
+/// All modules of a region, outermost first.
+fn modules(ir: &Ir, region: Region) -> Vec<Op> {
     let mut out = Vec::new();
-    let mut regions = vec![ir.root()];
+    let mut regions = vec![region];
     while let Some(region) = regions.pop() {
         for op in ir.items(region) {
             let data = ir.op(op);

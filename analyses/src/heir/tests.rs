@@ -138,7 +138,8 @@ fn scales_add_up_and_are_brought_down() {
     let scales = said(&generic(params, body), &|heir, ir, integers, value| {
         heir.scales(ir, integers)?.log2(value).map(|it| it.to_string())
     });
-    assert_eq!(scales, "%x=45 %q=- %p=- %0=50 %a=45 %1=90 %2=90 %3=45 %4=50");
+    // A plaintext is encoded at the default scale where nothing else is written.
+    assert_eq!(scales, "%x=45 %q=- %p=45 %0=50 %a=45 %1=90 %2=90 %3=45 %4=50");
 }
 
 #[test]
@@ -176,4 +177,133 @@ fn noise_that_goes_on_to_grow_has_no_bound() {
 fn other_programs_are_not_heirs() {
     let source = Source::new("func.func @f(%x: i32) { return }");
     assert!(Heir::new(source.ir(), &Integers::new(source.ir())).is_none());
+}
+
+#[test]
+fn calls_take_and_give_levels() {
+    let text = "module attributes {scheme.bgv} {
+  func.func private @outside(!secret.secret<i16>) -> !secret.secret<i16>
+  func.func private @twice(%a: i16) -> i16 {
+    %b = mgmt.modreduce %a : i16
+    return %b : i16
+  }
+  func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+    %0 = secret.generic(%x: !secret.secret<i16>) {
+    ^body(%c: i16):
+      %d = mgmt.modreduce %c : i16
+      %e = func.call @twice(%d) : (i16) -> i16
+      secret.yield %e : i16
+    } -> (!secret.secret<i16>)
+    %1 = func.call @outside(%0) : (!secret.secret<i16>) -> !secret.secret<i16>
+    %2 = func.call @nowhere(%0) : (!secret.secret<i16>) -> !secret.secret<i16>
+    return %1 : !secret.secret<i16>
+  }
+}";
+    assert_eq!(levels(text), "%a=1 %b=2 %x=0 %0=2 %c=0 %d=1 %e=2 %1=2 %2=-");
+    // A function that calls itself with one level less each time takes no level.
+    let text = "module attributes {scheme.bgv} {
+  func.func private @down(%a: i16) -> i16 {
+    %b = mgmt.modreduce %a : i16
+    %c = func.call @down(%b) : (i16) -> i16
+    return %c : i16
+  }
+  func.func @f(%x: i16 {secret.secret}) -> i16 {
+    %y = func.call @down(%x) : (i16) -> i16
+    return %y : i16
+  }
+}";
+    assert_eq!(levels(text), "%a=- %b=- %c=- %x=0 %y=-");
+}
+
+#[test]
+fn what_an_unknown_op_does_is_not_guessed() {
+    let body = "%1 = mgmt.modreduce %a : i16
+      %2 = mgmt.modreduce3 %1 : i16
+      %3 = other.op %1 : i16
+      %4 = arith.addi %2, %1 : i16
+      %5 = tensor.cast %1 : i16
+      %6 = other.op %p : i16
+      secret.yield %4 : i16";
+    let said = levels(&generic("scheme.bgv", body));
+    assert!(said.ends_with("%0=- %a=0 %1=1 %2=- %3=- %4=- %5=1 %6=-"), "{said}");
+}
+
+#[test]
+fn a_plaintext_is_encoded_once_for_all_its_uses() {
+    let body = "%1 = mgmt.modreduce %a : i16
+      %2 = arith.muli %1, %p : i16
+      %3 = arith.muli %a, %p : i16
+      secret.yield %2 : i16";
+    let said = levels(&generic("scheme.bgv", body));
+    assert!(said.ends_with("%0=1 %a=0 %1=1 %2=1 %3=1"), "{said}");
+    // What follows from its own use has no level.
+    let body = "%1 = arith.muli %a, %p : i16
+      %2 = mgmt.modreduce %1 : i16
+      %3 = arith.muli %2, %p : i16
+      secret.yield %3 : i16";
+    let said = levels(&generic("scheme.bgv", body));
+    assert!(said.ends_with("%0=- %a=0 %1=- %2=- %3=-"), "{said}");
+}
+
+#[test]
+fn each_part_of_a_split_file_is_a_program_of_its_own() {
+    let body = "%1 = mgmt.bootstrap %a : i16
+      %2 = mgmt.level_reduce_min %a : i16
+      secret.yield %1 : i16";
+    let text = format!(
+        "{}\n// -----\n{}",
+        generic("backend.lattigo, scheme.ckks", body),
+        generic("backend.openfhe, scheme.ckks", body)
+    );
+    let said = levels(&text);
+    assert!(said.contains("%1=16 %2=16") && said.contains("%1=22 %2=22"), "{said}");
+}
+
+#[test]
+fn in_place_ops_have_the_level_of_what_they_work_on() {
+    let text = "module attributes {backend.lattigo, scheme.bgv} {
+  func.func @f(%e: !lattigo.bgv.evaluator, %x: !lattigo.rlwe.ciphertext, %y: !lattigo.rlwe.ciphertext) {
+    %1 = lattigo.rlwe.drop_level_new %e, %y {levelToDrop = 4} : (!lattigo.bgv.evaluator, !lattigo.rlwe.ciphertext) -> !lattigo.rlwe.ciphertext
+    %2 = lattigo.bgv.rescale %e, %x, %1 : (!lattigo.bgv.evaluator, !lattigo.rlwe.ciphertext, !lattigo.rlwe.ciphertext) -> !lattigo.rlwe.ciphertext
+    %3 = lattigo.bgv.add %e, %x, %2, %1 : (!lattigo.bgv.evaluator, !lattigo.rlwe.ciphertext, !lattigo.rlwe.ciphertext, !lattigo.rlwe.ciphertext) -> !lattigo.rlwe.ciphertext
+    return
+  }
+}";
+    assert_eq!(levels(text), "%e=- %x=0 %y=0 %1=4 %2=1 %3=4");
+}
+
+#[test]
+fn polynomials_are_those_of_the_type() {
+    let ty = |size: &str| {
+        format!(
+            "!lwe.lwe_ciphertext<ciphertext_space = <ring = #r, encryption_type = lsb{size}>, key = #k, modulus_chain = <elements = <3 : i64>, current = 0>>"
+        )
+    };
+    let text = format!(
+        "func.func @f(%x: {0}, %y: {1}) {{
+  %1 = bgv.mul %x, %x : ({0}, {0}) -> {1}
+  %2 = bgv.add %y, %1 : ({1}, {1}) -> {1}
+  return
+}}",
+        ty(""),
+        ty(", size = 3")
+    );
+    assert_eq!(dimensions(&text), "%x=2 %y=3 %1=3 %2=3");
+}
+
+#[test]
+fn polynomials_of_openfhe_are_evaluated_with_its_split() {
+    let of = |n: usize| {
+        let list = vec!["1.0"; n].join(", ");
+        let body = format!(
+            "%1 = kernel.eval_chebyshev %a {{coefficients = [{list}]}} : i16 -> i16\nsecret.yield %1 : i16"
+        );
+        levels(&generic("backend.openfhe, scheme.ckks", &body))
+            .rsplit('=')
+            .next()
+            .map(str::to_owned)
+    };
+    let said: Vec<_> = [1, 2, 4, 5, 6, 12, 14, 60, 61, 300].into_iter().filter_map(of).collect();
+    // As HEIR 2026.9.1 counts.
+    assert_eq!(said, ["0", "1", "3", "3", "3", "4", "4", "6", "7", "9"]);
 }

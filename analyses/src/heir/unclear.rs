@@ -6,23 +6,29 @@
 //!
 //! *Source.* HEIR 2026.9.1, measured: `--annotate-secretness=verbose` and `--annotate-level`. *Cost.* One walk over the program.
 
-use noisy_syntax::{Ir, Op, Region, Value};
+use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use rustc_hash::FxHashSet;
 
 use super::Ciphertext;
+use super::rows::{self, DimensionRule};
 use crate::flow::{self, Flow};
 
-/// All such values of a program.
-pub(super) fn unclear(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext) -> FxHashSet<Value> {
-    let mut finder = Finder { ir, of, found: FxHashSet::default() };
+/// All such values of a program: those without a level, and those without polynomials.
+pub(super) fn unclear(
+    ir: &Ir,
+    of: &dyn Fn(Value) -> Ciphertext,
+) -> (FxHashSet<Value>, FxHashSet<Value>) {
+    let mut finder = Finder { ir, of, found: FxHashSet::default(), dark: FxHashSet::default() };
     finder.region(ir.root());
-    finder.found
+    (finder.found, finder.dark)
 }
 
 struct Finder<'a> {
     ir: &'a Ir,
     of: &'a dyn Fn(Value) -> Ciphertext,
     found: FxHashSet<Value>,
+    /// A level follows from one operand that has one, the polynomials only from all.
+    dark: FxHashSet<Value>,
 }
 
 impl Finder<'_> {
@@ -47,11 +53,15 @@ impl Finder<'_> {
             data.results.iter().for_each(|&it| self.fed(it));
             return;
         }
-        let is_dark = ir.op_name(op).starts_with("linalg.") || !data.regions.is_empty();
+        if data.kind == OpKind::FuncCall {
+            self.call(op);
+            return;
+        }
+        let makes_dark = ir.op_name(op).starts_with("linalg.") || !data.regions.is_empty();
         let operands = || data.operands.iter().filter_map(|it| it.value);
         for &result in &data.results {
             let is_unclear = match (self.of)(result) {
-                Ciphertext::Plain => is_dark || operands().any(|it| self.found.contains(&it)),
+                Ciphertext::Plain => makes_dark || operands().any(|it| self.found.contains(&it)),
                 Ciphertext::Encrypted { .. } => {
                     let is_secret =
                         |it: &Value| matches!((self.of)(*it), Ciphertext::Encrypted { .. });
@@ -59,7 +69,14 @@ impl Finder<'_> {
                     let is_fed = secret.peek().is_some();
                     let all = secret.all(|it| self.found.contains(&it));
                     let mut plain = operands().filter(|it| !is_secret(it));
-                    is_fed && (all || plain.any(|it| self.found.contains(&it)))
+                    let is_mixed = plain.any(|it| self.found.contains(&it));
+                    let is_sized = rows::dimension(ir.op_name(op))
+                        == Some(DimensionRule::Relinearize)
+                        || !operands().any(|it| self.dark.contains(&it));
+                    if is_mixed || !is_sized {
+                        self.dark.insert(result);
+                    }
+                    is_fed && (all || is_mixed)
                 }
                 _ => false,
             };
@@ -69,11 +86,28 @@ impl Finder<'_> {
         }
     }
 
+    /// A call with another level than its callee takes: after lowering the level is part of the type, so neither what is passed nor what comes back has one.
+    fn call(&mut self, call: Op) {
+        let ir = self.ir;
+        let Some(body) = flow::callee(ir, call).and_then(|it| flow::body(ir, it)) else { return };
+        let args = &ir.block(flow::entry_block(ir, body)).args;
+        let passed = ir.op(call).operands.iter().filter_map(|it| it.value);
+        let differs = |it: &(Value, &Value)| (self.of)(it.0).level() != (self.of)(*it.1).level();
+        let differing: Vec<Value> = passed.zip(args).filter(differs).map(|it| it.0).collect();
+        if !differing.is_empty() {
+            self.found.extend(differing);
+            self.found.extend(ir.op(call).results.iter().copied());
+        }
+    }
+
     /// What takes the values of others is unclear if all of these are that are known so far.
     fn fed(&mut self, value: Value) {
         let feeders = flow::feeders(self.ir, value);
         if !feeders.is_empty() && feeders.iter().all(|it| self.found.contains(&it.1)) {
             self.found.insert(value);
+        }
+        if !feeders.is_empty() && feeders.iter().all(|it| self.dark.contains(&it.1)) {
+            self.dark.insert(value);
         }
     }
 }

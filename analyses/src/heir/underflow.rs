@@ -17,11 +17,15 @@ pub(crate) struct Underflow {
     pub(crate) most: u32,
 }
 
-/// Where levels run out, in textual order; `most` are those that there are, if that is known.
-pub(crate) fn underflows(ir: &Ir, heir: &Heir, most: Option<u32>) -> Vec<Underflow> {
+/// Where levels run out, in textual order; `most` says how many there are for a value, if that is known.
+pub(crate) fn underflows(
+    ir: &Ir,
+    heir: &Heir,
+    most: &dyn Fn(Value) -> Option<u32>,
+) -> Vec<Underflow> {
     let over = |value: Value| match heir.ciphertext(value) {
         Ciphertext::Encrypted { level, .. } => match level {
-            Level::Used(n) => most.is_some_and(|most| n > most),
+            Level::Used(n) => most(value).is_some_and(|most| n > most),
             Level::All => false,
             Level::Invalid => true,
         },
@@ -41,20 +45,21 @@ pub(crate) fn underflows(ir: &Ir, heir: &Heir, most: Option<u32>) -> Vec<Underfl
             Some(Level::Used(n)) => Some(n),
             _ => None,
         };
-        out.push(Underflow { value, used, most: most.unwrap_or(heir.largest) });
+        let most = most(value).unwrap_or_else(|| heir.levels_around(ir, value));
+        out.push(Underflow { value, used, most });
     }
     out
 }
 
-/// How many levels there are by the settings: those between bootstraps and those that a bootstrap takes.
-pub(crate) fn budget(heir: &Heir, options: Options) -> Option<u32> {
-    let budget = options.level_budget?;
-    Some(budget.get().saturating_add(heir.setting().bootstrap_level))
+/// How many levels there are for a value by the settings: those between bootstraps and those that a bootstrap takes.
+pub(crate) fn budget(ir: &Ir, heir: &Heir, options: Options, value: Value) -> Option<u32> {
+    let taken = heir.setting_for(ir, value).map_or(0, |it| it.bootstrap_level);
+    Some(options.level_budget?.get().saturating_add(taken))
 }
 
-/// How often the moduli of the parameters can be switched.
-pub(crate) fn switches(heir: &Heir) -> Option<u32> {
-    let setting = heir.setting();
+/// How often the moduli of the parameters for a value can be switched.
+pub(crate) fn switches(ir: &Ir, heir: &Heir, value: Value) -> Option<u32> {
+    let setting = heir.setting_for(ir, value)?;
     match &setting.params {
         Some(Ok(params)) if setting.scheme != Some(Scheme::Bfv) => {
             u32::try_from(params.max_level()).ok()

@@ -86,7 +86,7 @@ pub enum Calls {
     /// It does not: the transfer function says what a call gives.
     Opaque,
     /// Facts flow into private functions from all who call them, joined, and back from what they return (`calls.rs`). The lattice must be of finite
-    /// height.
+    /// height, or be widened.
     Joined,
     /// Calls are followed into their callees, each of which is analyzed for each vector of arguments apart (`contexts.rs`). Growth in a recursion ends
     /// where facts are saturated ([`SparseForward::unbounded`]).

@@ -6,8 +6,8 @@
 //! it, so that an editor has something to say about it, and what it calls in turn does not count.
 //!
 //! Every function is passed over once; then the summaries are joined from it, and a function whose summary rises, or that calls one whose
-//! results rise, is passed over again, in textual order. Summaries only rise and the lattice is of finite height, so this ends at the least
-//! solution, recursion included, whatever the order.
+//! results rise, is passed over again, in textual order. Summaries only rise, and the lattice is of finite height or is widened in a summary that goes on to rise, so this
+//! ends; at the least solution where nothing is widened, recursion included, whatever the order.
 
 use std::collections::BTreeSet;
 
@@ -17,6 +17,9 @@ use rustc_hash::FxHashMap;
 use super::{Domain, Input, Observer, Sparse, SparseForward};
 use crate::flow;
 use crate::lattice::Lattice;
+
+/// How often what a function is called with or returns rises before it is widened.
+const MOST_RISES: u64 = 64;
 
 /// What a function is called with and what it returns.
 #[derive(Clone, Debug)]
@@ -29,6 +32,8 @@ pub(super) struct CallSummary<F> {
     is_entered: bool,
     /// No live call reaches it: it is analyzed for its own sake.
     is_alone: bool,
+    /// How often what it is called with rose, or what it returns.
+    rises: u64,
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
@@ -78,6 +83,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 results: Vec::new(),
                 is_entered: false,
                 is_alone: false,
+                rises: 0,
             });
         }
         let args = &ir.block(flow::entry_block(ir, body)).args;
@@ -91,6 +97,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             results: vec![A::Fact::bottom(); n_results],
             is_entered: !is_closed,
             is_alone: false,
+            rises: 0,
         })
     }
 
@@ -165,9 +172,16 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let mut changed = !summary.is_entered;
                 summary.is_entered = true;
                 for (at, fact) in args.iter_mut().enumerate() {
-                    changed |= fact.join(&self.read_passed(ir, call, at)).is_yes();
+                    let before = fact.clone();
+                    if fact.join(&self.read_passed(ir, call, at)).is_yes() {
+                        changed = true;
+                        if summary.rises >= MOST_RISES {
+                            *fact = before.widened(fact.clone());
+                        }
+                    }
                 }
                 if changed {
+                    summary.rises += 1;
                     again.extend(places.get(&callee));
                 }
             }
@@ -178,9 +192,16 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut changed = false;
         for end in returns.into_iter().filter(|it| self.reached[it.index()]) {
             for (at, fact) in summary.results.iter_mut().enumerate() {
-                changed |= fact.join(&self.read_passed(ir, end, at)).is_yes();
+                let before = fact.clone();
+                if fact.join(&self.read_passed(ir, end, at)).is_yes() {
+                    changed = true;
+                    if summary.rises >= MOST_RISES {
+                        *fact = before.widened(fact.clone());
+                    }
+                }
             }
         }
+        summary.rises += u64::from(changed);
         self.summaries.insert(function, summary);
         if changed {
             let calls = flow::calls_of(ir, function).0;

@@ -54,7 +54,6 @@ mod loops;
 mod observer;
 mod pass;
 mod reads;
-mod recursion;
 mod rounds;
 mod visit;
 

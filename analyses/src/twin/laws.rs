@@ -10,7 +10,7 @@ use crate::NoiseModel;
 use crate::constant::Constants;
 use crate::depth::Depths;
 use crate::flow::Interval;
-use crate::heir::{Ciphertexts, Setting};
+use crate::heir::Ciphertexts;
 use crate::integer::Integers;
 use crate::lattice::{Changed, Lattice};
 use crate::laws::Random;
@@ -329,5 +329,5 @@ laws_of! {
 /// Levels are made from scratch only: what the module says of its scheme is read once.
 #[test]
 fn levels_equal_the_least_solution() {
-    equals_the_least_solution(&|ir: &Ir| Ciphertexts::new(ir, Setting::of(ir)));
+    equals_the_least_solution(&|ir: &Ir| Ciphertexts::new(ir));
 }

@@ -1,0 +1,68 @@
+//! unknown-heir-op: an op of HEIR's that is not in the catalogue
+//!
+//! What ops do to levels and polynomials is in a catalogue made from one version of HEIR. An op of a dialect of HEIR's that is missing there is of another version (or
+//! misspelled): of what it gives, and of what follows from that, nothing is known. Told once in a file, at the first such op.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %1 = mgmt.modreduce_twice %a : f32      // no op of the version that is known
+//!     secret.yield %1 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+//!
+//! Write it with ops of that version, or take a version of this tool that knows yours.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<f32>) -> !secret.secret<f32> {
+//!   %0 = secret.generic(%x: !secret.secret<f32>) {
+//!   ^body(%a: f32):
+//!     %1 = mgmt.level_reduce %a {levelToDrop = 2 : i64} : f32
+//!     secret.yield %1 : f32
+//!   } -> (!secret.secret<f32>)
+//!   return %0 : !secret.secret<f32>
+//! }
+//! ```
+
+use noisy_syntax::{Op, OpKind};
+
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::heir;
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "unknown-heir-op",
+    category: Category::Noise,
+    severity: Severity::Hint,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("unknown_heir_op.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    if index.heir_of(program).is_none() {
+        return;
+    }
+    let ir = program.ir();
+    let mut found: Vec<Op> = Vec::new();
+    ir.walk(ir.root(), &mut |op| {
+        if ir.op(op).kind == OpKind::Unknown && heir::is_missing(ir.op_name(op)) {
+            found.push(op);
+        }
+    });
+    let Some(&first) = found.first() else { return };
+    let (name, version) = (ir.op_name(first), heir::version());
+    let mut message = format!("HEIR {version} has no `{name}`; what it does to levels is unknown");
+    match found.len() - 1 {
+        0 => {}
+        1 => message.push_str(", as is that of one op below"),
+        more => message.push_str(&format!(", as is that of {more} ops below")),
+    }
+    out.push(CHECK.at(ir.head_range(first), message));
+}

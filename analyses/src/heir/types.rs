@@ -1,0 +1,128 @@
+//! What types say of ciphertexts: `!lwe.lwe_ciphertext<..., ciphertext_space = <..., size = 3>, ..., modulus_chain = <elements = <...>, current = 1>>`.
+//!
+//! After lowering to `bgv`, `ckks` and `lwe` a type has the number of polynomials, 2 if it does not say, and the level. *Cost.* Each type is read once.
+
+use noisy_syntax::{Interner, Ir, Type, Value};
+use rustc_hash::FxHashMap;
+
+use crate::view::View;
+
+/// The longest text of a type that is read.
+const MOST: usize = 1 << 16;
+
+/// What a type says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct TypeFacts {
+    /// Whether it is that of a ciphertext, or of a shape of them.
+    pub(super) is_ciphertext: bool,
+    /// Whether it is that of a scheme or a library, after lowering.
+    pub(super) is_lowered: bool,
+    /// The levels that are left.
+    pub(super) level: Option<usize>,
+    /// The polynomials.
+    pub(super) size: Size,
+}
+
+/// What a type says of polynomials.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Size {
+    /// Nothing.
+    #[default]
+    Silent,
+    /// So many.
+    Of(u32),
+    /// It cannot be read.
+    Unreadable,
+}
+
+/// The types that were read.
+#[derive(Debug, Default)]
+pub(super) struct Types {
+    read: FxHashMap<Type, TypeFacts>,
+}
+
+impl Types {
+    /// What the type of a value says.
+    pub(super) fn of(&mut self, ir: &impl View, value: Value) -> TypeFacts {
+        let ty = ir.ty(value);
+        *self.read.entry(ty).or_insert_with(|| read(ir.interner(), ty))
+    }
+
+    /// As [`Types::of`], if it was asked for before.
+    pub(super) fn known(&self, ir: &Ir, value: Value) -> TypeFacts {
+        self.read.get(&ir.value(value).ty).copied().unwrap_or_default()
+    }
+}
+
+/// Whether the type of a value is that of a ciphertext, or of a shape of them.
+pub(crate) fn is_ciphertext_type(ir: &impl View, value: Value) -> bool {
+    read(ir.interner(), ir.ty(value)).is_ciphertext
+}
+
+/// Whether values of the type of a value may be encoded as plaintexts: not indices, nor keys and what evaluates.
+pub(super) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
+    let ty = ir.value(value).ty;
+    if ty == Type::INDEX {
+        return false;
+    }
+    let text = ir.interner.short_type_text(ty);
+    !text.starts_with('!') || text.contains("plaintext")
+}
+
+fn read(interner: &Interner, ty: Type) -> TypeFacts {
+    let text = interner.bounded_type_text(ty, MOST);
+    let text = text.unwrap_or_else(|| interner.short_type_text(ty));
+    let has_space = text.contains("!lwe.lwe_ciphertext");
+    let is_lowered = has_space
+        || ["!openfhe.ciphertext", "!lattigo.rlwe.ciphertext"].iter().any(|it| text.contains(it));
+    TypeFacts {
+        is_ciphertext: is_lowered || text.contains("!secret.secret<"),
+        is_lowered,
+        level: if has_space { number(&text, "current = ") } else { None },
+        size: if has_space { size(&text) } else { Size::Silent },
+    }
+}
+
+/// The number behind a key.
+fn number(text: &str, key: &str) -> Option<usize> {
+    let (_, rest) = text.split_once(key)?;
+    let digits = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..digits].parse().ok()
+}
+
+/// The `size` of a `ciphertext_space`.
+fn size(text: &str) -> Size {
+    let Some((_, space)) = text.split_once("ciphertext_space = ") else { return Size::Unreadable };
+    let mut depth = 0_usize;
+    let end = space.find(|it: char| {
+        depth = match it {
+            '<' => depth + 1,
+            '>' => depth.saturating_sub(1),
+            _ => depth,
+        };
+        it == '>' && depth == 0
+    });
+    let Some(end) = end else { return Size::Unreadable };
+    let space = &space[..end];
+    if !space.contains("size = ") {
+        return Size::Of(2);
+    }
+    let written = number(space, "size = ").and_then(|it| u32::try_from(it).ok());
+    written.map_or(Size::Unreadable, Size::Of)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_the_ciphertext_space_is_read() {
+        let of = |space: &str| {
+            size(&format!("!lwe.lwe_ciphertext<ciphertext_space = {space}, key = <size = 9>>"))
+        };
+        assert_eq!(of("<ring = <a>, encryption_type = lsb>"), Size::Of(2));
+        assert_eq!(of("#lwe.ciphertext_space<ring = <a>, size = 3>"), Size::Of(3));
+        assert_eq!(of("<ring = <a>, size = many>"), Size::Unreadable);
+        assert_eq!(size("!lwe.lwe_ciphertext<"), Size::Unreadable);
+    }
+}
