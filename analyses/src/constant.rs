@@ -64,7 +64,7 @@ impl Constant {
     pub(crate) fn interval(self, ir: &impl Types, ty: Type) -> Interval {
         match (self, width(ir, ty)) {
             (Constant::Bottom, _) => Interval::Empty,
-            (Constant::Int(it), Some(width)) => Interval::Within { lo: it, hi: it, width },
+            (Constant::Int(it), Some(_)) => Interval::Within { lo: it, hi: it },
             _ => Interval::Any,
         }
     }

@@ -166,7 +166,6 @@ impl Range {
         self.bounds(width).map_or(Interval::Empty, |it| Interval::Within {
             lo: it.smin.into(),
             hi: it.smax.into(),
-            width,
         })
     }
 

@@ -3,9 +3,15 @@
 //! Programs are random functions that call each other as they like. A run interprets the same functions with each condition drawn anew, by a page of code that shares nothing with the solver,
 //! and remembers the greatest noise of each value.
 
-use noisy_syntax::Value;
+use std::fmt::{self, Write as _};
+
+use noisy_syntax::{Op, OpKind, Source, Value};
 use proptest::prelude::*;
 
+use crate::lattice::{Changed, Lattice};
+use crate::laws::Random;
+use crate::sparse::{AnalysisContext, Calls, Domain, Input, Sparse, SparseForward};
+use crate::view::View;
 use crate::{Bits, Noise, Program};
 
 /// What one step computes, from values by their numbers in the function.
@@ -211,4 +217,194 @@ fn deep_chains_of_calls_do_not_depend_on_the_order_of_the_text() {
             assert_eq!(noise, [48], "{n} functions, downward: {downward}");
         }
     }
+}
+
+/// How many additions a value has behind it at most; a lattice without end, against the law of its trait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Count {
+    Never,
+    AtMost(u64),
+    Unknown,
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:?}")
+    }
+}
+
+impl Lattice for Count {
+    fn bottom() -> Self {
+        Count::Never
+    }
+
+    fn join(&mut self, other: &Self) -> Changed {
+        let joined = match (*self, *other) {
+            (Count::Never, it) | (it, Count::Never) => it,
+            (Count::AtMost(a), Count::AtMost(b)) => Count::AtMost(a.max(b)),
+            _ => Count::Unknown,
+        };
+        let changed = Changed::when(joined != *self);
+        *self = joined;
+        changed
+    }
+}
+
+impl Domain for Count {
+    fn unknown() -> Self {
+        Count::Unknown
+    }
+}
+
+#[derive(Debug)]
+struct Counts;
+
+impl SparseForward for Counts {
+    type Fact = Count;
+    type Base = ();
+
+    fn calls(&self) -> Calls {
+        Calls::Apart
+    }
+
+    fn transfer(
+        &mut self,
+        cx: &AnalysisContext<'_, ()>,
+        op: Op,
+        _: usize,
+        operands: &[Count],
+    ) -> Count {
+        let mut count = Count::AtMost(0);
+        for it in operands {
+            let _ = count.join(it);
+        }
+        match count {
+            Count::AtMost(n) if cx.op(op).kind == OpKind::ArithAddi => Count::AtMost(n + 1),
+            it => it,
+        }
+    }
+
+    fn entry(
+        &mut self,
+        _: &AnalysisContext<'_, ()>,
+        _: Op,
+        _: usize,
+        _: Value,
+        _: &[Count],
+    ) -> Count {
+        Count::AtMost(0)
+    }
+}
+
+/// Two functions that call each other, with what they pass and return growing or not; a third one calls them, a fourth has nothing to do with them.
+fn endless(order: [usize; 4], grows: [bool; 2]) -> String {
+    let step = |grows: bool, of: &str| {
+        format!("arith.{} {of}, %one : i8", if grows { "addi" } else { "ori" })
+    };
+    let function = |name: &str, callee: &str| {
+        format!(
+            "func.func private @{name}(%x: i8, %k: i1) -> i8 {{
+  %one = arith.constant 1 : i8
+  %0 = {}
+  %1 = scf.if %k -> (i8) {{
+    %2 = func.call @{callee}(%0, %k) : (i8, i1) -> i8
+    %3 = {}
+    scf.yield %3 : i8
+  }} else {{
+    scf.yield %0 : i8
+  }}
+  return %1 : i8
+}}
+",
+            step(grows[0], "%x"),
+            step(grows[1], "%2")
+        )
+    };
+    let texts = [
+        function("f", "g"),
+        function("g", "f"),
+        "func.func @main(%x: i8, %k: i1) -> i8 {\n  %0 = func.call @f(%x, %k) : (i8, i1) -> i8\n  return %0 : i8\n}\n".to_owned(),
+        "func.func @other(%x: i8) -> i8 {\n  %0 = arith.addi %x, %x : i8\n  return %0 : i8\n}\n".to_owned(),
+    ];
+    order.iter().map(|&it| texts[it].as_str()).collect()
+}
+
+#[test]
+fn a_recursion_without_end_is_unknown_in_bounded_work_whatever_the_order() {
+    for grows in [[true, true], [true, false], [false, true], [false, false]] {
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1], [1, 3, 0, 2]] {
+            let text = endless(order, grows);
+            let source = Source::new(&text);
+            let ir = source.ir();
+            let facts = Sparse::new(&Input { ir, base: &() }, Counts);
+            let is_decided = grows == [false, false];
+            let found = |name: &str, result: &str| {
+                let is_named =
+                    |it: &Op| ir.extra(*it).symbol.is_some_and(|it| ir.interner.str(it.0) == name);
+                let function = ir.functions().into_iter().find(is_named).expect("it is there");
+                let mut out = None;
+                ir.walk(ir.op(function).regions[0].1, &mut |op| {
+                    let results = ir.op(op).results.iter();
+                    let mut named = results.filter(|&&it| ir.value_text(it) == result);
+                    out = out.or(named.next().and_then(|it| facts.fact(*it).copied()));
+                });
+                out
+            };
+            let expected = if is_decided { Count::AtMost(0) } else { Count::Unknown };
+            for (name, result) in
+                [("f", "%0"), ("f", "%1"), ("g", "%0"), ("g", "%1"), ("main", "%0")]
+            {
+                assert_eq!(found(name, result), Some(expected), "{name} {result}\n{text}");
+            }
+            assert_eq!(found("other", "%0"), Some(Count::AtMost(1)), "{text}");
+            let undecided: Vec<OpKind> = facts.undecided().map(|it| ir.op(it).kind).collect();
+            assert_eq!(undecided, vec![OpKind::FuncCall; if is_decided { 0 } else { 3 }], "{text}");
+            assert!(facts.n_visits() < 2_000_000, "{} visits\n{text}", facts.n_visits());
+        }
+    }
+}
+
+/// Functions that call three others each, whichever, and pass on and return noise and integers.
+fn web(n: usize) -> String {
+    let mut random = Random::new(3);
+    let mut text = String::new();
+    for at in 0..n {
+        let private = if at > 0 { "private " } else { "" };
+        let _ = writeln!(
+            text,
+            "func.func {private}@f{at}(%v0: !noisy.i32, %v1: !noisy.i32, %k: i1) -> !noisy.i32 {{"
+        );
+        let mut last = 1;
+        for _ in 0..3 {
+            let (x, y) = (random.below(last + 1), random.below(last + 1));
+            let (sum, given) = (last + 1, last + 2);
+            let op = if random.one_in(3) {
+                format!("reduce_noise %v{x}")
+            } else {
+                format!("add %v{x}, %v{y}")
+            };
+            let _ = writeln!(
+                text,
+                "  %v{sum} = noisy.{op} : !noisy.i32
+  %v{given} = scf.if %k -> (!noisy.i32) {{
+    %c = func.call @f{}(%v{sum}, %v{y}, %k) : (!noisy.i32, !noisy.i32, i1) -> !noisy.i32
+    scf.yield %c : !noisy.i32
+  }} else {{
+    scf.yield %v{x} : !noisy.i32
+  }}",
+                random.below(n)
+            );
+            last = given;
+        }
+        let _ = writeln!(text, "  return %v{last} : !noisy.i32\n}}");
+    }
+    text
+}
+
+#[test]
+fn a_web_of_calls_costs_what_its_contexts_cost() {
+    let cost = |n: usize| Program::new(&web(n)).facts().n_visits();
+    let (few, many) = (cost(100), cost(1_000));
+    eprintln!("visits of a web of 100 functions: {few}, of 1,000: {many}");
+    assert!(many < 30 * few, "{few} {many}");
 }

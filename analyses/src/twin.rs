@@ -247,7 +247,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         };
         match self.interval(op, 0) {
             Interval::Empty => false,
-            Interval::Within { lo, hi, .. } => lo != hi || on_true == (lo != 0),
+            Interval::Within { lo, hi } => lo != hi || on_true == (lo != 0),
             Interval::Any => true,
         }
     }

@@ -74,18 +74,32 @@ fn switch(n: usize) -> String {
     )
 }
 
+/// As [`switch`], of blocks.
+fn switch_of_blocks(n: usize) -> String {
+    let (mut ways, mut cases) = (String::new(), String::new());
+    for k in 0..n {
+        ways += &format!(",\n    {k}: ^case{k}");
+        cases += &format!("^case{k}:\n  return %undefined : i32\n");
+    }
+    format!(
+        "func.func @f() -> i32 {{\n  %i = arith.constant 1 : i32\n  cf.switch %i : i32, [\n    default: ^case0{ways}\n  ]\n{cases}}}\n"
+    )
+}
+
 #[test]
 fn a_switch_costs_in_proportion_to_its_cases() {
-    let allocated = |n: usize| {
-        let text = switch(n);
-        let mut found = 0;
-        let count =
-            allocation_counter::measure(|| found = Document::new(&text).diagnostics().len());
-        assert!(found > 0);
-        count.bytes_total
-    };
-    // Warms up what is made once.
-    allocated(10);
-    let (few, many) = (allocated(2_000), allocated(8_000));
-    assert!(many < 6 * few, "{few} bytes with 2000 cases, {many} with 8000");
+    for program in [switch, switch_of_blocks] {
+        let allocated = |n: usize| {
+            let text = program(n);
+            let mut found = 0;
+            let count =
+                allocation_counter::measure(|| found = Document::new(&text).diagnostics().len());
+            assert!(found > 0);
+            count.bytes_total
+        };
+        // Warms up what is made once.
+        allocated(10);
+        let (few, many) = (allocated(2_000), allocated(8_000));
+        assert!(many < 6 * few, "{few} bytes with 2000 cases, {many} with 8000");
+    }
 }

@@ -511,3 +511,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_switch_on_a_constant_goes_to_the_case_of_the_same_bits() {
+    let text = "func.func @main() -> i8 {
+  %flag = arith.constant -1 : i8
+  %0 = arith.constant 10 : i8
+  %1 = arith.constant 20 : i8
+  cf.switch %flag : i8, [default: ^a, 255: ^b]
+^a:
+  return %0 : i8
+^b:
+  return %1 : i8
+}
+";
+    for pipeline in ["builtin.module(canonicalize)", "builtin.module(sccp,canonicalize)"] {
+        let after = transformed(text, pipeline);
+        let found = Machine::call(&after, main_of(&after), &[], 100);
+        assert_eq!(found, Ok(vec![Some(20)]), "{}", print::custom(&after));
+    }
+}

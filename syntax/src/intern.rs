@@ -4,6 +4,7 @@
 
 use std::fmt::Write as _;
 use std::hash::BuildHasher as _;
+use std::sync::OnceLock;
 
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
@@ -31,6 +32,8 @@ pub struct Interner {
     type_ids: FxHashMap<TypeData, Type>,
     attrs: Vec<AttrData>,
     attr_ids: FxHashMap<AttrData, Attr>,
+    /// The integers of attributes of elements, for those that were asked for.
+    integers: FxHashMap<Attr, OnceLock<Option<Box<[i128]>>>>,
     /// What a text that means the same everywhere (no alias in it) was read as before.
     type_texts: FxHashMap<Box<str>, Type>,
     attr_texts: FxHashMap<Box<str>, Attr>,
@@ -50,6 +53,7 @@ impl Default for Interner {
             type_ids: FxHashMap::default(),
             attrs: Vec::new(),
             attr_ids: FxHashMap::default(),
+            integers: FxHashMap::default(),
             type_texts: FxHashMap::default(),
             attr_texts: FxHashMap::default(),
         };
@@ -182,6 +186,9 @@ impl Interner {
             return attr;
         }
         let attr = Attr(self.attrs.len() as u32);
+        if matches!(data, AttrData::Elements(..)) {
+            self.integers.insert(attr, OnceLock::new());
+        }
         self.attrs.push(data.clone());
         self.attr_ids.insert(data, attr);
         attr
@@ -289,6 +296,33 @@ impl Interner {
             None if inside.is_empty() => (n == 0).then(Vec::new),
             None => Some(vec![inside.trim().parse().ok()?; n]),
         }
+    }
+
+    /// The integers of an elements attribute, `dense<[1, 2]>` or `dense<1>` (then one), sign-extended from the width of their type: -1 for `true`, and for 255
+    /// of 8 bits. None for other attributes, and if something else is among them. Read when they are first asked for.
+    pub fn integers(&self, attr: Attr) -> Option<&[i128]> {
+        let read = || {
+            let AttrData::Elements(text, ty) = self.attr_data(attr) else { return None };
+            let (TypeData::Vector { element, .. } | TypeData::Tensor { element, .. }) =
+                self.type_data(*ty)
+            else {
+                return None;
+            };
+            let unused = match *self.type_data(*element) {
+                TypeData::Int { width, .. } => 128_u32.checked_sub(width).filter(|&it| it < 128)?,
+                TypeData::Index => 64,
+                _ => return None,
+            };
+            let inside = self.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
+            let list = inside.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+            let number = |it: &str| match it.trim() {
+                "true" => Some(-1),
+                "false" => Some(0),
+                it => it.parse::<i128>().ok().map(|it| it << unused >> unused),
+            };
+            list.unwrap_or(inside).split(',').map(number).collect()
+        };
+        self.integers.get(&attr)?.get_or_init(read).as_deref()
     }
 
     /// A debugging summary: how many of each there are.

@@ -2,7 +2,7 @@
 //!
 //! The analysis follows a loop iteration by iteration, and inner loops again in each iteration. If that takes too many steps, the noise of the values that the
 //! outermost loop carries is unknown, so is the noise of all that is computed from them, and overflows that depend on it are not reported. All other values
-//! are checked as usual. The same holds for cycles of blocks, for reductions, and for calls that are nested too deeply.
+//! are checked as usual. The same holds for cycles of blocks, for reductions, and for recursion.
 //!
 //! ```mlir
 //! func.func @f(%x: !noisy.i32) -> !noisy.i32 {

@@ -17,8 +17,6 @@ pub enum Interval {
         lo: i128,
         /// The greatest.
         hi: i128,
-        /// Bits of its type.
-        width: u32,
     },
     /// Nothing is known, or it is no integer.
     Any,
@@ -28,7 +26,7 @@ impl Interval {
     /// The bounds, if there are any.
     pub fn bounds(self) -> Option<(i128, i128)> {
         match self {
-            Interval::Within { lo, hi, .. } => Some((lo, hi)),
+            Interval::Within { lo, hi } => Some((lo, hi)),
             Interval::Empty | Interval::Any => None,
         }
     }
@@ -61,11 +59,11 @@ impl Trips {
 /// Whether control may go from an op its way number `index` (successor, region; for `scf.condition` 0 is out of the loop, 1 around), by where the operand that
 /// decides lies ([`super::decider`]).
 pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
-    let (lo, hi, width) = match decider {
+    let (lo, hi) = match decider {
         Interval::Empty => return false,
         Interval::Any => return true,
-        Interval::Within { lo, hi, .. } if lo == hi => return takes(ir, op, index, lo),
-        Interval::Within { lo, hi, width } => (lo, hi, width),
+        Interval::Within { lo, hi } if lo == hi => return takes(ir, op, index, lo),
+        Interval::Within { lo, hi } => (lo, hi),
     };
     let name = match ir.op(op).kind {
         OpKind::CfSwitch => "case_values",
@@ -73,9 +71,7 @@ pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
         _ => return true,
     };
     let Some(at) = way(ir, op, index).checked_sub(1) else { return true };
-    let case = case(ir, op, name, at);
-    let unused = 128 - width;
-    case.is_none_or(|it| (lo..=hi).contains(&(it << unused >> unused)))
+    case(ir, op, name, at).is_none_or(|it| (lo..=hi).contains(&it))
 }
 
 /// Whether an op goes its way number `index` (successor, region; for `scf.condition` 0 is out of the loop, 1 around) when its
@@ -85,13 +81,17 @@ fn takes(ir: &Ir, op: Op, index: usize, decider: i128) -> bool {
         OpKind::CfCondBr | OpKind::ScfIf => (decider != 0) == (index == 0),
         OpKind::ScfCondition => (decider != 0) == (index == 1),
         OpKind::CfSwitch => {
-            cases(ir, op, "case_values").is_none_or(|it| taken(&it, decider) == index)
+            let cases = ir.attr(op, "case_values").and_then(|it| ir.interner.integers(it));
+            cases.is_none_or(|cases| match index.checked_sub(1) {
+                None => !cases.contains(&decider),
+                // The others are looked at for a case that fits only: all cases are asked about one by one.
+                Some(at) => cases.get(at) == Some(&decider) && !cases[..at].contains(&decider),
+            })
         }
         OpKind::ScfIndexSwitch => {
             let Some(at) = way(ir, op, index).checked_sub(1) else {
-                return cases(ir, op, "cases").is_none_or(|it| taken(&it, decider) == 0);
+                return cases(ir, op, "cases").is_none_or(|it| !it.contains(&decider));
             };
-            // The others are looked at for a case that fits only: all cases are asked about one by one.
             case(ir, op, "cases", at).is_none_or(|it| it == decider)
                 && cases_before(ir, op, at).all(|it| it != decider)
         }
@@ -109,19 +109,12 @@ pub fn way(ir: &Ir, op: Op, index: usize) -> usize {
     if index + 1 == data.regions.len() { 0 } else { index + 1 }
 }
 
-/// Where a switch goes: 0 is the default, then the cases.
-fn taken(cases: &[i128], decider: i128) -> usize {
-    cases.iter().position(|&it| it == decider).map_or(0, |it| it + 1)
-}
-
-/// The number of one case of a switch.
+/// The number of one case of a switch, sign-extended.
 fn case(ir: &Ir, op: Op, name: &str, at: usize) -> Option<i128> {
-    match ir.interner.attr_data(ir.attr(op, name)?) {
-        AttrData::DenseArray { values, .. } => match ir.interner.attr_data(*values.get(at)?) {
-            AttrData::Int { value, .. } => Some(*value),
-            _ => None,
-        },
-        _ => cases(ir, op, name)?.get(at).copied(),
+    let attr = ir.attr(op, name)?;
+    match ir.interner.attr_data(attr) {
+        AttrData::DenseArray { values, .. } => ir.interner.int_value(*values.get(at)?),
+        _ => ir.interner.integers(attr)?.get(at).copied(),
     }
 }
 
@@ -130,31 +123,15 @@ fn cases_before(ir: &Ir, op: Op, at: usize) -> impl Iterator<Item = i128> {
     (0..at).map_while(move |it| case(ir, op, "cases", it))
 }
 
-/// The numbers of the cases of a switch.
+/// The numbers of the cases of a switch, sign-extended.
 pub fn cases(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
-    match ir.interner.attr_data(ir.attr(op, name)?) {
+    let attr = ir.attr(op, name)?;
+    match ir.interner.attr_data(attr) {
         AttrData::DenseArray { values, .. } => {
-            let number = |&it| match ir.interner.attr_data(it) {
-                AttrData::Int { value, .. } => Some(*value),
-                _ => None,
-            };
-            values.iter().map(number).collect()
+            values.iter().map(|&it| ir.interner.int_value(it)).collect()
         }
-        AttrData::Elements(text, _) => elements(ir.interner.str(*text)),
-        _ => None,
+        _ => ir.interner.integers(attr).map(<[i128]>::to_vec),
     }
-}
-
-/// The integers of `dense<[1, 2]>` or `dense<1>`.
-fn elements(text: &str) -> Option<Vec<i128>> {
-    let inside = text.strip_prefix("dense<")?.strip_suffix('>')?;
-    let inside = inside.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(inside);
-    let number = |it: &str| match it.trim() {
-        "true" => Some(-1),
-        "false" => Some(0),
-        it => it.parse().ok(),
-    };
-    inside.split(',').map(number).collect()
 }
 
 /// How often a [`Flow::For`] or [`Flow::Parallel`] runs its region, by the least and the greatest value of each of its operands, where they are known.

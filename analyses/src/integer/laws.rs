@@ -343,3 +343,27 @@ fn an_edit_that_changes_no_fact_visits_a_constant_number_of_ops() {
     document.edit(at..at + 4, "muli");
     assert!(document.integers().n_visits() < 20, "{}", document.integers().n_visits());
 }
+
+#[test]
+fn the_cases_of_a_switch_are_of_the_type_of_what_it_switches_on() {
+    // What is written above the greatest number of a type wraps, and `true` is -1.
+    for (ty, flag, case) in [
+        ("i8", "-1", "255"),
+        ("i8", "255", "-1"),
+        ("i1", "true", "1"),
+        ("i1", "true", "-1"),
+        ("i16", "-32768", "32768"),
+    ] {
+        let constant = if flag == "true" { "true".to_owned() } else { format!("{flag} : {ty}") };
+        let text = format!(
+            "func.func @f() {{\n  %c = arith.constant {constant}\n  cf.switch %c : {ty}, [default: ^no, {case}: ^yes]\n^no:\n  return\n\
+             ^yes:\n  return\n}}\n"
+        );
+        let document = Document::new(&text);
+        let ir = document.ir();
+        let function = ir.functions()[0];
+        let blocks = ir.blocks(ir.op(function).regions[0].1);
+        let live = blocks.iter().map(|&it| document.integers().is_block_live(it));
+        assert_eq!(live.collect::<Vec<_>>(), [true, false, true], "{text}");
+    }
+}

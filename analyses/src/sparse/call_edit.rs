@@ -61,6 +61,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut units: Vec<Op> = self.whole.drain().filter(|&it| ir.is_alive(it)).collect();
         units.sort_unstable();
         self.contexts.edit = Some(CallEdit::default());
+        if self.calls == Calls::Apart && self.call_index.take_changed() {
+            self.call_graph = CallGraph::new(ir, &self.call_index);
+        }
         if self.calls != Calls::Apart || !self.redo_callers(ir, &units) {
             self.redo_connected(ir, &units);
         }
@@ -158,9 +161,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         if let Some(edit) = &mut self.contexts.edit {
             edit.is_followed = true;
-        }
-        if self.call_index.take_changed() {
-            self.call_graph = CallGraph::new(ir, &self.call_index);
         }
         let mut work: BTreeSet<(u32, Op)> =
             units.iter().map(|&it| (self.call_graph.rank(it), it)).collect();

@@ -111,6 +111,11 @@ impl CallGraph {
         self.rank.get(&unit).copied().unwrap_or(u32::MAX)
     }
 
+    /// The units of a component, in no particular order.
+    pub(super) fn component(&self, rank: u32) -> impl Iterator<Item = Op> {
+        self.rank.iter().filter(move |it| *it.1 == rank).map(|it| *it.0)
+    }
+
     /// Whether a unit may come to call itself.
     pub(super) fn is_recursive(&self, unit: Op) -> bool {
         self.recursive.contains(&unit)

@@ -9,16 +9,13 @@
 //! # From scratch
 //!
 //! A call asks for the results of its callee in the context of its operands; a context that is not known is evaluated then and there, by
-//! a pass over the body. A call that asks for a context that is being evaluated is *recursion*: it gets what is known so
-//! far, at first bottom, and the outermost context of the recursion is evaluated again until no result in it changes. Results that
-//! are saturated and still grow become unbounded, so this ends. Only what the last turn evaluated is solved then: a context that an earlier turn asked for, and the
-//! last one did not, was evaluated from less and is new again.
+//! a pass over the body. Functions that may come to call themselves are solved together, each in its contexts (`recursion.rs`).
 //!
 //! At most [`MAX_APART`] vectors per function are kept apart; the others are joined in one more context, in which saturated facts are
 //! unbounded. A call in a cycle passes saturated facts as unbounded ones: only so many rounds differ.
 //!
 //! Calls that nest too deep to be evaluated one inside of the other are put off: the evaluations around are taken back, the context that was asked for
-//! is solved, and then they are made again. In a recursion there is an end to that, [`MAX_DEPTH`], and what is beyond it is unknown.
+//! is solved, and then they are made again. Within a recursion nothing is put off; calls that nest deeper there than [`MAX_DEPTH`] are unknown.
 //!
 //! # From an edit
 //!
@@ -30,6 +27,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call_edit::CallEdit;
 use super::call_index::unit_of;
+use super::recursion::Recursion;
 use super::{Calls, Domain, Input, Observer, Sparse, SparseForward};
 use crate::flow::{self, Flow};
 use crate::lattice::Lattice;
@@ -38,20 +36,18 @@ use crate::lattice::Lattice;
 pub const MAX_APART: usize = 16;
 /// How deep calls and regions may nest before a call is put off.
 const PUT_OFF_DEPTH: usize = 2_000;
-/// How deep calls and regions may nest in a recursion; the results of calls beyond that are unknown.
+/// How deep calls and regions may nest within a recursion; the results of calls beyond that are unknown.
 const MAX_DEPTH: usize = 20_000;
 /// Bytes of stack that the evaluation of one body has at least, and how many are taken when there are fewer.
 const STACK: (usize, usize) = (256 << 10, 8 << 20);
 
 /// Where the solution of a context stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     /// To be evaluated.
     New,
-    /// Being evaluated, in this frame.
-    Running(usize),
-    /// Evaluated in this turn of a recursion whose outermost frame is the second number.
-    Open(u32, usize),
+    /// Being evaluated, or part of the recursion that is being solved: what it returns is provisional.
+    Open,
     /// Solved.
     Done,
 }
@@ -70,7 +66,11 @@ pub struct Context<F> {
     /// The calls that ask for this context, each with its unit and in how many contexts of that it asks.
     askers: FxHashMap<Op, (Op, u32)>,
     pub(super) is_joined: bool,
-    state: State,
+    pub(super) state: State,
+    /// Its number in the recursion that is being solved.
+    pub(super) member: usize,
+    /// How often it was evaluated.
+    pub(super) n_evaluated: u64,
 }
 
 impl<F> Context<F> {
@@ -83,6 +83,8 @@ impl<F> Context<F> {
             askers: FxHashMap::default(),
             is_joined: false,
             state: State::New,
+            member: 0,
+            n_evaluated: 0,
         }
     }
 
@@ -105,6 +107,11 @@ impl<F> Context<F> {
         self.state = State::New;
     }
 
+    /// The calls, each with its unit.
+    pub(super) fn asking(&self) -> impl Iterator<Item = (Op, Op)> {
+        self.askers.iter().map(|(&call, it)| (call, it.0))
+    }
+
     /// The units that these calls stand in, in no particular order, some perhaps repeatedly.
     pub(super) fn callers(&self) -> impl Iterator<Item = Op> {
         self.askers.values().map(|it| it.0)
@@ -122,13 +129,6 @@ pub(super) struct Ask {
     context: u32,
 }
 
-#[derive(Debug)]
-struct Frame {
-    /// The outermost frame that was asked for from within.
-    low: usize,
-    is_head: bool,
-}
-
 /// The contexts of all functions.
 #[derive(Debug)]
 pub(super) struct Contexts<F> {
@@ -139,25 +139,18 @@ pub(super) struct Contexts<F> {
     pub(super) asker: Option<Asker>,
     /// Contexts that some call asks for no more.
     pub(super) unused: Vec<Asker>,
-    stack: Vec<Frame>,
     /// Contexts that were too deep to be evaluated where they were asked for.
     pub(super) put_off: Vec<Asker>,
-    /// How many frames are of functions that may come to call themselves.
-    n_recursive: usize,
-    /// Whether a recursion was too deep to be followed.
+    /// Recursions that are being solved, innermost last.
+    pub(super) recursions: Vec<Recursion>,
+    /// Functions of recursions that took too many steps to follow.
+    pub(super) spent: FxHashSet<Op>,
+    /// Whether calls within a recursion were too deep to be followed.
     pub(super) is_cut: bool,
     /// What an edit has touched, while it is followed through calls.
     pub(super) edit: Option<CallEdit<F>>,
     /// Functions whose body was passed over since it was reset.
     pub(super) passed_over: FxHashSet<Op>,
-    /// Functions that are being evaluated, in some context; and what their values had in other contexts meanwhile.
-    pub(super) running: FxHashMap<Op, Vec<F>>,
-    /// Contexts that are open.
-    open: Vec<(Op, u32)>,
-    /// The turn of a recursion.
-    turn: u32,
-    /// Whether a result of a recursion changed in this turn.
-    has_moved: bool,
     /// How deep regions and calls are nested now.
     pub(super) depth: usize,
     next: u32,
@@ -170,16 +163,12 @@ impl<F> Default for Contexts<F> {
             asks: FxHashMap::default(),
             asker: None,
             unused: Vec::new(),
-            stack: Vec::new(),
             put_off: Vec::new(),
-            n_recursive: 0,
+            recursions: Vec::new(),
+            spent: FxHashSet::default(),
             is_cut: false,
             edit: None,
             passed_over: FxHashSet::default(),
-            running: FxHashMap::default(),
-            open: Vec::new(),
-            turn: 0,
-            has_moved: false,
             depth: 0,
             next: 0,
         }
@@ -191,6 +180,12 @@ impl<F> Contexts<F> {
     pub(super) fn withdraw(&mut self, asker: Asker) {
         let asks = self.take_asks(asker);
         self.drop_asks(asks);
+    }
+
+    /// Whether a context asks for another one by a call.
+    pub(super) fn does_ask(&self, asker: Asker, call: Op, of: Asker) -> bool {
+        let ask = Ask { call, callee: of.0, context: of.1 };
+        self.asks.get(&asker).is_some_and(|it| it.contains(&ask))
     }
 
     /// What was asked for; it stands until it is dropped.
@@ -275,6 +270,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             self.contexts.withdraw((function, 0));
             self.contexts.passed_over.remove(&function);
+            self.contexts.spent.remove(&function);
         }
     }
 
@@ -382,6 +378,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         args: Vec<A::Fact>,
         call: Option<Op>,
     ) -> Vec<A::Fact> {
+        let args = if self.contexts.spent.contains(&function) {
+            self.unknown_args(ir, function)
+        } else {
+            args
+        };
         if !self.may_ask(ir, function, &args) {
             return vec![A::Fact::unknown(); flow::n_results(ir, function)];
         }
@@ -399,31 +400,22 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// The results of a context, which is solved if it is not.
     fn results_of(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) -> Vec<A::Fact> {
-        let turn = self.contexts.turn;
         let Some(context) = self.context(function, at) else { return Vec::new() };
         let (id, state) = (context.id, context.state);
-        let low = match state {
-            State::Done => None,
-            State::Running(frame) => {
-                self.contexts.stack[frame].is_head = true;
-                Some(frame)
-            }
-            State::Open(then, low) if then == turn => Some(low),
-            State::New | State::Open(..) if self.contexts.stack.is_empty() => {
-                self.solve_from_here(ir, function, id);
-                None
-            }
-            State::New if self.contexts.depth > PUT_OFF_DEPTH && self.contexts.n_recursive == 0 => {
+        match state {
+            State::Done | State::Open => {}
+            State::New if self.contexts.asker.is_none() => self.solve_from_here(ir, function, id),
+            State::New if self.is_in_recursion(function) => self.enter_recursion(ir, function, at),
+            State::New
+                if self.contexts.depth > PUT_OFF_DEPTH && self.contexts.recursions.is_empty() =>
+            {
                 self.contexts.put_off.push((function, id));
                 return vec![A::Fact::bottom(); flow::n_results(ir, function)];
             }
             // Calls nest deeper than a stack is.
-            State::New | State::Open(..) => {
-                stacker::maybe_grow(STACK.0, STACK.1, || self.solve_context(ir, function, at))
+            State::New => {
+                stacker::maybe_grow(STACK.0, STACK.1, || self.solve_context(ir, function, at));
             }
-        };
-        if let (Some(low), Some(frame)) = (low, self.contexts.stack.last_mut()) {
-            frame.low = frame.low.min(low);
         }
         self.context(function, at).map_or(Vec::new(), |it| it.results.clone())
     }
@@ -438,7 +430,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 todo.pop();
                 continue;
             };
-            let _ = self.solve_context(ir, function, at);
+            self.solve_context(ir, function, at);
             todo.append(&mut self.contexts.put_off);
         }
     }
@@ -475,11 +467,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             for (old, new) in joined.args.iter_mut().zip(args) {
                 has_moved |= old.join(&unbounded(new)).is_yes();
             }
-            if has_moved {
-                self.contexts.has_moved = true;
-                if !matches!(joined.state, State::Running(_)) {
-                    joined.state = State::New;
-                }
+            if has_moved && joined.state == State::Open {
+                let member = joined.member;
+                self.queue_member(member);
+            } else if has_moved {
+                joined.state = State::New;
             }
             return at;
         }
@@ -489,120 +481,38 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         contexts.len() - 1
     }
 
-    /// Solves a context. The outermost frame that it asks for, if it is part of a recursion that is not solved yet.
-    fn solve_context(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) -> Option<usize> {
+    /// Solves a context, unless a call in it is put off.
+    fn solve_context(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) {
         let n_results = flow::n_results(ir, function);
-        let frame = self.contexts.stack.len();
-        if self.contexts.depth > MAX_DEPTH {
-            let unknown = A::Fact::unknown();
-            let context = self.context(function, at)?;
-            context.results = vec![unknown; n_results];
+        let is_cut = self.contexts.depth > MAX_DEPTH;
+        let Some(context) = self.context(function, at) else { return };
+        let id = context.id;
+        if is_cut {
+            context.results = vec![A::Fact::unknown(); n_results];
             context.state = State::Done;
             let calls: Vec<Op> = context.calls().collect();
             self.undecided.extend(calls);
             self.contexts.is_cut = true;
-            return None;
+            return;
         }
-        self.contexts.stack.push(Frame { low: frame, is_head: false });
-        let n_recursive = self.contexts.n_recursive;
-        self.contexts.n_recursive += usize::from(self.call_graph.is_recursive(function));
-        let n_open = self.contexts.open.len();
-        if let Some(context) = self.context(function, at)
-            && context.results.len() != n_results
-        {
-            context.results = vec![A::Fact::bottom(); n_results];
+        if self.call_graph.is_recursive(function) {
+            return self.solve_recursion(ir, function, at);
         }
-        // What moved in the recursion around stays known while this one is iterated.
-        let had_moved = self.contexts.has_moved;
-        let mut number = 1;
-        loop {
-            if let Some(context) = self.context(function, at) {
-                context.state = State::Running(frame);
+        let Some(context) = self.context(function, at) else { return };
+        // Should it come to be asked for from within after all.
+        context.results = vec![A::Fact::unknown(); n_results];
+        context.state = State::Open;
+        let results = self.evaluate(ir, function, at, 1);
+        let Some(context) = self.context(function, at) else { return };
+        match results {
+            Some(results) => {
+                context.results = results;
+                context.state = State::Done;
             }
-            self.contexts.has_moved = false;
-            let Some(results) = self.evaluate(ir, function, at, number) else {
-                // No frame around is part of a recursion.
-                let context = self.context(function, at)?;
+            None => {
                 context.state = State::New;
-                let id = context.id;
                 self.contexts.withdraw((function, id));
-                self.contexts.stack.truncate(frame);
-                self.contexts.n_recursive = n_recursive;
-                return None;
-            };
-            let (low, is_head) = match self.contexts.stack.get(frame) {
-                Some(it) => (it.low, it.is_head),
-                None => (frame, false),
-            };
-            let is_recursive = is_head || low < frame;
-            self.note_results(function, at, results, is_recursive);
-            let turn = self.contexts.turn;
-            if low < frame {
-                self.contexts.has_moved |= had_moved;
-                // What was opened in this frame depends on it, and so on what it depends on; another frame will have its number.
-                for n in n_open..self.contexts.open.len() {
-                    let (of, id) = self.contexts.open[n];
-                    let contexts = self.contexts.of.get_mut(&of).into_iter().flatten();
-                    for context in contexts.filter(|it| it.id == id) {
-                        if let State::Open(_, its) = &mut context.state {
-                            *its = low.min(*its);
-                        }
-                    }
-                }
-                let context = self.context(function, at)?;
-                context.state = State::Open(turn, low);
-                let id = context.id;
-                self.contexts.open.push((function, id));
-                self.contexts.stack.truncate(frame);
-                self.contexts.n_recursive = n_recursive;
-                return Some(low);
-            }
-            if is_head && self.contexts.has_moved {
-                self.contexts.turn += 1;
-                number += 1;
-                continue;
-            }
-            break;
-        }
-        self.contexts.stack.truncate(frame);
-        self.contexts.n_recursive = n_recursive;
-        // Nothing moved in the last turn, so what was evaluated in it is solved. What only earlier turns asked for was evaluated from less.
-        let turn = self.contexts.turn;
-        for (of, id) in self.contexts.open.split_off(n_open) {
-            let contexts = self.contexts.of.get_mut(&of).into_iter().flatten();
-            for context in contexts.filter(|it| it.id == id) {
-                context.state = match context.state {
-                    State::Open(then, _) if then != turn => State::New,
-                    _ => State::Done,
-                };
             }
         }
-        self.context(function, at)?.state = State::Done;
-        // A turn of the recursion around in which this one moved is not its last.
-        self.contexts.has_moved = had_moved || number > 1;
-        None
-    }
-
-    /// Takes over what a body returns. In a recursion results only grow, and those that are saturated and would go on to grow are unbounded.
-    fn note_results(&mut self, function: Op, at: usize, results: Vec<A::Fact>, joins: bool) {
-        let mut has_moved = false;
-        let analysis = &self.analysis;
-        let contexts = self.contexts.of.get_mut(&function);
-        let Some(context) = contexts.and_then(|it| it.get_mut(at)) else { return };
-        for (old, new) in context.results.iter_mut().zip(results) {
-            if !joins {
-                *old = new;
-                continue;
-            }
-            let was_saturated = analysis.unbounded(old).is_some();
-            let before = old.clone();
-            if old.join(&new).is_yes() {
-                if was_saturated {
-                    *old = analysis.unbounded(old).unwrap_or_else(|| old.clone());
-                }
-                has_moved |= *old != before;
-            }
-        }
-        self.contexts.has_moved |= has_moved;
     }
 }

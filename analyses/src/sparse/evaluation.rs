@@ -2,7 +2,7 @@
 //!
 //! The facts of the values in a body are the join over its contexts: an evaluation starts from bottom, and joins in the end what the values had before.
 
-use noisy_syntax::{Block, Def, Op, OpKind, Region, Value};
+use noisy_syntax::{Def, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
 use super::{Domain, Input, Observer, Pass, Round, Sparse, SparseForward, values_within};
@@ -16,13 +16,6 @@ struct Outer {
     fuel: u64,
     cycle_start: u32,
     is_degraded: bool,
-}
-
-/// What an evaluation noted about ops and blocks.
-#[derive(Default)]
-struct Place {
-    ops: Vec<(Op, bool, u32)>,
-    blocks: Vec<(Block, bool)>,
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
@@ -51,23 +44,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         };
         self.contexts.depth += 1;
         self.observer.enter(function, id, number);
-        let is_outermost = !self.contexts.running.contains_key(&function);
         let mut values: Vec<Value> = Vec::new();
-        let mut place = None;
         let is_first = self.contexts.passed_over.insert(function);
         if !is_first {
             values_within(ir, function, &mut values);
-            place = (!is_outermost).then(|| {
-                let mut place = Place::default();
-                self.place(ir, region, &mut place);
-                place
-            });
             self.unreach(ir, region);
         }
-        if is_outermost {
-            self.contexts.running.insert(function, Vec::new());
-        }
-        let mut before: Vec<A::Fact> = values
+        let before: Vec<A::Fact> = values
             .iter()
             .map(|it| std::mem::replace(&mut self.facts[it.index()], A::Fact::bottom()))
             .collect();
@@ -94,10 +77,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let results = self.returned_by(ir, region, n_results);
         let is_put_off = self.contexts.put_off.len() > n_put_off;
         if is_put_off {
-            self.contexts.running.remove(&function);
             self.take_back(ir, function, is_first, &values, before);
         } else {
-            self.join_contexts(ir, function, &values, &mut before, place);
+            for (value, before) in values.iter().zip(&before) {
+                let _ = self.facts[value.index()].join(before);
+            }
         }
         self.dirty.truncate(n_dirty);
         self.observer.leave();
@@ -138,66 +122,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.observer.forget(inner);
                 self.forget_notes(ir, inner);
             }
-        }
-    }
-
-    /// Joins what the values of a function have in a context with what they have in others; in the midst of the evaluation of another context,
-    /// everything is left as that one had it.
-    fn join_contexts(
-        &mut self,
-        ir: &Input<'_, A::Base>,
-        function: Op,
-        values: &[Value],
-        before: &mut [A::Fact],
-        place: Option<Place>,
-    ) {
-        let Some(place) = place else {
-            let meanwhile = self.contexts.running.remove(&function).unwrap_or_default();
-            for (value, before) in values.iter().zip(before) {
-                let _ = self.facts[value.index()].join(before);
-            }
-            if !meanwhile.is_empty() {
-                let mut values = Vec::new();
-                values_within(ir, function, &mut values);
-                for (value, other) in values.iter().zip(&meanwhile) {
-                    let _ = self.facts[value.index()].join(other);
-                }
-            }
-            return;
-        };
-        let meanwhile = self.contexts.running.entry(function).or_default();
-        meanwhile.resize(values.len(), A::Fact::bottom());
-        for ((value, before), other) in values.iter().zip(before).zip(meanwhile) {
-            let fact = &mut self.facts[value.index()];
-            let _ = other.join(fact);
-            std::mem::swap(fact, before);
-        }
-        self.restore(place);
-    }
-
-    /// How far the evaluation of a body has come.
-    fn place(&self, ir: &Input<'_, A::Base>, region: Region, out: &mut Place) {
-        let entry = ir.region(region).entry;
-        out.blocks.push((entry, self.live[entry.index()]));
-        for op in ir.items(region) {
-            out.ops.push((op, self.reached[op.index()], self.stamp[op.index()]));
-            if ir.op(op).kind == OpKind::Label {
-                let block = ir.label_block(op);
-                out.blocks.push((block, self.live[block.index()]));
-            }
-            for &(_, inner) in &ir.op(op).regions {
-                self.place(ir, inner, out);
-            }
-        }
-    }
-
-    fn restore(&mut self, place: Place) {
-        for (op, reached, stamp) in place.ops {
-            self.reached[op.index()] = reached;
-            self.stamp[op.index()] = stamp;
-        }
-        for (block, live) in place.blocks {
-            self.live[block.index()] = live;
         }
     }
 

@@ -54,6 +54,7 @@ mod loops;
 mod observer;
 mod pass;
 mod reads;
+mod recursion;
 mod rounds;
 mod visit;
 

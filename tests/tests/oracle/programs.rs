@@ -510,7 +510,7 @@ impl Writer {
             if self.one_in(4) {
                 let flag = self.value("i8");
                 self.line(&format!(
-                    "cf.switch {flag} : i8, [default: {to}({a} : i32), 3: {or}({b} : i32), -1: {or}({a} : i32)]"
+                    "cf.switch {flag} : i8, [default: {to}({a} : i32), 3: {or}({b} : i32), 255: {or}({a} : i32)]"
                 ));
             } else {
                 let c = self.condition();

@@ -1,0 +1,188 @@
+//! Recursion: the contexts of functions that may come to call each other, solved together.
+//!
+//! # Law
+//!
+//! The first context that is asked for of a component of the call graph opens its recursion. A context that a member asks for of a function of the same component
+//! becomes a member; what members return is provisional, at first bottom, and only grows. A member is evaluated again when what it asked for returns more,
+//! those that were asked for last before those that asked for them, until nothing changes: only then all are solved. What is saturated and
+//! still grows becomes unbounded, so this ends for every analysis that keeps the law of its trait.
+//!
+//! *Cost.* Each member is evaluated once, and once for each time that what it asks for grows: in visits, at most [`MOST_VISITS`] and [`MOST_ROUNDS`] times what
+//! evaluating each member once costs. When that is spent, nothing is known of what any function of the component takes or returns, and the calls of its members
+//! are told to be [undecided](Sparse::undecided).
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use noisy_syntax::Op;
+
+use super::contexts::State;
+use super::{Domain, Input, Observer, Sparse, SparseForward};
+use crate::flow;
+use crate::lattice::Lattice;
+
+/// Visits that a recursion may take however small it is.
+const MOST_VISITS: usize = 200_000;
+/// How often its members may be evaluated beyond that, on average.
+const MOST_ROUNDS: usize = 256;
+
+/// A recursion that is being solved.
+#[derive(Debug)]
+pub(super) struct Recursion {
+    /// Of its component.
+    rank: u32,
+    /// Functions and their contexts, by id.
+    members: Vec<(Op, u32)>,
+    /// Members to be evaluated, the last one first.
+    work: BTreeSet<Reverse<usize>>,
+    /// Visits that are left.
+    fuel: usize,
+    is_spent: bool,
+}
+
+impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
+    /// Whether a function is of the component whose recursion is being solved.
+    pub(super) fn is_in_recursion(&self, function: Op) -> bool {
+        let rank = self.call_graph.rank(function);
+        self.contexts.recursions.last().is_some_and(|it| it.rank == rank)
+    }
+
+    /// A context becomes a member of the recursion that is being solved.
+    pub(super) fn enter_recursion(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) {
+        let n_results = flow::n_results(ir, function);
+        let Some(recursion) = self.contexts.recursions.last_mut() else { return };
+        let (member, is_spent) = (recursion.members.len(), recursion.is_spent);
+        let contexts = self.contexts.of.get_mut(&function);
+        let Some(context) = contexts.and_then(|it| it.get_mut(at)) else { return };
+        context.state = State::Open;
+        context.member = member;
+        if is_spent {
+            context.results = vec![A::Fact::unknown(); n_results];
+        } else if context.results.len() != n_results {
+            context.results = vec![A::Fact::bottom(); n_results];
+        }
+        recursion.members.push((function, context.id));
+        recursion.work.insert(Reverse(member));
+    }
+
+    /// A member is to be evaluated again.
+    pub(super) fn queue_member(&mut self, member: usize) {
+        if let Some(recursion) = self.contexts.recursions.last_mut() {
+            recursion.work.insert(Reverse(member));
+        }
+    }
+
+    /// Solves the recursion that a context is part of.
+    pub(super) fn solve_recursion(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) {
+        self.contexts.recursions.push(Recursion {
+            rank: self.call_graph.rank(function),
+            members: Vec::new(),
+            work: BTreeSet::new(),
+            fuel: MOST_VISITS,
+            is_spent: self.contexts.spent.contains(&function),
+        });
+        self.enter_recursion(ir, function, at);
+        while let Some(recursion) = self.contexts.recursions.last_mut() {
+            let Some(Reverse(member)) = recursion.work.pop_first() else { break };
+            let (function, id) = recursion.members[member];
+            let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
+            let Some(at) = contexts.iter().position(|it| it.id == id) else { continue };
+            self.evaluate_member(ir, function, at);
+        }
+        let members = self.contexts.recursions.pop().map(|it| it.members).unwrap_or_default();
+        for (function, id) in members {
+            let contexts = self.contexts.of.get_mut(&function).into_iter().flatten();
+            for context in contexts.filter(|it| it.id == id && it.state == State::Open) {
+                context.state = State::Done;
+            }
+        }
+    }
+
+    /// Evaluates a member, and queues those that asked for it if it returns more than before.
+    fn evaluate_member(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) {
+        let Some(context) = self.context(function, at) else { return };
+        context.n_evaluated += 1;
+        let (id, number) = (context.id, context.n_evaluated);
+        let n_visits = self.n_visits;
+        // Within a recursion no call is put off.
+        let results = self.evaluate(ir, function, at, number).unwrap_or_default();
+        let cost = self.n_visits - n_visits;
+        let Some(recursion) = self.contexts.recursions.last_mut().filter(|it| !it.is_spent) else {
+            return;
+        };
+        if number == 1 {
+            recursion.fuel += MOST_ROUNDS * cost;
+        }
+        recursion.fuel = recursion.fuel.saturating_sub(cost);
+        if recursion.fuel == 0 {
+            return self.give_up_recursion(ir);
+        }
+        if !self.note_results(function, at, results) {
+            return;
+        }
+        let asking = self.context(function, at).into_iter().flat_map(|it| it.asking());
+        let asking: Vec<(Op, Op)> = asking.collect();
+        for (call, unit) in asking {
+            if !self.is_in_recursion(unit) {
+                continue;
+            }
+            let contexts = self.contexts.of.get(&unit).into_iter().flatten();
+            let readers = contexts.filter(|it| {
+                it.state == State::Open
+                    && self.contexts.does_ask((unit, it.id), call, (function, id))
+            });
+            let readers: Vec<usize> = readers.map(|it| it.member).collect();
+            for reader in readers {
+                self.queue_member(reader);
+            }
+        }
+    }
+
+    /// Takes over what a body returns, which only grows; what is saturated and would go on to grow is unbounded. Whether that is more than before.
+    fn note_results(&mut self, function: Op, at: usize, results: Vec<A::Fact>) -> bool {
+        let mut has_grown = false;
+        let analysis = &self.analysis;
+        let contexts = self.contexts.of.get_mut(&function);
+        let Some(context) = contexts.and_then(|it| it.get_mut(at)) else { return false };
+        for (old, new) in context.results.iter_mut().zip(results) {
+            let was_saturated = analysis.unbounded(old).is_some();
+            let before = old.clone();
+            if old.join(&new).is_yes() {
+                if was_saturated {
+                    *old = analysis.unbounded(old).unwrap_or_else(|| old.clone());
+                }
+                has_grown |= *old != before;
+            }
+        }
+        has_grown
+    }
+
+    /// The recursion takes too many steps: its members are evaluated once more with nothing known of what they return, and others with nothing known of
+    /// what they take.
+    fn give_up_recursion(&mut self, ir: &Input<'_, A::Base>) {
+        let Some(recursion) = self.contexts.recursions.last_mut() else { return };
+        recursion.is_spent = true;
+        recursion.work = (0..recursion.members.len()).map(Reverse).collect();
+        let (rank, members) = (recursion.rank, recursion.members.clone());
+        self.contexts.spent.extend(self.call_graph.component(rank));
+        for (function, id) in members {
+            let n_results = flow::n_results(ir, function);
+            let contexts = self.contexts.of.get_mut(&function).into_iter().flatten();
+            for context in contexts.filter(|it| it.id == id) {
+                context.results = vec![A::Fact::unknown(); n_results];
+                self.undecided.extend(context.calls());
+            }
+        }
+    }
+
+    /// The arguments of a function of which nothing is known but what its body takes for granted.
+    pub(super) fn unknown_args(&mut self, ir: &Input<'_, A::Base>, function: Op) -> Vec<A::Fact> {
+        let Some(body) = flow::body(ir, function) else { return Vec::new() };
+        let args = ir.block(flow::entry_block(ir, body)).args.clone();
+        let unknown = |it: &mut Self, value| {
+            let fact = A::Fact::unknown();
+            if it.carries(ir, value) { it.refined(ir, function, value, fact) } else { fact }
+        };
+        args.into_iter().map(|value| unknown(self, value)).collect()
+    }
+}
