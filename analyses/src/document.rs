@@ -10,6 +10,7 @@ use noisy_syntax::{Delta, Value};
 use crate::checks::{self, Index};
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Severity, TextEdit, combine};
 use crate::explain::{self, Assumption, Derivation};
+use crate::heir::{Heir, Quantities};
 use crate::model::NoiseModel;
 use crate::program::Program;
 
@@ -63,6 +64,18 @@ impl Document {
     /// Where an integer lies, in words, if that is more than its type says and it is no constant as it is written.
     pub fn integer_in_words(&self, value: Value) -> Option<String> {
         explain::integer_in_words(self, value)
+    }
+
+    /// What is known of ciphertexts, if the text says that it is a program of HEIR's. Asking this of any other costs nothing; of one, the first question after an edit has
+    /// its facts made from scratch.
+    pub fn ciphertexts(&self) -> Option<(&Heir, &Quantities)> {
+        let heir = self.index.heir_of(&self.program)?;
+        Some((heir, self.program.quantities()?))
+    }
+
+    /// Whether the text says that it is a program of HEIR's.
+    pub fn is_of_heir(&self) -> bool {
+        self.index.is_of_heir()
     }
 
     /// Everything there is to say, in textual order.

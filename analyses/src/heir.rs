@@ -15,6 +15,8 @@
 //! | `noise.rs`, `scale.rs` | noise in bits and scales by dataflow |
 //! | `underflow.rs`, `chain.rs` | where levels run out, and how a value came to its level |
 //! | `surplus.rs`, `annotation.rs`, `scale_rules.rs` | where relinearizations are missing, and annotations wrong |
+//! | `quantities.rs`, `derivation.rs` | all that is known of a value, and how it came about, for an editor |
+//! | `work.rs`, `tally.rs` | what ops are to the one who runs them, and what a function costs |
 
 mod annotation;
 mod base;
@@ -23,20 +25,24 @@ mod catalogue;
 mod chain;
 mod ciphertext;
 mod clients;
+mod derivation;
 mod log2;
 mod loops;
 mod noise;
 mod params;
 mod plaintext;
+mod quantities;
 mod question;
 mod rows;
 mod scale;
 mod scale_rules;
 mod scheme;
 mod surplus;
+mod tally;
 mod types;
 mod unclear;
 mod underflow;
+mod work;
 
 pub(crate) use annotation::{Mismatch, level_mismatches, level_range};
 pub(crate) use base::known;
@@ -44,9 +50,11 @@ pub(crate) use catalogue::{is_missing, version};
 pub(crate) use chain::{Of, chain};
 pub(crate) use ciphertext::is_secret_argument;
 pub use ciphertext::{Ciphertext, Ciphertexts, Dimension, Level};
+pub use derivation::{Step, Steps, derivation, effect};
 pub use noise::HeirNoise;
 pub use params::{ParamsError, SchemeParams};
 pub(crate) use plaintext::values;
+pub use quantities::{Quantities, Quantity};
 pub(crate) use question::{Placed, Question, question};
 pub(crate) use rows::{decrypts, encrypts, is_bootstrap, multiplies};
 pub use scale::Scales;
@@ -54,10 +62,12 @@ pub(crate) use scale_rules::{ScaleFault, scale_faults};
 pub(crate) use scheme::is_mark;
 pub use scheme::{Scheme, Setting};
 pub(crate) use surplus::surpluses;
+pub use tally::{Cost, Count, Keys, Tally};
 pub(crate) use types::is_ciphertext_type as is_secret_type;
 pub(crate) use underflow::{Underflow, budget, switches, underflows, varying};
+pub use work::Work;
 
-pub use crate::model::heir::{Model, Options};
+pub use crate::model::heir::{Latency, Model, Options};
 
 use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -196,6 +206,11 @@ impl Heir {
     /// The scales of CKKS ciphertexts, if modules have parameters for them.
     pub fn scales<'a>(&'a self, ir: &'a Ir, integers: &'a Integers) -> Option<Scales<'a>> {
         Scales::new(ir, integers, self)
+    }
+
+    /// The most levels that a ciphertext may use where a value is defined: what the settings say, else what the moduli of the parameters bear; `None` if neither says.
+    pub fn available(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
+        budget(ir, self, options, value).or_else(|| switches(ir, self, value))
     }
 
     /// The most levels that a ciphertext uses.

@@ -14,7 +14,7 @@ use rustc_hash::FxHashMap;
 
 use crate::depth::{Depth, Depths};
 use crate::fact::Noise;
-use crate::heir::Heir;
+use crate::heir::{Heir, Quantities};
 use crate::integer::Integers;
 use crate::model::NoiseModel;
 use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
@@ -32,6 +32,8 @@ pub struct Program {
     facts: Sparse<NoiseAnalysis, Findings>,
     /// Made when it is asked for, of the current text.
     heir: OnceLock<Option<Box<Heir>>>,
+    /// The same.
+    quantities: OnceLock<Option<Box<Quantities>>>,
     depths: OnDemand<Depths>,
     secrets: OnDemand<Secrets>,
 }
@@ -53,6 +55,7 @@ impl Program {
             integers,
             facts,
             heir: OnceLock::new(),
+            quantities: OnceLock::new(),
             depths: OnDemand::default(),
             secrets: OnDemand::default(),
         }
@@ -65,6 +68,7 @@ impl Program {
         let scene = Input { ir: self.source.ir(), base: &self.integers };
         self.facts.update(&scene, &delta, self.integers.moved());
         self.heir = OnceLock::new();
+        self.quantities = OnceLock::new();
         self.depths.update(self.source.ir(), &self.integers, &delta);
         self.secrets.update(self.source.ir(), &self.integers, &delta);
         delta
@@ -128,6 +132,13 @@ impl Program {
         let analysis = || Secrets::new(self.model().clone());
         let secrets = self.secrets.get(self.ir(), &self.integers, analysis);
         secrets.fact(value).copied().unwrap_or_default()
+    }
+
+    /// All that is known of the ciphertexts of HEIR's programs, for who looks at one after the other; made as [`Program::heir`] is.
+    pub(crate) fn quantities(&self) -> Option<&Quantities> {
+        let model = self.model().heir.noise_model;
+        let all = |heir| Box::new(Quantities::new(self.ir(), &self.integers, heir, model));
+        self.quantities.get_or_init(|| self.heir().map(all)).as_deref()
     }
 
     /// The facts, for who wants to know what is live and how much work the last edit was.

@@ -4,6 +4,8 @@
 //!
 //! *Law.* A solution is only ever applied to the version of the text that it was made and re-analyzed for.
 
+mod managed;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -128,24 +130,32 @@ fn place(
     };
     let mut options = options.clone();
     options.replace |= placement.anew;
+    if document.is_of_heir() {
+        let (found, report) = managed::place(document, &functions, &options)?;
+        return Ok(Solution { placement: placement.clone(), found, report });
+    }
     let outcome =
         analyses::insert_reduces(document, &functions, &options).map_err(|it| it.to_string())?;
-    let report = report(document, &outcome);
-    let refused = outcome.functions.iter().find_map(|it| match &it.verdict {
-        Verdict::Refused(why) => Some(why.clone()),
-        _ => None,
-    });
+    let lines = report(document.model().reset_name(), &outcome);
+    let refused = refused(&outcome);
     let found = match (outcome.fix, refused) {
         (Some(fix), _) => Found::Fix(fix),
         (None, Some(why)) => Found::Refused(why),
         (None, None) => Found::Nothing,
     };
-    Ok(Solution { placement: placement.clone(), found, report })
+    Ok(Solution { placement: placement.clone(), found, report: joined(&lines) })
 }
 
-/// What happened, in a sentence or a few.
-fn report(document: &analyses::Document, outcome: &analyses::Outcome) -> String {
-    let op = document.model().reset_name();
+/// Why some function was not changed.
+fn refused(outcome: &analyses::Outcome) -> Option<String> {
+    outcome.functions.iter().find_map(|it| match &it.verdict {
+        Verdict::Refused(why) => Some(why.clone()),
+        _ => None,
+    })
+}
+
+/// What happened, function by function.
+fn report(op: &str, outcome: &analyses::Outcome) -> Vec<String> {
     let mut lines = Vec::new();
     for it in &outcome.functions {
         let name = &it.name;
@@ -158,5 +168,9 @@ fn report(document: &analyses::Document, outcome: &analyses::Outcome) -> String 
             Verdict::Refused(why) => lines.push(format!("@{name} not changed: {why}")),
         }
     }
+    lines
+}
+
+fn joined(lines: &[String]) -> String {
     if lines.is_empty() { "nothing to insert".to_owned() } else { lines.join("\n") }
 }

@@ -11,6 +11,10 @@ return {
   settings = { noisy = vim.empty_dict() },
   -- What the server offers is decided before Neovim sends settings.
   before_init = function(params, config)
-    params.initializationOptions = (config.settings or {}).noisy
+    local noisy = (config.settings or {}).noisy or vim.empty_dict()
+    -- The server asks for the settings again later.
+    noisy.features = vim.tbl_extend('keep', noisy.features or {}, { otherServer = require('noisy').has_other() })
+    config.settings = vim.tbl_extend('force', config.settings or {}, { noisy = noisy })
+    params.initializationOptions = noisy
   end,
 }

@@ -17,3 +17,10 @@ for name, it in pairs(commands) do
     require('noisy')[it[1]]()
   end, { desc = it[2] })
 end
+
+vim.api.nvim_create_autocmd('LspAttach', {
+  group = vim.api.nvim_create_augroup('noisy', {}),
+  callback = function(event)
+    require('noisy').attached(event.data.client_id)
+  end,
+})

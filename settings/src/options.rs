@@ -111,7 +111,7 @@ impl Placement {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Hints {
-    /// The noise range after each noisy value, such as `[0, 24]`.
+    /// The noise range after each noisy value, such as `[0, 24]`; of HEIR's ciphertexts noise and what is left of the modulus, such as `29.3 bits, 27.9 left`.
     pub noise: bool,
     /// How much of the noise budget is left.
     pub budget: bool,
@@ -129,6 +129,12 @@ pub struct Hints {
     pub secrecy: bool,
     /// What affine loops carry: `parallel`, `carries 2 dependences`, `reduction`.
     pub dependences: bool,
+    /// The levels that a ciphertext of HEIR has left, such as `L3`.
+    pub levels: bool,
+    /// The polynomials of a ciphertext of HEIR, such as `D2`.
+    pub dimensions: bool,
+    /// The logarithm to base 2 of the scale of a CKKS ciphertext of HEIR, such as `s45`.
+    pub scales: bool,
 }
 
 impl Default for Hints {
@@ -143,6 +149,9 @@ impl Default for Hints {
             depth: false,
             secrecy: false,
             dependences: false,
+            levels: true,
+            dimensions: true,
+            scales: true,
         }
     }
 }

@@ -39,7 +39,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     vscode.commands.registerCommand("noisy.fixFile", () => fixFile(current)),
     vscode.workspace.onDidChangeConfiguration(async (event) => {
       // What the server offers is settled when it starts; it asks for the other settings by itself.
-      const atStart = ["noisy.server", "noisy.features"];
+      const atStart = ["noisy.server", "noisy.features", "mlir.server_path"];
       if (atStart.some((setting) => event.affectsConfiguration(setting))) {
         await current.restart();
       }

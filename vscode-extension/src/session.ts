@@ -24,7 +24,7 @@ import {
   type Help,
 } from "./failure.ts";
 import { findServer, type Server } from "./server.ts";
-import { forServer, sectionForServer, sections } from "./settings.ts";
+import { besideServer, forServer, sectionForServer, sections } from "./settings.ts";
 
 export const selector = [
   { scheme: "file", language: "mlir" },
@@ -34,6 +34,9 @@ export const selector = [
 /** A server that stops more often than this within so many minutes is not started again by itself. */
 const MOST_STOPS = 4;
 const MINUTES = 3;
+
+/** The extension for MLIR of LLVM. */
+const OTHER = "llvm-vs-code-extensions.vscode-mlir";
 
 /** How the server says it is. */
 interface ServerStatus {
@@ -69,7 +72,16 @@ class QuietClient extends LanguageClient {
 /** The settings the server starts with; it is told of changes, and asks, as the protocol has it. */
 function serverSettings(): object {
   const settings = vscode.workspace.getConfiguration("noisy");
-  return Object.fromEntries(sections.map((name) => [name, forServer(settings.get(name), name)]));
+  const own = Object.fromEntries(
+    sections.map((name) => [name, forServer(settings.get(name), name)]),
+  );
+  return besideServer(own, hasOtherServer());
+}
+
+/** Whether the extension of LLVM is there and was told of a server: `mlir-lsp-server`, or one of HEIR's. */
+function hasOtherServer(): boolean {
+  const path = vscode.workspace.getConfiguration("mlir").get<string>("server_path", "");
+  return vscode.extensions.getExtension(OTHER) !== undefined && path !== "";
 }
 
 /** A client with the process that it talks to. */
@@ -218,7 +230,11 @@ export class Session {
           configuration: async (params, token, next) => {
             const values = await next(params, token);
             return Array.isArray(values)
-              ? values.map((it, n) => sectionForServer(params.items[n]?.section, it) as object)
+              ? values.map((it, n) => {
+                  const section = params.items[n]?.section;
+                  const own = sectionForServer(section, it) as object;
+                  return section === "noisy" ? besideServer(own, hasOtherServer()) : own;
+                })
               : values;
           },
         },

@@ -10,6 +10,7 @@ export const sections = [
   "codeLens",
   "configuration",
   "features",
+  "heir",
   "inlayHints",
   "placement",
   "rules",
@@ -23,6 +24,9 @@ const words = new Map<unknown, boolean | null>([
 
 /** Where a text means an absence; elsewhere it is itself. */
 const unsetTexts = new Set(["configuration"]);
+
+/** Where 0 means an absence. */
+const unsetZeros = new Set(["timeLimit", "levelBudget"]);
 
 /** One value as the server knows it. Values of former versions (`true`, `null`) stay what they are. */
 export function forServer(value: unknown, name = ""): unknown {
@@ -38,10 +42,16 @@ export function forServer(value: unknown, name = ""): unknown {
   if (words.has(value)) {
     return words.get(value);
   }
-  if ((unsetTexts.has(name) && value === "") || (name === "timeLimit" && value === 0)) {
+  if ((unsetTexts.has(name) && value === "") || (unsetZeros.has(name) && value === 0)) {
     return null;
   }
   return value;
+}
+
+/** The same settings with what the client says of another server for MLIR. */
+export function besideServer(settings: object, otherServer: boolean): object {
+  const features = "features" in settings ? settings.features : {};
+  return { ...settings, features: { ...(features ?? {}), otherServer } };
 }
 
 /** A section that the server asked for, such as `noisy` or `noisy.inlayHints`. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { forServer, sectionForServer } from "../src/settings.ts";
+import { besideServer, forServer, sectionForServer } from "../src/settings.ts";
 
 suite("settings as the server knows them", () => {
   test("words become what they stand for, at any depth", () => {
@@ -16,6 +16,22 @@ suite("settings as the server knows them", () => {
       codeLens: { enable: false },
       configuration: null,
     });
+  });
+
+  test("numbers that are not set are null", () => {
+    const heir = { levelBudget: 0, noiseModel: "auto" };
+    assert.deepEqual(forServer({ heir }), { heir: { levelBudget: null, noiseModel: null } });
+    const set = { levelBudget: 3, noiseModel: "bgv-noise-mono" };
+    assert.deepEqual(sectionForServer("noisy.heir", set), set);
+  });
+
+  test("another server is told of beside what is set", () => {
+    const settings = { features: { onlyNoise: null }, rules: {} };
+    assert.deepEqual(besideServer(settings, true), {
+      features: { onlyNoise: null, otherServer: true },
+      rules: {},
+    });
+    assert.deepEqual(besideServer({}, false), { features: { otherServer: false } });
   });
 
   test("values that say something stay", () => {

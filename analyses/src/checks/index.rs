@@ -44,9 +44,14 @@ impl Index {
         it
     }
 
+    /// Whether the program says that it is HEIR's.
+    pub(crate) fn is_of_heir(&self) -> bool {
+        !self.heir.is_empty()
+    }
+
     /// What is known of ciphertexts, if the program says that it is HEIR's.
-    pub(super) fn heir_of<'a>(&self, program: &'a Program) -> Option<&'a Heir> {
-        if self.heir.is_empty() { None } else { program.heir() }
+    pub(crate) fn heir_of<'a>(&self, program: &'a Program) -> Option<&'a Heir> {
+        if self.is_of_heir() { program.heir() } else { None }
     }
 
     /// The bytes of the text at which comments that may suppress something say so, in order.

@@ -41,25 +41,69 @@ impl Votes {
     }
 }
 
+/// What is written of levels, and of which value.
+struct Said {
+    function: Option<Op>,
+    value: Value,
+    written: u32,
+    used: u32,
+}
+
 /// All of a program, in textual order.
-pub(crate) fn level_mismatches(ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
+fn said(ir: &Ir, heir: &Heir) -> Vec<Said> {
     let said = |value: Value| {
         let written = annotated(ir, value, "level")?;
         let used = heir.written(ir, value)?;
-        Some((ir.defining_op(value).and_then(|it| ir.function_of(it)), value, written, used))
+        Some(Said { function: function_of(ir, value), value, written, used })
     };
-    let said: Vec<_> = plaintext::values(ir).into_iter().filter_map(said).collect();
-    let mut by_function: FxHashMap<Option<Op>, Votes> = FxHashMap::default();
-    let mut module = Votes::default();
-    for &(function, _, written, used) in &said {
-        let all = written.saturating_add(used);
-        *by_function.entry(function).or_default().0.entry(all).or_default() += 1;
-        *module.0.entry(all).or_default() += 1;
+    plaintext::values(ir).into_iter().filter_map(said).collect()
+}
+
+fn function_of(ir: &Ir, value: Value) -> Option<Op> {
+    ir.defining_op(value).and_then(|it| ir.function_of(it))
+}
+
+/// The levels that a fresh ciphertext has, by what is written in a function, else in the module.
+#[derive(Debug)]
+pub(super) struct Fresh {
+    by_function: FxHashMap<Option<Op>, u32>,
+    of_module: u32,
+}
+
+impl Fresh {
+    /// Of a program.
+    pub(super) fn new(ir: &Ir, heir: &Heir) -> Self {
+        Self::by_vote(&said(ir, heir), heir)
     }
-    let of_module = module.winner().unwrap_or(heir.largest);
-    let mismatch = |&(function, value, written, used): &(Option<Op>, Value, u32, u32)| {
-        let votes = by_function.get(&function);
-        let all = votes.and_then(Votes::winner).unwrap_or(of_module);
+
+    fn by_vote(said: &[Said], heir: &Heir) -> Self {
+        let mut by_function: FxHashMap<Option<Op>, Votes> = FxHashMap::default();
+        let mut module = Votes::default();
+        for it in said {
+            let all = it.written.saturating_add(it.used);
+            *by_function.entry(it.function).or_default().0.entry(all).or_default() += 1;
+            *module.0.entry(all).or_default() += 1;
+        }
+        let decided = by_function.into_iter().filter_map(|it| Some((it.0, it.1.winner()?)));
+        Self { by_function: decided.collect(), of_module: module.winner().unwrap_or(heir.largest) }
+    }
+
+    /// In the function of a value.
+    pub(super) fn levels(&self, ir: &Ir, value: Value) -> u32 {
+        self.of(function_of(ir, value))
+    }
+
+    fn of(&self, function: Option<Op>) -> u32 {
+        self.by_function.get(&function).copied().unwrap_or(self.of_module)
+    }
+}
+
+/// All of a program, in textual order.
+pub(crate) fn level_mismatches(ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
+    let said = said(ir, heir);
+    let fresh = Fresh::by_vote(&said, heir);
+    let mismatch = |&Said { function, value, written, used }: &Said| {
+        let all = fresh.of(function);
         (written.saturating_add(used) != all).then_some(Mismatch { value, written, used, all })
     };
     said.iter().filter_map(mismatch).collect()

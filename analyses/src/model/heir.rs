@@ -16,6 +16,45 @@ pub struct Options {
     /// The noise model that judges BGV and BFV programs with parameters, as HEIR spells it: `bgv-noise-kpz21`. Without it noise is not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_model: Option<Model>,
+    /// How long each operation takes, for the cost that an editor shows above functions.
+    pub latency: Latency,
+}
+
+/// Microseconds that operations of a scheme take. The defaults are what the ACE compiler's library was measured to take in CKKS with ring dimension 65,536 at
+/// level 10 on one core, rounded (`ckks_cost_model.cxx` in that project); a product with a plaintext is taken for half of one of ciphertexts. They compare programs; for
+/// the time of your machine, measure your own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Latency {
+    /// A sum, a difference or a negation.
+    pub add: u32,
+    /// A product of two ciphertexts, before it is relinearized.
+    pub multiply: u32,
+    /// A product with a plaintext, and an adjustment of scale.
+    pub multiply_plain: u32,
+    /// A relinearization.
+    pub relinearize: u32,
+    /// A rotation of slots.
+    pub rotate: u32,
+    /// A switch to a smaller modulus, in CKKS a rescale.
+    pub switch_modulus: u32,
+    /// A bootstrap.
+    pub bootstrap: u32,
+}
+
+impl Default for Latency {
+    fn default() -> Self {
+        Self {
+            add: 1_700,
+            multiply: 9_300,
+            multiply_plain: 4_600,
+            relinearize: 150_000,
+            rotate: 150_000,
+            switch_modulus: 34_000,
+            bootstrap: 35_000_000,
+        }
+    }
 }
 
 /// A noise model of HEIR.

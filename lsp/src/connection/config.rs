@@ -25,8 +25,10 @@ pub(crate) struct Config {
     /// Show a line above each function.
     pub lenses: bool,
     /// Only what is about noise: no syntax, name and type errors, no navigation, no symbols, no completion; for those who have another
-    /// server for the same files.
-    pub only_noise: bool,
+    /// server for the same files. Not said, it holds in programs of HEIR while there is another server.
+    pub only_noise: Option<bool>,
+    /// Whether the client says that another server for MLIR sees the same files.
+    pub other_server: bool,
 }
 
 /// As the editor writes it.
@@ -38,6 +40,7 @@ struct Section {
     inlay_hints: Option<serde_json::Map<String, Value>>,
     code_lens: Option<CodeLens>,
     features: Option<Features>,
+    heir: Option<serde_json::Map<String, Value>>,
     rules: Option<serde_json::Map<String, Value>>,
 }
 
@@ -61,6 +64,7 @@ struct CodeLens {
 #[serde(default, rename_all = "camelCase")]
 struct Features {
     only_noise: Option<bool>,
+    other_server: Option<bool>,
 }
 
 impl Config {
@@ -102,6 +106,17 @@ impl Config {
         for (key, value) in section.inlay_hints.unwrap_or_default() {
             set(&format!("hints.{}", Value::from(kebab(&key))), &value);
         }
+        for (key, value) in section.heir.unwrap_or_default() {
+            let key = format!("heir.{}", Value::from(kebab(&key)));
+            match value {
+                Value::Object(inner) => {
+                    for (name, value) in inner {
+                        set(&format!("{key}.{}", Value::from(kebab(&name))), &value);
+                    }
+                }
+                value => set(&key, &value),
+            }
+        }
         for (code, value) in section.rules.unwrap_or_default() {
             set(&format!("rules.{}", Value::from(code)), &value);
         }
@@ -119,8 +134,19 @@ impl Config {
                 .save_wait
                 .map_or(usual.save_wait, |it| Duration::from_millis(u64::from(it))),
             lenses: section.code_lens.and_then(|it| it.enable).unwrap_or(usual.lenses),
-            only_noise: section.features.and_then(|it| it.only_noise).unwrap_or(usual.only_noise),
+            only_noise: section.features.as_ref().and_then(|it| it.only_noise),
+            other_server: section.features.and_then(|it| it.other_server).unwrap_or_default(),
         })
+    }
+
+    /// Whether all that is not about noise is left to another server, whatever the program.
+    pub(crate) fn is_only_noise(&self) -> bool {
+        self.only_noise == Some(true)
+    }
+
+    /// Whether it is in a program, which may be one of HEIR's: those have a server of their own, and the preset for them is to stand beside it.
+    pub(crate) fn is_only_noise_in(&self, is_of_heir: bool) -> bool {
+        self.only_noise.unwrap_or(self.other_server && is_of_heir)
     }
 }
 
@@ -159,12 +185,39 @@ mod tests {
     }
 
     #[test]
+    fn tables_in_tables_are_read() {
+        let settings = json!({ "heir": { "levelBudget": 3, "latency": { "switchModulus": 7 } } });
+        let mut wanted = Config::new();
+        let toml = "heir.\"latency\".\"switch-modulus\" = 7\nheir.\"level-budget\" = 3\n";
+        assert_eq!(wanted.overrides.add_toml(toml), Ok(()));
+        assert_eq!(Config::read(&settings), Ok(wanted));
+    }
+
+    #[test]
+    fn another_server_counts_in_programs_of_heir_unless_the_user_says_otherwise() {
+        for (only_noise, other_server, elsewhere, in_heir) in [
+            (Value::Null, false, false, false),
+            (Value::Null, true, false, true),
+            (false.into(), true, false, false),
+            (true.into(), false, true, true),
+        ] {
+            let features = json!({ "onlyNoise": only_noise, "otherServer": other_server });
+            let config = Config::read(&json!({ "features": features })).expect("settings");
+            let found = [config.is_only_noise_in(false), config.is_only_noise_in(true)];
+            assert_eq!(found, [elsewhere, in_heir], "{features}");
+            assert_eq!(config.is_only_noise(), elsewhere, "{features}");
+        }
+    }
+
+    #[test]
     fn wrong_values_are_errors() {
         for settings in [
             json!({ "placement": { "timeLimit": "soon" } }),
             json!({ "placement": { "timeLimit": -1 } }),
             json!({ "inlayHints": 3 }),
             json!({ "inlayHints": { "nosie": true } }),
+            json!({ "heir": { "levelBudget": 0 } }),
+            json!({ "heir": { "latency": { "rotate": -1 } } }),
             json!({ "rules": { "noise-overflow": "loud" } }),
             json!([1]),
         ] {

@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
-use crate::features::action::{Placement, Scope, function_at, is_over};
+use crate::features::action::{Placement, Scope, function_at, is_placeable};
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
 
@@ -78,7 +78,7 @@ pub(crate) fn worth_solving(view: &View<'_>) -> Option<Vec<Placement>> {
         return None;
     }
     let mut over = view.diagnostics();
-    over.retain(is_over);
+    over.retain(|it| is_placeable(view.document, it));
     if over.is_empty() {
         return None;
     }

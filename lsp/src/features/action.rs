@@ -1,4 +1,4 @@
-//! Code actions: insert `reduce_noise` in the function under the cursor or in the whole file, place those that are there anew,
+//! Code actions: insert `reduce_noise`, or what a program of HEIR's needs, in the function under the cursor or in the whole file, place those that are there anew,
 //! the fixes that
 //! diagnostics bring, one by one or all of a kind, and comments that allow a diagnostic.
 
@@ -64,12 +64,13 @@ pub(crate) fn actions(
     }
     codes.retain(|code| diagnostics.iter().filter(|it| it.code == *code).nth(1).is_some());
     out.extend(codes.into_iter().map(Action::FixAll));
-    let is_any_over = diagnostics.iter().any(is_over);
+    let may_place = |it: &Diagnostic| is_placeable(document, it);
+    let is_any_over = diagnostics.iter().any(may_place);
     if let Some(function) = function_at(document, range.start) {
         let whole = document.ir().range(function);
         let scope = || Scope::Function(whole.start, document.function_name(function));
-        if diagnostics.iter().any(|it| is_over(it) && touches(&it.range, &whole)) {
-            let mended = here.iter().filter(|it| is_over(it)).map(|it| (*it).clone()).collect();
+        if diagnostics.iter().any(|it| may_place(it) && touches(&it.range, &whole)) {
+            let mended = here.iter().filter(|it| may_place(it)).map(|it| (*it).clone()).collect();
             out.push(Action::Place(Placement { scope: scope(), anew: false }, mended));
         }
         if is_reduce_at(document, range.start) {
@@ -127,9 +128,19 @@ pub(crate) fn fix_all_title(code: &str) -> String {
     format!("Fix all {code} in this file")
 }
 
-/// Whether a diagnostic says that noise exceeds the budget.
-pub(crate) fn is_over(diagnostic: &Diagnostic) -> bool {
-    checks::is_over_budget(diagnostic.code)
+/// Whether a placement may mend a diagnostic.
+pub(crate) fn is_placeable(document: &Document, diagnostic: &Diagnostic) -> bool {
+    checks::is_placeable(document, diagnostic.code)
+}
+
+/// The ops that a placement inserts, as its titles call them.
+pub(crate) fn placed_ops(document: &Document) -> &str {
+    let model = document.model();
+    match (document.is_of_heir(), model.heir.level_budget) {
+        (false, _) => model.reset_name(),
+        (true, None) => "relinearize",
+        (true, Some(_)) => "bootstrap and relinearize",
+    }
 }
 
 fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {

@@ -1,5 +1,5 @@
-//! Inlay hints: the noise of every noisy value after its name, how deep its multiplications are, what depends on encrypted data, where integers are known to lie,
-//! how often loops run.
+//! Inlay hints: the noise of every noisy value after its name, level, dimension and scale of HEIR's ciphertexts, how deep multiplications are, what depends on
+//! encrypted data, where integers are known to lie, how often loops run.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use noisy_analyses::{Assumption, Bits, Document, range};
 use noisy_settings::Hints;
 use noisy_syntax::{Def, Op, OpKind, Value};
 
-use super::cursor;
 use super::nest::{Last, Nests};
 use super::walk::{BATCH, Item, Walk};
 use super::words;
+use super::{ciphertext, cursor};
 
 /// Something shown between the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,10 @@ impl Search {
             || wanted.loop_growth
             || wanted.depth
             || wanted.secrecy
-            || wanted.dependences;
+            || wanted.dependences
+            || wanted.levels
+            || wanted.dimensions
+            || wanted.scales;
         let (around, walk) =
             if is_any { Walk::from(document.ir(), range.start) } else { Default::default() };
         Self { range, around, walk, nests, last: Last::default() }
@@ -131,7 +134,8 @@ fn add(
     let Some(label) = label(document, value, wanted) else { return };
     let Some(name) = cursor::definition(document.ir(), value) else { return };
     if range.start <= name.end && name.end <= range.end {
-        let is_over = document.noise(value).hi().is_some_and(|hi| hi > document.model().budget);
+        let is_over = document.noise(value).hi().is_some_and(|hi| hi > document.model().budget)
+            || ciphertext::known(document, value).is_some_and(|it| it.is_over());
         // The values of a pack share a name, and so a place.
         match out.last_mut().filter(|it| it.offset == name.end) {
             Some(last) => {
@@ -145,10 +149,23 @@ fn add(
 
 fn label(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
     let is_noisy = document.is_noisy(value);
-    let is_secret =
-        || !is_noisy && wanted.secrecy && document.secretness(value) == Secretness::Secret;
+    let ciphertext = ciphertext::known(document, value);
+    let is_secret = || {
+        // Of what has a level everybody sees it.
+        !is_noisy
+            && ciphertext.is_none()
+            && wanted.secrecy
+            && document.secretness(value) == Secretness::Secret
+    };
+    let other = match (is_noisy, &ciphertext) {
+        (true, _) => noise(document, value, wanted),
+        // It is encrypted: nobody computes with where it lies.
+        (false, Some(_)) => None,
+        (false, None) => integer(document, value, wanted),
+    };
     let parts = [
-        if is_noisy { noise(document, value, wanted) } else { integer(document, value, wanted) },
+        ciphertext.and_then(|it| ciphertext::hint(&it, wanted)),
+        other,
         wanted.depth.then(|| words::depth(document.depth(value))).flatten(),
         is_secret().then(|| "secret".to_owned()),
     ];

@@ -12,7 +12,7 @@ use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value};
 use super::completion::first_sentence;
 use super::cursor::{self, Entity};
 use super::definition::defining;
-use super::{hint, nest, words};
+use super::{ciphertext, hint, nest, words};
 
 /// A text about a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,12 +51,14 @@ pub(crate) fn hover(document: &Document, offset: usize) -> Option<Hover> {
             code(&head(document, op))
         }
     };
+    let carries =
+        |value: Value| document.is_noisy(value) || ciphertext::known(document, value).is_some();
     let is_of_noise = match mention.entity {
-        Entity::Value(value) => document.is_noisy(value),
+        Entity::Value(value) => carries(value),
         Entity::OpName(op) => {
             let operands = ir.op(op).operands.iter().filter_map(|it| it.value);
             let mut all = ir.op(op).results.iter().copied().chain(operands);
-            all.any(|it| document.is_noisy(it))
+            all.any(carries)
         }
         _ => false,
     };
@@ -93,12 +95,17 @@ fn about_value(document: &Document, value: Value) -> String {
     let name = ir.value_text(value);
     let mut out = code(&format!("{name} : {}", type_text(ir, data.ty)));
     verdict(document, value, &mut out);
+    let encrypted = ciphertext::verdict(document, value);
+    let range = document.integers().range(value).in_words().filter(|_| encrypted.is_none());
+    if let Some(encrypted) = encrypted {
+        let _ = writeln!(out, "{encrypted}\n");
+    }
     let encryption =
         (document.source().text().len_bytes() <= MAX_TEXT).then(|| encryption(document, value));
     if let Some(encryption) = encryption.flatten() {
         let _ = writeln!(out, "{encryption}\n");
     }
-    if let Some(range) = document.integers().range(value).in_words() {
+    if let Some(range) = range {
         let _ = writeln!(out, "value {range}\n");
     }
     if let Some(op) = ir.defining_op(value)
@@ -107,6 +114,7 @@ fn about_value(document: &Document, value: Value) -> String {
         out.push_str("never reached: control does not come here\n\n");
     }
     chain(document, value, &mut out);
+    out.push_str(&ciphertext::chain(document, value).unwrap_or_default());
     out.truncate(out.trim_end().len());
     out.push_str("\n\n");
     match (data.def, ir.defining_op(value)) {
@@ -193,7 +201,9 @@ fn encryption(document: &Document, value: Value) -> Option<String> {
     let depth = words::depth(depth).filter(|_| depth != Depth::AtMost(0));
     let depth = depth.map(|it| format!("multiplicative {it}"));
     let is_secret = document.secretness(value) == Secretness::Secret;
-    let secret = (is_secret && !document.is_noisy(value)).then_some("depends on encrypted data");
+    // Of a ciphertext it is told as what it is.
+    let is_told = document.is_noisy(value) || ciphertext::known(document, value).is_some();
+    let secret = (is_secret && !is_told).then_some("depends on encrypted data");
     match (depth, secret) {
         (Some(depth), Some(secret)) => Some(format!("{secret}, {depth}")),
         (depth, secret) => depth.or_else(|| secret.map(str::to_owned)),
@@ -278,6 +288,7 @@ fn about_op(document: &Document, op: Op) -> String {
     let model = document.model();
     let result = ir.op(op).results.first().copied().filter(|&it| document.is_noisy(it));
     let growth = model.rule(name).and_then(|rule| model.growth(ir, op, rule));
+    let is_encrypted = about_ciphertext(document, op, &mut out);
     if let Some((value, growth)) = result.zip(growth) {
         verdict(document, value, &mut out);
         let rule = match growth {
@@ -291,7 +302,9 @@ fn about_op(document: &Document, op: Op) -> String {
         // The model, which may be the user's own, says what happens to noise; the documentation would say it again.
         let _ = writeln!(out, "{} Noise of the result: {rule}.", first_sentence(&doc));
     } else if doc.is_empty() {
-        out.push_str("There is no documentation of this op.\n");
+        if !is_encrypted {
+            out.push_str("There is no documentation of this op.\n");
+        }
     } else {
         let _ = writeln!(out, "{doc}");
     }
@@ -308,6 +321,21 @@ fn about_op(document: &Document, op: Op) -> String {
         out.push_str("\nNever reached: control does not come here.\n");
     }
     out
+}
+
+/// What is known of the ciphertext that an op gives, or takes if it ends a region; whether there is any.
+fn about_ciphertext(document: &Document, op: Op, out: &mut String) -> bool {
+    let data = document.ir().op(op);
+    let operands = data.operands.iter().filter_map(|it| it.value);
+    let mut all = data.results.iter().copied().chain(operands.filter(|_| data.results.is_empty()));
+    let told = all.find_map(|it| Some((it, ciphertext::verdict(document, it)?)));
+    let Some((value, verdict)) = told else { return false };
+    let _ = writeln!(out, "{verdict}\n");
+    if let Some(effect) = ciphertext::effect(document, op) {
+        let _ = writeln!(out, "{effect}\n");
+    }
+    out.push_str(&ciphertext::chain(document, value).unwrap_or_default());
+    true
 }
 
 fn about_symbol(document: &Document, op: Op) -> String {

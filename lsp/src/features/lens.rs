@@ -1,54 +1,58 @@
-//! Code lenses: the noise of each function at a glance, and the way to bring it down.
+//! Code lenses: the noise of each function at a glance, and the way to bring it down; what each function and each `secret.generic` of HEIR costs.
 
 use std::ops::Range;
 
-use noisy_analyses::{Bits, Document};
+use noisy_analyses::heir::Tally;
+use noisy_analyses::{Bits, Document, flow};
 use noisy_syntax::{Op, OpKind, Value};
 
 use super::walk::{BATCH, Item, Walk};
-use super::words;
+use super::{ciphertext, words};
 
-/// A line above a function.
+/// A line above a function or a generic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lens {
-    /// The function's name.
+    /// The function's name, or the name of the op.
     pub range: Range<usize>,
-    /// Where the function starts, leading trivia left out, and its name.
-    pub function: (usize, String),
+    /// Where the function starts, leading trivia left out, and its name, if a placement in it may help.
+    pub function: Option<(usize, String)>,
     /// What it says.
     pub title: String,
-    /// Whether noise exceeds the budget.
-    pub is_over: bool,
 }
 
 /// The lenses of a document, found bit by bit.
 #[derive(Debug)]
 pub(crate) struct Lenses {
     walk: Walk,
-    function: Option<Function>,
+    /// The function that the walk is in, and the generics in it, innermost last.
+    open: Vec<Holder>,
+    is_of_heir: bool,
 }
 
-/// The function that the walk is in.
+/// A function or a generic that the walk is in.
 #[derive(Debug)]
-struct Function {
+struct Holder {
     item: Item,
     /// The most noise so far, and a value that has it.
     most: Option<(Bits, Value)>,
     /// How many ops reduce noise.
     n_reduces: usize,
+    /// Of a program of HEIR's.
+    tally: Option<Tally>,
 }
 
 impl Lenses {
     /// Of a whole document.
     pub(crate) fn new(document: &Document) -> Self {
-        Self { walk: Walk::all(document.ir()), function: None }
+        let is_of_heir = document.ciphertexts().is_some();
+        Self { walk: Walk::all(document.ir()), open: Vec::new(), is_of_heir }
     }
 
     /// Goes on a little; whether there is more.
     pub(crate) fn step(&mut self, document: &Document, found: &mut impl FnMut(Lens)) -> bool {
         for _ in 0..BATCH {
             let Some(item) = self.walk.next(document.ir()) else {
-                self.close(document, found);
+                self.close(document, 0, found);
                 return false;
             };
             self.visit(document, item, found);
@@ -59,39 +63,97 @@ impl Lenses {
     fn visit(&mut self, document: &Document, item: Item, found: &mut impl FnMut(Lens)) {
         let ir = document.ir();
         let data = ir.op(item.op);
-        if self.function.as_ref().is_some_and(|it| it.item.depth >= item.depth) {
-            self.close(document, found);
+        self.close(document, item.depth, found);
+        self.add(document, item.op);
+        let is_generic = self.is_of_heir && ir.op_name(item.op) == "secret.generic";
+        if data.kind == OpKind::FuncFunc || is_generic {
+            if data.kind == OpKind::FuncFunc {
+                self.close(document, 0, found);
+            }
+            let tally = self.is_of_heir.then(|| Tally::new(item.op));
+            self.open.push(Holder { item, most: None, n_reduces: 0, tally });
         }
-        if data.kind == OpKind::FuncFunc {
-            self.close(document, found);
-            self.function = Some(Function { item, most: None, n_reduces: 0 });
-        }
-        if let Some(function) = &mut self.function {
-            for &value in &data.results {
+        // The arguments of regions stand in what the op opens.
+        self.add_arguments(document, item.op);
+    }
+
+    /// Adds an op to all that holds it.
+    fn add(&mut self, document: &Document, op: Op) {
+        let ir = document.ir();
+        let is_reduce = ir.op_name(op) == document.model().reset_op;
+        for holder in &mut self.open {
+            for &value in &ir.op(op).results {
                 let hi = document.noise(value).hi();
-                if let Some(hi) = hi.filter(|&hi| function.most.is_none_or(|it| it.0 < hi)) {
-                    function.most = Some((hi, value));
+                if let Some(hi) = hi.filter(|&hi| holder.most.is_none_or(|it| it.0 < hi)) {
+                    holder.most = Some((hi, value));
                 }
             }
-            let is_reduce = ir.op_name(item.op) == document.model().reset_op;
-            function.n_reduces += usize::from(is_reduce);
+            holder.n_reduces += usize::from(is_reduce);
+        }
+        let Some((heir, _)) = document.ciphertexts().filter(|_| self.is_of_heir) else { return };
+        for tally in self.open.iter_mut().filter_map(|it| it.tally.as_mut()) {
+            tally.add_op(ir, document.integers(), heir, op);
+        }
+        // The results of a label are its arguments, which are added there.
+        if ir.op(op).kind != OpKind::Label {
+            self.add_values(document, &ir.op(op).results);
         }
     }
 
-    fn close(&mut self, document: &Document, found: &mut impl FnMut(Lens)) {
-        let Some(Function { item, most: Some((max, value)), n_reduces }) = self.function.take()
-        else {
+    fn add_arguments(&mut self, document: &Document, op: Op) {
+        if !self.is_of_heir {
             return;
-        };
+        }
         let ir = document.ir();
-        let op: Op = item.op;
-        let Some((_, span)) = ir.extra(op).symbol else { return };
+        if ir.op(op).kind == OpKind::Label {
+            return self.add_values(document, &ir.block(ir.label_block(op)).args);
+        }
+        for &(_, region) in &ir.op(op).regions {
+            // The header of an op that is not known may name what are no arguments; a label says which are.
+            let entry = ir.block(flow::entry_block(ir, region));
+            if entry.label.is_none() {
+                self.add_values(document, &entry.args);
+            }
+        }
+    }
+
+    fn add_values(&mut self, document: &Document, values: &[Value]) {
+        let Some((heir, _)) = document.ciphertexts().filter(|_| self.is_of_heir) else { return };
+        for &value in values {
+            let depth = document.depth(value);
+            for tally in self.open.iter_mut().filter_map(|it| it.tally.as_mut()) {
+                tally.add_value(document.ir(), heir, depth, value);
+            }
+        }
+    }
+
+    /// Tells of all that is over where an item of some depth starts.
+    fn close(&mut self, document: &Document, depth: usize, found: &mut impl FnMut(Lens)) {
+        while let Some(holder) = self.open.pop_if(|it| it.item.depth >= depth) {
+            tell(document, holder, found);
+        }
+    }
+}
+
+fn tell(document: &Document, holder: Holder, found: &mut impl FnMut(Lens)) {
+    let Holder { item, most, n_reduces, tally } = holder;
+    let ir = document.ir();
+    let op: Op = item.op;
+    let symbol = ir.extra(op).symbol.map(|it| it.1);
+    let is_generic = ir.op(op).kind != OpKind::FuncFunc;
+    let Some(span) = symbol.or(is_generic.then_some(ir.op(op).name_span)) else { return };
+    let range = ir.absolute_at(op, item.start, span);
+    let start = item.start + ir.op(op).lead as usize;
+    if let Some((max, value)) = most.filter(|_| !is_generic) {
+        let is_over = max > document.model().budget;
         found(Lens {
-            range: ir.absolute_at(op, item.start, span),
-            function: (item.start + ir.op(op).lead as usize, document.function_name(op)),
+            range: range.clone(),
+            function: is_over.then(|| (start, document.function_name(op))),
             title: title(document, value, n_reduces),
-            is_over: max > document.model().budget,
         });
+    }
+    if let Some(title) = tally.and_then(|it| ciphertext::cost(document, &it)) {
+        found(Lens { range, function: None, title });
     }
 }
 

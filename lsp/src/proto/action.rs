@@ -5,7 +5,9 @@ use tower_lsp::ls_types as lsp;
 
 use super::diagnostic::diagnostic;
 use super::edit;
-use crate::features::action::{Action, Placement, Scope, fix_all, fix_all_title, function_at};
+use crate::features::action::{
+    Action, Placement, Scope, fix_all, fix_all_title, function_at, placed_ops,
+};
 use crate::features::rename_values;
 use crate::optimizer::{Found, Solution};
 use crate::proto::params::{PlaceRequest, ResolveData};
@@ -84,7 +86,7 @@ pub(crate) fn action(
     match it {
         Action::Place(placement, mended) => {
             let solution = view.solution(placement);
-            action.title = title(view.document.model().reset_name(), placement, solution);
+            action.title = title(placed_ops(view.document), placement, solution);
             action.diagnostics = Some(mended.iter().map(|it| diagnostic(view, it)).collect());
             let is_preferred = !placement.anew && placement.scope != Scope::File;
             action.is_preferred = is_preferred.then_some(true);

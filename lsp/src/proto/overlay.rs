@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tower_lsp::ls_types as lsp;
 
 use super::action::{PLACE, place};
-use crate::features::action::{Placement, Scope};
+use crate::features::action::{Placement, Scope, placed_ops};
 use crate::features::hint::Hint;
 use crate::features::hover::Hover;
 use crate::features::lens::Lens;
@@ -56,18 +56,17 @@ pub(crate) fn hint(view: &View<'_>, it: Hint) -> lsp::InlayHint {
 
 /// A code lens; one on a function over the budget places when it is clicked, and says what that will do once that is known.
 pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
-    let (start, name) = &it.function;
-    let scope = Scope::Function(*start, name.clone());
-    let placement = Placement { scope, anew: false };
-    let solution = view.solution(&placement);
     let mut command =
         lsp::Command { title: it.title.clone(), command: String::new(), arguments: None };
-    if it.is_over {
+    if let Some((start, name)) = &it.function {
+        let scope = Scope::Function(*start, name.clone());
+        let placement = Placement { scope, anew: false };
+        let solution = view.solution(&placement);
         let what = match solution.map(|it| &it.found) {
             Some(Found::Fix(fix)) => uncapitalized(&fix.title),
             Some(Found::Refused(why)) => format!("cannot place: {why}"),
             Some(Found::Nothing) => "nothing to insert".to_owned(),
-            None => format!("insert optimal {}", view.document.model().reset_name()),
+            None => format!("insert optimal {}", placed_ops(view.document)),
         };
         command.title = format!("{}: {what}", command.title);
         if !matches!(solution.map(|it| &it.found), Some(Found::Nothing | Found::Refused(_))) {

@@ -56,10 +56,15 @@ impl View<'_> {
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut found = self.document.diagnostics();
         self.settings.file.rules.apply(&mut found);
-        if self.settings.editor.only_noise {
+        if self.is_only_noise() {
             found.retain(|it| matches!(it.category, Category::Noise | Category::Lint));
         }
         found
+    }
+
+    /// Whether another server tells of all that is not about noise.
+    pub(crate) fn is_only_noise(&self) -> bool {
+        self.settings.editor.is_only_noise_in(self.document.is_of_heir())
     }
 
     /// The text.

@@ -6,7 +6,7 @@ use tower_lsp::ls_types as lsp;
 use super::placement;
 use crate::documents::actor::Document;
 use crate::documents::job::NoAnswer;
-use crate::features::action::{self, Action};
+use crate::features::action::{self, Action, Placement, Scope};
 use crate::proto;
 use crate::proto::params::{self, ResolveData};
 use crate::proto::view::View;
@@ -28,10 +28,16 @@ pub(crate) async fn actions(
             return Err(NoAnswer::Modified);
         }
         let diagnostics = view.diagnostics();
-        let found = action::actions(view.document, &view.offsets(params.range), &diagnostics);
+        let mut found = action::actions(view.document, &view.offsets(params.range), &diagnostics);
+        // A program of HEIR's may want ops before anything is wrong; who asks for source actions by name is offered them.
+        let whole = Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new());
+        let asks = params.context.only.as_ref().is_some_and(|it| !it.is_empty());
+        if asks && view.document.is_of_heir() && !found.contains(&whole) {
+            found.push(whole);
+        }
         let is_ready = |it: &Action| match it {
             Action::Place(placement, _) => !on_save || view.solution(placement).is_some(),
-            Action::Loop(_) => !view.settings.editor.only_noise,
+            Action::Loop(_) => !view.is_only_noise(),
             _ => true,
         };
         Ok(found

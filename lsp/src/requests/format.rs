@@ -42,7 +42,9 @@ async fn edits(session: &Session, uri: &lsp::Uri, range: Option<lsp::Range>) -> 
     let look = move |view: &mut View<'_>| {
         (view.text().clone(), view.version, range.map(|it| view.offsets(it)))
     };
-    let Some((text, version, range)) = session.ask(uri, look).await? else { return Ok(None) };
+    let Some((text, version, range)) = session.alone().ask(uri, look).await? else {
+        return Ok(None);
+    };
     let copy = text.clone();
     let (sender, receiver) = oneshot::channel();
     let work = move || {
@@ -89,7 +91,7 @@ pub(crate) async fn on_type(
         let found = noisy_format::format_on_type(view.document.source(), offset, typed);
         (view.text().clone(), found)
     };
-    let found = session.ask(&at.text_document.uri, ask).await?;
+    let found = session.alone().ask(&at.text_document.uri, ask).await?;
     Ok(found.map(|(text, found)| to_proto(session, &text, &found)))
 }
 

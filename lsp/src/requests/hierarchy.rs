@@ -18,7 +18,7 @@ pub(crate) async fn prepare(
         let found = hierarchy::function_at(view.document.source(), view.offset(at.position));
         found.and_then(|op| call_item(view, op)).into_iter().collect()
     };
-    Ok(Some(session.ask(&at.text_document.uri, ask).await?.unwrap_or_default()))
+    Ok(Some(session.alone().ask(&at.text_document.uri, ask).await?.unwrap_or_default()))
 }
 
 /// Who calls a function.
@@ -38,7 +38,7 @@ pub(crate) async fn incoming(
         };
         Some(hierarchy::incoming(view.document.ir(), function).iter().filter_map(call).collect())
     };
-    Ok(Some(session.ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
+    Ok(Some(session.alone().ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
 }
 
 /// Whom a function calls.
@@ -58,5 +58,5 @@ pub(crate) async fn outgoing(
         };
         Some(hierarchy::outgoing(view.document.ir(), function).iter().filter_map(call).collect())
     };
-    Ok(Some(session.ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
+    Ok(Some(session.alone().ask(&item.uri, ask).await?.flatten().unwrap_or_default()))
 }

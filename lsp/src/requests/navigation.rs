@@ -20,7 +20,7 @@ pub(crate) async fn definition(
         let found = definition::definition(view.document.source(), view.offset(at.position));
         found.map(|it| proto::navigation::definition(view, &it))
     };
-    let found = session.ask(&at.text_document.uri, ask).await?.flatten();
+    let found = session.alone().ask(&at.text_document.uri, ask).await?.flatten();
     Ok(Some(found.unwrap_or(lsp::GotoDefinitionResponse::Array(Vec::new()))))
 }
 
@@ -41,7 +41,7 @@ async fn named(
         });
         (!more).then(|| std::mem::take(&mut found))
     };
-    let found = session.run(&at.text_document.uri, job).await?;
+    let found = session.alone().run(&at.text_document.uri, job).await?;
     let mut found = found.unwrap_or_default();
     reference::in_order(&mut found, |it| ((it.0.start.line, it.0.start.character), it.1));
     Ok(found)
@@ -89,7 +89,7 @@ pub(crate) async fn prepare_rename(
         let range = view.range(&target.range);
         Some(lsp::PrepareRenameResponse::RangeWithPlaceholder { range, placeholder: target.text })
     };
-    Ok(session.ask(&at.text_document.uri, ask).await?.flatten())
+    Ok(session.alone().ask(&at.text_document.uri, ask).await?.flatten())
 }
 
 /// The edits of a rename, or why there are none.
@@ -105,7 +105,7 @@ pub(crate) async fn rename(
             proto::edit::edits(view.text(), view.connection.capabilities().encoding, &edits);
         Ok(proto::edit::workspace(view.connection, view.uri, view.version, edits))
     };
-    let done = session.ask(&at.text_document.uri, ask).await?.transpose();
+    let done = session.alone().ask(&at.text_document.uri, ask).await?.transpose();
     done.map_err(|why: String| params::refused(why))
 }
 
@@ -119,7 +119,7 @@ pub(crate) async fn linked(
         let found = linked::linked(view.document.source(), view.offset(at.position));
         found.iter().map(|it| view.range(it)).collect::<Vec<_>>()
     };
-    let ranges = session.ask(&at.text_document.uri, ask).await?.unwrap_or_default();
+    let ranges = session.alone().ask(&at.text_document.uri, ask).await?.unwrap_or_default();
     let word_pattern = Some("[A-Za-z0-9$._-]+".to_owned());
     Ok((!ranges.is_empty()).then_some(lsp::LinkedEditingRanges { ranges, word_pattern }))
 }

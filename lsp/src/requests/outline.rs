@@ -32,7 +32,7 @@ pub(crate) async fn symbols(
         });
         (!more).then(|| if is_tree { tree.take() } else { flat.take() })
     };
-    session.list(&uri, job).await
+    session.alone().list(&uri, job).await
 }
 
 /// The symbols of all open documents that match a query.
@@ -47,6 +47,9 @@ pub(crate) async fn workspace_symbols(
         .map(|document| {
             let (query, mut outline, mut found) = (params.query.clone(), None, Vec::new());
             document.run(move |view: &mut View<'_>| {
+                if view.is_only_noise() {
+                    return Some(Vec::new());
+                }
                 let source = view.document.source();
                 let outline = outline.get_or_insert_with(|| symbol::Outline::new(source));
                 let more = outline.step(source, &mut |it| {
@@ -84,7 +87,7 @@ pub(crate) async fn folds(
         });
         (!more).then(|| out.take())
     };
-    session.list(&params.text_document.uri, job).await
+    session.alone().list(&params.text_document.uri, job).await
 }
 
 /// What a selection grows to.
@@ -99,7 +102,7 @@ pub(crate) async fn selections(
         };
         params.positions.iter().map(one).collect()
     };
-    Ok(Some(session.ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
+    Ok(Some(session.alone().ask(&params.text_document.uri, ask).await?.unwrap_or_default()))
 }
 
 /// What leads elsewhere.

@@ -18,7 +18,7 @@ pub(crate) async fn hover(
     let at = params.text_document_position_params;
     let ask = move |view: &mut View<'_>| {
         hover::hover(view.document, view.offset(at.position))
-            .filter(|it| it.is_of_noise || !view.settings.editor.only_noise)
+            .filter(|it| it.is_of_noise || !view.is_only_noise())
             .map(|it| proto::overlay::hover(view, it))
     };
     Ok(session.ask(&at.text_document.uri, ask).await?.flatten())

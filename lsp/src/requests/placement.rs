@@ -6,7 +6,7 @@ use tower_lsp::ls_types as lsp;
 use crate::connection::progress::Progress;
 use crate::documents::actor::Document;
 use crate::documents::job::NoAnswer;
-use crate::features::action::Scope;
+use crate::features::action::{Scope, placed_ops};
 use crate::optimizer::{self, Found, StopOnDrop};
 use crate::proto;
 use crate::proto::params::{self, PlaceRequest};
@@ -25,9 +25,10 @@ pub(crate) async fn solve(
     let wanted = placement.clone();
     let look = move |view: &mut View<'_>| {
         let known = view.solution(&wanted).cloned();
-        (view.text().clone(), view.version, view.settings.clone(), known)
+        let op = placed_ops(view.document).to_owned();
+        (view.text().clone(), view.version, view.settings.clone(), known, op)
     };
-    let (text, version, settings, known) = document.query(look).await?;
+    let (text, version, settings, known, op) = document.query(look).await?;
     if request.version.is_some_and(|it| it != version) {
         return Err(NoAnswer::Modified.into());
     }
@@ -35,7 +36,6 @@ pub(crate) async fn solve(
         Some(solution) => solution,
         None => {
             let stop = StopOnDrop::default();
-            let op = settings.file.model.noise().reset_name();
             let what = match &placement.scope {
                 Scope::Function(_, name) => format!("Placing {op} in @{name}"),
                 Scope::File => format!("Placing {op}"),

@@ -37,7 +37,7 @@ async fn all(session: &Session, uri: &lsp::Uri) -> Result<Option<Sent>> {
         }
         Some(Sent { new, old })
     };
-    session.run(uri, job).await
+    session.alone().run(uri, job).await
 }
 
 /// Writes an answer on a thread that nobody else waits for; it may be megabytes long.
@@ -125,6 +125,6 @@ pub(crate) async fn range(
         });
         (!tokens.step(source)).then(|| tokens.take())
     };
-    let data = session.run(&params.text_document.uri, job).await?;
+    let data = session.alone().run(&params.text_document.uri, job).await?;
     Ok(data.map_or_else(none, |data| whole(None, &data)))
 }

@@ -18,7 +18,7 @@ pub(crate) async fn completion(
         let found = completion::completion(view.document, view.offset(at.position));
         proto::writing::completion(view, found)
     };
-    let list = session.ask(&at.text_document.uri, ask).await?.unwrap_or_default();
+    let list = session.alone().ask(&at.text_document.uri, ask).await?.unwrap_or_default();
     Ok(Some(lsp::CompletionResponse::List(list)))
 }
 
@@ -44,5 +44,5 @@ pub(crate) async fn signature(
         let found = signature::signature(view.document, view.offset(at.position));
         found.map(|it| proto::writing::signature(&it))
     };
-    Ok(session.ask(&at.text_document.uri, ask).await?.flatten())
+    Ok(session.alone().ask(&at.text_document.uri, ask).await?.flatten())
 }

@@ -11,7 +11,7 @@ use crate::text::position::encoding_kind;
 /// For a client and settings.
 pub(crate) fn of(connection: &Connection) -> lsp::ServerCapabilities {
     let client = connection.capabilities();
-    let all = !connection.settings.editor().only_noise;
+    let all = !connection.settings.editor().is_only_noise();
     lsp::ServerCapabilities {
         position_encoding: Some(encoding_kind(client.encoding)),
         text_document_sync: Some(lsp::TextDocumentSyncCapability::Options(

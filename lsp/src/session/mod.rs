@@ -55,6 +55,11 @@ impl Session {
         Ok(self.run(uri, job).await?.unwrap_or_else(|| JsonArray::new().take()))
     }
 
+    /// The documents as requests see them that another server answers, too, where there is one.
+    pub(crate) fn alone(&self) -> Alone<'_> {
+        Alone(self)
+    }
+
     /// An open document; an error if it is not open.
     pub(crate) fn open_document(&self, uri: &lsp::Uri) -> Result<Document> {
         self.document(uri).ok_or_else(|| Error::invalid_params("the document is not open"))
@@ -93,6 +98,38 @@ impl Session {
     pub(crate) fn remove(&self, uri: &lsp::Uri) -> bool {
         let document = self.documents().remove(uri.as_str());
         document.inspect(Document::close).is_some()
+    }
+}
+
+/// The documents of which everything is told here; those that are left to another server but for noise are as if they were not open.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alone<'a>(&'a Session);
+
+impl Alone<'_> {
+    /// As [`Session::ask`].
+    pub(crate) async fn ask<T: Send + 'static>(
+        self,
+        uri: &lsp::Uri,
+        ask: impl FnOnce(&mut View<'_>) -> T + Send + 'static,
+    ) -> Result<Option<T>> {
+        let ask = |view: &mut View<'_>| (!view.is_only_noise()).then(|| ask(view));
+        Ok(self.0.ask(uri, ask).await?.flatten())
+    }
+
+    /// As [`Session::run`].
+    pub(crate) async fn run<J: Job>(self, uri: &lsp::Uri, mut job: J) -> Result<Option<J::Output>> {
+        let job = move |view: &mut View<'_>| {
+            if view.is_only_noise() { Some(None) } else { job.step(view).map(Some) }
+        };
+        Ok(self.0.run(uri, job).await?.flatten())
+    }
+
+    /// As [`Session::list`].
+    pub(crate) async fn list<J>(self, uri: &lsp::Uri, job: J) -> Result<JsonBuffer>
+    where
+        J: Job<Output = JsonBuffer>,
+    {
+        Ok(self.run(uri, job).await?.unwrap_or_else(|| JsonArray::new().take()))
     }
 }
 

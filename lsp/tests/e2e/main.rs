@@ -10,6 +10,7 @@ mod completion;
 mod config;
 mod diagnostic;
 mod format;
+mod heir;
 mod hint;
 mod hover;
 mod lifecycle;

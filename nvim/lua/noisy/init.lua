@@ -16,6 +16,32 @@ local function client()
   return found
 end
 
+--- Other servers for MLIR, by the names of their configurations.
+local others = { 'mlir_lsp_server', 'heir_lsp' }
+
+--- Whether another server for MLIR runs, or is about to.
+---@return boolean
+function M.has_other()
+  return vim.iter(others):any(function(name)
+    -- Neovim 0.11 cannot tell what is enabled.
+    local is_enabled = vim.lsp.is_enabled ~= nil and vim.lsp.is_enabled(name)
+    return is_enabled or #vim.lsp.get_clients({ name = name }) > 0
+  end)
+end
+
+--- Tells every server that another one for MLIR is there, if the client that attached is one.
+---@param id integer
+function M.attached(id)
+  local other = vim.lsp.get_client_by_id(id)
+  if not other or not vim.list_contains(others, other.name) then
+    return
+  end
+  for _, it in ipairs(vim.lsp.get_clients({ name = 'noisy_lsp' })) do
+    it.settings = vim.tbl_deep_extend('force', it.settings or {}, { noisy = { features = { otherServer = true } } })
+    it:notify('workspace/didChangeConfiguration', { settings = it.settings })
+  end
+end
+
 --- Has the server execute a command.
 ---@param command string
 ---@param arguments table[]

@@ -266,6 +266,87 @@ step(':NoisyRestart brings another server', function()
   end)
 end)
 
+--- The labels of all hints, by the line that they stand in.
+---@return table<string, string[]>
+local function hints_by_line()
+  local found = {}
+  for _, item in ipairs(vim.lsp.inlay_hint.get({ bufnr = 0 })) do
+    local label = item.inlay_hint.label
+    local text = type(label) == 'string' and label or vim.iter(label):map(function(part)
+      return part.value
+    end):join('')
+    local value = lines()[item.inlay_hint.position.line + 1]:match('^%s*(%%%w+) =')
+    if value then
+      found[value] = text
+    end
+  end
+  return found
+end
+
+step('a program of HEIR: hints, and a missing relinearization found and fixed', function()
+  local program = folder .. '/heir.mlir'
+  assert(vim.uv.fs_copyfile('examples/heir.mlir', program))
+  vim.cmd.edit(program)
+  local was = lines()
+  vim.lsp.inlay_hint.enable(true, { bufnr = 0 })
+  eventually('hints', function()
+    return hints_by_line()['%11'] ~= nil
+  end)
+  local hints = hints_by_line()
+  same('L2 D3 s90', hints['%3'])
+  same('L1 D3 s45', hints['%4'])
+  same(nil, hints['%c1'])
+  eventually('the error', function()
+    return #errors() == 1
+  end)
+  assert(errors()[1].message:find('%3 has 3 polynomials', 1, true), errors()[1].message)
+  vim.api.nvim_win_set_cursor(0, { errors()[1].lnum + 1, errors()[1].col })
+  vim.lsp.buf.code_action({
+    filter = function(action)
+      return action.kind == 'quickfix' and action.title:find('^Insert.*relinearize') ~= nil
+    end,
+    apply = true,
+  })
+  eventually('no error', function()
+    return #errors() == 0 and not vim.deep_equal(was, lines())
+  end)
+  same(#was + 1, #lines())
+  eventually('two polynomials after it', function()
+    return hints_by_line()['%4'] == 'L1 D2 s45'
+  end)
+  vim.cmd('silent bwipeout!')
+end)
+
+step('another server that attaches is told of', function()
+  same(false, client.settings.noisy.features.otherServer)
+  -- A server that answers nothing.
+  local function silent()
+    return {
+      request = function(method, _, answer)
+        if method == 'initialize' then
+          vim.schedule(function()
+            answer(nil, { capabilities = {} })
+          end)
+        end
+        return true, 1
+      end,
+      notify = function()
+        return true
+      end,
+      is_closing = function()
+        return false
+      end,
+      terminate = function() end,
+    }
+  end
+  local other = assert(vim.lsp.start({ name = 'mlir_lsp_server', cmd = silent }))
+  eventually('the news', function()
+    return client.settings.noisy.features.otherServer
+  end)
+  same(true, require('noisy').has_other())
+  assert(vim.lsp.get_client_by_id(other)):stop(true)
+end)
+
 step('the server stops when asked, by itself', function()
   client:stop()
   eventually('the exit', function()

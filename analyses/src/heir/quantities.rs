@@ -1,0 +1,117 @@
+//! What is known of each ciphertext in HEIR's numbers, all quantities together: what an editor shows.
+//!
+//! *Law.* Each number is that of its own analysis; what is not known is absent, and nothing is assumed in its place. Levels are levels left, as HEIR writes them.
+//! *Cost.* One pass of each analysis that has parameters, and one walk over the program; then constant for each value.
+
+use std::fmt;
+
+use noisy_syntax::{Ir, Value};
+use rustc_hash::FxHashMap;
+
+use super::annotation::Fresh;
+use super::{Ciphertext, Dimension, Heir, Level, Model, plaintext};
+use crate::integer::Integers;
+
+/// What is known of a ciphertext.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Quantity {
+    /// The levels that are left.
+    pub level: Option<u32>,
+    /// The levels that are used.
+    pub used: Option<u32>,
+    /// Its polynomials.
+    pub dimension: Option<u32>,
+    /// The logarithm to base 2 of its scale (CKKS).
+    pub scale: Option<i64>,
+    /// Its noise in bits (BGV and BFV); infinite if it grows without a bound.
+    pub noise: Option<f64>,
+    /// The bits that there are for noise at its level.
+    pub budget: Option<f64>,
+}
+
+impl Quantity {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The bits of noise that are left; negative if noise exceeds them.
+    pub fn left(&self) -> Option<f64> {
+        Some(self.budget? - self.noise?)
+    }
+
+    /// Whether it has more noise than its level bears.
+    pub fn is_over(&self) -> bool {
+        self.left().is_some_and(|it| it < 0.0)
+    }
+}
+
+/// `L3 D2 s45`; what is not known is left out.
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let level = self.level.map(|it| format!("L{it}"));
+        let dimension = self.dimension.map(|it| format!("D{it}"));
+        let scale = self.scale.map(|it| format!("s{it}"));
+        let parts: Vec<String> = [level, dimension, scale].into_iter().flatten().collect();
+        f.write_str(&parts.join(" "))
+    }
+}
+
+/// What is known of the ciphertexts of a program.
+#[derive(Debug)]
+pub struct Quantities {
+    of: FxHashMap<Value, Quantity>,
+    fresh: Fresh,
+    model: Option<&'static str>,
+}
+
+impl Quantities {
+    /// Asks all analyses. `model` chooses the noise model, as in [`Heir::noise_under`].
+    pub fn new(ir: &Ir, integers: &Integers, heir: &Heir, model: Option<Model>) -> Self {
+        let fresh = Fresh::new(ir, heir);
+        let noise = heir.noise_under(ir, integers, model);
+        let scales = heir.scales(ir, integers);
+        let mut of = FxHashMap::default();
+        for value in plaintext::values(ir) {
+            let Ciphertext::Encrypted { level, dimension } = heir.ciphertext(value) else {
+                continue;
+            };
+            let used = heir.level(ir, value);
+            let left = match level {
+                Level::All => used.map(|_| 0),
+                _ => used.and_then(|it| fresh.levels(ir, value).checked_sub(it)),
+            };
+            let bits = noise.as_ref().and_then(|it| it.bits(value));
+            let quantity = Quantity {
+                level: left,
+                used,
+                dimension: match dimension {
+                    Dimension::Known(n) => Some(n),
+                    Dimension::Assumed | Dimension::Unknown => None,
+                },
+                scale: scales.as_ref().and_then(|it| it.log2(value)),
+                noise: bits,
+                budget: bits.and(noise.as_ref()).and_then(|it| it.budget(value)),
+            };
+            if !quantity.is_empty() {
+                of.insert(value, quantity);
+            }
+        }
+        Self { of, fresh, model: noise.as_ref().map(super::HeirNoise::name) }
+    }
+
+    /// What is known of a value; `None` for what is no ciphertext and for one of which nothing is known.
+    pub fn of(&self, value: Value) -> Option<&Quantity> {
+        self.of.get(&value)
+    }
+
+    /// The levels that a fresh ciphertext has where a value is defined.
+    pub fn fresh_levels(&self, ir: &Ir, value: Value) -> u32 {
+        self.fresh.levels(ir, value)
+    }
+
+    /// The name of the noise model, if the program has parameters for one.
+    pub fn model(&self) -> Option<&'static str> {
+        self.model
+    }
+}

@@ -1,0 +1,221 @@
+//! What a function or a `secret.generic` costs who runs it: depth, levels, operations of the scheme, keys, time.
+//!
+//! *Law.* Each number is a sum or a maximum over the ops that stand in it, so it does not depend on their order. What is not known is said: a count without executions, keys
+//! and a time that are not whole, a depth or a level that is absent. Of a choice, each way counts. What a called function does is not counted, and the time is then not whole.
+//! *Cost.* Constant for each op and each loop around it.
+
+use std::collections::BTreeSet;
+
+use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
+
+use super::work::{self, Work};
+use super::{Ciphertext, Heir, Level};
+use crate::depth::Depth;
+use crate::flow::Flow;
+use crate::integer::Integers;
+use crate::model::heir::Latency;
+
+/// How many ops there are of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Count {
+    /// In the text.
+    pub written: u64,
+    /// Executed, at most, each time that what holds them runs; `None` where the text does not say how often a loop runs.
+    pub executed: Option<u64>,
+}
+
+impl Count {
+    const NONE: Count = Count { written: 0, executed: Some(0) };
+
+    fn add(&mut self, times: Option<u64>) {
+        self.written += 1;
+        self.executed = self.executed.zip(times).map(|(a, b)| a.saturating_add(b));
+    }
+}
+
+/// The keys that must be made to run something, besides those of encryption.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Keys {
+    /// One to relinearize with.
+    pub relinearization: bool,
+    /// One to rotate with for each of these distances, as they are written.
+    pub steps: BTreeSet<i64>,
+    /// One to swap rows with.
+    pub rows: bool,
+    /// Others, of rotations by a distance that is not known or that HEIR decides on later.
+    pub others: bool,
+}
+
+/// A sum of latencies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cost {
+    /// Microseconds.
+    pub microseconds: u64,
+    /// Whether everything is in it.
+    pub is_whole: bool,
+}
+
+/// What is known of the ops in a function or a generic, added up one by one.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    holder: Op,
+    counts: [Count; Work::ALL.len()],
+    keys: Keys,
+    depth: Depth,
+    levels: Option<u32>,
+    /// Some ciphertext in it.
+    ciphertext: Option<Value>,
+    has_others: bool,
+}
+
+impl Tally {
+    /// Of nothing yet, in an op.
+    pub fn new(holder: Op) -> Self {
+        Self {
+            holder,
+            counts: [Count::NONE; Work::ALL.len()],
+            keys: Keys::default(),
+            depth: Depth::Bottom,
+            levels: Some(0),
+            ciphertext: None,
+            has_others: false,
+        }
+    }
+
+    /// The op whose insides are added up.
+    pub fn holder(&self) -> Op {
+        self.holder
+    }
+
+    /// Adds an argument of a block or a result of an op.
+    pub fn add_value(&mut self, ir: &Ir, heir: &Heir, depth: Depth, value: Value) {
+        let level = match heir.ciphertext(value) {
+            Ciphertext::Encrypted { level, .. } => Some(level),
+            // Nobody knows whether it is one.
+            Ciphertext::Unknown => None,
+            Ciphertext::Plain | Ciphertext::Bottom => return,
+        };
+        if level.is_some() {
+            self.ciphertext = self.ciphertext.or(Some(value));
+        }
+        self.depth = self.depth.max(depth);
+        self.levels = match level {
+            Some(Level::Used(_) | Level::All) => {
+                self.levels.zip(heir.level(ir, value)).map(|(a, b)| a.max(b))
+            }
+            _ => None,
+        };
+    }
+
+    /// Adds an op, but not what stands in its regions.
+    pub fn add_op(&mut self, ir: &Ir, integers: &Integers, heir: &Heir, op: Op) {
+        let data = ir.op(op);
+        let secret = |it: Value| {
+            matches!(heir.ciphertext(it), Ciphertext::Encrypted { .. } | Ciphertext::Unknown)
+        };
+        if !data.kind.is_op() || !data.results.iter().any(|&it| secret(it)) {
+            return;
+        }
+        if !data.regions.is_empty() {
+            self.has_others |= Flow::of(ir, op) == Flow::Opaque;
+            return;
+        }
+        if data.kind == OpKind::FuncCall {
+            self.has_others = true;
+            self.keys.others = true;
+            return;
+        }
+        let Some(work) = Work::of(ir, heir, op) else {
+            self.has_others = true;
+            let name = ir.op_name(op);
+            self.keys.others |=
+                ["linalg.", "kernel.", "tensor_ext."].iter().any(|it| name.starts_with(it));
+            return;
+        };
+        let Some(at) = Work::ALL.iter().position(|it| *it == work) else { return };
+        self.counts[at].add(self.times(ir, integers, op));
+        match work {
+            Work::Relinearize => self.keys.relinearization = true,
+            Work::Rotate if work::swaps_rows(ir.op_name(op)) => self.keys.rows = true,
+            Work::Rotate => match step(ir, integers, heir, op) {
+                // Nothing moves.
+                Some(0) => {}
+                Some(step) => {
+                    self.keys.steps.insert(step);
+                }
+                None => self.keys.others = true,
+            },
+            _ => {}
+        }
+    }
+
+    /// How often an op is executed when the holder runs once.
+    fn times(&self, ir: &Ir, integers: &Integers, op: Op) -> Option<u64> {
+        let mut times = 1_u64;
+        let mut at = op;
+        while let Some(around) = ir.parent_op(at).filter(|&it| it != self.holder) {
+            if Flow::of(ir, around).is_loop() {
+                times = times.saturating_mul(integers.trip_count(ir, around)?);
+            }
+            at = around;
+        }
+        Some(times)
+    }
+
+    /// Some ciphertext in it, if there is any.
+    pub fn ciphertext(&self) -> Option<Value> {
+        self.ciphertext
+    }
+
+    /// The most products on a path to a value.
+    pub fn depth(&self) -> Depth {
+        self.depth
+    }
+
+    /// The most levels that a ciphertext has used; `None` if that is not known of all.
+    pub fn levels(&self) -> Option<u32> {
+        self.levels
+    }
+
+    /// How many ops there are of a kind.
+    pub fn count(&self, work: Work) -> Count {
+        let at = Work::ALL.iter().position(|it| *it == work);
+        at.map_or(Count::NONE, |it| self.counts[it])
+    }
+
+    /// The keys that are needed.
+    pub fn keys(&self) -> &Keys {
+        &self.keys
+    }
+
+    /// How long it takes by a table, each op after the other. Loops that may run any number of times count once.
+    pub fn cost(&self, table: &Latency) -> Cost {
+        let mut out = Cost { microseconds: 0, is_whole: !self.has_others };
+        for (work, count) in Work::ALL.iter().zip(&self.counts) {
+            out.is_whole &= count.executed.is_some();
+            let n = count.executed.unwrap_or(count.written);
+            let time = n.saturating_mul(work.latency(table).into());
+            out.microseconds = out.microseconds.saturating_add(time);
+        }
+        out
+    }
+}
+
+/// The distance of a rotation, if it is one number.
+fn step(ir: &Ir, integers: &Integers, heir: &Heir, op: Op) -> Option<i64> {
+    if let Some(attr) = ir.attr(op, "static_shift") {
+        return match ir.interner.attr_data(attr) {
+            AttrData::Int { value, .. } => i64::try_from(*value).ok(),
+            _ => None,
+        };
+    }
+    // The last operand; the others are the ciphertext, and what the libraries want.
+    let value = ir.op(op).operands.last()?.value?;
+    if heir.ciphertext(value) != Ciphertext::Plain || ir.op(op).operands.len() < 2 {
+        return None;
+    }
+    i64::try_from(integers.constant(ir, value).int()?).ok()
+}
+
+#[cfg(test)]
+mod tests;

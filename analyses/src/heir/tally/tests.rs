@@ -1,0 +1,173 @@
+use noisy_syntax::Region;
+
+use super::*;
+use crate::Document;
+
+/// The tally of the first op of a name, added up as an editor does it.
+fn tally(text: &str, name: &str) -> Tally {
+    let document = Document::new(text);
+    let (ir, integers) = (document.ir(), document.integers());
+    let (heir, _) = document.ciphertexts().expect("a program of HEIR's");
+    let mut holder = None;
+    ir.walk(ir.root(), &mut |op| {
+        if holder.is_none() && ir.op_name(op) == name {
+            holder = Some(op);
+        }
+    });
+    let mut out = Tally::new(holder.expect("there is such an op"));
+    fn within(ir: &Ir, region: Region, add: &mut dyn FnMut(Option<Op>, Option<Value>)) {
+        for block in ir.blocks(region) {
+            ir.block(block).args.iter().for_each(|it| add(None, Some(*it)));
+            for op in ir.block_ops(block) {
+                add(Some(op), None);
+                ir.op(op).results.iter().for_each(|it| add(None, Some(*it)));
+                ir.op(op).regions.iter().for_each(|it| within(ir, it.1, add));
+            }
+        }
+    }
+    for &(_, region) in &ir.op(out.holder()).regions {
+        within(ir, region, &mut |op, value| {
+            if let Some(op) = op {
+                out.add_op(ir, integers, heir, op);
+            }
+            if let Some(value) = value {
+                out.add_value(ir, heir, document.depth(value), value);
+            }
+        });
+    }
+    out
+}
+
+/// A function around the body of a generic with two ciphertexts.
+fn generic(body: &str) -> String {
+    format!(
+        "module attributes {{backend.lattigo, scheme.ckks}} {{
+  func.func @f(%x: !secret.secret<tensor<8xf32>>, %n: index) -> !secret.secret<tensor<8xf32>> {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %p = arith.constant dense<2.0> : tensor<8xf32>
+    %0 = secret.generic(%x: !secret.secret<tensor<8xf32>>) {{
+    ^body(%a: tensor<8xf32>):
+{body}
+    }} -> !secret.secret<tensor<8xf32>>
+    return %0 : !secret.secret<tensor<8xf32>>
+  }}
+}}"
+    )
+}
+
+fn written(n: u64) -> Count {
+    Count { written: n, executed: Some(n) }
+}
+
+#[test]
+fn each_kind_of_op_is_counted_once() {
+    let text = generic(
+        "      %1 = arith.mulf %a, %a : tensor<8xf32>
+      %2 = mgmt.relinearize %1 : tensor<8xf32>
+      %3 = mgmt.modreduce %2 : tensor<8xf32>
+      %4 = arith.mulf %3, %p : tensor<8xf32>
+      %5 = tensor_ext.rotate %4, %c3 : tensor<8xf32>, index
+      %6 = arith.addf %5, %4 : tensor<8xf32>
+      %7 = mgmt.level_reduce %6 {levelToDrop = 2 : i64} : tensor<8xf32>
+      %8 = mgmt.bootstrap %7 : tensor<8xf32>
+      secret.yield %8 : tensor<8xf32>",
+    );
+    let it = tally(&text, "secret.generic");
+    for work in Work::ALL {
+        assert_eq!(it.count(work), written(1), "{work:?}");
+    }
+    // Lattigo's bootstrap takes 16 levels; three were used before it.
+    assert_eq!((it.depth(), it.levels()), (Depth::AtMost(2), Some(16)));
+    let keys = Keys { relinearization: true, steps: [3].into(), ..Keys::default() };
+    assert_eq!(*it.keys(), keys);
+    let table = Latency {
+        add: 1,
+        multiply: 10,
+        multiply_plain: 100,
+        relinearize: 1_000,
+        rotate: 10_000,
+        switch_modulus: 100_000,
+        bootstrap: 1_000_000,
+    };
+    assert_eq!(it.cost(&table), Cost { microseconds: 1_111_111, is_whole: true });
+    // The function holds the generic and nothing else.
+    let whole = tally(&text, "func.func");
+    assert_eq!(whole.cost(&table), it.cost(&table));
+    assert_eq!((whole.depth(), whole.levels(), whole.keys()), (it.depth(), it.levels(), it.keys()));
+}
+
+#[test]
+fn a_loop_runs_as_often_as_the_text_says() {
+    let body = |to: &str| {
+        format!(
+            "      %1 = scf.for %i = %c0 to {to} step %c1 iter_args(%b = %a) -> (tensor<8xf32>) {{
+        %2 = tensor_ext.rotate %b, %c1 : tensor<8xf32>, index
+        %3 = tensor_ext.rotate %2, %i : tensor<8xf32>, index
+        scf.yield %3 : tensor<8xf32>
+      }}
+      secret.yield %1 : tensor<8xf32>"
+        )
+    };
+    let known = tally(&generic(&body("%c3")), "secret.generic");
+    assert_eq!(known.count(Work::Rotate), Count { written: 2, executed: Some(6) });
+    // By how much the second rotates differs from round to round.
+    assert_eq!(*known.keys(), Keys { steps: [1].into(), others: true, ..Keys::default() });
+    let table = Latency { rotate: 5, ..Latency::default() };
+    assert_eq!(known.cost(&table), Cost { microseconds: 30, is_whole: true });
+    let unknown = tally(&generic(&body("%n")), "secret.generic");
+    assert_eq!(unknown.count(Work::Rotate), Count { written: 2, executed: None });
+    assert_eq!(unknown.cost(&table), Cost { microseconds: 10, is_whole: false });
+}
+
+#[test]
+fn what_is_not_known_is_said() {
+    let it = tally(
+        &generic(
+            "      %1 = linalg.matvec ins(%p, %a : tensor<8x8xf32>, tensor<8xf32>) outs(%a : tensor<8xf32>) -> tensor<8xf32>
+      %2 = tensor_ext.convert_layout %a : tensor<8xf32>
+      secret.yield %2 : tensor<8xf32>",
+        ),
+        "secret.generic",
+    );
+    assert!(it.keys().others && !it.cost(&Latency::default()).is_whole);
+    assert_eq!(it.count(Work::Rotate), written(0));
+    // A loop that carries another level than it takes has none.
+    let it = tally(
+        &generic(
+            "      %1 = scf.for %i = %c0 to %c3 step %c1 iter_args(%b = %a) -> (tensor<8xf32>) {
+        %2 = mgmt.modreduce %b : tensor<8xf32>
+        scf.yield %2 : tensor<8xf32>
+      }
+      secret.yield %1 : tensor<8xf32>",
+        ),
+        "secret.generic",
+    );
+    assert_eq!(it.levels(), None);
+}
+
+#[test]
+fn scheme_ops_are_counted_as_those_of_the_generic() {
+    let ct = "!lwe.lwe_ciphertext<x>";
+    let text = format!(
+        "module attributes {{scheme.bgv}} {{
+  func.func @f(%x: {ct}, %y: {ct}) -> {ct} {{
+    %0 = bgv.mul %x, %y : {ct}
+    %1 = bgv.relinearize %0 {{from_basis = array<i32: 0, 1, 2>, to_basis = array<i32: 0, 1>}} : {ct}
+    %2 = bgv.rotate_cols %1 {{static_shift = 4 : i64}} : {ct}
+    %3 = bgv.rotate_cols %2 {{static_shift = -1 : index}} : {ct}
+    %4 = bgv.rotate_rows %3 : {ct}
+    %5 = bgv.modulus_switch %4 : {ct}
+    return %5 : {ct}
+  }}
+}}"
+    );
+    let it = tally(&text, "func.func");
+    assert_eq!(it.count(Work::Rotate), written(3));
+    assert_eq!(it.count(Work::Relinearize), written(1));
+    assert_eq!(it.count(Work::SwitchModulus), written(1));
+    let keys = Keys { relinearization: true, steps: [-1, 4].into(), rows: true, others: false };
+    assert_eq!(*it.keys(), keys);
+    assert_eq!(it.levels(), Some(1));
+}
