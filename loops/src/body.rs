@@ -652,10 +652,7 @@ fn some(it: Vec<Form>) -> Result<Vec<Form>, NotAffine> {
 }
 
 fn map(ir: &Ir, op: Op, name: &str) -> Option<Affine> {
-    match ir.interner.attr_data(ir.attr(op, name)?) {
-        AttrData::Affine(map) => Some(map.clone()),
-        _ => None,
-    }
+    ir.interner.affine(ir.attr(op, name)?).cloned()
 }
 
 /// The integers of an array attribute.

@@ -94,9 +94,11 @@ fn is_defined(ir: &Ir, op: Op) -> bool {
             matches!((int(1), rank), (Some(index), Some(rank)) if (0..rank).contains(&index))
         }
         Speculation::Map => {
-            noisy_analyses::integer::fold::map(ir, op, "map").is_some_and(|map| match &map.body {
-                noisy_syntax::affine::Body::Map(it) => it.iter().all(divides_by_constants),
-                noisy_syntax::affine::Body::Set(_) => false,
+            ir.attr(op, "map").and_then(|it| ir.interner.affine(it)).is_some_and(|map| {
+                match &map.body {
+                    noisy_syntax::affine::Body::Map(it) => it.iter().all(divides_by_constants),
+                    noisy_syntax::affine::Body::Set(_) => false,
+                }
             })
         }
     }

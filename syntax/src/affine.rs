@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 /// An affine map or set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Affine {
@@ -85,6 +87,22 @@ impl Affine {
         (self.n_dims + self.n_symbols) as usize
     }
 
+    /// The results of a map for integer inputs, dimensions first, in 64 bits that wrap. An input that no result reads may be unknown. `None` for a set, where a result
+    /// is not defined, and where an input that is read is unknown or does not fit.
+    pub fn evaluate(&self, input: &dyn Fn(usize) -> Option<i128>) -> Option<SmallVec<[i64; 2]>> {
+        let Body::Map(results) = &self.body else { return None };
+        let n_dims = self.n_dims as usize;
+        let inputs: SmallVec<[Option<i64>; 4]> =
+            (0..self.n_inputs()).map(|at| i64::try_from(input(at)?).ok()).collect();
+        let known: SmallVec<[i64; 4]> = inputs.iter().map(|it| it.unwrap_or(0)).collect();
+        let is_known = |at: usize| inputs.get(at).copied().flatten().is_some();
+        let value = |expr: &Expr| {
+            let is_read = expr.reads_only(n_dims, &is_known);
+            is_read.then(|| expr.eval(&known[..n_dims], &known[n_dims..]))?
+        };
+        results.iter().map(value).collect()
+    }
+
     /// Whether it is a set.
     pub(crate) fn is_set(&self) -> bool {
         matches!(self.body, Body::Set(_))
@@ -98,6 +116,18 @@ impl Expr {
             Expr::Const(_) | Expr::Symbol(_) => true,
             Expr::Dim(_) => false,
             Expr::Binary(_, both) => both.0.is_symbolic() && both.1.is_symbolic(),
+        }
+    }
+
+    /// Whether all inputs that it reads, dimensions first, are among some.
+    fn reads_only(&self, n_dims: usize, is_among: &dyn Fn(usize) -> bool) -> bool {
+        match self {
+            Expr::Const(_) => true,
+            Expr::Dim(at) => is_among(*at as usize),
+            Expr::Symbol(at) => is_among(*at as usize + n_dims),
+            Expr::Binary(_, both) => {
+                both.0.reads_only(n_dims, is_among) && both.1.reads_only(n_dims, is_among)
+            }
         }
     }
 

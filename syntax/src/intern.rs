@@ -283,6 +283,14 @@ impl Interner {
         }
     }
 
+    /// The affine map or set that an attribute is.
+    pub fn affine(&self, attr: Attr) -> Option<&crate::affine::Affine> {
+        match self.attr_data(attr) {
+            AttrData::Affine(map) => Some(map),
+            _ => None,
+        }
+    }
+
     /// The integers of an elements attribute of `n` elements: `dense<[1, 2]>`, `dense<1>` for `n` times the same, or `dense<>`. None if it has another number of
     /// them, or what is no `i64` in digits.
     pub fn element_ints(&self, attr: Attr, n: usize) -> Option<Vec<i64>> {

@@ -3,7 +3,6 @@
 use noisy_syntax::{AttrData, Form, Ir, Op, OpKind};
 
 use super::Flow;
-use crate::integer::fold;
 use crate::view::View;
 
 /// Where an integer lies, read as a signed number.
@@ -189,11 +188,11 @@ pub fn bounds(
                 return None;
             };
             let constant = |at: usize| operand(at).filter(|it| it.0 == it.1).map(|it| it.0);
-            let lower_map = fold::map(ir, op, "lowerBoundMap")?;
+            let lower_map = ir.interner().affine(ir.attr(op, "lowerBoundMap")?)?;
             let n = lower_map.n_inputs();
-            let lower = fold::evaluate(lower_map, &constant)?;
-            let upper_map = fold::map(ir, op, "upperBoundMap")?;
-            let upper = fold::evaluate(upper_map, &|at| constant(n + at))?;
+            let lower = lower_map.evaluate(&constant)?;
+            let upper_map = ir.interner().affine(ir.attr(op, "upperBoundMap")?)?;
+            let upper = upper_map.evaluate(&|at| constant(n + at))?;
             let (lower, upper) =
                 (i128::from(*lower.iter().max()?), i128::from(*upper.iter().min()?));
             Some([(lower, lower), (upper, upper), (step, step)])

@@ -1,7 +1,6 @@
 //! What an op gives for constant operands, as MLIR's folders say (LLVM 19, `ArithOps.cpp`, `AffineOps.cpp`, `MemRefOps.cpp`): where
 //! they give up, nothing is known.
 
-use noisy_syntax::affine::{Affine, Body, Expr};
 use noisy_syntax::{AttrData, Def, Dim, Form, Op, OpKind, Type, TypeData, Value};
 use smallvec::SmallVec;
 
@@ -94,7 +93,7 @@ fn loaded(ir: &impl View, op: Op, lists: &mut Lists) -> Option<Constant> {
     let TypeData::MemRef { dims: Some(dims), .. } = ir.interner().type_data(ty) else {
         return None;
     };
-    let place = evaluate(map(ir, op, "map")?, &|_| None)?;
+    let place = ir.interner().affine(ir.attr(op, "map")?)?.evaluate(&|_| None)?;
     if place.len() != dims.len() {
         return None;
     }
@@ -469,46 +468,11 @@ fn affine(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
 
 /// What `affine.apply`, `min` and `max` give for inputs that are known, as far as they read them.
 pub fn applied(ir: &impl View, op: Op, input: &dyn Fn(usize) -> Option<i128>) -> Option<i64> {
-    let values = evaluate(map(ir, op, "map")?, input)?;
+    let values = ir.interner().affine(ir.attr(op, "map")?)?.evaluate(input)?;
     match ir.op(op).kind {
         OpKind::AffineMin => values.iter().min().copied(),
         OpKind::AffineMax => values.iter().max().copied(),
         _ => values.first().copied(),
-    }
-}
-
-/// A map in an attribute.
-pub fn map<'a>(ir: &'a impl View, op: Op, name: &str) -> Option<&'a Affine> {
-    match ir.interner().attr_data(ir.attr(op, name)?) {
-        AttrData::Affine(map) => Some(map),
-        _ => None,
-    }
-}
-
-/// The results of a map for integer inputs, those that it does not read aside.
-pub fn evaluate(map: &Affine, input: &dyn Fn(usize) -> Option<i128>) -> Option<SmallVec<[i64; 2]>> {
-    let Body::Map(results) = &map.body else { return None };
-    let n_dims = map.n_dims as usize;
-    let inputs: SmallVec<[Option<i64>; 4]> =
-        (0..map.n_inputs()).map(|at| i64::try_from(input(at)?).ok()).collect();
-    let known: SmallVec<[i64; 4]> = inputs.iter().map(|it| it.unwrap_or(0)).collect();
-    let value = |expr: &Expr| {
-        let is_there = |at: usize| inputs.get(at).copied().flatten().is_some();
-        reads_only(expr, n_dims, &is_there)
-            .then(|| expr.eval(&known[..n_dims], &known[n_dims..]))?
-    };
-    results.iter().map(value).collect()
-}
-
-/// Whether all inputs that an expression reads are there.
-fn reads_only(expr: &Expr, n_dims: usize, is_there: &dyn Fn(usize) -> bool) -> bool {
-    match expr {
-        Expr::Const(_) => true,
-        Expr::Dim(at) => is_there(*at as usize),
-        Expr::Symbol(at) => is_there(*at as usize + n_dims),
-        Expr::Binary(_, both) => {
-            reads_only(&both.0, n_dims, is_there) && reads_only(&both.1, n_dims, is_there)
-        }
     }
 }
 

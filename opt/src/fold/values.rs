@@ -164,7 +164,7 @@ fn cast(ir: &Ir, op: Op, a: Value) -> Option<Value> {
 /// A map that gives one of its operands.
 fn affine(ir: &Ir, op: Op) -> Option<Value> {
     use noisy_syntax::affine::{Body, Expr};
-    let map = noisy_analyses::integer::fold::map(ir, op, "map")?;
+    let map = ir.interner.affine(ir.attr(op, "map")?)?;
     let Body::Map(results) = &map.body else { return None };
     match results[..] {
         [Expr::Dim(at)] => operand(ir, op, at as usize),

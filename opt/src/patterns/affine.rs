@@ -2,7 +2,6 @@
 
 pub(crate) mod maps;
 
-use noisy_analyses::integer::fold;
 use noisy_syntax::affine::{Affine, Body, Expr};
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, Value};
@@ -325,7 +324,10 @@ fn canonical_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// A choice whose constraints are numbers goes one way.
 fn known_set(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(set) = fold::map(rewriter.ir, op, "condition") else { return false };
+    let ir = &*rewriter.ir;
+    let Some(set) = ir.attr(op, "condition").and_then(|it| ir.interner.affine(it)) else {
+        return false;
+    };
     let Body::Set(all) = &set.body else { return false };
     let mut holds = Some(true);
     for (expr, is_equal) in all {

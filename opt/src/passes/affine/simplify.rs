@@ -44,7 +44,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 
 /// Simplifies each expression of the map of an op; its operands stay.
 fn simplify_map(ir: &mut Ir, op: Op) {
-    let Some(map) = noisy_analyses::integer::fold::map(ir, op, "map").cloned() else { return };
+    let map = ir.attr(op, "map").and_then(|it| ir.interner.affine(it));
+    let Some(map) = map.cloned() else { return };
     let all = exprs(&map.body).iter().map(|it| simplified(it, &map)).collect();
     let new = Affine { body: with_exprs(&map.body, all), ..map };
     if new != map {

@@ -108,7 +108,7 @@ impl Applied {
             else {
                 continue;
             };
-            let Some(inner) = noisy_analyses::integer::fold::map(ir, apply, "map") else {
+            let Some(inner) = ir.attr(apply, "map").and_then(|it| ir.interner.affine(it)) else {
                 continue;
             };
             let Body::Map(results) = &inner.body else { continue };
@@ -366,7 +366,7 @@ fn gcd(a: i64, b: i64) -> i64 {
 
 /// The operands of an op that its map is applied to, from the first one on.
 pub(crate) fn applied(ir: &Ir, op: noisy_syntax::Op, name: &str, first: usize) -> Option<Applied> {
-    let map = noisy_analyses::integer::fold::map(ir, op, name)?.clone();
+    let map = ir.interner.affine(ir.attr(op, name)?)?.clone();
     let n = map.n_inputs();
     let operands = (first..first + n).map(|it| operand(ir, op, it)).collect::<Option<_>>()?;
     Some(Applied { map, operands })
