@@ -177,16 +177,20 @@ impl Domain for Constant {
     }
 }
 
-impl Base for Sparse<Constants> {
+/// The constants of a program, for the analyses that stand on them.
+#[derive(Debug)]
+pub struct ConstantFacts(pub(crate) Sparse<Constants>);
+
+impl Base for ConstantFacts {
     type Known<'a> = Elements<'a>;
 
     fn known(&self, _: &Interner, _: Type, value: Value) -> Elements<'_> {
-        let constant = self.fact(value).copied().unwrap_or(Constant::Unknown);
-        Elements { constant, list: self.analysis.lists.of(constant) }
+        let constant = self.0.fact(value).copied().unwrap_or(Constant::Unknown);
+        Elements { constant, list: self.0.analysis.lists.of(constant) }
     }
 
     fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval {
-        self.fact(value).map_or(Interval::Any, |it| it.interval(interner, ty))
+        self.0.fact(value).map_or(Interval::Any, |it| it.interval(interner, ty))
     }
 }
 

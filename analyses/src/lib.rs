@@ -3,11 +3,9 @@
 //! [`Document`] is the entry: a text with its IR, facts and diagnostics, kept up to date edit by edit. [`insert_reduces`] is
 //! the optimizer's face. Nothing here knows an editor.
 
-pub mod cfg;
 pub mod checks;
 pub mod constant;
 pub mod contract;
-pub mod dense;
 pub mod depth;
 mod diagnostic;
 mod document;
@@ -15,10 +13,8 @@ pub mod dump;
 pub mod explain;
 mod fact;
 pub mod fix;
-pub mod flow;
 pub mod heir;
 pub mod integer;
-pub mod lattice;
 pub mod liveness;
 pub mod model;
 pub mod noise;
@@ -26,8 +22,6 @@ mod program;
 pub mod range;
 pub mod rule;
 pub mod secretness;
-pub mod sparse;
-pub mod view;
 
 pub use constant::Constant;
 pub use diagnostic::{
@@ -44,6 +38,7 @@ pub use fix::{
 };
 pub use integer::Integers;
 pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
+pub use noisy_dataflow::{cfg, dense, flow, lattice, sparse, view};
 pub use noisy_placement as placement;
 pub use placement::Limits;
 pub use program::Program;
@@ -63,4 +58,4 @@ mod loop_laws;
 #[cfg(test)]
 mod recursion_laws;
 #[cfg(test)]
-mod twin;
+mod twin_laws;

@@ -230,3 +230,9 @@ impl Program {
             .map_or(String::new(), |(name, _)| ir.interner.str(name).to_owned())
     }
 }
+
+/// A program can be read on any thread.
+const _: () = {
+    const fn is_shared<T: Send + Sync>() {}
+    is_shared::<Program>();
+};

@@ -12,11 +12,11 @@ use std::fmt;
 
 use noisy_syntax::{Form, Interner, Op, Type, Value};
 
-use crate::constant::{self, Constant, Constants};
+use crate::constant::{self, Constant, ConstantFacts};
 use crate::flow::Interval;
 use crate::integer::infer;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{AnalysisContext, Domain, Sparse, SparseForward};
+use crate::sparse::{AnalysisContext, Domain, SparseForward};
 use crate::view::{Types, View};
 
 /// The bounds of an integer, each included.
@@ -267,7 +267,7 @@ pub struct Ranges;
 
 impl SparseForward for Ranges {
     type Fact = Range;
-    type Base = Sparse<Constants>;
+    type Base = ConstantFacts;
 
     fn carries(&self, interner: &Interner, ty: Type) -> bool {
         type_width(interner, ty).is_some()

@@ -12,7 +12,7 @@ mod laws;
 
 use noisy_syntax::{Block, Delta, Interner, Ir, Op, Type, Value};
 
-use crate::constant::{self, Constant, Constants};
+use crate::constant::{self, Constant, ConstantFacts, Constants};
 use crate::flow::{self, Flow, Interval, Trips};
 use crate::range::{self, Bounds, Range, Ranges};
 use crate::sparse::{Base, Input, Moved, Sparse};
@@ -23,7 +23,7 @@ const MOST_ELEMENTS: usize = 1 << 18;
 /// The constants and the ranges of a program.
 #[derive(Debug)]
 pub struct Integers {
-    constants: Sparse<Constants>,
+    constants: ConstantFacts,
     /// How many elements constants had when they were last solved from scratch.
     n_elements: usize,
     ranges: Sparse<Ranges>,
@@ -33,15 +33,16 @@ pub struct Integers {
 impl Integers {
     /// Solves from scratch.
     pub fn new(ir: &Ir) -> Self {
-        let constants = Sparse::new(&Input { ir, base: &() }, Constants::default());
+        let constants = ConstantFacts(Sparse::new(&Input { ir, base: &() }, Constants::default()));
         let ranges = Sparse::new(&Input { ir, base: &constants }, Ranges);
-        let n_elements = constants.analysis.lists.n_elements();
+        let n_elements = constants.0.analysis.lists.n_elements();
         Self { constants, n_elements, ranges, moved: Moved::All }
     }
 
     /// The visits of both analyses from scratch, as text.
     pub fn trace(ir: &Ir) -> [String; 2] {
         let (constants, first) = Sparse::traced(&Input { ir, base: &() }, Constants::default(), ());
+        let constants = ConstantFacts(constants);
         let (_, second) = Sparse::traced(&Input { ir, base: &constants }, Ranges, ());
         [first, second]
     }
@@ -50,18 +51,18 @@ impl Integers {
     pub fn update(&mut self, ir: &Ir, delta: &Delta) {
         let nothing = Moved::These(Vec::new());
         let scene = Input { ir, base: &() };
-        let lists = &mut self.constants.analysis.lists;
+        let lists = &mut self.constants.0.analysis.lists;
         if lists.n_elements() > 2 * self.n_elements + MOST_ELEMENTS {
             // Most belong to constants that are gone.
             lists.clear();
-            self.constants.solve(&scene);
-            self.n_elements = self.constants.analysis.lists.n_elements();
+            self.constants.0.solve(&scene);
+            self.n_elements = self.constants.0.analysis.lists.n_elements();
         } else {
-            self.constants.update(&scene, delta, &nothing);
+            self.constants.0.update(&scene, delta, &nothing);
         }
         let scene = Input { ir, base: &self.constants };
-        self.ranges.update(&scene, delta, self.constants.moved());
-        self.moved = self.constants.moved().and(self.ranges.moved());
+        self.ranges.update(&scene, delta, self.constants.0.moved());
+        self.moved = self.constants.0.moved().and(self.ranges.moved());
     }
 
     /// The values of which the last update changed what is known: as a constant (of up to 128 bits) or as a range.
@@ -71,12 +72,12 @@ impl Integers {
 
     /// The ops at which the work of either analysis ran out, some perhaps twice; see [`Sparse::undecided`].
     pub(crate) fn undecided(&self) -> impl Iterator<Item = Op> {
-        self.constants.undecided().chain(self.ranges.undecided())
+        self.constants.0.undecided().chain(self.ranges.undecided())
     }
 
     /// How many ops the last update visited, over both analyses.
     pub fn n_visits(&self) -> usize {
-        self.constants.n_visits() + self.ranges.n_visits()
+        self.constants.0.n_visits() + self.ranges.n_visits()
     }
 
     /// The one value that something has: an integer, a float, another attribute; `Unknown` if it is not known, `Bottom` if nothing
@@ -87,7 +88,7 @@ impl Integers {
 
     /// The elements of a constant that has some that differ, in order.
     pub fn elements(&self, constant: Constant) -> Option<&[Constant]> {
-        self.constants.analysis.lists.of(constant)
+        self.constants.0.analysis.lists.of(constant)
     }
 
     /// Where an integer lies; bottom for what is no integer of at most 64 bits and for what nothing reaches.
@@ -158,7 +159,7 @@ impl Base for Integers {
     type Known<'a> = Constant;
 
     fn known(&self, interner: &Interner, ty: Type, value: Value) -> Constant {
-        match (self.constants.fact(value).copied().unwrap_or_default(), self.range(value)) {
+        match (self.constants.0.fact(value).copied().unwrap_or_default(), self.range(value)) {
             (_, Range::Bottom) if range::type_width(interner, ty).is_some() => Constant::Bottom,
             (Constant::Unknown, Range::Within(it)) => {
                 it.single().map_or(Constant::Unknown, |it| Constant::Int(i128::from(it)))

@@ -225,7 +225,7 @@ fn has_backward_branch(ir: &Ir, region: Region) -> bool {
 }
 
 /// All values defined inside an op: arguments of its regions, results and arguments of what stands in them.
-pub(crate) fn values_within(ir: &Ir, op: Op, out: &mut Vec<Value>) {
+pub fn values_within(ir: &Ir, op: Op, out: &mut Vec<Value>) {
     for &(_, region) in &ir.op(op).regions {
         values_in(ir, region, out);
     }

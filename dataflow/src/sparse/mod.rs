@@ -61,9 +61,9 @@ mod visit;
 pub use analysis::{Base, Calls, Domain, Input, Loops, SparseForward};
 
 pub use contexts::{Context, MAX_APART, is_exposed};
-pub(crate) use contexts::{followed, is_callable};
+pub use contexts::{followed, is_callable};
 pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Round};
-pub(crate) use pass::values_within;
+pub use pass::values_within;
 pub use reads::AnalysisContext;
 
 use std::cmp::Reverse;

@@ -224,7 +224,7 @@ fn outermost(around: &mut [u32], mut at: u32) -> u32 {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::laws::Random;
+    use crate::random::Random;
 
     /// A graph from its edges.
     pub(crate) fn graph(successors: Vec<Vec<u32>>) -> Cfg {

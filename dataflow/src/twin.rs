@@ -4,15 +4,10 @@
 //! that were asked for, again and again, until no result changes; a body is gone over until no fact in it changes; a loop that is replayed is run as often as it
 //! runs, any other until what it carries is stable.
 //!
-//! *Laws*, for each analysis by one line in `twin/laws.rs`, on random programs (`twin/programs.rs`):
+//! *Laws* that an analysis is held to, on random programs:
 //! - the solver is never below the twin;
 //! - where nothing was widened and no budget ended it equals the twin (facts that are saturated count as one);
 //! - after every edit of a random script it equals itself from scratch.
-//!
-//! `TWIN_PROGRAMS=N` takes `N` programs for each law instead of a few hundred, `TWIN_SEED=S` others.
-
-mod laws;
-mod programs;
 
 use std::collections::{HashMap, HashSet};
 
@@ -36,7 +31,8 @@ struct Known<F> {
 }
 
 /// The facts of an analysis, found slowly.
-struct Twin<'a, A: SparseForward> {
+#[derive(Debug)]
+pub struct Twin<'a, A: SparseForward> {
     on: &'a Input<'a, A::Base>,
     analysis: A,
     calls: Calls,
@@ -56,7 +52,8 @@ struct Twin<'a, A: SparseForward> {
 }
 
 impl<'a, A: SparseForward> Twin<'a, A> {
-    fn solve(on: &'a Input<'a, A::Base>, analysis: A, collapses: bool) -> Self {
+    /// Iterates an analysis to its least solution. `collapses`: facts that are saturated count as one, so that what grows without end ends.
+    pub fn solve(on: &'a Input<'a, A::Base>, analysis: A, collapses: bool) -> Self {
         let ir = on.ir;
         let symbol = |it: Op| ir.extra(it).symbol.map(|it| ir.interner.str(it.0).to_owned());
         let functions = ir.functions().into_iter().filter_map(|it| Some((symbol(it)?, it)));
@@ -94,6 +91,26 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             it.sweep(first);
         }
         it
+    }
+
+    /// The least fact of a value, over all contexts.
+    pub fn fact(&self, value: Value) -> A::Fact {
+        self.all.get(&value).cloned().unwrap_or_else(A::Fact::bottom)
+    }
+
+    /// The analysis.
+    pub fn analysis(&self) -> &A {
+        &self.analysis
+    }
+
+    /// In how many contexts a function was looked at.
+    pub fn n_contexts(&self, function: Op) -> usize {
+        self.known.iter().filter(|it| it.function == function).count()
+    }
+
+    /// Whether some iteration was given up: then facts may be below the least solution.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// Evaluates all contexts from one on until nothing changes.

@@ -8,7 +8,7 @@ use rustc_hash::FxHasher;
 
 use super::{AnalysisContext, Domain, Input, Moved, Sparse, SparseForward};
 use crate::lattice::{Changed, Lattice};
-use crate::laws::Random;
+use crate::random::Random;
 use crate::view::{Types, View};
 
 /// A number that everything that was read goes into.

@@ -72,6 +72,7 @@ impl<B> Deref for Input<'_, B> {
 
 /// How an analysis goes through loops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Loops {
     /// Each iteration starts from the join of all before it, widened after a few: the facts of any number of iterations.
     Joined,
@@ -82,6 +83,7 @@ pub enum Loops {
 
 /// How an analysis goes through calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Calls {
     /// It does not: the transfer function says what a call gives.
     Opaque,

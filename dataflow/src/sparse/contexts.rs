@@ -212,7 +212,7 @@ impl<F> Contexts<F> {
 }
 
 /// Whether a function stands where calls find it: in modules only, with a body that is understood.
-pub(crate) fn is_callable(ir: &noisy_syntax::Ir, function: Op) -> bool {
+pub fn is_callable(ir: &noisy_syntax::Ir, function: Op) -> bool {
     let mut at = function;
     while let Some(parent) = ir.parent_op(at) {
         if Flow::of(ir, parent) != Flow::Group {
@@ -231,7 +231,7 @@ pub fn is_exposed(ir: &noisy_syntax::Ir, function: Op) -> bool {
 }
 
 /// The function whose body a call runs.
-pub(crate) fn followed(ir: &noisy_syntax::Ir, call: Op) -> Option<Op> {
+pub fn followed(ir: &noisy_syntax::Ir, call: Op) -> Option<Op> {
     let data = ir.op(call);
     if data.kind != OpKind::FuncCall
         || matches!(data.form, noisy_syntax::Form::Broken | noisy_syntax::Form::Opaque)

@@ -1,13 +1,15 @@
-//! The laws of the twin, for each analysis by one line ([`laws_of`]).
+//! The laws of [`noisy_dataflow::twin`], for each analysis by one line ([`laws_of`]), on random programs (`twin_laws/programs.rs`).
+//!
+//! `TWIN_PROGRAMS=N` takes `N` programs for each law instead of a few hundred, `TWIN_SEED=S` others.
 
 use std::cell::Cell;
 use std::fmt;
 
+use noisy_dataflow::twin::Twin;
 use noisy_syntax::{Delta, Interner, Ir, Op, OpKind, Source, Type, Value};
 
-use super::{Twin, programs};
 use crate::NoiseModel;
-use crate::constant::Constants;
+use crate::constant::{ConstantFacts, Constants};
 use crate::depth::Depths;
 use crate::flow::Interval;
 use crate::heir::Ciphertexts;
@@ -20,6 +22,8 @@ use crate::secretness::Secrets;
 use crate::sparse::{
     AnalysisContext, Calls, Domain, Input, Loops, MAX_APART, Moved, Sparse, SparseForward,
 };
+
+mod programs;
 
 thread_local! {
     /// Whether a fact was widened in this thread.
@@ -136,14 +140,14 @@ impl Standing for () {
     }
 }
 
-impl Standing for Sparse<Constants> {
+impl Standing for ConstantFacts {
     fn new(ir: &Ir) -> Self {
-        Sparse::new(&Input { ir, base: &() }, Constants::default())
+        ConstantFacts(Sparse::new(&Input { ir, base: &() }, Constants::default()))
     }
 
     fn update(&mut self, ir: &Ir, delta: &Delta) -> Moved {
-        self.update(&Input { ir, base: &() }, delta, &Moved::These(Vec::new()));
-        self.moved().clone()
+        self.0.update(&Input { ir, base: &() }, delta, &Moved::These(Vec::new()));
+        self.0.moved().clone()
     }
 }
 
@@ -186,7 +190,7 @@ fn check<A: SparseForward>(
     let is_widened = IS_WIDENED.get();
     let least = Twin::solve(&on, analysis(ir), false);
     for value in values(ir) {
-        let low = least.all.get(&value).cloned().unwrap_or_else(A::Fact::bottom);
+        let low = least.fact(value);
         let found = fast.fact(value).map_or_else(A::Fact::bottom, |it| it.0.clone());
         let name = ir.value_text(value);
         assert!(
@@ -195,14 +199,8 @@ fn check<A: SparseForward>(
         );
     }
     let twin = Twin::solve(&on, analysis(ir), true);
-    let n_contexts = |it: Op| {
-        twin.known
-            .iter()
-            .filter(|known| known.function == it)
-            .count()
-            .max(fast.contexts(ir, it).len())
-    };
-    let is_exact = !twin.is_cut
+    let n_contexts = |it: Op| twin.n_contexts(it).max(fast.contexts(ir, it).len());
+    let is_exact = !twin.is_cut()
         && !is_widened
         && fast.undecided().next().is_none()
         && ir.functions().into_iter().all(|it| n_contexts(it) <= MAX_APART);
@@ -211,9 +209,9 @@ fn check<A: SparseForward>(
     }
     let mut n = 0;
     for value in values(ir) {
-        let expected = twin.all.get(&value).cloned().unwrap_or_else(A::Fact::bottom);
+        let expected = twin.fact(value);
         let found = fast.fact(value).map_or_else(A::Fact::bottom, |it| it.0.clone());
-        let is_high = |it: &A::Fact| twin.analysis.unbounded(it).is_some();
+        let is_high = |it: &A::Fact| twin.analysis().unbounded(it).is_some();
         if !(is_high(&expected) && is_high(&found)) {
             assert_eq!(found, expected, "{}\n{text}", ir.value_text(value));
         }

@@ -158,10 +158,9 @@ pub struct AnalysisContext<'a, B> {
     log: &'a Log,
 }
 
-/// For the twin: asks an analysis without a solver that would remember what it reads.
-#[cfg(test)]
 impl<B: Base> super::Input<'_, B> {
-    pub(crate) fn ask<T>(&self, question: impl FnOnce(&AnalysisContext<'_, B>) -> T) -> T {
+    /// Asks an analysis without a solver that would remember what it reads.
+    pub fn ask<T>(&self, question: impl FnOnce(&AnalysisContext<'_, B>) -> T) -> T {
         let log = Log::default();
         question(&AnalysisContext::new(self.ir, self.base, Op::from_index(0), &log))
     }
@@ -322,14 +321,8 @@ impl<B: Base> View for AnalysisContext<'_, B> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::Random;
+    use crate::random::Random;
     use std::collections::BTreeSet;
-
-    /// Facts can be read on any thread.
-    const _: () = {
-        const fn is_shared<T: Send + Sync>() {}
-        is_shared::<crate::Program>();
-    };
 
     #[test]
     fn subscriptions_are_a_set_of_pairs() {
