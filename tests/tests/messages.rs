@@ -14,8 +14,9 @@ use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
 /// The crates, with what a reader meets there.
-const CRATES: [(&str, &str); 9] = [
+const CRATES: [(&str, &str); 10] = [
     ("analyses", "Diagnostics of noise and lints, derivations, placement"),
+    ("dataflow", "Traces of the solver, broken laws of lattices"),
     ("syntax", "Diagnostics of syntax, names, types and structure; documentation of ops"),
     ("cli", "noisy-check"),
     ("lsp", "noisy-lsp: hovers, hints, lenses, actions, completion, log"),

@@ -41,6 +41,7 @@
 //! outside of cycles visits in proportion to `k` and their uses, each at O(log n) for its place in the text.
 
 mod analysis;
+mod base;
 mod block_cycles;
 mod call_edit;
 mod call_graph;
@@ -58,7 +59,8 @@ mod recursion;
 mod rounds;
 mod visit;
 
-pub use analysis::{Base, Calls, Domain, Input, Loops, SparseForward};
+pub use analysis::{Calls, Domain, Loops, SparseForward};
+pub use base::{Base, Input};
 
 pub use contexts::{Context, MAX_APART, is_exposed};
 pub use contexts::{followed, is_callable};
