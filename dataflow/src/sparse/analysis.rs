@@ -4,7 +4,7 @@ use std::fmt::{Debug, Display};
 
 use noisy_syntax::{Interner, Op, Type, Value};
 
-use super::AnalysisContext;
+use super::{AnalysisContext, Base};
 
 #[cfg(doc)]
 use crate::flow::Flow;

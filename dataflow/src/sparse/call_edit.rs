@@ -21,7 +21,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call_graph::CallGraph;
 use super::call_index::unit_of;
-use super::contexts::{is_callable, is_exposed};
+use super::context::{is_callable, is_exposed};
 use super::{Calls, Input, MAX_APART, Moved, Observer, Sparse, SparseForward, values_within};
 use crate::flow::{self, Flow};
 

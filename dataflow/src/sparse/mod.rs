@@ -48,6 +48,7 @@ mod call_graph;
 mod call_index;
 mod calls;
 mod component;
+mod context;
 mod contexts;
 mod edit;
 mod evaluation;
@@ -62,8 +63,8 @@ mod visit;
 pub use analysis::{Calls, Domain, Loops, SparseForward};
 pub use base::{Base, Input};
 
-pub use contexts::{Context, MAX_APART, is_exposed};
-pub use contexts::{followed, is_callable};
+pub use context::{Context, MAX_APART, is_exposed};
+pub use context::{followed, is_callable};
 pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Round};
 pub use pass::values_within;
 pub use reads::AnalysisContext;

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use noisy_syntax::Op;
 
-use super::contexts::State;
+use super::context::State;
 use super::{Domain, Input, Observer, Sparse, SparseForward};
 use crate::flow;
 use crate::lattice::Lattice;

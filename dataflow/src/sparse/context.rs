@@ -1,0 +1,119 @@
+//! A function in a context, and which functions calls are followed into.
+
+use noisy_syntax::{Ir, Op, OpKind};
+use rustc_hash::FxHashMap;
+
+use crate::flow::{self, Flow};
+
+/// The most argument vectors of a function that are kept apart.
+pub const MAX_APART: usize = 16;
+
+/// Where the solution of a context stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// To be evaluated.
+    New,
+    /// Being evaluated, or part of the recursion that is being solved: what it returns is provisional.
+    Open,
+    /// Solved.
+    Done,
+}
+
+/// A function in a context.
+#[derive(Clone, Debug)]
+pub struct Context<F> {
+    /// Names it within its function.
+    pub id: u32,
+    /// What is passed, by argument.
+    pub args: Vec<F>,
+    /// What is returned, by result.
+    pub(super) results: Vec<F>,
+    /// Whether it is assumed, because callers may not be in sight.
+    pub is_assumed: bool,
+    /// The calls that ask for this context, each with its unit and in how many contexts of that it asks.
+    pub(super) askers: FxHashMap<Op, (Op, u32)>,
+    pub(super) is_joined: bool,
+    pub(super) state: State,
+    /// Its number in the recursion that is being solved.
+    pub(super) member: usize,
+    /// How often it was evaluated.
+    pub(super) n_evaluated: u64,
+}
+
+impl<F> Context<F> {
+    pub(super) fn new(id: u32, args: Vec<F>) -> Self {
+        Self {
+            id,
+            args,
+            results: Vec::new(),
+            is_assumed: false,
+            askers: FxHashMap::default(),
+            is_joined: false,
+            state: State::New,
+            member: 0,
+            n_evaluated: 0,
+        }
+    }
+
+    /// The calls in this context, in no particular order.
+    pub fn calls(&self) -> impl Iterator<Item = Op> {
+        self.askers.keys().copied()
+    }
+
+    /// Whether nobody asks for it.
+    pub(super) fn is_unused(&self) -> bool {
+        self.askers.is_empty() && !self.is_assumed
+    }
+
+    pub(super) fn is_solved(&self) -> bool {
+        self.state == State::Done
+    }
+
+    /// It is to be evaluated again.
+    pub(super) fn renew(&mut self) {
+        self.state = State::New;
+    }
+
+    /// The calls, each with its unit.
+    pub(super) fn asking(&self) -> impl Iterator<Item = (Op, Op)> {
+        self.askers.iter().map(|(&call, it)| (call, it.0))
+    }
+
+    /// The units that these calls stand in, in no particular order, some perhaps repeatedly.
+    pub(super) fn callers(&self) -> impl Iterator<Item = Op> {
+        self.askers.values().map(|it| it.0)
+    }
+}
+
+/// Whether a function stands where calls find it: in modules only, with a body that is understood.
+pub fn is_callable(ir: &Ir, function: Op) -> bool {
+    let mut at = function;
+    while let Some(parent) = ir.parent_op(at) {
+        if Flow::of(ir, parent) != Flow::Group {
+            return false;
+        }
+        at = parent;
+    }
+    flow::body(ir, function).is_some() && ir.op(function).regions.len() == 1
+}
+
+/// Whether somebody may call a function that no call shows.
+pub fn is_exposed(ir: &Ir, function: Op) -> bool {
+    let Some((name, _)) = ir.extra(function).symbol else { return true };
+    !flow::is_private(ir, function)
+        || ir.symbol_users(name).iter().any(|&it| ir.op(it).kind != OpKind::FuncCall)
+}
+
+/// The function whose body a call runs.
+pub fn followed(ir: &Ir, call: Op) -> Option<Op> {
+    let data = ir.op(call);
+    if data.kind != OpKind::FuncCall
+        || matches!(data.form, noisy_syntax::Form::Broken | noisy_syntax::Form::Opaque)
+    {
+        return None;
+    }
+    let function = flow::callee(ir, call).filter(|&it| is_callable(ir, it))?;
+    let args = ir.block(flow::entry_block(ir, flow::body(ir, function)?)).args.len();
+    (args == data.operands.len() && flow::n_results(ir, function) == data.results.len())
+        .then_some(function)
+}
