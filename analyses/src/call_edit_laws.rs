@@ -263,3 +263,45 @@ fn an_edit_in_a_star_costs_what_depends_on_it() {
     let most = 5 * N + 20;
     assert!((4 * N..=most).contains(&all.0) && (4 * N..=most).contains(&all.1), "{all:?}");
 }
+
+#[test]
+fn joined_vectors_of_a_callee_follow_the_order_of_calls_after_an_edit() {
+    // Each vector that `mid` passes is another one; together they are more than are kept apart, so who asks first decides which.
+    let chain = |name: &str, calls: &str| {
+        format!(
+            "func.func private @{name}(%a: {TY}, %b: {TY}) -> {TY} {{\n{calls}  return %a : {TY}\n}}\n"
+        )
+    };
+    let mut passed = String::new();
+    for at in 0..10 {
+        let of = if at == 0 { "%a".to_owned() } else { format!("%s{}", at - 1) };
+        let _ = writeln!(
+            passed,
+            "  %s{at} = noisy.add {of}, %b : {TY}\n  %c{at} = func.call @leaf(%s{at}, %b) : ({TY}, {TY}) -> {TY}"
+        );
+    }
+    let top = |name: &str, passed: &str| {
+        format!(
+            "func.func @{name}(%x: {TY}) -> {TY} {{\n  %m = noisy.add %x, %x : {TY}\n  %n = func.call @mid({passed}) : ({TY}, {TY}) -> {TY}\n  return %n : {TY}\n}}\n"
+        )
+    };
+    let text = [
+        top("first", "%x, %m"),
+        top("second", "%m, %x"),
+        top("third", "%x, %m"),
+        chain("mid", &passed),
+        chain("leaf", ""),
+    ]
+    .concat();
+    let mut document = Document::new(&text);
+    let call = "  %n = func.call @mid(%x, %m)";
+    let start = text.find(call).expect("the call is there");
+    let end = start + text[start..].find('\n').expect("the line ends");
+    // Its vectors stay, for another function passes them, but come last now.
+    document.edit(start..end, &format!("  %n = noisy.sub %x, %x : {TY}"));
+    let anew = Document::new(&document.source().text().to_string());
+    let joined = |it: &Document| contexts(it).iter().map(Vec::len).max();
+    assert_eq!(joined(&anew), Some(noisy_dataflow::sparse::MAX_APART + 1));
+    assert_eq!(contexts(&document), contexts(&anew));
+    check(&document);
+}

@@ -8,8 +8,8 @@
 //! new is evaluated when it is asked for; one that nobody asks for any more goes, with what it asked for, and the facts of that function are
 //! joined again over those that are left.
 //!
-//! Everything else depends on the order of calls: where it comes to a recursion that is not solved for this vector, or to joined vectors, the units that are
-//! connected (`call_index.rs`) are solved as a whole, in textual order, as from scratch.
+//! Everything else depends on the order of calls: where it comes to a recursion that is not solved for this vector, or where vectors are joined anywhere in the units that
+//! are connected (`call_index.rs`), these are solved as a whole, in textual order, as from scratch.
 //!
 //! *Cost.* The functions with a context that is new, goes or is evaluated again, each at most twice per context; and the call graph, if it changed.
 
@@ -156,7 +156,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Evaluates units again, and what depends on them. Whether that is all; otherwise the connected units must be solved as a whole.
     fn redo_callers(&mut self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
-        if self.contexts.is_cut {
+        if self.contexts.is_cut || self.is_joined_around(ir, units) {
             return false;
         }
         if let Some(edit) = &mut self.contexts.edit {
@@ -175,7 +175,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let callers = callers.into_iter().filter(|&it| ir.is_alive(it));
             work.extend(callers.map(|it| (self.call_graph.rank(it), it)));
         }
-        if !self.remove_unused() {
+        if !self.remove_unused(ir) {
             return false;
         }
         let stale = self.contexts.edit.as_mut().map(|it| std::mem::take(&mut it.stale));
@@ -190,10 +190,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         !edit.gives_up && edit.before.keys().all(|it| n_contexts(it) <= MAX_APART)
     }
 
-    /// Forgets the contexts that nobody asks for any more. Whether none of them is of a recursion, whose contexts ask for each other.
-    fn remove_unused(&mut self) -> bool {
+    /// Whether vectors are joined in a function that is connected to one of these. Who asks first decides which, perhaps through functions that an edit leaves alone.
+    fn is_joined_around(&self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
+        !self.contexts.joined.is_empty()
+            && units.iter().any(|&unit| {
+                self.call_index
+                    .component(ir, unit)
+                    .iter()
+                    .any(|it| self.contexts.joined.contains(it))
+            })
+    }
+
+    /// Forgets the contexts that nobody asks for any more. Whether none of them is of a recursion, whose contexts ask for each other, or leads to joined vectors.
+    fn remove_unused(&mut self, ir: &Input<'_, A::Base>) -> bool {
         while let Some((function, id)) = self.contexts.unused.last().copied() {
-            if self.call_graph.is_recursive(function) {
+            let is_alive = ir.is_alive(function);
+            if self.call_graph.is_recursive(function)
+                || is_alive && self.is_joined_around(ir, &[function])
+            {
                 return false;
             }
             self.contexts.unused.pop();
@@ -294,6 +308,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if let Some(edit) = &mut self.contexts.edit {
             edit.is_followed = false;
             first.extend(edit.before.keys());
+            first.extend(edit.stale.drain());
         }
         let mut all: FxHashSet<Op> = FxHashSet::default();
         loop {

@@ -71,6 +71,8 @@ pub(super) struct Contexts<F> {
     pub(super) is_cut: bool,
     /// What an edit has touched, while it is followed through calls.
     pub(super) edit: Option<CallEdit<F>>,
+    /// Functions with joined vectors.
+    pub(super) joined: FxHashSet<Op>,
     /// Functions whose body was passed over since it was reset.
     pub(super) passed_over: FxHashSet<Op>,
     /// How deep regions and calls are nested now.
@@ -90,6 +92,7 @@ impl<F> Default for Contexts<F> {
             spent: FxHashSet::default(),
             is_cut: false,
             edit: None,
+            joined: FxHashSet::default(),
             passed_over: FxHashSet::default(),
             depth: 0,
             next: 0,
@@ -160,6 +163,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.contexts.withdraw((function, 0));
             self.contexts.passed_over.remove(&function);
             self.contexts.spent.remove(&function);
+            self.contexts.joined.remove(&function);
         }
     }
 
@@ -365,6 +369,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return at;
         }
         self.contexts.next += 1;
+        if is_joined {
+            self.contexts.joined.insert(function);
+        }
         let args = if is_joined { args.into_iter().map(unbounded).collect() } else { args };
         contexts.push(Context { is_joined, ..Context::new(self.contexts.next, args) });
         contexts.len() - 1
