@@ -37,6 +37,7 @@ use super::noise_overflow::related;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
 use crate::explain::{core_range, value_range};
+use crate::model::Bits;
 use crate::noise::Growing;
 use crate::program::Program;
 
@@ -58,14 +59,24 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
         let (by, round, noise) = (growing.by, growing.round, growing.noise);
         chain.push(Related {
             range: value_range(ir, growing.root),
-            message: format!("noise {noise} here at iteration {round}"),
+            message: if noise == Bits::MAX {
+                format!("noise without a bound here at iteration {round}")
+            } else {
+                format!("noise {noise} here at iteration {round}")
+            },
         });
         let carried = growing.carrier.and_then(|(end, at)| ir.op(end).operands.get(at)?.value);
         let name = ir.value_text(carried.unwrap_or(growing.root));
-        let bits = if by == 1 { "bit" } else { "bits" };
-        let message = format!(
-            "{name}: noise grows {by} {bits} per iteration, over the {budget}-bit budget at iteration {round}"
-        );
+        let message = if let Some(by) = by {
+            let bits = if by == 1 { "bit" } else { "bits" };
+            format!(
+                "{name}: noise grows {by} {bits} per iteration, over the {budget}-bit budget at iteration {round}"
+            )
+        } else {
+            format!(
+                "{name}: noise grows with each iteration, over the {budget}-bit budget at iteration {round}"
+            )
+        };
         let mut it = CHECK.at(carried_range(ir, op, growing), message);
         it.related = chain;
         it.help = Some(if ir.op(op).kind == OpKind::Label {

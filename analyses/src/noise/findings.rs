@@ -36,13 +36,13 @@ pub struct Growing {
     pub index: usize,
     /// The operand of a yield or branch that carries it into the next round.
     pub carrier: Option<(Op, usize)>,
-    /// By how much in the round in which the budget was exceeded, in bits.
-    pub by: Bits,
+    /// By how much in the round in which the budget was exceeded, in bits; `None` where that is not seen: it has no bound at once, or grows by way of other values.
+    pub by: Option<Bits>,
     /// That round, from 1.
     pub round: u64,
     /// What went over in it.
     pub root: Value,
-    /// Its noise, in bits.
+    /// Its noise, in bits; [`Bits::MAX`] where it has no bound.
     pub noise: Bits,
 }
 
@@ -198,7 +198,7 @@ impl Observer<NoiseAnalysis> for Findings {
                 }
                 let (index, by) = growth_in(trace.starts, round);
                 let carrier = flow::carried_operand(ir, op, index);
-                Some(Growing { index, carrier, by, round, root, noise })
+                Some(Growing { index, carrier, by: seen(by), round, root, noise })
             } else {
                 growing_by_calls(analysis.model().budget, ir, op, trace.starts)
             };
@@ -245,7 +245,7 @@ impl Observer<NoiseAnalysis> for Findings {
                 let grew = of_head().map(|it| (it.index, grown(&it.moves, round)));
                 let most = grew.fold((0, 0), |best, it| if it.1 > best.1 { it } else { best });
                 let carrier = of_head().find(|it| it.index == most.0).and_then(|it| it.carrier);
-                Some(Growing { index: most.0, carrier, by: most.1, round, root, noise })
+                Some(Growing { index: most.0, carrier, by: seen(most.1), round, root, noise })
             } else if evidence.is_empty() && growths.first().is_some_and(|it| it.label == head) {
                 of_head().find_map(|it| cycling_by_calls(analysis.model().budget, ir, it))
             } else {
@@ -303,16 +303,12 @@ fn cycling_by_calls(budget: Bits, ir: &Ir, growth: &GrowthTrace<Noise>) -> Optio
     let at = growth.moves.iter().position(|it| it.1.is_over(budget)).filter(|&it| it > 0)?;
     let (before, after) = (growth.moves[at - 1].1.hi()?, growth.moves[at].1.hi()?);
     let earlier = at.checked_sub(2).and_then(|it| growth.moves[it].1.hi());
-    let by = match (after, earlier) {
-        (Bits::MAX, Some(earlier)) => before.saturating_sub(earlier),
-        _ => after.saturating_sub(before),
-    };
+    let (by, noise) = growth_by_calls(earlier, before, after)?;
     let (end, operand) = growth.carrier?;
     let root = ir.op(end).operands.get(operand)?.value?;
-    let noise = if after == Bits::MAX { before.saturating_add(by) } else { after };
     let round = growth.moves[at].0.saturating_sub(1);
     let (index, carrier) = (growth.index, growth.carrier);
-    (by > 0).then_some(Growing { index, carrier, by, round, root, noise })
+    Some(Growing { index, carrier, by, round, root, noise })
 }
 
 /// A carried value that goes over from one round to the next without a root in the loop: in a callee, then.
@@ -329,22 +325,38 @@ fn growing_by_calls(budget: Bits, ir: &Ir, op: Op, starts: &[Vec<Noise>]) -> Opt
         .zip(after)
         .position(|(a, b)| a.hi().is_some() && !a.is_over(budget) && b.is_over(budget))?;
     let (from, to) = (before[index].hi()?, after[index].hi()?);
-    // What is unbounded by now went on to grow; by how much is seen in the round before.
-    let by = match (to, round.checked_sub(1).and_then(|it| starts[it].get(index)?.hi())) {
-        (Bits::MAX, Some(earlier)) => from.saturating_sub(earlier),
-        _ => to.saturating_sub(from),
-    };
+    let earlier = round.checked_sub(1).and_then(|it| starts[it].get(index)?.hi());
+    let (by, noise) = growth_by_calls(earlier, from, to)?;
     let carrier = flow::carried_operand(ir, op, index);
     let root = carrier.and_then(|(end, at)| ir.op(end).operands.get(at)?.value)?;
-    let noise = if to == Bits::MAX { from.saturating_add(by) } else { to };
-    (by > 0).then_some(Growing { index, carrier, by, round: round as u64 + 1, root, noise })
+    Some(Growing { index, carrier, by, round: round as u64 + 1, root, noise })
+}
+
+/// By how much noise grew in a round, and to what, by what it was in the round before, at its start and at its end. `None` if it did not.
+fn growth_by_calls(earlier: Option<Bits>, from: Bits, to: Bits) -> Option<(Option<Bits>, Bits)> {
+    if to < Bits::MAX {
+        return (to > from).then(|| (Some(to - from), to));
+    }
+    // What is unbounded by now went on to grow; by how much is seen in the round before.
+    let by = seen(from.saturating_sub(earlier.unwrap_or(from)));
+    Some((by, by.map_or(to, |it| from.saturating_add(it))))
+}
+
+/// A growth that was seen, if there is any.
+fn seen(by: Bits) -> Option<Bits> {
+    (by > 0).then_some(by)
+}
+
+/// The difference of two bounds; 0 if there is none, or if the later one is no bound.
+fn counted(before: Bits, after: Bits) -> Bits {
+    if after == Bits::MAX { 0 } else { after.saturating_sub(before) }
 }
 
 /// By how much an argument of a block grew into a pass, by its moves.
 fn grown(moves: &[(u64, Noise)], pass: u64) -> Bits {
     let Some(at) = moves.iter().rposition(|it| it.0 <= pass) else { return 0 };
     let hi = |at: usize| moves[at].1.hi().unwrap_or(0);
-    if at == 0 { 0 } else { hi(at).saturating_sub(hi(at - 1)) }
+    if at == 0 { 0 } else { counted(hi(at - 1), hi(at)) }
 }
 
 /// Which carried fact grew most into a round, and by how much.
@@ -354,7 +366,7 @@ fn growth_in(starts: &[Vec<Noise>], round: u64) -> (usize, Bits) {
     let grew = before
         .iter()
         .zip(after)
-        .map(|(before, after)| after.hi().unwrap_or(0).saturating_sub(before.hi().unwrap_or(0)));
+        .map(|(before, after)| counted(before.hi().unwrap_or(0), after.hi().unwrap_or(0)));
     // The first of the largest.
     grew.enumerate().fold((0, 0), |best, (index, by)| if by > best.1 { (index, by) } else { best })
 }

@@ -249,7 +249,10 @@ pub(crate) fn growth(document: &Document, op: Op) -> Option<String> {
         return None;
     }
     if let Some(it) = document.growth_of(op) {
-        return Some(format!("noise +{} per iteration", words::count(u64::from(it.by), "bit")));
+        return Some(it.by.map_or_else(
+            || "noise grows with each iteration".to_owned(),
+            |by| format!("noise +{} per iteration", words::count(u64::from(by), "bit")),
+        ));
     }
     document.integers().trip_count(ir, op).filter(|&it| it > 1)?;
     let &(_, region) = ir.op(op).regions.first()?;

@@ -45,3 +45,25 @@ func.func @bounded(%a: !noisy.i32, %lo: index, %hi: index, %st: index) -> !noisy
   }
   return %0 : !noisy.i32
 }
+
+// What is called returns noise without a bound at once: no number is made up for what an iteration adds.
+func.func @unbounded(%a: !noisy.i32, %c: i1, %lo: index, %hi: index, %st: index) -> !noisy.i32 {  // noise: 12
+  %0 = scf.for %i = %lo to %hi step %st iter_args(%x = %a) -> (!noisy.i32) {  // noise: over, over
+    %1 = func.call @recurs(%x, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
+    scf.yield %1 : !noisy.i32
+    //        ^^ error[noise-grows]: %1: noise grows with each iteration, over the 26-bit budget at iteration 1
+  }
+  return %0 : !noisy.i32
+}
+
+func.func private @recurs(%a: !noisy.i32, %c: i1) -> !noisy.i32 {  // noise: over
+  %0 = scf.if %c -> (!noisy.i32) {  // noise: over
+    %1 = noisy.add %a, %a : !noisy.i32  // noise: over
+    //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %1: noise may reach 27 bits, 1 over the 26-bit budget
+    %2 = func.call @recurs(%1, %c) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
+    scf.yield %2 : !noisy.i32
+  } else {
+    scf.yield %a : !noisy.i32
+  }
+  return %0 : !noisy.i32
+}
