@@ -200,10 +200,16 @@ impl Proof {
                 least: least.saturating_mul(times),
             },
         };
+        // Multipliers count in the greatest common divisor of the weights, which is as many times as high; 1 where there are no weights.
+        let times_more = if self.sites.is_empty() { u128::from(times) } else { 1 };
+        let list = |list: &Vec<(u32, Multiplier)>| {
+            let more = |y: Multiplier| Multiplier(y.0.saturating_mul(times_more));
+            list.iter().map(|&(row, y)| (row, more(y))).collect()
+        };
         Proof {
             sites: lift(&self.sites),
             rows: self.rows.iter().map(row).collect(),
-            multipliers: self.multipliers.clone(),
+            multipliers: self.multipliers.iter().map(list).collect(),
             steps: self.steps.iter().map(step).collect(),
             bound: self.bound.saturating_mul(times),
         }
