@@ -378,10 +378,7 @@ impl<'a> Plan<'a> {
     /// A file, or a configuration, of which there is nothing to say but why. People read that on standard error.
     fn failed(&self, name: String, failure: Failure) -> Report {
         let checked = Checked::failed(name, failure);
-        let is_text = matches!(
-            self.format,
-            Format::Full | Format::Concise | Format::Grouped | Format::Pylint
-        );
+        let is_text = matches!(self.format, Format::Full | Format::Concise | Format::Grouped);
         let piece = if is_text || self.args.fixing.diff || self.is_silent() {
             String::new()
         } else {
