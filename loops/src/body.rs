@@ -120,6 +120,20 @@ impl Why {
     }
 }
 
+/// What an op and all ops in it define as results, and what they use, in program order.
+pub fn results_and_operands(ir: &Ir, root: Op) -> (FxHashSet<Value>, Vec<Value>) {
+    let (mut results, mut operands) = (FxHashSet::default(), Vec::new());
+    let mut look = |op: Op| {
+        results.extend(ir.op(op).results.iter().copied());
+        operands.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
+    };
+    look(root);
+    for &(_, region) in &ir.op(root).regions {
+        ir.walk(region, &mut look);
+    }
+    (results, operands)
+}
+
 /// A function, seen by its loops and accesses.
 #[derive(Debug)]
 pub struct Body {
@@ -157,15 +171,7 @@ impl Body {
     /// Reads a loop with all that is in it; what is defined around it counts as symbols, constants and `affine.apply` apart.
     pub fn of_nest(ir: &Ir, root: Op) -> Self {
         let mut out = Self::empty();
-        let (mut inside, mut used) = (FxHashSet::default(), Vec::new());
-        let mut look = |op: Op| {
-            inside.extend(ir.op(op).results.iter().copied());
-            used.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
-        };
-        look(root);
-        for &(_, region) in &ir.op(root).regions {
-            ir.walk(region, &mut look);
-        }
+        let (inside, used) = results_and_operands(ir, root);
         let outside = ir.op(root).parent;
         for value in used {
             if !inside.contains(&value) {
@@ -234,6 +240,20 @@ impl Body {
     /// A scope and those around it, innermost first.
     pub fn scopes_around(&self, scope: Option<u32>) -> impl Iterator<Item = u32> + '_ {
         std::iter::successors(scope, |&it| self.scopes[it as usize].parent)
+    }
+
+    /// The number of the loop that is this op, the first of several.
+    pub fn loop_of(&self, op: Op) -> Option<u32> {
+        self.loops.iter().position(|it| it.op == op).map(|it| it as u32)
+    }
+
+    /// An op in a loop whose effects are not understood.
+    pub fn effect_in(&self, loop_: u32) -> Option<Op> {
+        let is_inside = |scope: Option<u32>| {
+            let mut around = self.scopes_around(scope);
+            around.any(|it| self.scopes[it as usize].kind == Kind::Loop(loop_))
+        };
+        self.effects.iter().find(|it| is_inside(it.1)).map(|it| it.0)
     }
 
     /// How many loops must be in the same iteration for a value to be the same.

@@ -8,13 +8,12 @@ mod names;
 
 use std::ops::Range;
 
-use noisy_syntax::{Ir, Op, OpKind, Source};
+use noisy_syntax::{Ir, Op, Source};
 
 use self::header::Header;
 use self::names::{defined_in, fresh, renamed};
-use crate::dependence::Limits;
 use crate::legality::{Legality, Obstacle};
-use crate::nest::{Nest, root_of};
+use crate::nest::{LIMITS, MOST_ACCESSES, Nest, line, root_of};
 
 /// A change of the text: these bytes become that.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,14 +39,6 @@ const TILE: i64 = 32;
 const UNROLL: i64 = 4;
 /// Longer bodies are not copied.
 const MOST_COPIED: usize = 1 << 16;
-
-/// The most work on one question, in numbers touched: somebody waits.
-const LIMITS: Limits = Limits {
-    with_input: false,
-    aliasing: crate::memory::Aliasing { arguments_may_alias: false },
-    pair: 1_000_000,
-    total: 20_000_000,
-};
 
 /// What can be done with a loop, and what not; nothing for a loop that carries values or is not written in the custom form.
 pub fn offers(source: &Source, op: Op) -> Vec<Offer> {
@@ -113,15 +104,11 @@ impl Edits<'_> {
 
     /// Why something is in the way.
     fn why(&self, it: Obstacle) -> String {
-        let line = |op: Op| self.source.text().byte_to_line(self.ir.name_range(op).start) + 1;
+        let line = |op: Op| line(self.source, op);
         match it {
             Obstacle::Dependence(at) => {
                 let it = &self.legality.dependences()[at];
-                let known = self.nest.found.known.iter();
-                let unknown = self.nest.found.unknown.iter();
-                let mut all =
-                    known.cloned().chain(unknown.flat_map(|it| it.possible(&self.nest.body)));
-                let same = all.find(|other| {
+                let same = self.nest.dependences().find(|other| {
                     (other.source, other.target, other.level) == (it.source, it.target, it.level)
                 });
                 match same {
@@ -357,7 +344,7 @@ impl Edits<'_> {
         // Both loops, and what is around them: dependences between them are asked of the function.
         let function = self.ir.function_of(it.op).ok_or("there is no function around")?;
         let body = crate::body::Body::new(self.ir, function);
-        if body.accesses.len() > crate::nest::MOST_ACCESSES {
+        if body.accesses.len() > MOST_ACCESSES {
             return Err("the function has too many accesses".to_owned());
         }
         let legality = Legality::new(&body, &LIMITS);
@@ -365,10 +352,7 @@ impl Edits<'_> {
         let (first, second) = both.ok_or("the loops are not understood")?;
         legality.fuses(first, second).map_err(|why| match why {
             Obstacle::Dependence(at) => {
-                let line = |access: usize| {
-                    let start = self.ir.name_range(body.accesses[access].op).start;
-                    self.source.text().byte_to_line(start) + 1
-                };
+                let line = |access: usize| line(self.source, body.accesses[access].op);
                 let it = &legality.dependences()[at];
                 let (from, to) = (line(it.source), line(it.target));
                 format!(
@@ -456,9 +440,4 @@ impl Edits<'_> {
             })
         })
     }
-}
-
-/// Whether an op is a loop that edits are made for.
-pub fn is_editable(ir: &Ir, op: Op) -> bool {
-    ir.op(op).kind == OpKind::AffineFor
 }

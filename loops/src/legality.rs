@@ -18,7 +18,7 @@
 use noisy_polyhedra::Budget;
 use noisy_syntax::Op;
 
-use crate::body::{Body, Kind};
+use crate::body::Body;
 use crate::dependence::Limits;
 use crate::instances::{Differs, Instances, Time, instances};
 
@@ -61,7 +61,7 @@ impl<'a> Legality<'a> {
 
     /// The loop of the body that is this op, the first of several.
     pub fn loop_of(&self, op: Op) -> Option<u32> {
-        self.body.loops.iter().position(|it| it.op == op).map(|it| it as u32)
+        self.body.loop_of(op)
     }
 
     /// Dependences between accesses in two loops (or one) that the loops around them do not carry, with their numbers.
@@ -76,11 +76,7 @@ impl<'a> Legality<'a> {
 
     /// An op in a loop whose effects are not understood.
     pub fn effect_in(&self, loop_: u32) -> Option<Op> {
-        let is_inside = |scope: Option<u32>| {
-            let mut around = self.body.scopes_around(scope);
-            around.any(|it| self.body.scopes[it as usize].kind == Kind::Loop(loop_))
-        };
-        self.body.effects.iter().find(|it| is_inside(it.1)).map(|it| it.0)
+        self.body.effect_in(loop_)
     }
 
     /// The time of an access that is the variable of one of the loops around it.

@@ -14,7 +14,7 @@ mod legality;
 mod memory;
 pub mod nest;
 
-pub use body::{Access, Body, Constraint, Kind, Loop, Scope, Why};
+pub use body::{Access, Body, Constraint, Kind, Loop, Scope, Why, results_and_operands};
 pub use dependence::{Dependence, Dependences, Flow, Limits, Unknown, dependences};
 pub use domain::{stays_inside, surely_runs};
 pub use form::{Form, NotAffine, Quotient, Quotients, Term};

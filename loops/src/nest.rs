@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use noisy_syntax::{Ir, Op, OpKind, Source};
 
-use crate::body::{Body, Kind};
+use crate::body::Body;
 use crate::dependence::{Dependence, Dependences, Limits, dependences};
 use noisy_polyhedra::Interval;
 
@@ -51,8 +51,8 @@ impl Verdict {
     }
 }
 
-/// What an editor waits for.
-const LIMITS: Limits = Limits {
+/// The most work on one question, in numbers touched: somebody waits.
+pub(crate) const LIMITS: Limits = Limits {
     with_input: false,
     aliasing: crate::memory::Aliasing { arguments_may_alias: false },
     pair: 1_000_000,
@@ -89,7 +89,13 @@ impl Nest {
 
     /// The number of a loop.
     pub fn loop_of(&self, op: Op) -> Option<u32> {
-        self.body.loops.iter().position(|it| it.op == op).map(|it| it as u32)
+        self.body.loop_of(op)
+    }
+
+    /// The dependences, and behind them those that may exist.
+    pub(crate) fn dependences(&self) -> impl Iterator<Item = Dependence> {
+        let possible = self.found.unknown.iter().flat_map(|it| it.possible(&self.body));
+        self.found.known.iter().cloned().chain(possible)
     }
 
     /// The dependences that a loop carries, those that may exist included.
@@ -98,29 +104,18 @@ impl Nest {
         let path = |access: usize| self.body.loops_around(self.body.accesses[access].scope);
         let is_carried =
             |it: &Dependence| it.level == depth && path(it.source).get(depth - 1) == Some(&loop_);
-        let possible = self.found.unknown.iter().flat_map(|it| it.possible(&self.body));
-        let all = self.found.known.iter().cloned().chain(possible);
-        all.filter(|it| is_carried(it)).collect()
+        self.dependences().filter(is_carried).collect()
     }
 
     /// The dependences of an access, as source or target, at any level.
     pub fn met_by(&self, access: Op) -> Vec<Dependence> {
         let is_it = |at: usize| self.body.accesses[at].op == access;
-        let possible = self.found.unknown.iter().flat_map(|it| it.possible(&self.body));
-        let all = self.found.known.iter().cloned().chain(possible);
-        all.filter(|it| is_it(it.source) || is_it(it.target)).collect()
-    }
-
-    fn has_effect(&self, loop_: u32) -> bool {
-        self.body.effects.iter().any(|it| {
-            let mut around = self.body.scopes_around(it.1);
-            around.any(|it| self.body.scopes[it as usize].kind == Kind::Loop(loop_))
-        })
+        self.dependences().filter(|it| is_it(it.source) || is_it(it.target)).collect()
     }
 
     /// What a loop carries.
     pub fn verdict(&self, ir: &Ir, loop_: u32) -> Verdict {
-        if self.is_large || self.has_effect(loop_) {
+        if self.is_large || self.body.effect_in(loop_).is_some() {
             return Verdict::Unknown;
         }
         let carried = self.carried(loop_);
@@ -172,10 +167,8 @@ impl Nest {
         })
     }
 
-    /// The line, from 1, of an access.
     fn line(&self, source: &Source, access: usize) -> usize {
-        let start = source.ir().name_range(self.body.accesses[access].op).start;
-        source.text().byte_to_line(start) + 1
+        line(source, self.body.accesses[access].op)
     }
 
     /// One dependence in a line of words: `flow from line 5 to line 4, distance (0, 1)`.
@@ -208,6 +201,11 @@ impl Nest {
         }
         out
     }
+}
+
+/// The line of an op, from 1.
+pub(crate) fn line(source: &Source, op: Op) -> usize {
+    source.text().byte_to_line(source.ir().name_range(op).start) + 1
 }
 
 /// Longer tables are cut.

@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use noisy_analyses::{Document, TextEdit};
 use noisy_loops::edit::{self, Offer};
 use noisy_loops::nest::{self, Nest, Verdict};
-use noisy_syntax::{Def, Ir, Op, OpKind, Source, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use noisy_syntax::{Def, Ir, Op, OpKind, Source};
+use rustc_hash::FxHashMap;
 
 /// What the loops of nests carry, by what it follows from; shared by those who ask.
 #[derive(Clone, Debug, Default)]
@@ -96,16 +96,7 @@ impl Nests {
 fn key(source: &Source, root: Op) -> String {
     let ir = source.ir();
     let mut out = source.slice(ir.range(root));
-    let mut seen: FxHashSet<Value> = FxHashSet::default();
-    let mut used: Vec<Value> = Vec::new();
-    let mut look = |op: Op| {
-        seen.extend(ir.op(op).results.iter().copied());
-        used.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
-    };
-    look(root);
-    for &(_, region) in &ir.op(root).regions {
-        ir.walk(region, &mut look);
-    }
+    let (mut seen, mut used) = noisy_loops::results_and_operands(ir, root);
     let inside = ir.range(root);
     let mut n_outer = 0;
     while let Some(value) = used.pop() {
