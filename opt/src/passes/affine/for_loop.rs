@@ -372,3 +372,16 @@ pub(super) fn postorder(ir: &Ir, op: Op) -> Vec<Op> {
     }
     out
 }
+
+/// Puts what a nest does at the end of a block, with other values for its variables, and takes the nest out.
+pub(super) fn replace_nest(ir: &mut Ir, nest: &[For], variables: &[Value], inside: Block) {
+    let (Some(root), Some(innermost)) = (nest.first(), nest.last()) else { return };
+    for (it, &variable) in nest.iter().zip(variables) {
+        ir.replace_uses(it.iv, variable);
+    }
+    for op in innermost.ops(ir) {
+        let end = ir.last_op(inside).map_or(Point::End(inside), Point::Before);
+        ir.move_op(op, end);
+    }
+    Rewriter::new(ir).erase(root.op);
+}

@@ -7,12 +7,11 @@ use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Ir, Op};
 
-use super::for_loop::{For, make_for, perfect_nest};
+use super::for_loop::{For, make_for, perfect_nest, replace_nest};
 use super::legal;
 use super::permute::{is_rectangular, outermost};
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::patterns::affine::maps::{Applied, exprs};
-use crate::rewrite::Rewriter;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-loop-tile",
@@ -111,14 +110,7 @@ fn tile(ir: &mut Ir, nest: &[For], sizes: &[i64]) {
         at = Point::Start(body);
         inside = body;
     }
-    for (it, point) in nest.iter().zip(points) {
-        ir.replace_uses(it.iv, point);
-    }
-    for op in innermost.ops(ir) {
-        let end = ir.last_op(inside).map_or(Point::End(inside), Point::Before);
-        ir.move_op(op, end);
-    }
-    Rewriter::new(ir).erase(root.op);
+    replace_nest(ir, nest, &points, inside);
 }
 
 /// The upper bounds of a loop and the end of its tile, which comes first and whose only operand is the last dimension.
