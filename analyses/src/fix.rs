@@ -21,7 +21,7 @@ use noisy_syntax::Op;
 use num_integer::gcd;
 
 use self::extract::Objective;
-pub use self::manage::{insert_bootstraps, insert_relinearizations};
+pub use self::manage::{Insert, STAGES};
 use crate::diagnostic::{Applicability, Fix};
 use crate::placement::{Cache, Certificate, Instance, Limits, Phase, Site};
 use crate::program::Program;

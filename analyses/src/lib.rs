@@ -33,8 +33,8 @@ pub use explain::{Assumption, Derivation, Step};
 pub use fact::Noise;
 pub use fix::extract::Objective;
 pub use fix::{
-    FixError, FunctionOutcome, Group, GroupProof, Mended, Options, Outcome, Price, Standing,
-    Verdict, Watch, insert_bootstraps, insert_reduces, insert_relinearizations,
+    FixError, FunctionOutcome, Group, GroupProof, Insert, Mended, Options, Outcome, Price, STAGES,
+    Standing, Verdict, Watch, insert_reduces,
 };
 pub use integer::Integers;
 pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};

@@ -134,10 +134,9 @@ pub(crate) fn fix(
     } else if options.wants_proofs {
         fixed.certificate = Some(certificate(current, None, settings));
     }
-    // A bootstrap takes two polynomials, so relinearizations come after.
-    place(&mut fixed, document, "bootstrap", options, analyses::insert_bootstraps, settings)?;
-    let relinearize = analyses::insert_relinearizations;
-    place(&mut fixed, document, "relinearize", options, relinearize, settings)?;
+    for (op, insert) in analyses::STAGES {
+        place(&mut fixed, document, op, options, insert, settings)?;
+    }
     if fixed.notes.iter().any(|it| it.op == "bootstrap" && it.inserted.is_some()) {
         // Levels that are written have changed.
         mend(&mut fixed, document, settings, unsafe_too);
@@ -220,20 +219,13 @@ pub(crate) fn suppress(document: &Document, settings: &Settings) -> Fixed {
     fixed
 }
 
-/// What finds places for an op and writes them as edits.
-type Insert = fn(
-    &analyses::Program,
-    &[noisy_syntax::Op],
-    &Options,
-) -> Result<analyses::Outcome, analyses::FixError>;
-
 /// Inserts an op where it is needed into what a program has become.
 fn place(
     fixed: &mut Fixed,
     document: &Document,
     op: &str,
     options: &Options,
-    insert: Insert,
+    insert: analyses::Insert,
     settings: &Settings,
 ) -> Result<(), Failure> {
     let document = fixed.document.as_ref().unwrap_or(document);

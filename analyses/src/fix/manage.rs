@@ -36,11 +36,18 @@ struct Answer {
     certified: u64,
 }
 
+/// What finds places for an op in some functions, and writes them as edits.
+pub type Insert = fn(&Program, &[Op], &Options) -> Result<Outcome, FixError>;
+
+/// What HEIR's programs are given, in this order, each with the name of its op: a bootstrap takes two polynomials, so relinearizations come after.
+pub const STAGES: [(&str, Insert); 2] =
+    [("bootstrap", insert_bootstraps), ("relinearize", insert_relinearizations)];
+
 /// Inserts the fewest relinearizations into HEIR's programs, or the cheapest.
 ///
 /// # Errors
 /// When the edited text does not stand up to being read again: a defect of this crate, and nothing is offered.
-pub fn insert_relinearizations(
+fn insert_relinearizations(
     program: &Program,
     functions: &[Op],
     options: &Options,
@@ -52,7 +59,7 @@ pub fn insert_relinearizations(
 ///
 /// # Errors
 /// As [`insert_relinearizations`].
-pub fn insert_bootstraps(
+fn insert_bootstraps(
     program: &Program,
     functions: &[Op],
     options: &Options,

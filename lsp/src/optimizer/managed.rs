@@ -1,5 +1,5 @@
-//! What a program of HEIR's needs, stage by stage, as `noisy-check --fix` does it: `reduce_noise` where the user's model has noise over its budget, bootstraps, then
-//! relinearizations, for a bootstrap takes two polynomials; then the levels that are written.
+//! What a program of HEIR's needs, stage by stage, as `noisy-check --fix` does it: `reduce_noise` where the user's model has noise over its budget, then
+//! [`analyses::STAGES`]; then the levels that are written.
 //!
 //! *Law.* Each stage works on the text that the one before has made and that was read again. The edits of all of them together give the text after the last.
 
@@ -13,10 +13,6 @@ use super::{Found, joined, refused, report};
 
 /// How often levels that are written are mended at most: one that is mended may be what others were compared with.
 const ROUNDS: usize = 4;
-
-/// A stage: what it inserts, and how.
-type Insert =
-    fn(&analyses::Program, &[Op], &Options) -> Result<analyses::Outcome, analyses::FixError>;
 
 /// The program as the stages have made it so far.
 struct Stages<'a> {
@@ -52,8 +48,10 @@ pub(super) fn place(
     if options.replace || document.diagnostics().iter().any(is_over) {
         stages.place(document.model().reset_name(), analyses::insert_reduces, options)?;
     }
-    let has_bootstraps = stages.place("bootstrap", analyses::insert_bootstraps, options)?;
-    stages.place("relinearize", analyses::insert_relinearizations, options)?;
+    let mut has_bootstraps = false;
+    for (op, insert) in analyses::STAGES {
+        has_bootstraps |= stages.place(op, insert, options)? && op == "bootstrap";
+    }
     if has_bootstraps {
         stages.mend();
     }
@@ -66,7 +64,12 @@ impl Stages<'_> {
     }
 
     /// One stage; whether it changed something.
-    fn place(&mut self, op: &str, insert: Insert, options: &Options) -> Result<bool, String> {
+    fn place(
+        &mut self,
+        op: &str,
+        insert: analyses::Insert,
+        options: &Options,
+    ) -> Result<bool, String> {
         let now = self.now();
         let all = now.ir().functions();
         let functions: Vec<Op> =
