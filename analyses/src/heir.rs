@@ -58,7 +58,7 @@ pub use quantities::{Quantities, Quantity};
 pub(crate) use question::{Placed, Question, question};
 pub(crate) use rows::{decrypts, encrypts, is_bootstrap, multiplies};
 pub use scale::Scales;
-pub(crate) use scale_rules::{ScaleFault, scale_faults};
+pub(crate) use scale_rules::ScaleFault;
 pub(crate) use scheme::is_mark;
 pub use scheme::{Scheme, Setting};
 pub(crate) use surplus::surpluses;
@@ -69,7 +69,9 @@ pub use work::Work;
 
 pub use crate::model::heir::{Latency, Model, Options};
 
-use noisy_syntax::{Ir, Op, Value};
+use std::sync::OnceLock;
+
+use noisy_syntax::{Ir, Op, Source, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::integer::Integers;
@@ -79,9 +81,7 @@ use crate::sparse::{Input, Sparse};
 #[derive(Debug)]
 pub struct Heir {
     facts: Sparse<Ciphertexts>,
-    /// The largest level of any ciphertext.
-    largest: u32,
-    /// The same, by part of the document.
+    /// The largest level of any ciphertext, by part of the document.
     largest_of_part: Vec<u32>,
     /// Whether it is that, by part: a ciphertext whose level is not known may have a larger one.
     is_largest_known: Vec<bool>,
@@ -89,6 +89,8 @@ pub struct Heir {
     unclear: FxHashSet<Value>,
     /// What has no polynomials in HEIR.
     dark: FxHashSet<Value>,
+    /// Found when somebody asks.
+    scale_faults: OnceLock<Vec<ScaleFault>>,
 }
 
 impl Heir {
@@ -152,12 +154,18 @@ impl Heir {
                 is_largest_known[part] = false;
             }
         }
-        let largest = largest_of_part.iter().copied().max().unwrap_or(0);
         let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
         let (mut unclear, mut dark) = unclear::unclear(ir, &of);
         unclear.extend(loops::yielded(ir, &facts.analysis.variant));
         dark.extend(loops::yielded(ir, &facts.analysis.resized));
-        Some(Self { facts, largest, largest_of_part, is_largest_known, unclear, dark })
+        Some(Self {
+            facts,
+            largest_of_part,
+            is_largest_known,
+            unclear,
+            dark,
+            scale_faults: OnceLock::new(),
+        })
     }
 
     /// What the first module that names a scheme says of it.
@@ -208,6 +216,11 @@ impl Heir {
         Scales::new(ir, integers, self)
     }
 
+    /// Where the scales that are written cannot be; [`scale_rules::scale_faults`], asked once.
+    pub(crate) fn scale_faults(&self, source: &Source) -> &[ScaleFault] {
+        self.scale_faults.get_or_init(|| scale_rules::scale_faults(source, self))
+    }
+
     /// The most levels that a ciphertext may use where a value is defined: what the settings say, else what the moduli of the parameters bear; `None` if neither says.
     pub fn available(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
         budget(ir, self, options, value).or_else(|| switches(ir, self, value))
@@ -215,7 +228,7 @@ impl Heir {
 
     /// The most levels that a ciphertext uses.
     pub fn levels(&self) -> u32 {
-        self.largest
+        self.largest_of_part.iter().copied().max().unwrap_or(0)
     }
 
     /// The number of the part of the document that a value is in.

@@ -34,7 +34,7 @@
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Severity};
 use crate::explain::value_range;
-use crate::heir::{self, ScaleFault};
+use crate::heir::ScaleFault;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -51,8 +51,8 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir::scale_faults(program.source(), heir) {
-        let ScaleFault::Missing { value, is_partial } = it else { continue };
+    for it in heir.scale_faults(program.source()) {
+        let &ScaleFault::Missing { value, is_partial } = it else { continue };
         let message = format!("{} has no scale in mgmt.mgmt", ir.value_text(value));
         let mut found = CHECK.at(value_range(ir, value), message);
         if !is_partial {

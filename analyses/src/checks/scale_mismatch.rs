@@ -34,7 +34,7 @@
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
 use crate::explain::{core_range, value_range};
-use crate::heir::{self, ScaleFault};
+use crate::heir::ScaleFault;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -51,10 +51,10 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir::scale_faults(program.source(), heir) {
+    for it in heir.scale_faults(program.source()) {
         let ScaleFault::Wrong { op, message, values } = it else { continue };
-        let mut found = CHECK.at(core_range(ir, op), message);
-        let related = values.into_iter().map(|(value, scale)| Related {
+        let mut found = CHECK.at(core_range(ir, *op), message.clone());
+        let related = values.iter().map(|&(value, scale)| Related {
             range: value_range(ir, value),
             message: format!("{} has scale 2^{scale}", ir.value_text(value)),
         });

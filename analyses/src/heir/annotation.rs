@@ -85,7 +85,10 @@ impl Fresh {
             *module.0.entry(all).or_default() += 1;
         }
         let decided = by_function.into_iter().filter_map(|it| Some((it.0, it.1.winner()?)));
-        Self { by_function: decided.collect(), of_module: module.winner().unwrap_or(heir.largest) }
+        Self {
+            by_function: decided.collect(),
+            of_module: module.winner().unwrap_or_else(|| heir.levels()),
+        }
     }
 
     /// In the function of a value.

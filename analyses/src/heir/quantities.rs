@@ -61,7 +61,6 @@ impl fmt::Display for Quantity {
 #[derive(Debug)]
 pub struct Quantities {
     of: FxHashMap<Value, Quantity>,
-    fresh: Fresh,
     model: Option<&'static str>,
 }
 
@@ -97,17 +96,12 @@ impl Quantities {
                 of.insert(value, quantity);
             }
         }
-        Self { of, fresh, model: noise.as_ref().map(super::HeirNoise::name) }
+        Self { of, model: noise.as_ref().map(super::HeirNoise::name) }
     }
 
     /// What is known of a value; `None` for what is no ciphertext and for one of which nothing is known.
     pub fn of(&self, value: Value) -> Option<&Quantity> {
         self.of.get(&value)
-    }
-
-    /// The levels that a fresh ciphertext has where a value is defined.
-    pub fn fresh_levels(&self, ir: &Ir, value: Value) -> u32 {
-        self.fresh.levels(ir, value)
     }
 
     /// The name of the noise model, if the program has parameters for one.

@@ -33,7 +33,7 @@ pub(crate) enum ScaleFault {
 }
 
 /// All of a program, in textual order; none if it is not CKKS or has no parameters.
-pub(crate) fn scale_faults(source: &Source, heir: &Heir) -> Vec<ScaleFault> {
+pub(super) fn scale_faults(source: &Source, heir: &Heir) -> Vec<ScaleFault> {
     let ir = source.ir();
     let rules = Rules { source, ir, base: Base { ir, heir } };
     if let Some(missing) = rules.missing() {
