@@ -378,8 +378,7 @@ impl<'a> Plan<'a> {
     /// A file, or a configuration, of which there is nothing to say but why. People read that on standard error.
     fn failed(&self, name: String, failure: Failure) -> Report {
         let checked = Checked::failed(name, failure);
-        let is_text = matches!(self.format, Format::Full | Format::Concise | Format::Grouped);
-        let piece = if is_text || self.args.fixing.diff || self.is_silent() {
+        let piece = if self.format.is_for_people() || self.args.fixing.diff || self.is_silent() {
             String::new()
         } else {
             format::piece(self.format, &checked, self.look.color)
@@ -488,8 +487,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         if args.statistics {
             outcome.statistics()?;
         }
-        let is_for_people = matches!(plan.format, Format::Full | Format::Concise | Format::Grouped);
-        if is_for_people && (self.framed || args.fixing.fix_only) && !args.quiet {
+        if plan.format.is_for_people() && (self.framed || args.fixing.fix_only) && !args.quiet {
             writeln!(out, "{}", outcome.summary(args))?;
         }
         out.flush()?;
