@@ -5,14 +5,16 @@
 // Each step stands for itself. The exit code is 0 when every step passes.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import {
   command,
+  editorText,
   eventually,
   main,
   open,
+  pictures,
   plain,
   project,
   scratch,
@@ -54,13 +56,8 @@ async function run() {
     "saved.mlir": CHECKED,
     "program.mlirbc": "ML\u00efR\u0001\u0002",
   });
-  const shot = async (name) => {
-    if (values.screenshots) {
-      mkdirSync(values.screenshots, { recursive: true });
-      await page.screenshot({ path: path.join(values.screenshots, `${name}.png`) });
-    }
-  };
-  const text = async () => plain(await page.locator(".view-lines").first().innerText());
+  const shot = pictures(page, values.screenshots);
+  const text = () => editorText(page);
   const hints = () => eventually("hints", async () => /\[0, 24\]/.test(await text()));
   const noHints = () => eventually("no hints", async () => !/\[0, 24\]/.test(await text()));
   const toast = (hasText) => page.locator(".notification-toast", { hasText });

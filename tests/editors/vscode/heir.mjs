@@ -5,10 +5,20 @@
 // The exit code is 0 when every step passes.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { eventually, main, open, plain, project, root, step } from "./workbench.mjs";
+import {
+  editorText,
+  eventually,
+  main,
+  open,
+  pictures,
+  plain,
+  project,
+  root,
+  step,
+} from "./workbench.mjs";
 
 /** Milliseconds for everything. */
 const WHOLE = 240_000;
@@ -25,14 +35,8 @@ const count = (text, op) => text.split(`= ${op} `).length - 1;
 
 async function run() {
   const { page } = await open(values.vsix, { "heir.mlir": before });
-  const shot = async (name) => {
-    if (values.screenshots) {
-      mkdirSync(values.screenshots, { recursive: true });
-      await page.screenshot({ path: path.join(values.screenshots, `${name}.png`) });
-    }
-  };
+  const shot = pictures(page, values.screenshots);
   const squiggle = page.locator(".squiggly-error");
-  const editorText = async () => plain(await page.locator(".view-lines").first().innerText());
   // The rendered line that defines a value; a hint stands right behind the name.
   const definition = (value) =>
     page.locator(".view-line", { hasText: new RegExp(`^\\s*${value}(?!\\d).*=\\s`) }).first();
@@ -44,7 +48,7 @@ async function run() {
     await page.locator(".tab.active", { hasText: "heir.mlir" }).waitFor();
     await page.keyboard.press("Control+b"); // the side bar goes
     await page.locator(".explorer-folders-view").waitFor({ state: "hidden" });
-    await eventually("L2 D2 s45", async () => /L2 D2 s45/.test(await editorText()));
+    await eventually("L2 D2 s45", async () => /L2 D2 s45/.test(await editorText(page)));
     for (const [value, hint] of [
       ["%3", "L2 D3 s90"],
       ["%4", "L1 D3 s45"],

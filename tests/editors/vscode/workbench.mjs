@@ -141,6 +141,21 @@ export function plain(text) {
   return text.replaceAll(/[\u00a0\u2007]/g, " ").replaceAll(/[\u200b\u200c]/g, "");
 }
 
+/** The text in the first editor, as a person reads it. */
+export async function editorText(page) {
+  return plain(await page.locator(".view-lines").first().innerText());
+}
+
+/** Pictures of a page, each by its name, in a folder; none without one. */
+export function pictures(page, folder) {
+  return async (name) => {
+    if (folder) {
+      mkdirSync(folder, { recursive: true });
+      await page.screenshot({ path: path.join(folder, `${name}.png`) });
+    }
+  };
+}
+
 /** Opens a workbench with the extension on a folder with these files (name to text) and the example of the squarings. */
 export async function open(vsix, files = {}) {
   mkdirSync(path.join(userData, "User"), { recursive: true });
