@@ -8,9 +8,9 @@ use std::fmt;
 use noisy_syntax::{Form, Op, OpKind, Value};
 
 use crate::heir;
-use crate::integer::Integers;
+use crate::integers::Integers;
 use crate::lattice::{Changed, Lattice, join_by_max};
-use crate::model::{GrowthKind, NoiseModel};
+use crate::noise::model::{GrowthKind, NoiseModel};
 use crate::secretness::is_secret;
 use crate::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
 use crate::view::{Types, View};

@@ -11,7 +11,7 @@ use crate::checks::{self, Index};
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Severity, TextEdit, combine};
 use crate::explain::{self, Assumption, Derivation};
 use crate::heir::{Heir, Quantities};
-use crate::model::NoiseModel;
+use crate::noise::model::NoiseModel;
 use crate::program::Program;
 
 /// A document: a [`Program`] and its diagnostics, always those of the current text.

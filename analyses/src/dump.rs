@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use noisy_syntax::{Block, Ir, Region, Value};
 
 use crate::flow::{self, Flow};
-use crate::integer::Integers;
+use crate::integers::Integers;
 use crate::noise::NoiseAnalysis;
 use crate::sparse::{Input, Sparse};
 use crate::{Constant, Document, NoiseModel};

@@ -1,12 +1,14 @@
-//! Why a fact is what it is: the chain of ops behind a number, and facts in words.
+//! Why a fact is what it is: the chain of ops behind a number, facts in words, and what all ops of a function cost together.
 
 mod assumption;
 mod derivation;
 mod place;
+mod tally;
 mod words;
 
 pub use assumption::{Assumption, assumption};
 pub use derivation::{Derivation, MAX_STEPS, Step, derivation};
 pub use place::{core_range, value_range};
+pub use tally::{Cost, Count, Keys, Tally};
 pub use words::integer_in_words;
 pub(crate) use words::{excess_in_words, short_name};

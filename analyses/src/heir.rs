@@ -16,7 +16,7 @@
 //! | `underflow.rs`, `chain.rs` | where levels run out, and how a value came to its level |
 //! | `surplus.rs`, `annotation.rs`, `scale_rules.rs` | where relinearizations are missing, and annotations wrong |
 //! | `quantities.rs`, `derivation.rs` | all that is known of a value, and how it came about, for an editor |
-//! | `work.rs`, `tally.rs` | what ops are to the one who runs them, and what a function costs |
+//! | `work.rs` | what ops are to the one who runs them |
 
 mod annotation;
 mod base;
@@ -38,7 +38,6 @@ mod scale;
 mod scale_rules;
 mod scheme;
 mod surplus;
-mod tally;
 mod types;
 mod unclear;
 mod underflow;
@@ -62,19 +61,19 @@ pub(crate) use scale_rules::ScaleFault;
 pub(crate) use scheme::is_mark;
 pub use scheme::{Scheme, Setting};
 pub(crate) use surplus::surpluses;
-pub use tally::{Cost, Count, Keys, Tally};
 pub(crate) use types::is_ciphertext_type as is_secret_type;
 pub(crate) use underflow::{Underflow, budget, switches, underflows, varying};
 pub use work::Work;
+pub(crate) use work::swaps_rows;
 
-pub use crate::model::heir::{Latency, Model, Options};
+pub use crate::noise::model::heir::{Latency, Model, Options};
 
 use std::sync::OnceLock;
 
 use noisy_syntax::{Ir, Op, Source, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::integer::Integers;
+use crate::integers::Integers;
 use crate::sparse::{Input, Sparse};
 
 /// What is known of the ciphertexts of a program.

@@ -4,45 +4,40 @@
 //! the optimizer's face. Nothing here knows an editor.
 
 pub mod checks;
-pub mod constant;
-pub mod contract;
 pub mod depth;
 mod diagnostic;
 mod document;
 pub mod dump;
 pub mod explain;
-mod fact;
 pub mod fix;
 pub mod heir;
-pub mod integer;
+pub mod integers;
 pub mod liveness;
-pub mod model;
 pub mod noise;
 mod program;
-pub mod range;
 pub mod rule;
 pub mod secretness;
 
-pub use constant::Constant;
 pub use diagnostic::{
     Applicability, Category, Diagnostic, Fix, MAX_DIAGNOSTICS, Related, Severity, Tag, TextEdit,
     combine, worst,
 };
 pub use document::Document;
 pub use explain::{Assumption, Derivation, Step};
-pub use fact::Noise;
 pub use fix::extract::Objective;
 pub use fix::{
     FixError, FunctionOutcome, Group, GroupProof, Insert, Mended, Options, Outcome, Price, STAGES,
     Standing, Verdict, Watch, insert_reduces,
 };
-pub use integer::Integers;
-pub use model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
+pub use integers::Integers;
+pub use integers::constant::Constant;
+pub use integers::range::{Bounds, Range};
+pub use noise::Noise;
+pub use noise::model::{Bits, Growth, GrowthKind, ModelError, ModelSpec, NoiseModel};
 pub use noisy_dataflow::{cfg, dense, flow, lattice, sparse, view};
 pub use noisy_placement as placement;
 pub use placement::Limits;
 pub use program::Program;
-pub use range::{Bounds, Range};
 pub use rule::Rule;
 
 #[cfg(test)]

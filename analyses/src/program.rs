@@ -13,10 +13,10 @@ use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use rustc_hash::FxHashMap;
 
 use crate::depth::{Depth, Depths};
-use crate::fact::Noise;
 use crate::heir::{Heir, Quantities};
-use crate::integer::Integers;
-use crate::model::NoiseModel;
+use crate::integers::Integers;
+use crate::noise::Noise;
+use crate::noise::model::NoiseModel;
 use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
 use crate::secretness::{Secretness, Secrets};
 use crate::sparse::{Context, Input, Sparse};

@@ -7,9 +7,9 @@ use std::fmt;
 use noisy_syntax::{Form, Op, OpKind, Value};
 
 use crate::heir;
-use crate::integer::Integers;
+use crate::integers::Integers;
 use crate::lattice::{Changed, Lattice, join_by_max};
-use crate::model::NoiseModel;
+use crate::noise::model::NoiseModel;
 use crate::sparse::{AnalysisContext, Calls, Domain, SparseForward};
 use crate::view::{Types, View};
 

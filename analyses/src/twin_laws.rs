@@ -9,15 +9,15 @@ use noisy_dataflow::twin::Twin;
 use noisy_syntax::{Delta, Interner, Ir, Op, OpKind, Source, Type, Value};
 
 use crate::NoiseModel;
-use crate::constant::{ConstantFacts, Constants};
 use crate::depth::Depths;
 use crate::flow::Interval;
 use crate::heir::Ciphertexts;
-use crate::integer::Integers;
+use crate::integers::Integers;
+use crate::integers::constants::{ConstantFacts, Constants};
+use crate::integers::ranges::Ranges;
 use crate::lattice::{Changed, Lattice};
 use crate::laws::Random;
 use crate::noise::NoiseAnalysis;
-use crate::range::Ranges;
 use crate::secretness::Secrets;
 use crate::sparse::{
     AnalysisContext, Calls, Domain, Input, Loops, MAX_APART, Moved, Sparse, SparseForward,

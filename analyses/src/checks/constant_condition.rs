@@ -34,10 +34,10 @@
 use noisy_syntax::{Def, OpKind, Value};
 
 use super::{Check, Index};
-use crate::constant::is_written;
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
 use crate::explain::{integer_in_words, value_range};
 use crate::flow;
+use crate::integers::constant::is_written;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {

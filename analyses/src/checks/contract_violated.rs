@@ -28,8 +28,8 @@
 
 use super::noise_overflow::related;
 use super::{Check, Index};
-use crate::contract::{self, Side};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::noise::contract::{self, Side};
 use crate::program::{Breach, Program};
 
 pub(super) const CHECK: Check = Check {

@@ -9,9 +9,9 @@ use std::ops::Range;
 use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Source, Traits};
 use rustc_hash::FxHashSet;
 
-use crate::contract;
 use crate::flow::{self, Flow};
 use crate::heir::{self, Heir};
+use crate::noise::contract;
 use crate::program::Program;
 
 /// What every comment that suppresses diagnostics holds.

@@ -20,8 +20,8 @@
 //! ```
 
 use super::{Check, Index};
-use crate::contract::{self, Contract};
 use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::noise::contract::{self, Contract};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {

@@ -14,9 +14,9 @@
 //! ```
 
 use super::{Check, Index};
-use crate::contract::{self, Side};
 use crate::diagnostic::{Category, Diagnostic, Severity};
 use crate::explain::core_range;
+use crate::noise::contract::{self, Side};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {

@@ -37,8 +37,8 @@ use super::noise_overflow::related;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
 use crate::explain::{core_range, value_range};
-use crate::model::Bits;
 use crate::noise::Growing;
+use crate::noise::model::Bits;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {

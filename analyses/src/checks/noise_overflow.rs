@@ -37,9 +37,9 @@ use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
 use crate::explain::{core_range, derivation, excess_in_words, value_range};
 use crate::flow::{self, Flow};
-use crate::model::Bits;
-use crate::model::GrowthKind;
 use crate::noise::Root;
+use crate::noise::model::Bits;
+use crate::noise::model::GrowthKind;
 use crate::program::Program;
 
 /// The most spoilt values that are counted.

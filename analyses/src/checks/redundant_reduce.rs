@@ -23,7 +23,7 @@ use super::removal::removal;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
 use crate::explain::{core_range, short_name};
-use crate::model::Growth;
+use crate::noise::model::Growth;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {

@@ -8,7 +8,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::depth::Depth;
-use crate::model::Bits;
+use crate::noise::model::Bits;
 use crate::secretness::Secretness;
 use crate::{Constant, Document, Noise};
 

@@ -2,8 +2,8 @@
 
 use noisy_syntax::{Def, Op, OpKind, Value};
 
-use crate::contract::{self, Contract, Side};
-use crate::model::Bits;
+use crate::noise::contract::{self, Contract, Side};
+use crate::noise::model::Bits;
 use crate::program::Program;
 
 /// Why the noise of an argument of a function is what it is.

@@ -10,10 +10,10 @@ use std::ops::Range;
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashSet;
 
-use crate::contract::{self, Side};
-use crate::fact::Noise;
 use crate::flow;
-use crate::model::{Bits, Growth};
+use crate::noise::Noise;
+use crate::noise::contract::{self, Side};
+use crate::noise::model::{Bits, Growth};
 use crate::program::Program;
 
 use super::place::value_range;

@@ -2,8 +2,8 @@
 
 use noisy_syntax::Value;
 
-use crate::constant::is_written;
-use crate::model::Bits;
+use crate::integers::constant::is_written;
+use crate::noise::model::Bits;
 use crate::program::Program;
 
 /// Where an integer lies, in words, if that is more than its type says and it is no constant as it is written.

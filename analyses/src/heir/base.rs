@@ -5,7 +5,7 @@ use noisy_syntax::{Attr, AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
 use super::Heir;
 use super::params::SchemeParams;
 use super::scheme::Scheme;
-use crate::contract::{self, Side};
+use crate::noise::contract::{self, Side};
 use crate::view::View;
 
 /// What was solved before.

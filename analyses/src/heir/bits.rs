@@ -12,7 +12,7 @@
 
 use super::log2::Log2;
 use super::params::{Encryption, SchemeParams};
-use crate::model::heir::Model;
+use crate::noise::model::heir::Model;
 
 /// The standard deviation of fresh errors.
 const SIGMA: f64 = 3.2;

@@ -17,10 +17,10 @@ use super::catalogue::{self, LevelRule, Of};
 use super::rows::{self, DimensionRule, Library};
 use super::scheme::Settings;
 use super::types::{Size, Types, is_ciphertext_type};
-use crate::contract::{self, Side};
 use crate::flow;
-use crate::integer::Integers;
+use crate::integers::Integers;
 use crate::lattice::{Changed, Lattice};
+use crate::noise::contract::{self, Side};
 use crate::sparse::{AnalysisContext, Calls, Domain, SparseForward};
 use crate::view::View;
 

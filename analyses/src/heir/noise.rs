@@ -11,7 +11,7 @@ use noisy_syntax::{Ir, Op, OpKind, Value};
 use super::base::Base;
 use super::bits::{Noise, NoiseModel};
 use super::{Heir, Model, Scheme, Setting, base, ciphertext};
-use crate::integer::Integers;
+use crate::integers::Integers;
 use crate::lattice::{Changed, Lattice};
 use crate::sparse::{AnalysisContext, Domain, Input, Loops, Sparse, SparseForward};
 use crate::view::View;

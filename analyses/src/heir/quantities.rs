@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::annotation::Fresh;
 use super::{Ciphertext, Dimension, Heir, Level, Model, plaintext};
-use crate::integer::Integers;
+use crate::integers::Integers;
 
 /// What is known of a ciphertext.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -11,7 +11,7 @@ use noisy_syntax::{Ir, Op, OpKind, Value};
 use super::base::{self, Base};
 use super::params::SchemeParams;
 use super::{Heir, Scheme, Setting, ciphertext, rows};
-use crate::integer::Integers;
+use crate::integers::Integers;
 use crate::lattice::{Changed, Lattice};
 use crate::sparse::{AnalysisContext, Domain, Input, Loops, Sparse, SparseForward};
 use crate::view::View;

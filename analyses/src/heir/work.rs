@@ -8,7 +8,7 @@ use noisy_syntax::Op;
 use super::catalogue::LevelRule;
 use super::rows::{self, DimensionRule};
 use super::{Ciphertext, Heir};
-use crate::model::heir::Latency;
+use crate::noise::model::heir::Latency;
 
 /// An operation of a scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +121,6 @@ pub(super) fn is_rotation(name: &str) -> bool {
 }
 
 /// Whether a rotation swaps the two rows of slots; it has a key of its own.
-pub(super) fn swaps_rows(name: &str) -> bool {
+pub(crate) fn swaps_rows(name: &str) -> bool {
     name.rsplit('.').next().is_some_and(|it| it.starts_with("rotate_rows"))
 }

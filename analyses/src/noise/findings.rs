@@ -10,10 +10,10 @@ use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::NoiseAnalysis;
-use crate::fact::Noise;
+use super::analysis::NoiseAnalysis;
+use super::fact::Noise;
+use super::model::{Bits, Growth};
 use crate::flow;
-use crate::model::{Bits, Growth};
 use crate::sparse::{Computed, GrowthTrace, LoopTrace, Observer, Round};
 
 /// Where noise first goes over the budget.

@@ -6,9 +6,9 @@ use noisy_syntax::{Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
 use super::Program;
-use crate::contract::{self, Contract, Side};
 use crate::flow;
-use crate::model::Bits;
+use crate::noise::contract::{self, Contract, Side};
+use crate::noise::model::Bits;
 
 /// A value with more noise than a contract allows where it is given: to a call, or to the caller by a return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use noisy_syntax::{Delta, Ir};
 
-use crate::integer::Integers;
+use crate::integers::Integers;
 use crate::sparse::{Input, Sparse, SparseForward};
 
 /// Facts are kept for so many edits after the last question.

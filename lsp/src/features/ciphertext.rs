@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use noisy_analyses::Document;
 use noisy_analyses::depth::Depth;
-use noisy_analyses::heir::{self, Ciphertext, Count, Keys, Quantity, Tally, Work};
+use noisy_analyses::explain::{Count, Keys, Tally};
+use noisy_analyses::heir::{self, Ciphertext, Quantity, Work};
 use noisy_settings::Hints;
 use noisy_syntax::{Op, Value};
 

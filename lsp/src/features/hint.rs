@@ -4,8 +4,9 @@
 use std::ops::Range;
 
 use noisy_analyses::flow::{self, Flow};
+use noisy_analyses::integers::range;
 use noisy_analyses::secretness::Secretness;
-use noisy_analyses::{Assumption, Bits, Document, range};
+use noisy_analyses::{Assumption, Bits, Document};
 use noisy_settings::Hints;
 use noisy_syntax::{Def, Op, OpKind, Value};
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use noisy_analyses::heir::Tally;
+use noisy_analyses::explain::Tally;
 use noisy_analyses::{Bits, Document, flow};
 use noisy_syntax::{Op, OpKind, Value};
 

@@ -1,13 +1,13 @@
 //! Folds: what an op gives without running, as a constant or as a value that is there already.
 //!
-//! Constants are folded by the table of the constants analysis ([`noisy_analyses::integer::fold`]); there is no other. An operand that is no
+//! Constants are folded by the table of the constants analysis ([`noisy_analyses::integers::fold`]); there is no other. An operand that is no
 //! constant is handed to it as a name of its own: a fold that gives one operand back (`x + 0`) gives that name back. What cannot be said of
 //! operands alone (`(a - b) + b`) stands in `values.rs`.
 
 mod values;
 
-use noisy_analyses::constant::Constant;
-use noisy_analyses::integer::{elements::Lists, fold};
+use noisy_analyses::integers::constant::Constant;
+use noisy_analyses::integers::{compare, elements::Lists, fold};
 use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, Value};
 use smallvec::SmallVec;
 
@@ -148,7 +148,7 @@ impl Rewriter<'_> {
             return false;
         }
         if !kind.has(Traits::COMMUTATIVE) {
-            let Some(predicate) = fold::predicate(self.ir, op) else { return false };
+            let Some(predicate) = compare::predicate(self.ir, op) else { return false };
             let swapped = match kind {
                 OpKind::ArithCmpi => predicate::swapped(predicate),
                 _ => predicate::swapped_float(predicate),

@@ -1,8 +1,8 @@
 //! Passes on what the ranges say: `int-range-optimizations`, `arith-unsigned-when-equivalent`.
 
 use noisy_analyses::Integers;
-use noisy_analyses::constant::Constant;
-use noisy_analyses::integer::fold::predicate;
+use noisy_analyses::integers::compare::predicate;
+use noisy_analyses::integers::constant::Constant;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Value};
 
@@ -88,7 +88,7 @@ fn constant(rewriter: &mut Rewriter<'_>, facts: &Integers, value: Value, before:
     }
     let Constant::Int(number) = facts.constant(rewriter.ir, value) else { return false };
     let ty = rewriter.ty(value);
-    let lists = noisy_analyses::integer::elements::Lists::default();
+    let lists = noisy_analyses::integers::elements::Lists::default();
     let Some(attr) = constants::to_attr(rewriter.ir, &lists, Constant::Int(number), ty) else {
         return false;
     };

@@ -1,6 +1,7 @@
 //! `sccp`: values that the constants analysis knows become constants.
 
-use noisy_analyses::constant::{Constant, Constants};
+use noisy_analyses::integers::constant::Constant;
+use noisy_analyses::integers::constants::Constants;
 use noisy_analyses::sparse::{Input, Sparse};
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
 

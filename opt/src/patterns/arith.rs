@@ -3,7 +3,7 @@
 //! *Overflow flags.* A sum of sums keeps a flag if all ops that it joins have it and the joined constant fits without overflow: then the exact value
 //! is the same, and in range where it was.
 
-use noisy_analyses::constant::{sign_extended, width};
+use noisy_analyses::integers::constant::{sign_extended, width};
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
 
@@ -205,7 +205,7 @@ fn not_of_compare(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let Some(compare) = rewriter.definer(a, OpKind::ArithCmpi) else { return false };
     let ir = &*rewriter.ir;
-    let Some(predicate) = noisy_analyses::integer::fold::predicate(ir, compare) else {
+    let Some(predicate) = noisy_analyses::integers::compare::predicate(ir, compare) else {
         return false;
     };
     let (x, y) = (rewriter.operand(compare, 0), rewriter.operand(compare, 1));

@@ -1,7 +1,7 @@
 //! Rules of comparisons.
 
-use noisy_analyses::constant::Constant;
-use noisy_analyses::integer::fold::predicate;
+use noisy_analyses::integers::compare::predicate;
+use noisy_analyses::integers::constant::Constant;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Op, OpKind, TypeData};
 
@@ -171,7 +171,8 @@ pub(super) fn negated(
 ) -> Option<noisy_syntax::Value> {
     let not = rewriter.definer(value, OpKind::ArithXori)?;
     let is_not = rewriter.int_of(rewriter.operand(not, 1)) == Some(-1);
-    let is_truth = noisy_analyses::constant::width(rewriter.ir, rewriter.ty(value)) == Some(1);
+    let is_truth =
+        noisy_analyses::integers::constant::width(rewriter.ir, rewriter.ty(value)) == Some(1);
     (is_not && is_truth).then(|| rewriter.operand(not, 0))
 }
 
@@ -220,9 +221,10 @@ mod tests {
                     let found = match outcome {
                         Some(Outcome::Always(it)) => it,
                         Some(Outcome::Compare(predicate, number)) => {
-                            let number = noisy_analyses::constant::sign_extended(number, 3);
-                            let x = noisy_analyses::constant::sign_extended(x, 3);
-                            noisy_analyses::integer::fold::holds(predicate, x, number, 3)
+                            let number =
+                                noisy_analyses::integers::constant::sign_extended(number, 3);
+                            let x = noisy_analyses::integers::constant::sign_extended(x, 3);
+                            noisy_analyses::integers::compare::holds(predicate, x, number, 3)
                                 .expect("a predicate")
                         }
                         None => continue,

@@ -1,6 +1,6 @@
 //! Rules of loops of `scf`.
 
-use noisy_analyses::integer::fold::predicate;
+use noisy_analyses::integers::compare::predicate;
 use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 
 use super::patterns;

@@ -8,7 +8,7 @@ pub mod greedy;
 pub mod regions;
 mod worklist;
 
-use noisy_analyses::integer::elements::Lists;
+use noisy_analyses::integers::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Type, Value};
 

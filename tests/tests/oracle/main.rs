@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use noisy_analyses::integer::elements::elements;
+use noisy_analyses::integers::elements::elements;
 use noisy_analyses::{Bounds, Constant, Document, Integers, flow};
 use noisy_syntax::{Def, Op, OpKind, Source, Value};
 

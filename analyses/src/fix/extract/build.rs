@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 use super::calls::Calls;
 use super::weight::{UNIT, Weights};
 use super::{Extraction, Group, Objective, Refusal, Request, Spot};
-use crate::contract::{self, Contract, Side};
 use crate::explain::derivation;
-use crate::fact::Noise;
 use crate::flow::{self, Flow};
-use crate::model::Growth;
+use crate::noise::Noise;
+use crate::noise::contract::{self, Contract, Side};
+use crate::noise::model::Growth;
 use crate::placement::{Bits, Instance, Node, Rule, Site};
 use crate::program::Program;
 
@@ -459,7 +459,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn carriers(&mut self, op: Op, rule: crate::model::Rule) -> SmallVec<[Node; 2]> {
+    fn carriers(&mut self, op: Op, rule: crate::noise::model::Rule) -> SmallVec<[Node; 2]> {
         let (ir, model) = (self.ir, self.program.model());
         let n = ir.op(op).operands.len();
         let carriers = (0..n).filter(|&it| model.is_carrier(ir, op, rule, it));

@@ -17,9 +17,9 @@ use noisy_syntax::{Op, OpKind, Region, Value};
 use smallvec::SmallVec;
 
 use super::build::{Builder, Key, NodeDraft, Passed, Results};
-use crate::contract::{self, Contract, Side};
-use crate::fact::Noise;
 use crate::flow;
+use crate::noise::Noise;
+use crate::noise::contract::{self, Contract, Side};
 use crate::placement::{Bits, Node, Rule};
 use crate::sparse::{MAX_APART, is_callable, is_exposed};
 

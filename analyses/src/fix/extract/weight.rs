@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 use crate::cfg::{Cfg, Loops};
 use crate::flow::{self, Flow};
-use crate::integer::Integers;
+use crate::integers::Integers;
 
 /// How often a loop is taken to run when the text does not say.
 pub const UNKNOWN_TRIPS: u64 = 10;

@@ -4,9 +4,10 @@
 use noisy_syntax::{AttrData, Def, Dim, Form, Op, OpKind, Type, TypeData, Value};
 use smallvec::SmallVec;
 
+use super::compare::{holds, holds_of_equal, is_same, predicate, unsigned};
+use super::constant::{Constant, float, sign_extended, width};
 use super::elements::Lists;
 use super::floats::{floats, of_bits, rounded, to_bits, to_float};
-use crate::constant::{Constant, float, sign_extended, width};
 use crate::view::View;
 
 use Constant::{Bottom, Float, Int, Unknown};
@@ -124,12 +125,6 @@ fn fold_whole(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> C
 
 fn operand(ir: &impl View, op: Op, index: usize) -> Option<Value> {
     ir.op(op).operands.get(index)?.value
-}
-
-/// Whether two operands are the same value.
-pub(super) fn is_same(ir: &impl View, op: Op) -> bool {
-    let (a, b) = (operand(ir, op, 0), operand(ir, op, 1));
-    a.is_some() && a == b
 }
 
 fn select(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
@@ -298,45 +293,13 @@ pub(crate) fn of_two(kind: OpKind, a: i128, b: i128, width: u32) -> Option<i128>
     integers(kind, 0, Int(a), Int(b), width, false)?.int()
 }
 
-/// The bits of a number as an unsigned one.
-fn unsigned(value: i128, width: u32) -> u128 {
-    let unused = 128 - width;
-    (value.cast_unsigned() << unused) >> unused
-}
-
 fn compare(ir: &impl View, op: Op, a: Constant, b: Constant, width: u32) -> Option<Constant> {
     let predicate = predicate(ir, op)?;
     if is_same(ir, op) {
-        return Some(Constant::bool(matches!(predicate, 0 | 3 | 5 | 7 | 9)));
+        return Some(Constant::bool(holds_of_equal(predicate)));
     }
     let (Int(a), Int(b)) = (a, b) else { return None };
     holds(predicate, a, b, width).map(Constant::bool)
-}
-
-/// The number of the predicate of a comparison.
-pub fn predicate(ir: &impl View, op: Op) -> Option<i128> {
-    match ir.interner().attr_data(ir.attr(op, "predicate")?) {
-        AttrData::Int { value, .. } => Some(*value),
-        _ => None,
-    }
-}
-
-/// Whether `arith.cmpi` holds for two sign-extended numbers.
-pub fn holds(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
-    let (ua, ub) = (unsigned(a, width), unsigned(b, width));
-    Some(match predicate {
-        0 => a == b,
-        1 => a != b,
-        2 => a < b,
-        3 => a <= b,
-        4 => a > b,
-        5 => a >= b,
-        6 => ua < ub,
-        7 => ua <= ub,
-        8 => ua > ub,
-        9 => ua >= ub,
-        _ => return None,
-    })
 }
 
 /// Two integers of a width joined; also where one of them is enough.

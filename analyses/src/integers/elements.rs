@@ -5,8 +5,8 @@
 use noisy_syntax::{Attr, AttrData, Dim, Type, TypeData};
 use rustc_hash::FxHashMap;
 
+use super::constant::{Constant, float, sign_extended, width};
 use super::floats;
-use crate::constant::{Constant, float, sign_extended, width};
 use crate::view::Types;
 
 /// Longer lists are not looked into.
@@ -72,6 +72,27 @@ impl Lists {
     /// Forgets all lists.
     pub(crate) fn clear(&mut self) {
         *self = Self::default();
+    }
+}
+
+impl Constant {
+    /// What an attribute says of a value of a type; elements that are not all equal are [`Constant::Other`].
+    pub fn of_attr(ir: &impl Types, attr: Attr, ty: Type) -> Self {
+        match ir.interner().attr_data(attr) {
+            AttrData::Bool(it) => Constant::bool(*it),
+            AttrData::Int { value, .. } => match width(ir, ty) {
+                Some(width) => Constant::Int(sign_extended(*value, width)),
+                None => Constant::Other(attr),
+            },
+            AttrData::Float { bits, .. } if float(ir, ty).is_some() => Constant::Float(*bits),
+            AttrData::Elements(..) => {
+                let elements = elements(ir, attr, ty);
+                let splat = elements.filter(|it| it.iter().all(|other| *other == it[0]));
+                splat.map_or(Constant::Other(attr), |it| it[0])
+            }
+            AttrData::Unknown => Constant::Unknown,
+            _ => Constant::Other(attr),
+        }
     }
 }
 

@@ -3,18 +3,25 @@
 //!
 //! *Law.* After any edits the facts equal those from scratch. *Cost.* Every question is a look-up, O(1), unless it says otherwise.
 
+pub mod compare;
+pub mod constant;
+pub mod constants;
 pub mod elements;
 mod floats;
 pub mod fold;
-pub mod infer;
+mod infer;
 #[cfg(test)]
 mod laws;
+pub mod range;
+pub(crate) mod ranges;
 
 use noisy_syntax::{Block, Delta, Interner, Ir, Op, Type, Value};
 
-use crate::constant::{self, Constant, ConstantFacts, Constants};
+use self::constant::Constant;
+use self::constants::{ConstantFacts, Constants};
+use self::range::{Bounds, Range};
+use self::ranges::Ranges;
 use crate::flow::{self, Flow, Interval, Trips};
-use crate::range::{self, Bounds, Range, Ranges};
 use crate::sparse::{Base, Input, Moved, Sparse};
 
 /// Elements of constants that edits may leave behind before constants are solved from scratch.

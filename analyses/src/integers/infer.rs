@@ -4,14 +4,15 @@
 use noisy_syntax::{AttrData, Op, OpKind, Value};
 use smallvec::SmallVec;
 
+use super::compare::{holds_of_equal, is_same, predicate};
+use super::constant::Constant;
 use super::fold;
-use crate::constant;
+use super::range::{self, Bounds, Range};
 use crate::flow;
-use crate::range::{self, Bounds, Range};
 use crate::view::View;
 
 /// The bounds of a result; `None` if nothing is known.
-pub fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -> Option<Bounds> {
+pub(super) fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -> Option<Bounds> {
     let data = ir.op(op);
     let width = range::width(ir, *data.results.get(result)?)?;
     let operand = |index: usize| {
@@ -20,16 +21,12 @@ pub fn infer(ir: &impl View, op: Op, result: usize, operands: &[Range]) -> Optio
     match data.kind {
         OpKind::ArithConstant => {
             let ty = ir.ty(data.results[result]);
-            let number = constant::Constant::of_attr(ir, ir.attr(op, "value")?, ty).int()?;
+            let number = Constant::of_attr(ir, ir.attr(op, "value")?, ty).int()?;
             Some(Bounds::one(width, i64::try_from(number).ok()?))
         }
         OpKind::ArithSelect => select(width, operands),
-        OpKind::ArithCmpi => {
-            let is_same =
-                data.operands.len() == 2 && data.operands[0].value == data.operands[1].value;
-            compare(fold::predicate(ir, op)?, operand(0)?, operand(1)?, is_same)
-                .map(|is| Bounds::one(1, -i64::from(is)))
-        }
+        OpKind::ArithCmpi => compare(predicate(ir, op)?, operand(0)?, operand(1)?, is_same(ir, op))
+            .map(|is| Bounds::one(1, -i64::from(is))),
         OpKind::ArithExtsi | OpKind::ArithIndexCast => {
             let a = operand(0)?;
             Some(if a.width <= width {
@@ -299,7 +296,7 @@ fn select(width: u32, operands: &[Range]) -> Option<Bounds> {
 /// Whether `arith.cmpi` holds, if that is the same for all numbers within the bounds.
 fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool> {
     if is_same {
-        return Some(matches!(predicate, 0 | 3 | 5 | 7 | 9));
+        return Some(holds_of_equal(predicate));
     }
     let less = |a: (i128, i128), b: (i128, i128)| {
         if a.1 < b.0 {
@@ -335,7 +332,7 @@ fn compare(predicate: i128, a: Bounds, b: Bounds, is_same: bool) -> Option<bool>
 }
 
 /// The bounds of an argument of a loop's region, its number `index`, that the loop counts up.
-pub fn induction(
+pub(super) fn induction(
     ir: &impl View,
     op: Op,
     index: usize,
@@ -513,7 +510,12 @@ mod tests {
                     let mut seen = [false; 2];
                     for &x in &members(a) {
                         for &y in &members(b) {
-                            let is = fold::holds(predicate, i128::from(x), i128::from(y), 3);
+                            let is = super::super::compare::holds(
+                                predicate,
+                                i128::from(x),
+                                i128::from(y),
+                                3,
+                            );
                             seen[usize::from(is == Some(true))] = true;
                         }
                     }

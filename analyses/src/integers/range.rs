@@ -2,21 +2,19 @@
 //! bits and `index`, and for every element of shapes of them.
 //!
 //! Both readings are kept because each knows what the other does not: `[250, 255]` of eight bits is `[-6, -1]`, but `[0, 255]` says
-//! nothing of the sign. They are brought into agreement after every operation ([`Bounds::agreed`]). What ops give follows
-//! MLIR's `InferIntRangeCommon` (LLVM 19) or is narrower (`integer/infer.rs`).
+//! nothing of the sign. They are brought into agreement after every operation ([`Bounds::agreed`]).
 //!
 //! The chains of this lattice are long. In a cycle, a bound that still moves after a few rounds goes to the end of its type, each of
 //! the four by itself.
 
 use std::fmt;
 
-use noisy_syntax::{Form, Interner, Op, Type, Value};
+use noisy_syntax::{Type, Value};
 
-use crate::constant::{self, Constant, ConstantFacts};
+use super::constant;
 use crate::flow::Interval;
-use crate::integer::infer;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{AnalysisContext, Domain, SparseForward};
+use crate::sparse::Domain;
 use crate::view::{Types, View};
 
 /// The bounds of an integer, each included.
@@ -259,69 +257,6 @@ pub fn width(ir: &impl View, value: Value) -> Option<u32> {
 /// As [`width`], of a type.
 pub fn type_width(types: &impl Types, ty: Type) -> Option<u32> {
     constant::width(types, ty).filter(|&it| it <= 64)
-}
-
-/// The analysis. It stands on the constants and keeps nothing besides the facts.
-#[derive(Debug, Default)]
-pub struct Ranges;
-
-impl SparseForward for Ranges {
-    type Fact = Range;
-    type Base = ConstantFacts;
-
-    fn carries(&self, interner: &Interner, ty: Type) -> bool {
-        type_width(interner, ty).is_some()
-    }
-
-    fn transfer(
-        &mut self,
-        ir: &AnalysisContext<'_, Self::Base>,
-        op: Op,
-        result: usize,
-        operands: &[Range],
-    ) -> Range {
-        let data = ir.op(op);
-        if matches!(data.form, Form::Broken | Form::Opaque) || operands.contains(&Range::Bottom) {
-            let is_broken = matches!(data.form, Form::Broken | Form::Opaque);
-            return if is_broken { Range::Unknown } else { Range::Bottom };
-        }
-        infer::infer(ir, op, result, operands).map_or(Range::Unknown, Range::from)
-    }
-
-    fn entry(
-        &mut self,
-        ir: &AnalysisContext<'_, Self::Base>,
-        op: Op,
-        index: usize,
-        argument: Value,
-        operands: &[Range],
-    ) -> Range {
-        let bounds = |at: usize| operands.get(at)?.interval(ir, ir.operand_ty(op, at)?).bounds();
-        infer::induction(ir, op, index, argument, &bounds).map_or(Range::Unknown, Range::from)
-    }
-
-    fn interval(&self, interner: &Interner, ty: Type, fact: &Range) -> Option<Interval> {
-        Some(fact.interval(interner, ty))
-    }
-
-    fn refine(&self, ir: &AnalysisContext<'_, Self::Base>, value: Value, fact: Range) -> Range {
-        let known = ir.known(value);
-        match (known.constant, width(ir, value)) {
-            (Constant::Bottom, _) => Range::Bottom,
-            (Constant::Int(number), Some(width)) => match i64::try_from(number) {
-                Ok(number) => Bounds::one(width, number).into(),
-                Err(_) => fact,
-            },
-            (Constant::Elements(_), Some(width)) => {
-                let of_all = known.list.into_iter().flatten().map(|it| {
-                    let number = it.int().and_then(|it| i64::try_from(it).ok());
-                    number.map_or(Bounds::full(width), |it| Bounds::one(width, it))
-                });
-                of_all.reduce(Bounds::joined).map_or(fact, Range::from)
-            }
-            _ => fact,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use noisy_syntax::{Op, OpKind};
 
-use super::fold::{is_same, predicate};
-use crate::constant::Constant;
+use super::compare::{is_same, predicate};
+use super::constant::Constant;
 use crate::view::View;
 
 use Constant::Float;

@@ -8,12 +8,11 @@ use std::collections::BTreeSet;
 
 use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
 
-use super::work::{self, Work};
-use super::{Ciphertext, Heir, Level};
 use crate::depth::Depth;
 use crate::flow::Flow;
-use crate::integer::Integers;
-use crate::model::heir::Latency;
+use crate::heir::{Ciphertext, Heir, Level, Work, swaps_rows};
+use crate::integers::Integers;
+use crate::noise::model::heir::Latency;
 
 /// How many ops there are of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +135,7 @@ impl Tally {
         self.counts[at].add(self.times(ir, integers, op));
         match work {
             Work::Relinearize => self.keys.relinearization = true,
-            Work::Rotate if work::swaps_rows(ir.op_name(op)) => self.keys.rows = true,
+            Work::Rotate if swaps_rows(ir.op_name(op)) => self.keys.rows = true,
             Work::Rotate => match step(ir, integers, heir, op) {
                 // Nothing moves.
                 Some(0) => {}

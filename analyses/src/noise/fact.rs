@@ -15,7 +15,7 @@
 use std::fmt;
 
 use crate::lattice::{Changed, Lattice};
-use crate::model::{Bits, Growth};
+use crate::noise::model::{Bits, Growth};
 
 /// What is known of the noise of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -1,26 +1,13 @@
-//! Constants: the values that an op gives whatever happens, through blocks, loops and calls (conditional constant propagation,
-//! Wegman and Zadeck).
-//!
-//! ```text
-//! Bottom < 0, 1, 2, ..., 1.5, ..., [1, 2], ..., @f < Unknown
-//! ```
-//!
-//! A lattice of height two, so that no widening is needed and the solution is the least one, whatever the order. An op whose operands are
-//! known folds as MLIR's folders do (`fold.rs`): where one is enough (`x * 0`, `x - x`) one is enough, and where MLIR leaves an op
-//! alone because it has no meaning (a division by zero, a shift by too much) nothing is known.
+//! What is known of the one value that something has, an integer, a float, a list or an attribute, as a lattice of height two.
 
 use std::fmt;
 
-use noisy_syntax::{
-    Attr, AttrData, Def, Form, Interner, Ir, Op, OpKind, Sign, Type, TypeData, Value,
-};
+use noisy_syntax::{Attr, Def, Ir, OpKind, Sign, Type, TypeData, Value};
 
 use crate::flow::Interval;
-use crate::integer::elements::{self, Lists};
-use crate::integer::fold;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{AnalysisContext, Base, Calls, Domain, Sparse, SparseForward};
-use crate::view::{Types, View};
+use crate::sparse::Domain;
+use crate::view::Types;
 
 /// What is known of the one value that something has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -66,25 +53,6 @@ impl Constant {
             (Constant::Bottom, _) => Interval::Empty,
             (Constant::Int(it), Some(_)) => Interval::Within { lo: it, hi: it },
             _ => Interval::Any,
-        }
-    }
-
-    /// What an attribute says of a value of a type; elements that are not all equal are [`Constant::Other`].
-    pub fn of_attr(ir: &impl Types, attr: Attr, ty: Type) -> Self {
-        match ir.interner().attr_data(attr) {
-            AttrData::Bool(it) => Constant::bool(*it),
-            AttrData::Int { value, .. } => match width(ir, ty) {
-                Some(width) => Constant::Int(sign_extended(*value, width)),
-                None => Constant::Other(attr),
-            },
-            AttrData::Float { bits, .. } if float(ir, ty).is_some() => Constant::Float(*bits),
-            AttrData::Elements(..) => {
-                let elements = elements::elements(ir, attr, ty);
-                let splat = elements.filter(|it| it.iter().all(|other| *other == it[0]));
-                splat.map_or(Constant::Other(attr), |it| it[0])
-            }
-            AttrData::Unknown => Constant::Unknown,
-            _ => Constant::Other(attr),
         }
     }
 }
@@ -155,93 +123,9 @@ impl fmt::Display for Constant {
     }
 }
 
-/// The analysis.
-#[derive(Debug, Default)]
-pub struct Constants {
-    /// The elements that its facts stand for.
-    pub lists: Lists,
-    /// Calls are not looked into: see [`Constants::local`].
-    is_local: bool,
-}
-
-impl Constants {
-    /// The analysis of functions by themselves: nothing is known of what is passed to them, and of what calls give.
-    pub fn local() -> Self {
-        Self { is_local: true, ..Self::default() }
-    }
-}
-
 impl Domain for Constant {
     fn unknown() -> Self {
         Constant::Unknown
-    }
-}
-
-/// The constants of a program, for the analyses that stand on them.
-#[derive(Debug)]
-pub struct ConstantFacts(pub(crate) Sparse<Constants>);
-
-impl Base for ConstantFacts {
-    type Known<'a> = Elements<'a>;
-
-    fn known(&self, _: &Interner, _: Type, value: Value) -> Elements<'_> {
-        let constant = self.0.fact(value).copied().unwrap_or(Constant::Unknown);
-        Elements { constant, list: self.0.analysis.lists.of(constant) }
-    }
-
-    fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval {
-        self.0.fact(value).map_or(Interval::Any, |it| it.interval(interner, ty))
-    }
-}
-
-/// A constant, with its elements if it has some that differ.
-#[derive(Clone, Copy, Debug)]
-pub struct Elements<'a> {
-    /// The constant.
-    pub constant: Constant,
-    /// Its elements, in order.
-    pub list: Option<&'a [Constant]>,
-}
-
-impl SparseForward for Constants {
-    type Fact = Constant;
-    type Base = ();
-
-    fn calls(&self) -> Calls {
-        if self.is_local { Calls::Opaque } else { Calls::Joined }
-    }
-
-    fn carries(&self, interner: &Interner, ty: Type) -> bool {
-        !matches!(
-            interner.type_data(ty),
-            TypeData::Dialect(_) | TypeData::MemRef { .. } | TypeData::Token
-        )
-    }
-
-    fn transfer(
-        &mut self,
-        ir: &AnalysisContext<'_, ()>,
-        op: Op,
-        result: usize,
-        operands: &[Constant],
-    ) -> Constant {
-        let data = ir.op(op);
-        if matches!(data.form, Form::Broken | Form::Opaque) {
-            return Constant::Unknown;
-        }
-        if data.kind == OpKind::ArithConstant || data.kind == OpKind::FuncConstant {
-            let attr = ir.attr(op, "value");
-            let ty = ir.ty(data.results[result]);
-            let Some(attr) = attr else { return Constant::Unknown };
-            let elements = self.lists.read(ir, attr, ty);
-            return elements.unwrap_or_else(|| Constant::of_attr(ir, attr, ty));
-        }
-        // A known kind that needs all operands is not there yet.
-        fold::fold(ir, op, result, operands, &mut self.lists)
-    }
-
-    fn interval(&self, interner: &Interner, ty: Type, fact: &Constant) -> Option<Interval> {
-        Some(fact.interval(interner, ty))
     }
 }
 

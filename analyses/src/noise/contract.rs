@@ -8,7 +8,7 @@ use std::ops::Range;
 use noisy_syntax::lex::lex;
 use noisy_syntax::{Attr, AttrData, Form, Ir, Op, Source, Span, TokenKind, TypeData};
 
-use crate::model::Bits;
+use crate::noise::model::Bits;
 use crate::view::View;
 
 /// The name of the attribute.

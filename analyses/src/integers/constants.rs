@@ -1,0 +1,103 @@
+//! Constants: the values that an op gives whatever happens, through blocks, loops and calls (conditional constant propagation,
+//! Wegman and Zadeck).
+//!
+//! ```text
+//! Bottom < 0, 1, 2, ..., 1.5, ..., [1, 2], ..., @f < Unknown
+//! ```
+//!
+//! A lattice of height two, so that no widening is needed and the solution is the least one, whatever the order. An op whose operands are
+//! known folds as MLIR's folders do (`fold.rs`): where one is enough (`x * 0`, `x - x`) one is enough, and where MLIR leaves an op
+//! alone because it has no meaning (a division by zero, a shift by too much) nothing is known.
+
+use noisy_syntax::{Form, Interner, Op, OpKind, Type, TypeData, Value};
+
+use super::constant::Constant;
+use super::elements::Lists;
+use super::fold;
+use crate::flow::Interval;
+use crate::sparse::{AnalysisContext, Base, Calls, Sparse, SparseForward};
+use crate::view::View;
+
+/// The analysis.
+#[derive(Debug, Default)]
+pub struct Constants {
+    /// The elements that its facts stand for.
+    pub lists: Lists,
+    /// Calls are not looked into: see [`Constants::local`].
+    is_local: bool,
+}
+
+impl Constants {
+    /// The analysis of functions by themselves: nothing is known of what is passed to them, and of what calls give.
+    pub fn local() -> Self {
+        Self { is_local: true, ..Self::default() }
+    }
+}
+
+/// The constants of a program, for the analyses that stand on them.
+#[derive(Debug)]
+pub struct ConstantFacts(pub(crate) Sparse<Constants>);
+
+impl Base for ConstantFacts {
+    type Known<'a> = Elements<'a>;
+
+    fn known(&self, _: &Interner, _: Type, value: Value) -> Elements<'_> {
+        let constant = self.0.fact(value).copied().unwrap_or(Constant::Unknown);
+        Elements { constant, list: self.0.analysis.lists.of(constant) }
+    }
+
+    fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval {
+        self.0.fact(value).map_or(Interval::Any, |it| it.interval(interner, ty))
+    }
+}
+
+/// A constant, with its elements if it has some that differ.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements<'a> {
+    /// The constant.
+    pub constant: Constant,
+    /// Its elements, in order.
+    pub list: Option<&'a [Constant]>,
+}
+
+impl SparseForward for Constants {
+    type Fact = Constant;
+    type Base = ();
+
+    fn calls(&self) -> Calls {
+        if self.is_local { Calls::Opaque } else { Calls::Joined }
+    }
+
+    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+        !matches!(
+            interner.type_data(ty),
+            TypeData::Dialect(_) | TypeData::MemRef { .. } | TypeData::Token
+        )
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &AnalysisContext<'_, ()>,
+        op: Op,
+        result: usize,
+        operands: &[Constant],
+    ) -> Constant {
+        let data = ir.op(op);
+        if matches!(data.form, Form::Broken | Form::Opaque) {
+            return Constant::Unknown;
+        }
+        if data.kind == OpKind::ArithConstant || data.kind == OpKind::FuncConstant {
+            let attr = ir.attr(op, "value");
+            let ty = ir.ty(data.results[result]);
+            let Some(attr) = attr else { return Constant::Unknown };
+            let elements = self.lists.read(ir, attr, ty);
+            return elements.unwrap_or_else(|| Constant::of_attr(ir, attr, ty));
+        }
+        // A known kind that needs all operands is not there yet.
+        fold::fold(ir, op, result, operands, &mut self.lists)
+    }
+
+    fn interval(&self, interner: &Interner, ty: Type, fact: &Constant) -> Option<Interval> {
+        Some(fact.interval(interner, ty))
+    }
+}

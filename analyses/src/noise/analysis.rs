@@ -1,0 +1,157 @@
+//! The noise analysis: the rules of the model applied to every op, and where the noise first goes over the budget.
+//!
+//! *Facts* are [`Noise`] ranges. Arguments of functions are what the contract `{noisy.bound = N : i64}` on them says, else fresh if anybody may call
+//! the function, and what each call passes, apart ([`crate::sparse::Context`]). The results of a call are what the callee returns in
+//! that context, and at most what the contracts on its results say; without a body to look at only those count. The results of ops that the model does not know
+//! are unknown, and those of broken ones.
+
+use noisy_syntax::{Def, Form, Interner, Name, Op, OpKind, Type, Value};
+use smallvec::SmallVec;
+
+use super::contract::{self, Contract, Side};
+use super::fact::Noise;
+use super::model::{Bits, Growth, NoiseModel, Rule, Rules};
+use crate::flow;
+use crate::integers::Integers;
+use crate::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
+use crate::view::View;
+
+/// The analysis.
+#[derive(Debug)]
+pub struct NoiseAnalysis {
+    rules: Rules,
+}
+
+impl NoiseAnalysis {
+    /// The analysis under a model.
+    pub fn new(model: NoiseModel) -> Self {
+        Self { rules: Rules::new(model) }
+    }
+
+    /// The model.
+    #[inline]
+    pub fn model(&self) -> &NoiseModel {
+        self.rules.model()
+    }
+
+    /// The rule of the op that was visited last, if it is of this name and has one.
+    #[inline]
+    pub(super) fn last_rule(&self, name: Name) -> Option<Rule> {
+        self.rules.last(name)
+    }
+}
+
+/// What a contract says of a value. That a bound exceeds the budget is told where it stands, and no value is a root because of it.
+fn by_contract(stated: Contract) -> Noise {
+    match stated {
+        Contract::Bound(bound) => Noise::up_to(bound),
+        Contract::Wrong => Noise::Unknown,
+    }
+}
+
+impl Domain for Noise {
+    fn unknown() -> Self {
+        Noise::Unknown
+    }
+}
+
+impl SparseForward for NoiseAnalysis {
+    type Fact = Noise;
+    type Base = Integers;
+
+    const LOOPS: Loops = Loops::Replayed;
+
+    fn calls(&self) -> Calls {
+        Calls::Apart
+    }
+
+    fn carries(&self, interner: &Interner, ty: Type) -> bool {
+        self.model().is_noisy(interner, ty)
+    }
+
+    fn entry(
+        &mut self,
+        ir: &AnalysisContext<'_, Integers>,
+        op: Op,
+        _: usize,
+        _: Value,
+        _: &[Noise],
+    ) -> Noise {
+        let data = ir.op(op);
+        let is_fresh = data.kind == OpKind::FuncFunc && data.form != Form::Broken;
+        if is_fresh { Noise::up_to(self.model().fresh) } else { Noise::Unknown }
+    }
+
+    fn transfer(
+        &mut self,
+        ir: &AnalysisContext<'_, Integers>,
+        op: Op,
+        result: usize,
+        operands: &[Noise],
+    ) -> Noise {
+        let data = ir.op(op);
+        if is_wrong(ir, op) {
+            return Noise::Unknown;
+        }
+        if data.kind == OpKind::FuncCall {
+            let stated = flow::callee(ir, op);
+            let stated = stated.and_then(|it| contract::of(ir, it, Side::Result, result));
+            return stated.map_or(Noise::Unknown, by_contract);
+        }
+        let Some(rule) = self.rules.of(ir, op) else { return Noise::Unknown };
+        let model = self.model();
+        if !model.is_carried(rule, result) {
+            return Noise::up_to(0);
+        }
+        let Some(growth) = model.growth(ir, op, rule) else { return Noise::Unknown };
+        let carried = operands.iter().enumerate();
+        let carried = carried.filter(|it| model.is_carrier(ir, op, rule, it.0));
+        let carriers: SmallVec<[Noise; 2]> = carried.map(|it| *it.1).collect();
+        match growth {
+            // Noise comes with operands; an op without any is not what the rule is about.
+            Growth::Max(_) | Growth::Sum(_) if carriers.is_empty() => Noise::Unknown,
+            growth => Noise::after(growth, &carriers),
+        }
+    }
+
+    #[inline]
+    fn refine(&self, ir: &AnalysisContext<'_, Integers>, value: Value, fact: Noise) -> Noise {
+        // A body is analyzed for what its contract says; that calls keep it is told at the calls.
+        if let Some((holder, index)) = ir.entry_argument(value) {
+            let data = ir.op(holder);
+            let is_stated = data.kind == OpKind::FuncFunc && data.form != Form::Broken;
+            let stated = is_stated.then(|| contract::of(ir, holder, Side::Argument, index));
+            return stated.flatten().map_or(fact, by_contract);
+        }
+        let Def::Result(op, index) = ir.def(value) else { return fact };
+        if ir.op(op).kind != OpKind::FuncCall || is_wrong(ir, op) {
+            return fact;
+        }
+        let callee = flow::callee(ir, op);
+        match callee.and_then(|it| contract::of(ir, it, Side::Result, index as usize)) {
+            // That the body keeps it is told at its returns.
+            Some(Contract::Bound(bound)) if fact.hi().is_none_or(|it| it > bound) => match fact {
+                Noise::Bottom => fact,
+                Noise::Range { lo, .. } => Noise::Range { lo: lo.min(bound), hi: bound },
+                Noise::Unknown => Noise::up_to(bound),
+            },
+            _ => fact,
+        }
+    }
+
+    fn unbounded(&self, fact: &Noise) -> Option<Noise> {
+        match *fact {
+            Noise::Range { lo, hi } if hi > self.model().budget => {
+                Some(Noise::Range { lo, hi: Bits::MAX })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether an op is not what it should be.
+#[inline]
+fn is_wrong(ir: &impl View, op: Op) -> bool {
+    let data = ir.op(op);
+    data.form == Form::Broken || (data.extra.is_some() && ir.has_problem(op))
+}
