@@ -150,9 +150,13 @@ impl<'a> Machine<'a> {
             return Ok(if condition != 0 { a } else { b });
         }
         let Some(x) = inputs.iter().copied().collect::<Option<Vec<u64>>>() else {
-            // A divisor that may be anything may be zero; a dividend, the one that overflows.
-            let divides = ["div", "rem"].iter().any(|it| name.contains(it));
-            return if divides { Err(Stop::Undefined) } else { Ok(None) };
+            // A divisor that may be anything may be zero. A dividend that may be anything may be the one whose quotient by -1 overflows.
+            let is_quotient = ["div", "rem"].iter().any(|it| name.contains(it));
+            let is_defined = inputs.get(1).copied().flatten().is_some_and(|divisor| {
+                let minus_one = mask(self.width(self.ir.op(op).results[0]));
+                divisor != 0 && (divisor != minus_one || name.contains('u'))
+            });
+            return if is_quotient && !is_defined { Err(Stop::Undefined) } else { Ok(None) };
         };
         let data = self.ir.op(op);
         let width = match data.operands.first() {
@@ -530,4 +534,24 @@ fn a_switch_on_a_constant_goes_to_the_case_of_the_same_bits() {
         let found = Machine::call(&after, main_of(&after), &[], 100);
         assert_eq!(found, Ok(vec![Some(20)]), "{}", print::custom(&after));
     }
+}
+
+#[test]
+fn a_quotient_of_poison_by_one_may_leave_a_loop_that_never_runs() {
+    let text = "func.func @main() -> i4 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i4
+  %one = arith.constant 1 : i4
+  %all = arith.constant -1 : i4
+  %poison = arith.shrsi %one, %all : i4
+  %r = scf.for %i = %c1 to %c0 step %c1 iter_args(%x = %zero) -> (i4) {
+    %q = arith.floordivsi %poison, %one : i4
+    scf.yield %q : i4
+  }
+  return %r : i4
+}
+";
+    let after = transformed(text, PIPELINES[5]);
+    assert_eq!(Machine::call(&after, main_of(&after), &[], 100), Ok(vec![Some(0)]));
 }
