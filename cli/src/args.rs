@@ -419,13 +419,6 @@ pub(crate) enum Format {
     Rdjson,
 }
 
-impl Format {
-    /// Whether people read it, who have the failures and the summary said beside it.
-    pub(crate) fn is_for_people(self) -> bool {
-        matches!(self, Format::Full | Format::Concise | Format::Grouped)
-    }
-}
-
 /// A stage of the way from text to facts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Stage {

@@ -32,7 +32,7 @@ pub(crate) struct Frame {
     pub open: String,
     /// Between pieces that are not empty.
     pub between: &'static str,
-    /// Behind the last piece.
+    /// After the last piece.
     pub close: &'static str,
 }
 
@@ -49,6 +49,13 @@ pub(crate) struct Totals {
     pub warnings: usize,
     /// Infos and hints.
     pub hints: usize,
+}
+
+impl Format {
+    /// Whether people read it, who have the failures and the summary said beside it.
+    pub(crate) fn is_for_people(self) -> bool {
+        matches!(self, Format::Full | Format::Concise | Format::Grouped)
+    }
 }
 
 /// The piece of a file.
