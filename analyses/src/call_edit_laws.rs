@@ -130,14 +130,115 @@ fn edits_through_calls_equal_reading_anew() {
 
 /// What an edit of a line of a function visits, by the solver of noise, and one back; `text` says what the line is by its beginning.
 fn visits(document: &mut Document, function: &str, line: &str, new: &str) -> (usize, usize) {
+    let of_noise = |it: &Document| it.facts().n_visits();
+    visits_by(&of_noise, document, function, line, new)
+}
+
+/// As [`visits`], by whichever solver.
+fn visits_by(
+    n_visits: &dyn Fn(&Document) -> usize,
+    document: &mut Document,
+    function: &str,
+    line: &str,
+    new: &str,
+) -> (usize, usize) {
     let text = document.source().text().to_string();
     let head = text.find(&format!("@{function}(")).expect("the function is there");
     let start = head + text[head..].find(line).expect("the line is there");
     let end = start + text[start..].find('\n').unwrap_or(0);
     document.edit(start..end, new);
-    let there = document.facts().n_visits();
+    let there = n_visits(document);
     document.edit(start..start + new.len(), &text[start..end]);
-    (there, document.facts().n_visits())
+    (there, n_visits(document))
+}
+
+/// A chain of calls with an integer from the first function to the last, and back. What is passed and returned is a constant whatever comes in, or follows from it.
+fn integer_chain(n: usize, is_cut: bool) -> String {
+    let mut text = String::new();
+    for at in 0..n {
+        let private = if at > 0 { "private " } else { "" };
+        let of = |of: &str| format!("arith.{} {of}, %c : i32", if is_cut { "andi" } else { "ori" });
+        let given = if at + 1 == n {
+            "arith.ori %p, %c : i32".to_owned()
+        } else {
+            format!("func.call @f{}(%p) : (i32) -> i32", at + 1)
+        };
+        // The first one is passed what nobody knows, and passes a constant on.
+        let passed = if at == 0 { "arith.constant 4 : i32".to_owned() } else { of("%a") };
+        let _ = writeln!(
+            text,
+            "func.func {private}@f{at}(%a: i32) -> i32 {{\n  %c = arith.constant 0 : i32\n  %p = {passed}\n  %0 = {given}\n  %1 = {}\n  return %1 : i32\n}}",
+            of("%0")
+        );
+    }
+    text
+}
+
+/// Functions that call one with a constant, and do not depend on what it returns.
+fn integer_star(n: usize) -> String {
+    let mut text = "func.func private @hub(%a: i32) -> i32 {\n  %c = arith.constant 2 : i32\n  %0 = arith.addi %a, %c : i32\n  %1 = arith.muli %0, %c : i32\n  return %1 : i32\n}\n".to_owned();
+    for at in 0..n {
+        let _ = writeln!(
+            text,
+            "func.func @f{at}(%a: i32) -> i32 {{\n  %c = arith.constant 0 : i32\n  %p = arith.ori %c, %c : i32\n  %0 = func.call @hub(%p) : (i32) -> i32\n  %1 = arith.muli %0, %c : i32\n  return %1 : i32\n}}"
+        );
+    }
+    text
+}
+
+#[test]
+fn an_edit_through_which_constants_flow_costs_what_depends_on_it() {
+    let of = |it: &Document| it.integers().n_visits();
+    let chain = |n: usize| {
+        let mut document = Document::new(&integer_chain(n, true));
+        let (middle, leaf) = (format!("f{}", n / 2), format!("f{}", n - 1));
+        let mut cost =
+            |function: &str, line, new| visits_by(&of, &mut document, function, line, new);
+        let out = [
+            // Another constant is returned, which the caller makes nothing of.
+            cost(&leaf, "%1 = ", "%1 = arith.constant 3 : i32"),
+            cost(&middle, "%1 = ", "%1 = arith.constant 3 : i32"),
+            // Another one is passed: a new context of the next function, and of no other.
+            cost(&middle, "%p = ", "%p = arith.constant 1 : i32"),
+            cost("f0", "%p = ", "%p = arith.constant 1 : i32"),
+        ];
+        check(&document);
+        out
+    };
+    let star = |n: usize| {
+        let mut document = Document::new(&integer_star(n));
+        let middle = format!("f{}", n / 2);
+        let mut cost =
+            |function: &str, line, new| visits_by(&of, &mut document, function, line, new);
+        let out = [
+            cost("hub", "%0 = ", "%0 = arith.muli %a, %c : i32"),
+            cost(&middle, "%p = ", "%p = arith.constant 1 : i32"),
+            cost(&middle, "%1 = ", "%1 = arith.ori %c, %c : i32"),
+        ];
+        check(&document);
+        out
+    };
+    let (few, many) = (chain(100), chain(10_000));
+    eprintln!(
+        "visits by constants and ranges for an edit in a chain of 10,000, and back: {many:?}"
+    );
+    assert_eq!(few, many);
+    assert!(many.iter().all(|it| it.0.max(it.1) <= 60), "{many:?}");
+    let (few, many) = (star(100), star(10_000));
+    eprintln!("visits by constants and ranges for an edit in a star of 10,000, and back: {many:?}");
+    assert_eq!(few[1..], many[1..]);
+    assert!(many[1..].iter().all(|it| it.0.max(it.1) <= 60), "{many:?}");
+    // What the hub returns is read by all callers, which each analysis goes over once.
+    assert!(many[0].0.max(many[0].1) <= 2 * 6 * 10_000 + 60, "{many:?}");
+    // What depends on it all the way.
+    let mut document = Document::new(&integer_chain(10_000, false));
+    let all = [
+        visits_by(&of, &mut document, "f9999", "%1 = ", "%1 = arith.constant 3 : i32"),
+        visits_by(&of, &mut document, "f0", "%p = ", "%p = arith.constant 1 : i32"),
+    ];
+    eprintln!("visits where all of a chain of 10,000 depends on it, and back: {all:?}");
+    assert!(all.iter().all(|it| it.0.max(it.1) <= 25 * 10_000), "{all:?}");
+    check(&document);
 }
 
 /// A chain of calls, from the first function to the last. What is passed on and what is returned is reduced, so that a function sees nothing of those further

@@ -90,7 +90,7 @@ impl SparseForward for Depths {
     const LOOPS: Loops = Loops::Replayed;
 
     fn calls(&self) -> Calls {
-        Calls::Apart
+        Calls::APART
     }
 
     fn transfer(

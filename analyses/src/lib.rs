@@ -51,6 +51,8 @@ mod laws;
 #[cfg(test)]
 mod loop_laws;
 #[cfg(test)]
+mod order_laws;
+#[cfg(test)]
 mod recursion_laws;
 #[cfg(test)]
 mod twin_laws;

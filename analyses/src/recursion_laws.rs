@@ -264,7 +264,7 @@ impl SparseForward for Counts {
     type Base = ();
 
     fn calls(&self) -> Calls {
-        Calls::Apart
+        Calls::APART
     }
 
     fn transfer(

@@ -84,7 +84,7 @@ impl SparseForward for Secrets {
     type Base = Integers;
 
     fn calls(&self) -> Calls {
-        Calls::Joined
+        Calls::SHOWN
     }
 
     fn transfer(

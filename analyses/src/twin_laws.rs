@@ -318,6 +318,7 @@ macro_rules! laws_of {
 
 laws_of! {
     constants: |_: &Ir| Constants::default();
+    joined_constants: |_: &Ir| Constants::joined();
     ranges: |_: &Ir| Ranges;
     noise: |_: &Ir| NoiseAnalysis::new(NoiseModel::tutorial());
     depth: |_: &Ir| Depths::new(NoiseModel::tutorial());

@@ -40,8 +40,8 @@ pub struct Twin<'a, A: SparseForward> {
     collapses: bool,
     functions: HashMap<String, Op>,
     known: Vec<Known<A::Fact>>,
-    /// Whether calls from the function that is evaluated count.
-    passes: bool,
+    /// Whether calls from the function that is evaluated are opaque.
+    is_by_itself: bool,
     /// In the context that is evaluated; and over all.
     facts: HashMap<Value, A::Fact>,
     all: HashMap<Value, A::Fact>,
@@ -64,7 +64,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             collapses,
             functions: functions.collect(),
             known: Vec::new(),
-            passes: true,
+            is_by_itself: false,
             facts: HashMap::new(),
             all: HashMap::new(),
             reached: HashSet::new(),
@@ -72,16 +72,16 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             is_cut: false,
         };
         for function in ir.functions() {
-            if it.calls == Calls::Opaque || it.is_exposed(function) {
+            if !it.follows() || it.is_exposed(function) {
                 let args = it.assumed(function);
                 it.known.push(Known { function, args, results: it.bottoms(function) });
             }
         }
         it.sweep(0);
-        if it.calls == Calls::Joined {
-            // What nobody calls is looked at as if anybody might, and passes nothing.
+        if matches!(it.calls, Calls::Followed { shows_uncalled: true, .. }) {
+            // What nobody calls is looked at by itself, as if anybody might.
             let first = it.known.len();
-            it.passes = false;
+            it.is_by_itself = true;
             for function in ir.functions() {
                 if !it.known.iter().any(|it| it.function == function) {
                     let args = it.assumed(function);
@@ -111,6 +111,10 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     /// Whether some iteration was given up: then facts may be below the least solution.
     pub fn is_cut(&self) -> bool {
         self.is_cut
+    }
+
+    fn follows(&self) -> bool {
+        self.calls != Calls::Opaque
     }
 
     /// Evaluates all contexts from one on until nothing changes.
@@ -423,7 +427,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 });
                 out
             }
-            OpKind::FuncCall if self.calls != Calls::Opaque => self.call(op),
+            OpKind::FuncCall if self.follows() && !self.is_by_itself => self.call(op),
             _ => {
                 let operands = self.reads(op, 0);
                 let carried = data.results.iter().enumerate();
@@ -501,19 +505,15 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             }
             let fact = self.read(call, at);
             if fact == A::Fact::bottom() {
-                return if self.calls == Calls::Apart {
-                    nothing
-                } else {
-                    self.returned(function, n)
-                };
+                return nothing;
             }
             let fact = self.on.ask(|cx| self.analysis.refine(cx, value, fact));
             args.push(self.collapsed(fact));
         }
-        if self.calls == Calls::Apart {
+        if !matches!(self.calls, Calls::Followed { apart: 0, .. }) {
             return self.in_context(function, args);
         }
-        if self.passes && !self.is_exposed(function) {
+        if !self.is_exposed(function) {
             match self.known.iter_mut().find(|it| it.function == function) {
                 Some(known) => {
                     for (old, new) in known.args.iter_mut().zip(&args) {

@@ -264,7 +264,7 @@ impl SparseForward for Ciphertexts {
     type Base = Integers;
 
     fn calls(&self) -> Calls {
-        Calls::Joined
+        Calls::JOINED
     }
 
     fn entry(

@@ -19,18 +19,29 @@ use crate::sparse::{AnalysisContext, Base, Calls, Sparse, SparseForward};
 use crate::view::View;
 
 /// The analysis.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Constants {
     /// The elements that its facts stand for.
     pub lists: Lists,
-    /// Calls are not looked into: see [`Constants::local`].
-    is_local: bool,
+    calls: Calls,
 }
 
 impl Constants {
     /// The analysis of functions by themselves: nothing is known of what is passed to them, and of what calls give.
     pub fn local() -> Self {
-        Self { is_local: true, ..Self::default() }
+        Self { calls: Calls::Opaque, ..Self::default() }
+    }
+
+    /// The analysis as MLIR's `sccp` has it: what is passed to a private function is joined, and what it returns for that goes to all who call it.
+    pub fn joined() -> Self {
+        Self { calls: Calls::JOINED, ..Self::default() }
+    }
+}
+
+impl Default for Constants {
+    /// The analysis of vectors of arguments, apart.
+    fn default() -> Self {
+        Self { lists: Lists::default(), calls: Calls::SHOWN }
     }
 }
 
@@ -65,7 +76,7 @@ impl SparseForward for Constants {
     type Base = ();
 
     fn calls(&self) -> Calls {
-        if self.is_local { Calls::Opaque } else { Calls::Joined }
+        self.calls
     }
 
     fn carries(&self, interner: &Interner, ty: Type) -> bool {

@@ -62,7 +62,7 @@ impl SparseForward for NoiseAnalysis {
     const LOOPS: Loops = Loops::Replayed;
 
     fn calls(&self) -> Calls {
-        Calls::Apart
+        Calls::APART
     }
 
     fn carries(&self, interner: &Interner, ty: Type) -> bool {

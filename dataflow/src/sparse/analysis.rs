@@ -37,24 +37,39 @@ pub enum Loops {
     Replayed,
 }
 
+/// The most vectors of arguments of a function that are kept apart, for an analysis that does not say something else.
+pub const MAX_APART: usize = 16;
+
 /// How an analysis goes through calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Calls {
     /// It does not: the transfer function says what a call gives.
     Opaque,
-    /// Facts flow into private functions from all who call them, joined, and back from what they return (`calls.rs`). The lattice must be of finite
-    /// height, or be widened.
-    Joined,
-    /// Calls are followed into their callees, each of which is analyzed for each vector of arguments apart (`contexts.rs`). Growth in a recursion ends
-    /// where facts are saturated ([`SparseForward::unbounded`]).
-    Apart,
+    /// Calls are followed into their callees, which are analyzed for the vectors of arguments that calls pass (`contexts.rs`). Growth in a recursion
+    /// ends where facts are of finite height, saturated ([`SparseForward::unbounded`]) or widened ([`Domain::widened`]).
+    Followed {
+        /// So many vectors of arguments of a function are kept apart. With 0 a function has only one, the join of what all calls pass, and what it returns for that
+        /// goes to all of them: after an edit, functions that are connected by calls are solved together.
+        apart: usize,
+        /// Whether a private function that no live call reaches is looked at all the same: by itself, as if anybody might call it, with calls in it opaque. Else it is dead.
+        shows_uncalled: bool,
+    },
+}
+
+impl Calls {
+    /// As for what runs: [`MAX_APART`] vectors, and what nobody calls is dead.
+    pub const APART: Calls = Calls::Followed { apart: MAX_APART, shows_uncalled: false };
+    /// As for who reads a program: [`MAX_APART`] vectors, and what nobody calls is looked at by itself.
+    pub const SHOWN: Calls = Calls::Followed { apart: MAX_APART, shows_uncalled: true };
+    /// As MLIR's solver does: all that is passed to a function is joined.
+    pub const JOINED: Calls = Calls::Followed { apart: 0, shows_uncalled: true };
 }
 
 /// A forward analysis with a fact per value.
 ///
 /// *Law.* `transfer` is monotone in the facts of the operands and reads nothing that changes but through its context, which remembers it (`reads.rs`). It terminates because facts are of finite
-/// height, or are widened ([`Domain::widened`], where loops are joined), or saturate ([`SparseForward::unbounded`], where loops are replayed or calls are kept apart).
+/// height, or are widened ([`Domain::widened`], where loops are joined and in recursions), or saturate ([`SparseForward::unbounded`], where loops are replayed and in recursions).
 /// Whatever is left is ended by a budget of visits, and unknown then.
 pub trait SparseForward: Debug {
     /// The facts.

@@ -9,7 +9,7 @@
 //! joined again over those that are left.
 //!
 //! Everything else depends on the order of calls: where it comes to a recursion that is not solved for this vector, or where vectors are joined anywhere in the units that
-//! are connected (`call_index.rs`), these are solved as a whole, in textual order, as from scratch.
+//! are connected (`call_index.rs`), these are solved as a whole, as from scratch.
 //!
 //! *Cost.* The functions with a context that is new, goes or is evaluated again, each at most twice per context; and the call graph, if it changed.
 
@@ -21,8 +21,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call_graph::CallGraph;
 use super::call_index::unit_of;
-use super::context::{is_callable, is_exposed};
-use super::{Calls, Input, MAX_APART, Moved, Observer, Sparse, SparseForward, values_within};
+use super::component::depth_of;
+use super::context::is_callable;
+use super::{Input, Moved, Observer, Sparse, SparseForward, values_within};
 use crate::flow::{self, Flow};
 
 /// What an edit has touched so far.
@@ -61,10 +62,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut units: Vec<Op> = self.whole.drain().filter(|&it| ir.is_alive(it)).collect();
         units.sort_unstable();
         self.contexts.edit = Some(CallEdit::default());
-        if self.calls == Calls::Apart && self.call_index.take_changed() {
-            self.call_graph = CallGraph::new(ir, &self.call_index);
+        if self.call_index.take_changed() {
+            self.call_graph = CallGraph::new(ir, &self.call_index, self.apart() == 0);
         }
-        if self.calls != Calls::Apart || !self.redo_callers(ir, &units) {
+        if self.apart() == 0 || !self.redo_callers(ir, &units) {
             self.redo_connected(ir, &units);
         }
         let edit = self.contexts.edit.take().unwrap_or_default();
@@ -117,26 +118,33 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         function: Op,
         args: &[A::Fact],
     ) -> bool {
+        let most = 2 * self.apart();
         let Some(edit) = self.contexts.edit.as_mut().filter(|it| it.is_followed) else {
             return true;
         };
         let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
         let is_known = || contexts.iter().any(|it| it.args == args && it.is_solved());
         edit.gives_up |= contexts.iter().any(|it| it.is_joined)
-            || contexts.len() > 2 * MAX_APART
+            || contexts.len() > most
             || self.call_graph.is_recursive(function) && !is_known();
         if edit.gives_up {
             return false;
         }
-        // What was followed op by op has not said what it returns.
-        if self.has_one_context(function)
-            && self.contexts.edit.as_mut().is_some_and(|it| it.redone.insert(function))
+        // What was looked at by itself is called now. What was followed op by op has not said what it returns.
+        let was_uncalled = self.contexts.uncalled.remove(&function);
+        if was_uncalled
+            || self.has_one_context(function)
+                && self.contexts.edit.as_mut().is_some_and(|it| it.redone.insert(function))
         {
             self.remember(ir, function);
             self.reset_within(ir, function);
             self.contexts.passed_over.remove(&function);
             for context in self.contexts.of.get_mut(&function).into_iter().flatten() {
                 context.renew();
+                if was_uncalled {
+                    context.is_assumed = false;
+                    self.contexts.unused.push((function, context.id));
+                }
             }
             if let Some(edit) = &mut self.contexts.edit {
                 edit.stale.insert(function);
@@ -168,7 +176,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if self.call_graph.is_recursive(unit) {
                 return false;
             }
-            let callers = self.redo_unit(ir, unit);
+            let callers = self.redo_unit(ir, unit, false);
             if self.gives_up() {
                 return false;
             }
@@ -183,11 +191,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             stale.into_iter().flatten().filter(|&it| ir.is_alive(it)).collect();
         stale.sort_unstable();
         for function in stale {
-            let _ = self.redo_unit(ir, function);
+            let _ = self.redo_unit(ir, function, true);
         }
         let Some(edit) = &self.contexts.edit else { return true };
         let n_contexts = |it: &Op| self.contexts.of.get(it).map_or(0, Vec::len);
-        !edit.gives_up && edit.before.keys().all(|it| n_contexts(it) <= MAX_APART)
+        !edit.gives_up && edit.before.keys().all(|it| n_contexts(it) <= self.apart())
     }
 
     /// Whether vectors are joined in a function that is connected to one of these. Who asks first decides which, perhaps through functions that an edit leaves alone.
@@ -227,8 +235,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         true
     }
 
-    /// Evaluates a unit again, in all of its contexts. The units that asked for a context which returns something else now.
-    fn redo_unit(&mut self, ir: &Input<'_, A::Base>, unit: Op) -> Vec<Op> {
+    /// Evaluates a unit again, in all of its contexts. The units that asked for a context which returns something else now. `is_last`: nobody will ask for another one.
+    fn redo_unit(&mut self, ir: &Input<'_, A::Base>, unit: Op, is_last: bool) -> Vec<Op> {
         let mut callers = Vec::new();
         if Flow::of(ir, unit) == Flow::Group {
             return callers;
@@ -245,16 +253,22 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return callers;
         };
         let live = self.is_live(ir, unit);
-        let args = if live && is_exposed(ir, unit) { Some(self.assumed(ir, unit)) } else { None };
+        let is_open = self.is_open(ir, unit);
+        if is_open {
+            self.contexts.uncalled.remove(&unit);
+        } else if live && self.shows_uncalled() && !self.contexts.of.contains_key(&unit) {
+            if is_last {
+                self.contexts.uncalled.insert(unit);
+            } else if let Some(edit) = &mut self.contexts.edit {
+                edit.stale.insert(unit);
+            }
+        }
+        let is_assumed = live && (is_open || self.contexts.uncalled.contains(&unit));
+        let args = if is_assumed { Some(self.assumed(ir, unit)) } else { None };
         self.assume_only(unit, args);
         self.reset_within(ir, unit);
-        self.contexts.passed_over.remove(&unit);
-        self.n_visits += 1;
-        self.clock += 1;
-        self.reached[unit.index()] = live;
-        self.stamp[unit.index()] = self.clock;
-        self.contexts.depth =
-            1 + std::iter::successors(ir.parent_op(unit), |&it| ir.parent_op(it)).count();
+        self.begin_function(ir, unit);
+        self.contexts.depth = depth_of(ir, unit);
         let n_args = ir.block(flow::entry_block(ir, body)).args.len();
         for at in 0..self.contexts.of.get(&unit).map_or(0, Vec::len) {
             let Some(context) = self.context(unit, at) else { continue };
@@ -295,11 +309,17 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
         }
         if let Some(args) = args {
-            let at = self.context_for(function, args);
-            if let Some(context) = self.context(function, at) {
-                context.is_assumed = true;
-            }
+            let _ = self.context_for(function, args, true);
         }
+    }
+
+    /// Visits a function that was reset, without its body.
+    fn begin_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+        self.contexts.passed_over.remove(&function);
+        self.n_visits += 1;
+        self.clock += 1;
+        self.reached[function.index()] = self.is_live(ir, function);
+        self.stamp[function.index()] = self.clock;
     }
 
     /// Solves units anew, as from scratch, with all that they are connected to.
@@ -324,15 +344,17 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         let mut units: Vec<Op> = all.into_iter().collect();
         units.sort_by_cached_key(|&it| ir.start(it));
-        if self.calls == Calls::Joined {
-            self.find_summaries(ir, &units);
-        }
         for &unit in &units {
             self.reset_within(ir, unit);
         }
-        for &unit in &units {
+        let (functions, others): (Vec<Op>, Vec<Op>) =
+            units.into_iter().partition(|&it| self.is_followed(ir, it));
+        for &function in &functions {
+            self.begin_function(ir, function);
+        }
+        for unit in others {
             self.run_whole(ir, unit);
         }
-        self.settle_calls(ir, &units);
+        self.run_functions(ir, functions);
     }
 }

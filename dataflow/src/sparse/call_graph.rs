@@ -9,6 +9,9 @@
 //!
 //! What a call may run has a lower rank than what the call stands in, or is of its component. *Cost.* Linear in the units and calls of the document, without a
 //! look at any other op; it is made anew when an edit has changed who is called from where.
+//!
+//! Where all that is passed to a function is joined ([`super::Calls::JOINED`]), what a function takes depends on its callers as what it returns does on its callees. Then a call goes both
+//! ways in this graph, and functions that are connected by calls in any way are one component.
 
 use noisy_syntax::{Ir, Op};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,6 +23,8 @@ use crate::flow;
 #[derive(Debug, Default)]
 pub(super) struct CallGraph {
     rank: FxHashMap<Op, u32>,
+    /// The units of each component, by their rank.
+    components: Vec<Vec<Op>>,
     recursive: FxHashSet<Op>,
 }
 
@@ -31,8 +36,8 @@ struct Visit {
 }
 
 impl CallGraph {
-    /// The graph of a whole document.
-    pub(super) fn new(ir: &Ir, index: &CallIndex) -> Self {
+    /// The graph of a whole document, in which calls go both ways or not.
+    pub(super) fn new(ir: &Ir, index: &CallIndex, goes_both_ways: bool) -> Self {
         let mut units: Vec<Op> = index.callers().collect();
         units.sort_unstable();
         let mut numbers: FxHashMap<Op, usize> =
@@ -55,6 +60,13 @@ impl CallGraph {
             callees.push(of);
         }
         callees.resize(units.len(), Vec::new());
+        if goes_both_ways {
+            for (caller, of) in callees.clone().into_iter().enumerate() {
+                for callee in of {
+                    callees[callee].push(caller);
+                }
+            }
+        }
         it.find_components(&units, &callees);
         it
     }
@@ -66,7 +78,7 @@ impl CallGraph {
         let mut low = vec![0; units.len()];
         let mut is_open = vec![false; units.len()];
         let (mut open, mut path): (Vec<usize>, Vec<Visit>) = (Vec::new(), Vec::new());
-        let (mut next, mut rank) = (0, 0);
+        let mut next = 0;
         for root in 0..units.len() {
             if index[root] == UNSEEN {
                 path.push(Visit { unit: root, n_seen: 0 });
@@ -92,16 +104,19 @@ impl CallGraph {
                 if low[unit] < index[unit] {
                     continue;
                 }
-                rank += 1;
+                let rank = self.components.len() as u32;
                 let start = open.iter().rposition(|&it| it == unit).unwrap_or(0);
                 let is_recursive = open.len() - start > 1;
+                let mut members: Vec<Op> = Vec::with_capacity(open.len() - start);
                 for member in open.drain(start..) {
                     is_open[member] = false;
                     self.rank.insert(units[member], rank);
-                    if is_recursive {
-                        self.recursive.insert(units[member]);
-                    }
+                    members.push(units[member]);
                 }
+                if is_recursive {
+                    self.recursive.extend(&members);
+                }
+                self.components.push(members);
             }
         }
     }
@@ -112,8 +127,8 @@ impl CallGraph {
     }
 
     /// The units of a component, in no particular order.
-    pub(super) fn component(&self, rank: u32) -> impl Iterator<Item = Op> {
-        self.rank.iter().filter(move |it| *it.1 == rank).map(|it| *it.0)
+    pub(super) fn component(&self, rank: u32) -> &[Op] {
+        self.components.get(rank as usize).map_or(&[], Vec::as_slice)
     }
 
     /// Whether a unit may come to call itself.

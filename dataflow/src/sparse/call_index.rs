@@ -103,15 +103,15 @@ impl CallIndex {
     }
 
     /// Takes in an edit. The units with calls or callers, before or after it, that define or call what the edit defines, calls or mentions in
-    /// another way; of a call that came, changed or left only its own unit, unless `by_calls`.
-    pub(super) fn update(&mut self, ir: &Ir, delta: &Delta, by_calls: bool) -> Vec<Op> {
+    /// another way; of a call that came, changed or left only its own unit.
+    pub(super) fn update(&mut self, ir: &Ir, delta: &Delta) -> Vec<Op> {
         let touched = || delta.removed.iter().chain(&delta.changed).copied();
         let mut names: FxHashSet<Name> = FxHashSet::default();
         let mut out: FxHashSet<Op> = FxHashSet::default();
         let mut olds: FxHashMap<Op, SymbolOp> = FxHashMap::default();
         for op in touched() {
             if self.of.contains_key(&op) {
-                self.concerned(op, by_calls, &mut names, &mut out);
+                self.concerned(op, &mut names, &mut out);
             }
         }
         for op in touched() {
@@ -122,7 +122,7 @@ impl CallIndex {
         let news: Vec<Op> =
             delta.changed.iter().copied().filter(|&it| self.insert(ir, it)).collect();
         for op in news {
-            self.concerned(op, by_calls, &mut names, &mut out);
+            self.concerned(op, &mut names, &mut out);
             let is_same = olds.remove(&op).is_some_and(|it| self.of.get(&op) == Some(&it));
             self.has_changed |= !is_same;
         }
@@ -143,21 +143,15 @@ impl CallIndex {
     }
 
     /// Adds the connected units that name what an op names, and its own; `seen` are names that were asked for.
-    fn concerned(
-        &self,
-        op: Op,
-        by_calls: bool,
-        seen: &mut FxHashSet<Name>,
-        out: &mut FxHashSet<Op>,
-    ) {
+    fn concerned(&self, op: Op, seen: &mut FxHashSet<Name>, out: &mut FxHashSet<Op>) {
         let Some(tie) = self.of.get(&op) else { return };
         out.extend(Some(tie.unit).filter(|&it| self.is_connected(it)));
-        if tie.is_call && !by_calls {
+        if tie.is_call {
             return;
         }
         for name in tie.defines.iter().chain(&tie.mentions) {
             // A mention that is no call says that anybody may call what it names.
-            let always = !tie.is_call && tie.mentions.contains(name);
+            let always = tie.mentions.contains(name);
             let define = self.definitions.get(name).into_iter().flatten();
             let define = define.filter_map(|it| Some(self.of.get(it)?.unit));
             out.extend(define.filter(|&it| always || self.is_connected(it)));

@@ -2,11 +2,13 @@
 
 use noisy_syntax::{Ir, Op, OpKind};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
+use super::Domain;
 use crate::flow::{self, Flow};
 
-/// The most argument vectors of a function that are kept apart.
-pub const MAX_APART: usize = 16;
+/// How often what a context takes or returns rises before it is widened.
+const MOST_RISES: u32 = 64;
 
 /// Where the solution of a context stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub struct Context<F> {
     pub(super) member: usize,
     /// How often it was evaluated.
     pub(super) n_evaluated: u64,
+    /// How often what it takes or returns became more than it was.
+    pub(super) n_rises: u32,
 }
 
 impl<F> Context<F> {
@@ -52,6 +56,7 @@ impl<F> Context<F> {
             state: State::New,
             member: 0,
             n_evaluated: 0,
+            n_rises: 0,
         }
     }
 
@@ -85,6 +90,27 @@ impl<F> Context<F> {
     }
 }
 
+/// Takes over what became of facts that only rise, widened if that happens again and again. Whether it is more.
+pub(super) fn rise<F: Domain>(
+    n_rises: &mut u32,
+    facts: &mut [F],
+    by: impl Iterator<Item = F>,
+    rising: impl Fn(&F, F) -> F,
+) -> bool {
+    let mut has_risen = false;
+    for (fact, by) in facts.iter_mut().zip(by) {
+        let mut next = fact.clone();
+        if next.join(&by).is_yes() {
+            let next = rising(fact, next);
+            let next = if *n_rises < MOST_RISES { next } else { fact.widened(next) };
+            has_risen |= next != *fact;
+            *fact = next;
+        }
+    }
+    *n_rises += u32::from(has_risen);
+    has_risen
+}
+
 /// Whether a function stands where calls find it: in modules only, with a body that is understood.
 pub fn is_callable(ir: &Ir, function: Op) -> bool {
     let mut at = function;
@@ -95,6 +121,16 @@ pub fn is_callable(ir: &Ir, function: Op) -> bool {
         at = parent;
     }
     flow::body(ir, function).is_some() && ir.op(function).regions.len() == 1
+}
+
+/// Sorts functions by their names, and by those of the modules around; what has the same, by its place in the text.
+pub(super) fn sort_by_name(ir: &Ir, functions: &mut [Op]) {
+    functions.sort_by_cached_key(|&function| {
+        let around = std::iter::successors(Some(function), |&it| ir.parent_op(it));
+        let name = |op: Op| ir.extra(op).symbol.map_or("", |it| ir.interner.str(it.0));
+        let path: SmallVec<[&str; 4]> = around.map(name).collect();
+        (path, ir.start(function))
+    });
 }
 
 /// Whether somebody may call a function that no call shows.

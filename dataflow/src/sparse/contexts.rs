@@ -4,15 +4,23 @@
 //!
 //! A *context* of a function is a vector of argument facts with the results that its body gives for them. A function has the context
 //! that is *assumed* when anybody may call it, and one for each vector that a live call passes; the facts of the values in its body
-//! are the join over its contexts. Private functions that no live call reaches have none and are dead.
+//! are the join over its contexts. Private functions that no live call reaches have none and are dead, or are looked at by themselves
+//! ([`Calls::Followed`]): assumed too, but calls in them are opaque, so that they concern no other.
 //!
 //! # From scratch
 //!
 //! A call asks for the results of its callee in the context of its operands; a context that is not known is evaluated then and there, by
 //! a pass over the body. Functions that may come to call themselves are solved together, each in its contexts (`recursion.rs`).
 //!
-//! At most [`MAX_APART`] vectors per function are kept apart; the others are joined in one more context, in which saturated facts are
-//! unbounded. A call in a cycle passes saturated facts as unbounded ones: only so many rounds differ.
+//! At most so many vectors per function are kept apart as the analysis says; the others are joined in one more context, in which saturated facts are
+//! unbounded. A call in a cycle passes saturated facts as unbounded ones: only so many rounds differ. With none apart, a function that anybody may call has its assumed
+//! context only, and calls that stand in no function are opaque.
+//!
+//! # Order
+//!
+//! Who asks first decides which vectors are kept apart, and where a recursion is entered. So functions that anybody may call are solved in the order of their *names*, after what else
+//! calls them, and each asks in the order of its own text: nothing depends on where functions stand. (Everything above is a function of the names, the texts of the
+//! functions and what these find by name; tables by op are only looked up, or gone through where joins or sets commute.)
 //!
 //! Calls that nest too deep to be evaluated one inside of the other are put off: the evaluations around are taken back, the context that was asked for
 //! is solved, and then they are made again. Within a recursion nothing is put off; calls that nest deeper there than [`MAX_DEPTH`] are unknown.
@@ -27,7 +35,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::call_edit::CallEdit;
 use super::call_index::unit_of;
-use super::context::{Context, MAX_APART, State, followed, is_callable, is_exposed};
+use super::component::depth_of;
+use super::context::{Context, State, followed, is_callable, is_exposed, rise, sort_by_name};
 use super::recursion::Recursion;
 use super::{Calls, Domain, Input, Observer, Sparse, SparseForward};
 use crate::flow;
@@ -73,6 +82,8 @@ pub(super) struct Contexts<F> {
     pub(super) edit: Option<CallEdit<F>>,
     /// Functions with joined vectors.
     pub(super) joined: FxHashSet<Op>,
+    /// Private functions that no live call reaches, and that are looked at all the same.
+    pub(super) uncalled: FxHashSet<Op>,
     /// Functions whose body was passed over since it was reset.
     pub(super) passed_over: FxHashSet<Op>,
     /// How deep regions and calls are nested now.
@@ -93,6 +104,7 @@ impl<F> Default for Contexts<F> {
             is_cut: false,
             edit: None,
             joined: FxHashSet::default(),
+            uncalled: FxHashSet::default(),
             passed_over: FxHashSet::default(),
             depth: 0,
             next: 0,
@@ -149,6 +161,29 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         out
     }
 
+    /// Whether calls are looked into.
+    pub(super) fn follows_calls(&self) -> bool {
+        self.calls != Calls::Opaque
+    }
+
+    /// How many vectors of a function are kept apart.
+    pub(super) fn apart(&self) -> usize {
+        match self.calls {
+            Calls::Followed { apart, .. } => apart,
+            Calls::Opaque => 0,
+        }
+    }
+
+    /// Whether functions that nobody calls are looked at.
+    pub(super) fn shows_uncalled(&self) -> bool {
+        matches!(self.calls, Calls::Followed { shows_uncalled: true, .. })
+    }
+
+    /// Whether somebody may call a function by a call that is not followed.
+    pub(super) fn is_open(&self, ir: &Input<'_, A::Base>, function: Op) -> bool {
+        is_exposed(ir, function) || self.apart() == 0 && !flow::calls_of(ir, function).1
+    }
+
     /// Forgets all contexts.
     pub(super) fn clear_contexts(&mut self) {
         self.contexts = Contexts::default();
@@ -156,7 +191,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Forgets the contexts of what is to be solved anew or is gone.
     pub(super) fn forget_contexts(&mut self, function: Op) {
-        if self.calls == Calls::Apart {
+        if self.follows_calls() {
             for context in self.contexts.of.remove(&function).unwrap_or_default() {
                 self.contexts.withdraw((function, context.id));
             }
@@ -164,6 +199,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.contexts.passed_over.remove(&function);
             self.contexts.spent.remove(&function);
             self.contexts.joined.remove(&function);
+            self.contexts.uncalled.remove(&function);
         }
     }
 
@@ -175,29 +211,37 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Whether a call runs the body of a function.
     pub(super) fn is_call_followed(&self, ir: &Input<'_, A::Base>, call: Op) -> bool {
-        self.calls == Calls::Apart && followed(ir, call).is_some()
+        self.follows_calls()
+            && followed(ir, call).is_some()
+            && !self.contexts.uncalled.contains(&unit_of(ir, call))
     }
 
     /// Whether an op is a function that is analyzed in contexts.
     pub(super) fn is_followed(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
-        self.calls == Calls::Apart && ir.op(op).kind == OpKind::FuncFunc && is_callable(ir, op)
+        self.follows_calls() && ir.op(op).kind == OpKind::FuncFunc && is_callable(ir, op)
     }
 
     /// Whether a function is entered at all.
     pub(super) fn is_called(&self, ir: &Input<'_, A::Base>, function: Op) -> bool {
-        self.calls != Calls::Apart
+        !self.follows_calls()
             || !is_callable(ir, function)
             || self.contexts.of.contains_key(&function)
     }
 
     /// A function that is not connected to others was read again: its assumed context is entered, or left.
     pub(super) fn assume(&mut self, ir: &Input<'_, A::Base>, function: Op) {
-        if self.calls != Calls::Apart {
+        if !self.follows_calls() {
             return;
         }
-        if !is_callable(ir, function) || !is_exposed(ir, function) {
+        let is_open = self.is_open(ir, function);
+        if !is_callable(ir, function) || !is_open && !self.shows_uncalled() {
             self.forget_contexts(function);
             return;
+        }
+        if is_open {
+            self.contexts.uncalled.remove(&function);
+        } else {
+            self.contexts.uncalled.insert(function);
         }
         let args = self.assumed(ir, function);
         let contexts = self.contexts.of.entry(function).or_default();
@@ -221,16 +265,29 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         facts.collect()
     }
 
-    /// Runs a function in a pass, if calls are followed: in the context that is assumed for it. Whether that was it.
-    pub(super) fn run_function(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> bool {
-        if self.calls != Calls::Apart || !is_callable(ir, op) {
-            return false;
+    /// Solves functions and what they call, after what else calls them: see above for the order.
+    pub(super) fn run_functions(&mut self, ir: &Input<'_, A::Base>, functions: Vec<Op>) {
+        let mut functions = functions;
+        functions.retain(|&it| is_callable(ir, it) && self.is_live(ir, it));
+        if !self.call_index.is_empty() {
+            sort_by_name(ir, &mut functions);
         }
-        if live && is_exposed(ir, op) {
-            let args = self.assumed(ir, op);
-            let _ = self.results_for(ir, op, args, None);
+        let run = |it: &mut Self, function: Op| {
+            it.contexts.depth = depth_of(ir, function);
+            let args = it.assumed(ir, function);
+            let _ = it.results_for(ir, function, args, None);
+        };
+        for &function in &functions {
+            if self.is_open(ir, function) {
+                run(self, function);
+            }
         }
-        true
+        functions.retain(|it| self.shows_uncalled() && !self.contexts.of.contains_key(it));
+        self.contexts.uncalled.extend(&functions);
+        for function in functions {
+            run(self, function);
+        }
+        self.contexts.depth = 0;
     }
 
     /// Runs a call, if it is followed. The results.
@@ -240,10 +297,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         call: Op,
         live: bool,
     ) -> Option<Vec<A::Fact>> {
-        if self.calls != Calls::Apart || !live {
+        if !self.follows_calls() || ir.op(call).kind != OpKind::FuncCall || !live {
             return None;
         }
         let function = followed(ir, call)?;
+        let asker = self.contexts.asker;
+        let unit = asker.map_or_else(|| unit_of(ir, call), |it| it.0);
+        if self.contexts.uncalled.contains(&unit) || self.apart() == 0 && asker.is_none() {
+            return None;
+        }
         let body = flow::body(ir, function)?;
         let in_cycle = !self.rounds.is_empty() || !self.passes.is_empty();
         let mut args = Vec::new();
@@ -279,14 +341,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if !self.may_ask(ir, function, &args) {
             return vec![A::Fact::unknown(); flow::n_results(ir, function)];
         }
-        let at = self.context_for(function, args);
-        match call {
-            Some(call) => self.note_ask(ir, call, function, at),
-            None => {
-                if let Some(context) = self.context(function, at) {
-                    context.is_assumed = true;
-                }
-            }
+        let at = self.context_for(function, args, call.is_none());
+        if let Some(call) = call {
+            self.note_ask(ir, call, function, at);
         }
         self.results_of(ir, function, at)
     }
@@ -344,22 +401,31 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.contexts.of.get_mut(&function)?.get_mut(at)
     }
 
-    /// Finds or makes the context for what is passed.
-    pub(super) fn context_for(&mut self, function: Op, args: Vec<A::Fact>) -> usize {
-        let may_join = self.may_join();
+    /// Finds or makes the context for what is passed, or assumed.
+    pub(super) fn context_for(
+        &mut self,
+        function: Op,
+        args: Vec<A::Fact>,
+        is_assumed: bool,
+    ) -> usize {
+        let (may_join, apart) = (self.may_join(), self.apart());
         let contexts = self.contexts.of.entry(function).or_default();
-        if let Some(at) = contexts.iter().position(|it| !it.is_joined && it.args == args) {
+        let is_found =
+            |it: &Context<A::Fact>| !it.is_joined && it.args == args || apart == 0 && it.is_assumed;
+        if let Some(at) = contexts.iter().position(is_found) {
+            contexts[at].is_assumed |= is_assumed;
             return at;
         }
         // What an edit leaves behind goes when it was followed to its end.
-        let is_joined = may_join && contexts.iter().filter(|it| !it.is_joined).count() >= MAX_APART;
+        let is_joined = may_join
+            && contexts.iter().filter(|it| !it.is_joined).count() >= apart
+            && !(is_assumed && apart == 0);
         let unbounded = |fact: A::Fact| self.analysis.unbounded(&fact).unwrap_or(fact);
         if is_joined && let Some(at) = contexts.iter().position(|it| it.is_joined) {
             let joined = &mut contexts[at];
-            let mut has_moved = false;
-            for (old, new) in joined.args.iter_mut().zip(args) {
-                has_moved |= old.join(&unbounded(new)).is_yes();
-            }
+            joined.is_assumed |= is_assumed;
+            let by = args.into_iter().map(unbounded);
+            let has_moved = rise(&mut joined.n_rises, &mut joined.args, by, |_, next| next);
             if has_moved && joined.state == State::Open {
                 let member = joined.member;
                 self.queue_member(member);
@@ -373,7 +439,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.contexts.joined.insert(function);
         }
         let args = if is_joined { args.into_iter().map(unbounded).collect() } else { args };
-        contexts.push(Context { is_joined, ..Context::new(self.contexts.next, args) });
+        let id = self.contexts.next;
+        contexts.push(Context { is_assumed, is_joined, ..Context::new(id, args) });
         contexts.len() - 1
     }
 

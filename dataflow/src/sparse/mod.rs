@@ -31,9 +31,8 @@
 //!
 //! # Calls
 //!
-//! An analysis of finite height may let facts flow into functions and back ([`Calls::Joined`], `calls.rs`).
-//! Or it may follow calls, each context of a callee apart ([`Calls::Apart`], `contexts.rs`). After an edit that comes to a call, the functions are evaluated again
-//! that depend on it (`call_edit.rs`).
+//! An analysis may follow calls into their callees, each of which is evaluated for the vectors of arguments that it is passed ([`Calls::Followed`], `contexts.rs`). After an
+//! edit that comes to a call, the functions are evaluated again that depend on it (`call_edit.rs`).
 //!
 //! # Law
 //!
@@ -46,7 +45,6 @@ mod block_cycles;
 mod call_edit;
 mod call_graph;
 mod call_index;
-mod calls;
 mod component;
 mod context;
 mod contexts;
@@ -60,10 +58,10 @@ mod recursion;
 mod rounds;
 mod visit;
 
-pub use analysis::{Calls, Domain, Loops, SparseForward};
+pub use analysis::{Calls, Domain, Loops, MAX_APART, SparseForward};
 pub use base::{Base, Input};
 
-pub use context::{Context, MAX_APART, is_exposed};
+pub use context::{Context, is_exposed};
 pub use context::{followed, is_callable};
 pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Round};
 pub use pass::values_within;
@@ -83,7 +81,6 @@ use crate::lattice::Lattice;
 use block_cycles::CyclePass;
 use call_graph::CallGraph;
 use call_index::CallIndex;
-use calls::CallSummary;
 use contexts::Contexts;
 use reads::{Log, Subscriptions};
 
@@ -167,8 +164,6 @@ pub struct Sparse<A: SparseForward, O = ()> {
     fuel: u64,
     n_visits: usize,
     moved: Moved,
-    /// What functions are called with and return.
-    summaries: FxHashMap<Op, CallSummary<A::Fact>>,
     contexts: Contexts<A::Fact>,
     /// Who calls whom, if that matters.
     call_index: CallIndex,
@@ -240,7 +235,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             fuel: 0,
             n_visits: 0,
             moved: Moved::All,
-            summaries: FxHashMap::default(),
             contexts: Contexts::default(),
             call_index: CallIndex::default(),
             call_graph: CallGraph::default(),
@@ -344,28 +338,20 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.queued.clear();
         self.dirty.clear();
         self.whole.clear();
-        self.summaries.clear();
         self.clear_contexts();
-        if self.calls != Calls::Opaque {
+        if self.follows_calls() {
             self.call_index = CallIndex::new(ir);
-        }
-        if self.calls == Calls::Apart {
-            self.call_graph = CallGraph::new(ir, &self.call_index);
+            self.call_graph = CallGraph::new(ir, &self.call_index, self.apart() == 0);
         }
         self.n_visits = 0;
         self.checks_order = false;
         self.clock += 1;
         self.solve_start = self.clock;
         self.fit(ir);
-        let functions = if self.has_links() { flow::functions(ir) } else { Vec::new() };
-        self.find_summaries(ir, &functions);
         self.run_region(ir, ir.root(), true);
-        self.settle_calls(ir, &functions);
-    }
-
-    /// Whether facts may flow through some call.
-    fn has_links(&self) -> bool {
-        self.calls == Calls::Joined && !self.call_index.is_empty()
+        if self.follows_calls() {
+            self.run_functions(ir, flow::functions(ir));
+        }
     }
 
     /// Makes the tables as large as the arenas.

@@ -105,7 +105,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             // When all runs are done.
             Flow::Reduce if live && ir.parent_op(op).is_some_and(|it| self.is_loop(ir, it)) => {}
-            Flow::Function if self.run_function(ir, op, live) => {}
+            // After all else.
+            Flow::Function if self.is_followed(ir, op) => {}
             _ => {
                 for index in 0..data.regions.len() {
                     self.open(ir, op, index, live);

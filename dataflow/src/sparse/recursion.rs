@@ -5,7 +5,7 @@
 //! The first context that is asked for of a component of the call graph opens its recursion. A context that a member asks for of a function of the same component
 //! becomes a member; what members return is provisional, at first bottom, and only grows. A member is evaluated again when what it asked for returns more,
 //! those that were asked for last before those that asked for them, until nothing changes: only then all are solved. What is saturated and
-//! still grows becomes unbounded, so this ends for every analysis that keeps the law of its trait.
+//! still grows becomes unbounded, and what rises again and again is widened, so this ends for every analysis that keeps the law of its trait.
 //!
 //! *Cost.* Each member is evaluated once, and once for each time that what it asks for grows: in visits, at most [`MOST_VISITS`] and [`MOST_ROUNDS`] times what
 //! evaluating each member once costs. When that is spent, nothing is known of what any function of the component takes or returns, and the calls of its members
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 use noisy_syntax::Op;
 
-use super::context::State;
+use super::context::{State, is_callable, rise, sort_by_name};
 use super::{Domain, Input, Observer, Sparse, SparseForward};
 use crate::flow;
 use crate::lattice::Lattice;
@@ -65,6 +65,22 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         recursion.work.insert(Reverse(member));
     }
 
+    /// Where all that is passed is joined, the functions of a component that anybody may call are its first members, in the order of their names.
+    fn enter_open_members(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+        let rank = self.call_graph.rank(function);
+        let open = self.call_graph.component(rank).iter().copied();
+        let open = open.filter(|&it| is_callable(ir, it) && self.is_open(ir, it));
+        let mut open: Vec<Op> = open.filter(|&it| self.is_live(ir, it)).collect();
+        sort_by_name(ir, &mut open);
+        for function in open {
+            let args = self.assumed(ir, function);
+            let at = self.context_for(function, args, true);
+            if self.context(function, at).is_some_and(|it| it.state == State::New) {
+                self.enter_recursion(ir, function, at);
+            }
+        }
+    }
+
     /// A member is to be evaluated again.
     pub(super) fn queue_member(&mut self, member: usize) {
         if let Some(recursion) = self.contexts.recursions.last_mut() {
@@ -81,7 +97,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             fuel: MOST_VISITS,
             is_spent: self.contexts.spent.contains(&function),
         });
-        self.enter_recursion(ir, function, at);
+        if self.apart() == 0 {
+            self.enter_open_members(ir, function);
+        }
+        if self.context(function, at).is_some_and(|it| it.state == State::New) {
+            self.enter_recursion(ir, function, at);
+        }
         while let Some(recursion) = self.contexts.recursions.last_mut() {
             let Some(Reverse(member)) = recursion.work.pop_first() else { break };
             let (function, id) = recursion.members[member];
@@ -140,21 +161,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Takes over what a body returns, which only grows; what is saturated and would go on to grow is unbounded. Whether that is more than before.
     fn note_results(&mut self, function: Op, at: usize, results: Vec<A::Fact>) -> bool {
-        let mut has_grown = false;
         let analysis = &self.analysis;
         let contexts = self.contexts.of.get_mut(&function);
         let Some(context) = contexts.and_then(|it| it.get_mut(at)) else { return false };
-        for (old, new) in context.results.iter_mut().zip(results) {
-            let was_saturated = analysis.unbounded(old).is_some();
-            let before = old.clone();
-            if old.join(&new).is_yes() {
-                if was_saturated {
-                    *old = analysis.unbounded(old).unwrap_or_else(|| old.clone());
-                }
-                has_grown |= *old != before;
-            }
-        }
-        has_grown
+        let rising = |old: &A::Fact, next: A::Fact| match analysis.unbounded(old) {
+            Some(_) => analysis.unbounded(&next).unwrap_or(next),
+            None => next,
+        };
+        rise(&mut context.n_rises, &mut context.results, results.into_iter(), rising)
     }
 
     /// The recursion takes too many steps: its members are evaluated once more with nothing known of what they return, and others with nothing known of
@@ -164,7 +178,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         recursion.is_spent = true;
         recursion.work = (0..recursion.members.len()).map(Reverse).collect();
         let (rank, members) = (recursion.rank, recursion.members.clone());
-        self.contexts.spent.extend(self.call_graph.component(rank));
+        self.contexts.spent.extend(self.call_graph.component(rank).iter().copied());
         for (function, id) in members {
             let n_results = flow::n_results(ir, function);
             let contexts = self.contexts.of.get_mut(&function).into_iter().flatten();

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::block_cycles::Saturated;
 use super::reads::Log;
 use super::{
-    AnalysisContext, Base, Calls, Computed, Domain, Input, Loops, Moved, Observer, Pass, Sparse,
+    AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Pass, Sparse,
     SparseForward, ancestor_in,
 };
 use crate::flow::{self, Flow, Interval, Trips};
@@ -118,7 +118,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     pub(super) fn apply(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.reached[op.index()] = live;
         let before = self.trace.is_some().then(|| self.facts_text(ir, &ir.op(op).results));
-        let changed = match self.called(ir, op, live) {
+        let changed = match self.run_call(ir, op, live) {
             Some(given) => self.set_results(ir, op, given, live),
             None => self.transfer(ir, op, live),
         };
@@ -126,19 +126,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.tell(ir, op, live, &before);
         }
         changed
-    }
-
-    /// What a call gives whose callee is looked at.
-    fn called(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Option<Vec<A::Fact>> {
-        if self.calls == Calls::Opaque || ir.op(op).kind != OpKind::FuncCall {
-            return None;
-        }
-        if self.calls == Calls::Apart {
-            return self.run_call(ir, op, live);
-        }
-        let callee = self.linked_callee(ir, op)?;
-        let n = ir.op(op).results.len();
-        Some((0..n).map(|it| self.returned(ir, op, callee, it)).collect())
     }
 
     /// Sets the results of an op to what the analysis says of them.
@@ -230,9 +217,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             && match flow {
                 Flow::Choice => self.may_take(ir, op, index),
                 Flow::For { .. } | Flow::Parallel { .. } => self.trips(ir, op).most != Some(0),
-                Flow::Function => {
-                    (self.calls != Calls::Joined || self.is_entered(op)) && self.is_called(ir, op)
-                }
+                Flow::Function => self.is_called(ir, op),
                 _ => true,
             };
         let entry = flow::entry_block(ir, region);
@@ -241,10 +226,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         for (index, &value) in args.iter().enumerate() {
             let fact = match flow {
                 _ if !live || !self.carries(ir, value) => A::Fact::bottom(),
-                Flow::Function => match self.passed_in(op, index) {
-                    Some(fact) if self.calls == Calls::Joined => fact,
-                    _ => self.entry(ir, op, index, value),
-                },
                 Flow::Forall { first } => {
                     let n_points = args.len() - (ir.op(op).operands.len() - first);
                     match index.checked_sub(n_points) {

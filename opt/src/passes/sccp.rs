@@ -22,7 +22,7 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     // What is outside of the op that the pass runs on is not known.
     let is_local = cx.ir.op(op).kind == OpKind::FuncFunc;
-    let constants = if is_local { Constants::local() } else { Constants::default() };
+    let constants = if is_local { Constants::local() } else { Constants::joined() };
     let facts = Sparse::new(&Input { ir: cx.ir, base: &() }, constants);
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     let mut rewriter = Rewriter::new(cx.ir);
