@@ -88,28 +88,30 @@ pub struct Heir {
     unclear: FxHashSet<Value>,
     /// What has no polynomials in HEIR.
     dark: FxHashSet<Value>,
+    /// What loops that vary give to their next rounds, with the level that HEIR writes on it.
+    yielded: FxHashMap<Value, Level>,
+    /// The same of polynomials.
+    yielded_dimensions: FxHashMap<Value, Dimension>,
     /// Found when somebody asks.
     scale_faults: OnceLock<Vec<ScaleFault>>,
 }
 
 impl Heir {
-    /// Analyzes a program; `None` for one that is not HEIR's: no module names a scheme, and no op is of a dialect of its.
+    /// Analyzes a program; `None` for one that is not HEIR's: no module names a scheme, no argument of a function is secret, and no op is of a dialect of its.
     pub fn new(ir: &Ir, integers: &Integers) -> Option<Self> {
         let ciphertexts = Ciphertexts::new(ir);
-        if ciphertexts.settings.all().all(|it| it.scheme.is_none()) && !has_heir_op(ir) {
+        let has_scheme = ciphertexts.settings.all().any(|it| it.scheme.is_some());
+        if !has_scheme && !ciphertexts.marks_any() && !has_heir_op(ir) {
             return None;
         }
-        let scene = Input { ir, base: integers };
+        let scene = Input { ir, base: integers.constants() };
         let mut facts = Sparse::new(&scene, ciphertexts);
         // Each round finds values of an outer loop that those of an inner one have made variant.
         for round in 0..MOST_ROUNDS {
             let entries = clients::entries(ir, &facts);
             let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
             let variant = loops::variant(ir, &|it| of(it).level());
-            let resized = loops::variant(ir, &|it| match of(it) {
-                Ciphertext::Encrypted { dimension, .. } => Some(dimension),
-                _ => None,
-            });
+            let resized = loops::variant(ir, &|it| of(it).dimension());
             let encoded = plaintext::encoded(ir, &facts);
             let known = &facts.analysis;
             // What rises and rises is wanted at levels that follow from one another: there is none for it.
@@ -122,8 +124,8 @@ impl Heir {
             let encoded: FxHashMap<Value, Level> = settled.collect();
             let is_new = |it: (&Value, &Level)| known.encoded.get(it.0) != Some(it.1);
             if entries == known.entries
-                && variant.is_subset(&known.variant)
-                && resized.is_subset(&known.resized)
+                && variant.iter().all(|it| known.variant.get(it.0) == Some(it.1))
+                && resized.iter().all(|it| known.resized.get(it.0) == Some(it.1))
                 && !encoded.iter().any(is_new)
             {
                 break;
@@ -135,8 +137,8 @@ impl Heir {
             facts.solve(&scene);
         }
         let settings = &facts.analysis.settings;
-        let mut largest_of_part = vec![0; settings.len()];
-        let mut is_largest_known = vec![true; settings.len()];
+        let mut largest_of_part = vec![0; settings.n_parts()];
+        let mut is_largest_known = vec![true; settings.n_parts()];
         for value in plaintext::values(ir) {
             let Some(op) = ir.defining_op(value) else { continue };
             let part = settings.part(op);
@@ -148,21 +150,23 @@ impl Heir {
                 _ => {}
             }
             let known = &facts.analysis;
-            if known.variant.contains(&value) || known.encoded.get(&value) == Some(&Level::Invalid)
-            {
+            if known.encoded.get(&value) == Some(&Level::Invalid) {
                 is_largest_known[part] = false;
             }
         }
         let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
-        let (mut unclear, mut dark) = unclear::unclear(ir, &of);
-        unclear.extend(loops::yielded(ir, &facts.analysis.variant));
-        dark.extend(loops::yielded(ir, &facts.analysis.resized));
+        let (unclear, dark) = unclear::unclear(ir, &of);
+        let yielded = loops::yielded(ir, &facts.analysis.variant, &|it| of(it).level());
+        let yielded_dimensions =
+            loops::yielded(ir, &facts.analysis.resized, &|it| of(it).dimension());
         Some(Self {
             facts,
             largest_of_part,
             is_largest_known,
             unclear,
             dark,
+            yielded,
+            yielded_dimensions,
             scale_faults: OnceLock::new(),
         })
     }
@@ -245,15 +249,54 @@ impl Heir {
         self.facts.fact(value).copied().unwrap_or_default()
     }
 
+    /// What HEIR knows of a value.
+    fn clear(&self, value: Value) -> Ciphertext {
+        if self.unclear.contains(&value) { Ciphertext::Unknown } else { self.ciphertext(value) }
+    }
+
     /// What an op does to the level of its operands; `None` if it is not known.
     fn moved(&self, ir: &Ir, op: Op) -> Option<ciphertext::Moved> {
         self.facts.analysis.moved(ir, op)
     }
 
-    /// The levels used that HEIR writes on a ciphertext; it writes on one without a level as if it were fresh.
-    pub(crate) fn written(&self, ir: &Ir, value: Value) -> Option<u32> {
-        self.ciphertext(value).level()?;
-        Some(self.level(ir, value).unwrap_or(0))
+    /// The levels used that HEIR writes on a value, also where none follows: on a ciphertext that it has no level for, and on a plaintext that no op wants at a level,
+    /// as if it were fresh; on what a loop that varies gives to its next round what it takes.
+    pub fn written(&self, ir: &Ir, value: Value) -> Option<u32> {
+        if let Some(level) = self.level(ir, value) {
+            return Some(level);
+        }
+        match self.ciphertext(value) {
+            Ciphertext::Encrypted { .. } => match self.yielded.get(&value) {
+                Some(&taken) => self.number(ir, value, taken),
+                None => Some(0),
+            },
+            Ciphertext::Plain => {
+                let level = plaintext::written(ir, value, &|it| self.clear(it))?;
+                self.number(ir, value, level)
+            }
+            _ => None,
+        }
+    }
+
+    /// The polynomials that HEIR writes on a value, also where none follow, as [`Heir::written`].
+    pub fn written_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+        if let Some(dimension) = self.dimension(ir, value) {
+            return Some(dimension);
+        }
+        match self.ciphertext(value) {
+            Ciphertext::Encrypted { dimension, .. } => {
+                let taken = self.yielded_dimensions.get(&value);
+                match (taken.copied(), dimension) {
+                    (Some(Dimension::Known(n)), _) => Some(n),
+                    (Some(Dimension::Assumed), _) | (None, Dimension::Known(_)) => Some(2),
+                    _ => None,
+                }
+            }
+            Ciphertext::Plain => {
+                plaintext::written(ir, value, &|it| self.ciphertext(it)).map(|_| 2)
+            }
+            _ => None,
+        }
     }
 
     /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if there is none or it is not known.
@@ -262,11 +305,12 @@ impl Heir {
         let level = match self.ciphertext(value) {
             Ciphertext::Encrypted { level, .. } => level,
             Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
-            Ciphertext::Plain => plaintext::level(ir, value, &|it| self.ciphertext(it))?,
+            Ciphertext::Plain => plaintext::level(ir, value, &|it| self.clear(it))?,
             _ => return None,
         };
         let level = self.number(ir, value, level)?;
-        (level == 0 || !self.unclear.contains(&value)).then_some(level)
+        let is_written = level == 0 || !self.unclear.contains(&value);
+        (is_written && !self.yielded.contains_key(&value)).then_some(level)
     }
 
     /// Whether a value is a ciphertext of a scheme or a library, after lowering.
@@ -288,7 +332,10 @@ impl Heir {
         };
         match dimension {
             Dimension::Assumed => Some(2),
-            Dimension::Known(n) => (n == 2 || !self.dark.contains(&value)).then_some(n),
+            Dimension::Known(n) => {
+                let is_written = n == 2 || !self.dark.contains(&value);
+                (is_written && !self.yielded_dimensions.contains_key(&value)).then_some(n)
+            }
             Dimension::Unknown => None,
         }
     }
@@ -310,7 +357,18 @@ const MOST_ROUNDS: usize = 16;
 
 /// Whether some op is of a dialect that only HEIR has.
 fn has_heir_op(ir: &Ir) -> bool {
-    const DIALECTS: [&str; 7] = ["secret", "mgmt", "bgv", "ckks", "lwe", "openfhe", "lattigo"];
+    const DIALECTS: [&str; 10] = [
+        "secret",
+        "mgmt",
+        "bgv",
+        "ckks",
+        "lwe",
+        "openfhe",
+        "lattigo",
+        "kernel",
+        "orion",
+        "tensor_ext",
+    ];
     let mut found = false;
     ir.walk(ir.root(), &mut |op| {
         let name = ir.op_name(op);

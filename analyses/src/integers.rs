@@ -72,6 +72,11 @@ impl Integers {
         self.moved = self.constants.0.moved().and(self.ranges.moved());
     }
 
+    /// The constants alone, for who does not follow ranges.
+    pub(crate) fn constants(&self) -> &ConstantFacts {
+        &self.constants
+    }
+
     /// The values of which the last update changed what is known: as a constant (of up to 128 bits) or as a range.
     pub fn moved(&self) -> &Moved {
         &self.moved

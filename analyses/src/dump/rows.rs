@@ -39,6 +39,8 @@ pub enum Fact {
         /// The greatest.
         hi: Option<i128>,
     },
+    /// What HEIR writes for want of knowledge.
+    Written(u32),
     /// A number of bits of noise and how many there are.
     Bits {
         /// At most; `None` if there is no bound.
@@ -80,6 +82,11 @@ impl Serialize for Row {
             Fact::Between { lo, hi } => {
                 map.serialize_entry("lo", &Number(*lo))?;
                 map.serialize_entry("hi", &hi.map(Number))?;
+            }
+            Fact::Written(n) => {
+                map.serialize_entry("lo", &0)?;
+                map.serialize_entry("hi", n)?;
+                map.serialize_entry("default", &true)?;
             }
             Fact::Bits { hi, budget } => {
                 map.serialize_entry("lo", &0)?;
@@ -139,11 +146,15 @@ pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
         }
         let Some(heir) = heir else { return };
         let whole = |n: i128| Fact::Between { lo: 0, hi: Some(n) };
-        if let Some(level) = heir.level(ir, value) {
-            say("level", whole(level.into()));
+        match (heir.level(ir, value), heir.written(ir, value)) {
+            (Some(level), _) => say("level", whole(level.into())),
+            (None, Some(written)) => say("level", Fact::Written(written)),
+            (None, None) => {}
         }
-        if let Some(dimension) = heir.dimension(ir, value) {
-            say("dimension", whole(dimension.into()));
+        match (heir.dimension(ir, value), heir.written_dimension(ir, value)) {
+            (Some(dimension), _) => say("dimension", whole(dimension.into())),
+            (None, Some(written)) => say("dimension", Fact::Written(written)),
+            (None, None) => {}
         }
         if let Some(scale) = scales.as_ref().and_then(|it| it.log2(value)) {
             say("scale", Fact::Between { lo: scale.into(), hi: Some(scale.into()) });

@@ -53,6 +53,7 @@ struct Said {
 fn said(ir: &Ir, heir: &Heir) -> Vec<Said> {
     let said = |value: Value| {
         let written = annotated(ir, value, "level")?;
+        heir.ciphertext(value).level()?;
         let used = heir.written(ir, value)?;
         Some(Said { function: function_of(ir, value), value, written, used })
     };

@@ -2,7 +2,8 @@
 //!
 //! *Facts.* A value is a plaintext or a ciphertext with a level and a dimension; both only grow along a chain of facts. Plaintexts are neutral: an op with
 //! ciphertext operands has the largest level of these, and then does to it what its row says (`rows.rs`). What grows from one iteration of a loop to the
-//! next has no level: HEIR demands that a loop carries the same level round. Functions that are private take the largest of what they are called with, and calls give what is
+//! next has no level. A loop whose values differ round it is told of (`underflow.rs`), and carries the level and the polynomials that it takes: HEIR demands that it
+//! gives the same. Functions that are private take the largest of what they are called with, and calls give what is
 //! returned. A plaintext that is wanted at several levels is encoded for the largest, and so is what is computed with it.
 //!
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis,SecretnessAnalysis}`.
@@ -18,7 +19,7 @@ use super::rows::{self, DimensionRule, Library};
 use super::scheme::Settings;
 use super::types::{Size, Types, is_ciphertext_type};
 use crate::flow;
-use crate::integers::Integers;
+use crate::integers::constants::ConstantFacts;
 use crate::lattice::{Changed, Lattice};
 use crate::noise::contract::{self, Side};
 use crate::sparse::{AnalysisContext, Calls, Domain, SparseForward};
@@ -86,6 +87,16 @@ impl Ciphertext {
     pub fn level(self) -> Option<Level> {
         match self {
             Ciphertext::Encrypted { level, .. } => Some(level),
+            _ => None,
+        }
+    }
+}
+
+impl Ciphertext {
+    /// The polynomials, if it is a ciphertext.
+    pub fn dimension(self) -> Option<Dimension> {
+        match self {
+            Ciphertext::Encrypted { dimension, .. } => Some(dimension),
             _ => None,
         }
     }
@@ -160,10 +171,10 @@ pub struct Ciphertexts {
     marks_secrets: Vec<bool>,
     /// Levels of arguments that are not those of fresh ciphertexts.
     pub(super) entries: FxHashMap<(Op, usize), Level>,
-    /// Values that a loop carries with another level than it takes them.
-    pub(super) variant: FxHashSet<Value>,
+    /// Values that loops would carry with a larger level than they take, with the level that they take.
+    pub(super) variant: FxHashMap<Value, Level>,
     /// The same of polynomials.
-    pub(super) resized: FxHashSet<Value>,
+    pub(super) resized: FxHashMap<Value, Dimension>,
     /// Plaintexts that are wanted at several levels: they are encoded once, for the largest.
     pub(super) encoded: FxHashMap<Value, Level>,
     types: Types,
@@ -175,7 +186,7 @@ impl Ciphertexts {
     /// The analysis of a program.
     pub fn new(ir: &Ir) -> Self {
         let settings = Settings::new(ir);
-        let mut marks_secrets = vec![false; settings.len()];
+        let mut marks_secrets = vec![false; settings.n_parts()];
         for function in ir.functions() {
             let Some(&(_, region)) = ir.op(function).regions.first() else { continue };
             let args = &ir.block(crate::flow::entry_block(ir, region)).args;
@@ -197,8 +208,8 @@ impl Ciphertexts {
             marks_secrets,
             declared,
             entries: FxHashMap::default(),
-            variant: FxHashSet::default(),
-            resized: FxHashSet::default(),
+            variant: FxHashMap::default(),
+            resized: FxHashMap::default(),
             encoded: FxHashMap::default(),
             types: Types::default(),
         }
@@ -221,6 +232,11 @@ impl Ciphertexts {
     /// The levels that are left by the type of a value that was visited.
     pub(super) fn level_by_type(&self, ir: &Ir, value: Value) -> Option<usize> {
         self.types.known(ir, value).level
+    }
+
+    /// Whether any function marks what is secret.
+    pub(super) fn marks_any(&self) -> bool {
+        self.marks_secrets.contains(&true)
     }
 
     fn marks_secrets(&self, op: Op) -> bool {
@@ -261,7 +277,8 @@ pub(super) fn entry<F: Domain>(
 
 impl SparseForward for Ciphertexts {
     type Fact = Ciphertext;
-    type Base = Integers;
+    /// Not ranges of integers: HEIR decides a branch by constants alone.
+    type Base = ConstantFacts;
 
     fn calls(&self) -> Calls {
         Calls::JOINED
@@ -269,7 +286,7 @@ impl SparseForward for Ciphertexts {
 
     fn entry(
         &mut self,
-        ir: &AnalysisContext<'_, Integers>,
+        ir: &AnalysisContext<'_, ConstantFacts>,
         function: Op,
         index: usize,
         value: Value,
@@ -291,7 +308,7 @@ impl SparseForward for Ciphertexts {
 
     fn transfer(
         &mut self,
-        ir: &AnalysisContext<'_, Integers>,
+        ir: &AnalysisContext<'_, ConstantFacts>,
         op: Op,
         result: usize,
         operands: &[Ciphertext],
@@ -332,16 +349,16 @@ impl SparseForward for Ciphertexts {
 
     fn refine(
         &self,
-        _: &AnalysisContext<'_, Integers>,
+        _: &AnalysisContext<'_, ConstantFacts>,
         value: Value,
         fact: Ciphertext,
     ) -> Ciphertext {
         let Ciphertext::Encrypted { mut level, mut dimension } = fact else { return fact };
-        if self.variant.contains(&value) {
-            level = Level::Invalid;
+        if let Some(&taken) = self.variant.get(&value) {
+            level = taken;
         }
-        if self.resized.contains(&value) {
-            dimension = Dimension::Unknown;
+        if let Some(&taken) = self.resized.get(&value) {
+            dimension = taken;
         }
         Ciphertext::Encrypted { level, dimension }
     }

@@ -1,11 +1,13 @@
 //! What a loop carries with another level than it takes it.
 //!
-//! The level is part of a ciphertext's type after lowering, so HEIR demands that what a loop carries round has the level that it came in with. Where the level
-//! that is yielded differs, the carried argument, the result, and what is yielded have no level. Source: HEIR, `lib/Analysis/LevelAnalysis`.
+//! The level is part of a ciphertext's type after lowering, so HEIR demands that what a loop carries round has the level that it came in with. Where more levels are used up
+//! by what is yielded, that is told, and the carried argument and the result have the level that the loop takes, in HEIR and here. Source: HEIR, `lib/Analysis/LevelAnalysis`;
+//! what it writes on what is yielded was measured.
 
 use noisy_syntax::{Def, Ir, Op, Region, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 
+use super::rows;
 use crate::flow::{self, Flow};
 
 /// What a loop carries.
@@ -32,6 +34,7 @@ pub(super) fn carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&Carried)) {
             _ => return,
         };
         let Some(&(_, region)) = last else { return };
+        let is_while = Flow::of(ir, op) == Flow::While;
         let n = data.operands.len() - first;
         for at in 0..n {
             let Some(init) = data.operands[first + at].value else { continue };
@@ -41,43 +44,60 @@ pub(super) fn carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&Carried)) {
                     continue;
                 };
                 let argument = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
-                let result = data.results.get(at).copied();
+                // What comes out of a `while` is what its condition forwards.
+                let result = data.results.get(at).copied().filter(|_| !is_while);
                 tell(&Carried { op, init, argument, result, yielded });
             }
         }
     });
 }
 
-/// The arguments and results of all loops that vary in something.
-pub(super) fn variant<T: PartialEq>(ir: &Ir, of: &dyn Fn(Value) -> Option<T>) -> FxHashSet<Value> {
-    let mut out = FxHashSet::default();
+/// The arguments and results of all loops that would give more to the next round than they take, with what they take. Where what is yielded is computed with a plaintext, HEIR carries
+/// the larger of both, and so it is here.
+pub(super) fn variant<T: Copy + PartialOrd>(
+    ir: &Ir,
+    of: &dyn Fn(Value) -> Option<T>,
+) -> FxHashMap<Value, T> {
+    let meets_plaintext = |value: Value| match ir.value(value).def {
+        Def::Result(op, _) => ir.op(op).operands.iter().enumerate().any(|(at, it)| {
+            it.value.is_some_and(|it| of(it).is_none()) && rows::takes_plaintext(ir, op, at)
+        }),
+        Def::Argument(..) => false,
+    };
+    let mut out = FxHashMap::default();
     carried(ir, ir.root(), &mut |it| {
         let (Some(from), Some(to)) = (of(it.init), of(it.yielded)) else { return };
-        if from != to {
-            out.extend(it.argument);
-            out.extend(it.result);
+        if from < to && !meets_plaintext(it.yielded) {
+            out.extend(it.argument.map(|it| (it, from)));
+            out.extend(it.result.map(|it| (it, from)));
         }
     });
     out
 }
 
-/// What loops that vary give to their next rounds, and if that is the result of a choice, what its branches yield. They have levels, but HEIR writes on them what it writes on the result.
-pub(super) fn yielded(ir: &Ir, variant: &FxHashSet<Value>) -> FxHashSet<Value> {
+/// What loops that vary give to their next rounds, with what they take, and if that is the result of a choice, what its branches yield. HEIR writes on all of these what the loop takes,
+/// though it does not follow.
+pub(super) fn yielded<T: Copy + PartialOrd>(
+    ir: &Ir,
+    variant: &FxHashMap<Value, T>,
+    of: &dyn Fn(Value) -> Option<T>,
+) -> FxHashMap<Value, T> {
     let mut stack = Vec::new();
     carried(ir, ir.root(), &mut |it| {
-        if it.result.is_some_and(|it| variant.contains(&it)) {
-            stack.push(it.yielded);
+        if let Some(&taken) = it.argument.and_then(|it| variant.get(&it)) {
+            stack.push((it.yielded, taken));
         }
     });
-    let mut out = FxHashSet::default();
-    while let Some(value) = stack.pop() {
-        if !out.insert(value) {
+    let mut out = FxHashMap::default();
+    while let Some((value, taken)) = stack.pop() {
+        // Less than is taken stays.
+        if of(value).is_some_and(|it| it <= taken) || out.insert(value, taken).is_some() {
             continue;
         }
         if let Def::Result(op, _) = ir.value(value).def
             && Flow::of(ir, op) == Flow::Choice
         {
-            stack.extend(flow::feeders(ir, value).into_iter().map(|it| it.1));
+            stack.extend(flow::feeders(ir, value).into_iter().map(|it| (it.1, taken)));
         }
     }
     out

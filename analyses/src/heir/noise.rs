@@ -16,7 +16,7 @@ use crate::lattice::{Changed, Lattice};
 use crate::sparse::{AnalysisContext, Domain, Input, Loops, Sparse, SparseForward};
 use crate::view::View;
 
-/// The number of the part of the document whose module has the parameters.
+/// The number of the setting that has the parameters.
 type Part = u32;
 
 /// What is known of the noise of a value.
@@ -72,7 +72,7 @@ impl fmt::Display for Bits {
     }
 }
 
-/// A model with the parameters of each part of a document whose module has some for it.
+/// A model with the parameters of each setting that has some for it.
 #[derive(Clone, Debug)]
 struct Models(Vec<Option<NoiseModel>>);
 
@@ -125,7 +125,7 @@ impl<'a> HeirNoise<'a> {
 
     /// The bits that there are for noise at the level of a value.
     pub fn budget(&self, value: Value) -> Option<f64> {
-        let part = self.base.heir.settings().part(self.base.ir.defining_op(value)?);
+        let part = self.base.heir.settings().number(self.base.ir.defining_op(value)?);
         Some(self.models.of(part as Part)?.total_bits(self.base.level(value)?))
     }
 }
@@ -139,7 +139,7 @@ struct Analysis<'a> {
 
 impl Analysis<'_> {
     fn model(&self, op: Op) -> Option<(&NoiseModel, Part)> {
-        let part = self.base.heir.settings().part(op) as Part;
+        let part = self.base.heir.settings().number(op) as Part;
         Some((self.models.of(part)?, part))
     }
 }

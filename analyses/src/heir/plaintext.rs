@@ -55,6 +55,10 @@ pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
             if !data.regions.is_empty() || flow::is_yield(ir, user) {
                 continue;
             }
+            // Of what is not known it is not known what it wants.
+            if data.results.iter().any(|&it| of(it) == Ciphertext::Unknown) {
+                continue;
+            }
             let encrypted = data.results.iter().filter_map(|&it| match of(it) {
                 Ciphertext::Encrypted { level: Level::Invalid, .. } => None,
                 Ciphertext::Encrypted { level, dimension } => Some((level, dimension)),
@@ -64,7 +68,7 @@ pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
                 stack.extend(data.results.iter().copied());
                 continue;
             };
-            let is_encoded = at == value && rows::takes_plaintexts(ir.op_name(user));
+            let is_encoded = at == value && rows::takes_plaintext(ir, user, index as usize);
             let slot = if is_encoded { &mut out.level } else { &mut out.elsewhere };
             *slot = (*slot).max(Some(level));
             if at == value || !is_init(ir, value) {
@@ -97,6 +101,21 @@ pub(super) fn level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> 
     here.merged.filter(|_| is_merged)
 }
 
+/// The level that HEIR writes on a `mgmt.init` where none follows from its uses: what it merges with, else that of a fresh ciphertext.
+pub(super) fn written(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Option<Level> {
+    if !is_init(ir, value) {
+        return None;
+    }
+    let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
+    let is_entry = operand.is_some_and(|it| !is_computed(ir, it));
+    let here = wanted(ir, value, of);
+    let level = here.level.max(operand.and_then(|it| wanted(ir, it, of).level));
+    let level = level.or(is_entry.then_some(Level::Used(0)));
+    // Of two levels the one with more moduli left is taken where paths meet.
+    let merged = here.merged.map(|it| level.map_or(it, |level| level.min(it)));
+    Some(merged.or(level).unwrap_or(Level::Used(0)))
+}
+
 /// The polynomials of the ciphertexts that a plaintext meets.
 pub(super) fn dimension(
     ir: &Ir,
@@ -121,11 +140,11 @@ pub(super) fn encoded(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<Value, 
     let mut out = FxHashMap::default();
     for value in values(ir) {
         let uses = &ir.value(value).uses;
-        if of(value) != Ciphertext::Plain || uses.is_empty() {
+        if of(value) != Ciphertext::Plain || uses.is_empty() || !may_be_encoded(ir, value) {
             continue;
         }
         let (mut least, mut most): (Option<Level>, Option<Level>) = (None, None);
-        for &(user, _) in uses {
+        for &(user, index) in uses {
             let data = ir.op(user);
             if !data.regions.is_empty() || flow::is_yield(ir, user) {
                 continue;
@@ -133,7 +152,7 @@ pub(super) fn encoded(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<Value, 
             let here = data.results.iter().filter_map(|&it| of(it).level()).max();
             let Some(here) = here.filter(|&it| it != Level::Invalid) else { continue };
             least = Some(least.map_or(here, |it| it.min(here)));
-            if rows::takes_plaintexts(ir.op_name(user)) {
+            if rows::takes_plaintext(ir, user, index as usize) {
                 most = most.max(Some(here));
             }
         }

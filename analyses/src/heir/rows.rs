@@ -4,7 +4,10 @@
 //! ones have 2. What moves levels is in the catalogue (`catalogue.rs`); other known ops pass both on, the largest of their ciphertext operands. Sources: HEIR at
 //! ae757edc, `lib/Analysis/LevelAnalysis`, `lib/Analysis/DimensionAnalysis`, `lib/Dialect/HEIRInterfaces.td` and the ops that implement those interfaces.
 
+use noisy_syntax::{Ir, Op};
+
 use super::catalogue::{self, LevelRule};
+use super::types;
 
 /// What an op does to a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,9 +97,22 @@ pub(crate) fn decrypts(name: &str) -> bool {
     name == "secret.reveal" || name.rsplit('.').next().is_some_and(|it| it.contains("decrypt"))
 }
 
-/// Whether the level of what an op without a row of levels gives is that of its plaintext operands, too: they are encoded for it.
-pub(super) fn takes_plaintexts(name: &str) -> bool {
-    catalogue::entry(name).is_some_and(|it| it.takes_plaintexts)
+/// Whether an operand of an op may be a plaintext, which is encoded for the level of what the op gives then. Keys and contexts are none, nor are the places that something is
+/// inserted at. Source: HEIR, `PlaintextOperandInterface`.
+pub(super) fn takes_plaintext(ir: &Ir, op: Op, at: usize) -> bool {
+    let name = ir.op_name(op);
+    if catalogue::entry(name).is_none_or(|it| !it.takes_plaintexts) {
+        return false;
+    }
+    match name.split_once('.').map_or("", |it| it.0) {
+        "arith" => true,
+        "tensor" => at < 2,
+        "tensor_ext" => at == 1,
+        _ => {
+            let operand = ir.op(op).operands.get(at).and_then(|it| it.value);
+            operand.is_some_and(|it| types::is_plaintext(ir, it))
+        }
+    }
 }
 
 /// The levels that the evaluation of a Chebyshev polynomial of some degree takes; `None` beyond what is tabulated. Source: HEIR,

@@ -40,7 +40,21 @@ impl Setting {
 
     /// As [`Setting::of`], of the modules of a region.
     fn within(ir: &Ir, region: Region) -> Self {
-        let module = modules(ir, region).into_iter().find(|&it| !ir.extra(it).attrs.is_empty());
+        Self::said(ir, modules(ir, region).into_iter().find(|&it| !ir.extra(it).attrs.is_empty()))
+    }
+
+    /// What a module within another says: the library is its own affair, and so is the scheme if it names one.
+    fn nested(&self, ir: &Ir, module: Op) -> Self {
+        let own = Self::said(ir, Some(module));
+        Setting {
+            scheme: own.scheme.or(self.scheme),
+            params: own.params.or_else(|| self.params.clone()),
+            ..own
+        }
+    }
+
+    /// What the attributes of a module say.
+    fn said(ir: &Ir, module: Option<Op>) -> Self {
         let attr = |name: &str| ir.attr(module?, name).map(|it| ir.interner.attr_data(it));
         let has = |name: &str| attr(name).is_some();
         let scheme = if has("scheme.bgv") {
@@ -81,60 +95,85 @@ impl Setting {
     }
 }
 
-/// The settings of a document: one for each part of it between `// -----` lines, which are programs of their own.
+/// The settings of a document: one for each part of it between `// -----` lines, which are programs of their own, and one for each module within another.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    parts: Vec<Setting>,
-    /// The number of the part that holds an op, if there are several.
-    number: FxHashMap<Op, usize>,
+    /// Those of the parts, then those of nested modules.
+    all: Vec<Setting>,
+    n_parts: usize,
+    /// The number of the part and of the setting that count for an op, if there are several.
+    number: FxHashMap<Op, (usize, usize)>,
 }
 
 impl Settings {
-    /// Of a document. *Cost.* If there are several parts, linear in the ops.
+    /// Of a document. *Cost.* If there are several, linear in the ops.
     pub(super) fn new(ir: &Ir) -> Self {
-        let mut parts = Vec::new();
+        let mut all = Vec::new();
         let mut number = FxHashMap::default();
         let chunks = || ir.items(ir.root()).filter(|&it| ir.op(it).kind == OpKind::Chunk);
         let is_split = chunks().nth(1).is_some();
+        let mut nested = Vec::new();
         for chunk in chunks() {
             let Some(&(_, region)) = ir.op(chunk).regions.first() else { continue };
+            let part = all.len();
             if is_split {
                 ir.walk(region, &mut |op| {
-                    number.insert(op, parts.len());
+                    number.insert(op, (part, part));
                 });
             }
-            parts.push(Setting::within(ir, region));
+            let is_nested = |it: &Op| {
+                ir.parent_op(*it).is_some_and(|it| ir.op(it).kind == OpKind::BuiltinModule)
+            };
+            nested.extend(modules(ir, region).into_iter().filter(is_nested).map(|it| (it, part)));
+            all.push(Setting::within(ir, region));
         }
-        if parts.is_empty() {
-            parts.push(Setting::of(ir));
+        if all.is_empty() {
+            all.push(Setting::of(ir));
         }
-        Self { parts, number }
+        let n_parts = all.len();
+        // Outer ones come first.
+        for (module, part) in nested {
+            let around = number.get(&module).map_or(part, |it| it.1);
+            let setting = all[around].nested(ir, module);
+            for &(_, region) in &ir.op(module).regions {
+                ir.walk(region, &mut |op| {
+                    number.insert(op, (part, all.len()));
+                });
+            }
+            all.push(setting);
+        }
+        Self { all, n_parts, number }
     }
 
     /// How many parts there are: at least one.
-    pub(super) fn len(&self) -> usize {
-        self.parts.len()
+    pub(super) fn n_parts(&self) -> usize {
+        self.n_parts
     }
 
     /// That of the first part with a module that says something of HEIR, else that of the first part.
     pub(super) fn first(&self) -> &Setting {
         let says = |it: &&Setting| it.scheme.is_some() || it.params.is_some();
-        self.parts.iter().find(says).unwrap_or(&self.parts[0])
+        self.all.iter().find(says).unwrap_or(&self.all[0])
     }
 
-    /// The parts.
+    /// All of them, by number.
     pub(super) fn all(&self) -> impl Iterator<Item = &Setting> {
-        self.parts.iter()
+        self.all.iter()
     }
 
     /// The number of the part that holds an op.
     pub(super) fn part(&self, op: Op) -> usize {
-        self.number.get(&op).copied().unwrap_or(0)
+        self.number.get(&op).map_or(0, |it| it.0)
     }
 
-    /// The setting of the part that holds an op.
+    /// The number of the setting that counts for an op: of the innermost module around it that is within another, else of the part.
+    pub(super) fn number(&self, op: Op) -> usize {
+        self.number.get(&op).map_or(0, |it| it.1)
+    }
+
+    /// The setting that counts for an op.
     pub(super) fn of(&self, op: Op) -> Option<&Setting> {
-        self.parts.get(self.part(op))
+        self.all.get(self.number(op))
     }
 }
 

@@ -69,6 +69,11 @@ pub(super) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
     !text.starts_with('!') || text.contains("plaintext")
 }
 
+/// Whether the type of a value is that of an encoded plaintext, or of a shape of them.
+pub(super) fn is_plaintext(ir: &Ir, value: Value) -> bool {
+    ir.interner.short_type_text(ir.value(value).ty).contains("plaintext")
+}
+
 fn read(interner: &Interner, ty: Type) -> TypeFacts {
     let text = interner.bounded_type_text(ty, MOST);
     let text = text.unwrap_or_else(|| interner.short_type_text(ty));
