@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Format(Reformat),
     /// Draw the data-flow graph of a function with its noise
     Graph(Graph),
+    /// Draw the iterations of two loops and the dependences between them
+    Nest(Nest),
     /// Verify a certificate of --fix --certificate against the program as it was before
     VerifyCertificate(VerifyCertificate),
     /// Print the JSON schema of noisy.toml
@@ -130,6 +132,60 @@ pub(crate) struct Graph {
     /// Where settings come from.
     #[command(flatten)]
     pub settings: SettingsArgs,
+}
+
+/// Which loops to draw.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Nest {
+    /// The file; `-` is standard input
+    #[arg(value_name = "PATH")]
+    pub path: PathBuf,
+    /// A line in the loop, from 1; it is drawn with the loop in it, or around it [default: the first loop that has one in it]
+    #[arg(long, short, value_name = "LINE")]
+    pub line: Option<usize>,
+    /// The order that is drawn beside the program as it is [default: the first that changes it; without --format html none]
+    #[arg(long, value_enum, value_name = "ORDER")]
+    pub after: Option<Reorder>,
+    /// How many iterations of each loop are drawn at most; bounds that are no known numbers count as that
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(i64).range(1..=32), value_name = "N")]
+    pub size: i64,
+    /// Iterations of a tile each way
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(i64).range(1..=32), value_name = "N")]
+    pub tile: i64,
+    /// The output format
+    #[arg(long, value_enum, default_value = "html", value_name = "FORMAT")]
+    pub format: NestPicture,
+    /// Write to a file
+    #[arg(short, long, value_name = "FILE")]
+    pub output_file: Option<PathBuf>,
+}
+
+/// What `nest` makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NestPicture {
+    /// An HTML page to choose orders in
+    Html,
+    /// An SVG picture
+    Svg,
+    /// The points and dependences as JSON
+    Json,
+}
+
+/// Another order of two loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Reorder {
+    /// The inner loop outside
+    Interchange,
+    /// The outer variable added to the inner one
+    Skew,
+    /// Skewed, then interchanged
+    Wavefront,
+    /// The outer loop backwards
+    ReverseOuter,
+    /// The inner loop backwards
+    ReverseInner,
+    /// In tiles
+    Tile,
 }
 
 /// What `graph` makes.

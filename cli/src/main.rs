@@ -18,7 +18,9 @@ mod fix;
 mod format;
 mod graph;
 mod line_col;
+mod nest;
 mod outcome;
+mod page;
 mod paint;
 mod parallel;
 mod progress;
@@ -76,6 +78,7 @@ fn dispatch(cli: &Cli) -> io::Result<i32> {
         }
         Some(Command::Explain { code, .. }) => return explain::run(code.as_deref(), &mut out),
         Some(Command::Graph(args)) => return graph::run(args),
+        Some(Command::Nest(args)) => return nest::run(args),
         Some(Command::Format(args)) => {
             drop(out);
             return reformat::run(args);

@@ -36,7 +36,7 @@ pub enum Flow {
 }
 
 impl Flow {
-    fn of(body: &Body, source: usize, target: usize) -> Self {
+    pub(crate) fn of(body: &Body, source: usize, target: usize) -> Self {
         match (body.accesses[source].is_store, body.accesses[target].is_store) {
             (true, true) => Flow::Output,
             (true, false) => Flow::Flow,

@@ -14,6 +14,7 @@ use self::header::Header;
 use self::names::{defined_in, fresh, renamed};
 use crate::legality::{Legality, Obstacle};
 use crate::nest::{LIMITS, MOST_ACCESSES, Nest, line, root_of};
+use crate::refusal;
 
 /// A change of the text: these bytes become that.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,23 +105,7 @@ impl Edits<'_> {
 
     /// Why something is in the way.
     fn why(&self, it: Obstacle) -> String {
-        let line = |op: Op| line(self.source, op);
-        match it {
-            Obstacle::Dependence(at) => {
-                let it = &self.legality.dependences()[at];
-                let same = self.nest.dependences().find(|other| {
-                    (other.source, other.target, other.level) == (it.source, it.target, it.level)
-                });
-                match same {
-                    Some(it) => format!("forbidden by {}", self.nest.words(self.source, &it)),
-                    None => "forbidden by a dependence that may exist".to_owned(),
-                }
-            }
-            Obstacle::Effect(op) => {
-                format!("line {}: the effects of {} are not known", line(op), self.ir.op_name(op))
-            }
-            Obstacle::Imperfect(op) => format!("line {} is not in all of the loops", line(op)),
-        }
+        refusal::words(self.source, self.nest, self.legality, it)
     }
 
     /// The loop that is all of the body.

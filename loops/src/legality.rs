@@ -105,12 +105,37 @@ impl<'a> Legality<'a> {
     /// # Errors
     /// What is in the way.
     pub fn permutes(&self, band: &[u32], order: &[usize]) -> Result<(), Obstacle> {
+        let unit = |it: &usize| (0..band.len()).map(|at| i128::from(at == *it)).collect();
+        self.reorders(band, &order.iter().map(unit).collect::<Vec<_>>())
+    }
+
+    /// Whether the iterations of loops that are nested in each other, outermost first, may run in the order of these sums of their variables,
+    /// compared from the first sum on.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn reorders(&self, band: &[u32], rows: &[Vec<i128>]) -> Result<(), Obstacle> {
         let Some(&outermost) = band.first() else { return Ok(()) };
         self.known(outermost)?;
-        let order: Vec<u32> = order.iter().map(|&it| band[it]).collect();
+        // A sum of times, which are all of the same length.
+        let sum = |times: &[Time], row: &Vec<i128>| -> Option<Time> {
+            let mut out = vec![0; times.first()?.len()];
+            for (time, by) in times.iter().zip(row) {
+                for (to, it) in out.iter_mut().zip(time) {
+                    *to = it.checked_mul(*by)?.checked_add(*to)?;
+                }
+            }
+            Some(out)
+        };
         for (at, it) in self.between(outermost, outermost) {
-            let Some((source, target)) = self.variables(it, &order) else {
+            let Some((source, target)) = self.variables(it, band) else {
                 return Err(Obstacle::Imperfect(self.body.accesses[it.source].op));
+            };
+            let sums = |times: &[Time]| {
+                rows.iter().map(|row| sum(times, row)).collect::<Option<Vec<Time>>>()
+            };
+            let Some((source, target)) = sums(&source).zip(sums(&target)) else {
+                return Err(Obstacle::Dependence(at));
             };
             let mut budget = Budget::new(self.work);
             if it.overtake(&source, &target, false, &mut budget) {

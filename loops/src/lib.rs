@@ -13,6 +13,8 @@ mod instances;
 mod legality;
 mod memory;
 pub mod nest;
+mod refusal;
+pub mod space;
 
 pub use body::{Access, Body, Constraint, Kind, Loop, Scope, Why, results_and_operands};
 pub use dependence::{Dependence, Dependences, Flow, Limits, Unknown, dependences};

@@ -10,6 +10,7 @@ local commands = {
   NoisyHints = { 'hints', 'Show or hide the inlay hints of this file' },
   NoisyInfo = { 'info', 'Show what the server knows of itself' },
   NoisyLog = { 'log', 'Open the log of the language clients' },
+  NoisyNest = { 'nest', 'Draw the iterations of the loop under the cursor, and open the picture' },
   NoisyRestart = { 'restart', 'Stop the server and start it again' },
 }
 for name, it in pairs(commands) do

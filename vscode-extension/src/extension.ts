@@ -5,7 +5,7 @@
 
 import * as vscode from "vscode";
 import { registerBytecode } from "./bytecode.ts";
-import { registerGraph } from "./graph.ts";
+import { registerPictures } from "./pictures.ts";
 import { Session, selector } from "./session.ts";
 import { registerStart } from "./start.ts";
 import { registerTasks } from "./tasks.ts";
@@ -48,7 +48,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     registerStart(context),
     registerBytecode(),
     registerTasks(current),
-    registerGraph(context, current, log),
+    registerPictures(context, current, log),
   );
   await current.restart();
 }

@@ -22,6 +22,7 @@ export function activate(context: vscode.ExtensionContext): void {
     "noisy.showLogs",
     "noisy.showDebugInformation",
     "noisy.showGraph",
+    "noisy.showNest",
   ];
   context.subscriptions.push(
     status,

@@ -4,10 +4,10 @@
 //! computes it (loop-carried values, block arguments, results of branches) is a dashed edge.
 
 mod dot;
-mod page;
+mod html;
 mod svg;
 
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use noisy_analyses::{Document, Noise, explain, flow, insert_reduces};
@@ -16,8 +16,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::args::{self, Picture};
 use crate::walk::Input;
-use crate::write::Output;
-use crate::{CLEAN, FAILED, check, complain, setup};
+use crate::{check, page, setup};
 
 /// A drawn function.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,23 +75,7 @@ struct Edge {
 ///
 /// When the output cannot be written.
 pub(crate) fn run(args: &args::Graph) -> io::Result<i32> {
-    match draw(args) {
-        Ok(text) => {
-            match &args.output_file {
-                Some(path) => {
-                    let mut out = Output::to_file(path)?;
-                    out.write_all(text.as_bytes())?;
-                    out.finish()?;
-                }
-                None => io::stdout().write_all(text.as_bytes())?,
-            }
-            Ok(CLEAN)
-        }
-        Err(why) => {
-            complain(&format!("noisy-check: {why}"));
-            Ok(FAILED)
-        }
-    }
+    page::deliver(draw(args), args.output_file.as_deref())
 }
 
 fn draw(args: &args::Graph) -> Result<String, String> {
@@ -136,7 +119,7 @@ fn draw(args: &args::Graph) -> Result<String, String> {
     Ok(match args.format {
         Picture::Dot => dot::draw(&graphs),
         Picture::Svg => svg::draw(&graphs),
-        Picture::Html => page::draw(&name, &graphs),
+        Picture::Html => html::draw(&name, &graphs),
     })
 }
 
@@ -448,7 +431,7 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
         let document = Document::new(PROGRAM);
         let function = choose(&document, None).expect("a function");
         let graph = graph(&document, function, "");
-        let page = page::draw("<b>.mlir", std::slice::from_ref(&graph));
+        let page = html::draw("<b>.mlir", std::slice::from_ref(&graph));
         assert!(page.contains("<title>&lt;b&gt;.mlir: noise</title>"), "{page}");
         assert_eq!(page.matches("<script").count(), 1);
         let nonce = page.split_once("'nonce-").and_then(|it| it.1.split_once('\'')).map(|it| it.0);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::tool::{CLEAN, Folder, TUTORIAL};
+use crate::tool::{CLEAN, Folder, STENCIL, TUTORIAL};
 
 /// The commands in the shell blocks and in the text between backquotes, with something in the place of what a reader fills in.
 fn commands() -> Vec<String> {
@@ -60,6 +60,7 @@ fn every_command_runs() {
             ("program.mlir", TUTORIAL),
             ("a.mlir", TUTORIAL),
             ("examples/legal.mlir", CLEAN),
+            ("stencil.mlir", STENCIL),
         ]);
         // The shell would run another command after it, or give it a file to read.
         let command = command.split(" && ").next().unwrap_or_default().to_owned();
@@ -80,7 +81,9 @@ fn every_command_runs() {
         let is_beside =
             args == ["--fix", "-"] || (args.first() == Some(&"format") && run.out.is_empty());
         let told = if is_beside { &run.err } else { &run.out };
-        let is_told = folder.path("noise.html").exists() || folder.path("a.html").exists();
+        let is_told = folder.path("noise.html").exists()
+            || folder.path("a.html").exists()
+            || folder.path("stencil.html").exists();
         // The program has no loops, and so no dependences.
         let is_silent = args[..args.len().min(2)] == ["--dump", "dependences"];
         assert!(is_told || is_silent || !told.is_empty(), "noisy-check {command}");

@@ -1,6 +1,6 @@
 //! Configuration and what the options do.
 
-use crate::tool::{CLEAN, Folder, TUTORIAL, UNDEFINED};
+use crate::tool::{CLEAN, Folder, STENCIL, TUTORIAL, UNDEFINED};
 
 /// A redundant reduce: a hint.
 const HINT: &str = "\
@@ -283,6 +283,30 @@ fn graphs() {
     assert!(folder.read("x.svg").starts_with("<svg"));
     assert_eq!(folder.run(&["graph", "none.mlir"]).code, 2);
     assert_eq!(folder.run(&["graph", "a.mlir", "--function", "x"]).code, 2);
+}
+
+#[test]
+fn nests() {
+    let folder = Folder::with(&[("a.mlir", STENCIL), ("b.mlir", TUTORIAL)]);
+    let page = folder.run(&["nest", "a.mlir"]);
+    let refused = "Refused, forbidden by flow from line 12 to line 8, distance (1, -1)";
+    assert!(page.code == 0 && page.out.contains(refused), "{page:?}");
+    let args = ["nest", "-", "-o", "x.svg", "--format", "svg", "--after", "tile", "--tile", "2"];
+    assert_eq!(folder.run_with(&args, STENCIL, &[]).code, 0);
+    assert!(folder.read("x.svg").contains("Tile by 2: forbidden by flow from line 12"));
+    let data = folder.run(&["nest", "a.mlir", "--line", "6", "--format", "json", "--size", "4"]);
+    let data: serde_json::Value = serde_json::from_str(&data.out).expect("JSON");
+    assert_eq!(data["points"].as_array().map(Vec::len), Some(12));
+    assert_eq!(data["notes"][0], "Values that are not known are taken as 4: %n.");
+    for (args, why) in [
+        (&["nest", "b.mlir"][..], "noisy-check: b.mlir: there is no loop\n"),
+        (&["nest", "a.mlir", "--line", "3"], "noisy-check: a.mlir: line 3 is in no loop\n"),
+        (&["nest", "a.mlir", "--size", "0"], "error: invalid value '0'"),
+        (&["nest", "none.mlir"], "noisy-check: none.mlir: "),
+    ] {
+        let run = folder.run(args);
+        assert!(run.code == 2 && run.err.starts_with(why), "{run:?}");
+    }
 }
 
 #[test]

@@ -115,5 +115,8 @@ func.func @tutorial() -> i5 {
 }
 ";
 
+/// Two loops that cannot be exchanged.
+pub(crate) const STENCIL: &str = include_str!("../../../examples/stencil.mlir");
+
 /// An undefined value behind an emoji.
 pub(crate) const UNDEFINED: &str = "\"t.\u{1F600}\"(%u) : (i32) -> ()\n";

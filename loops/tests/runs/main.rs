@@ -3,3 +3,4 @@
 mod enumeration;
 mod legality;
 mod program;
+mod space;

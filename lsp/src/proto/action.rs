@@ -133,6 +133,8 @@ pub(crate) fn action(
                 Ok(edits) => action.edit = Some(workspace(view, edits)),
                 Err(_) if !capabilities.disabled_actions => return None,
                 Err(why) => {
+                    // Not every menu shows the reason.
+                    action.title = format!("{}: {why}", it.title);
                     action.disabled = Some(lsp::CodeActionDisabled { reason: why.clone() });
                 }
             }

@@ -124,14 +124,12 @@ local function function_name()
   end
 end
 
---- Draws the noise before and after a placement, and opens the page.
+--- Has `noisy-check` draw a page of this buffer, and opens it.
+---@param arguments string[]
 ---@param show? fun(file: string) what to do with the page; it is opened as the system opens pages by default
-function M.graph(show)
-  local command = { check(), 'graph', '-', '--fix', '--format', 'html' }
-  local name = function_name()
-  if name then
-    vim.list_extend(command, { '--function', name })
-  end
+local function draw(arguments, show)
+  local command = { check() }
+  vim.list_extend(command, arguments)
   local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n') .. '\n'
   local ok, problem = pcall(vim.system, command, { stdin = text, text = true }, function(result)
     vim.schedule(function()
@@ -147,6 +145,23 @@ function M.graph(show)
   if not ok then
     complain(('%s cannot be started: %s'):format(command[1], problem))
   end
+end
+
+--- Draws the noise before and after a placement, and opens the page.
+---@param show? fun(file: string) what to do with the page
+function M.graph(show)
+  local arguments = { 'graph', '-', '--fix', '--format', 'html' }
+  local name = function_name()
+  if name then
+    vim.list_extend(arguments, { '--function', name })
+  end
+  draw(arguments, show)
+end
+
+--- Draws the iterations of the loop under the cursor and their dependences, and opens the page.
+---@param show? fun(file: string) what to do with the page
+function M.nest(show)
+  draw({ 'nest', '-', '--line', tostring(vim.api.nvim_win_get_cursor(0)[1]) }, show)
 end
 
 return M

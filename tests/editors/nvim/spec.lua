@@ -252,6 +252,34 @@ step(':NoisyGraph draws the function under the cursor', function()
   assert(page:find('<svg', 1, true) and page:find('@squarings', 1, true), page:sub(1, 300))
 end)
 
+step(':NoisyNest draws the loop under the cursor, and says where none is', function()
+  vim.cmd.split('examples/stencil.mlir')
+  vim.api.nvim_win_set_cursor(0, { 6, 0 })
+  local opened
+  vim.ui.open = function(file)
+    opened = file
+  end
+  vim.cmd.NoisyNest()
+  eventually('a page', function()
+    return opened ~= nil
+  end)
+  local page = table.concat(vim.fn.readfile(opened), '\n')
+  assert(page:find('iterations over %%i and %%j') and page:find('class="arrow flow backward"', 1, true), page:sub(1, 300))
+  local told
+  local notify = vim.notify
+  vim.notify = function(text)
+    told = text
+  end
+  vim.api.nvim_win_set_cursor(0, { 3, 0 })
+  vim.cmd.NoisyNest()
+  eventually('a message', function()
+    return told
+  end)
+  vim.notify = notify
+  assert(told:find('line 3 is in no loop', 1, true), told)
+  vim.cmd.bwipeout()
+end)
+
 step(':NoisyRestart brings another server', function()
   local first = client.id
   vim.cmd.NoisyRestart()

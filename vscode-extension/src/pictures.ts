@@ -1,11 +1,67 @@
-/** The noise of the function under the cursor as a picture, drawn by `noisy-check graph`. */
+/** Pictures beside the text, drawn by `noisy-check`: the noise of a function, the iterations of a loop. */
 
 import { execFile } from "node:child_process";
 import * as vscode from "vscode";
 import { findCheck } from "./check.ts";
 import type { Session } from "./session.ts";
 
-export function registerGraph(
+/** A picture of what is under the cursor. */
+interface Picture {
+  command: string;
+  view: string;
+  /** What the panel is called, if nothing more is known. */
+  name: string;
+  /** What to say if it cannot be drawn. */
+  failure: string;
+  /** The title of the panel, and what `noisy-check` is asked for a file. */
+  of(
+    document: vscode.TextDocument,
+    line: number,
+  ): { title: string; args: (input: string) => string[] };
+}
+
+const graph: Picture = {
+  command: "noisy.showGraph",
+  view: "noisy.graph",
+  name: "Noise",
+  failure: "The noise graph cannot be drawn",
+  of(document, line) {
+    const name = functionAt(document, line);
+    return {
+      title: name === undefined ? "Noise" : `Noise of @${name}`,
+      args: (input) => [
+        ...["graph", input, "--fix", "--format", "html"],
+        ...(name === undefined ? [] : ["--function", name]),
+      ],
+    };
+  },
+};
+
+const nest: Picture = {
+  command: "noisy.showNest",
+  view: "noisy.nest",
+  name: "Iterations",
+  failure: "The iteration space cannot be drawn",
+  of(_, line) {
+    return {
+      title: `Iterations of Line ${String(line + 1)}`,
+      args: (input) => ["nest", input, "--line", String(line + 1)],
+    };
+  },
+};
+
+export function registerPictures(
+  context: vscode.ExtensionContext,
+  session: Session,
+  log: vscode.LogOutputChannel,
+): vscode.Disposable {
+  return vscode.Disposable.from(
+    ...[graph, nest].map((it) => registerPicture(it, context, session, log)),
+  );
+}
+
+function registerPicture(
+  picture: Picture,
   context: vscode.ExtensionContext,
   session: Session,
   log: vscode.LogOutputChannel,
@@ -17,8 +73,8 @@ export function registerGraph(
   /** The panel, which says where its reader clicks. */
   const newPanel = (): vscode.WebviewPanel => {
     const it = vscode.window.createWebviewPanel(
-      "noisy.graph",
-      "Noise",
+      picture.view,
+      picture.name,
       { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
       { enableScripts: true, retainContextWhenHidden: true, localResourceRoots: [] },
     );
@@ -37,34 +93,31 @@ export function registerGraph(
     return it;
   };
 
-  const draw = async (document: vscode.TextDocument, name: string | undefined): Promise<void> => {
+  const draw = async (document: vscode.TextDocument, line: number): Promise<void> => {
     const file = await findCheck(session.serverFile, process.platform);
     // A file is named as such where its text is what is drawn.
     const { uri, isDirty, version } = document;
     const input = uri.scheme === "file" && !isDirty ? uri.fsPath : "-";
-    const args = ["graph", input, "--fix", "--format", "html"];
-    if (name !== undefined) {
-      args.push("--function", name);
-    }
+    const { title, args } = picture.of(document, line);
     const folder = vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath;
     try {
-      const html = await run(file, args, document.getText(), folder);
+      const html = await run(file, args(input), document.getText(), folder);
       panel ??= newPanel();
       drawn = { document, version };
-      panel.title = name === undefined ? "Noise" : `Noise of @${name}`;
+      panel.title = title;
       panel.webview.html = html;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       log.error(why);
-      void vscode.window.showErrorMessage(`The noise graph cannot be drawn: ${why}`);
+      void vscode.window.showErrorMessage(`${picture.failure}: ${why}`);
     }
   };
 
   return vscode.Disposable.from(
-    vscode.commands.registerCommand("noisy.showGraph", async () => {
+    vscode.commands.registerCommand(picture.command, async () => {
       const editor = vscode.window.activeTextEditor;
       if (editor !== undefined) {
-        await draw(editor.document, functionAt(editor.document, editor.selection.active.line));
+        await draw(editor.document, editor.selection.active.line);
       }
     }),
     vscode.window.onDidChangeTextEditorSelection(({ textEditor: { document, selection } }) => {

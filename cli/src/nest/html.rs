@@ -1,0 +1,78 @@
+//! As a page: the program as it is and, beside it, one of the other orders, chosen by its reader.
+
+use std::fmt::Write as _;
+
+use noisy_loops::space::Space;
+
+use super::svg;
+use crate::format::xml;
+use crate::page::page;
+
+const SCRIPT: &str = include_str!("page.js");
+const STYLE: &str = include_str!("page.css");
+
+/// The page; the order of that number is chosen at first.
+pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
+    let chosen = after.unwrap_or(0);
+    let ivs = space.ivs.join(" and ");
+    let lines: Vec<String> = space.lines.iter().map(ToString::to_string).collect();
+    let title = format!("{}: iterations over {}", xml(name), xml(&ivs));
+    let before = svg::figure(space, None, "a").element(
+        " tabindex=\"0\" role=\"img\" aria-label=\"The iterations as written. Arrow keys go from point to point, Enter goes to the line of a dependence.\"",
+    );
+    let mut body = format!(
+        "<h1>{title}, {}</h1>\n<main>\n<figure id=\"before\"><figcaption>As written: row by row, from left to right</figcaption>\n{before}</figure>\n",
+        if lines.len() > 1 {
+            format!("lines {}", lines.join(" and "))
+        } else {
+            format!("line {}", lines.concat())
+        }
+    );
+    if !space.changes.is_empty() {
+        body += "<figure id=\"after\"><fieldset><legend>Another order</legend>\n";
+        for (n, it) in space.changes.iter().enumerate() {
+            let checked = if n == chosen { " checked" } else { "" };
+            let (class, sign) = if it.verdict.is_ok() {
+                ("yes", "\u{2713} allowed")
+            } else {
+                ("no", "\u{2717} refused")
+            };
+            let _ = writeln!(
+                body,
+                "<label><input type=\"radio\" name=\"order\" value=\"{n}\"{checked}>{} <span class=\"{class}\">{sign}</span></label>",
+                xml(&it.change.title(&space.ivs))
+            );
+        }
+        body += "</fieldset>\n";
+        for (n, it) in space.changes.iter().enumerate() {
+            let hidden = if n == chosen { "" } else { " hidden" };
+            let words = match (&it.verdict, it.backward.is_empty()) {
+                (Ok(()), _) => "Allowed: every dependence still points forward.".to_owned(),
+                (Err(why), false) => format!("Refused, {why}: red arrows point backward."),
+                (Err(why), true) => format!(
+                    "Refused, {why}; no pair of the iterations that are drawn is in the wrong order."
+                ),
+            };
+            let figure = svg::figure(space, Some(it), &format!("b{n}"));
+            let _ = writeln!(
+                body,
+                "<div class=\"order\" data-order=\"{n}\"{hidden}><p>{}</p>\n{}</div>",
+                xml(&words),
+                figure.element(" role=\"img\" aria-label=\"The iterations in the other order\"")
+            );
+        }
+        body += "</figure>\n";
+    }
+    body += "</main>\n<p role=\"status\"></p>\n<ul>\
+             <li>number in a point: its turn</li><li>line: flow (a load after the store)</li><li>dashed: anti (a store after the load)</li>\
+             <li>dotted: output (a store after a store)</li><li class=\"no\">red: points backward</li>\
+             <li>An arrow leads to the next access of the element that has to stay behind; the others follow from these.</li></ul>\n";
+    if !space.notes.is_empty() {
+        body += "<ul class=\"notes\">";
+        for it in &space.notes {
+            let _ = write!(body, "<li>{}</li>", xml(it));
+        }
+        body += "</ul>\n";
+    }
+    page(&title, &format!("{}\n{STYLE}", svg::STYLE), &body, SCRIPT)
+}

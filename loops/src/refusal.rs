@@ -1,0 +1,32 @@
+//! Why something may not be done with loops, in words that name lines.
+
+use noisy_syntax::{Op, Source};
+
+use crate::legality::{Legality, Obstacle};
+use crate::nest::{Nest, line};
+
+/// What is in the way: `forbidden by flow from line 5 to line 5, distance (1, -1)`.
+pub(crate) fn words(
+    source: &Source,
+    nest: &Nest,
+    legality: &Legality<'_>,
+    obstacle: Obstacle,
+) -> String {
+    let line = |op: Op| line(source, op);
+    match obstacle {
+        Obstacle::Dependence(at) => {
+            let it = &legality.dependences()[at];
+            let same = nest.dependences().find(|other| {
+                (other.source, other.target, other.level) == (it.source, it.target, it.level)
+            });
+            match same {
+                Some(it) => format!("forbidden by {}", nest.words(source, &it)),
+                None => "forbidden by a dependence that may exist".to_owned(),
+            }
+        }
+        Obstacle::Effect(op) => {
+            format!("line {}: the effects of {} are not known", line(op), source.ir().op_name(op))
+        }
+        Obstacle::Imperfect(op) => format!("line {} is not in all of the loops", line(op)),
+    }
+}

@@ -1,0 +1,172 @@
+//! The iterations of two loops as points of a plane, with the dependences between them as arrows: the figure of every textbook, exactly.
+//!
+//! *Data.* Two loops, one in the other (or a single one), are run by their bounds, guards and subscripts (`run.rs`); the loops around stay in one
+//! iteration, the loops inside belong to the point. Values that are not known numbers count as one number.
+//!
+//! *Law.* An arrow leads from an access of an element to the next one that must stay behind it: from a store to the loads before the next
+//! store, from these to that store, from store to store if nothing loads between. Each arrow is a dependence, and each dependence between the
+//! points is a path of arrows; so another order keeps all dependences of the points if, and only if, no arrow points backward. What
+//! may be done for iterations that are not drawn, too, is what [`crate::Legality`] says.
+//!
+//! *Cost.* Linear in the instances but for their sorting, up to a budget.
+
+mod change;
+mod draw;
+mod run;
+
+use noisy_syntax::{Op, Source};
+
+pub use self::change::Change;
+use self::draw::{Attempt, names};
+use self::run::Stop;
+use crate::body::{Body, Kind};
+use crate::dependence::Flow;
+use crate::nest::{Nest, root_of};
+
+/// The part of a loop's body that a point stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// What stands before the inner loop.
+    Before,
+    /// An iteration of all drawn loops.
+    Whole,
+    /// What stands behind the inner loop.
+    After,
+}
+
+/// An iteration, or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The variables of the loops, outermost first; of a part the outer one alone.
+    pub at: Vec<i64>,
+    /// What it stands for.
+    pub part: Part,
+    /// Whether an access runs in it.
+    pub is_used: bool,
+}
+
+/// A dependence between two points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrow {
+    /// The point that runs first.
+    pub from: usize,
+    /// The point that runs later.
+    pub to: usize,
+    /// The line of the op that runs first.
+    pub source: usize,
+    /// The line of the op that runs later.
+    pub target: usize,
+    /// What follows what; not there for a value that the loop carries.
+    pub flow: Option<Flow>,
+}
+
+/// Another order, and whether it is allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Changed {
+    /// The order.
+    pub change: Change,
+    /// Whether all dependences stay, those of points that are not drawn included; else what is in the way.
+    pub verdict: Result<(), String>,
+    /// The arrows that point backward.
+    pub backward: Vec<usize>,
+    /// The points in their new order.
+    pub order: Vec<usize>,
+}
+
+/// What is drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Space {
+    /// The variables of the loops, outermost first.
+    pub ivs: Vec<String>,
+    /// The lines of the loops.
+    pub lines: Vec<usize>,
+    /// What the variables grow by.
+    pub steps: Vec<i64>,
+    /// The loops around, outermost first, and the iteration in which they stay.
+    pub around: Vec<(String, i64)>,
+    /// The points in the order in which they run.
+    pub points: Vec<Point>,
+    /// The arrows, by their points.
+    pub arrows: Vec<Arrow>,
+    /// Other orders; none where something stands outside of the inner loop.
+    pub changes: Vec<Changed>,
+    /// What a reader has to know: what is not drawn, and what was taken for granted.
+    pub notes: Vec<String>,
+}
+
+/// How much is drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// The value of what is no known number, and how many iterations of each loop are drawn at most.
+    pub points: i64,
+    /// Iterations of a tile, each way.
+    pub tile: i64,
+}
+
+impl Default for Size {
+    fn default() -> Self {
+        Self { points: 8, tile: 3 }
+    }
+}
+
+impl Space {
+    /// Draws a loop and the one in it, or the one around it, or it alone.
+    ///
+    /// # Errors
+    /// Why it cannot be drawn.
+    pub fn new(source: &Source, op: Op, size: Size) -> Result<Self, String> {
+        let ir = source.ir();
+        let root = root_of(ir, op).ok_or("there is no loop")?;
+        let nest = Nest::new(ir, root);
+        if !nest.is_understood() {
+            return Err("the nest has too many accesses".to_owned());
+        }
+        let body = &nest.body;
+        let at = body.loop_of(op).ok_or("there is no loop")?;
+        let drawn = drawn(body, at);
+        let mut stop = Stop::Spent;
+        // Loops inside run as far as there is time.
+        for (points, inner) in
+            [(size.points, i64::MAX), (size.points, 64), (size.points, 8), (4, 8), (2, 2)]
+        {
+            let attempt = Attempt { source, ir, nest: &nest, drawn: &drawn, size };
+            match attempt.draw(points.min(size.points), inner) {
+                Ok(it) => return Ok(it),
+                Err(why) => stop = why,
+            }
+            if stop != Stop::Spent {
+                break;
+            }
+        }
+        let ivs = names(ir, body, &drawn).join(" and ");
+        Err(match stop {
+            Stop::Unknown => format!(
+                "the iterations of the loops over {ivs} are not known: a bound is not affine, or too large"
+            ),
+            Stop::Spent => "the loops have too many iterations".to_owned(),
+            Stop::Enough => format!(
+                "the loops over {ivs} have no iteration where values that are not known are {}",
+                size.points
+            ),
+        })
+    }
+}
+
+/// The loop, and the only one in it or the one around it.
+fn drawn(body: &Body, at: u32) -> Vec<u32> {
+    let depth = body.loops[at as usize].depth;
+    let around = |it: u32| {
+        let scope = body.scopes.iter().position(|scope| scope.kind == Kind::Loop(it));
+        body.loops_around(scope.map(|it| it as u32))
+    };
+    let is_inner =
+        |it: &u32| body.loops[*it as usize].depth == depth + 1 && around(*it).contains(&at);
+    let inner: Vec<u32> = (0..body.loops.len() as u32).filter(is_inner).collect();
+    if let [only] = inner[..] {
+        return vec![at, only];
+    }
+    match around(at)[..] {
+        [.., outer, _] if inner.is_empty() => vec![outer, at],
+        _ => vec![at],
+    }
+}

@@ -1,0 +1,101 @@
+//! Other orders of the iterations of one or two loops.
+
+use super::{Part, Point};
+
+/// Another order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// The inner loop outside.
+    Interchange,
+    /// The outer variable is added to the inner one.
+    Skew,
+    /// Skewed, then interchanged: diagonals one behind the other.
+    Wavefront,
+    /// The outer loop, or the only one, runs backwards.
+    ReverseOuter,
+    /// The inner loop runs backwards.
+    ReverseInner,
+    /// Squares of so many iterations each way.
+    Tile(i64),
+}
+
+impl Change {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Change::Interchange => "interchange",
+            Change::Skew => "skew",
+            Change::Wavefront => "wavefront",
+            Change::ReverseOuter => "reverse-outer",
+            Change::ReverseInner => "reverse-inner",
+            Change::Tile(_) => "tile",
+        }
+    }
+
+    /// What it does to loops over these variables.
+    pub fn title(self, ivs: &[String]) -> String {
+        let iv = |at: usize| ivs.get(at).map_or("", String::as_str);
+        let (outer, inner) = (iv(0), iv(1));
+        match self {
+            Change::Interchange => "Interchange".to_owned(),
+            Change::Skew => format!("Skew {inner} by {outer}"),
+            Change::Wavefront => "Skew and interchange".to_owned(),
+            Change::ReverseOuter => format!("Run {outer} backwards"),
+            Change::ReverseInner => format!("Run {inner} backwards"),
+            Change::Tile(size) => format!("Tile by {size}"),
+        }
+    }
+
+    /// The new variables as sums of the old ones, outermost first; tiles have none.
+    pub(super) fn rows(self, n_loops: usize) -> Option<Vec<Vec<i64>>> {
+        let rows: [[i64; 2]; 2] = match self {
+            Change::Interchange => [[0, 1], [1, 0]],
+            Change::Skew => [[1, 0], [1, 1]],
+            Change::Wavefront => [[1, 1], [1, 0]],
+            Change::ReverseOuter => [[-1, 0], [0, 1]],
+            Change::ReverseInner => [[1, 0], [0, -1]],
+            Change::Tile(_) => return None,
+        };
+        Some(rows[..n_loops].iter().map(|it| it[..n_loops].to_vec()).collect())
+    }
+
+    /// The names of the new variables.
+    pub fn axes(self, ivs: &[String]) -> Vec<String> {
+        let Some(rows) = self.rows(ivs.len()) else { return ivs.to_vec() };
+        let name = |row: &Vec<i64>| {
+            let mut out = String::new();
+            for (iv, by) in ivs.iter().zip(row).filter(|it| *it.1 != 0) {
+                out += match (*by < 0, out.is_empty()) {
+                    (true, _) => "-",
+                    (false, true) => "",
+                    (false, false) => " + ",
+                };
+                out += iv;
+            }
+            out
+        };
+        rows.iter().map(name).collect()
+    }
+
+    /// Where an iteration comes to stand: its new variables, outermost first.
+    pub fn place(self, at: &[i64]) -> Vec<i64> {
+        let Some(rows) = self.rows(at.len()) else { return at.to_vec() };
+        // The variables of drawn points are far from the ends of 64 bits: see `Space::new`.
+        rows.iter().map(|row| row.iter().zip(at).map(|(by, it)| by * it).sum()).collect()
+    }
+
+    /// The tile of an iteration, in tiles counted from the first point and sizes in values of the variables.
+    pub fn tile(self, at: &[i64], first: &[i64], steps: &[i64]) -> Option<Vec<i64>> {
+        let Change::Tile(size) = self else { return None };
+        let one = |(it, (low, step)): (&i64, (&i64, &i64))| (it - low).div_euclid(size * step);
+        Some(at.iter().zip(first.iter().zip(steps)).map(one).collect())
+    }
+
+    /// When an iteration runs, compared from the first number on.
+    pub(super) fn time(self, point: &Point, first: &[i64], steps: &[i64]) -> Vec<i64> {
+        debug_assert_eq!(point.part, Part::Whole, "only perfect nests are reordered");
+        let mut out = self.tile(&point.at, first, steps).unwrap_or_default();
+        out.extend(self.place(&point.at));
+        out
+    }
+}

@@ -1,0 +1,155 @@
+//! A nest run by its bounds, guards and subscripts alone: which access touches which element in which iteration.
+//!
+//! *Cost.* Linear in iterations and accesses, up to a budget.
+
+use noisy_syntax::Value;
+use rustc_hash::FxHashSet;
+
+use crate::body::{Body, Constraint, Kind};
+use crate::form::{Form, Term};
+
+/// Why a run ended before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stop {
+    /// A bound, a guard or a subscript has no value that is known.
+    Unknown,
+    /// There are too many iterations.
+    Spent,
+    /// Whoever looks has seen enough.
+    Enough,
+}
+
+/// How far loops run.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Extent {
+    /// Only in this iteration.
+    At(i64),
+    /// So many iterations at most.
+    First(i64),
+}
+
+/// A run. Symbols have all the same value.
+pub(super) struct Run<'a> {
+    pub(super) body: &'a Body,
+    pub(super) symbol: i64,
+    /// By the number of a loop.
+    pub(super) extents: Vec<Extent>,
+    /// How many iterations may still be looked at.
+    pub(super) left: usize,
+    /// Loops that have more iterations than were looked at.
+    pub(super) cut: FxHashSet<u32>,
+    /// Symbols that were given the value.
+    pub(super) symbols: FxHashSet<Value>,
+    ivs: Vec<Option<i128>>,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(body: &'a Body, symbol: i64, extents: Vec<Extent>, left: usize) -> Self {
+        let ivs = vec![None; body.loops.len()];
+        let (cut, symbols) = (FxHashSet::default(), FxHashSet::default());
+        Self { body, symbol, extents, left, cut, symbols, ivs }
+    }
+
+    /// Calls for each time that a scope is entered, in order.
+    pub(super) fn each(
+        &mut self,
+        scope: Option<u32>,
+        visit: &mut dyn FnMut(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut scopes: Vec<u32> = self.body.scopes_around(scope).collect();
+        scopes.reverse();
+        self.enter(&scopes, visit)
+    }
+
+    fn enter(
+        &mut self,
+        scopes: &[u32],
+        visit: &mut dyn FnMut(&mut Self) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let Some((&scope, inner)) = scopes.split_first() else { return visit(self) };
+        let scope = &self.body.scopes[scope as usize];
+        match scope.kind {
+            Kind::Choice(_) => Err(Stop::Unknown),
+            Kind::Guard => {
+                if self.holds(&scope.when)? {
+                    self.enter(inner, visit)?;
+                }
+                Ok(())
+            }
+            Kind::Loop(at) => {
+                let it = &self.body.loops[at as usize];
+                let step = it.step.filter(|it| *it > 0).ok_or(Stop::Unknown)?;
+                let low = self.ends(it.lower.as_deref())?.into_iter().max();
+                let high = self.ends(it.upper.as_deref())?.into_iter().min();
+                let (low, high) = low.zip(high).ok_or(Stop::Unknown)?;
+                let mut iv = low;
+                let mut n = 0;
+                while iv < high {
+                    self.left = self.left.checked_sub(1).ok_or(Stop::Spent)?;
+                    match self.extents[at as usize] {
+                        Extent::At(only) if iv > i128::from(only) => break,
+                        Extent::First(most) if n >= most => {
+                            self.cut.insert(at);
+                            break;
+                        }
+                        Extent::At(only) if iv < i128::from(only) => {}
+                        _ => {
+                            self.ivs[at as usize] = Some(iv);
+                            self.enter(inner, visit)?;
+                        }
+                    }
+                    n += 1;
+                    iv = iv.checked_add(step).ok_or(Stop::Unknown)?;
+                }
+                self.ivs[at as usize] = None;
+                Ok(())
+            }
+        }
+    }
+
+    fn ends(&mut self, bounds: Option<&[Form]>) -> Result<Vec<i128>, Stop> {
+        bounds.ok_or(Stop::Unknown)?.iter().map(|it| self.value(it)).collect()
+    }
+
+    fn holds(&mut self, when: &[Vec<Constraint>]) -> Result<bool, Stop> {
+        for all in when {
+            let mut holds = true;
+            for it in all {
+                let value = self.value(&it.form)?;
+                holds &= if it.is_equality { value == 0 } else { value >= 0 };
+            }
+            if holds {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The value of a form in this iteration.
+    pub(super) fn value(&mut self, form: &Form) -> Result<i128, Stop> {
+        let mut sum = form.constant;
+        for &(term, by) in &form.terms {
+            let value = match term {
+                Term::Iv(at) => self.ivs[at as usize].ok_or(Stop::Unknown)?,
+                Term::Symbol(value) => {
+                    self.symbols.insert(value);
+                    i128::from(self.symbol)
+                }
+                Term::Quotient(at) => {
+                    let it = self.body.quotients.get(at);
+                    self.value(&it.form)?.div_euclid(it.by)
+                }
+                Term::Local(_) | Term::Step(_) => return Err(Stop::Unknown),
+            };
+            let product = value.checked_mul(by).ok_or(Stop::Unknown)?;
+            sum = sum.checked_add(product).ok_or(Stop::Unknown)?;
+        }
+        Ok(sum)
+    }
+
+    /// The variable of a loop in this iteration.
+    pub(super) fn iv(&self, loop_: u32) -> Result<i64, Stop> {
+        let it = self.ivs[loop_ as usize].ok_or(Stop::Unknown)?;
+        i64::try_from(it).map_err(|_| Stop::Unknown)
+    }
+}

@@ -1,0 +1,166 @@
+//! Iteration spaces against the plainest way to find them: run the program, compare all pairs of accesses.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use noisy_loops::Body;
+use noisy_loops::space::{Change, Part, Size, Space};
+use noisy_syntax::Source;
+
+use crate::program::{Instance, Node, Program};
+
+/// The accesses of a loop that stand before the loop at this address, if that is in it.
+fn before(nodes: &[Node], stop: usize, out: &mut BTreeSet<usize>) -> bool {
+    nodes.iter().any(|node| match node {
+        Node::For { body, .. } => {
+            std::ptr::from_ref(node) as usize == stop || before(body, stop, out)
+        }
+        Node::If { yes, no, .. } => before(yes, stop, out) || before(no, stop, out),
+        Node::Access { id, .. } => {
+            out.insert(*id);
+            false
+        }
+    })
+}
+
+/// The address of each loop, in order.
+fn loops(nodes: &[Node], out: &mut Vec<usize>) {
+    for node in nodes {
+        match node {
+            Node::For { body, .. } => {
+                out.push(std::ptr::from_ref(node) as usize);
+                loops(body, out);
+            }
+            Node::If { yes, no, .. } => {
+                loops(yes, out);
+                loops(no, out);
+            }
+            Node::Access { .. } => {}
+        }
+    }
+}
+
+/// When a point runs in another order; tiles by two, from the first values on.
+fn time(change: Change, at: &[i64], first: &[i64], steps: &[i64]) -> Vec<i64> {
+    match (change, at) {
+        (Change::ReverseOuter, [i]) => vec![-i],
+        (Change::Interchange, [i, j]) => vec![*j, *i],
+        (Change::Skew, [i, j]) => vec![*i, i + j],
+        (Change::Wavefront, [i, j]) => vec![i + j, *i],
+        (Change::ReverseOuter, [i, j]) => vec![-i, *j],
+        (Change::ReverseInner, [i, j]) => vec![*i, -j],
+        (Change::Tile(2), [i, j]) => {
+            let tile = |it: &i64, at: usize| (it - first[at]) / (2 * steps[at]);
+            vec![tile(i, 0), tile(j, 1), *i, *j]
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn arrows_are_the_dependences_of_a_run() {
+    let (mut n_arrows, mut n_forbidden, mut n_allowed, mut n_parts) = (0, 0, 0, 0);
+    for seed in 1..=120_u64 {
+        let program = Program::new(seed, 4);
+        let text = &program.text;
+        let source = Source::new(text);
+        let ir = source.ir();
+        let body = Body::new(ir, ir.functions()[0]);
+        let mut names = Vec::new();
+        loops(&program.nodes, &mut names);
+        let line = |at: usize| text[..at].matches('\n').count() + 1;
+        let line_of_loop = |it: usize| line(ir.range(body.loops[it].op).start);
+        let line_of_access = |id: usize| line(ir.range(body.accesses[id].op).start);
+        for number in 0..body.loops.len() {
+            let size = Size { points: 100, tile: 2 };
+            let Ok(space) = Space::new(&source, body.loops[number].op, size) else { continue };
+            // Which loops are drawn, and which iterations of those around.
+            let of_line =
+                |line: usize| names[(0..names.len()).find(|&it| line_of_loop(it) == line).unwrap()];
+            let drawn: Vec<usize> = space.lines.iter().map(|&it| of_line(it)).collect();
+            let mut is_before = BTreeSet::new();
+            before(&program.nodes, *drawn.last().unwrap(), &mut is_before);
+            let point = |it: &Instance| {
+                let at = it.iteration.iter().position(|it| it.0 == drawn[0])?;
+                let is_here = it.iteration[..at].iter().map(|it| it.1);
+                if !is_here.eq(space.around.iter().map(|it| it.1)) {
+                    return None;
+                }
+                let inner = drawn.get(1).map(|name| it.iteration.iter().find(|it| it.0 == *name));
+                let outer = it.iteration[at].1;
+                Some(match inner {
+                    None => (vec![outer], Part::Whole),
+                    Some(Some(inner)) => (vec![outer, inner.1], Part::Whole),
+                    Some(None) if is_before.contains(&it.id) => (vec![outer], Part::Before),
+                    Some(None) => (vec![outer], Part::After),
+                })
+            };
+            let numbers: BTreeMap<(Vec<i64>, Part), usize> = space
+                .points
+                .iter()
+                .enumerate()
+                .map(|(at, it)| ((it.at.clone(), it.part), at))
+                .collect();
+            assert_eq!(numbers.len(), space.points.len());
+            let met: Vec<(usize, &Instance)> = program
+                .instances
+                .iter()
+                .filter_map(|it| Some((numbers[&point(it)?], it)))
+                .collect();
+            let used: BTreeSet<usize> = met.iter().map(|it| it.0).collect();
+            for (at, it) in space.points.iter().enumerate() {
+                assert_eq!(it.is_used, used.contains(&at), "seed {seed}, {it:?}\n{text}");
+            }
+            // All pairs, and those that arrows lead to.
+            let mut pairs = BTreeSet::new();
+            let mut by_lines = BTreeSet::new();
+            for (at, (p, s)) in met.iter().enumerate() {
+                for (q, t) in &met[at + 1..] {
+                    if p != q && (s.is_store || t.is_store) && s.element == t.element {
+                        pairs.insert((*p, *q));
+                        by_lines.insert((*p, *q, line_of_access(s.id), line_of_access(t.id)));
+                    }
+                }
+            }
+            let mut next = vec![Vec::new(); space.points.len()];
+            for it in &space.arrows {
+                assert!(
+                    by_lines.contains(&(it.from, it.to, it.source, it.target)),
+                    "seed {seed}: {it:?} is no dependence\n{text}"
+                );
+                next[it.from].push(it.to);
+            }
+            let (mut reached, mut from) = (BTreeSet::new(), usize::MAX);
+            for &(p, q) in &pairs {
+                if p != from {
+                    from = p;
+                    reached.clear();
+                    let mut open = vec![p];
+                    while let Some(at) = open.pop() {
+                        open.extend(next[at].iter().filter(|it| reached.insert(**it)));
+                    }
+                }
+                assert!(reached.contains(&q), "seed {seed}: no way from {p} to {q}\n{text}");
+            }
+            n_arrows += space.arrows.len();
+            n_parts += usize::from(space.points.iter().any(|it| it.part != Part::Whole));
+            // Other orders.
+            let low = |at: usize| space.points.iter().map(|it| it.at[at]).min().unwrap();
+            for it in &space.changes {
+                let first: Vec<i64> = (0..drawn.len()).map(low).collect();
+                let time = |at: usize| time(it.change, &space.points[at].at, &first, &space.steps);
+                let is_violated = pairs.iter().any(|&(p, q)| time(q) < time(p));
+                let what = format!("seed {seed}, {:?}: {:?}\n{text}", it.change, it.verdict);
+                assert_eq!(is_violated, !it.backward.is_empty(), "{what}");
+                assert!(it.order.windows(2).all(|pair| time(pair[0]) < time(pair[1])), "{what}");
+                // What is forbidden for tiles of any size, or elsewhere, may be fine here.
+                let is_all = space.around.is_empty() && !matches!(it.change, Change::Tile(_));
+                assert!(!is_violated || it.verdict.is_err(), "{what}");
+                assert!(!is_all || is_violated || it.verdict.is_ok(), "{what}");
+                n_forbidden += usize::from(is_violated);
+                n_allowed += usize::from(it.verdict.is_ok());
+            }
+        }
+    }
+    let seen = [n_arrows / 20, n_forbidden, n_allowed, n_parts];
+    assert!(seen.iter().all(|it| *it > 100), "{seen:?}");
+}

@@ -1,0 +1,115 @@
+// VS Code with the packaged extension on a program with loops: hints, the table of a hover, a refused interchange, the picture of the iterations.
+//
+//   node tests/editors/vscode/loops.mjs --vsix FILE [--screenshots FOLDER]
+//
+// The exit code is 0 when every step passes.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import {
+  command,
+  editorText,
+  eventually,
+  main,
+  open,
+  pictures,
+  plain,
+  root,
+  step,
+  writeSettings,
+} from "./workbench.mjs";
+
+/** Milliseconds for everything. */
+const WHOLE = 300_000;
+
+const { values } = parseArgs({
+  options: { vsix: { type: "string" }, screenshots: { type: "string" } },
+});
+assert.ok(values.vsix, "--vsix names the packaged extension");
+
+const STENCIL = readFileSync(path.join(root, "examples/stencil.mlir"), "utf8");
+
+async function run() {
+  const { page } = await open(values.vsix, { "stencil.mlir": STENCIL });
+  const shot = pictures(page, values.screenshots);
+  const text = () => editorText(page);
+  const inLine = (hasText) => page.locator(".view-line", { hasText }).first();
+
+  await step("hints say what a loop carries, once they are asked for", async () => {
+    await page.getByRole("treeitem", { name: "stencil.mlir" }).dblclick();
+    await page.locator(".tab.active", { hasText: "stencil.mlir" }).waitFor();
+    writeSettings({ "noisy.inlayHints.dependences": "on" });
+    await eventually("hints", async () => /carries \d dependences?/.test(await text()));
+    await shot("loops-hints");
+  });
+
+  await step("hover on a loop shows the table of what it carries", async () => {
+    await inLine("affine.for").locator("span", { hasText: "affine.for" }).last().hover();
+    const hover = page.locator(".monaco-hover:visible").first();
+    await hover.locator("table").first().waitFor();
+    const said = plain(await hover.innerText());
+    assert.match(said, /from line/);
+    assert.match(said, /\(1, -1\)/);
+    await shot("loops-hover");
+    await page.keyboard.press("Escape");
+  });
+
+  await step("an interchange that is not allowed is shown with its reason", async () => {
+    await inLine("affine.for").locator("span", { hasText: "affine.for" }).last().click();
+    await command(page, "Refactor");
+    const widget = page.locator(".action-widget").first();
+    await widget.getByText("Show Disabled").click();
+    const refused = widget.locator(".monaco-list-row", { hasText: "Interchange" });
+    assert.match(await refused.getAttribute("class"), /disabled|option-disabled/);
+    const said = `${await refused.getAttribute("aria-label")} ${await refused.getAttribute("title")}`;
+    assert.match(said, /forbidden by flow from line 12 to line 8, distance \(1, -1\)/);
+    await refused.hover();
+    await shot("loops-refused");
+    await page.keyboard.press("Escape");
+  });
+
+  await step("the iterations are drawn beside the text, before and after", async () => {
+    await inLine("%right").click();
+    await command(page, "Noisy: Show Iteration Space");
+    const frame = page.frameLocator("iframe.webview").frameLocator("iframe");
+    await frame.locator("#before svg").waitFor();
+    await frame.getByText("Refused, forbidden by flow from line 12 to line 8").waitFor();
+    assert.ok((await frame.locator(".order:visible .backward").count()) > 3, "red arrows");
+    await shot("loops-picture");
+
+    // Another order by the keyboard; it is allowed.
+    await frame.locator("input[type=radio]").first().focus();
+    await page.keyboard.press("ArrowDown");
+    await frame.locator(".order:visible", { hasText: "Allowed" }).waitFor();
+    assert.equal(await frame.locator(".order:visible .backward").count(), 0);
+
+    // A point by the keyboard, and from its dependence to the text.
+    await frame.locator("#before svg").press("ArrowDown");
+    await frame.locator("#before svg").press("ArrowDown");
+    assert.match(await frame.locator("[role=status]").innerText(), /%i = 2, %j = 1: turn 7, then/);
+    const cursor = () => page.getByRole("button", { name: /^Ln \d+/ }).innerText();
+    await frame.locator("#before svg").press("Enter");
+    await eventually("a line", async () => !(await cursor()).includes("Ln 8,"));
+
+    // The cursor lights the arrows of its line.
+    await inLine("%left").click();
+    await eventually("arrows of the line", async () =>
+      /Arrows of line 7/.test(await frame.locator("[role=status]").innerText()),
+    );
+
+    const back = () => frame.locator("body").evaluate((it) => getComputedStyle(it).backgroundColor);
+    for (const [theme, name, colour] of [
+      ["Default Light Modern", "light", "rgb(255, 255, 255)"],
+      ["Default High Contrast", "high-contrast", "rgb(0, 0, 0)"],
+    ]) {
+      writeSettings({ "workbench.colorTheme": theme });
+      await eventually(`the colours of ${theme}`, async () => (await back()) === colour);
+      await shot(`loops-picture-${name}`);
+    }
+    writeSettings({});
+  });
+}
+
+await main(WHOLE, run);
