@@ -5,6 +5,8 @@
 
 mod header;
 mod names;
+mod tile_size;
+mod unroll;
 
 use std::ops::Range;
 
@@ -34,8 +36,6 @@ pub struct Offer {
     pub edits: Result<Vec<Edit>, String>,
 }
 
-/// The size of tiles.
-const TILE: i64 = 32;
 /// How many iterations an unrolled loop does at once.
 const UNROLL: i64 = 4;
 /// Longer bodies are not copied.
@@ -60,10 +60,14 @@ pub fn offers(source: &Source, op: Op) -> Vec<Offer> {
         add(format!("Interchange with the loop over {}", inner.iv), cx.interchange(&it, &inner));
         add(format!("Skew the loop over {} by {}", inner.iv, it.iv), cx.skew(&it, &inner));
     }
-    add(format!("Tile by {TILE}"), cx.tile(&it));
+    let size = cx.tile_size(&it);
+    add(format!("Tile by {size}"), cx.tile(&it, size));
     add(format!("Run the loop over {} backwards", it.iv), cx.reverse(&it, loop_));
     add("Make affine.parallel of the loop".to_owned(), cx.parallelize(&it, loop_));
     add(format!("Unroll by {UNROLL}"), cx.unroll(&it));
+    if let Some(edits) = cx.unroll_and_jam(&it) {
+        add(format!("Unroll by {UNROLL} and jam"), edits);
+    }
     add("Peel the first iteration".to_owned(), cx.peel(&it));
     if it.numbers.0 != Some(0) || it.step != 1 {
         add("Count from 0 by 1".to_owned(), cx.normalize(&it));
@@ -180,7 +184,14 @@ impl Edits<'_> {
         out
     }
 
-    fn tile(&self, it: &Header) -> Made {
+    /// The size of tiles, by what they touch.
+    fn tile_size(&self, it: &Header) -> i64 {
+        let band = self.band(it);
+        let band: Vec<u32> = band.iter().filter_map(|it| self.nest.loop_of(it.op)).collect();
+        tile_size::tile_size(self.ir, &self.nest.body, &band)
+    }
+
+    fn tile(&self, it: &Header, size: i64) -> Made {
         let band = self.band(it);
         let numbers: Vec<u32> = band.iter().filter_map(|it| self.nest.loop_of(it.op)).collect();
         self.legality.tiles(&numbers).map_err(|it| self.why(it))?;
@@ -189,7 +200,7 @@ impl Edits<'_> {
         let mut ends = String::new();
         for it in &band {
             let tile = self.new_name(it, "_tile");
-            let size = it.step.checked_mul(TILE).ok_or("the step is too large")?;
+            let size = it.step.checked_mul(size).ok_or("the step is too large")?;
             let low = self.text(&it.low);
             let high = self.text(&(it.high.start..self.end_of_high(it)));
             heads += &format!("affine.for {tile} = {low} to {high} step {size} {{\n{indent}");
@@ -266,59 +277,6 @@ impl Edits<'_> {
     /// The inside of the body without the blanks at its end.
     fn inside(&self, it: &Header) -> String {
         self.text(&it.body).trim_end().to_owned()
-    }
-
-    fn unroll(&self, it: &Header) -> Made {
-        let trips = it.trips().ok_or("the bounds are not numbers")?;
-        if trips == 0 || trips % UNROLL != 0 {
-            return Err(format!("{trips} iterations are not a multiple of {UNROLL}"));
-        }
-        let inside = self.inside(it);
-        if inside.len() > MOST_COPIED {
-            return Err("the body is too long".to_owned());
-        }
-        let step = it.step.checked_mul(UNROLL).ok_or("the step is too large")?;
-        let function = self.ir.function_of(it.op).unwrap_or(it.op);
-        let all = self.text(&self.ir.range(function));
-        let mut names = names::definitions(self.source, it.op);
-        names.push(it.iv.clone());
-        let indent = self.indent(it.op);
-        let mut copies = String::new();
-        for copy in 1..UNROLL {
-            let new = |name: &str| fresh(&all, &format!("{name}_{copy}"));
-            let iv = new(&it.iv);
-            let by = it.step * copy;
-            copies += &format!(
-                "\n{indent}  {iv} = affine.apply affine_map<(d0) -> (d0 + {by})>({})",
-                it.iv
-            );
-            copies += &renamed(&inside, &names, &new);
-        }
-        let end = it.body.start + inside.len();
-        let high = self.end_of_high(it);
-        Ok(vec![
-            Edit { range: high..it.high.end, text: format!(" step {step}") },
-            insert(end, copies),
-        ])
-    }
-
-    fn peel(&self, it: &Header) -> Made {
-        let (Some(low), Some(trips)) = (it.numbers.0, it.trips()) else {
-            return Err("the bounds are not numbers".to_owned());
-        };
-        if trips < 2 {
-            return Err("the loop has less than two iterations".to_owned());
-        }
-        let next = low.checked_add(it.step).ok_or("the step is too large")?;
-        let whole = self.ir.range(it.op);
-        if whole.len() > MOST_COPIED {
-            return Err("the body is too long".to_owned());
-        }
-        let indent = self.indent(it.op);
-        let rest = self.text(&(it.range.end..whole.end));
-        let end = low.checked_add(1).ok_or("the bounds are too large")?;
-        let first = format!("affine.for {} = {low} to {end}{rest}\n{indent}", it.iv);
-        Ok(vec![insert(whole.start, first), Edit { range: it.low.clone(), text: next.to_string() }])
     }
 
     fn fuse(&self, it: &Header, next: &Header) -> Made {

@@ -166,6 +166,34 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
+    /// Whether iterations of a loop whose variables differ by at most `span` may share the loops right in it, innermost last: in the same iteration of
+    /// those, one behind the other.
+    ///
+    /// # Errors
+    /// What is in the way.
+    pub fn jams(&self, outer: u32, inner: &[u32], span: i128) -> Result<(), Obstacle> {
+        self.known(outer)?;
+        for (at, it) in self.between(outer, outer) {
+            let both = self.variables(it, &[outer]).zip(self.variables(it, inner));
+            let Some(((outer_source, outer_target), (source, target))) = both else {
+                return Err(Obstacle::Imperfect(self.body.accesses[it.source].op));
+            };
+            let (from, to) = (&outer_source[0], &outer_target[0]);
+            let mut conditions =
+                vec![(from, to, Differs::AtLeast(1)), (from, to, Differs::AtMost(span))];
+            let mut budget = Budget::new(self.work);
+            for (s, t) in source.iter().zip(&target) {
+                conditions.push((s, t, Differs::AtMost(-1)));
+                if it.exist(&conditions, &mut budget) {
+                    return Err(Obstacle::Dependence(at));
+                }
+                conditions.pop();
+                conditions.push((s, t, Differs::By(0)));
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the iterations of a loop may run in any order, or at once.
     ///
     /// # Errors

@@ -52,6 +52,10 @@ async function run() {
     const said = plain(await hover.innerText());
     assert.match(said, /from line/);
     assert.match(said, /\(1, -1\)/);
+    // It fades in.
+    await eventually("an opaque hover", async () =>
+      hover.evaluate((it) => getComputedStyle(it).opacity === "1"),
+    );
     await shot("loops-hover");
     await page.keyboard.press("Escape");
   });
@@ -75,7 +79,9 @@ async function run() {
     await command(page, "Noisy: Show Iteration Space");
     const frame = page.frameLocator("iframe.webview").frameLocator("iframe");
     await frame.locator("#before svg").waitFor();
-    await frame.getByText("Refused, forbidden by flow from line 12 to line 8").waitFor();
+    await frame
+      .locator(".order:visible p", { hasText: "forbidden by flow from line 12 to line 8" })
+      .waitFor();
     assert.ok((await frame.locator(".order:visible .backward").count()) > 3, "red arrows");
     await shot("loops-picture");
 

@@ -1,0 +1,85 @@
+//! How large tiles should be: a model of the cache.
+//!
+//! A tile of T iterations each way touches of each memref, per dimension of its subscripts, the values that these take in the tile. Of the powers of two the
+//! largest is taken for which all that a tile touches fits into the cache; loops that are not tiled count as they are, or as `UNKNOWN` iterations.
+
+use rustc_hash::FxHashMap;
+
+use noisy_syntax::{Ir, TypeData};
+
+use crate::body::Body;
+use crate::form::{Form, Term};
+
+/// Bytes of the cache that a tile is to fit into: the first level of common processors.
+const CACHE: i128 = 32 * 1024;
+/// Sizes that are tried.
+const SIZES: std::ops::RangeInclusive<u32> = 2..=8;
+/// Bytes of an element whose type does not say it.
+const ELEMENT: i128 = 8;
+/// Iterations of a loop whose bounds are not numbers.
+const UNKNOWN: i128 = 256;
+
+/// The size of tiles of these loops.
+pub(super) fn tile_size(ir: &Ir, body: &Body, band: &[u32]) -> i64 {
+    let fits = |it: &i64| touched(ir, body, band, i128::from(*it)).is_some_and(|it| it <= CACHE);
+    let sizes: Vec<i64> = SIZES.map(|it| 1 << it).collect();
+    sizes.iter().rev().copied().find(fits).unwrap_or(sizes[0])
+}
+
+/// The bytes that a tile touches.
+fn touched(ir: &Ir, body: &Body, band: &[u32], size: i128) -> Option<i128> {
+    // Accesses that differ by a constant share most of what they touch.
+    let mut seen: FxHashMap<_, i128> = FxHashMap::default();
+    for it in &body.accesses {
+        let path = body.loops_around(it.scope);
+        let Ok(element) = &it.element else { continue };
+        if !band.iter().all(|loop_| path.contains(loop_)) {
+            continue;
+        }
+        let trips = |loop_: u32| match band.contains(&loop_) {
+            true => Some(size),
+            false
+                if path.iter().position(|it| *it == loop_)
+                    < path.iter().position(|it| *it == band[0]) =>
+            {
+                Some(1)
+            }
+            false => Some(iterations(body, loop_)),
+        };
+        let extent = |form: &Form| {
+            form.terms.iter().try_fold(1_i128, |sum, &(term, by)| match term {
+                Term::Iv(at) => sum.checked_add(by.checked_abs()?.checked_mul(trips(at)? - 1)?),
+                _ => Some(sum),
+            })
+        };
+        let bytes = element
+            .iter()
+            .try_fold(bytes(ir, it.place.view), |all, form| all.checked_mul(extent(form)?))?;
+        let key: Vec<_> = element.iter().map(|it| it.terms.clone()).collect();
+        let most = seen.entry((it.place.view, key)).or_insert(0);
+        *most = bytes.max(*most);
+    }
+    seen.values().try_fold(0_i128, |sum, it| sum.checked_add(*it))
+}
+
+fn iterations(body: &Body, loop_: u32) -> i128 {
+    let it = &body.loops[loop_ as usize];
+    let only = |all: &Option<Vec<Form>>| match all.as_deref() {
+        Some([one]) => one.as_constant(),
+        _ => None,
+    };
+    match (only(&it.lower), only(&it.upper), it.step) {
+        (Some(low), Some(high), Some(step)) if step > 0 => ((high - low) / step).max(1),
+        _ => UNKNOWN,
+    }
+}
+
+/// The bytes of an element of a memref.
+fn bytes(ir: &Ir, memref: noisy_syntax::Value) -> i128 {
+    let TypeData::MemRef { element, .. } = ir.interner.type_data(ir.value(memref).ty) else {
+        return ELEMENT;
+    };
+    let text = ir.interner.short_type_text(*element);
+    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
+    digits.parse::<i128>().map_or(ELEMENT, |bits| bits.clamp(8, 1024) / 8)
+}
