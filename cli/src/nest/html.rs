@@ -16,20 +16,19 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
     let chosen = after.unwrap_or(0);
     let ivs = space.ivs.join(" and ");
     let lines: Vec<String> = space.lines.iter().map(ToString::to_string).collect();
-    let title = format!("{}: iterations over {}", xml(name), xml(&ivs));
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let title = format!("{}: iterations over {}", xml(file), xml(&ivs));
     let before = svg::figure(space, None, "a").element(
         " tabindex=\"0\" role=\"img\" aria-label=\"The iterations as written. Arrow keys go from point to point, Enter goes to the line of a dependence.\"",
     );
-    let mut body = format!(
-        "<h1>{title}, {}</h1>\n<main>\n<figure id=\"before\"><figcaption>As written: row by row, from left to right</figcaption>\n{before}</figure>\n",
-        if lines.len() > 1 {
-            format!("lines {}", lines.join(" and "))
-        } else {
-            format!("line {}", lines.concat())
-        }
-    );
+    let at = if lines.len() > 1 {
+        format!("lines {}", lines.join(" and "))
+    } else {
+        format!("line {}", lines.concat())
+    };
+    let mut body = format!("<h1>{title}, {at}</h1>\n");
     if !space.changes.is_empty() {
-        body += "<figure id=\"after\"><fieldset><legend>Another order</legend>\n";
+        body += "<fieldset><legend>Another order</legend>\n";
         for (n, it) in space.changes.iter().enumerate() {
             let checked = if n == chosen { " checked" } else { "" };
             let (class, sign) = if it.verdict.is_ok() {
@@ -44,6 +43,13 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<usize>) -> String {
             );
         }
         body += "</fieldset>\n";
+    }
+    let _ = write!(
+        body,
+        "<main>\n<figure id=\"before\"><p>As written: row by row, from left to right.</p>\n{before}</figure>\n"
+    );
+    if !space.changes.is_empty() {
+        body += "<figure id=\"after\">\n";
         for (n, it) in space.changes.iter().enumerate() {
             let hidden = if n == chosen { "" } else { " hidden" };
             let words = match (&it.verdict, it.backward.is_empty()) {

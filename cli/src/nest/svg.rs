@@ -276,7 +276,10 @@ fn arrows(
         // Around points that stand between.
         let is_near = length < 1.5 * (46.0 + GAP);
         let bend = if is_near { 0.0 } else { 0.18 * length };
-        let (cx, cy) = ((x1 + x2) / 2.0 - dy / length * bend, (y1 + y2) / 2.0 + dx / length * bend);
+        let (cx, cy) = (
+            f64::midpoint(x1, x2) - dy / length * bend,
+            f64::midpoint(y1, y2) + dx / length * bend,
+        );
         let end = |x: f64, y: f64| {
             let far = (cx - x).hypot(cy - y).max(1.0);
             (x + (cx - x) / far * (radius + 1.0), y + (cy - y) / far * (radius + 1.0))

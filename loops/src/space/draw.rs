@@ -36,6 +36,15 @@ pub(super) fn names(ir: &Ir, body: &Body, loops: &[u32]) -> Vec<String> {
     loops.iter().map(name).collect()
 }
 
+/// Which of two instances runs first.
+fn compare(paths: &[Vec<u32>], a: &Instance, b: &Instance) -> Ordering {
+    let common = paths[a.access].iter().zip(&paths[b.access]).take_while(|(a, b)| a == b).count();
+    a.ivs[..common]
+        .cmp(&b.ivs[..common])
+        .then(a.access.cmp(&b.access))
+        .then_with(|| a.ivs.cmp(&b.ivs))
+}
+
 /// One try to draw.
 pub(super) struct Attempt<'a> {
     pub(super) source: &'a Source,
@@ -140,9 +149,11 @@ impl Attempt<'_> {
             }
         }
         let mut arrows = Vec::new();
-        for all in elements.values_mut() {
-            all.sort_by(|a, b| self.compare(&paths, a, b));
-            self.chain(all, &mut arrows);
+        // In any order: arrows are sorted behind.
+        let elements: Vec<Vec<Instance>> = elements.into_values().collect();
+        for mut all in elements {
+            all.sort_by(|a, b| compare(&paths, a, b));
+            self.chain(&all, &mut arrows);
         }
         self.carried_values(&points, &mut arrows);
         // Points in the order in which they run.
@@ -214,16 +225,6 @@ impl Attempt<'_> {
             ));
         }
         (out, notes)
-    }
-
-    /// Which of two instances runs first.
-    fn compare(&self, paths: &[Vec<u32>], a: &Instance, b: &Instance) -> Ordering {
-        let common =
-            paths[a.access].iter().zip(&paths[b.access]).take_while(|(a, b)| a == b).count();
-        a.ivs[..common]
-            .cmp(&b.ivs[..common])
-            .then(a.access.cmp(&b.access))
-            .then_with(|| a.ivs.cmp(&b.ivs))
     }
 
     /// The arrows between the accesses of one element, in their order.

@@ -83,6 +83,8 @@ async function run() {
       .locator(".order:visible p", { hasText: "forbidden by flow from line 12 to line 8" })
       .waitFor();
     assert.ok((await frame.locator(".order:visible .backward").count()) > 3, "red arrows");
+    // There is room for both pictures without the side bar.
+    await command(page, "View: Toggle Primary Side Bar Visibility");
     await shot("loops-picture");
 
     // Another order by the keyboard; it is allowed.
