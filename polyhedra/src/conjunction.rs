@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 use crate::budget::{Budget, Stop};
 use crate::number::Number;
 use crate::rows::Rows;
-use crate::search::Bounds;
+use crate::search::FormBounds;
 use crate::system::{Hope, System};
 
 /// The integer points that satisfy some equalities and inequalities. Each row has a coefficient per variable, and the constant last.
@@ -266,7 +266,7 @@ fn prepared<'a, T: Number>(
     Ok(cell.get_or_init(|| made))
 }
 
-fn interval<T: Number>(it: Bounds<T>) -> Result<Interval, Stop> {
+fn interval<T: Number>(it: FormBounds<T>) -> Result<Interval, Stop> {
     let value = |it: Option<T>| it.map(|it| it.get().ok_or(Stop::Overflow)).transpose();
     Ok(Interval { least: value(it.least)?, greatest: value(it.greatest)? })
 }

@@ -1,8 +1,8 @@
 //! Which inequalities others imply, in the rationals.
 //!
 //! *Law* (Farkas). Where there is a point, `r x + c >= 0` follows from `a_i x + c_i >= 0` if and only if there are `l_i >= 0` with
-//! `sum l_i a_i = r` and `sum l_i c_i <= c`. The least such sum is a linear program with a row per variable, solved here by the simplex method
-//! in integers: all entries share one denominator, the last pivot, by which each division is exact (J. Edmonds).
+//! `sum l_i a_i = r` and `sum l_i c_i <= c`. The least such sum is a linear program with a row per variable, solved here by the
+//! simplex method in integers: all entries share one denominator, the last pivot, by which each division is exact (J. Edmonds).
 //!
 //! What does not fit 128 bits or takes too many pivots is not known to be implied, and stays. So nothing that depends on this can be wrong.
 

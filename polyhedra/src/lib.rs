@@ -7,6 +7,7 @@
 
 mod budget;
 mod conjunction;
+mod elimination;
 mod implied;
 mod number;
 mod rows;

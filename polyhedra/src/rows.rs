@@ -1,4 +1,4 @@
-//! Affine forms of one width, one behind the other: the coefficients of the variables, the constant last.
+//! Affine forms of one width, one after the other: the coefficients of the variables, the constant last.
 
 use crate::number::Number;
 
@@ -64,7 +64,7 @@ impl<T: Number> Rows<T> {
         self.data.truncate(last * self.width);
     }
 
-    /// Adds a variable behind the others, with the coefficient 0 everywhere.
+    /// Adds a variable after the others, with the coefficient 0 everywhere.
     pub(crate) fn widen(&mut self, zero: &T) {
         let mut data = Vec::with_capacity(self.len() * (self.width + 1));
         for row in self.iter() {

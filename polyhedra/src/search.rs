@@ -1,40 +1,28 @@
 //! Whether a system has an integer point, and the least and greatest value of a form over its points.
 //!
-//! *Elimination* of a variable x pairs each lower bound `b x >= -l` with each upper bound `a x <= u`. The *real shadow* has `a l + b u >= 0`
-//! for each pair: every integer point of the system lies over one of it. If a or b is 1 in each pair, the reverse holds, too. Otherwise
-//! the *dark shadow* has `a l + b u >= (a - 1)(b - 1)`: over each of its points there is an integer x. Points of the
-//! system that are not over the dark shadow satisfy `b x = -l + i` for some lower bound (or, the same, `a x = u - i` for some upper one) and `0 <= i <= (A b - A - b) / A`, where A
-//! is the largest a: the *splinters*, systems with one equality more (W. Pugh, 1991).
-//!
 //! *Cost.* Each elimination and each splinter removes a variable, so the depth of the recursion is the number of variables. The width
 //! is not bounded by anything useful; the budget is.
 
 use crate::budget::{Budget, Stop};
+use crate::elimination::Standing;
 use crate::number::Number;
 use crate::rows::{Rows, support};
-use crate::system::{Hope, System, times};
+use crate::system::{Hope, System};
 
 /// Bounds of a form over a set of integer points that is not empty; `None` where there is no bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Bounds<T> {
+pub(crate) struct FormBounds<T> {
     pub(crate) least: Option<T>,
     pub(crate) greatest: Option<T>,
 }
 
-/// What is done with a part of a system; whether that is enough.
-type Visit<'a, T> = &'a mut dyn FnMut(System<T>, &mut Budget) -> Result<bool, Stop>;
-
 /// What shadows of one kind say of a variable.
 struct Shadow<T> {
     /// `None` if they say that there is no point.
-    bounds: Option<Bounds<T>>,
+    bounds: Option<FormBounds<T>>,
     /// Whether each elimination was exact, so that this is the truth.
     is_exact: bool,
 }
-
-/// From more inequalities than this, and than this per variable, those that the others imply are dropped.
-const FEW_ROWS: usize = 24;
-const ROWS_PER_VARIABLE: usize = 6;
 
 /// From so many values on, a variable is not searched value by value.
 const FEW_VALUES: u64 = 12;
@@ -42,215 +30,7 @@ const FEW_VALUES: u64 = 12;
 /// How many values next to the bounds of the real shadow are tried one by one.
 const MAX_STEPS: usize = 6;
 
-/// How a variable stands in the inequalities.
-struct Standing<T> {
-    var: usize,
-    n_lower: usize,
-    n_upper: usize,
-    largest_lower: T,
-    largest_upper: T,
-    /// How many splinters its lower, and its upper bounds have.
-    n_splinters: [u64; 2],
-}
-
-impl<T: Number> Standing<T> {
-    /// Splinters are made of the lower bounds (or else of the upper ones).
-    fn splits_lower(&self) -> bool {
-        self.n_splinters[0] <= self.n_splinters[1]
-    }
-
-    fn is_unbounded(&self) -> bool {
-        self.n_lower == 0 || self.n_upper == 0
-    }
-
-    fn is_exact(&self) -> bool {
-        self.is_unbounded() || self.largest_lower.is_unit() || self.largest_upper.is_unit()
-    }
-
-    /// How many rows more there will be.
-    fn growth(&self) -> isize {
-        (self.n_lower * self.n_upper) as isize - (self.n_lower + self.n_upper) as isize
-    }
-}
-
 impl<T: Number> System<T> {
-    fn standing(&self, var: usize) -> Result<Standing<T>, Stop> {
-        let zero = Self::number(0)?;
-        let mut out = Standing {
-            var,
-            n_lower: 0,
-            n_upper: 0,
-            largest_lower: zero.clone(),
-            largest_upper: zero,
-            n_splinters: [0, 0],
-        };
-        for row in self.least.iter() {
-            match row[var].sign() {
-                1 => {
-                    out.n_lower += 1;
-                    out.largest_lower = out.largest_lower.max(row[var].clone());
-                }
-                -1 => {
-                    out.n_upper += 1;
-                    out.largest_upper = out.largest_upper.max(row[var].negated());
-                }
-                _ => {}
-            }
-        }
-        if !out.is_exact() {
-            for row in self.least.iter() {
-                let (side, opposite) = match row[var].sign() {
-                    1 => (0, &out.largest_upper),
-                    -1 => (1, &out.largest_lower),
-                    _ => continue,
-                };
-                let n = last_splinter(row[var].magnitude(), opposite.magnitude());
-                let n = n.map_or(0, |it| it.saturating_add(1));
-                out.n_splinters[side] = out.n_splinters[side].saturating_add(n);
-            }
-        }
-        Ok(out)
-    }
-
-    /// The variable to eliminate next, but not one of those that `keep`: without bounds first, then exactly and with few rows
-    /// more.
-    fn next_variable(&self, keep: &dyn Fn(usize) -> bool) -> Result<Option<Standing<T>>, Stop> {
-        let mut best: Option<((bool, u64, isize), Standing<T>)> = None;
-        for var in 0..self.n_vars {
-            if keep(var) {
-                continue;
-            }
-            let it = self.standing(var)?;
-            if it.n_lower + it.n_upper == 0 {
-                continue;
-            }
-            if it.is_unbounded() {
-                return Ok(Some(it));
-            }
-            let splinters = it.n_splinters[0].min(it.n_splinters[1]);
-            let cost = (!it.is_exact(), splinters, it.growth());
-            if best.as_ref().is_none_or(|best| cost < best.0) {
-                best = Some((cost, it));
-            }
-        }
-        Ok(best.map(|it| it.1))
-    }
-
-    /// Replaces the rows of a variable by its real or dark shadow.
-    fn eliminate(&mut self, var: usize, is_dark: bool, budget: &mut Budget) -> Result<(), Stop> {
-        let width = self.n_vars + 1;
-        let mut rows = Rows::new(width);
-        let (mut lower, mut upper) = (Vec::new(), Vec::new());
-        for (at, row) in self.least.iter().enumerate() {
-            match row[var].sign() {
-                1 => lower.push(at),
-                -1 => upper.push(at),
-                _ => rows.push(row),
-            }
-        }
-        budget.spend(((lower.len() * upper.len() + self.least.len()) * width) * T::WORK)?;
-        let minus = Self::number(-1)?;
-        for &low in &lower {
-            for &high in &upper {
-                let (low, high) = (self.least.row(low), self.least.row(high));
-                let (b, a) = (&low[var], high[var].negated());
-                let mut row = Vec::with_capacity(width);
-                for (l, u) in low.iter().zip(high) {
-                    row.push(T::combined(&a, l, b, u).ok_or(Stop::Overflow)?);
-                }
-                if is_dark {
-                    let gap = times(
-                        &a.plus(&minus).ok_or(Stop::Overflow)?,
-                        &b.plus(&minus).ok_or(Stop::Overflow)?,
-                    )?;
-                    row[width - 1] = row[width - 1].plus(&gap.negated()).ok_or(Stop::Overflow)?;
-                }
-                rows.extend(row.into_iter());
-            }
-        }
-        self.least = rows;
-        // Most of many rows say nothing new; what is contradictory is found by whoever solves the rest.
-        if self.least.len() > FEW_ROWS && self.tidy(budget)? == Hope::Open {
-            let is_used = |var: &usize| self.least.iter().any(|it| !it[*var].is_zero());
-            let n_used = (0..self.n_vars).filter(is_used).count();
-            if self.least.len() > FEW_ROWS.max(ROWS_PER_VARIABLE * n_used) {
-                self.drop_implied(budget)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Drops the rows of a variable that has no lower or no upper bounds.
-    fn drop_rows(&mut self, var: usize) {
-        for at in (0..self.least.len()).rev() {
-            if !self.least.row(at)[var].is_zero() {
-                self.least.swap_remove(at);
-            }
-        }
-    }
-
-    /// Calls with each splinter of a variable until that says to stop.
-    fn splinters(
-        &self,
-        it: &Standing<T>,
-        budget: &mut Budget,
-        visit: Visit<'_, T>,
-    ) -> Result<(), Stop> {
-        let is_lower = it.splits_lower();
-        let largest = if is_lower { &it.largest_upper } else { &it.largest_lower };
-        let minus = Self::number(-1)?;
-        for at in 0..self.least.len() {
-            let row = self.least.row(at);
-            if row[it.var].sign() != if is_lower { 1 } else { -1 } {
-                continue;
-            }
-            let Some(last) = last_splinter(row[it.var].magnitude(), largest.magnitude()) else {
-                continue;
-            };
-            let mut row = row.to_vec();
-            for _ in 0..=last {
-                budget.spend((self.n_vars + 1) * T::WORK)?;
-                let mut splinter = self.clone();
-                splinter.equal.push(&row);
-                if visit(splinter, budget)? {
-                    return Ok(());
-                }
-                let end = row.len() - 1;
-                row[end] = row[end].plus(&minus).ok_or(Stop::Overflow)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Eliminates what can be without loss: variables of no output whose real shadow is exact and not larger than what it replaces.
-    /// Whatever is asked of the outputs has the same answer after it.
-    pub(crate) fn simplify(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
-        loop {
-            if self.solve(budget)? == Hope::Empty {
-                return Ok(Hope::Empty);
-            }
-            let outputs = &self.outputs;
-            let is_output = |var: usize| outputs.iter().any(|it| !it[var].is_zero());
-            let mut next = None;
-            for var in 0..self.n_vars {
-                if is_output(var) {
-                    continue;
-                }
-                let it = self.standing(var)?;
-                let is_there = it.n_lower + it.n_upper > 0;
-                if is_there && (it.is_unbounded() || it.is_exact() && it.growth() <= 0) {
-                    next = Some(it);
-                    break;
-                }
-            }
-            match next {
-                None => return Ok(Hope::Open),
-                Some(it) if it.is_unbounded() => self.drop_rows(it.var),
-                Some(it) => self.eliminate(it.var, false, budget)?,
-            }
-        }
-    }
-
     /// Whether it has an integer point.
     pub(crate) fn has_point(mut self, budget: &mut Budget) -> Result<bool, Stop> {
         self.outputs = Rows::new(self.n_vars + 1);
@@ -269,8 +49,8 @@ impl<T: Number> System<T> {
         }
     }
 
-    /// Whether there is a point, where no elimination is exact. Shadows of one kind alone often know; else by the values of the variable that has
-    /// fewest, if these are few, or by splinters.
+    /// Whether there is a point, where no elimination is exact. Shadows of one kind alone often know; else by the values of the
+    /// variable that has fewest, if these are few, or by splinters.
     fn has_point_by_parts(&self, it: &Standing<T>, budget: &mut Budget) -> Result<bool, Stop> {
         if self.clone().survives(true, &mut true, budget)? {
             return Ok(true);
@@ -340,7 +120,7 @@ impl<T: Number> System<T> {
         mut self,
         at: usize,
         budget: &mut Budget,
-    ) -> Result<Option<Bounds<T>>, Stop> {
+    ) -> Result<Option<FormBounds<T>>, Stop> {
         // The other outputs do not matter any more.
         let mut only = Rows::new(self.n_vars + 1);
         only.push(self.outputs.row(at));
@@ -355,9 +135,10 @@ impl<T: Number> System<T> {
                 [] => {
                     let value = form[self.n_vars].clone();
                     let there = self.has_point(budget)?;
-                    return Ok(
-                        there.then(|| Bounds { least: Some(value.clone()), greatest: Some(value) })
-                    );
+                    return Ok(there.then(|| FormBounds {
+                        least: Some(value.clone()),
+                        greatest: Some(value),
+                    }));
                 }
                 [_] => break,
                 _ => self.name_output(&form)?,
@@ -376,11 +157,15 @@ impl<T: Number> System<T> {
         };
         let (low, high) = (value(found.least)?, value(found.greatest)?);
         let (least, greatest) = if form[var].sign() > 0 { (low, high) } else { (high, low) };
-        Ok(Some(Bounds { least, greatest }))
+        Ok(Some(FormBounds { least, greatest }))
     }
 
     /// The bounds of a variable.
-    fn bounds_of_named(&self, var: usize, budget: &mut Budget) -> Result<Option<Bounds<T>>, Stop> {
+    fn bounds_of_named(
+        &self,
+        var: usize,
+        budget: &mut Budget,
+    ) -> Result<Option<FormBounds<T>>, Stop> {
         let Shadow { bounds: outer, is_exact } = self.shadow(var, false, budget)?;
         let Some(outer) = outer else { return Ok(None) };
         if is_exact {
@@ -395,7 +180,7 @@ impl<T: Number> System<T> {
             None if self.clone().has_point(budget)? => {
                 // No value is known yet, but there is one: the first one from the side that has a bound.
                 let Some(known) = self.some_value(var, &outer, budget)? else { return Ok(None) };
-                Bounds { least: Some(known.clone()), greatest: Some(known) }
+                FormBounds { least: Some(known.clone()), greatest: Some(known) }
             }
             None => return Ok(None),
         };
@@ -407,20 +192,20 @@ impl<T: Number> System<T> {
             (Some(end), Some(known)) => Some(self.closest(var, end, known, false, budget)?),
             _ => None,
         };
-        Ok(Some(Bounds { least, greatest }))
+        Ok(Some(FormBounds { least, greatest }))
     }
 
     /// A value that the variable surely takes, when there is a point: a least or greatest one, or any if it has no bound.
     fn some_value(
         &self,
         var: usize,
-        outer: &Bounds<T>,
+        outer: &FormBounds<T>,
         budget: &mut Budget,
     ) -> Result<Option<T>, Stop> {
         // Grows an interval around the end that there is, or around zero, until it holds a value.
         let (from, up) = match outer {
-            Bounds { least: Some(it), .. } => (it.clone(), true),
-            Bounds { greatest: Some(it), .. } => (it.clone(), false),
+            FormBounds { least: Some(it), .. } => (it.clone(), true),
+            FormBounds { greatest: Some(it), .. } => (it.clone(), false),
             _ => (Self::number(0)?, true),
         };
         let is_open = outer.least.is_none() && outer.greatest.is_none();
@@ -535,8 +320,8 @@ impl<T: Number> System<T> {
                     let value = form[it.n_vars].clone();
                     let mut rest = it;
                     let there = rest.survives(is_dark, &mut is_exact, budget)?;
-                    let bounds =
-                        there.then(|| Bounds { least: Some(value.clone()), greatest: Some(value) });
+                    let bounds = there
+                        .then(|| FormBounds { least: Some(value.clone()), greatest: Some(value) });
                     return Ok(Shadow { bounds, is_exact });
                 }
                 [var] => var,
@@ -550,40 +335,6 @@ impl<T: Number> System<T> {
                     return Ok(Shadow { bounds: it.bounds_of_variable(var, &form)?, is_exact });
                 }
                 Some(next) => it.step(&next, is_dark, &mut is_exact, budget)?,
-            }
-        }
-    }
-
-    /// One elimination by a shadow.
-    fn step(
-        &mut self,
-        next: &Standing<T>,
-        is_dark: bool,
-        is_exact: &mut bool,
-        budget: &mut Budget,
-    ) -> Result<(), Stop> {
-        if next.is_unbounded() {
-            self.drop_rows(next.var);
-            return Ok(());
-        }
-        *is_exact &= next.is_exact();
-        self.eliminate(next.var, is_dark && !next.is_exact(), budget)
-    }
-
-    /// Whether shadows of one kind do not end in a contradiction.
-    fn survives(
-        &mut self,
-        is_dark: bool,
-        is_exact: &mut bool,
-        budget: &mut Budget,
-    ) -> Result<bool, Stop> {
-        loop {
-            if self.solve(budget)? == Hope::Empty {
-                return Ok(false);
-            }
-            match self.next_variable(&|_| false)? {
-                None => return Ok(true),
-                Some(next) => self.step(&next, is_dark, is_exact, budget)?,
             }
         }
     }
@@ -608,7 +359,7 @@ impl<T: Number> System<T> {
     }
 
     /// The bounds of a form of one variable, when no other is left.
-    fn bounds_of_variable(&self, var: usize, form: &[T]) -> Result<Option<Bounds<T>>, Stop> {
+    fn bounds_of_variable(&self, var: usize, form: &[T]) -> Result<Option<FormBounds<T>>, Stop> {
         let (mut low, mut high): (Option<T>, Option<T>) = (None, None);
         for row in self.least.iter() {
             let constant = &row[self.n_vars];
@@ -639,14 +390,6 @@ impl<T: Number> System<T> {
         };
         let (low, high) = (value(low)?, value(high)?);
         let (least, greatest) = if form[var].sign() > 0 { (low, high) } else { (high, low) };
-        Ok(Some(Bounds { least, greatest }))
+        Ok(Some(FormBounds { least, greatest }))
     }
-}
-
-/// The last i of the splinters `b x = -l + i`, if there is one: (A b - A - b) / A rounded down. Sizes that are cut off at the end of
-/// a word give more splinters than any budget allows.
-fn last_splinter(b: u64, largest: u64) -> Option<u64> {
-    let (b, largest) = (u128::from(b), u128::from(largest));
-    let numerator = (largest * b).checked_sub(largest + b)?;
-    Some(u64::try_from(numerator / largest).unwrap_or(u64::MAX))
 }

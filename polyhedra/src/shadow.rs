@@ -84,7 +84,8 @@ fn below(row: &[i128]) -> Vec<i128> {
     out
 }
 
-/// Inequalities divided by the divisor of their coefficients, the constant rounded down; of parallel ones the tightest, in the order of the first.
+/// Inequalities divided by the divisor of their coefficients, the constant rounded down; of parallel ones the tightest, in the order
+/// of the first.
 fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
     let mut out: Vec<Vec<i128>> = Vec::new();
     for mut row in rows {

@@ -1,0 +1,281 @@
+//! Elimination of a variable: real and dark shadows, and splinters.
+//!
+//! *Elimination* of a variable x pairs each lower bound `b x >= -l` with each upper bound `a x <= u`. The *real shadow* has
+//! `a l + b u >= 0` for each pair: every integer point of the system lies over one of it. If a or b is 1 in each pair, the reverse
+//! holds, too. Otherwise the *dark shadow* has `a l + b u >= (a - 1)(b - 1)`: over each of its points there is an integer x. Points of the
+//! system that are not over the dark shadow satisfy `b x = -l + i` for some lower bound (or, the same, `a x = u - i` for some upper
+//! one) and `0 <= i <= (A b - A - b) / A`, where A is the largest a: the *splinters*, systems with one equality more (W. Pugh, 1991).
+//!
+//! *Cost.* An elimination costs one row per pair of a lower and an upper bound; those that others imply are dropped where they are many.
+
+use crate::budget::{Budget, Stop};
+use crate::number::Number;
+use crate::rows::Rows;
+use crate::system::{Hope, System, times};
+
+/// What is done with a part of a system; whether that is enough.
+pub(crate) type Visit<'a, T> = &'a mut dyn FnMut(System<T>, &mut Budget) -> Result<bool, Stop>;
+
+/// From more inequalities than this, and than this per variable, those that the others imply are dropped.
+const FEW_ROWS: usize = 24;
+const ROWS_PER_VARIABLE: usize = 6;
+
+/// How a variable stands in the inequalities.
+pub(crate) struct Standing<T> {
+    pub(crate) var: usize,
+    pub(crate) n_lower: usize,
+    pub(crate) n_upper: usize,
+    pub(crate) largest_lower: T,
+    pub(crate) largest_upper: T,
+    /// How many splinters its lower, and its upper bounds have.
+    pub(crate) n_splinters: [u64; 2],
+}
+
+impl<T: Number> Standing<T> {
+    /// Splinters are made of the lower bounds (or else of the upper ones).
+    pub(crate) fn splits_lower(&self) -> bool {
+        self.n_splinters[0] <= self.n_splinters[1]
+    }
+
+    pub(crate) fn is_unbounded(&self) -> bool {
+        self.n_lower == 0 || self.n_upper == 0
+    }
+
+    pub(crate) fn is_exact(&self) -> bool {
+        self.is_unbounded() || self.largest_lower.is_unit() || self.largest_upper.is_unit()
+    }
+
+    /// How many rows more there will be.
+    pub(crate) fn growth(&self) -> isize {
+        (self.n_lower * self.n_upper) as isize - (self.n_lower + self.n_upper) as isize
+    }
+}
+
+impl<T: Number> System<T> {
+    pub(crate) fn standing(&self, var: usize) -> Result<Standing<T>, Stop> {
+        let zero = Self::number(0)?;
+        let mut out = Standing {
+            var,
+            n_lower: 0,
+            n_upper: 0,
+            largest_lower: zero.clone(),
+            largest_upper: zero,
+            n_splinters: [0, 0],
+        };
+        for row in self.least.iter() {
+            match row[var].sign() {
+                1 => {
+                    out.n_lower += 1;
+                    out.largest_lower = out.largest_lower.max(row[var].clone());
+                }
+                -1 => {
+                    out.n_upper += 1;
+                    out.largest_upper = out.largest_upper.max(row[var].negated());
+                }
+                _ => {}
+            }
+        }
+        if !out.is_exact() {
+            for row in self.least.iter() {
+                let (side, opposite) = match row[var].sign() {
+                    1 => (0, &out.largest_upper),
+                    -1 => (1, &out.largest_lower),
+                    _ => continue,
+                };
+                let n = last_splinter(row[var].magnitude(), opposite.magnitude());
+                let n = n.map_or(0, |it| it.saturating_add(1));
+                out.n_splinters[side] = out.n_splinters[side].saturating_add(n);
+            }
+        }
+        Ok(out)
+    }
+
+    /// The variable to eliminate next, but not one of those that `keep`: without bounds first, then exactly and with few rows
+    /// more.
+    pub(crate) fn next_variable(
+        &self,
+        keep: &dyn Fn(usize) -> bool,
+    ) -> Result<Option<Standing<T>>, Stop> {
+        let mut best: Option<((bool, u64, isize), Standing<T>)> = None;
+        for var in 0..self.n_vars {
+            if keep(var) {
+                continue;
+            }
+            let it = self.standing(var)?;
+            if it.n_lower + it.n_upper == 0 {
+                continue;
+            }
+            if it.is_unbounded() {
+                return Ok(Some(it));
+            }
+            let splinters = it.n_splinters[0].min(it.n_splinters[1]);
+            let cost = (!it.is_exact(), splinters, it.growth());
+            if best.as_ref().is_none_or(|best| cost < best.0) {
+                best = Some((cost, it));
+            }
+        }
+        Ok(best.map(|it| it.1))
+    }
+
+    /// Replaces the rows of a variable by its real or dark shadow.
+    pub(crate) fn eliminate(
+        &mut self,
+        var: usize,
+        is_dark: bool,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        let width = self.n_vars + 1;
+        let mut rows = Rows::new(width);
+        let (mut lower, mut upper) = (Vec::new(), Vec::new());
+        for (at, row) in self.least.iter().enumerate() {
+            match row[var].sign() {
+                1 => lower.push(at),
+                -1 => upper.push(at),
+                _ => rows.push(row),
+            }
+        }
+        budget.spend(((lower.len() * upper.len() + self.least.len()) * width) * T::WORK)?;
+        let minus = Self::number(-1)?;
+        for &low in &lower {
+            for &high in &upper {
+                let (low, high) = (self.least.row(low), self.least.row(high));
+                let (b, a) = (&low[var], high[var].negated());
+                let mut row = Vec::with_capacity(width);
+                for (l, u) in low.iter().zip(high) {
+                    row.push(T::combined(&a, l, b, u).ok_or(Stop::Overflow)?);
+                }
+                if is_dark {
+                    let gap = times(
+                        &a.plus(&minus).ok_or(Stop::Overflow)?,
+                        &b.plus(&minus).ok_or(Stop::Overflow)?,
+                    )?;
+                    row[width - 1] = row[width - 1].plus(&gap.negated()).ok_or(Stop::Overflow)?;
+                }
+                rows.extend(row.into_iter());
+            }
+        }
+        self.least = rows;
+        // Most of many rows say nothing new; what is contradictory is found by whoever solves the rest.
+        if self.least.len() > FEW_ROWS && self.tidy(budget)? == Hope::Open {
+            let is_used = |var: &usize| self.least.iter().any(|it| !it[*var].is_zero());
+            let n_used = (0..self.n_vars).filter(is_used).count();
+            if self.least.len() > FEW_ROWS.max(ROWS_PER_VARIABLE * n_used) {
+                self.drop_implied(budget)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Drops the rows of a variable that has no lower or no upper bounds.
+    pub(crate) fn drop_rows(&mut self, var: usize) {
+        for at in (0..self.least.len()).rev() {
+            if !self.least.row(at)[var].is_zero() {
+                self.least.swap_remove(at);
+            }
+        }
+    }
+
+    /// Calls with each splinter of a variable until that says to stop.
+    pub(crate) fn splinters(
+        &self,
+        it: &Standing<T>,
+        budget: &mut Budget,
+        visit: Visit<'_, T>,
+    ) -> Result<(), Stop> {
+        let is_lower = it.splits_lower();
+        let largest = if is_lower { &it.largest_upper } else { &it.largest_lower };
+        let minus = Self::number(-1)?;
+        for at in 0..self.least.len() {
+            let row = self.least.row(at);
+            if row[it.var].sign() != if is_lower { 1 } else { -1 } {
+                continue;
+            }
+            let Some(last) = last_splinter(row[it.var].magnitude(), largest.magnitude()) else {
+                continue;
+            };
+            let mut row = row.to_vec();
+            for _ in 0..=last {
+                budget.spend((self.n_vars + 1) * T::WORK)?;
+                let mut splinter = self.clone();
+                splinter.equal.push(&row);
+                if visit(splinter, budget)? {
+                    return Ok(());
+                }
+                let end = row.len() - 1;
+                row[end] = row[end].plus(&minus).ok_or(Stop::Overflow)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Eliminates what can be without loss: variables of no output whose real shadow is exact and not larger than what it replaces.
+    /// Whatever is asked of the outputs has the same answer after it.
+    pub(crate) fn simplify(&mut self, budget: &mut Budget) -> Result<Hope, Stop> {
+        loop {
+            if self.solve(budget)? == Hope::Empty {
+                return Ok(Hope::Empty);
+            }
+            let outputs = &self.outputs;
+            let is_output = |var: usize| outputs.iter().any(|it| !it[var].is_zero());
+            let mut next = None;
+            for var in 0..self.n_vars {
+                if is_output(var) {
+                    continue;
+                }
+                let it = self.standing(var)?;
+                let is_there = it.n_lower + it.n_upper > 0;
+                if is_there && (it.is_unbounded() || it.is_exact() && it.growth() <= 0) {
+                    next = Some(it);
+                    break;
+                }
+            }
+            match next {
+                None => return Ok(Hope::Open),
+                Some(it) if it.is_unbounded() => self.drop_rows(it.var),
+                Some(it) => self.eliminate(it.var, false, budget)?,
+            }
+        }
+    }
+
+    /// One elimination by a shadow.
+    pub(crate) fn step(
+        &mut self,
+        next: &Standing<T>,
+        is_dark: bool,
+        is_exact: &mut bool,
+        budget: &mut Budget,
+    ) -> Result<(), Stop> {
+        if next.is_unbounded() {
+            self.drop_rows(next.var);
+            return Ok(());
+        }
+        *is_exact &= next.is_exact();
+        self.eliminate(next.var, is_dark && !next.is_exact(), budget)
+    }
+
+    /// Whether shadows of one kind do not end in a contradiction.
+    pub(crate) fn survives(
+        &mut self,
+        is_dark: bool,
+        is_exact: &mut bool,
+        budget: &mut Budget,
+    ) -> Result<bool, Stop> {
+        loop {
+            if self.solve(budget)? == Hope::Empty {
+                return Ok(false);
+            }
+            match self.next_variable(&|_| false)? {
+                None => return Ok(true),
+                Some(next) => self.step(&next, is_dark, is_exact, budget)?,
+            }
+        }
+    }
+}
+
+/// The last i of the splinters `b x = -l + i`, if there is one: (A b - A - b) / A rounded down. Sizes that are cut off at the end of
+/// a word give more splinters than any budget allows.
+fn last_splinter(b: u64, largest: u64) -> Option<u64> {
+    let (b, largest) = (u128::from(b), u128::from(largest));
+    let numerator = (largest * b).checked_sub(largest + b)?;
+    Some(u64::try_from(numerator / largest).unwrap_or(u64::MAX))
+}

@@ -1,0 +1,251 @@
+//! Tests of reading and layering settings.
+
+use super::*;
+use expect_test::{Expect, expect};
+use noisy_analyses::{Document, Objective, Severity};
+
+use crate::Level;
+
+fn wrong(text: &str, wanted: &Expect) {
+    let problems = Config::from_toml(text, Path::new(""), &Overrides::default()).err();
+    let lines: Vec<_> = problems.unwrap_or_default().iter().map(ToString::to_string).collect();
+    wanted.assert_eq(&(lines.join("\n") + "\n"));
+}
+
+fn config(text: &str, sets: &[&str]) -> Config {
+    let mut overrides = Overrides::default();
+    for it in sets {
+        overrides.set(it).expect(it);
+    }
+    Config::from_toml(text, Path::new("/repo"), &overrides).expect(text)
+}
+
+#[test]
+fn nothing_is_the_defaults() {
+    assert_eq!(Settings::from_toml(""), Ok(Settings::default()));
+    let everything = Settings::default().to_toml();
+    assert_eq!(Settings::from_toml(&everything), Ok(Settings::default()), "{everything}");
+}
+
+#[test]
+fn unknown_keys_are_errors_all_of_them() {
+    wrong(
+        "exclud = []\n[placement]\ntime_limit = 3\nzzz = 1\n[rules]\nnoise-overflo = \"off\"\n\n[[overrides]]\nfiles = []\nplacment.replace = true\n",
+        &expect![[r#"
+            1:1: unknown key `exclud`; did you mean `exclude`?
+            3:1: unknown key `time_limit` in `placement`; did you mean `time-limit`?
+            4:1: unknown key `zzz` in `placement`; there are objective, replace, time-limit
+            6:1: unknown key `noise-overflo` in `rules`; did you mean `noise-overflow`?
+            10:1: unknown key `placment` in `overrides`; did you mean `placement`?
+        "#]],
+    );
+    wrong(
+        "[\u{e4}]\n\"\u{e4}\" = 1",
+        &expect![[r#"
+        1:2: invalid unquoted key, expected letters, numbers, `-`, `_`
+    "#]],
+    );
+}
+
+#[test]
+fn wrong_values_are_errors_at_their_place() {
+    wrong(
+        "[placement]\ntime-limit = \"soon\"",
+        &expect![[r#"
+        2:14: invalid type: string "soon", expected a number of seconds between 0 and 1000000
+    "#]],
+    );
+    wrong(
+        "[placement]\ntime-limit = -1",
+        &expect![[r#"
+        2:14: invalid value: integer `-1`, expected a number of seconds between 0 and 1000000
+    "#]],
+    );
+    wrong(
+        "placement.objective = \"cheap\"",
+        &expect![[r#"
+        1:23: unknown variant `cheap`, expected `executed` or `count`
+    "#]],
+    );
+    wrong(
+        "rules.noise-overflow = true",
+        &expect![[r#"
+            1:24: expected a string
+        "#]],
+    );
+    wrong(
+        "rules = 3",
+        &expect![[r#"
+        1:9: invalid type: integer `3`, expected a map
+    "#]],
+    );
+    wrong(
+        "exclude = [\"a\", 3]",
+        &expect![[r#"
+        1:17: expected a pattern, a string
+    "#]],
+    );
+    wrong(
+        "[[overrides]]\nplacement.replace = true",
+        &expect![[r#"
+        1:1: `[[overrides]]` without `files`: name the files to which it applies
+    "#]],
+    );
+    wrong(
+        "[overrides]\nfiles = []",
+        &expect![[r#"
+        1:1: expected `[[overrides]]`
+    "#]],
+    );
+    wrong(
+        "[[overrides]]\nfiles = [\"a\"]\nplacement.replace = 1",
+        &expect![[r#"
+        3:21: invalid type: integer `1`, expected a boolean
+    "#]],
+    );
+}
+
+#[test]
+fn a_model_that_makes_no_sense_is_an_error_at_its_place() {
+    wrong(
+        "[model]\nbudget = 20\nfresh = 21",
+        &expect![[r#"
+        3:9: `model`: fresh: 21 is over the budget of 20: nothing is legal
+    "#]],
+    );
+    wrong(
+        "[model]\nfresh = 30",
+        &expect![[r#"
+        2:9: `model`: fresh: 30 is over the budget of 26: nothing is legal
+    "#]],
+    );
+    wrong(
+        "[model.ops]\n\"a.b\" = { growth = \"max\", level = 3 }",
+        &expect![[r#"
+        2:35: `model`: ops."a.b".level: only `fresh` and `reset` have a level
+    "#]],
+    );
+    wrong(
+        "[model.ops]\n\"a.b\" = { growth = \"max\", pluss = 3 }",
+        &expect![[r#"
+        2:27: unknown key `pluss` in `model.ops.a.b`; did you mean `plus`?
+    "#]],
+    );
+    let settings = config(
+        "model = { fresh = 1, budget = 7 }\n[[overrides]]\nfiles = [\"*\"]\nmodel.budget = 9",
+        &["model.fresh=2"],
+    );
+    let settings = settings.for_path(Path::new("/repo/a.mlir")).expect("right");
+    assert_eq!((settings.model.noise().fresh, settings.model.noise().budget), (2, 9));
+}
+
+#[test]
+fn what_is_no_toml_is_said_in_full() {
+    wrong(
+        "[placement\nreplace = \n= 3",
+        &expect![[r#"
+        1:11: unclosed table, expected `]`
+        3:1: unquoted keys cannot be empty, expected letters, numbers, `-`, `_`
+    "#]],
+    );
+    wrong(
+        "a = 1\na = 2",
+        &expect![[r#"
+        2:1: duplicate key
+    "#]],
+    );
+}
+
+#[test]
+fn sections_count_for_the_files_they_name_the_later_more() {
+    let config = config(
+        "placement.replace = true\n\
+         [[overrides]]\nfiles = [\"legacy/\", \"/top.mlir\"]\nplacement = { replace = false, time-limit = 1 }\n\
+         [[overrides]]\nfiles = [\"*.gen.mlir\"]\nplacement.time-limit = 2\n",
+        &[],
+    );
+    let of = |path: &str| {
+        let placement = config.for_path(Path::new(path)).expect(path).placement.clone();
+        (placement.replace, placement.time_limit.duration().as_secs())
+    };
+    assert_eq!(of("/repo/a.mlir"), (true, 10));
+    assert_eq!(of("/repo/legacy/deep/a.mlir"), (false, 1));
+    assert_eq!(of("/repo/top.mlir"), (false, 1));
+    assert_eq!(of("/repo/sub/top.mlir"), (true, 10));
+    assert_eq!(of("/repo/sub/a.gen.mlir"), (true, 2));
+    assert_eq!(of("/repo/legacy/a.gen.mlir"), (false, 2));
+    assert_eq!(of("/elsewhere/legacy/a.mlir"), (true, 10), "not below the file");
+}
+
+#[test]
+fn the_command_line_counts_more_than_any_section() {
+    let config = config(
+        "[[overrides]]\nfiles = [\"*\"]\nplacement = { replace = false, objective = \"executed\" }\n",
+        &[
+            "placement.replace=true",
+            "placement.objective=count",
+            "rules.noise-overflow = \"warning\"",
+        ],
+    );
+    let settings = config.for_path(Path::new("/repo/a.mlir")).expect("right");
+    assert_eq!(
+        (settings.placement.replace, settings.placement.objective),
+        (true, Objective::Count)
+    );
+    assert_eq!(settings.rules.levels().get("noise-overflow"), Some(&Level::Warning));
+}
+
+#[test]
+fn wrong_overrides_are_errors() {
+    let of = |text: &str| Overrides::default().set(text).err().unwrap_or_default();
+    expect!["unknown key `replase` in `placement`; did you mean `replace`?"]
+        .assert_eq(&of("placement.replase=true"));
+    expect!["expected KEY=VALUE"].assert_eq(&of("placement"));
+    expect![[r#"invalid type: string "maybe", expected a boolean"#]]
+        .assert_eq(&of("placement.replace=maybe"));
+    expect!["`exclude` can be set in a file only"].assert_eq(&of("exclude=[]"));
+    expect!["key with no value, expected `=`"].assert_eq(&of("a b = 3"));
+}
+
+#[test]
+fn rules_the_narrower_before_the_broader_the_later_before_the_earlier() {
+    let text = "func.func @f(%a: !noisy.i32) -> (!noisy.i32, !noisy.i32) { %0 = noisy.mul %a, %a : !noisy.i32 \
+                %1 = noisy.mul %0, %0 : !noisy.i32 %2 = noisy.reduce_noise %a : !noisy.i32 \
+                return %1, %2 : !noisy.i32, !noisy.i32 }";
+    let found = Document::new(text).diagnostics();
+    let severities = |text: &str, sets: &[&str]| {
+        let mut found = found.clone();
+        config(text, sets).for_path(Path::new("/repo/a.mlir")).expect(text).rules.apply(&mut found);
+        found.iter().map(|it| (it.code, it.severity)).collect::<Vec<_>>()
+    };
+    let (noise, redundant) = ("noise-overflow", "redundant-reduce");
+    let own = vec![(noise, Severity::Error), (redundant, Severity::Hint)];
+    assert_eq!(severities("", &[]), own);
+    assert_eq!(severities("rules.all = \"off\"", &[]), []);
+    assert_eq!(severities("rules = { all = \"off\", noise = \"on\" }", &[]), [own[0]]);
+    assert_eq!(
+        severities("rules = { noise-overflow = \"warning\", noise = \"off\" }", &[]),
+        [(noise, Severity::Warning), own[1]]
+    );
+    assert_eq!(
+        severities("rules.redundant-reduce = \"error\"", &["rules.lint=off"]),
+        [own[0]],
+        "a later layer"
+    );
+    assert_eq!(
+        severities("rules.redundant-reduce = \"error\"", &["rules.noise=off"]),
+        [(redundant, Severity::Error)]
+    );
+    assert_eq!(severities("rules.lint = \"off\"", &["rules.all=on"]), own);
+    let section =
+        "rules.noise-overflow = \"off\"\n[[overrides]]\nfiles = [\"*\"]\nrules.all = \"info\"";
+    assert_eq!(severities(section, &[]), [(noise, Severity::Info), (redundant, Severity::Info)]);
+}
+
+#[test]
+fn excluded_files() {
+    let config = config("exclude = [\"build/\", \"*.tmp.mlir\", \"!keep.tmp.mlir\"]", &[]);
+    let of = |path: &str| config.is_excluded(Path::new(path));
+    assert!(of("/repo/build/a.mlir") && of("/repo/x/build/y/a.mlir") && of("/repo/a.tmp.mlir"));
+    assert!(!of("/repo/a.mlir") && !of("/repo/keep.tmp.mlir") && !of("/other/build/a.mlir"));
+}
