@@ -38,9 +38,9 @@ fn main() -> ExitCode {
     let mut n_visits = 0;
     let ours = best(|| {
         let integers = Integers::new(ir);
-        let scene = Input { ir, base: &integers };
+        let input = Input { ir, base: &integers };
         let noise = Sparse::observed(
-            &scene,
+            &input,
             NoiseAnalysis::new(NoiseModel::tutorial()),
             Findings::default(),
         );

@@ -241,8 +241,8 @@ fn an_edit_through_which_constants_flow_costs_what_depends_on_it() {
     check(&document);
 }
 
-/// A chain of calls, from the first function to the last. What is passed on and what is returned is reduced, so that a function sees nothing of those further
-/// away, or returned as it is.
+/// A chain of calls, from the first function to the last. What is passed on and what is returned is reduced, so that a function sees
+/// nothing of those further away, or returned as it is.
 fn chain(n: usize, is_reduced: bool) -> String {
     let mut text = String::new();
     for at in 0..n {
@@ -320,7 +320,8 @@ fn an_edit_in_a_chain_costs_what_depends_on_it() {
 fn what_depends_on_an_edit_in_a_chain_follows_it() {
     const N: usize = 10_000;
     let mut document = Document::new(&chain(N, false));
-    // Subtraction gives one bit more than the larger operand, so that what is passed and returned differs all the way, until it is over any bound.
+    // Subtraction gives one bit more than the larger operand, so that what is passed and returned differs all the way, until it is
+    // over any bound.
     let leaf = format!("f{}", N - 1);
     let there =
         visits(&mut document, &leaf, "%1 = ", &format!("%1 = noisy.reduce_noise %0 : {TY}"));

@@ -107,14 +107,14 @@ fn n_errors(program: &Program, index: &Index) -> usize {
     program.source().problems().len() + n_found
 }
 
-/// Whether a code says that noise is more than is allowed, by the budget or by a contract, so that a placement of reduces may help. That is a
-/// property of the code alone: how severe a configuration makes it changes nothing.
+/// Whether a code says that noise is more than is allowed, by the budget or by a contract, so that a placement of reduces may help.
+/// That is a property of the code alone: how severe a configuration makes it changes nothing.
 pub fn is_over_budget(code: &str) -> bool {
     find(code).is_some_and(|it| it.is_over_budget)
 }
 
-/// Whether inserting ops may mend what diagnostics of a code say of a program: `reduce_noise` for noise over the budget; in HEIR's programs relinearizations, and
-/// bootstraps if the settings say how many levels there are.
+/// Whether inserting ops may mend what diagnostics of a code say of a program: `reduce_noise` for noise over the budget; in HEIR's
+/// programs relinearizations, and bootstraps if the settings say how many levels there are.
 pub fn is_placeable(program: &Program, code: &str) -> bool {
     match code {
         "missing-relinearize" => true,

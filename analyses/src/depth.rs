@@ -1,7 +1,8 @@
 //! Multiplicative depth: the most multiplications on a path from fresh ciphertexts, or from a bootstrap, to a value.
 //!
-//! What multiplies is said by rows: those of the noise model whose growth is `sum`, and those of HEIR's ops for products. A row that resets noise, and a bootstrap of HEIR,
-//! resets depth. In a loop with a known trip count the depth is that of the unrolled program; where an unknown number of iterations multiplies there is no bound.
+//! What multiplies is said by rows: those of the noise model whose growth is `sum`, and those of HEIR's ops for products. A row that
+//! resets noise, and a bootstrap of HEIR, resets depth. In a loop with a known trip count the depth is that of the unrolled program;
+//! where an unknown number of iterations multiplies there is no bound.
 
 use std::fmt;
 

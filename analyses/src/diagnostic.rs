@@ -152,8 +152,8 @@ pub struct Fix {
     pub edits: Vec<TextEdit>,
 }
 
-/// The edits of those of some fixes that can be applied at once, in textual order, and for each fix whether it is among them: in the order given,
-/// each that edits no place that one before it edits.
+/// The edits of those of some fixes that can be applied at once, in textual order, and for each fix whether it is among them: in the
+/// order given, each that edits no place that one before it edits.
 pub fn combine<'a>(fixes: impl IntoIterator<Item = &'a Fix>) -> (Vec<TextEdit>, Vec<bool>) {
     // By start; a fix may name one edit twice, two of them may not begin at one place.
     let mut taken: BTreeMap<usize, &TextEdit> = BTreeMap::new();

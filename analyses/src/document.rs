@@ -66,8 +66,8 @@ impl Document {
         explain::integer_in_words(self, value)
     }
 
-    /// What is known of ciphertexts, if the text says that it is a program of HEIR's. Asking this of any other costs nothing; of one, the first question after an edit has
-    /// its facts made from scratch.
+    /// What is known of ciphertexts, if the text says that it is a program of HEIR's. Asking this of any other costs nothing; of one,
+    /// the first question after an edit has its facts made from scratch.
     pub fn ciphertexts(&self) -> Option<(&Heir, &Quantities)> {
         let heir = self.index.heir_of(&self.program)?;
         Some((heir, self.program.quantities()?))
@@ -110,8 +110,8 @@ impl Document {
         checks::fixes(&self.program, &self.index, diagnostics)
     }
 
-    /// The edits of the fixes of some diagnostics that can be applied at once, in order, and how many fixes they are. Those that need a look
-    /// are left out unless `unsafe_too`. A function with an error in syntax, names or types is left as it is.
+    /// The edits of the fixes of some diagnostics that can be applied at once, in order, and how many fixes they are. Those that need
+    /// a look are left out unless `unsafe_too`. A function with an error in syntax, names or types is left as it is.
     pub fn fix_all<'a>(
         &self,
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,

@@ -164,8 +164,8 @@ fn quoted(text: &str) -> String {
 pub fn trace(ir: &Ir, model: NoiseModel) -> String {
     let [constants, ranges] = Integers::trace(ir);
     let integers = Integers::new(ir);
-    let scene = Input { ir, base: &integers };
-    let (_, noise) = Sparse::traced(&scene, NoiseAnalysis::new(model), ());
+    let input = Input { ir, base: &integers };
+    let (_, noise) = Sparse::traced(&input, NoiseAnalysis::new(model), ());
     format!("// constants\n{constants}// ranges\n{ranges}// noise\n{noise}")
 }
 

@@ -1,4 +1,4 @@
-//! Why a fact is what it is: the chain of ops behind a number, facts in words, and what all ops of a function cost together.
+//! Why a fact is what it is: the chain of ops that a number comes from, facts in words, and what all ops of a function cost together.
 
 mod assumption;
 mod derivation;

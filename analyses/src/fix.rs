@@ -5,8 +5,8 @@
 //! copy and analyzes that, calls and all (`verify.rs`).
 //!
 //! *Law.* What is offered was analyzed: the edited text has no noise error in the functions that were mended, no error more in any
-//! other, no other problem than before, and exactly as many more ops as were promised. A function with any error besides noise, or with noise
-//! that is not known, is left byte for byte as it is. With [`Options::replace`] a group costs at most what it did before.
+//! other, no other problem than before, and exactly as many more ops as were promised. A function with any error besides noise, or
+//! with noise that is not known, is left byte for byte as it is. With [`Options::replace`] a group costs at most what it did before.
 
 pub mod extract;
 mod group;
@@ -40,7 +40,7 @@ pub struct Options {
     pub replace: bool,
     /// Who is told how far it is.
     pub watch: Option<Watch>,
-    /// Whether what proves an answer is wanted: [`Group::proof`].
+    /// Whether what proves an answer is wanted: [`FunctionGroup::proof`].
     pub wants_proofs: bool,
 }
 
@@ -76,8 +76,8 @@ impl fmt::Display for Standing {
     }
 }
 
-/// Is told where the optimizer stands, on the optimizer's thread and at most some twenty times a second for each part of a problem: it must be quick. What
-/// was known already is not told.
+/// Is told where the optimizer stands, on the optimizer's thread and at most some twenty times a second for each part of a problem: it
+/// must be quick. What was known already is not told.
 #[derive(Clone)]
 pub struct Watch(Arc<dyn Fn(Standing) + Send + Sync>);
 
@@ -113,7 +113,7 @@ pub struct Mended {
 
 /// Functions that were placed together, because they call each other. Costs are in units of `1 / unit` of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct FunctionGroup {
     /// The functions that might be changed. All others are as they were.
     pub functions: Vec<Op>,
     /// The cost of all inserted ops, and, when placed anew, of those that stay.
@@ -139,11 +139,11 @@ pub struct GroupProof {
     pub instance: Instance,
     /// The chosen sites.
     pub sites: Vec<Site>,
-    /// The proof of [`Group::lower_bound`].
+    /// The proof of [`FunctionGroup::lower_bound`].
     pub certificate: Certificate,
 }
 
-impl Group {
+impl FunctionGroup {
     /// Whether no cheaper placement exists.
     pub fn is_optimal(&self) -> bool {
         self.lower_bound >= self.cost
@@ -235,7 +235,7 @@ pub struct Outcome {
     /// One per function that was asked for, in that order.
     pub functions: Vec<FunctionOutcome>,
     /// What was placed together.
-    pub groups: Vec<Group>,
+    pub groups: Vec<FunctionGroup>,
     /// The edits of all functions together, re-analyzed and found clean; `None` if there is nothing to insert.
     pub fix: Option<Fix>,
 }
@@ -295,12 +295,12 @@ impl Outcome {
         };
         // Units differ from group to group, but each is a divisor of the same.
         let whole = self.groups.iter().map(|it| it.unit).fold(1, |all, it| all / gcd(all, it) * it);
-        let sum = |of: fn(&Group) -> u64| {
+        let sum = |of: fn(&FunctionGroup) -> u64| {
             let units = self.groups.iter().map(|it| of(it).saturating_mul(whole / it.unit));
             Price { units: units.fold(0, u64::saturating_add), unit: whole }
         };
         let (cost, bound) = (sum(|it| it.cost), sum(|it| it.lower_bound));
-        if self.groups.iter().all(Group::is_optimal) {
+        if self.groups.iter().all(FunctionGroup::is_optimal) {
             format!("{what} (proven optimal)")
         } else if bound.units == 0 {
             what
@@ -331,8 +331,8 @@ impl fmt::Display for FixError {
 
 impl std::error::Error for FixError {}
 
-/// Finds the cheapest places for `reduce_noise` in some functions and writes them as edits. Functions that call each other are placed together;
-/// those that are not among them stay as they are.
+/// Finds the cheapest places for `reduce_noise` in some functions and writes them as edits. Functions that call each other are placed
+/// together; those that are not among them stay as they are.
 ///
 /// # Errors
 ///

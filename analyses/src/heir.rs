@@ -104,8 +104,8 @@ impl Heir {
         if !has_scheme && !ciphertexts.marks_any() && !has_heir_op(ir) {
             return None;
         }
-        let scene = Input { ir, base: integers.constants() };
-        let mut facts = Sparse::new(&scene, ciphertexts);
+        let input = Input { ir, base: integers.constants() };
+        let mut facts = Sparse::new(&input, ciphertexts);
         // Each round finds values of an outer loop that those of an inner one have made variant.
         for round in 0..MOST_ROUNDS {
             let entries = clients::entries(ir, &facts);
@@ -134,7 +134,7 @@ impl Heir {
             facts.analysis.variant.extend(variant);
             facts.analysis.resized.extend(resized);
             facts.analysis.encoded.extend(encoded);
-            facts.solve(&scene);
+            facts.solve(&input);
         }
         let settings = &facts.analysis.settings;
         let mut largest_of_part = vec![0; settings.n_parts()];
@@ -176,7 +176,8 @@ impl Heir {
         self.facts.analysis.settings.first()
     }
 
-    /// What the module around an op says of its scheme: the first with attributes of those that are in one part of the document with the op.
+    /// What the module around an op says of its scheme: the first with attributes of those that are in one part of the document with
+    /// the op.
     pub fn setting_of(&self, op: Op) -> Option<&Setting> {
         self.facts.analysis.settings.of(op)
     }
@@ -196,7 +197,8 @@ impl Heir {
         all.filter_map(|model| HeirNoise::new(ir, integers, self, model)).collect()
     }
 
-    /// The noise under one model, by default the one of average bounds; `None` if that is not one of the scheme, or the module has no parameters.
+    /// The noise under one model, by default the one of average bounds; `None` if that is not one of the scheme, or the module has no
+    /// parameters.
     pub fn noise_under<'a>(
         &'a self,
         ir: &'a Ir,
@@ -224,7 +226,8 @@ impl Heir {
         self.scale_faults.get_or_init(|| scale_rules::scale_faults(source, self))
     }
 
-    /// The most levels that a ciphertext may use where a value is defined: what the settings say, else what the moduli of the parameters bear; `None` if neither says.
+    /// The most levels that a ciphertext may use where a value is defined: what the settings say, else what the moduli of the
+    /// parameters bear; `None` if neither says.
     pub fn available(&self, ir: &Ir, options: Options, value: Value) -> Option<u32> {
         budget(ir, self, options, value).or_else(|| switches(ir, self, value))
     }

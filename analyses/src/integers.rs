@@ -57,18 +57,18 @@ impl Integers {
     /// Takes in an edit.
     pub fn update(&mut self, ir: &Ir, delta: &Delta) {
         let nothing = Moved::These(Vec::new());
-        let scene = Input { ir, base: &() };
+        let input = Input { ir, base: &() };
         let lists = &mut self.constants.0.analysis.lists;
         if lists.n_elements() > 2 * self.n_elements + MOST_ELEMENTS {
             // Most belong to constants that are gone.
             lists.clear();
-            self.constants.0.solve(&scene);
+            self.constants.0.solve(&input);
             self.n_elements = self.constants.0.analysis.lists.n_elements();
         } else {
-            self.constants.0.update(&scene, delta, &nothing);
+            self.constants.0.update(&input, delta, &nothing);
         }
-        let scene = Input { ir, base: &self.constants };
-        self.ranges.update(&scene, delta, self.constants.0.moved());
+        let input = Input { ir, base: &self.constants };
+        self.ranges.update(&input, delta, self.constants.0.moved());
         self.moved = self.constants.0.moved().and(self.ranges.moved());
     }
 

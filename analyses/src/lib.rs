@@ -26,8 +26,8 @@ pub use document::Document;
 pub use explain::{Assumption, Derivation, Step};
 pub use fix::extract::Objective;
 pub use fix::{
-    FixError, FunctionOutcome, Group, GroupProof, Insert, Mended, Options, Outcome, Price, STAGES,
-    Standing, Verdict, Watch, insert_reduces,
+    FixError, FunctionGroup, FunctionOutcome, GroupProof, Insert, Mended, Options, Outcome, Price,
+    STAGES, Standing, Verdict, Watch, insert_reduces,
 };
 pub use integers::Integers;
 pub use integers::constant::Constant;

@@ -1,7 +1,7 @@
 //! Liveness: which values are still to be used where control leaves or enters a block.
 //!
-//! A value is live at a point if a way leads from there to a use of it that does not pass its definition. Uses inside the regions of an op are
-//! uses by the op. Solved over the blocks of one region, backward ([`crate::dense`]); of the values that the region is about only
+//! A value is live at a point if a way leads from there to a use of it that does not pass its definition. Uses inside the regions of
+//! an op are uses by the op. Solved over the blocks of one region, backward ([`crate::dense`]); of the values that the region is about only
 //! those that cross a block are in the sets.
 
 use noisy_syntax::{Block, Def, Ir, Op, Region, Value};
@@ -107,8 +107,8 @@ impl Liveness {
         self.cfg.node(block).map(|it| &self.states.inflow[it])
     }
 
-    /// The ops of the region behind which a value is no longer live: its last uses on each way, in no particular order. Of a value that is never
-    /// used, the op that defines it. In time of its uses.
+    /// The ops of the region after which a value is no longer live: its last uses on each way, in no particular order. Of a value that
+    /// is never used, the op that defines it. In time of its uses.
     pub fn last_uses(&self, ir: &Ir, region: Region, value: Value) -> Vec<Op> {
         let mut last: Vec<(Block, Op)> = Vec::new();
         for &(user, _) in &ir.value(value).uses {

@@ -176,7 +176,8 @@ fn given(lines: &Lines, out: usize, args: [u64; 2]) -> u64 {
     values[out]
 }
 
-/// The most noise of all ways to combine `n` values of 13 and an initial one: one after the other, from the initial one on; and as any tree.
+/// The most noise of all ways to combine `n` values of 13 and an initial one: one after the other, from the initial one on; and as any
+/// tree.
 fn combined(n: usize, initial: u64, give: &dyn Fn(u64, u64) -> u64) -> [u64; 2] {
     let either = |a: u64, b: u64| give(a, b).max(give(b, a));
     let chain = (0..n).fold(initial, |so_far, _| either(so_far, 13));

@@ -48,8 +48,8 @@ impl Program {
     pub fn with_model(text: &str, model: NoiseModel) -> Self {
         let source = Source::new(text);
         let integers = Integers::new(source.ir());
-        let scene = Input { ir: source.ir(), base: &integers };
-        let facts = Sparse::observed(&scene, NoiseAnalysis::new(model), Findings::default());
+        let input = Input { ir: source.ir(), base: &integers };
+        let facts = Sparse::observed(&input, NoiseAnalysis::new(model), Findings::default());
         Self {
             source,
             integers,
@@ -65,8 +65,8 @@ impl Program {
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
         let delta = self.source.edit(range, text);
         self.integers.update(self.source.ir(), &delta);
-        let scene = Input { ir: self.source.ir(), base: &self.integers };
-        self.facts.update(&scene, &delta, self.integers.moved());
+        let input = Input { ir: self.source.ir(), base: &self.integers };
+        self.facts.update(&input, &delta, self.integers.moved());
         self.heir = OnceLock::new();
         self.quantities = OnceLock::new();
         self.depths.update(self.source.ir(), &self.integers, &delta);
@@ -94,14 +94,15 @@ impl Program {
         &self.integers
     }
 
-    /// What is known of the ciphertexts of HEIR's programs; `None` if it is none. Made from scratch when it is first asked for after an edit.
+    /// What is known of the ciphertexts of HEIR's programs; `None` if it is none. Made from scratch when it is first asked for after
+    /// an edit.
     pub fn heir(&self) -> Option<&Heir> {
         let heir = || Heir::new(self.ir(), &self.integers).map(Box::new);
         self.heir.get_or_init(heir).as_deref()
     }
 
-    /// The most multiplications on a path to a value from what is encrypted anew. Solved for the whole program when it is first asked for, and kept up to date by
-    /// edits while somebody asks.
+    /// The most multiplications on a path to a value from what is encrypted anew. Solved for the whole program when it is first asked
+    /// for, and kept up to date by edits while somebody asks.
     pub fn depth(&self, value: Value) -> Depth {
         let analysis = || Depths::new(self.model().clone());
         let depths = self.depths.get(self.ir(), &self.integers, analysis);
@@ -181,8 +182,8 @@ impl Program {
         all.min_by_key(|it| self.rank(op, it.0)).map(|it| it.1)
     }
 
-    /// The ops at which the work of an analysis ran out, so that nothing was decided about what they carry or give: loops, ops that hold a region with a cycle of
-    /// blocks, and calls. Sorted by their place in the text. *Cost.* In proportion to their number.
+    /// The ops at which the work of an analysis ran out, so that nothing was decided about what they carry or give: loops, ops that
+    /// hold a region with a cycle of blocks, and calls. Sorted by their place in the text. *Cost.* In proportion to their number.
     pub(crate) fn undecided(&self) -> Vec<Op> {
         let mut all: Vec<Op> = self.facts.undecided().chain(self.integers.undecided()).collect();
         all.sort_by_cached_key(|&it| (self.ir().start(it), it.index()));

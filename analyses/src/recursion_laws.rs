@@ -1,7 +1,7 @@
 //! Recursion of every shape beside runs: no run may have more noise than the facts say.
 //!
-//! Programs are random functions that call each other as they like. A run interprets the same functions with each condition drawn anew, by a page of code that shares nothing with the solver,
-//! and remembers the greatest noise of each value.
+//! Programs are random functions that call each other as they like. A run interprets the same functions with each condition drawn
+//! anew, by a page of code that shares nothing with the solver, and remembers the greatest noise of each value.
 
 use std::fmt::{self, Write as _};
 
@@ -219,7 +219,7 @@ fn deep_chains_of_calls_do_not_depend_on_the_order_of_the_text() {
     }
 }
 
-/// How many additions a value has behind it at most; a lattice without end, against the law of its trait.
+/// How many additions lead to a value at most; a lattice without end, against the law of its trait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Count {
     Never,
@@ -296,7 +296,8 @@ impl SparseForward for Counts {
     }
 }
 
-/// Two functions that call each other, with what they pass and return growing or not; a third one calls them, a fourth has nothing to do with them.
+/// Two functions that call each other, with what they pass and return growing or not; a third one calls them, a fourth has nothing to
+/// do with them.
 fn endless(order: [usize; 4], grows: [bool; 2]) -> String {
     let step = |grows: bool, of: &str| {
         format!("arith.{} {of}, %one : i8", if grows { "addi" } else { "ori" })

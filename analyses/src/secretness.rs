@@ -1,6 +1,6 @@
-//! What depends on encrypted data: values of types that carry noise or that HEIR has for secrets, arguments with the attribute `secret.secret`, and what is
-//! computed from any of them. What decrypts (`secret.reveal`, `openfhe.decrypt`, ...) gives what is public. A value that is only chosen by a secret condition
-//! does not count: data flow, as in HEIR's `lib/Analysis/SecretnessAnalysis`.
+//! What depends on encrypted data: values of types that carry noise or that HEIR has for secrets, arguments with the attribute
+//! `secret.secret`, and what is computed from any of them. What decrypts (`secret.reveal`, `openfhe.decrypt`, ...) gives what is
+//! public. A value that is only chosen by a secret condition does not count: data flow, as in HEIR's `lib/Analysis/SecretnessAnalysis`.
 
 use std::fmt;
 

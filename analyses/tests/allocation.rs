@@ -25,7 +25,7 @@ fn program(shape: &str, n: usize) -> String {
 
 const HEAD: &str = "func.func @f(%a: !noisy.i32, %v0: !noisy.i32, %c: i1) {\n";
 
-/// A line with a new name behind the first op, and what else is typed: the most bytes that one edit allocates.
+/// A line with a new name after the first op, and what else is typed: the most bytes that one edit allocates.
 fn most_allocated(shape: &str, n: usize) -> u64 {
     let mut text = program(shape, n);
     let mut document = Document::new(&text);

@@ -79,7 +79,7 @@ pub struct Instance {
 #[serde(deny_unknown_fields)]
 pub struct NodeData {
     /// How its noise follows from that of its operands.
-    pub rule: Rule,
+    pub rule: NodeRule,
     /// Nodes; one may be named several times.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operands: Vec<u32>,
@@ -94,7 +94,7 @@ pub struct NodeData {
 /// How noise follows from what leaves the operands, in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rule {
+pub enum NodeRule {
     /// So much, whatever the operands are.
     Source(u32),
     /// The largest, and so much more.

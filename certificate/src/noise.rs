@@ -1,11 +1,12 @@
 //! The least noise of an instance when no site need be unchosen, and what it becomes when some are.
 //!
-//! A site that may be chosen does what is lower: the reset, or nothing. So no legal choice has less noise, whether or not resets can raise it.
+//! A site that may be chosen does what is lower: the reset, or nothing. So no legal choice has less noise, whether or not resets can
+//! raise it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use crate::file::{Instance, Rule};
+use crate::file::{Instance, NodeRule};
 
 /// More than every number of bits: noise that grows without end.
 const ENDLESS: u64 = u32::MAX as u64;
@@ -160,9 +161,9 @@ impl<'a> Noise<'a> {
             _ => self.before[u as usize],
         });
         match node.rule {
-            Rule::Source(noise) => u64::from(noise),
-            Rule::Max(plus) => leaving.max().unwrap_or(0) + u64::from(plus),
-            Rule::Sum(plus) => leaving.fold(u64::from(plus), u64::saturating_add),
+            NodeRule::Source(noise) => u64::from(noise),
+            NodeRule::Max(plus) => leaving.max().unwrap_or(0) + u64::from(plus),
+            NodeRule::Sum(plus) => leaving.fold(u64::from(plus), u64::saturating_add),
         }
     }
 }

@@ -1,23 +1,25 @@
 //! A sweep over a program without loops: that no legal choice weighs less than some number.
 //!
-//! The nodes are visited one after the other. A *state* is the noise that leaves the nodes with users to come, with the least weight by which it is reached. A node
-//! splits each state in two if its site is open; states that have become equal are merged. In the end no state is left that weighs less.
+//! The nodes are visited one after the other. A *state* is the noise that leaves the nodes with users to come, with the least weight
+//! by which it is reached. A node splits each state in two if its site is open; states that have become equal are merged. In the end
+//! no state is left that weighs less.
 //!
 //! # Notation
 //!
 //! `lo(v)` and `hi(v)`: the least and the most noise that leaves a node in a legal choice. Sites that are open but not weighed do what is
-//! lower. `bears(v)`: noise up to it that leaves `v` brings no node over its limit through `v`, however high all else is. So all noise up to `floor(v)`, the larger
-//! of `lo(v)` and `bears(v)`, is as good as `floor(v)`, and a node whose `hi` is not above its floor needs no place in a state.
+//! lower. `bears(v)`: noise up to it that leaves `v` brings no node over its limit through `v`, however high all else is. So all noise
+//! up to `floor(v)`, the larger of `lo(v)` and `bears(v)`, is as good as `floor(v)`, and a node whose `hi` is not above its floor
+//! needs no place in a state.
 //!
 //! # What is given up early
 //!
-//! Multipliers `y` prove some bound. A choice weighs that, and what is left of the weight of each site that is chosen though this is positive or not chosen though
-//! it is negative, and `y` for each further time that a core is hit. So much is known of a state; it is given up when that is enough. Of two states of which one has nowhere
-//! more noise and no more weight the other is given up, too.
+//! Multipliers `y` prove some bound. A choice weighs that, and what is left of the weight of each site that is chosen though this is
+//! positive or not chosen though it is negative, and `y` for each further time that a core is hit. So much is known of a state; it is
+//! given up when that is enough. Of two states of which one has nowhere more noise and no more weight the other is given up, too.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 
-use crate::file::{Multiplier, Proof, Row, Rule};
+use crate::file::{Multiplier, NodeRule, Proof, Row};
 use crate::noise::Noise;
 use crate::prices::{Decision, Prices};
 
@@ -163,15 +165,16 @@ pub(crate) fn sweep(noise: &Noise, terms: &Terms) -> Result<(), String> {
 fn before(node: &crate::file::NodeData, leaves: impl Fn(u32) -> u64) -> u64 {
     let leaving = node.operands.iter().map(|&u| leaves(u));
     let now = match node.rule {
-        Rule::Source(noise) => u64::from(noise),
-        Rule::Max(plus) => leaving.max().unwrap_or(0) + u64::from(plus),
-        Rule::Sum(plus) => leaving.fold(u64::from(plus), u64::saturating_add),
+        NodeRule::Source(noise) => u64::from(noise),
+        NodeRule::Max(plus) => leaving.max().unwrap_or(0) + u64::from(plus),
+        NodeRule::Sum(plus) => leaving.fold(u64::from(plus), u64::saturating_add),
     };
     // The largest number stands for everything beyond.
     now.min(u64::from(u32::MAX))
 }
 
-/// What leaves a node with so much noise before it, where a sweep has nothing to choose. A site that is neither decided nor weighed does what is lower.
+/// What leaves a node with so much noise before it, where a sweep has nothing to choose. A site that is neither decided nor weighed
+/// does what is lower.
 fn leaves_alone(noise: &Noise, terms: &Terms, v: u32, before: u64) -> u64 {
     let Some(s) = noise.instance.nodes[v as usize].site else { return before };
     let reset = u64::from(noise.instance.sites[s as usize].reset);
@@ -251,9 +254,9 @@ fn bounds(noise: &Noise, terms: &Terms, topological: &[u32]) -> Option<Vec<Swept
             let user = &nodes[w as usize];
             let room = bears_before[w as usize];
             let own = match user.rule {
-                Rule::Source(_) => continue,
-                Rule::Max(plus) => room - i128::from(plus),
-                Rule::Sum(plus) => {
+                NodeRule::Source(_) => continue,
+                NodeRule::Max(plus) => room - i128::from(plus),
+                NodeRule::Sum(plus) => {
                     let others = user.operands.iter().filter(|&&u| u != v);
                     let others: i128 = others.map(|&u| i128::from(swept[u as usize].hi)).sum();
                     let times = user.operands.iter().filter(|&&u| u == v).count() as i128;

@@ -21,7 +21,8 @@ pub struct Verified {
     pub bound: u64,
 }
 
-/// Verifies the answer and the proof of a system against its own question. Whether that is the question of some program is for the caller to verify.
+/// Verifies the answer and the proof of a system against its own question. Whether that is the question of some program is for the
+/// caller to verify.
 ///
 /// # Errors
 ///

@@ -1,6 +1,7 @@
 //! `--baseline`: old findings stay quiet, new ones count.
 //!
-//! A baseline is JSON: the findings of a run, each with its fingerprint, which stays while lines move. Only the fingerprints count when it is read; the rest is for people.
+//! A baseline is JSON: the findings of a run, each with its fingerprint, which stays while lines move. Only the fingerprints count
+//! when it is read; the rest is for people.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;

@@ -1,11 +1,13 @@
 //! What was found in files, kept between runs.
 //!
-//! *Law.* What is kept counts only for the same text under the same name, with the same settings and options, checked by the same program: its key is
-//! a SHA-256 over all of these, and no times of files are trusted. A cache that is missing, torn, or written by another process meanwhile costs work
-//! and changes no result. Nothing is kept of a file that could not be read, is to be changed, or about whose placement there is something to say.
+//! *Law.* What is kept counts only for the same text under the same name, with the same settings and options, checked by the same
+//! program: its key is a SHA-256 over all of these, and no times of files are trusted. A cache that is missing, torn, or written by
+//! another process meanwhile costs work and changes no result. Nothing is kept of a file that could not be read, is to be changed, or
+//! about whose placement there is something to say.
 //!
-//! *Cost.* A file that is known is read and hashed, and neither parsed nor analyzed. There is one file of JSON for each folder with checked files; what is
-//! in it about files that are gone goes when it is written, and files that nobody has written for a month go with the next one.
+//! *Cost.* A file that is known is read and hashed, and neither parsed nor analyzed. There is one file of JSON for each folder with
+//! checked files; what is in it about files that are gone goes when it is written, and files that nobody has written for a month go
+//! with the next one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Debug;

@@ -1,7 +1,8 @@
 //! `noisy-check verify-certificate`: whether a certificate is true of a program.
 //!
-//! The question of each system is taken out of the program again, with the same reading of text as for `--fix` (the automatic fixes, the analysis, and
-//! [`extract`]); the one in the file must be equal to it. What is claimed about it is verified by [`noisy_certificate`], which shares no code with the optimizer.
+//! The question of each system is taken out of the program again, with the same reading of text as for `--fix` (the automatic fixes,
+//! the analysis, and [`extract`]); the one in the file must be equal to it. What is claimed about it is verified by
+//! [`noisy_certificate`], which shares no code with the optimizer.
 
 use std::io::{self, Write};
 use std::path::Path;

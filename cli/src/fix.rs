@@ -1,7 +1,8 @@
-//! Fixing one program: the fixes of its diagnostics, then `reduce_noise` where noise exceeds the budget, and in HEIR's programs bootstraps and relinearizations.
+//! Fixing one program: the fixes of its diagnostics, then `reduce_noise` where noise exceeds the budget, and in HEIR's programs
+//! bootstraps and relinearizations.
 //!
-//! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No round makes more errors than there were; one that would
-//! is not taken.
+//! *Law.* A function with an error of its own in syntax, names or types is left byte for byte. No round makes more errors than there
+//! were; one that would is not taken.
 
 use std::fmt;
 
@@ -283,8 +284,8 @@ fn certificate(
     })
 }
 
-/// The edits of the fixes that may be applied together, in order, and how many fixes they are. A hint is no problem: nothing is changed for it unless
-/// a rule makes it one.
+/// The edits of the fixes that may be applied together, in order, and how many fixes they are. A hint is no problem: nothing is
+/// changed for it unless a rule makes it one.
 fn fixes(document: &Document, found: &[Diagnostic], unsafe_too: bool) -> (Vec<TextEdit>, usize) {
     let problems = found.iter().filter(|it| it.severity <= Severity::Warning);
     document.fix_all(problems, unsafe_too)

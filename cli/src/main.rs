@@ -1,8 +1,9 @@
 //! `noisy-check`: checks noisy arithmetic in MLIR files, and fixes it.
 //!
-//! The arrows: [`args`] says what is wanted, [`setup`] what counts for which file, [`walk`] finds the files, [`check`] makes a document of each whose findings [`cache`] does not know,
-//! asks for its diagnostics and has it fixed ([`fix`]) if that is wanted; [mod@format] makes text of it on the same thread; [`parallel`] runs this on
-//! all cores and hands the texts over in order to [`run`](mod@run).
+//! The arrows: [`args`] says what is wanted, [`setup`] what counts for which file, [`walk`] finds the files, [`check`] makes a
+//! document of each whose findings [`cache`] does not know, asks for its diagnostics and has it fixed ([`fix`]) if that is wanted;
+//! [mod@format] makes text of it on the same thread; [`parallel`] runs this on all cores and hands the texts over in order to
+//! [`run`](mod@run).
 
 mod args;
 mod baseline;

@@ -10,7 +10,8 @@ const STACK: usize = 64 << 20;
 /// Results may wait so far ahead of the one that is due.
 const AHEAD: usize = 1024;
 
-/// Applies `work` to `0..n` on all cores and `take`s the results in order, each as soon as its turn comes, until one says that it is enough.
+/// Applies `work` to `0..n` on all cores and `take`s the results in order, each as soon as its turn comes, until one says that it is
+/// enough.
 pub(crate) fn in_order<T: Send>(
     n: usize,
     work: impl Fn(usize) -> T + Sync,

@@ -1,4 +1,4 @@
-//! `--show-ranges`: the program with what was inferred behind it.
+//! `--show-ranges`: the program with what was inferred after it.
 
 use std::collections::BTreeMap;
 

@@ -10,7 +10,7 @@ use crate::outcome::count;
 use crate::paint::{self, Look};
 use crate::select::Selection;
 use crate::walk::{self, Filter, Input};
-use crate::write::{Group, Replacement};
+use crate::write::{GroupCommit, Replacement};
 use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain, diff, parallel};
 
 /// What became of one file.
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
     let work = |n: usize| {
         check::guarded(|| Ok(one(&inputs[n], args))).unwrap_or_else(|it| (Done::Failed(it), None))
     };
-    let mut group = Group::new();
+    let mut group = GroupCommit::new();
     parallel::in_order(inputs.len(), work, |(done, file)| {
         group.push(done, file).into_iter().all(|(done, written)| take(done, written))
     });

@@ -1,7 +1,7 @@
 //! Checking many files: on all cores, said in order.
 //!
-//! [`Plan::new`] makes of the command line what a run needs: which files, what counts for them, how they are printed. [`Plan::run`] has each file checked on its
-//! own thread by [`Plan::one`], and takes the reports in the order of the files.
+//! [`Plan::new`] makes of the command line what a run needs: which files, what counts for them, how they are printed. [`Plan::run`]
+//! has each file checked on its own thread by [`Plan::one`], and takes the reports in the order of the files.
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -25,7 +25,7 @@ use crate::progress::Progress;
 use crate::select::{self, Selection};
 use crate::shown::shown;
 use crate::walk::{self, Filter, Input, Unreadable};
-use crate::write::{Group, Output};
+use crate::write::{GroupCommit, Output};
 use crate::{CLEAN, FAILED, complain, diff, dump, parallel, ranges, setup, shard};
 
 /// What a run needs, made from the command line.
@@ -245,7 +245,7 @@ impl<'a> Plan<'a> {
         let progress = Progress::new(self.inputs.len());
         let time = SharedTime::new(self.inputs.len());
         let work = |n: usize| self.one(&self.inputs[n], &time, &progress);
-        let mut group = Group::new();
+        let mut group = GroupCommit::new();
         let mut error = None;
         let mut broken: HashSet<PathBuf> = HashSet::new();
         let mut take = |done: Vec<(Report, Result<(), String>)>, sink: &mut Sink<'_, '_>| {

@@ -2,8 +2,8 @@
 
 use crate::walk::Input;
 
-/// The inputs of part `index` (from 1) of `count`, in their order. Each input is in exactly one part, which depends only on names and sizes:
-/// the largest goes first, each to the part that has the least so far.
+/// The inputs of part `index` (from 1) of `count`, in their order. Each input is in exactly one part, which depends only on names and
+/// sizes: the largest goes first, each to the part that has the least so far.
 pub(crate) fn part(inputs: Vec<Input>, index: usize, count: usize) -> Vec<Input> {
     let size = |it: &Input| match it {
         Input::File(path) => path.metadata().map_or(0, |it| it.len()),

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The text with a visible character for each control character: its picture, or U+FFFD where there is none. Line breaks and tabs stay, and so do
-/// the numbers of characters and lines.
+/// The text with a visible character for each control character: its picture, or U+FFFD where there is none. Line breaks and tabs
+/// stay, and so do the numbers of characters and lines.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);

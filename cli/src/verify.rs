@@ -5,14 +5,15 @@
 //! %2 = noisy.mul %1, %1 : !noisy.i32  // expected-note {{24 + 24}}
 //! ```
 //!
-//! The grammar is that of MLIR's `SourceMgrDiagnosticVerifierHandler`: `expected-(error|warning|remark|note)`, `-re` for a text with regular expressions in
-//! `{{}}`, then `@+1`, `@-1`, `@above`, `@below` or `@unknown`, then `{{text}}` at the end of the line. A text may be any part of the message. An expectation may be met
-//! more than once, and every error and warning must be expected. Infos and hints are remarks, the steps of a chain are notes. Each program between `// -----` is
-//! compared by itself: no expectation reaches into another one.
+//! The grammar is that of MLIR's `SourceMgrDiagnosticVerifierHandler`: `expected-(error|warning|remark|note)`, `-re` for a text with
+//! regular expressions in `{{}}`, then `@+1`, `@-1`, `@above`, `@below` or `@unknown`, then `{{text}}` at the end of the line. A text
+//! may be any part of the message. An expectation may be met more than once, and every error and warning must be expected. Infos and
+//! hints are remarks, the steps of a chain are notes. Each program between `// -----` is compared by itself: no expectation reaches
+//! into another one.
 //!
 //! What is reported, in these words and in this order, and with which exit code, is that of `mlir-opt` 19, which a test compares
-//! (`cli/tests/e2e/expectations.rs`). What differs is listed in `docs/checker.md`: remarks and notes need not be expected, for they are hints and chains that
-//! `mlir-opt` does not have; places are those of the file, not of a part of it; and so on.
+//! (`cli/tests/e2e/expectations.rs`). What differs is listed in `docs/checker.md`: remarks and notes need not be expected, for they
+//! are hints and chains that `mlir-opt` does not have; places are those of the file, not of a part of it; and so on.
 
 use std::ops::Range;
 use std::sync::LazyLock;

@@ -1,9 +1,11 @@
 //! `--watch`: checks again whenever something changes, until interrupted.
 //!
-//! *Law.* What is looked at is what a run would take: its files, with their sizes and times, and the text of the configurations that count for them. It is looked at
-//! before a run, so that what changes meanwhile is seen after it. Files that are gone, unreadable or new are changes like others.
+//! *Law.* What is looked at is what a run would take: its files, with their sizes and times, and the text of the configurations that
+//! count for them. It is looked at before a run, so that what changes meanwhile is seen after it. Files that are gone, unreadable or
+//! new are changes like others.
 //!
-//! *Cost.* The tree is walked again and again, and no system's notifications are needed, which some file systems do not give: a look takes at most a tenth of the time.
+//! *Cost.* The tree is walked again and again, and no system's notifications are needed, which some file systems do not give: a look
+//! takes at most a tenth of the time.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,8 +1,8 @@
 //! Writing files: all of it or nothing, and not over somebody else's change.
 //!
-//! A file is written beside the one whose place it takes in the end, under a random name that goes away with the process, also when that is interrupted. Where
-//! taking its place would change what the file is (it has other names, or belongs to somebody else), it is written in place instead, while the new
-//! text stands complete beside it.
+//! A file is written beside the one whose place it takes in the end, under a random name that goes away with the process, also when
+//! that is interrupted. Where taking its place would change what the file is (it has other names, or belongs to somebody else), it is
+//! written in place instead, while the new text stands complete beside it.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
@@ -176,10 +176,10 @@ impl Replacement {
     }
 }
 
-/// Things that come in an order, some with a file to replace. Replacements wait for each other and go to the disk together, which takes a tenth of the time:
-/// the first file that the system is waited for takes the others along. The order stays.
+/// Things that come in an order, some with a file to replace. Replacements wait for each other and go to the disk together, which
+/// takes a tenth of the time: the first file that the system is waited for takes the others along. The order stays.
 #[derive(Debug)]
-pub(crate) struct Group<T> {
+pub(crate) struct GroupCommit<T> {
     waiting: Vec<(T, Option<Replacement>)>,
     /// Of the texts that wait, before their change.
     n_bytes: usize,
@@ -189,7 +189,7 @@ pub(crate) struct Group<T> {
     most: usize,
 }
 
-impl<T> Group<T> {
+impl<T> GroupCommit<T> {
     const MOST: usize = 4096;
     /// So many bytes at most.
     const MOST_BYTES: usize = 64 << 20;
@@ -322,7 +322,7 @@ impl Output {
     }
 }
 
-/// Where links lead, up to a name of an open stream: that is not followed, for what is behind it is open already.
+/// Where links lead, up to a name of an open stream: that is not followed, for what it names is open already.
 fn followed(path: &Path) -> PathBuf {
     /// No system follows more.
     const LINKS: usize = 40;
@@ -377,7 +377,7 @@ mod tests {
     use super::*;
 
     fn replace(path: &Path, before: &str, after: &str) -> Result<(), String> {
-        let mut group = Group::new();
+        let mut group = GroupCommit::new();
         let waiting = group.push((), Some(Replacement::new(path, before, after)?));
         assert_eq!(waiting, []);
         group.finish().remove(0).1
@@ -400,7 +400,7 @@ mod tests {
     fn replacements_wait_for_each_other_in_order() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = |n: usize| folder.path().join(n.to_string());
-        let mut group = Group { most: 16, ..Group::new() };
+        let mut group = GroupCommit { most: 16, ..GroupCommit::new() };
         assert_eq!(group.push(0, None), [(0, Ok(()))], "nothing waits for nothing");
         let mut done = Vec::new();
         let n = 60;

@@ -1,7 +1,7 @@
 //! Dense dataflow: a state per end of a block, forward or backward by type.
 //!
-//! *Law.* With a join-semilattice of finite height and monotone transfers the solution is the least one. *Cost.* A worklist in reverse postorder
-//! (postorder backward): on reducible graphs about as many rounds as loops are deep.
+//! *Law.* With a join-semilattice of finite height and monotone transfers the solution is the least one. *Cost.* A worklist in reverse
+//! postorder (postorder backward): on reducible graphs about as many rounds as loops are deep.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;

@@ -31,8 +31,8 @@ pub enum Flow {
     },
     /// `scf.while`: all operands are carried.
     While,
-    /// `scf.parallel`: it runs its region for each point of a space, and what the [`Flow::Reduce`] at its end is given in each run is combined,
-    /// in any order, with the operands from this index on; that gives the results.
+    /// `scf.parallel`: it runs its region for each point of a space, and what the [`Flow::Reduce`] at its end is given in each run is
+    /// combined, in any order, with the operands from this index on; that gives the results.
     Parallel {
         /// Index of the first initial value.
         first: usize,
@@ -148,8 +148,8 @@ pub fn reduction(ir: &Ir, parallel: Op) -> Option<Op> {
     (is_whole && reduce.regions.iter().all(|it| takes_two(it.1))).then_some(end)
 }
 
-/// What the runs of an `scf.forall` insert: each op that does, with the result that its first operand goes into. `None` if that is not all that
-/// happens to the results.
+/// What the runs of an `scf.forall` insert: each op that does, with the result that its first operand goes into. `None` if that is not
+/// all that happens to the results.
 pub fn insertions(ir: &Ir, forall: Op) -> Option<SmallVec<[(Op, usize); 2]>> {
     let data = ir.op(forall);
     let &[(_, region)] = data.regions.as_slice() else { return None };

@@ -1,8 +1,8 @@
 //! The slow twin of the solver: the same equations, iterated without order, without increments and without memory to their least solution.
 //!
-//! It shares the transfer functions and the IR with the solver, and nothing else: it reads the shape of ops by itself. Functions are evaluated in all contexts
-//! that were asked for, again and again, until no result changes; a body is gone over until no fact in it changes; a loop that is replayed is run as often as it
-//! runs, any other until what it carries is stable.
+//! It shares the transfer functions and the IR with the solver, and nothing else: it reads the shape of ops by itself. Functions are
+//! evaluated in all contexts that were asked for, again and again, until no result changes; a body is gone over until no fact in it
+//! changes; a loop that is replayed is run as often as it runs, any other until what it carries is stable.
 //!
 //! *Laws* that an analysis is held to, on random programs:
 //! - the solver is never below the twin;
@@ -17,7 +17,8 @@ use crate::flow::{self, Interval, Trips};
 use crate::lattice::Lattice;
 use crate::sparse::{Base, Calls, Domain, Input, Loops, SparseForward};
 
-/// Rounds of a loop, passes over a region and sweeps over all contexts before the twin gives up: what it found so far is below the least solution.
+/// Rounds of a loop, passes over a region and sweeps over all contexts before the twin gives up: what it found so far is below the
+/// least solution.
 const MOST: usize = 80;
 /// Contexts of a function that the twin looks at.
 const MOST_CONTEXTS: usize = 40;

@@ -111,7 +111,7 @@ pub(crate) fn before(
     let (prev, next) = (tokens[at - 1], tokens[at]);
     let further = |it: Option<usize>| it.and_then(|it| tokens.get(it));
     let two_before = further(at.checked_sub(2)).filter(|it| it.end == prev.start);
-    let behind = further(Some(at + 1)).filter(|it| it.start == next.end);
+    let after = further(Some(at + 1)).filter(|it| it.start == next.end);
     let is_colon = |it: Option<&Token>| it.is_some_and(|it| it.kind == TokenKind::Colon);
     let innermost = brackets.innermost();
     let closes = match next.kind {
@@ -125,7 +125,7 @@ pub(crate) fn before(
         _ if closes || opens(tokens, at - 1) => Tight,
         // `@a::@b`
         (TokenKind::Colon, TokenKind::Colon) => AsWritten,
-        (_, TokenKind::Colon) if is_colon(behind) => AsWritten,
+        (_, TokenKind::Colon) if is_colon(after) => AsWritten,
         (TokenKind::Colon, _) if is_colon(two_before) => AsWritten,
         (TokenKind::Arrow, _) | (_, TokenKind::Arrow) => One,
         // `>=`, `==`

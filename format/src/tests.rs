@@ -259,7 +259,7 @@ fn a_range_needs_only_its_own_items_to_parse() {
     assert_eq!(edits.len(), 1);
 }
 
-/// `$` is the cursor, behind what was typed.
+/// `$` is the cursor, after what was typed.
 fn typed(before: &str, typed: char, after: &str) {
     let at = before.find('$').expect("there is a cursor");
     let text = before.replace('$', "");

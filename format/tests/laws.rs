@@ -1,6 +1,8 @@
-//! The laws of the formatter: tokens and comments stay, the program stays, what is formatted is formatted; on real programs and on random layouts.
+//! The laws of the formatter: tokens and comments stay, the program stays, what is formatted is formatted; on real programs and on
+//! random layouts.
 //!
-//! The real programs are measuring data, kept outside of the repository at `../shared/corpus`. Where they are not, that test says so and passes.
+//! The real programs are measuring data, kept outside of the repository at `../shared/corpus`. Where they are not, that test says so
+//! and passes.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use noisy_placement::{Instance, Limits, Node, Placement, Progress, Rule, Steps, place_with};
+use noisy_placement::{Instance, Limits, Node, NodeRule, Placement, Progress, Steps, place_with};
 
 /// The noise model an op belongs to: fresh noise and budget.
 const NOISY: (u32, u32) = (12, 26);
@@ -146,18 +146,18 @@ fn read(text: &str, live: bool) -> Instance {
         let (fresh, budget) = if op.starts_with("noisy.") { NOISY } else { LEVELS };
         let rule = match op {
             "noisy.encode" => {
-                nodes.insert(result, instance.push(Rule::Source(fresh), &[], budget, None));
+                nodes.insert(result, instance.push(NodeRule::Source(fresh), &[], budget, None));
                 continue;
             }
-            "noisy.add" | "noisy.sub" | "arith.mulf" => Rule::Max(1),
-            "arith.addf" => Rule::Max(0),
-            "noisy.mul" => Rule::Sum(0),
+            "noisy.add" | "noisy.sub" | "arith.mulf" => NodeRule::Max(1),
+            "arith.addf" => NodeRule::Max(0),
+            "noisy.mul" => NodeRule::Sum(0),
             _ => continue,
         };
         let mut known = |name| {
             *nodes
                 .entry(name)
-                .or_insert_with(|| instance.push(Rule::Source(fresh), &[], budget, None))
+                .or_insert_with(|| instance.push(NodeRule::Source(fresh), &[], budget, None))
         };
         let operands: Vec<Node> = operands.into_iter().map(&mut known).collect();
         let site = instance.push_site(1, fresh);

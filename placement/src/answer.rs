@@ -18,7 +18,7 @@ pub struct Placement {
     /// No legal choice costs less.
     pub lower_bound: u64,
     /// Whether the cost is known to be the least.
-    pub proof: Proof,
+    pub proof: Optimality,
     /// What proves the bound.
     pub certificate: Certificate,
     /// How it came about.
@@ -29,7 +29,7 @@ pub struct Placement {
 /// Whether a placement is the cheapest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Proof {
+pub enum Optimality {
     /// Proven: the lower bound meets the cost exactly.
     Optimal,
     /// There may be a cheaper one, but none below the lower bound.

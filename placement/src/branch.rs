@@ -1,8 +1,9 @@
 //! The least weight of a legal choice of some sites, all others chosen, by branch and bound over cores, and its proof.
 //!
-//! At each node of the tree the relaxation over the rows that are known is solved, and violated cores are added: they hold everywhere. A node is closed when its
-//! multipliers prove, in integers, that nothing below it is better than the best choice that is known. Sites whose reduced cost proves that are settled for all that
-//! is below. What closed and settled is kept, so that the tree is a [`Proof`] at any time: of the least bound of the nodes that are open.
+//! At each node of the tree the relaxation over the rows that are known is solved, and violated cores are added: they hold everywhere.
+//! A node is closed when its multipliers prove, in integers, that nothing below it is better than the best choice that is known. Sites
+//! whose reduced cost proves that are settled for all that is below. What closed and settled is kept, so that the tree is a [`Proof`]
+//! at any time: of the least bound of the nodes that are open.
 //!
 //! Costs: a few dozen simplex iterations and a separation per node; memory the multipliers of all nodes.
 
@@ -42,7 +43,8 @@ pub(crate) struct Answer {
 }
 
 impl Window<'_, '_> {
-    /// The least weight of a legal choice. `report` is told of better bounds and choices, and may ask for the proof. `None` when the solver fails at once.
+    /// The least weight of a legal choice. `report` is told of better bounds and choices, and may ask for the proof. `None` when the
+    /// solver fails at once.
     pub(crate) fn least(
         &mut self,
         weights: &[u64],

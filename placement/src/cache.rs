@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use crate::instance::Instance;
 use crate::limits::{Limits, Progress};
-use crate::{Infeasible, Placement, Proof, Steps, place_with};
+use crate::{Infeasible, Optimality, Placement, Steps, place_with};
 
 /// Answers by question, for as many threads as want.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Cache {
         let effort = Effort::of(limits);
         let known = self.find(key, instance);
         if let Some((placement, before)) = &known
-            && (placement.proof == Proof::Optimal || before.covers(&effort))
+            && (placement.proof == Optimality::Optimal || before.covers(&effort))
         {
             return Ok(placement.clone());
         }
@@ -105,7 +105,7 @@ impl Cache {
         // A run that was cut short had less than its limits.
         let was_cut =
             limits.cancel.as_ref().is_some_and(|it| it.load(std::sync::atomic::Ordering::Relaxed));
-        if placement.proof == Proof::Optimal || !was_cut {
+        if placement.proof == Optimality::Optimal || !was_cut {
             self.keep(key, instance, &placement, effort);
         }
         Ok(placement)
@@ -162,7 +162,7 @@ fn better(a: Placement, b: Placement) -> Placement {
     };
     let mut best = if a.cost <= b.cost { a } else { b };
     best.lower_bound = bound;
-    best.proof = if bound == best.cost { Proof::Optimal } else { Proof::Gap };
+    best.proof = if bound == best.cost { Optimality::Optimal } else { Optimality::Gap };
     best.certificate = certificate;
     best
 }
@@ -170,15 +170,15 @@ fn better(a: Placement, b: Placement) -> Placement {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Node, Rule};
+    use crate::{Node, NodeRule};
 
     /// A chain of squarings.
     fn chain(n: usize) -> Instance {
         let mut out = Instance::default();
-        let mut last = out.push(Rule::Source(12), &[], 26, None);
+        let mut last = out.push(NodeRule::Source(12), &[], 26, None);
         for _ in 0..n {
             let site = out.push_site(1, 12);
-            last = out.push(Rule::Sum(0), &[last, last], 26, Some(site));
+            last = out.push(NodeRule::Sum(0), &[last, last], 26, Some(site));
         }
         out
     }
@@ -215,7 +215,7 @@ mod tests {
         for v in 2..60_u32 {
             let site = web.push_site(1, 12);
             let operands = [Node(v - 1), Node(v * 7 % v), Node(v - v % 5 - 1)];
-            let rule = if v % 6 == 0 { Rule::Sum(0) } else { Rule::Max(1) };
+            let rule = if v % 6 == 0 { NodeRule::Sum(0) } else { NodeRule::Max(1) };
             web.push(rule, &operands[..2], 26, Some(site));
         }
         let cache = Cache::default();
@@ -225,10 +225,10 @@ mod tests {
             (works, answer)
         };
         let (first, loose) = ask(0);
-        assert!(first && loose.proof == Proof::Gap);
+        assert!(first && loose.proof == Optimality::Gap);
         assert!(!ask(0).0);
         let (again, tight) = ask(50_000_000);
-        assert!(again && tight.proof == Proof::Optimal && tight.cost <= loose.cost);
+        assert!(again && tight.proof == Optimality::Optimal && tight.cost <= loose.cost);
         assert!(!ask(0).0 && ask(0).1 == tight);
     }
 

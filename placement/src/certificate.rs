@@ -1,10 +1,11 @@
 //! Why no legal choice costs less: what a doubter needs to recompute the bound, as plain data.
 //!
-//! A [`Proof`] is about some sites with weights (in a part of an instance: with their costs). It has *rows*, inequalities that hold for every legal choice; lists of
-//! *multipliers* on them, which prove bounds; and *steps*, a tree that puts these together. Two kinds of rows:
+//! A [`Proof`] is about some sites with weights (in a part of an instance: with their costs). It has *rows*, inequalities that hold
+//! for every legal choice; lists of *multipliers* on them, which prove bounds; and *steps*, a tree that puts these together. Two kinds
+//! of rows:
 //!
-//! - a *core*: one of some sites is chosen, for with all other sites chosen some node is over its limit. (This holds where choosing a site never raises noise;
-//!   elsewhere no cores are given.)
+//! - a *core*: one of some sites is chosen, for with all other sites chosen some node is over its limit. (This holds where choosing a
+//!   site never raises noise; elsewhere no cores are given.)
 //! - a *cut*: the chosen ones of some sites weigh at least so much, by a proof of its own.
 //!
 //! `docs/placement.md` says what each step proves and how that is verified. Sites and nodes are indices into the instance.
@@ -76,8 +77,8 @@ fn inner<S: Serializer>(cut: &Arc<Cut>, to: S) -> Result<S::Ok, S::Error> {
     Cut::serialize(cut, to)
 }
 
-/// A number of at least zero in units of `2^-32` of the greatest common divisor of the weights that a proof is about. Written as a number, or as a string of
-/// digits where it does not fit in 64 bits.
+/// A number of at least zero in units of `2^-32` of the greatest common divisor of the weights that a proof is about. Written as a
+/// number, or as a string of digits where it does not fit in 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiplier(pub u128);
 

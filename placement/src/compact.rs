@@ -10,12 +10,12 @@
 //! a reset above lo:           e(v) >= reset d
 //! ```
 //!
-//! with `M` the most that `e(v)` may be above `lo(v)`, the smallest constant that switches a row off. The model finds choices where cores do not
-//! (mixed resets, huge budgets, loops where cores hide) and says when nothing is legal; no bound is taken from it. The one thing rows cannot say is
-//! noise that grows without end where no limit forbids it.
+//! with `M` the most that `e(v)` may be above `lo(v)`, the smallest constant that switches a row off. The model finds choices where
+//! cores do not (mixed resets, huge budgets, loops where cores hide) and says when nothing is legal; no bound is taken from it. The
+//! one thing rows cannot say is noise that grows without end where no limit forbids it.
 
 use crate::graph::{Graph, NONE};
-use crate::instance::{Bits, Rule};
+use crate::instance::{Bits, NodeRule};
 use crate::levels::extreme;
 use crate::limits::Budget;
 use crate::state::State;
@@ -56,8 +56,8 @@ pub(crate) fn rows(graph: &Graph) -> (Model, bool) {
             terms: terms.iter().map(|&(col, k)| (col, -k)).collect(),
         };
         match graph.rule[i] {
-            Rule::Source(noise) => mip.rows.push(switched(f64::from(noise), Vec::new())),
-            Rule::Max(c) => {
+            NodeRule::Source(noise) => mip.rows.push(switched(f64::from(noise), Vec::new())),
+            NodeRule::Max(c) => {
                 let mut seen: Vec<u32> = Vec::new();
                 for &u in graph.operands.of(v) {
                     if seen.contains(&u) {
@@ -70,7 +70,7 @@ pub(crate) fn rows(graph: &Graph) -> (Model, bool) {
                     }
                 }
             }
-            Rule::Sum(c) => {
+            NodeRule::Sum(c) => {
                 let mut terms: Vec<(u32, f64)> = Vec::new();
                 for &u in graph.operands.of(v) {
                     match terms.iter_mut().find(|(col, _)| *col == node(u)) {

@@ -24,14 +24,14 @@
 //! `W(v, .)` rises in steps, and only weights under 1 matter. So it is kept as its steps: how many there are follows from the
 //! different weights, few at a vertex of the relaxation, and not from the budget.
 //!
-//! A chosen site counts as doing what is lower, the least of its reset and the noise before it. So no core is claimed because a reset raises noise; a choice in which
-//! one does costs no less without it. (Only a site of several nodes may do both; there a choice that hits all cores need not be legal.) Loops: the steps are found anew until
-//! they settle.
+//! A chosen site counts as doing what is lower, the least of its reset and the noise before it. So no core is claimed because a reset
+//! raises noise; a choice in which one does costs no less without it. (Only a site of several nodes may do both; there a choice that
+//! hits all cores need not be legal.) Loops: the steps are found anew until they settle.
 //!
 //! Cost of a separation: the steps of all operands, and for sums the product of those of two operands.
 
 use crate::graph::{Graph, NONE};
-use crate::instance::{Bits, Rule};
+use crate::instance::{Bits, NodeRule};
 use crate::levels::{beyond_all_limits, extreme};
 
 /// What a node can be brought to, and the least weight of the sites left unchosen for it.
@@ -79,8 +79,8 @@ impl<'g> Cores<'g> {
         let top = (0..n).map(|v| hi_p[v].min(graph.limit[v].saturating_add(1))).collect();
         let groups = (0..n as u32)
             .map(|v| match graph.rule[v as usize] {
-                Rule::Sum(_) => group(graph.operands.of(v)),
-                Rule::Max(_) | Rule::Source(_) => Vec::new(),
+                NodeRule::Sum(_) => group(graph.operands.of(v)),
+                NodeRule::Max(_) | NodeRule::Source(_) => Vec::new(),
             })
             .collect();
         let (steps, inside) = (vec![Vec::new(); n], vec![false; n]);
@@ -161,11 +161,11 @@ impl<'g> Cores<'g> {
             for &v in nodes {
                 let i = v as usize;
                 match graph.rule[i] {
-                    Rule::Source(_) => {
+                    NodeRule::Source(_) => {
                         found.clear();
                         found.push(Step { level: self.lo_p[i], weight: 0.0 });
                     }
-                    Rule::Max(c) => {
+                    NodeRule::Max(c) => {
                         found.clear();
                         for &u in graph.operands.of(v) {
                             found.extend(self.leaving(x, u).map(|it| it.raised(c)));
@@ -173,7 +173,7 @@ impl<'g> Cores<'g> {
                         self.work += found.len() as u64;
                         settle(&mut found, self.top[i]);
                     }
-                    Rule::Sum(c) => {
+                    NodeRule::Sum(c) => {
                         found.clear();
                         found.push(Step { level: c, weight: 0.0 });
                         for &group in &self.groups[i] {
@@ -280,14 +280,14 @@ impl<'g> Cores<'g> {
             }
             levels.clear();
             match self.graph.rule[v as usize] {
-                Rule::Source(_) => return None,
-                Rule::Max(c) => {
+                NodeRule::Source(_) => return None,
+                NodeRule::Max(c) => {
                     let level = k.saturating_sub(c);
                     let after = |u: u32| self.after(x, u, level);
                     let operands = self.graph.operands.of(v).iter().copied();
                     levels.push((operands.min_by(|&a, &b| after(a).total_cmp(&after(b)))?, level));
                 }
-                Rule::Sum(c) => {
+                NodeRule::Sum(c) => {
                     if !self.split(x, v, c, k, &mut levels) {
                         return None;
                     }
@@ -381,13 +381,13 @@ mod tests {
         fn entry(&self, graph: &Graph, v: usize, k: Bits) -> f32 {
             let operands = graph.operands.of(v as u32);
             match graph.rule[v] {
-                Rule::Source(noise) => f32::from(u8::from(k > noise)),
-                Rule::Max(c) => {
+                NodeRule::Source(noise) => f32::from(u8::from(k > noise)),
+                NodeRule::Max(c) => {
                     let least =
                         |least: f32, &u: &u32| least.min(self.leaving(u, k.saturating_sub(c)));
                     operands.iter().fold(FULL, least)
                 }
-                Rule::Sum(c) => {
+                NodeRule::Sum(c) => {
                     let k = k.saturating_sub(c);
                     match *operands {
                         // The same value has the same noise twice.
@@ -410,12 +410,12 @@ mod tests {
             let (fresh, budget, reset) = [(12, 26, 12), (0, 3, 0), (7, 90, 20)][round % 3];
             let mut instance = Instance::default();
             let mut values: Vec<Node> =
-                (0..3).map(|_| instance.push(Rule::Source(fresh), &[], budget, None)).collect();
+                (0..3).map(|_| instance.push(NodeRule::Source(fresh), &[], budget, None)).collect();
             for _ in 0..40 {
                 let mut pick = || values[values.len() - 1 - random.below(values.len().min(9))];
                 let operands = [pick(), pick()];
                 let c = random.below(3) as Bits;
-                let rule = if random.below(3) == 0 { Rule::Sum(c) } else { Rule::Max(c) };
+                let rule = if random.below(3) == 0 { NodeRule::Sum(c) } else { NodeRule::Max(c) };
                 // Some resets raise noise.
                 let site = (random.below(5) > 0).then(|| instance.push_site(1, reset));
                 values.push(instance.push(rule, &operands, budget, site));

@@ -1,8 +1,10 @@
-//! Local cuts where the relaxation is too large to be solved again and again: the costs are dealt out to parts, and each is tightened on its own.
+//! Local cuts where the relaxation is too large to be solved again and again: the costs are dealt out to parts, and each is tightened
+//! on its own.
 //!
-//! The rows that prove the bound of the relaxation are dealt to overlapping parts ([`crate::deal`]) with what they take of the costs. So the bounds of the parts add up to that of the
-//! relaxation, and each cut that raises the bound of a part ([`crate::local_cuts`]) raises that of the whole. All rows of all parts with their
-//! multipliers are a proof over the whole: together they take no more of a site than it costs.
+//! The rows that prove the bound of the relaxation are dealt to overlapping parts ([`crate::deal`]) with what they take of the costs.
+//! So the bounds of the parts add up to that of the relaxation, and each cut that raises the bound of a part ([`crate::local_cuts`])
+//! raises that of the whole. All rows of all parts with their multipliers are a proof over the whole: together they take no more of a
+//! site than it costs.
 //!
 //! Every part is first given one round; then all are given some more, again and again, until none gains.
 //!
@@ -36,7 +38,8 @@ struct Part {
     tight: (i128, Weighed),
 }
 
-/// Raises what some rows with multipliers prove by parts of about so many sites, and posts it; what is proven at last. `None` where costs are too large to be dealt out.
+/// Raises what some rows with multipliers prove by parts of about so many sites, and posts it; what is proven at last. `None` where
+/// costs are too large to be dealt out.
 pub(crate) fn cost_partition<'g>(
     graph: &'g Graph,
     cores: &mut Cores<'g>,

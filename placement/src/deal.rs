@@ -1,8 +1,9 @@
 //! The costs of columns dealt out to groups, by what the rows that bind take of them.
 //!
-//! Rows `a x >= b` with multipliers `y` prove a bound of `sum of y b` as long as they take no more of a column than it costs. Each group gets the rows that lie mostly in it, the
-//! columns of these, and of the cost of each column what these rows take; what no row takes is dealt out to all groups with the column alike. So the least costs of the groups
-//! add up to a bound that is not below that of the rows, and is above it where a group costs more than its rows prove.
+//! Rows `a x >= b` with multipliers `y` prove a bound of `sum of y b` as long as they take no more of a column than it costs. Each
+//! group gets the rows that lie mostly in it, the columns of these, and of the cost of each column what these rows take; what no row
+//! takes is dealt out to all groups with the column alike. So the least costs of the groups add up to a bound that is not below that
+//! of the rows, and is above it where a group costs more than its rows prove.
 //!
 //! Law kept: what the groups get of a column is together at most its cost.
 //!
@@ -28,7 +29,7 @@ const NARROW: usize = 40;
 
 /// What a group gets.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Group {
+pub(crate) struct ColumnGroup {
     /// In increasing order.
     pub columns: Vec<u32>,
     /// Its part of the cost of each.
@@ -44,13 +45,13 @@ pub(crate) fn deal(
     neighbors: &[Vec<u32>],
     size: usize,
     random: &mut Random,
-) -> Vec<Group> {
+) -> Vec<ColumnGroup> {
     let n = costs.len();
     let mut seeds: Vec<u32> = (0..n as u32).collect();
     shuffle(&mut seeds, random);
     let group_of = grow(&adjacency(rows, neighbors), &vec![1; n], size, seeds.into_iter());
     let n_groups = group_of.iter().max().map_or(0, |it| *it as usize + 1);
-    let mut groups = vec![Group::default(); n_groups];
+    let mut groups = vec![ColumnGroup::default(); n_groups];
     for (at, &group) in (0..).zip(&group_of) {
         groups[group as usize].columns.push(at);
     }

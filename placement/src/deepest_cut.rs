@@ -1,10 +1,12 @@
 //! The cut of a window that a point violates most.
 //!
-//! Of all weights `a >= 0` that give every legal choice of the window at least 1 those are wanted that weigh least at the point: if that is under 1, `a x >= 1` is the deepest
-//! cut. There are too many choices to list. So the weights are found for some choices, then the lightest choice is found for the weights by branch and bound
-//! ([`crate::branch`]), and so on, until no choice weighs less than 1. Every proof on the way gives a cut, too; the best is kept.
+//! Of all weights `a >= 0` that give every legal choice of the window at least 1 those are wanted that weigh least at the point: if
+//! that is under 1, `a x >= 1` is the deepest cut. There are too many choices to list. So the weights are found for some choices, then
+//! the lightest choice is found for the weights by branch and bound ([`crate::branch`]), and so on, until no choice weighs less
+//! than 1. Every proof on the way gives a cut, too; the best is kept.
 //!
-//! Where the point is 1 the weight is 0, so that such sites count as chosen, and where it is 0 a weight of 1 costs nothing: what is left to find out is about the sites between.
+//! Where the point is 1 the weight is 0, so that such sites count as chosen, and where it is 0 a weight of 1 costs nothing: what is
+//! left to find out is about the sites between.
 //!
 //! Cost: some dozens of choices for as many sites between, each by a tree of a few nodes.
 //!

@@ -7,7 +7,7 @@
 //! needs to settle. After `n + 1` sweeps over `n` nodes what still changes grows without end: a value that
 //! was derived through itself and grew can be derived so again. It is set to [`Bits::MAX`].
 
-use crate::instance::{Bits, Instance, Node, Rule};
+use crate::instance::{Bits, Instance, Node, NodeRule};
 
 /// Noise before a reduce, per node: the least solution under a choice of sites. Saturates at
 /// [`Bits::MAX`], which also stands for noise that grows without end.
@@ -26,12 +26,14 @@ pub fn noise(instance: &Instance, chosen: &[bool]) -> Vec<Bits> {
             let v = if sweeps.is_multiple_of(2) { i } else { n - 1 - i };
             let operands = instance.operands(Node(v as u32));
             let now = match instance.nodes[v].rule {
-                Rule::Source(noise) => noise,
-                Rule::Max(k) => {
+                NodeRule::Source(noise) => noise,
+                NodeRule::Max(k) => {
                     let most = operands.iter().map(|&u| after(&p, u)).max().unwrap_or(0);
                     most.saturating_add(k)
                 }
-                Rule::Sum(k) => operands.iter().fold(k, |acc, &u| acc.saturating_add(after(&p, u))),
+                NodeRule::Sum(k) => {
+                    operands.iter().fold(k, |acc, &u| acc.saturating_add(after(&p, u)))
+                }
             };
             if now != p[v] {
                 p[v] = if sweeps > n { Bits::MAX } else { now.max(p[v]) };

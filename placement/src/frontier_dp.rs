@@ -13,8 +13,8 @@
 //!         + sum over cores of y * (times the core is hit - 1)
 //!   ```
 //!
-//!   No term is negative once each core is hit, so what the past adds to the bound is never taken back, and a state dies when that reaches the
-//!   incumbent. Which of the cores across the frontier are hit already is kept with the state;
+//!   No term is negative once each core is hit, so what the past adds to the bound is never taken back, and a state dies when that
+//!   reaches the incumbent. Which of the cores across the frontier are hit already is kept with the state;
 //! - *dominance*: a state dies when one with a level lowered at one value costs no more.
 //!
 //! Of states that are equal the cheaper stays, with its own excess: whatever follows, the other costs no less.
@@ -289,7 +289,7 @@ impl Tracked {
         spans.sort_unstable();
         let mut free_from = [0_u32; 64 * CORE_WORDS];
         for (first, last, at) in spans {
-            // A bit is free for a core behind the last rank of the one before.
+            // A bit is free for a core after the last rank of the one before.
             let Some(bit) = free_from.iter().position(|&from| from <= first) else { continue };
             free_from[bit] = last + 1;
             ended[last as usize][bit / 64] |= 1 << (bit % 64);

@@ -3,7 +3,7 @@
 //! Everything here is linear in the size of the instance. A [`Graph`] borrows nothing, so that a search
 //! thread can own one.
 
-use crate::instance::{Bits, Instance, Rule};
+use crate::instance::{Bits, Instance, NodeRule};
 
 /// Lists of `u32`, one after the other.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +41,7 @@ impl Lists {
 #[derive(Clone, Debug)]
 pub(crate) struct Graph {
     /// How the noise of each node follows from its operands.
-    pub rule: Vec<Rule>,
+    pub rule: Vec<NodeRule>,
     /// The largest legal noise of each node.
     pub limit: Vec<Bits>,
     /// The site of each node, or `NONE`.
@@ -76,7 +76,7 @@ impl Graph {
             let data = &instance.nodes[v as usize];
             instance.operands[data.first_operand as usize..][..data.n_operands as usize]
                 .iter()
-                .filter(move |_| !matches!(data.rule, Rule::Source(_)))
+                .filter(move |_| !matches!(data.rule, NodeRule::Source(_)))
                 .map(move |u| (v, u.0))
         };
         let operands = Lists::group(n, ids().flat_map(uses));
@@ -127,12 +127,12 @@ impl Graph {
     /// The noise of a node before a reduce, from what leaves its operands.
     pub(crate) fn before(&self, v: u32, after: impl Fn(u32) -> Bits) -> Bits {
         match self.rule[v as usize] {
-            Rule::Source(noise) => noise,
-            Rule::Max(k) => {
+            NodeRule::Source(noise) => noise,
+            NodeRule::Max(k) => {
                 let most = self.operands.of(v).iter().map(|&u| after(u)).max().unwrap_or(0);
                 most.saturating_add(k)
             }
-            Rule::Sum(k) => {
+            NodeRule::Sum(k) => {
                 self.operands.of(v).iter().fold(k, |acc, &u| acc.saturating_add(after(u)))
             }
         }

@@ -50,7 +50,7 @@ impl fmt::Debug for Site {
 /// How the noise before a reduce follows from the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Rule {
+pub enum NodeRule {
     /// Known from outside: an encoded value, an argument, the result of an existing reduce.
     Source(Bits),
     /// The largest operand plus a constant (add, sub; with 0: a block argument, a region result, a use).
@@ -63,7 +63,7 @@ pub enum Rule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NodeData {
     /// How `p` follows from the operands.
-    pub rule: Rule,
+    pub rule: NodeRule,
     /// First operand in [`Instance::operands`].
     pub first_operand: u32,
     /// Number of operands.
@@ -98,7 +98,13 @@ pub struct Instance {
 
 impl Instance {
     /// Adds a node at the end. Operands may name nodes that are added later (cycles).
-    pub fn push(&mut self, rule: Rule, operands: &[Node], limit: Bits, site: Option<Site>) -> Node {
+    pub fn push(
+        &mut self,
+        rule: NodeRule,
+        operands: &[Node],
+        limit: Bits,
+        site: Option<Site>,
+    ) -> Node {
         let node = Node(self.nodes.len() as u32);
         let first_operand = self.operands.len() as u32;
         self.operands.extend_from_slice(operands);

@@ -18,7 +18,7 @@
 //! # Laws
 //!
 //! 1. Every returned placement was found legal by [`evaluate::legal`] on the instance that was given.
-//! 2. `lower_bound <= optimum <= cost`, and [`Proof::Optimal`] exactly when the ends meet.
+//! 2. `lower_bound <= optimum <= cost`, and [`Optimality::Optimal`] exactly when the ends meet.
 //! 3. No site of a placement is useless: without it alone, the placement is not legal.
 //! 4. With a work limit and nothing else the answer is a function of the instance and the limits.
 //!
@@ -70,9 +70,9 @@ mod window;
 #[cfg(doctest)]
 struct Readme;
 
-pub use self::answer::{Infeasible, Placement, Proof, Stats, Why};
+pub use self::answer::{Infeasible, Optimality, Placement, Stats, Why};
 pub use self::cache::Cache;
-pub use self::certificate::{Certificate, Cut, Multiplier, Proof as BoundProof, Row, Step};
-pub use self::instance::{Bits, Instance, Node, NodeData, Rule, Site, SiteData};
+pub use self::certificate::{Certificate, Cut, Multiplier, Proof, Row, Step};
+pub use self::instance::{Bits, Instance, Node, NodeData, NodeRule, Site, SiteData};
 pub use self::limits::{Limits, Phase, Progress, Steps};
 pub use self::solve::{place, place_with};

@@ -2,10 +2,10 @@
 //!
 //! A round asks many small windows for a cut, adds those that the point violates, and solves again. There are two kinds of windows:
 //!
-//! - *priced*, for the first round: what binds is dealt to groups ([`crate::deal`]), and each is asked for its least choice at its prices. Together these
-//!   cuts raise the bound by all that the groups have gained at once;
-//! - *deep*, for all others: the deepest cut at the point ([`crate::deepest_cut`]) of sites that hang together, so many of them fractional. Small windows first, since many of
-//!   them take no time; larger ones when these give little more.
+//! - *priced*, for the first round: what binds is dealt to groups ([`crate::deal`]), and each is asked for its least choice at its
+//!   prices. Together these cuts raise the bound by all that the groups have gained at once;
+//! - *deep*, for all others: the deepest cut at the point ([`crate::deepest_cut`]) of sites that hang together, so many of them
+//!   fractional. Small windows first, since many of them take no time; larger ones when these give little more.
 //!
 //! A cut carries its proof, so that the relaxation with cuts has a certificate as it has without.
 //!
@@ -93,7 +93,8 @@ pub(crate) struct Way<'w> {
 }
 
 impl Window<'_, '_> {
-    /// Raises the bound of the relaxation by rounds of local cuts. `tell` is told of each better bound, and says whether to go on. `None` when it ended early.
+    /// Raises the bound of the relaxation by rounds of local cuts. `tell` is told of each better bound, and says whether to go on.
+    /// `None` when it ended early.
     pub(crate) fn tighten(
         &mut self,
         way: &Way,

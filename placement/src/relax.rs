@@ -29,11 +29,12 @@ use crate::limits::Budget;
 use crate::partition::{self, Cluster};
 use noisy_solver::{Basis, Column, LinearProgram, Optimum};
 
-/// Sites per cluster, level by level; what has less than three times the first is solved whole at once. With local cuts the last clusters are those of the second level: these
-/// gain more ([`crate::cost_partition`]) than a program of all of them would.
+/// Sites per cluster, level by level; what has less than three times the first is solved whole at once. With local cuts the last
+/// clusters are those of the second level: these gain more ([`crate::cost_partition`]) than a program of all of them would.
 const SIZES: [usize; 3] = [1000, 8000, 40_000];
 
-/// Solves the relaxation as far as the budget goes, posting bounds, and gives the program over all sites. `None` when the solver fails at once.
+/// Solves the relaxation as far as the budget goes, posting bounds, and gives the program over all sites. `None` when the solver fails
+/// at once.
 pub(crate) fn relax(
     graph: &Graph,
     cores: &mut Cores,
@@ -203,8 +204,8 @@ impl Start {
         out
     }
 
-    /// Solves the clusters of a level, some at a time; one after the other if work is counted. Their bounds add up. `None` when something is left
-    /// undone.
+    /// Solves the clusters of a level, some at a time; one after the other if work is counted. Their bounds add up. `None` when
+    /// something is left undone.
     fn level(
         &mut self,
         graph: &Graph,

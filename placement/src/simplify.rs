@@ -24,7 +24,7 @@
 
 use crate::answer::{Infeasible, Why};
 use crate::graph::{Graph, NONE};
-use crate::instance::{Bits, Instance, Node, Rule, Site};
+use crate::instance::{Bits, Instance, Node, NodeRule, Site};
 use crate::levels::least_solution;
 
 /// What is known about a site.
@@ -186,11 +186,11 @@ impl Levels {
     fn cap_through(&self, graph: &Graph, u: u32, w: u32) -> i64 {
         let cap = self.cap_p[w as usize];
         match graph.rule[w as usize] {
-            Rule::Source(_) => i64::from(Bits::MAX),
+            NodeRule::Source(_) => i64::from(Bits::MAX),
             // A noise that grows without end is over every limit but the one that means none.
             _ if cap == i64::from(Bits::MAX) => cap,
-            Rule::Max(k) => cap - i64::from(k),
-            Rule::Sum(k) => {
+            NodeRule::Max(k) => cap - i64::from(k),
+            NodeRule::Sum(k) => {
                 let (mut rest, mut times) = (i64::from(k), 0);
                 for &o in graph.operands.of(w) {
                     if o == u {
@@ -240,9 +240,9 @@ impl Levels {
     fn at_through(&self, graph: &Graph, u: u32, w: u32) -> Bits {
         let at = self.at_p[w as usize];
         match graph.rule[w as usize] {
-            Rule::Source(_) => NEVER,
-            Rule::Max(k) => at.saturating_sub(k),
-            Rule::Sum(k) => {
+            NodeRule::Source(_) => NEVER,
+            NodeRule::Max(k) => at.saturating_sub(k),
+            NodeRule::Sum(k) => {
                 let mut rest = at.saturating_sub(k);
                 let mut seen = false;
                 for &o in graph.operands.of(w) {
@@ -395,7 +395,7 @@ fn part(
         operands.clear();
         // What comes from operands that no longer vary.
         let mut constant: Bits = 0;
-        let is_sum = matches!(graph.rule[v as usize], Rule::Sum(_));
+        let is_sum = matches!(graph.rule[v as usize], NodeRule::Sum(_));
         for &u in graph.operands.of(v) {
             let reset = chosen_site(graph, fixed, u).map(|s| graph.reset[s as usize]);
             match reset {
@@ -420,15 +420,15 @@ fn part(
             Site(new_site[s as usize])
         });
         let rule = match graph.rule[v as usize] {
-            Rule::Source(noise) => Rule::Source(noise),
-            Rule::Max(k) if operands.is_empty() => Rule::Source(constant.saturating_add(k)),
-            Rule::Max(k) => Rule::Max(k),
-            Rule::Sum(k) if operands.is_empty() => Rule::Source(constant.saturating_add(k)),
-            Rule::Sum(k) => Rule::Sum(k.saturating_add(constant)),
+            NodeRule::Source(noise) => NodeRule::Source(noise),
+            NodeRule::Max(k) if operands.is_empty() => NodeRule::Source(constant.saturating_add(k)),
+            NodeRule::Max(k) => NodeRule::Max(k),
+            NodeRule::Sum(k) if operands.is_empty() => NodeRule::Source(constant.saturating_add(k)),
+            NodeRule::Sum(k) => NodeRule::Sum(k.saturating_add(constant)),
         };
         // A constant beside varying operands matters to a maximum only above their least. In a loop that least
         // may be owed to the constant itself.
-        if let Rule::Max(_) = rule {
+        if let NodeRule::Max(_) = rule {
             let least = operands.iter().map(|o| levels.lo[nodes[o.0 as usize] as usize]).min();
             if least.is_some_and(|least| constant > if graph.cyclic { 0 } else { least }) {
                 constants.push((instance.operands.len() + operands.len(), constant));
@@ -467,7 +467,7 @@ fn with_sources(instance: &Instance, constants: &[(usize, Bits)]) -> (Instance, 
     }
     let mut whole = Instance { sites: instance.sites.clone(), ..Instance::default() };
     for &noise in &noises {
-        whole.push(Rule::Source(noise), &[], Bits::MAX, None);
+        whole.push(NodeRule::Source(noise), &[], Bits::MAX, None);
     }
     for data in &instance.nodes {
         let operands = &shifted[data.first_operand as usize..][..data.n_operands as usize];

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::answer::{Infeasible, Placement, Proof, Stats, Why};
-use crate::certificate::{Certificate, Proof as BoundProof, Row};
+use crate::answer::{Infeasible, Optimality, Placement, Stats, Why};
+use crate::certificate::{Certificate, Proof, Row};
 use crate::evaluate;
 use crate::fixed_point::SCALE;
 use crate::graph::Graph;
@@ -123,7 +123,7 @@ pub fn place_with(
         sites: (0..).map(Site).zip(&chosen).filter_map(|(s, c)| c.then_some(s)).collect(),
         cost,
         lower_bound,
-        proof: if lower_bound == cost { Proof::Optimal } else { Proof::Gap },
+        proof: if lower_bound == cost { Optimality::Optimal } else { Optimality::Gap },
         certificate,
         stats,
     })
@@ -134,7 +134,7 @@ fn certificate(graph: &Graph, fixed: &[Fixed], parts: &[Piece]) -> Certificate {
     let mut out = Certificate::default();
     for (s, _) in fixed.iter().enumerate().filter(|it| *it.1 == Fixed::Chosen) {
         let core = (Row::Core([s as u32].into()), 1 << SCALE);
-        out.parts.push(BoundProof::by_rows(vec![s as u32], std::iter::once(core), graph.cost[s]));
+        out.parts.push(Proof::by_rows(vec![s as u32], std::iter::once(core), graph.cost[s]));
     }
     for part in parts {
         let proof = part.incumbent.proof();

@@ -19,20 +19,20 @@ struct Program(Instance);
 
 impl Program {
     fn encode(&mut self) -> Node {
-        self.0.push(Rule::Source(FRESH), &[], BUDGET, None)
+        self.0.push(NodeRule::Source(FRESH), &[], BUDGET, None)
     }
 
-    fn op(&mut self, rule: Rule, operands: &[Node]) -> Node {
+    fn op(&mut self, rule: NodeRule, operands: &[Node]) -> Node {
         let site = self.0.push_site(1, FRESH);
         self.0.push(rule, operands, BUDGET, Some(site))
     }
 
     fn add(&mut self, a: Node, b: Node) -> Node {
-        self.op(Rule::Max(1), &[a, b])
+        self.op(NodeRule::Max(1), &[a, b])
     }
 
     fn mul(&mut self, a: Node, b: Node) -> Node {
-        self.op(Rule::Sum(0), &[a, b])
+        self.op(NodeRule::Sum(0), &[a, b])
     }
 }
 
@@ -61,7 +61,7 @@ fn check_laws(instance: &Instance, placement: &Placement) {
     assert_eq!(cost, placement.cost);
     assert!(evaluate::legal(instance, &chosen));
     assert!(placement.lower_bound <= cost);
-    assert_eq!(placement.proof == Proof::Optimal, placement.lower_bound == cost);
+    assert_eq!(placement.proof == Optimality::Optimal, placement.lower_bound == cost);
     for &Site(s) in &placement.sites {
         chosen[s as usize] = false;
         assert!(
@@ -131,17 +131,17 @@ fn random_instance(random: &mut Random, most_sites: usize, shape: Shape) -> Inst
         };
         let (a, b, c) = (operand(), operand(), operand());
         if i == 0 {
-            instance.push(Rule::Source(fresh), &[], limit, None);
+            instance.push(NodeRule::Source(fresh), &[], limit, None);
             continue;
         }
         let (rule, operands) = match random.below(12) {
-            0 => (Rule::Source(fresh + random.below(2) as Bits), vec![]),
-            1 | 2 => (Rule::Max(0), vec![a, b]),
-            3..=7 => (Rule::Max(1), vec![a, b]),
-            8 => (Rule::Sum(0), vec![a, a]),
-            9 => (Rule::Sum(0), vec![a, b]),
-            10 => (Rule::Sum(1), vec![a]),
-            _ => (Rule::Sum(0), vec![a, b, c]),
+            0 => (NodeRule::Source(fresh + random.below(2) as Bits), vec![]),
+            1 | 2 => (NodeRule::Max(0), vec![a, b]),
+            3..=7 => (NodeRule::Max(1), vec![a, b]),
+            8 => (NodeRule::Sum(0), vec![a, a]),
+            9 => (NodeRule::Sum(0), vec![a, b]),
+            10 => (NodeRule::Sum(1), vec![a]),
+            _ => (NodeRule::Sum(0), vec![a, b, c]),
         };
         instance.push(rule, &operands, limit, site);
     }
@@ -160,7 +160,7 @@ fn mul_add_add_needs_nothing() {
     let s = program.add(m, a);
     program.add(s, a);
     let placement = place(&program.0, &quick()).unwrap();
-    assert_eq!((placement.sites, placement.proof), (vec![], Proof::Optimal));
+    assert_eq!((placement.sites, placement.proof), (vec![], Optimality::Optimal));
 }
 
 #[test]
@@ -175,7 +175,7 @@ fn one_reduce_serves_two_branches() {
         }
     }
     let placement = place(&program.0, &quick()).unwrap();
-    assert_eq!((placement.sites, placement.proof), (vec![Site(0)], Proof::Optimal));
+    assert_eq!((placement.sites, placement.proof), (vec![Site(0)], Optimality::Optimal));
 }
 
 #[test]
@@ -271,10 +271,10 @@ fn each_step_can_be_off() {
 #[test]
 fn a_use_in_a_sum_twice_counts_twice() {
     let mut instance = Instance::default();
-    let a = instance.push(Rule::Source(5), &[], 9, None);
+    let a = instance.push(NodeRule::Source(5), &[], 9, None);
     let s = instance.push_site(1, 4);
-    let b = instance.push(Rule::Max(0), &[a], 9, Some(s));
-    instance.push(Rule::Sum(0), &[b, b], 9, None);
+    let b = instance.push(NodeRule::Max(0), &[a], 9, Some(s));
+    instance.push(NodeRule::Sum(0), &[b, b], 9, None);
     let placement = place(&instance, &quick()).unwrap();
     assert_eq!(placement.sites, [s]);
 }
@@ -282,32 +282,32 @@ fn a_use_in_a_sum_twice_counts_twice() {
 #[test]
 fn infeasible_is_said_with_the_place() {
     let mut instance = Instance::default();
-    let a = instance.push(Rule::Source(5), &[], 9, None);
-    let b = instance.push(Rule::Sum(0), &[a, a], 9, None);
+    let a = instance.push(NodeRule::Source(5), &[], 9, None);
+    let b = instance.push(NodeRule::Sum(0), &[a, a], 9, None);
     let err = place(&instance, &quick()).unwrap_err();
     assert_eq!(err, Infeasible { node: b, why: Why::Over { least: 10, limit: 9 } });
     // A loop that grows and holds no site.
     let mut instance = Instance::default();
-    let a = instance.push(Rule::Source(5), &[], 9, None);
+    let a = instance.push(NodeRule::Source(5), &[], 9, None);
     let b = Node(1);
-    instance.push(Rule::Max(1), &[a, b], 9, None);
+    instance.push(NodeRule::Max(1), &[a, b], 9, None);
     assert_eq!(place(&instance, &quick()).unwrap_err().node, b);
 }
 
 #[test]
 fn malformed_is_said() {
     let mut instance = Instance::default();
-    instance.push(Rule::Max(0), &[Node(7)], 9, None);
+    instance.push(NodeRule::Max(0), &[Node(7)], 9, None);
     assert_eq!(place(&instance, &quick()).unwrap_err().why, Why::Malformed);
     let mut instance = Instance::default();
-    instance.push(Rule::Max(0), &[], 9, Some(Site(0)));
+    instance.push(NodeRule::Max(0), &[], 9, Some(Site(0)));
     assert_eq!(place(&instance, &quick()).unwrap_err().why, Why::Malformed);
 }
 
 #[test]
 fn the_empty_instance_is_optimal() {
     let placement = place(&Instance::default(), &quick()).unwrap();
-    assert_eq!((placement.cost, placement.proof), (0, Proof::Optimal));
+    assert_eq!((placement.cost, placement.proof), (0, Optimality::Optimal));
 }
 
 #[test]
@@ -450,11 +450,14 @@ fn what_an_easy_part_leaves_goes_to_the_hard_one() {
         for work in [2_000_000, 8_000_000, 32_000_000] {
             let proof = |work| place(&hard, &with(work)).unwrap().proof;
             // Its share would be too little, and what is left is enough.
-            if proof(work / 8) == Proof::Optimal || proof(work / 2) == Proof::Gap {
+            if proof(work / 8) == Optimality::Optimal || proof(work / 2) == Optimality::Gap {
                 continue;
             }
             let both = place(&side_by_side(&easy.0, &hard), &with(work)).unwrap();
-            assert_eq!((both.proof, both.stats.parts_proven), (Proof::Optimal, both.stats.parts));
+            assert_eq!(
+                (both.proof, both.stats.parts_proven),
+                (Optimality::Optimal, both.stats.parts)
+            );
             n_seen += 1;
             if n_seen == 2 {
                 break 'seeds;
@@ -486,12 +489,12 @@ fn operands_after_their_users_are_no_trouble() {
     let mut instance = Instance::default();
     for v in 0..n {
         let site = Some(instance.push_site(1, FRESH));
-        instance.push(Rule::Max(1), &[Node(v + 1)], BUDGET, site);
+        instance.push(NodeRule::Max(1), &[Node(v + 1)], BUDGET, site);
     }
-    instance.push(Rule::Source(FRESH), &[], BUDGET, None);
+    instance.push(NodeRule::Source(FRESH), &[], BUDGET, None);
     let placement = place(&instance, &quick()).unwrap();
     check_laws(&instance, &placement);
-    assert_eq!((placement.cost, placement.proof), (71, Proof::Optimal));
+    assert_eq!((placement.cost, placement.proof), (71, Optimality::Optimal));
 }
 
 #[test]

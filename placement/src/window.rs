@@ -1,7 +1,7 @@
 //! Some sites of a graph as a problem of their own, all others chosen: its rows, their separation, and what multipliers prove of it.
 //!
-//! Law kept: where choosing a site never raises noise, the sites of a legal choice of the whole that lie in a window are a legal choice of the window. So rows of a window
-//! hold for the whole.
+//! Law kept: where choosing a site never raises noise, the sites of a legal choice of the whole that lie in a window are a legal
+//! choice of the window. So rows of a window hold for the whole.
 //!
 //! Costs: a solve and a separation for each round; the rows are kept from one question to the next.
 

@@ -215,7 +215,8 @@ impl LinearProgram {
     ///
     /// # Errors
     ///
-    /// [`Error::Stopped`] when the limits end the run, [`Error::Failed`] when there is no optimum or HiGHS fails; in both cases the program is lost.
+    /// [`Error::Stopped`] when the limits end the run, [`Error::Failed`] when there is no optimum or HiGHS fails; in both cases the
+    /// program is lost.
     pub fn solve(&mut self, limits: &Limits) -> Result<Optimum, Error> {
         let solved = run(self.model.take().ok_or(Error::Failed)?, limits)?;
         match solved.status() {

@@ -291,8 +291,8 @@ impl Interner {
         }
     }
 
-    /// The integers of an elements attribute of `n` elements: `dense<[1, 2]>`, `dense<1>` for `n` times the same, or `dense<>`. None if it has another number of
-    /// them, or what is no `i64` in digits.
+    /// The integers of an elements attribute of `n` elements: `dense<[1, 2]>`, `dense<1>` for `n` times the same, or `dense<>`. None
+    /// if it has another number of them, or what is no `i64` in digits.
     pub fn element_ints(&self, attr: Attr, n: usize) -> Option<Vec<i64>> {
         let AttrData::Elements(text, _) = self.attr_data(attr) else { return None };
         let inside = self.str(*text).strip_prefix("dense<")?.strip_suffix('>')?;
@@ -306,8 +306,9 @@ impl Interner {
         }
     }
 
-    /// The integers of an elements attribute, `dense<[1, 2]>` or `dense<1>` (then one), sign-extended from the width of their type: -1 for `true`, and for 255
-    /// of 8 bits. None for other attributes, and if something else is among them. Read when they are first asked for.
+    /// The integers of an elements attribute, `dense<[1, 2]>` or `dense<1>` (then one), sign-extended from the width of their type: -1
+    /// for `true`, and for 255 of 8 bits. None for other attributes, and if something else is among them. Read when they are first
+    /// asked for.
     pub fn integers(&self, attr: Attr) -> Option<&[i128]> {
         let read = || {
             let AttrData::Elements(text, ty) = self.attr_data(attr) else { return None };

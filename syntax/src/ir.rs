@@ -256,7 +256,8 @@ impl Ir {
         self.interner.str(self.op(op).name)
     }
 
-    /// Whether lines that are no op stand after an op, within its item. The op is what it is without them; its one syntax problem is about them.
+    /// Whether lines that are no op stand after an op, within its item. The op is what it is without them; its one syntax problem is
+    /// about them.
     pub fn is_followed(&self, op: Op) -> bool {
         self.extra(op).followed
     }

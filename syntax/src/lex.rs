@@ -417,12 +417,12 @@ fn line_starts_op(bytes: &[u8], mut at: usize) -> Option<usize> {
     while matches!(bytes.get(at), Some(b' ' | b'\t')) {
         at += 1;
     }
-    if let Some(behind) = bytes[at..].strip_prefix(SPLIT) {
+    if let Some(after) = bytes[at..].strip_prefix(SPLIT) {
         // NB no byte is looked at after one that is not as it must be: it may be the last of the body.
-        let blanks = behind.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
-        let is_split = match behind.get(blanks) {
+        let blanks = after.iter().take_while(|it| matches!(it, b' ' | b'\t')).count();
+        let is_split = match after.get(blanks) {
             None | Some(b'\n' | b'\r') => true,
-            Some(_) => behind.starts_with(IR_DUMP),
+            Some(_) => after.starts_with(IR_DUMP),
         };
         return is_split.then_some(at + SPLIT.len() + blanks.max(IR_DUMP.len()) + 1);
     }

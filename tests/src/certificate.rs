@@ -1,7 +1,7 @@
 //! A judge of placements that shares nothing with the optimizer but the question and the answer, as JSON: `noisy_certificate`.
 
 use noisy_certificate::{System, Verified, verify};
-use noisy_placement::{Instance, Placement, Proof};
+use noisy_placement::{Instance, Optimality, Placement};
 use serde_json::{Value, json};
 
 /// A question and an answer as a system of a certificate.
@@ -34,7 +34,7 @@ pub fn judge(system: &Value) -> Result<Verified, String> {
 /// The first claim that is not true.
 pub fn check(instance: &Instance, placement: &Placement) -> Result<(), String> {
     let Placement { cost, lower_bound, proof, .. } = *placement;
-    if (proof == Proof::Optimal) != (lower_bound == cost) {
+    if (proof == Optimality::Optimal) != (lower_bound == cost) {
         return Err(format!("{proof:?} of {lower_bound} to {cost}"));
     }
     let verified = judge(&system(instance, placement))?;

@@ -1,4 +1,5 @@
-//! The layers of `docs/architecture.md`, held: its block ```` ```layers ```` lists, for the crates and for the modules of a crate, what stands on what.
+//! The layers of `docs/architecture.md`, held: its
+//! block ```` ```layers ```` lists, for the crates and for the modules of a crate, what stands on what.
 //!
 //! ```text
 //! crates: syntax ◄ analyses ◄ settings ◄ lsp, cli
@@ -6,12 +7,12 @@
 //! cli/format: finding ◄ json, sarif
 //! ```
 //!
-//! A line is a crate by its folder, or a module in one. What stands to the right of an arrow may use what stands to the left of it, and neither the other
-//! way round nor its neighbours in the same layer. In every crate or module that has a line, and in all modules inside, no two siblings may use each
-//! other, not even through others; a module and its own children may.
+//! A line is a crate by its folder, or a module in one. What stands to the right of an arrow may use what stands to the left of it,
+//! and neither the other way round nor its neighbours in the same layer. In every crate or module that has a line, and in all modules
+//! inside, no two siblings may use each other, not even through others; a module and its own children may.
 //!
-//! What counts as a use is a path in code that is not for tests, followed through re-exports to the file that defines the item. Doc comments
-//! do not count.
+//! What counts as a use is a path in code that is not for tests, followed through re-exports to the file that defines the item. Doc
+//! comments do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

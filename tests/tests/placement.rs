@@ -7,7 +7,9 @@ use std::process::Command;
 
 use noisy_analyses::Document;
 use noisy_analyses::fix::extract::{Calls, Objective, Request, extract};
-use noisy_placement::{Instance, Limits, Node, Placement, Proof, Rule, Site, Steps, place};
+use noisy_placement::{
+    Instance, Limits, Node, NodeRule, Optimality, Placement, Site, Steps, place,
+};
 use noisy_tests::certificate::{check, judge, system};
 use serde_json::{Value, json};
 
@@ -51,7 +53,7 @@ fn every_program_of_the_suite_is_placed_and_proven() {
                 if let Err(why) = check(&question.instance, &placement) {
                     panic!("{}: @{name}: {why}", path.display());
                 }
-                assert_eq!(placement.proof, Proof::Optimal, "{}: @{name}", path.display());
+                assert_eq!(placement.proof, Optimality::Optimal, "{}: @{name}", path.display());
                 n_placed += 1;
                 n_reduced += usize::from(!placement.sites.is_empty());
             }
@@ -87,14 +89,14 @@ fn random_instance(random: &mut Random, n: u32) -> Instance {
             }
         };
         if v < 3 {
-            out.push(Rule::Source(12), &[], 26, None);
+            out.push(NodeRule::Source(12), &[], 26, None);
             continue;
         }
         let operands = [recent(random), recent(random)];
         let rule = match random.below(10) {
-            0 => Rule::Sum(0),
-            1 => Rule::Max(0),
-            _ => Rule::Max(1),
+            0 => NodeRule::Sum(0),
+            1 => NodeRule::Max(0),
+            _ => NodeRule::Max(1),
         };
         let cost = if has_weights { 1 + 9 * u64::from(random.below(2)) } else { 1 };
         let site = match random.below(12) {
@@ -112,12 +114,12 @@ fn levels_instance(random: &mut Random, n: u32) -> Instance {
     let mut out = Instance::default();
     for v in 0..n {
         if v < 3 {
-            out.push(Rule::Source(0), &[], 3, None);
+            out.push(NodeRule::Source(0), &[], 3, None);
             continue;
         }
         let mut recent = || Node(v - 1 - random.below(v.min(10)));
         let operands = [recent(), recent()];
-        let rule = Rule::Max(u32::from(random.below(5) < 2));
+        let rule = NodeRule::Max(u32::from(random.below(5) < 2));
         let site = out.push_site(1, 0);
         out.push(rule, &operands, 3, Some(site));
     }
@@ -131,16 +133,16 @@ fn adders_instance(random: &mut Random, n: u32) -> Instance {
         let site = out.push_site(1, 12);
         out.push(rule, operands, 26, Some(site))
     };
-    let mut values: Vec<Node> = (0..4).map(|_| op(Rule::Source(12), &[])).collect();
+    let mut values: Vec<Node> = (0..4).map(|_| op(NodeRule::Source(12), &[])).collect();
     for _ in 0..n / 6 {
         let mut recent =
             || values[values.len() - 1 - random.below(values.len().min(8) as u32) as usize];
         let (x, y, c) = (recent(), recent(), recent());
-        let half = op(Rule::Max(1), &[x, y]);
-        let low = op(Rule::Max(1), &[half, c]);
-        let (left, right) = (op(Rule::Max(1), &[y, c]), op(Rule::Max(1), &[x, c]));
-        let both = op(Rule::Sum(0), &[left, right]);
-        let high = op(Rule::Max(1), &[both, c]);
+        let half = op(NodeRule::Max(1), &[x, y]);
+        let low = op(NodeRule::Max(1), &[half, c]);
+        let (left, right) = (op(NodeRule::Max(1), &[y, c]), op(NodeRule::Max(1), &[x, c]));
+        let both = op(NodeRule::Sum(0), &[left, right]);
+        let high = op(NodeRule::Max(1), &[both, c]);
         values.extend([low, high]);
     }
     out
@@ -186,10 +188,10 @@ fn random_placements_stand_before_the_judge() {
 /// A chain of squarings: three forced sites.
 fn squarings() -> (Instance, Placement) {
     let mut instance = Instance::default();
-    let mut last = instance.push(Rule::Source(12), &[], 26, None);
+    let mut last = instance.push(NodeRule::Source(12), &[], 26, None);
     for _ in 0..4 {
         let site = instance.push_site(1, 12);
-        last = instance.push(Rule::Sum(0), &[last, last], 26, Some(site));
+        last = instance.push(NodeRule::Sum(0), &[last, last], 26, Some(site));
     }
     let placement = place(&instance, &limits(100_000)).unwrap();
     (instance, placement)
@@ -210,7 +212,7 @@ fn the_judge_is_not_deceived() {
     });
     deceive(&|it| it.cost = 2);
     deceive(&|it| it.lower_bound = 4);
-    deceive(&|it| it.proof = Proof::Gap);
+    deceive(&|it| it.proof = Optimality::Gap);
     deceive(&|it| it.certificate.parts[0].bound = 2);
 }
 

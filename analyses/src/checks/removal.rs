@@ -35,8 +35,8 @@ pub(super) fn removal(
     let after = text.byte_to_line(range.end) + 1;
     let line_end = text.line_to_byte(after.min(text.len_lines()));
     let before = text.byte_slice(line_start..range.start).to_string();
-    let behind = text.byte_slice(range.end..line_end.max(range.end)).to_string();
-    if before.trim().is_empty() && behind.trim().is_empty() {
+    let after = text.byte_slice(range.end..line_end.max(range.end)).to_string();
+    if before.trim().is_empty() && after.trim().is_empty() {
         range = line_start..line_end.max(range.end);
     }
     if edits.iter().any(|it| it.range.start < range.end && range.start < it.range.end) {

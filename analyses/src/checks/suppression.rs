@@ -47,7 +47,8 @@ pub(super) const CHECK: Check = Check {
     fix: Some(fix),
 };
 
-/// Takes a code that is not reported there out of its comment, and the comment if it is the only one. A code that is misspelt stays: somebody meant another.
+/// Takes a code that is not reported there out of its comment, and the comment if it is the only one. A code that is misspelt stays:
+/// somebody meant another.
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let text = program.source().text();
     let code = diagnostic.range.clone();
@@ -55,9 +56,9 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     // Only what is beside the code is looked at: a comment may have any number of them.
     let is_blank = |it: &usize| matches!(text.byte(*it), b' ' | b'\t');
     let before = (0..code.start).rev().find(|it| !is_blank(it))?;
-    let behind = (code.end..text.len_bytes()).find(|it| !is_blank(it))?;
-    let range = if text.byte(behind) == b',' {
-        let next = (behind + 1..text.len_bytes()).find(|it| !is_blank(it))?;
+    let after = (code.end..text.len_bytes()).find(|it| !is_blank(it))?;
+    let range = if text.byte(after) == b',' {
+        let next = (after + 1..text.len_bytes()).find(|it| !is_blank(it))?;
         code.start..next
     } else if text.byte(before) == b',' {
         before..code.end
@@ -78,13 +79,14 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     Some(Fix { title, applicability: Applicability::Safe, edits })
 }
 
-/// Whether a comment can allow diagnostics of a code: errors of syntax, names, types and structure it cannot, nor what is wrong with such a comment.
+/// Whether a comment can allow diagnostics of a code: errors of syntax, names, types and structure it cannot, nor what is wrong with
+/// such a comment.
 pub fn can_be_allowed(code: &str) -> bool {
     code != CHECK.code && find(code).is_some()
 }
 
-/// The edits that allow some diagnostics by comments, in textual order: in a comment of their line that allows others already, behind their line, or, where
-/// that has another comment, before their op. Nothing is written for what cannot be suppressed.
+/// The edits that allow some diagnostics by comments, in textual order: in a comment of their line that allows others already, after
+/// their line, or, where that has another comment, before their op. Nothing is written for what cannot be suppressed.
 pub fn allow<'a>(
     program: &Program,
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
@@ -126,9 +128,9 @@ pub fn allow<'a>(
             codes.push(it.code);
         }
     }
-    let edit = |(place, ([before, behind], codes)): (usize, ([String; 2], Vec<&str>))| TextEdit {
+    let edit = |(place, ([before, after], codes)): (usize, ([String; 2], Vec<&str>))| TextEdit {
         range: place..place,
-        text: format!("{before}{}{behind}", codes.join(", ")),
+        text: format!("{before}{}{after}", codes.join(", ")),
     };
     places.into_iter().map(edit).collect()
 }
@@ -279,8 +281,8 @@ fn codes(comment: &str) -> Vec<(Range<usize>, String)> {
     out
 }
 
-/// The line of the op that a comment in the line before is about: comments of their own may stand between; of the one in the line that `below`
-/// begins with it is known.
+/// The line of the op that a comment in the line before is about: comments of their own may stand between; of the one in the line that
+/// `below` begins with it is known.
 fn next_op(program: &Program, from: usize, below: Option<(usize, Option<usize>)>) -> Option<usize> {
     let text = program.source().text();
     for number in from..text.len_lines() {

@@ -1,7 +1,8 @@
 //! Every fact as a row of plain data, for other tools: one for each named value and each model that says something of it.
 //!
-//! Values that nothing reaches have no rows. A row is an object of JSON: `row` and `column` (from 1, in characters) of the name where it is defined, `value` as uses
-//! write it, `function` without `@`, `model`, and what the model says. Integers beyond 2^53, which not every reader of JSON keeps, are strings.
+//! Values that nothing reaches have no rows. A row is an object of JSON: `row` and `column` (from 1, in characters) of the name where
+//! it is defined, `value` as uses write it, `function` without `@`, `model`, and what the model says. Integers beyond 2^53, which not
+//! every reader of JSON keeps, are strings.
 
 use noisy_syntax::{Ir, Region, Value};
 use serde::ser::SerializeMap;

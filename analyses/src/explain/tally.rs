@@ -1,7 +1,8 @@
 //! What a function or a `secret.generic` costs who runs it: depth, levels, operations of the scheme, keys, time.
 //!
-//! *Law.* Each number is a sum or a maximum over the ops that stand in it, so it does not depend on their order. What is not known is said: a count without executions, keys
-//! and a time that are not whole, a depth or a level that is absent. Of a choice, each way counts. What a called function does is not counted, and the time is then not whole.
+//! *Law.* Each number is a sum or a maximum over the ops that stand in it, so it does not depend on their order. What is not known is
+//! said: a count without executions, keys and a time that are not whole, a depth or a level that is absent. Of a choice, each way
+//! counts. What a called function does is not counted, and the time is then not whole.
 //! *Cost.* Constant for each op and each loop around it.
 
 use std::collections::BTreeSet;

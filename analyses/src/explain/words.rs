@@ -12,8 +12,8 @@ pub fn integer_in_words(program: &Program, value: Value) -> Option<String> {
     (!is_written).then(|| program.integers().range(value).in_words()).flatten()
 }
 
-/// What noise over the budget says of a value: `%5: noise may reach 48 bits at iteration 3 of the loop, 22 over the 26-bit budget`. `at` says
-/// when, with a blank in front, or nothing.
+/// What noise over the budget says of a value: `%5: noise may reach 48 bits at iteration 3 of the loop, 22 over the 26-bit budget`.
+/// `at` says when, with a blank in front, or nothing.
 pub(crate) fn excess_in_words(program: &Program, value: Value, noise: Bits, at: &str) -> String {
     let (name, budget) = (program.ir().value_text(value), program.model().budget);
     if noise == Bits::MAX {

@@ -2,18 +2,18 @@
 //!
 //! *Nodes* are the values that carry noise, in program order; each has the rule of the op that defines it, and the
 //! budget as its limit. What is passed to a function or returned from one is also limited by the contract there. Where values meet
-//! (block arguments, results of regions, carried arguments) the node is the largest of what flows in; backward branches and loops with an unknown trip
-//! count make cycles (`build.rs`). A loop that is known to run few times is unrolled: one set of nodes per round, sharing their sites, so that the
-//! optimizer and the analysis agree on what is legal (`cycle.rs`; see `docs/noise.md`). With more rounds than noise levels per carried value the cycle
-//! says the same for one carried value.
+//! (block arguments, results of regions, carried arguments) the node is the largest of what flows in; backward branches and loops with
+//! an unknown trip count make cycles (`build.rs`). A loop that is known to run few times is unrolled: one set of nodes per round,
+//! sharing their sites, so that the optimizer and the analysis agree on what is legal (`cycle.rs`; see `docs/noise.md`). With more
+//! rounds than noise levels per carried value the cycle says the same for one carried value.
 //!
-//! *Calls* (`calls.rs`, `call.rs`) are treated alike: one copy of the callee for each vector of nodes that is passed, sharing their sites. A function that is not to be
-//! changed takes part without sites, so that what it passes and returns is what it will be.
+//! *Calls* (`calls.rs`, `call.rs`) are treated alike: one copy of the callee for each vector of nodes that is passed, sharing their
+//! sites. A function that is not to be changed takes part without sites, so that what it passes and returns is what it will be.
 //!
 //! *Sites* are right after the definition of any value, arguments included, unless the value is as fresh as a reset
 //! would make it; and at the uses of a value in a block that is executed less often than its definition, one site for all uses in
-//! that block and inside of it ([`Group`], `group.rs`). Ops that reset noise already are kept: the result is a source, the operand limited as any other. Or,
-//! to place them anew, each is a site like the others: chosen, it stays.
+//! that block and inside of it ([`UseGroup`], `group.rs`). Ops that reset noise already are kept: the result is a source, the operand
+//! limited as any other. Or, to place them anew, each is a site like the others: chosen, it stays.
 //!
 //! The cost of a site is how often it is executed (`weight.rs`), or 1 for each, times the price of one.
 //!
@@ -65,7 +65,7 @@ pub enum Spot {
 
 /// The uses of a value in a block that is executed less often than its definition, and in the blocks within.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct UseGroup {
     /// The value.
     pub value: Value,
     /// The op of the block that uses it first, itself or inside.
@@ -97,13 +97,13 @@ pub struct Extraction {
     /// For each node the value that it stands for.
     pub nodes: Vec<Value>,
     /// The groups of uses.
-    pub groups: Vec<Group>,
+    pub groups: Vec<UseGroup>,
     /// The innermost group of each use that is in one: by op and index of the operand.
     pub group_of: FxHashMap<(Op, u32), usize>,
     /// Costs are in units of this part of an execution.
     pub unit: u64,
-    /// Whether the choices that are legal in the question are all that the analysis finds legal. Otherwise some of those may be missing: calls were
-    /// taken together, or rounds of a loop.
+    /// Whether the choices that are legal in the question are all that the analysis finds legal. Otherwise some of those may be
+    /// missing: calls were taken together, or rounds of a loop.
     pub is_exact: bool,
 }
 

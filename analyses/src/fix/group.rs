@@ -11,14 +11,14 @@ use noisy_syntax::{Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Calls, Extraction, Refusal, Request, Spot, extract};
-use super::{Group, GroupProof, Mended, Options, Price, Standing, Verdict, Watch};
+use super::{FunctionGroup, GroupProof, Mended, Options, Price, Standing, Verdict, Watch};
 use crate::placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
 use crate::program::Program;
 
 /// What is to be written for a group.
 pub(super) struct Answer {
     /// What it costs.
-    pub group: Group,
+    pub group: FunctionGroup,
     /// What the sites are.
     pub extraction: Extraction,
     /// Which of them are chosen.
@@ -218,7 +218,7 @@ fn answer(
     } else {
         (0, None)
     };
-    let group = Group {
+    let group = FunctionGroup {
         functions: functions.to_vec(),
         cost: placement.cost,
         lower_bound,

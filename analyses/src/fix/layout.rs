@@ -1,11 +1,12 @@
 //! Writing inserted ops into a text so that nothing else of it changes.
 //!
-//! A new op goes onto a line of its own behind the op that defines the value, behind a comment that trails it, with the same indentation and
+//! A new op goes onto a line of its own after the op that defines the value, after a comment that trails it, with the same indentation and
 //! the same kind of line end. If something else follows on the line, it goes in between on the same line. For arguments the
-//! place is behind the label or the opening brace; for a group of uses, before the first op that uses the value. Beside an op in generic form the
-//! new one is, too. An op that is removed takes its line with it if nothing else stands there; its uses are of its operand.
+//! place is after the label or the opening brace; for a group of uses, before the first op that uses the value. Beside an op in
+//! generic form the new one is, too. An op that is removed takes its line with it if nothing else stands there; its uses are of its
+//! operand.
 //!
-//! Names: `%4` gives `%r4` (`%4_r` would lex as two tokens), `%sum` gives `%sum_r`, `%a#1` gives `%a_1_r`; with `_1`, `_2`, ... behind
+//! Names: `%4` gives `%r4` (`%4_r` would lex as two tokens), `%sum` gives `%sum_r`, `%a#1` gives `%a_1_r`; with `_1`, `_2`, ... after
 //! if that is taken anywhere in the file, since MLIR names never shadow.
 
 use std::ops::Range;
@@ -252,7 +253,7 @@ pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit
     let block = match ir.value(value).def {
         Def::Result(op, _) => {
             let range = ir.range(op);
-            return behind(program, range.end, &indent_of(program, range.start), line);
+            return after(program, range.end, &indent_of(program, range.start), line);
         }
         Def::Argument(block, _) => block,
     };
@@ -260,17 +261,17 @@ pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit
     if let Some(label) = data.label {
         let first = ir.next(label).filter(|&it| ir.op(it).kind != OpKind::Label);
         let indent = indent_inside(program, first, label);
-        behind(program, ir.range(label).end, &indent, line)
+        after(program, ir.range(label).end, &indent, line)
     } else {
         let first = ir.items(data.region).next();
         let holder = ir.region(data.region).parent.or(first);
         let indent = holder.map_or(String::new(), |it| indent_inside(program, first, it));
-        behind(program, ir.region_start(data.region), &indent, line)
+        after(program, ir.region_start(data.region), &indent, line)
     }
 }
 
-/// The insertion of a line behind a place, or within its line if something follows there.
-fn behind(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
+/// The insertion of a line after a place, or within its line if something follows there.
+fn after(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
     let rest = rest_of_line(program, at);
     let trimmed = rest.text.trim_start();
     if trimmed.is_empty() || trimmed.starts_with("//") {
@@ -295,7 +296,7 @@ fn in_front(program: &Program, op: Op, line: &str) -> TextEdit {
     TextEdit { range: at..at, text }
 }
 
-/// What goes with an op: its lines if nothing else stands there, else the blanks behind it.
+/// What goes with an op: its lines if nothing else stands there, else the blanks after it.
 fn whole(program: &Program, op: Op) -> Range<usize> {
     let range = program.ir().range(op);
     let rest = rest_of_line(program, range.end);

@@ -1,10 +1,11 @@
 //! Inserting `mgmt.relinearize` and `mgmt.bootstrap` into HEIR's programs, at the least cost.
 //!
-//! The question is HEIR's ([`crate::heir::question`]), the optimizer that of `reduce_noise`, and so is the writing. Functions are placed one by one: no ciphertext crosses
-//! a call at another level than that of a fresh one.
+//! The question is HEIR's ([`crate::heir::question`]), the optimizer that of `reduce_noise`, and so is the writing. Functions are
+//! placed one by one: no ciphertext crosses a call at another level than that of a fresh one.
 //!
-//! *Law.* What is offered was read and asked about again: the edited text has no other problem than before, as many ops more as were promised, and needs no
-//! further one. A function with any error of its own, or of which too little is known, is left byte for byte as it is.
+//! *Law.* What is offered was read and asked about again: the edited text has no other problem than before, as many ops more as were
+//! promised, and needs no further one. A function with any error of its own, or of which too little is known, is left byte for byte as
+//! it is.
 
 use std::time::Instant;
 
@@ -15,7 +16,8 @@ use super::extract::{Objective, UNIT, Weights};
 use super::layout::{self, value_names};
 use super::verify::{count_ops, reread};
 use super::{
-    FixError, FunctionOutcome, Group, Mended, Options, Outcome, Price, Standing, Verdict, Watch,
+    FixError, FunctionGroup, FunctionOutcome, Mended, Options, Outcome, Price, Standing, Verdict,
+    Watch,
 };
 use crate::diagnostic::{Applicability, Fix, TextEdit};
 use crate::flow;
@@ -39,7 +41,8 @@ struct Answer {
 /// What finds places for an op in some functions, and writes them as edits.
 pub type Insert = fn(&Program, &[Op], &Options) -> Result<Outcome, FixError>;
 
-/// What HEIR's programs are given, in this order, each with the name of its op: a bootstrap takes two polynomials, so relinearizations come after.
+/// What HEIR's programs are given, in this order, each with the name of its op: a bootstrap takes two polynomials, so relinearizations
+/// come after.
 pub const STAGES: [(&str, Insert); 2] =
     [("bootstrap", insert_bootstraps), ("relinearize", insert_relinearizations)];
 
@@ -113,7 +116,7 @@ fn insert(
     }
     outcome.groups = answers
         .iter()
-        .map(|it| Group {
+        .map(|it| FunctionGroup {
             functions: vec![it.function],
             cost: it.cost,
             lower_bound: it.lower_bound,

@@ -1,8 +1,9 @@
 //! Where the levels that are written differ from those that follow from the ops.
 //!
-//! HEIR writes how many levels are *left*; the analysis counts those that are *used*. The two add up to one number everywhere: the largest level of the module. Which
-//! number that is in a program that someone has edited is decided by vote: what most values of a function say, else what most of the module say, else what
-//! the most levels used say. So one wrong annotation is found at itself, and not at everything that follows from it.
+//! HEIR writes how many levels are *left*; the analysis counts those that are *used*. The two add up to one number everywhere: the
+//! largest level of the module. Which number that is in a program that someone has edited is decided by vote: what most values of a
+//! function say, else what most of the module say, else what the most levels used say. So one wrong annotation is found at itself, and
+//! not at everything that follows from it.
 //!
 //! *Cost.* One walk over the program.
 

@@ -1,7 +1,8 @@
 //! The catalogue of HEIR's ops: which there are, and what HEIR's interfaces say of each.
 //!
-//! It is data, `catalogue.txt`, which `scripts/heir-catalogue` makes from a checkout of HEIR: a new version of HEIR is a new run of that script. *Law.* Of an op of a
-//! dialect of HEIR's that the catalogue lacks nothing is known, nor of one of a dialect that is nobody's: what they do to a ciphertext is not guessed.
+//! It is data, `catalogue.txt`, which `scripts/heir-catalogue` makes from a checkout of HEIR: a new version of HEIR is a new run of
+//! that script. *Law.* Of an op of a dialect of HEIR's that the catalogue lacks nothing is known, nor of one of a dialect that is
+//! nobody's: what they do to a ciphertext is not guessed.
 
 use std::sync::LazyLock;
 

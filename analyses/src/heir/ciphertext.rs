@@ -39,8 +39,8 @@ pub enum Level {
 /// The number of polynomials of a ciphertext.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dimension {
-    /// 2, for want of better knowledge: what an op of `linalg` gives that may multiply ciphertexts, which HEIR counts as no product. Of a product of such
-    /// values nothing is known.
+    /// 2, for want of better knowledge: what an op of `linalg` gives that may multiply ciphertexts, which HEIR counts as no product.
+    /// Of a product of such values nothing is known.
     Assumed,
     /// So many.
     Known(u32),
@@ -257,7 +257,8 @@ pub(crate) fn is_secret_argument(ir: &impl View, function: Op, index: usize, val
         })
 }
 
-/// What an argument of a region starts with that nothing flows into: of a function what it is by itself, `fresh` if it is encrypted; else it is a plaintext.
+/// What an argument of a region starts with that nothing flows into: of a function what it is by itself, `fresh` if it is encrypted;
+/// else it is a plaintext.
 pub(super) fn entry<F: Domain>(
     base: &base::Base<'_>,
     op: Op,

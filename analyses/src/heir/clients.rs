@@ -1,7 +1,7 @@
 //! Levels of what functions of the client get and give.
 //!
-//! A function with the attribute `client.dec_func = {func_name = "f", index = 0}` decrypts result 0 of `@f`, so its argument has the level of that result.
-//! Source: HEIR, `lib/Dialect/Mgmt/Transforms/Utils.cpp`.
+//! A function with the attribute `client.dec_func = {func_name = "f", index = 0}` decrypts result 0 of `@f`, so its argument has the
+//! level of that result. Source: HEIR, `lib/Dialect/Mgmt/Transforms/Utils.cpp`.
 
 use noisy_syntax::{AttrData, Ir, Op};
 use rustc_hash::FxHashMap;

@@ -1,7 +1,8 @@
-//! How a ciphertext came to its level, its polynomials, its scale and its noise: the ops on the way that changed one of them, and what each did.
+//! How a ciphertext came to its level, its polynomials, its scale and its noise: the ops on the way that changed one of them, and what
+//! each did.
 //!
-//! *Law.* Each step is a value that feeds the next one, the largest of those that do: first by levels used, then by polynomials, noise and scale. *Cost.* One walk back
-//! along one path.
+//! *Law.* Each step is a value that feeds the next one, the largest of those that do: first by levels used, then by polynomials, noise
+//! and scale. *Cost.* One walk back along one path.
 
 use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::FxHashSet;

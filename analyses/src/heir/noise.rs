@@ -1,8 +1,9 @@
 //! Noise of ciphertexts in bits, under one of the models of `bits.rs`, by dataflow.
 //!
-//! *Facts.* A value is a plaintext or a ciphertext with noise; where paths meet, the larger counts. The level at which an op runs is what `mgmt.mgmt` on it says, else
-//! what levels that are used leave of the moduli. A loop with a known trip count is iterated that often; noise that goes on to grow in another one has no bound.
-//! *Source.* HEIR, `lib/Analysis/NoiseAnalysis`; an op that it gives no rule passes on the noise of its first ciphertext operand.
+//! *Facts.* A value is a plaintext or a ciphertext with noise; where paths meet, the larger counts. The level at which an op runs is
+//! what `mgmt.mgmt` on it says, else what levels that are used leave of the moduli. A loop with a known trip count is iterated that
+//! often; noise that goes on to grow in another one has no bound. *Source.* HEIR, `lib/Analysis/NoiseAnalysis`; an op that it gives no
+//! rule passes on the noise of its first ciphertext operand.
 
 use std::fmt;
 
@@ -255,7 +256,8 @@ enum Work {
     Unknown,
 }
 
-/// What an op does to noise, by its full name. Ops that neither HEIR's models nor their authors have a rule for, but that compute, are not known.
+/// What an op does to noise, by its full name. Ops that neither HEIR's models nor their authors have a rule for, but that compute, are
+/// not known.
 fn work(name: &str) -> Work {
     let (dialect, op) = name.split_once('.').unwrap_or(("", name));
     match (dialect, op) {

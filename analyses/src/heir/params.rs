@@ -1,5 +1,6 @@
-//! Parameters of a scheme, as a module's attribute says them: `#bgv.scheme_param<logN = 12, Q = [..], P = [..], plaintextModulus = 65537>` (for
-//! BGV and BFV) and `#ckks.scheme_param<logN = 16, Q = [..], P = [..], logDefaultScale = 45>`. Source: HEIR, `lib/Dialect/{BGV,CKKS}/IR`.
+//! Parameters of a scheme, as a module's attribute says them:
+//! `#bgv.scheme_param<logN = 12, Q = [..], P = [..], plaintextModulus = 65537>` (for BGV and BFV) and
+//! `#ckks.scheme_param<logN = 16, Q = [..], P = [..], logDefaultScale = 45>`. Source: HEIR, `lib/Dialect/{BGV,CKKS}/IR`.
 
 use std::fmt;
 
@@ -58,8 +59,8 @@ impl SchemeParams {
     /// Reads the text of a `#bgv.scheme_param<...>` or `#ckks.scheme_param<...>` attribute. Keys that are not known are passed over.
     ///
     /// # Errors
-    /// Where `logN` or `Q` is missing or a known key has a value of another kind, or one without meaning: no modulus, a modulus below 2, a ring
-    /// dimension beyond 2^32.
+    /// Where `logN` or `Q` is missing or a known key has a value of another kind, or one without meaning: no modulus, a modulus below
+    /// 2, a ring dimension beyond 2^32.
     pub fn parse(text: &str) -> Result<Self, ParamsError> {
         let body = text.find('<').map_or(text, |at| &text[at + 1..]);
         let body = body.trim_end().strip_suffix('>').unwrap_or(body);
@@ -160,7 +161,7 @@ pub(super) fn top_level(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// An integer, with a type behind it or not.
+/// An integer, with a type after it or not.
 fn number(text: &str) -> Option<u64> {
     text.split(':').next()?.trim().parse().ok()
 }

@@ -1,10 +1,12 @@
 //! The level at which a plaintext is needed: that of the ciphertexts that it meets.
 //!
-//! A plaintext is encoded for one level (`mgmt.init` once for each use): the largest of the ciphertexts that sums and products with it give. Other ops, and ends of
-//! regions, say nothing of the level in HEIR, which then writes the plaintext as if it were for a fresh ciphertext; that is said here only where it is
-//! true. A plaintext that is no `mgmt.init` has no level in HEIR; its level here is that of what is computed from it.
+//! A plaintext is encoded for one level (`mgmt.init` once for each use): the largest of the ciphertexts that sums and products with it
+//! give. Other ops, and ends of regions, say nothing of the level in HEIR, which then writes the plaintext as if it were for a fresh
+//! ciphertext; that is said here only where it is true. A plaintext that is no `mgmt.init` has no level in HEIR; its level here is
+//! that of what is computed from it.
 //!
-//! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`, the backward analyses. *Cost.* The ops on plaintexts that follow from a value, up to a bound.
+//! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`, the backward analyses. *Cost.* The ops on plaintexts that follow
+//! from a value, up to a bound.
 
 use noisy_syntax::{Def, Ir, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};

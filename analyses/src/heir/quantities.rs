@@ -1,6 +1,7 @@
 //! What is known of each ciphertext in HEIR's numbers, all quantities together: what an editor shows.
 //!
-//! *Law.* Each number is that of its own analysis; what is not known is absent, and nothing is assumed in its place. Levels are levels left, as HEIR writes them.
+//! *Law.* Each number is that of its own analysis; what is not known is absent, and nothing is assumed in its place. Levels are levels
+//! left, as HEIR writes them.
 //! *Cost.* One pass of each analysis that has parameters, and one walk over the program; then constant for each value.
 
 use std::fmt;

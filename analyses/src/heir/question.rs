@@ -1,6 +1,7 @@
 //! Where to relinearize, or to bootstrap, as a question to the optimizer.
 //!
-//! Both are instances of one problem: a number follows from op to op, an inserted op brings it down, and somewhere it must not be more than a limit.
+//! Both are instances of one problem: a number follows from op to op, an inserted op brings it down, and somewhere it must not be more
+//! than a limit.
 //!
 //! | | relinearizations | bootstraps |
 //! |---|---|---|
@@ -11,13 +12,13 @@
 //! | inserted | 1 | the levels that a bootstrap takes |
 //! | limit | 1 at rotations, modulus switches, bootstraps, ops that also take a plaintext, ends of regions, what loops take | everywhere the budget and the levels that a bootstrap takes |
 //!
-//! Degrees only ever pass on or start anew, so relinearizations are a minimum cut. A loop carries one level round; which loops have to be pinned for that is found by asking
-//! again ([`Question::pin`]).
+//! Degrees only ever pass on or start anew, so relinearizations are a minimum cut. A loop carries one level round; which loops have to
+//! be pinned for that is found by asking again ([`Question::pin`]).
 //!
-//! *Cost.* Linear in the function. *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis`, issue 3149, `lib/Transforms/SecretInsertMgmt`; the levels of bootstraps
-//! were measured.
+//! *Cost.* Linear in the function. *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis`, issue 3149,
+//! `lib/Transforms/SecretInsertMgmt`; the levels of bootstraps were measured.
 
-use noisy_placement::{Bits, Instance, Node, Rule};
+use noisy_placement::{Bits, Instance, Node, NodeRule};
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
 use rustc_hash::FxHashMap;
 
@@ -59,7 +60,7 @@ pub(crate) struct Round {
 pub(crate) struct Question {
     /// The problem.
     pub(crate) instance: Instance,
-    /// The value behind whose definition each site is.
+    /// The value after whose definition each site is.
     pub(crate) spots: Vec<Value>,
     /// The values of the first nodes.
     pub(crate) nodes: Vec<Value>,
@@ -89,22 +90,22 @@ impl Question {
                 // Only an inserted op gives exactly this much.
                 Some(site) if self.reset > 0 => {
                     let high = self.instance.push(
-                        Rule::Source(self.reset.saturating_add(1)),
+                        NodeRule::Source(self.reset.saturating_add(1)),
                         &[],
                         Bits::MAX,
                         Some(site),
                     );
-                    self.instance.push(Rule::Max(0), &[high], self.reset, None);
+                    self.instance.push(NodeRule::Max(0), &[high], self.reset, None);
                 }
                 _ => {
-                    self.instance.push(Rule::Max(0), &[node], self.reset, None);
+                    self.instance.push(NodeRule::Max(0), &[node], self.reset, None);
                 }
             }
         }
     }
 }
 
-/// The question of a function; `weight` is how often what stands behind a value's definition is executed.
+/// The question of a function; `weight` is how often what stands after a value's definition is executed.
 ///
 /// # Errors
 /// If something is not known of a value in it, in words.
@@ -160,7 +161,7 @@ pub(crate) fn question(
         needs.sort_unstable();
         needs.dedup();
         for node in needs {
-            builder.instance.push(Rule::Max(0), &[node], 1, None);
+            builder.instance.push(NodeRule::Max(0), &[node], 1, None);
         }
     }
     let Builder { instance, spots, values, reset, .. } = builder;
@@ -235,16 +236,16 @@ impl Builder<'_> {
             let feeders = flow::feeders(ir, value);
             let (rule, operands) = match ir.value(value).def {
                 _ if !feeders.is_empty() => {
-                    (Rule::Max(0), feeders.iter().filter_map(|it| self.node(it.1)).collect())
+                    (NodeRule::Max(0), feeders.iter().filter_map(|it| self.node(it.1)).collect())
                 }
                 Def::Result(op, _) if ir.op(op).regions.is_empty() => self.rule(op, value)?,
                 Def::Result(op, _) => {
                     let name = ir.op_name(op);
                     return Err(format!("it is not known what {name} does with its regions"));
                 }
-                Def::Argument(..) => (Rule::Source(self.fresh()), Vec::new()),
+                Def::Argument(..) => (NodeRule::Source(self.fresh()), Vec::new()),
             };
-            let is_reset = matches!(rule, Rule::Source(it) if it == self.reset);
+            let is_reset = matches!(rule, NodeRule::Source(it) if it == self.reset);
             let may_stand = match (self.placed, ir.value(value).def) {
                 (Placed::Relinearize, Def::Result(op, _)) => ir.op(op).regions.is_empty(),
                 (Placed::Relinearize, Def::Argument(..)) => false,
@@ -274,28 +275,30 @@ impl Builder<'_> {
     }
 
     /// How the number of a result without regions follows.
-    fn rule(&mut self, op: Op, value: Value) -> Result<(Rule, Vec<Node>), String> {
+    fn rule(&mut self, op: Op, value: Value) -> Result<(NodeRule, Vec<Node>), String> {
         let ir = self.ir;
         let name = ir.op_name(op);
         let operands: Vec<Node> =
             ir.op(op).operands.iter().filter_map(|it| self.node(it.value?)).collect();
         if rows::encrypts(name) {
-            return Ok((Rule::Source(self.fresh()), Vec::new()));
+            return Ok((NodeRule::Source(self.fresh()), Vec::new()));
         }
         let dimension = rows::dimension(name);
         Ok(match self.placed {
             Placed::Relinearize => match dimension {
-                Some(DimensionRule::Relinearize) => (Rule::Source(1), Vec::new()),
-                Some(DimensionRule::Product) if operands.len() > 1 => (Rule::Source(2), Vec::new()),
-                _ => (Rule::Max(0), operands),
+                Some(DimensionRule::Relinearize) => (NodeRule::Source(1), Vec::new()),
+                Some(DimensionRule::Product) if operands.len() > 1 => {
+                    (NodeRule::Source(2), Vec::new())
+                }
+                _ => (NodeRule::Max(0), operands),
             },
             Placed::Bootstrap(_) => {
                 let product =
                     u32::from(!self.is_managed && matches!(name, "arith.muli" | "arith.mulf"));
                 match self.heir.moved(ir, op) {
-                    Some(Moved::By(n)) => (Rule::Max(n.saturating_add(product)), operands),
-                    Some(Moved::ToTheLast) => (Rule::Source(self.limit), Vec::new()),
-                    Some(Moved::Bootstrapped) => (Rule::Source(self.reset), Vec::new()),
+                    Some(Moved::By(n)) => (NodeRule::Max(n.saturating_add(product)), operands),
+                    Some(Moved::ToTheLast) => (NodeRule::Source(self.limit), Vec::new()),
+                    Some(Moved::Bootstrapped) => (NodeRule::Source(self.reset), Vec::new()),
                     None => {
                         let value = ir.value_text(value);
                         return Err(format!("it is not known how many levels {value} uses"));

@@ -1,8 +1,9 @@
 //! What ops of HEIR's dialects do to the level and the dimension of a ciphertext.
 //!
 //! *Level* counts the moduli that are used up: a fresh ciphertext has level 0. *Dimension* counts the polynomials of a ciphertext: fresh
-//! ones have 2. What moves levels is in the catalogue (`catalogue.rs`); other known ops pass both on, the largest of their ciphertext operands. Sources: HEIR at
-//! ae757edc, `lib/Analysis/LevelAnalysis`, `lib/Analysis/DimensionAnalysis`, `lib/Dialect/HEIRInterfaces.td` and the ops that implement those interfaces.
+//! ones have 2. What moves levels is in the catalogue (`catalogue.rs`); other known ops pass both on, the largest of their ciphertext
+//! operands. Sources: HEIR at ae757edc, `lib/Analysis/LevelAnalysis`, `lib/Analysis/DimensionAnalysis`,
+//! `lib/Dialect/HEIRInterfaces.td` and the ops that implement those interfaces.
 
 use noisy_syntax::{Ir, Op};
 
@@ -116,8 +117,8 @@ pub(super) fn takes_plaintext(ir: &Ir, op: Op, at: usize) -> bool {
 }
 
 /// The levels that the evaluation of a Chebyshev polynomial of some degree takes; `None` beyond what is tabulated. Source: HEIR,
-/// `lib/Dialect/Kernel/IR/KernelOps.cpp`; Lattigo evaluates by a balanced tree, `OpenFHE` from degree 5 on in the manner of Paterson and Stockmeyer, with a split of the degree
-/// into `k (2^m - 1)` that it tabulates.
+/// `lib/Dialect/Kernel/IR/KernelOps.cpp`; Lattigo evaluates by a balanced tree, `OpenFHE` from degree 5 on in the manner of Paterson
+/// and Stockmeyer, with a split of the degree into `k (2^m - 1)` that it tabulates.
 pub(super) fn chebyshev(degree: u32, library: Library) -> Option<u32> {
     let log2_up = |n: u32| u32::BITS - n.saturating_sub(1).leading_zeros();
     match library {

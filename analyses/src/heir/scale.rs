@@ -1,8 +1,9 @@
 //! Scales of CKKS ciphertexts, as logarithms to base 2, by dataflow.
 //!
-//! *Facts.* A fresh ciphertext, and what a bootstrap gives, has the default scale of the parameters. A product has the sum of the scales of its operands, a modulus switch
-//! takes off the rounded logarithm of the modulus of its level, `mgmt.init` and `mgmt.adjust_scale` have the scale that `mgmt.mgmt` on them says. Sums have the largest,
-//! everything else passes on the first. *Source.* HEIR, `lib/Analysis/ScaleAnalysis`.
+//! *Facts.* A fresh ciphertext, and what a bootstrap gives, has the default scale of the parameters. A product has the sum of the
+//! scales of its operands, a modulus switch takes off the rounded logarithm of the modulus of its level, `mgmt.init` and
+//! `mgmt.adjust_scale` have the scale that `mgmt.mgmt` on them says. Sums have the largest, everything else passes on the first.
+//! *Source.* HEIR, `lib/Analysis/ScaleAnalysis`.
 
 use std::fmt;
 
@@ -204,8 +205,8 @@ impl SparseForward for Analysis<'_> {
     }
 }
 
-/// Whether an op changes scales in a way that is not known here: those of schemes and libraries, which have scales in their types or keep them themselves, and
-/// polynomials.
+/// Whether an op changes scales in a way that is not known here: those of schemes and libraries, which have scales in their types or
+/// keep them themselves, and polynomials.
 fn is_without_rule(name: &str) -> bool {
     let dialect = name.split_once('.').map_or("", |it| it.0);
     matches!(dialect, "bgv" | "ckks" | "lwe" | "openfhe" | "lattigo" | "kernel" | "orion")

@@ -1,7 +1,8 @@
 //! Where the scales that are written on CKKS ciphertexts cannot be.
 //!
-//! *Law.* Only scales that are written count (`mgmt.mgmt`), each op is judged by itself, and one that lacks a scale says nothing. Where arguments or results of a
-//! generic have none at all, the first of these is told and nothing else, as HEIR does: without them no op can be judged.
+//! *Law.* Only scales that are written count (`mgmt.mgmt`), each op is judged by itself, and one that lacks a scale says nothing.
+//! Where arguments or results of a generic have none at all, the first of these is told and nothing else, as HEIR does: without them
+//! no op can be judged.
 //!
 //! *Cost.* One walk over the program. *Source.* HEIR, `lib/Transforms/ValidateScale`, as measured by `--validate-scale`.
 
@@ -180,7 +181,7 @@ fn has_generic(ir: &Ir, body: noisy_syntax::Region) -> bool {
     found
 }
 
-/// The scale of a result of a `secret.generic`: in `__resattrs`, or behind its type in the custom form, which is not read otherwise.
+/// The scale of a result of a `secret.generic`: in `__resattrs`, or after its type in the custom form, which is not read otherwise.
 fn result_scale(source: &Source, op: Op, index: usize) -> Option<i64> {
     let ir = source.ir();
     if let Some(attr) = ir.attr(op, "__resattrs") {

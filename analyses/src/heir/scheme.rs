@@ -177,8 +177,9 @@ impl Settings {
     }
 }
 
-/// Whether an op says that its program is HEIR's: a module with an attribute of a scheme, a backend or scheme parameters, an op of the dialects `secret`
-/// and `mgmt`, which nobody else has, or one that carries a `mgmt.mgmt`. The dialects below these (`ckks`, `openfhe`, ...) are no proof: others have dialects of such names.
+/// Whether an op says that its program is HEIR's: a module with an attribute of a scheme, a backend or scheme parameters, an op of the
+/// dialects `secret` and `mgmt`, which nobody else has, or one that carries a `mgmt.mgmt`. The dialects below these (`ckks`,
+/// `openfhe`, ...) are no proof: others have dialects of such names.
 pub(crate) fn is_mark(ir: &Ir, op: Op) -> bool {
     match ir.op(op).kind {
         OpKind::Unknown => {

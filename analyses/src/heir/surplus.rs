@@ -1,11 +1,12 @@
 //! Ciphertexts with more polynomials than an op takes: where a relinearization is missing.
 //!
-//! *Law.* A rotation, a modulus switch, a bootstrap and the end of a generic take two polynomials. What comes out of such an op although it got more is not told
-//! of again further down. *Cost.* One walk over the program.
+//! *Law.* A rotation, a modulus switch, a bootstrap and the end of a generic take two polynomials. What comes out of such an op
+//! although it got more is not told of again further down. *Cost.* One walk over the program.
 //!
 //! Only programs that are managed are looked at: before HEIR has placed its `mgmt` ops nothing is missing yet.
 //!
-//! *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis` and issue 3149; that its ILP placement of bootstraps loses relinearizations was measured.
+//! *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis` and issue 3149; that its ILP placement of bootstraps loses
+//! relinearizations was measured.
 
 use noisy_syntax::{Def, Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,6 +1,7 @@
 //! What types say of ciphertexts: `!lwe.lwe_ciphertext<..., ciphertext_space = <..., size = 3>, ..., modulus_chain = <elements = <...>, current = 1>>`.
 //!
-//! After lowering to `bgv`, `ckks` and `lwe` a type has the number of polynomials, 2 if it does not say, and the level. *Cost.* Each type is read once.
+//! After lowering to `bgv`, `ckks` and `lwe` a type has the number of polynomials, 2 if it does not say, and the level. *Cost.* Each
+//! type is read once.
 
 use noisy_syntax::{Interner, Ir, Type, Value};
 use rustc_hash::FxHashMap;
@@ -88,7 +89,7 @@ fn read(interner: &Interner, ty: Type) -> TypeFacts {
     }
 }
 
-/// The number behind a key.
+/// The number after a key.
 fn number(text: &str, key: &str) -> Option<usize> {
     let (_, rest) = text.split_once(key)?;
     let digits = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());

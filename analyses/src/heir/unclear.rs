@@ -1,8 +1,9 @@
 //! Values of which HEIR does not know whether they are secret, and the ciphertexts that therefore have no level in it.
 //!
-//! HEIR's analysis of secrets gives no answer for what an op with a region makes of public operands (`linalg.broadcast`, `linalg.fill`, `tensor.generate`; `linalg` ops have
-//! their region also where the text does not show it), nor for what follows from that alone. A ciphertext that is computed with such a plaintext is secret to HEIR, but gets no level,
-//! and is written as if it were fresh. Nothing that is written there can be compared, so nothing is said of it.
+//! HEIR's analysis of secrets gives no answer for what an op with a region makes of public operands (`linalg.broadcast`,
+//! `linalg.fill`, `tensor.generate`; `linalg` ops have their region also where the text does not show it), nor for what follows from
+//! that alone. A ciphertext that is computed with such a plaintext is secret to HEIR, but gets no level, and is written as if it were
+//! fresh. Nothing that is written there can be compared, so nothing is said of it.
 //!
 //! *Source.* HEIR 2026.9.1, measured: `--annotate-secretness=verbose` and `--annotate-level`. *Cost.* One walk over the program.
 
@@ -86,7 +87,8 @@ impl Finder<'_> {
         }
     }
 
-    /// A call with another level than its callee takes: after lowering the level is part of the type, so neither what is passed nor what comes back has one.
+    /// A call with another level than its callee takes: after lowering the level is part of the type, so neither what is passed nor
+    /// what comes back has one.
     fn call(&mut self, call: Op) {
         let ir = self.ir;
         let Some(body) = flow::callee(ir, call).and_then(|it| flow::body(ir, it)) else { return };

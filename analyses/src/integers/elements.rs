@@ -1,4 +1,5 @@
-//! Constants of shapes whose elements differ: what `dense<...>` says, element by element, and where such lists are kept so that a fact is a number.
+//! Constants of shapes whose elements differ: what `dense<...>` says, element by element, and where such lists are kept so that a fact
+//! is a number.
 //!
 //! Elements that are all equal are no list: they are the constant that each of them is.
 

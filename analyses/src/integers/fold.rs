@@ -498,10 +498,10 @@ fn layout(ir: &impl View, op: Op, result: usize) -> Option<Constant> {
         (Some(text), Some(at)) => number(text.split(']').next()?.split(',').nth(at)?),
         _ if has_map => None,
         (None, None) => Some(Int(0)),
-        // As many elements as lie within the dimensions behind.
+        // As many elements as lie within the dimensions after.
         (None, Some(at)) => {
-            let behind = sizes.get(at + 1..)?.iter();
-            behind.copied().try_fold(1_i128, |all, it| all.checked_mul(it?)).map(Int)
+            let after = sizes.get(at + 1..)?.iter();
+            after.copied().try_fold(1_i128, |all, it| all.checked_mul(it?)).map(Int)
         }
     }
 }

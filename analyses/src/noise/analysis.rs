@@ -1,16 +1,16 @@
 //! The noise analysis: the rules of the model applied to every op, and where the noise first goes over the budget.
 //!
-//! *Facts* are [`Noise`] ranges. Arguments of functions are what the contract `{noisy.bound = N : i64}` on them says, else fresh if anybody may call
-//! the function, and what each call passes, apart ([`crate::sparse::Context`]). The results of a call are what the callee returns in
-//! that context, and at most what the contracts on its results say; without a body to look at only those count. The results of ops that the model does not know
-//! are unknown, and those of broken ones.
+//! *Facts* are [`Noise`] ranges. Arguments of functions are what the contract `{noisy.bound = N : i64}` on them says, else fresh if
+//! anybody may call the function, and what each call passes, apart ([`crate::sparse::Context`]). The results of a call are what the
+//! callee returns in that context, and at most what the contracts on its results say; without a body to look at only those count. The
+//! results of ops that the model does not know are unknown, and those of broken ones.
 
 use noisy_syntax::{Def, Form, Interner, Name, Op, OpKind, Type, Value};
 use smallvec::SmallVec;
 
 use super::contract::{self, Contract, Side};
 use super::fact::Noise;
-use super::model::{Bits, Growth, NoiseModel, Rule, Rules};
+use super::model::{Bits, Growth, GrowthRule, GrowthRules, NoiseModel};
 use crate::flow;
 use crate::integers::Integers;
 use crate::sparse::{AnalysisContext, Calls, Domain, Loops, SparseForward};
@@ -19,13 +19,13 @@ use crate::view::View;
 /// The analysis.
 #[derive(Debug)]
 pub struct NoiseAnalysis {
-    rules: Rules,
+    rules: GrowthRules,
 }
 
 impl NoiseAnalysis {
     /// The analysis under a model.
     pub fn new(model: NoiseModel) -> Self {
-        Self { rules: Rules::new(model) }
+        Self { rules: GrowthRules::new(model) }
     }
 
     /// The model.
@@ -36,7 +36,7 @@ impl NoiseAnalysis {
 
     /// The rule of the op that was visited last, if it is of this name and has one.
     #[inline]
-    pub(super) fn last_rule(&self, name: Name) -> Option<Rule> {
+    pub(super) fn last_rule(&self, name: Name) -> Option<GrowthRule> {
         self.rules.last(name)
     }
 }

@@ -143,7 +143,7 @@ fn find(text: &str, is_generic: bool, side: Side, index: usize) -> Option<Span> 
         }
         depth += nesting(kind(at));
     }
-    // From the comma before it to the comma behind it.
+    // From the comma before it to the comma after it.
     let (mut depth, mut n) = (0_i32, 0);
     let mut start = None;
     for at in open?..tokens.len() {

@@ -29,14 +29,16 @@ pub struct Root {
     pub context: Option<u32>,
 }
 
-/// A loop that runs an unknown number of times and adds noise each time, or a cycle of blocks, by the label of a block that it goes back to.
+/// A loop that runs an unknown number of times and adds noise each time, or a cycle of blocks, by the label of a block that it goes
+/// back to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growing {
     /// Which carried value, or argument of the block, grows.
     pub index: usize,
     /// The operand of a yield or branch that carries it into the next round.
     pub carrier: Option<(Op, usize)>,
-    /// By how much in the round in which the budget was exceeded, in bits; `None` where that is not seen: it has no bound at once, or grows by way of other values.
+    /// By how much in the round in which the budget was exceeded, in bits; `None` where that is not seen: it has no bound at once, or
+    /// grows by way of other values.
     pub by: Option<Bits>,
     /// That round, from 1.
     pub round: u64,

@@ -36,7 +36,7 @@ pub enum Growth {
 
 /// What a model says of the ops of one name. [`NoiseModel::growth`] makes a [`Growth`] of it for one op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Rule {
+pub struct GrowthRule {
     kind: GrowthKind,
     /// What is added, or the level; `None` if the op must say it.
     constant: Option<Bits>,
@@ -46,7 +46,7 @@ pub struct Rule {
     results: Carriers,
 }
 
-impl Rule {
+impl GrowthRule {
     /// The kind of growth, which is the same for every op of the name.
     pub fn kind(&self) -> GrowthKind {
         self.kind
@@ -84,7 +84,7 @@ pub struct NoiseModel {
     dialect_type: bool,
     types: Vec<Pattern>,
     attributes: Vec<String>,
-    rules: FxHashMap<String, Rule>,
+    rules: FxHashMap<String, GrowthRule>,
     /// What is said of HEIR's programs.
     pub heir: heir::Options,
 }
@@ -129,13 +129,13 @@ impl NoiseModel {
     }
 
     /// The rule of an op by its full name; `None` if the model does not know it.
-    pub fn rule(&self, name: &str) -> Option<Rule> {
+    pub fn rule(&self, name: &str) -> Option<GrowthRule> {
         self.rules.get(name).copied()
     }
 
     /// How the noise of one op grows by a rule of its name; `None` if that stands in an attribute that the op does
     /// not have or that is no number of bits.
-    pub fn growth(&self, ir: &impl View, op: Op, rule: Rule) -> Option<Growth> {
+    pub fn growth(&self, ir: &impl View, op: Op, rule: GrowthRule) -> Option<Growth> {
         let written = rule.attribute.and_then(|it| {
             let name = self.attributes.get(it as usize)?;
             ir.attr(op, name)
@@ -158,7 +158,7 @@ impl NoiseModel {
     /// Whether an operand of an op carries noise into its results. One whose type is not known does: nothing may be
     /// concluded without it.
     #[inline]
-    pub fn is_carrier(&self, ir: &impl View, op: Op, rule: Rule, operand: usize) -> bool {
+    pub fn is_carrier(&self, ir: &impl View, op: Op, rule: GrowthRule, operand: usize) -> bool {
         match rule.operands {
             Carriers::These(mask) => operand < 64 && mask >> operand & 1 == 1,
             Carriers::ByType => {
@@ -173,7 +173,7 @@ impl NoiseModel {
         &'a self,
         ir: &'a Ir,
         op: Op,
-        rule: Rule,
+        rule: GrowthRule,
     ) -> impl Iterator<Item = Option<Value>> + 'a {
         let operands = ir.op(op).operands.iter().enumerate();
         operands
@@ -182,7 +182,7 @@ impl NoiseModel {
     }
 
     /// Whether the rule of an op is about a result; the others of a noisy type have no noise.
-    pub fn is_carried(&self, rule: Rule, result: usize) -> bool {
+    pub fn is_carried(&self, rule: GrowthRule, result: usize) -> bool {
         match rule.results {
             Carriers::ByType => true,
             Carriers::These(mask) => result < 64 && mask >> result & 1 == 1,
@@ -226,15 +226,15 @@ impl NoiseModel {
 
 /// The rules of a model looked up by op: names are compared once per document, not once per visit.
 #[derive(Debug)]
-pub struct Rules {
+pub struct GrowthRules {
     model: NoiseModel,
     /// The names that were seen, each with its rule if it has one. They are few.
-    by_name: FxHashMap<Name, Option<Rule>>,
+    by_name: FxHashMap<Name, Option<GrowthRule>>,
     /// The name that was asked for last: the same op is often asked for again.
-    last: Option<(Name, Option<Rule>)>,
+    last: Option<(Name, Option<GrowthRule>)>,
 }
 
-impl Rules {
+impl GrowthRules {
     /// The rules of a model, for one document.
     pub fn new(model: NoiseModel) -> Self {
         Self { model, by_name: FxHashMap::default(), last: None }
@@ -245,14 +245,14 @@ impl Rules {
         &self.model
     }
 
-    /// The rule of an op, if [`Rules::of`] was asked for one of its name last.
+    /// The rule of an op, if [`GrowthRules::of`] was asked for one of its name last.
     #[inline]
-    pub(crate) fn last(&self, name: Name) -> Option<Rule> {
+    pub(crate) fn last(&self, name: Name) -> Option<GrowthRule> {
         self.last.filter(|it| it.0 == name)?.1
     }
 
     /// The rule of an op.
-    pub fn of(&mut self, ir: &impl View, op: Op) -> Option<Rule> {
+    pub fn of(&mut self, ir: &impl View, op: Op) -> Option<GrowthRule> {
         let data = ir.op(op);
         if !data.kind.is_op() {
             return None;

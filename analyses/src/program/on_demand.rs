@@ -1,7 +1,7 @@
 //! An analysis that is solved when it is first asked for, and kept up to date while somebody asks.
 //!
-//! *Law.* What it says equals what it says from scratch. *Cost.* Nothing before somebody asks; then an edit costs what it costs the analysis. After [`MOST_UNASKED`] edits
-//! without a question the facts are given up.
+//! *Law.* What it says equals what it says from scratch. *Cost.* Nothing before somebody asks; then an edit costs what it costs the
+//! analysis. After [`MOST_UNASKED`] edits without a question the facts are given up.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

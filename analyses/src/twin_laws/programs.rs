@@ -1,5 +1,5 @@
-//! Random programs for the laws: functions that call each other in any way, loops of every kind, choices, graphs of blocks that need not be reducible; noise and
-//! integers mixed, and the integers decide where control goes. Every program is legal but for its noise.
+//! Random programs for the laws: functions that call each other in any way, loops of every kind, choices, graphs of blocks that need
+//! not be reducible; noise and integers mixed, and the integers decide where control goes. Every program is legal but for its noise.
 
 use std::fmt::Write as _;
 

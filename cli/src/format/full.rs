@@ -164,7 +164,7 @@ fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
     out
 }
 
-/// The character behind the last of a line, its line break not counted.
+/// The character after the last of a line, its line break not counted.
 fn line_end(text: &Rope, row: usize) -> usize {
     let line = text.line(row);
     let mut len = line.len_chars();

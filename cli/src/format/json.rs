@@ -1,5 +1,5 @@
-//! JSON: an array of objects, or an object on each line. Both have the same objects: one for each finding, and with `--fix --statistics` one for
-//! what was placed together.
+//! JSON: an array of objects, or an object on each line. Both have the same objects: one for each finding, and with
+//! `--fix --statistics` one for what was placed together.
 
 use noisy_analyses::Applicability;
 use serde::Serialize;

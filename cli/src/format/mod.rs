@@ -116,7 +116,7 @@ pub(crate) fn frame(format: Format) -> Frame {
     }
 }
 
-/// Behind the last piece, for formats that list the codes found.
+/// After the last piece, for formats that list the codes found.
 pub(crate) fn close(format: Format, codes: &BTreeMap<&'static str, usize>) -> String {
     match format {
         Format::Sarif => sarif::close(codes),

@@ -1,7 +1,7 @@
 //! `graph`: how noise flows through a function, as a picture.
 //!
-//! A node for each value that carries noise and for each op that takes such values and gives none, an edge for each use. What flows without an op that
-//! computes it (loop-carried values, block arguments, results of branches) is a dashed edge.
+//! A node for each value that carries noise and for each op that takes such values and gives none, an edge for each use. What flows
+//! without an op that computes it (loop-carried values, block arguments, results of branches) is a dashed edge.
 
 mod dot;
 mod html;
@@ -123,8 +123,8 @@ fn draw(args: &args::Graph) -> Result<String, String> {
     })
 }
 
-/// Says of the nodes of a fixed function where they stand in the function as it is, and which are not in it. Names and their order stay; only those of
-/// what is inserted are new.
+/// Says of the nodes of a fixed function where they stand in the function as it is, and which are not in it. Names and their order
+/// stay; only those of what is inserted are new.
 fn trace_back(after: &mut Graph, before: &Graph) {
     let mut old = before.nodes.iter().peekable();
     for node in &mut after.nodes {

@@ -1,11 +1,13 @@
 //! As a picture of its own: no script, no font and no file from elsewhere.
 //!
-//! *Why a layout of our own.* Measured on a program of two operands per op, 500 nodes: `@dagrejs/dagre` takes more than a minute, and it would have to be a copied file in the binary.
-//! The crate `rust-sugiyama` takes half a second for 5,000 nodes, but 11 seconds for 1,000 that share one operand, places nodes differently in each run, and panics on
-//! graphs with cycles or without edges. What stands here takes a few milliseconds for 5,000 nodes and any shape.
+//! *Why a layout of our own.* Measured on a program of two operands per op, 500 nodes: `@dagrejs/dagre` takes more than a minute, and
+//! it would have to be a copied file in the binary. The crate `rust-sugiyama` takes half a second for 5,000 nodes, but 11 seconds for
+//! 1,000 that share one operand, places nodes differently in each run, and panics on graphs with cycles or without edges. What stands
+//! here takes a few milliseconds for 5,000 nodes and any shape.
 //!
-//! *Layout.* A node stands one layer below the lowest of what feeds it; edges back to what comes earlier in the program do not count. In a layer nodes are
-//! ordered by where their neighbours stand, a few times down and up. The cost is linear in nodes and edges but for the sorting.
+//! *Layout.* A node stands one layer below the lowest of what feeds it; edges back to what comes earlier in the program do not count.
+//! In a layer nodes are ordered by where their neighbours stand, a few times down and up. The cost is linear in nodes and edges but
+//! for the sorting.
 
 use std::fmt::Write as _;
 

@@ -55,8 +55,8 @@ impl Trips {
     }
 }
 
-/// Whether control may go from an op its way number `index` (successor, region; for `scf.condition` 0 is out of the loop, 1 around), by where the operand that
-/// decides lies ([`super::decider`]).
+/// Whether control may go from an op its way number `index` (successor, region; for `scf.condition` 0 is out of the loop, 1 around),
+/// by where the operand that decides lies ([`super::decider`]).
 pub fn may_take(ir: &Ir, op: Op, index: usize, decider: Interval) -> bool {
     let (lo, hi) = match decider {
         Interval::Empty => return false,
@@ -133,7 +133,8 @@ pub fn cases(ir: &Ir, op: Op, name: &str) -> Option<Vec<i128>> {
     }
 }
 
-/// How often a [`Flow::For`] or [`Flow::Parallel`] runs its region, by the least and the greatest value of each of its operands, where they are known.
+/// How often a [`Flow::For`] or [`Flow::Parallel`] runs its region, by the least and the greatest value of each of its operands, where
+/// they are known.
 pub fn trips(ir: &Ir, op: Op, operand: &dyn Fn(usize) -> Option<(i128, i128)>) -> Trips {
     match Flow::of(ir, op) {
         Flow::Parallel { first } => {

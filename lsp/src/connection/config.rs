@@ -144,7 +144,8 @@ impl Config {
         self.only_noise == Some(true)
     }
 
-    /// Whether it is in a program, which may be one of HEIR's: those have a server of their own, and the preset for them is to stand beside it.
+    /// Whether it is in a program, which may be one of HEIR's: those have a server of their own, and the preset for them is to stand
+    /// beside it.
     pub(crate) fn is_only_noise_in(&self, is_of_heir: bool) -> bool {
         self.only_noise.unwrap_or(self.other_server && is_of_heir)
     }

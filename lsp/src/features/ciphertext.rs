@@ -130,7 +130,8 @@ pub(crate) fn effect(document: &Document, op: Op) -> Option<String> {
     Some(format!("{}{}.", first.to_uppercase(), chars.as_str()))
 }
 
-/// What a function or a generic costs, in a line: `depth 2, 2 of 3 levels used, 3 relinearizations, 1 rotation (keys: relinearization, rotation by 1), about 0.6 s`.
+/// What a function or a generic costs, in a line:
+/// `depth 2, 2 of 3 levels used, 3 relinearizations, 1 rotation (keys: relinearization, rotation by 1), about 0.6 s`.
 pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
     let ((heir, _), value) = document.ciphertexts().zip(tally.ciphertext())?;
     let options = document.model().heir;

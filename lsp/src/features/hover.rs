@@ -195,7 +195,8 @@ fn last_uses(document: &Document, value: Value) -> Vec<usize> {
 /// Depth and secrecy are solved for texts of at most so many bytes, whose every op they look at first.
 const MAX_TEXT: usize = 1 << 22;
 
-/// What a value has to do with encryption: its multiplicative depth if anything was multiplied, and that it depends on encrypted data where its type does not say so.
+/// What a value has to do with encryption: its multiplicative depth if anything was multiplied, and that it depends on encrypted data
+/// where its type does not say so.
 fn encryption(document: &Document, value: Value) -> Option<String> {
     let depth = document.depth(value);
     let depth = words::depth(depth).filter(|_| depth != Depth::AtMost(0));

@@ -1,4 +1,5 @@
-//! Code lenses: the noise of each function at a glance, and the way to bring it down; what each function and each `secret.generic` of HEIR costs.
+//! Code lenses: the noise of each function at a glance, and the way to bring it down; what each function and each `secret.generic` of
+//! HEIR costs.
 
 use std::ops::Range;
 

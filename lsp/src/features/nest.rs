@@ -1,7 +1,7 @@
 //! Loops: what each carries, in hints and hovers; what can be done with one, as actions.
 //!
-//! *Incremental.* What the loops of a nest carry follows from its text and from the definitions of what it uses; it is kept under that, so after an edit only
-//! nests that read otherwise are asked for again.
+//! *Incremental.* What the loops of a nest carry follows from its text and from the definitions of what it uses; it is kept under
+//! that, so after an edit only nests that read otherwise are asked for again.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};

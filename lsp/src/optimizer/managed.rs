@@ -1,7 +1,8 @@
-//! What a program of HEIR's needs, stage by stage, as `noisy-check --fix` does it: `reduce_noise` where the user's model has noise over its budget, then
-//! [`analyses::STAGES`]; then the levels that are written.
+//! What a program of HEIR's needs, stage by stage, as `noisy-check --fix` does it: `reduce_noise` where the user's model has noise
+//! over its budget, then [`analyses::STAGES`]; then the levels that are written.
 //!
-//! *Law.* Each stage works on the text that the one before has made and that was read again. The edits of all of them together give the text after the last.
+//! *Law.* Each stage works on the text that the one before has made and that was read again. The edits of all of them together give
+//! the text after the last.
 
 use noisy_analyses::{
     self as analyses, Applicability, Diagnostic, Document, Fix, Options, TextEdit, checks,

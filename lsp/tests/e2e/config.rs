@@ -95,7 +95,7 @@ fn is_watched_by_the_server() {
     let uri = folder.uri("a.mlir");
     client.open(&uri, &illegal());
     assert_eq!(severities(&client.diagnostics(&uri, 1)), [&json!(1)]);
-    // At once, before the first look, and behind it.
+    // At once, before the first look, and after it.
     folder.write("noisy.toml", "model.budget = 1000\n");
     assert!(client.diagnostics(&uri, 1).is_empty(), "published anew under the new budget");
     client.wait("new hints are wanted", |it| it["method"] == "workspace/inlayHint/refresh");

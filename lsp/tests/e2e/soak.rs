@@ -309,7 +309,7 @@ fn an_hour_of_use() {
     assert_eq!(soak.client.exit_code(), Some(0));
 }
 
-/// A text without the numbers behind `"version":`.
+/// A text without the numbers after `"version":`.
 fn without_versions(text: &str) -> String {
     let mut parts = text.split("\"version\":");
     let mut out = parts.next().unwrap_or_default().to_owned();

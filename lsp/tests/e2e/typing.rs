@@ -40,7 +40,7 @@ fn closing(open: char) -> Option<char> {
 struct Editor {
     client: Client,
     version: i32,
-    /// What is typed, and what the editor put behind the cursor.
+    /// What is typed, and what the editor put after the cursor.
     typed: String,
     ahead: String,
     /// Lines before what is typed.
@@ -48,8 +48,8 @@ struct Editor {
 }
 
 impl Editor {
-    fn position(&self, behind: &str) -> Value {
-        let text = format!("{}{behind}", self.typed);
+    fn position(&self, after: &str) -> Value {
+        let text = format!("{}{after}", self.typed);
         let line = text.rsplit('\n').next().unwrap_or_default();
         let n = text.matches('\n').count() as u32;
         json!({ "line": self.first_line + n, "character": line.encode_utf16().count() })
@@ -121,7 +121,7 @@ fn what_is_told_is_about_what_is_typed() {
             let is_here = first <= *lines.end() && last >= *lines.start();
             let is_unfinished =
                 UNFINISHED.contains(&code.as_str()) && (head..=*lines.end()).contains(&first);
-            assert!(is_here || is_unfinished, "{code} on line {first} behind:\n{typed}");
+            assert!(is_here || is_unfinished, "{code} on line {first} after:\n{typed}");
         }
         // Everything that an editor asks while one types.
         let position = editor.position("");
@@ -139,7 +139,7 @@ fn what_is_told_is_about_what_is_typed() {
             line < first_line || line > *lines.end() + rest
         };
         let around = hints.as_array().into_iter().flatten().filter(is_around).count();
-        assert_eq!(around, n_around, "hints of the functions around, behind:\n{typed}");
+        assert_eq!(around, n_around, "hints of the functions around, after:\n{typed}");
     }
     assert!(editor.errors_are_gone(), "a legal program");
     assert!(start.elapsed() < PATIENCE);

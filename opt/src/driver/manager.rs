@@ -1,8 +1,8 @@
 //! The pass manager: runs a pipeline on a program and tells of each step.
 //!
 //! Passes run one after the other, all passes of a nested pipeline on one op before the next op, in textual order, so that what is printed
-//! and told is the same each time. After each element of the outermost pipeline the program is verified; a program that a pass has made invalid is
-//! an error that names the passes.
+//! and told is the same each time. After each element of the outermost pipeline the program is verified; a program that a pass has
+//! made invalid is an error that names the passes.
 
 use std::io::Write as _;
 

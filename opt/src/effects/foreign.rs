@@ -1,6 +1,7 @@
 //! Ops of dialects that have no rows: what is known of them by name.
 //!
-//! `math` computes and does nothing else. The ops of `test` are those by which upstream's own tests tell effects: their names say what they do.
+//! `math` computes and does nothing else. The ops of `test` are those by which upstream's own tests tell effects: their names say what
+//! they do.
 
 use noisy_syntax::{Ir, Op};
 use smallvec::{SmallVec, smallvec};

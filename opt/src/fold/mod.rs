@@ -1,8 +1,8 @@
 //! Folds: what an op gives without running, as a constant or as a value that is there already.
 //!
-//! Constants are folded by the table of the constants analysis ([`noisy_analyses::integers::fold`]); there is no other. An operand that is no
-//! constant is handed to it as a name of its own: a fold that gives one operand back (`x + 0`) gives that name back. What cannot be said of
-//! operands alone (`(a - b) + b`) stands in `values.rs`.
+//! Constants are folded by the table of the constants analysis ([`noisy_analyses::integers::fold`]); there is no other. An operand
+//! that is no constant is handed to it as a name of its own: a fold that gives one operand back (`x + 0`) gives that name back. What
+//! cannot be said of operands alone (`(a - b) + b`) stands in `values.rs`.
 
 mod values;
 

@@ -1,8 +1,8 @@
 //! `cse`: an op that computes what another one that dominates it has computed gives way to it.
 //!
-//! *Law.* Two ops are the same if they have the same name, attributes, operands (in any order, if they commute), result types and regions, and
-//! run where the first has run whenever the second does. Ops that only read memory are the same if nothing between them, in one block, may
-//! have written. *Cost.* Linear in the ops, but for runs of equal loads far apart: each walks to the op before it, once.
+//! *Law.* Two ops are the same if they have the same name, attributes, operands (in any order, if they commute), result types and
+//! regions, and run where the first has run whenever the second does. Ops that only read memory are the same if nothing between them,
+//! in one block, may have written. *Cost.* Linear in the ops, but for runs of equal loads far apart: each walks to the op before it, once.
 
 use noisy_analyses::cfg::Cfg;
 use noisy_syntax::{Attr, Block, Ir, Name, Op, OpKind, Region, Traits, Type, Value};

@@ -1,8 +1,8 @@
 //! `inline`: calls of functions with a body become that body.
 //!
 //! Callees come before their callers, so that each body is copied when it is done. *Law.* A function that may call itself, through others
-//! included, is not copied into itself; what nothing calls any more and nobody outside can see is erased. *Cost.* Linear in the ops that are copied, of
-//! which there are at most [`MOST_OPS`].
+//! included, is not copied into itself; what nothing calls any more and nobody outside can see is erased. *Cost.* Linear in the ops
+//! that are copied, of which there are at most [`MOST_OPS`].
 
 use noisy_analyses::flow;
 use noisy_syntax::rewrite::{NewOp, Point};

@@ -1,7 +1,7 @@
 //! `loop-invariant-code-motion`: what computes the same in each iteration is computed before the loop.
 //!
-//! *Law.* Only what has no effects and is defined for all operands moves: it may run although the loop does not. *Cost.* Linear: each op is looked
-//! at once per loop around it that it leaves.
+//! *Law.* Only what has no effects and is defined for all operands moves: it may run although the loop does not. *Cost.* Linear: each
+//! op is looked at once per loop around it that it leaves.
 
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Ir, Op, OpKind, Traits};

@@ -1,7 +1,7 @@
 //! `remove-dead-values`: values that nothing needs, results of functions and arguments of private ones included.
 //!
-//! *Law.* A function changes its signature only if it is private and each mention of it is a call that is seen. *Cost.* Linear in the ops, once for
-//! each round in which something went.
+//! *Law.* A function changes its signature only if it is private and each mention of it is a call that is seen. *Cost.* Linear in the
+//! ops, once for each round in which something went.
 
 use noisy_analyses::flow;
 use noisy_syntax::rewrite::NewOp;

@@ -1,7 +1,7 @@
 //! The greedy driver: folds and patterns, applied until nothing changes.
 //!
-//! As MLIR's: constants are made one and moved to the start of their scope; then each op is taken from the worklist, in textual order at first;
-//! it is erased if it is dead, folded if it folds, else the first pattern that matches rewrites it; in the end the blocks of each
+//! As MLIR's: constants are made one and moved to the start of their scope; then each op is taken from the worklist, in textual order
+//! at first; it is erased if it is dead, folded if it folds, else the first pattern that matches rewrites it; in the end the blocks of each
 //! region are simplified; and all that again as long as something changes. *Cost.* Linear in the ops and the rewrites; a chain of rewrites
 //! without end is an error that names the patterns, not a hang.
 

@@ -1,7 +1,8 @@
 //! Rewriting: the one way in which patterns and passes change a program, so that who must know of a change does.
 //!
-//! [`Rewriter`] wraps the changes of [`noisy_syntax::rewrite`]. Each of them tells the worklist which ops may now fold, match or be dead, as
-//! MLIR's greedy driver does: the op that changed, the users of what was replaced, the definers of what lost a use, and the ops around.
+//! [`Rewriter`] wraps the changes of [`noisy_syntax::rewrite`]. Each of them tells the worklist which ops may now fold, match or be
+//! dead, as MLIR's greedy driver does: the op that changed, the users of what was replaced, the definers of what lost a use, and the
+//! ops around.
 
 pub mod constants;
 pub mod greedy;

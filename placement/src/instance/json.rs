@@ -17,7 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Bits, Instance, Node, NodeData, Rule, Site, SiteData};
+use super::{Bits, Instance, Node, NodeData, NodeRule, Site, SiteData};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,7 +29,7 @@ pub(crate) struct InstanceJson {
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NodeJson {
-    rule: Rule,
+    rule: NodeRule,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     operands: Vec<Node>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,10 +78,10 @@ mod tests {
     #[test]
     fn what_is_written_is_read_again() {
         let mut instance = Instance::default();
-        let a = instance.push(Rule::Source(12), &[], 26, None);
+        let a = instance.push(NodeRule::Source(12), &[], 26, None);
         let s = instance.push_site(3, 12);
-        let b = instance.push(Rule::Sum(0), &[a, a], Bits::MAX, Some(s));
-        instance.push(Rule::Max(1), &[b, a], 26, Some(s));
+        let b = instance.push(NodeRule::Sum(0), &[a, a], Bits::MAX, Some(s));
+        instance.push(NodeRule::Max(1), &[b, a], 26, Some(s));
         let text = serde_json::to_string(&instance).unwrap();
         assert_eq!(
             text,

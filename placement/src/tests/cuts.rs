@@ -56,7 +56,7 @@ fn cuts_prove_what_the_relaxation_does_not() {
     assert!(has_cut(&with) && !has_cut(&without));
     assert!(with.lower_bound > without.lower_bound, "{with:?}");
     let all = place(&instance, &Limits { work: Some(200_000_000), ..quick() }).unwrap();
-    assert_eq!((all.cost, all.proof), (78, Proof::Optimal));
+    assert_eq!((all.cost, all.proof), (78, Optimality::Optimal));
     assert!(with.lower_bound <= 78);
 }
 

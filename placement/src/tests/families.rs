@@ -26,10 +26,10 @@ struct Family<'a> {
 
 impl Family<'_> {
     fn fresh(&mut self) -> Node {
-        self.instance.push(Rule::Source(self.scale.fresh), &[], self.scale.budget, None)
+        self.instance.push(NodeRule::Source(self.scale.fresh), &[], self.scale.budget, None)
     }
 
-    fn op(&mut self, rule: Rule, operands: &[Node]) -> Node {
+    fn op(&mut self, rule: NodeRule, operands: &[Node]) -> Node {
         let cost = 1 + self.random.below(self.scale.price) as u64;
         let site = self.instance.push_site(cost, self.scale.reset);
         self.instance.push(rule, operands, self.scale.budget, Some(site))
@@ -37,11 +37,11 @@ impl Family<'_> {
 
     fn add(&mut self, a: Node, b: Node) -> Node {
         let plus = 1 + self.random.below(self.scale.most) as Bits;
-        self.op(Rule::Max(plus), &[a, b])
+        self.op(NodeRule::Max(plus), &[a, b])
     }
 
     fn mul(&mut self, a: Node, b: Node) -> Node {
-        self.op(Rule::Sum(0), &[a, b])
+        self.op(NodeRule::Sum(0), &[a, b])
     }
 }
 
@@ -118,13 +118,13 @@ fn long_lived(it: &mut Family, n: usize) {
     }
 }
 
-/// Cycles one behind the other: what a loop with an unknown trip count carries.
+/// Cycles one after the other: what a loop with an unknown trip count carries.
 fn loops(it: &mut Family, n: usize) {
     let mut before = it.fresh();
     for _ in 0..n / 3 {
         let head = Node(it.instance.nodes.len() as u32);
         let back = Node(head.0 + 2);
-        it.op(Rule::Max(0), &[before, back]);
+        it.op(NodeRule::Max(0), &[before, back]);
         let x = it.add(head, head);
         let y = it.add(x, head);
         assert_eq!(y, back);
@@ -177,7 +177,7 @@ fn a_multiplier_is_narrow_in_another_order_than_its_own() {
         let limits = Limits { work: Some(100_000_000), steps, ..quick() };
         let placement = place(&instance, &limits).unwrap();
         check_laws(&instance, &placement);
-        assert_eq!((placement.cost, placement.proof), (78, Proof::Optimal));
+        assert_eq!((placement.cost, placement.proof), (78, Optimality::Optimal));
     }
 }
 
@@ -226,7 +226,7 @@ fn larger_ones_keep_the_laws_and_all_but_the_largest_are_proven() {
                 match place(&instance, &limits) {
                     Ok(placement) => {
                         check_laws(&instance, &placement);
-                        n_proven += usize::from(placement.proof == Proof::Optimal);
+                        n_proven += usize::from(placement.proof == Optimality::Optimal);
                     }
                     Err(why) => {
                         let all = vec![true; instance.sites.len()];

@@ -26,8 +26,8 @@ impl Reader<'_, '_> {
         self.symbols();
     }
 
-    /// Nothing may follow. What does on a line of its own is a problem, but not one of the item, which is as it is without that line: a line that is
-    /// being typed leaves the one above as it was.
+    /// Nothing may follow. What does on a line of its own is a problem, but not one of the item, which is as it is without that line:
+    /// a line that is being typed leaves the one above as it was.
     fn end(&mut self) -> Res {
         let is_apart = self.peek() != TokenKind::Eof && self.token().at_line_start;
         let is_junk = is_apart && !self.is_known_op();

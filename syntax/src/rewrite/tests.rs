@@ -292,9 +292,9 @@ fn blocks_are_split() {
     let mut ir = read("func.func @f(%a: i1) {\n  %b = arith.addi %a, %a : i1\n  return\n}");
     let ret = find(&ir, "func.return");
     let block = ir.block_of(ret);
-    let behind = ir.split_before(ret, &[]);
+    let after = ir.split_before(ret, &[]);
     assert!(!ir.verify().is_empty(), "the first block has no terminator");
-    ir.insert(NewOp::new("cf.br").successor(behind, &[]), Point::End(block));
+    ir.insert(NewOp::new("cf.br").successor(after, &[]), Point::End(block));
     assert_eq!(ir.verify(), []);
     prints(
         &ir,

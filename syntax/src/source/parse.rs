@@ -43,7 +43,7 @@ pub(super) fn parse(text: &str) -> Ir {
         if end.stop != Stop::Split {
             break;
         }
-        head = Head::behind(&mut stream, end);
+        head = Head::after(&mut stream, end);
     }
     seq::fill(&mut ir, root, &chunks);
     for n in 0..work.fresh.len() {
@@ -76,7 +76,7 @@ pub(super) struct Head {
 
 impl Head {
     /// The split line at which a run ended.
-    pub(super) fn behind(stream: &mut TokenStream<'_>, end: End) -> Self {
+    pub(super) fn after(stream: &mut TokenStream<'_>, end: End) -> Self {
         let token = stream.token(end.token);
         let own_len = token.end - token.start;
         Self { token: end.token + 1, at: end.at, own_len, end: token.end }

@@ -224,7 +224,7 @@ impl Edit<'_> {
             if end.stop != Stop::Split {
                 break;
             }
-            head = Head::behind(&mut stream, end);
+            head = Head::after(&mut stream, end);
             if head.at >= change.new_end {
                 let old = head.at - change.new_end + change.old_end;
                 let found = seq::find(ir, root, old).filter(|it| it.1 == old);

@@ -53,11 +53,11 @@ impl<'a> Graft<'a> {
     }
 
     /// The items from one on up to another that are not taken over.
-    pub(super) fn items(&self, first: Option<Op>, behind: Option<Op>) -> Vec<Op> {
+    pub(super) fn items(&self, first: Option<Op>, after: Option<Op>) -> Vec<Op> {
         let mut out = Vec::new();
         let mut at = first;
         while at.is_some()
-            && at != behind
+            && at != after
             && let Some(op) = at
         {
             at = match self.work.kept.get(&op) {

@@ -1,7 +1,7 @@
 //! What attributes of `memref` ops say of shapes: groups of dimensions, offsets, sizes, alignments.
 //!
-//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`verifyCollapsedShape`, `verifyOffsetSizeAndStrideOp` in its sources). What is dynamic agrees with everything
-//! that is dynamic. Layouts are not compared.
+//! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`verifyCollapsedShape`, `verifyOffsetSizeAndStrideOp` in its sources).
+//! What is dynamic agrees with everything that is dynamic. Layouts are not compared.
 
 use super::Verifier;
 use crate::dialect::format::DYNAMIC;

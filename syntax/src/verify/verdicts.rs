@@ -113,8 +113,8 @@ impl Verdicts {
     /// The items before and after what was replaced, if it can matter to them what stands beside them, and the op around if nothing
     /// is left there.
     fn beside(&self, ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
-        let behind = seq::nth(ir, run.region, run.rank + run.n);
-        again.extend(behind.filter(|&it| run.rank == 0 && ir.op(it).kind == OpKind::Label));
+        let after = seq::nth(ir, run.region, run.rank + run.n);
+        again.extend(after.filter(|&it| run.rank == 0 && ir.op(it).kind == OpKind::Label));
         let before = run.rank.checked_sub(1).and_then(|rank| seq::nth(ir, run.region, rank));
         let Some(before) = before else {
             if run.n == 0 {
@@ -196,8 +196,8 @@ impl Verdicts {
 /// define.
 fn rejoined(ir: &Ir, run: Replaced, again: &mut Vec<Op>) {
     let Some(first) = seq::nth(ir, run.region, run.rank) else { return };
-    let behind = ir.items_from(first).enumerate();
-    for (_, op) in behind.take_while(|&(n, op)| n < run.n || ir.op(op).kind != OpKind::Label) {
+    let after = ir.items_from(first).enumerate();
+    for (_, op) in after.take_while(|&(n, op)| n < run.n || ir.op(op).kind != OpKind::Label) {
         enter(ir, op, again);
         for &value in &ir.op(op).results {
             again.extend(ir.value(value).uses.iter().map(|it| it.0));

@@ -303,7 +303,8 @@ fn random_programs_agree_with_the_real_tool() {
     agree_on(tool, &programs, "random", 500);
 }
 
-/// Runs the tool on all of these programs, each with its name, and compares. Of what the second pass finds one fact in so many may be missed.
+/// Runs the tool on all of these programs, each with its name, and compares. Of what the second pass finds one fact in so many may be
+/// missed.
 fn agree_on(tool: &str, chunks: &[(String, String)], file: &str, one_in: usize) {
     let mut probes = Vec::new();
     let texts: Vec<String> =

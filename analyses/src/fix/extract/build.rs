@@ -7,13 +7,13 @@ use smallvec::SmallVec;
 
 use super::calls::Calls;
 use super::weight::{UNIT, Weights};
-use super::{Extraction, Group, Objective, Refusal, Request, Spot};
+use super::{Extraction, Objective, Refusal, Request, Spot, UseGroup};
 use crate::explain::derivation;
 use crate::flow::{self, Flow};
 use crate::noise::Noise;
 use crate::noise::contract::{self, Contract, Side};
 use crate::noise::model::Growth;
-use crate::placement::{Bits, Instance, Node, Rule, Site};
+use crate::placement::{Bits, Instance, Node, NodeRule, Site};
 use crate::program::Program;
 
 /// The most nodes of an instance.
@@ -44,7 +44,7 @@ pub(super) struct Copies {
 /// A node as far as it is known.
 pub(super) struct NodeDraft {
     pub value: Value,
-    pub rule: Rule,
+    pub rule: NodeRule,
     pub operands: SmallVec<[Node; 2]>,
     pub site: Option<Site>,
     /// The largest legal noise.
@@ -84,7 +84,7 @@ pub(super) struct Builder<'a> {
     sites: FxHashMap<Key, Site>,
     costs: Vec<u64>,
     spots: Vec<Spot>,
-    pub groups: Vec<Group>,
+    pub groups: Vec<UseGroup>,
     pub group_of: FxHashMap<(Op, u32), usize>,
     pub groups_of: FxHashMap<Value, SmallVec<[usize; 2]>>,
     pub weights: Weights,
@@ -162,7 +162,7 @@ impl<'a> Builder<'a> {
         let operands = SmallVec::new();
         self.nodes.push(NodeDraft {
             value,
-            rule: Rule::Max(0),
+            rule: NodeRule::Max(0),
             operands,
             site: None,
             limit: self.limit(self.program.model().budget, value),
@@ -201,7 +201,7 @@ impl<'a> Builder<'a> {
     pub(super) fn define(
         &mut self,
         value: Value,
-        rule: Rule,
+        rule: NodeRule,
         operands: SmallVec<[Node; 2]>,
     ) -> Result<(), String> {
         if !self.carries(value) {
@@ -214,7 +214,7 @@ impl<'a> Builder<'a> {
         }
         let model = self.program.model();
         // What calls pass to a function varies from copy to copy.
-        let pointless = matches!(rule, Rule::Source(noise) if noise <= model.reset_level())
+        let pointless = matches!(rule, NodeRule::Source(noise) if noise <= model.reset_level())
             && !self.is_passed(value);
         let (ir, mut spot, home) = match self.ir.value(value).def {
             Def::Result(op, _) => (self.ir, Spot::After(value), self.ir.block_of(op)),
@@ -270,7 +270,7 @@ impl<'a> Builder<'a> {
     /// A value whose noise does not follow from others.
     pub(super) fn define_source(&mut self, value: Value) -> Result<(), String> {
         let hi = self.program.noise(value).hi().unwrap_or(0);
-        self.define(value, Rule::Source(hi), SmallVec::new())
+        self.define(value, NodeRule::Source(hi), SmallVec::new())
     }
 
     /// Whether a value is an argument of a function that gets what calls pass.
@@ -289,7 +289,7 @@ impl<'a> Builder<'a> {
     /// A value that is the largest of what flows into it.
     pub(super) fn define_meet(&mut self, value: Value) -> Result<(), String> {
         let fed = self.feeders(value);
-        self.define(value, Rule::Max(0), fed)
+        self.define(value, NodeRule::Max(0), fed)
     }
 
     pub(super) fn region(&mut self, region: Region) -> Result<(), String> {
@@ -406,7 +406,7 @@ impl<'a> Builder<'a> {
             };
             let Def::Result(_, index) = ir.value(result).def else { continue };
             if !model.is_carried(rule, index as usize) {
-                self.define(result, Rule::Source(0), SmallVec::new())?;
+                self.define(result, NodeRule::Source(0), SmallVec::new())?;
                 continue;
             }
             let Some(growth) = model.growth(ir, op, rule) else {
@@ -416,15 +416,15 @@ impl<'a> Builder<'a> {
             if self.is_ours(op) {
                 // It may go; then its result is its operand.
                 let operands = self.operand(op, 0).into_iter().collect();
-                self.define(result, Rule::Max(0), operands)?;
+                self.define(result, NodeRule::Max(0), operands)?;
                 continue;
             }
             let (rule, operands) = match growth {
                 Growth::Fresh(level) | Growth::Reset(level) => {
-                    (Rule::Source(level), SmallVec::new())
+                    (NodeRule::Source(level), SmallVec::new())
                 }
-                Growth::Max(k) => (Rule::Max(k), self.carriers(op, rule)),
-                Growth::Sum(k) => (Rule::Sum(k), self.carriers(op, rule)),
+                Growth::Max(k) => (NodeRule::Max(k), self.carriers(op, rule)),
+                Growth::Sum(k) => (NodeRule::Sum(k), self.carriers(op, rule)),
             };
             self.define(result, rule, operands)?;
         }
@@ -454,12 +454,12 @@ impl<'a> Builder<'a> {
             let Some(from) = self.operand(op, index) else { continue };
             let limit = self.limit(bound.min(self.program.model().budget), value);
             let operands = SmallVec::from_slice(&[from]);
-            let rule = Rule::Max(0);
+            let rule = NodeRule::Max(0);
             self.nodes.push(NodeDraft { value, rule, operands, site: None, limit, defined: true });
         }
     }
 
-    fn carriers(&mut self, op: Op, rule: crate::noise::model::Rule) -> SmallVec<[Node; 2]> {
+    fn carriers(&mut self, op: Op, rule: crate::noise::model::GrowthRule) -> SmallVec<[Node; 2]> {
         let (ir, model) = (self.ir, self.program.model());
         let n = ir.op(op).operands.len();
         let carriers = (0..n).filter(|&it| model.is_carrier(ir, op, rule, it));

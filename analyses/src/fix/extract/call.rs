@@ -3,15 +3,15 @@
 //! # Notation
 //!
 //! A *copy* of a function is its nodes for what is passed to it: one node, or one level (a contract, or what is assumed where anybody may
-//! call it), per argument. Calls that pass the same share a copy. The noise of the same value in two copies differs; a reduce there stands in
-//! both. A choice of sites is legal when it is in all copies, which is what the analysis asks of all contexts of a function
+//! call it), per argument. Calls that pass the same share a copy. The noise of the same value in two copies differs; a reduce there
+//! stands in both. A choice of sites is legal when it is in all copies, which is what the analysis asks of all contexts of a function
 //! ([`crate::sparse::Context`]): contexts are told apart by what is passed, copies by where it comes from, which is finer.
 //!
 //! # Together
 //!
-//! Two kinds of calls share one copy more, in which each argument is the largest of all that is passed: those of a recursion, unless contracts say what is
-//! passed, and those beyond [`MAX_APART`] copies of a function. What is legal there is legal in each context, but not the other way round:
-//! [`super::Extraction::is_exact`].
+//! Two kinds of calls share one copy more, in which each argument is the largest of all that is passed: those of a recursion, unless
+//! contracts say what is passed, and those beyond [`MAX_APART`] copies of a function. What is legal there is legal in each context,
+//! but not the other way round: [`super::Extraction::is_exact`].
 
 use noisy_syntax::{Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -20,11 +20,12 @@ use super::build::{Builder, Key, NodeDraft, Passed, Results};
 use crate::flow;
 use crate::noise::Noise;
 use crate::noise::contract::{self, Contract, Side};
-use crate::placement::{Bits, Node, Rule};
+use crate::placement::{Bits, Node, NodeRule};
 use crate::sparse::{MAX_APART, is_callable, is_exposed};
 
 impl Builder<'_> {
-    /// The copies of a function that nobody who is looked into asks for: by whoever may call it from outside, and by functions that are closed.
+    /// The copies of a function that nobody who is looked into asks for: by whoever may call it from outside, and by functions that
+    /// are closed.
     pub(super) fn roots(&mut self, function: Op) -> Result<(), String> {
         let ir = self.ir;
         let &[(_, region)] = ir.op(function).regions.as_slice() else {
@@ -107,7 +108,7 @@ impl Builder<'_> {
         let results = self.copy(callee, passed)?;
         for (index, &result) in ir.op(op).results.iter().enumerate() {
             let from = results.get(index).copied().flatten();
-            self.define(result, Rule::Max(0), from.into_iter().collect())?;
+            self.define(result, NodeRule::Max(0), from.into_iter().collect())?;
         }
         Ok(true)
     }
@@ -146,9 +147,11 @@ impl Builder<'_> {
         for (&arg, passed) in args.iter().zip(&passed) {
             match *passed {
                 Passed::Nothing => {}
-                Passed::Level(level) => self.define(arg, Rule::Source(level), SmallVec::new())?,
+                Passed::Level(level) => {
+                    self.define(arg, NodeRule::Source(level), SmallVec::new())?;
+                }
                 Passed::Node(node) => {
-                    self.define(arg, Rule::Max(0), SmallVec::from_slice(&[node]))?;
+                    self.define(arg, NodeRule::Max(0), SmallVec::from_slice(&[node]))?;
                 }
             }
         }
@@ -162,7 +165,7 @@ impl Builder<'_> {
         self.region(region)?;
         for (op, index) in self.returned(region) {
             if let Some(&Some(result)) = results.get(index)
-                && !matches!(self.nodes[result.0 as usize].rule, Rule::Source(_))
+                && !matches!(self.nodes[result.0 as usize].rule, NodeRule::Source(_))
                 && let Some(node) = self.operand(op, index)
             {
                 self.nodes[result.0 as usize].operands.push(node);
@@ -201,9 +204,9 @@ impl Builder<'_> {
                 Some(Contract::Bound(bound))
                     if !self.is_open && self.program.noise(value).is_over(bound) =>
                 {
-                    Rule::Source(bound)
+                    NodeRule::Source(bound)
                 }
-                _ => Rule::Max(0),
+                _ => NodeRule::Max(0),
             };
             match out[index] {
                 None => {
@@ -212,7 +215,7 @@ impl Builder<'_> {
                     let (site, defined) = (None, true);
                     self.nodes.push(NodeDraft { value, rule, operands, site, limit, defined });
                 }
-                Some(node) if rule != Rule::Max(0) => self.nodes[node.0 as usize].rule = rule,
+                Some(node) if rule != NodeRule::Max(0) => self.nodes[node.0 as usize].rule = rule,
                 Some(_) => {}
             }
         }

@@ -134,7 +134,8 @@ impl Calls {
         }
     }
 
-    /// The functions in groups that call one another, each after the groups that call it: strongly connected components as Tarjan finds them.
+    /// The functions in groups that call one another, each after the groups that call it: strongly connected components as Tarjan
+    /// finds them.
     fn callers_first(&self, functions: &[Op]) -> Vec<SmallVec<[Op; 1]>> {
         const NEW: usize = usize::MAX;
         let index: FxHashMap<Op, usize> =

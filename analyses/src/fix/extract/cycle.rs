@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 
 use super::build::{Builder, Key};
 use crate::flow;
-use crate::placement::{Node, Rule};
+use crate::placement::{Node, NodeRule};
 
 impl Builder<'_> {
     pub(super) fn loop_(&mut self, op: Op, first: usize) -> Result<(), String> {
@@ -21,7 +21,7 @@ impl Builder<'_> {
         if trips == Some(0) {
             let inits = inits(self);
             for (&result, init) in data.results.iter().zip(inits) {
-                self.define(result, Rule::Max(0), init.into_iter().collect())?;
+                self.define(result, NodeRule::Max(0), init.into_iter().collect())?;
             }
             return Ok(());
         }
@@ -48,7 +48,7 @@ impl Builder<'_> {
             if trips.is_none() {
                 fed.extend(inits.get(index).copied().flatten());
             }
-            self.define(result, Rule::Max(0), fed)?;
+            self.define(result, NodeRule::Max(0), fed)?;
         }
         Ok(())
     }
@@ -87,7 +87,7 @@ impl Builder<'_> {
             }
             for (&arg, start) in args.iter().zip(&starts) {
                 if let Some(start) = *start {
-                    self.define(arg, Rule::Max(0), SmallVec::from_slice(&[start]))?;
+                    self.define(arg, NodeRule::Max(0), SmallVec::from_slice(&[start]))?;
                 }
             }
             self.region(region)?;

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::build::{Builder, Key};
-use super::{Group, Spot};
+use super::{Spot, UseGroup};
 use crate::placement::Node;
 
 impl Builder<'_> {
@@ -61,7 +61,7 @@ impl Builder<'_> {
                 if weight < least {
                     least = weight;
                     let group = *known.entry(block).or_insert_with(|| {
-                        self.groups.push(Group { value, anchor, outer });
+                        self.groups.push(UseGroup { value, anchor, outer });
                         self.groups_of.entry(value).or_default().push(self.groups.len() - 1);
                         self.groups.len() - 1
                     });

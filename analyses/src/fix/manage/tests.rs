@@ -87,7 +87,7 @@ fn placed(text: &str, budget: Option<u32>) -> (usize, bool, String) {
     (outcome.inserted(), is_optimal, after)
 }
 
-/// Whether degrees are legal with relinearizations behind some values.
+/// Whether degrees are legal with relinearizations after some values.
 fn is_relinearized(steps: &[Step], chosen: usize) -> bool {
     let mut degree = vec![1, 1];
     for (at, step) in steps.iter().enumerate() {
@@ -105,7 +105,7 @@ fn is_relinearized(steps: &[Step], chosen: usize) -> bool {
     degree.last() == Some(&1)
 }
 
-/// Whether levels are legal with bootstraps behind some values; the first two bits stand for the arguments.
+/// Whether levels are legal with bootstraps after some values; the first two bits stand for the arguments.
 fn is_bootstrapped(steps: &[Step], budget: usize, chosen: usize) -> bool {
     let mut level = vec![0, 0];
     for (at, step) in steps.iter().enumerate() {

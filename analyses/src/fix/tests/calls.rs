@@ -377,7 +377,7 @@ fn whole_programs_equal_exhaustive_search() {
         assert!(!refused && errors(&after).is_empty(), "{text}\n{outcome:?}\n{after}");
         let cost: u64 = outcome.groups.iter().map(|it| it.cost * ONCE / it.unit).sum();
         assert_eq!(cost, best, "{text}\n{outcome:?}\n{after}");
-        assert!(outcome.groups.iter().all(Group::is_optimal), "{text}\n{outcome:?}");
+        assert!(outcome.groups.iter().all(FunctionGroup::is_optimal), "{text}\n{outcome:?}");
         n_mended += 1;
         n_called += usize::from(outcome.groups.iter().any(|it| it.functions.len() > 1));
     }
@@ -409,7 +409,7 @@ fn whole_programs_of_any_size_are_legal_or_the_reason_is_said() {
         );
         n_legal += usize::from(left.is_empty());
         n_unverified += usize::from(format!("{outcome:?}").contains("re-analysis"));
-        n_optimal += usize::from(outcome.groups.iter().all(Group::is_optimal));
+        n_optimal += usize::from(outcome.groups.iter().all(FunctionGroup::is_optimal));
         // Each function alone: the others stay, and are no worse.
         let document = Document::new(&text);
         for function in document.ir().functions() {

@@ -134,8 +134,8 @@ fn a_loop_multiplies_and_a_count_does_not() {
 
 #[test]
 fn a_cycle_of_blocks_is_a_loop() {
-    // In the cycle ten times, before it once, behind it once.
-    let text = |before: &str, within: &str, behind: &str| {
+    // In the cycle ten times, before it once, after it once.
+    let text = |before: &str, within: &str, after: &str| {
         format!(
             "func.func @f(%a: !noisy.i32, %c: i1) {{
   %m = noisy.mul %a, %a : !noisy.i32
@@ -145,7 +145,7 @@ fn a_cycle_of_blocks_is_a_loop() {
   {within}
   cf.cond_br %c, ^bb1, ^bb2
 ^bb2:
-  {behind}
+  {after}
   return
 }}
 "

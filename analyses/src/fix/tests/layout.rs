@@ -180,7 +180,7 @@ fn results_of_regions_and_loop_arguments_are_places() {
 
 #[test]
 fn a_place_within_a_line_stays_in_it() {
-    // Behind the opening brace, behind a label, before a use.
+    // After the opening brace, after a label, before a use.
     check(
         "func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}) { %0 = noisy.mul %a, %a : !noisy.i32 return }\n",
         "func.func @f(%a: !noisy.i32 {noisy.bound = 20 : i64}) { %a_r = noisy.reduce_noise %a : !noisy.i32 %0 = noisy.mul %a_r, %a_r : !noisy.i32 return }\n",

@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::pattern::Pattern;
-use super::{Bits, Carriers, NoiseModel, Rule};
+use super::{Bits, Carriers, GrowthRule, NoiseModel};
 
 /// The noise model: how noise grows, how much of it is legal, and what is inserted to bring it down.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
@@ -220,7 +220,7 @@ fn rule(
     op: &OpSpec,
     fresh: Bits,
     attributes: &mut Vec<String>,
-) -> Result<Rule, ModelError> {
+) -> Result<GrowthRule, ModelError> {
     let is_word = |it: &str| {
         !it.is_empty() && it.chars().all(|it| it.is_ascii_alphanumeric() || "_$".contains(it))
     };
@@ -266,7 +266,7 @@ fn rule(
         return error(&["ops", name, "operands"], "`max` and `sum` need an operand with noise");
     }
     let results = carriers(results.as_deref(), most_results, &["ops", name, "results"])?;
-    Ok(Rule { kind: *growth, constant, attribute, operands, results })
+    Ok(GrowthRule { kind: *growth, constant, attribute, operands, results })
 }
 
 /// Operands or results by their numbers, all of which are below `most`.

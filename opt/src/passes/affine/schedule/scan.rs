@@ -87,7 +87,7 @@ pub(super) fn scan(
 }
 
 /// Lower and upper bounds of a column: rows that are not negative.
-type Bounds = (Vec<Vec<i128>>, Vec<Vec<i128>>);
+type BoundRows = (Vec<Vec<i128>>, Vec<Vec<i128>>);
 
 struct Scan<'a> {
     ir: &'a Ir,
@@ -359,7 +359,7 @@ impl Scan<'_> {
     }
 
     /// Bounds of a loop over a column for these statements, which learn them.
-    fn enter(&mut self, members: &[usize], column: usize, scanned: &[usize]) -> Option<Bounds> {
+    fn enter(&mut self, members: &[usize], column: usize, scanned: &[usize]) -> Option<BoundRows> {
         let mut shadows = Vec::new();
         for &it in members {
             let mut shadow = self.of_loops(&self.points[it]);
