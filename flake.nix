@@ -1,20 +1,21 @@
-# nix build path:packaging
+# nix build github:OWNER/REPOSITORY, or nix build in a checkout
 {
   description = "Noise of homomorphic encryption in MLIR: checker, language server, passes";
   inputs.nixpkgs.url = "github:NixOS/nixpkgs/nixos-unstable";
-  inputs.source = { url = "path:.."; flake = false; };
-  outputs = { self, nixpkgs, source }:
+  outputs = { self, nixpkgs }:
     let
       systems = [ "x86_64-linux" "aarch64-linux" "x86_64-darwin" "aarch64-darwin" ];
       each = make: nixpkgs.lib.genAttrs systems (system: make nixpkgs.legacyPackages.${system});
+      workspace = (builtins.fromTOML (builtins.readFile ./Cargo.toml)).workspace;
     in
     {
       packages = each (pkgs: {
         default = pkgs.rustPlatform.buildRustPackage {
           pname = "noisy";
-          version = "0.1.0";
-          src = source;
-          cargoLock.lockFile = "${source}/Cargo.lock";
+          inherit (workspace.package) version;
+          src = self;
+          cargoLock.lockFile = ./Cargo.lock;
+          buildType = "dist";
           cargoBuildFlags = [ "-p" "noisy-check" "-p" "noisy-lsp" "-p" "noisy-opt" ];
           # They compare with tools that are not here.
           doCheck = false;
@@ -28,7 +29,12 @@
             $out/bin/noisy-check man > noisy-check.1
             installManPage noisy-check.1
           '';
-          meta.mainProgram = "noisy-check";
+          meta = {
+            description = "Noise of homomorphic encryption in MLIR: checker, language server, passes";
+            homepage = workspace.package.repository;
+            license = with pkgs.lib.licenses; [ mit asl20 ];
+            mainProgram = "noisy-check";
+          };
         };
       });
     };

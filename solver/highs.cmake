@@ -1,0 +1,6 @@
+# How HiGHS is compiled in this repository: sixteen of its files at a time, so that they share the work on headers and
+# templates. Its own build does so on macOS, with eight.
+if(NOT CMAKE_HOST_WIN32)
+  set(CMAKE_UNITY_BUILD ON)
+  set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+endif()
