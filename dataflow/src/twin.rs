@@ -20,6 +20,8 @@ use crate::sparse::{Base, Calls, Domain, Input, Loops, SparseForward};
 /// Rounds of a loop, passes over a region and sweeps over all contexts before the twin gives up: what it found so far is below the
 /// least solution.
 const MOST: usize = 80;
+/// Ops that the twin goes over, and facts that it takes from round to round, before it gives up as well: loops in loops take as many rounds as they have together.
+const MOST_WORK: usize = 2_000_000;
 /// Contexts of a function that the twin looks at.
 const MOST_CONTEXTS: usize = 40;
 
@@ -48,6 +50,7 @@ pub struct Twin<'a, A: SparseForward> {
     all: HashMap<Value, A::Fact>,
     reached: HashSet<Op>,
     has_changed: bool,
+    work: usize,
     /// Whether some iteration was given up.
     is_cut: bool,
 }
@@ -70,6 +73,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             all: HashMap::new(),
             reached: HashSet::new(),
             has_changed: false,
+            work: 0,
             is_cut: false,
         };
         for function in ir.functions() {
@@ -130,11 +134,16 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             if !self.has_changed {
                 return;
             }
-            if number == MOST {
+            if number == MOST || self.is_spent() {
                 self.is_cut = true;
                 return;
             }
         }
+    }
+
+    /// Whether it went over too much.
+    fn is_spent(&self) -> bool {
+        self.work > MOST_WORK
     }
 
     fn bottoms(&self, function: Op) -> Vec<A::Fact> {
@@ -328,6 +337,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         let ir = self.on.ir;
         let mut live = HashSet::from([self.entry(region)]);
         for number in 0.. {
+            self.work += self.facts.len();
             let before = (self.facts.clone(), live.len());
             for block in ir.blocks(region) {
                 if !live.contains(&block) {
@@ -354,7 +364,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
             if before == (self.facts.clone(), live.len()) {
                 return;
             }
-            if number == MOST {
+            if number == MOST || self.is_spent() {
                 self.is_cut = true;
                 return;
             }
@@ -362,6 +372,12 @@ impl<'a, A: SparseForward> Twin<'a, A> {
     }
 
     fn op(&mut self, op: Op) {
+        self.work += 1;
+        if self.is_spent() {
+            // What is left out stays below.
+            self.is_cut = true;
+            return;
+        }
         let ir = self.on.ir;
         let data = ir.op(op);
         self.reached.insert(op);
@@ -464,6 +480,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
         let result = loop {
             let yielded = round(self, &start);
             number += 1;
+            self.work += self.facts.len();
             #[allow(clippy::iter_over_hash_type, reason = "joins commute")]
             for (value, fact) in &self.facts {
                 let _ = joined.entry(*value).or_insert_with(A::Fact::bottom).join(fact);
@@ -480,7 +497,7 @@ impl<'a, A: SparseForward> Twin<'a, A> {
                 }
                 break result;
             }
-            if number == MOST as u64 {
+            if number == MOST as u64 || self.is_spent() {
                 self.is_cut = true;
                 // What the last of many rounds would give is not known; what comes before the first stays below any join.
                 break vec![A::Fact::bottom(); inits.len()];

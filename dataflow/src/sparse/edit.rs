@@ -88,6 +88,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// An op left or changed: whatever its former self fed is entered.
     fn enter_former(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.enter_readers(ir, Read::Op(op));
+        self.enter_users_of_definer(ir, op);
         self.subscriptions.forget(op);
         if let Some(blocks) = self.targets.remove(&op) {
             for block in blocks {
@@ -99,6 +100,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.enter_region(ir, region);
             if let Some(parent) = ir.region(region).parent.filter(|&it| ir.is_alive(it)) {
                 self.enter(ir, parent);
+            }
+        }
+    }
+
+    /// Queues who uses what an op defines and read how. What used the results of one that is gone changed too.
+    fn enter_users_of_definer(&mut self, ir: &Input<'_, A::Base>, op: Op) {
+        if !ir.is_alive(op) {
+            return;
+        }
+        let data = ir.op(op);
+        let label = (data.kind == OpKind::Label).then(|| ir.label_block(op));
+        let entries = data.regions.iter().map(|it| ir.region(it.1).entry);
+        let args = label.into_iter().chain(entries).flat_map(|it| &ir.block(it).args);
+        for &value in data.results.iter().chain(args) {
+            for &(user, _) in &ir.value(value).uses {
+                if self.subscriptions.has_read_definers(user) && ir.is_alive(user) {
+                    self.enter(ir, user);
+                }
             }
         }
     }

@@ -6,11 +6,12 @@
 //! | what is read | who remembers |
 //! |---|---|
 //! | the op itself, facts and types of its operands | nobody: an op that changed is visited, and so are the users of what moved; those of what has another type count as changed |
-//! | another op: what defines an operand, a callee, a global | the op that reads, by the op that is read |
+//! | the op that defines an operand | the op that reads, by one bit: whoever uses what another op defines is found from there |
+//! | another op: what defines an operand of that one, a callee, a global | the op that reads, by the op that is read |
 //! | what a name means | the op that reads, by the name and by the op that was found |
 //! | what the base knows of a value | the op that reads, by the value; of a value that the op itself defines, nobody: what defines a value that moved is visited |
 //!
-//! *Cost.* Reads of the first row cost a comparison. Any other is an edge in two lists, of its op and of what is read; a new one costs a look-up in the list of its op and one in a
+//! *Cost.* Reads of the first row cost a comparison, those of the second one for each operand; of an op with more than [`FEW`] operands they are as those of the third. Any other is an edge in two lists, of its op and of what is read; a new one costs a look-up in the list of its op and one in a
 //! hash table. What an op read is forgotten when it is edited or leaves, each edge in constant time.
 
 use std::cell::{Cell, RefCell};
@@ -36,6 +37,9 @@ pub(super) enum Read {
     Base(Value),
 }
 
+/// The most operands of an op whose definitions are remembered by one bit.
+const FEW: usize = 4;
+
 /// No edge.
 const NONE: u32 = u32::MAX;
 
@@ -59,6 +63,8 @@ pub(super) struct Subscriptions {
     free: u32,
     /// By op: its first read.
     reads: Vec<u32>,
+    /// By op: whether it read what defines its operands.
+    reads_definers: Vec<bool>,
     /// The first reader.
     readers: FxHashMap<Read, u32>,
     /// Whether ops read what the base knows of their own values.
@@ -71,6 +77,7 @@ impl Default for Subscriptions {
             edges: Vec::new(),
             free: NONE,
             reads: Vec::new(),
+            reads_definers: Vec::new(),
             readers: FxHashMap::default(),
             reads_own: false,
         }
@@ -78,6 +85,20 @@ impl Default for Subscriptions {
 }
 
 impl Subscriptions {
+    /// An op read what defines its operands.
+    fn insert_definers(&mut self, op: Op) {
+        if self.reads_definers.len() <= op.index() {
+            reserve_with_slack(&mut self.reads_definers, op.index() + 1);
+            self.reads_definers.resize(op.index() + 1, false);
+        }
+        self.reads_definers[op.index()] = true;
+    }
+
+    /// Whether an op read what defines its operands.
+    pub(super) fn has_read_definers(&self, op: Op) -> bool {
+        self.reads_definers.get(op.index()).copied().unwrap_or(false)
+    }
+
     /// An op read this.
     fn insert(&mut self, op: Op, read: Read) {
         if self.reads.len() <= op.index() {
@@ -110,6 +131,9 @@ impl Subscriptions {
 
     /// Forgets what an op read.
     pub(super) fn forget(&mut self, op: Op) {
+        if let Some(it) = self.reads_definers.get_mut(op.index()) {
+            *it = false;
+        }
         let Some(first) = self.reads.get_mut(op.index()) else { return };
         let mut at = std::mem::replace(first, NONE);
         while at != NONE {
@@ -170,6 +194,10 @@ impl<B: Base> super::Input<'_, B> {
 #[derive(Debug, Default)]
 pub(super) struct Log {
     reads: RefCell<SmallVec<[Read; 4]>>,
+    /// The op that was read last, if it is another one.
+    last: Cell<Option<Op>>,
+    /// Whether ops were read that define operands.
+    reads_definers: Cell<bool>,
     /// Whether something was asked that the base knows of values of the op itself.
     reads_own: Cell<bool>,
 }
@@ -179,6 +207,9 @@ impl Log {
     #[inline]
     pub(super) fn flush(self, op: Op, to: &mut Subscriptions) {
         to.reads_own |= self.reads_own.get();
+        if self.reads_definers.get() {
+            to.insert_definers(op);
+        }
         let reads = self.reads.into_inner();
         if !reads.is_empty() {
             reads.into_iter().for_each(|it| to.insert(op, it));
@@ -237,7 +268,18 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
 
     #[inline]
     fn note_op(&self, op: Op) {
-        if op != self.op {
+        if op != self.op && self.log.last.get() != Some(op) {
+            self.note_other(op);
+        }
+    }
+
+    fn note_other(&self, op: Op) {
+        self.log.last.set(Some(op));
+        let operands = &self.ir.op(self.op).operands;
+        let defines = |value: Value| self.definer(value) == Some(op);
+        if operands.len() <= FEW && operands.iter().any(|it| it.value.is_some_and(defines)) {
+            self.log.reads_definers.set(true);
+        } else {
             self.note(Read::Op(op));
         }
     }

@@ -40,7 +40,7 @@ impl Reader<'_, '_> {
         self.successor()?;
         let mut cases = Vec::new();
         while self.eat(TokenKind::Comma) {
-            cases.push(self.integer()?);
+            cases.push(self.bits()?);
             self.expect(TokenKind::Colon)?;
             self.successor()?;
         }
@@ -52,12 +52,18 @@ impl Reader<'_, '_> {
         self.set_attr("case_operand_segments", segments);
         if !cases.is_empty() {
             let flag = self.out.operands[0].ty;
+            // MLIR reads 64 bits, and fills up wider ones with zeros.
+            let is_wide =
+                matches!(self.env.interner.type_data(flag), TypeData::Int { width: 65.., .. });
+            let number = |&it: &i64| {
+                if is_wide { it.cast_unsigned().to_string() } else { it.to_string() }
+            };
             let n = cases.len() as u64;
             let is_splat = cases.iter().all(|it| *it == cases[0]);
             let text = if is_splat {
-                format!("dense<{}>", cases[0])
+                format!("dense<{}>", number(&cases[0]))
             } else {
-                let all: Vec<_> = cases.iter().map(ToString::to_string).collect();
+                let all: Vec<_> = cases.iter().map(number).collect();
                 format!("dense<[{}]>", all.join(", "))
             };
             let dims = [Dim::Fixed(n)].into();

@@ -368,6 +368,15 @@ impl Reader<'_, '_> {
 
     /// An integer with its sign. MLIR takes `true` and `false` for integers of one bit.
     pub(super) fn integer(&mut self) -> Res<i64> {
+        self.integer_up_to(i64::MAX.into())
+    }
+
+    /// As [`Reader::integer`], or an unsigned one of 64 bits: the signed one of the same bits.
+    pub(super) fn bits(&mut self) -> Res<i64> {
+        self.integer_up_to(u64::MAX.into())
+    }
+
+    fn integer_up_to(&mut self, most: i128) -> Res<i64> {
         for (word, value) in [("true", -1), ("false", 0)] {
             if self.eat_word(word) {
                 return Ok(value);
@@ -383,11 +392,12 @@ impl Reader<'_, '_> {
             None => text.parse::<i128>(),
         };
         let value = value.map(|it| if is_negative { -it } else { it });
-        let Some(value) = value.ok().and_then(|it| i64::try_from(it).ok()) else {
+        let is_within = |it: &i128| (i64::MIN.into()..=most).contains(it);
+        let Some(value) = value.ok().filter(is_within) else {
             return Err(self.wrong(Code::TooLarge, "integer value too large"));
         };
         self.at += 1;
-        Ok(value)
+        Ok(value as i64)
     }
 
     /// One of these names, bare or as a string: its number.

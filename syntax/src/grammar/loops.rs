@@ -255,7 +255,7 @@ impl Reader<'_, '_> {
     pub(super) fn index_switch(&mut self) -> Res {
         let mut cases = Vec::new();
         while self.eat_word("case") {
-            cases.push(self.integer()?);
+            cases.push(self.bits()?);
             self.region()?;
         }
         self.expect_word("default")?;

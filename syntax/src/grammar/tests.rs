@@ -285,6 +285,17 @@ fn branches_pass_operands_to_blocks() {
           operandSegmentSizes = array<i32: 1, 2, 0>
     "#]],
     );
+    // The bits count, and beyond 64 of them there are zeros.
+    for (ty, case, bits) in [
+        ("i64", "18446744073709551615", "-1"),
+        ("i64", "-1", "-1"),
+        ("i8", "9223372036854775808", "-9223372036854775808"),
+        ("i128", "-1", "18446744073709551615"),
+    ] {
+        let shown = show(&format!("cf.switch %f : {ty}, [default: ^bb1, {case}: ^bb2]"));
+        let cases = format!("case_values = dense<{bits}> : vector<1x{ty}>");
+        assert!(shown.contains(&cases), "{shown}");
+    }
     check(
         "cf.switch %f : i32, [default: ^bb1, 42: ^bb2(%a : i1)]",
         &expect![[r#"
