@@ -26,15 +26,13 @@
 //!   and that may be rounded up to a multiple of `g`;
 //! - *steps*, a tree written in prefix order. What a step proves holds for the choices that its predecessors leave open:
 //!
-//!   | step | what it proves |
-//!   |---|---|
-//!   | `bound` | what some multipliers prove |
-//!   | `branch` | the lesser of the two steps behind it: first without the site, then with it |
-//!   | `settle` | the lesser of `least` and the step behind it, in which some sites are absent and some chosen: multipliers prove
-//!   `least` for every choice that differs in one of them |
-//!   | `split` | the sum of proofs with sites of their own, whose rows hold for what is left open, and of the weights of what is
-//!   chosen besides |
-//!   | `sweep` | `least`: a sweep over the program finds no choice that weighs less |
+//!   - `bound`: what some multipliers prove;
+//!   - `branch`: the lesser of the two steps after it, first without the site, then with it;
+//!   - `settle`: the lesser of `least` and the step after it, in which some sites are absent and some chosen. Multipliers prove
+//!     `least` for every choice that differs in one of them;
+//!   - `split`: the sum of proofs with sites of their own, whose rows hold for what is left open, and of the weights of what is
+//!     chosen besides;
+//!   - `sweep`: `least`. A sweep over the program finds no choice that weighs less.
 //!
 //! Where a proof says "chosen", a site does what is lower, its reset or nothing: no legal choice has less noise than that, even if
 //! resets can raise it.
