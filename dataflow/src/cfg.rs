@@ -116,7 +116,7 @@ impl Cfg {
     }
 
     /// Whether a component has a branch within it.
-    pub fn is_cycle(&self, component: &[u32]) -> bool {
+    pub(crate) fn is_cycle(&self, component: &[u32]) -> bool {
         match *component {
             [node] => self.successors[node as usize].contains(&node),
             _ => true,

@@ -176,7 +176,7 @@ pub fn insertions(ir: &Ir, forall: Op) -> Option<SmallVec<[(Op, usize); 2]>> {
 }
 
 /// Whether an op inserts its first operand into its second one when the runs of an `scf.forall` end.
-pub fn is_insertion(ir: &Ir, op: Op) -> bool {
+fn is_insertion(ir: &Ir, op: Op) -> bool {
     ir.op_name(op) == "tensor.parallel_insert_slice"
         && !matches!(ir.op(op).form, Form::Broken)
         && ir.parent_op(op).is_some_and(|it| ir.op(it).kind == OpKind::ScfForallInParallel)
