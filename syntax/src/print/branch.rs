@@ -1,7 +1,7 @@
 //! Writers of successors and of the headers of `cf` branches; their readers are in `grammar/branch.rs`.
 
 use super::printer::{Fits, Printer, Unfit, fits};
-use crate::Tool;
+use crate::{Tool, TypeData};
 
 impl Printer<'_> {
     pub(super) fn write_successor(&mut self) -> Fits {
@@ -24,7 +24,17 @@ impl Printer<'_> {
         let n = ir.extra(self.op_id()).successors.len();
         let cases = match self.op_attr("case_values") {
             None => Vec::new(),
-            Some(cases) => ir.interner.element_ints(cases, n.saturating_sub(1)).ok_or(Unfit)?,
+            Some(cases) => {
+                let cases = ir.interner.integers(cases).ok_or(Unfit)?;
+                // One stands for all.
+                let is_one = cases.len() == 1;
+                let cases = cases.iter().cycle().take(if is_one {
+                    n.saturating_sub(1)
+                } else {
+                    cases.len()
+                });
+                cases.map(|&it| self.unsigned_case(it).ok_or(Unfit)).collect::<Result<_, _>>()?
+            }
         };
         fits(n == cases.len() + 1)?;
         self.text.push("\n");
@@ -41,6 +51,18 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// A case as an unsigned number of the width of the flag, as MLIR writes it; `None` beyond 64 bits.
+    fn unsigned_case(&self, case: i128) -> Option<u64> {
+        let flag = self.ir.op(self.op_id()).operands.first()?.value?;
+        let bits = match self.ir.interner.type_data(self.ir.value(flag).ty) {
+            TypeData::Int { width: width @ 1..=64, .. } => {
+                case.cast_unsigned() & (u128::MAX >> (128 - width))
+            }
+            _ => case.cast_unsigned(),
+        };
+        u64::try_from(bits).ok()
+    }
+
     pub(super) fn write_weights(&mut self) -> Fits {
         if self.tool != Tool::Mlir19 && self.op_attr("branch_weights").is_some() {
             let weights = self.ints("branch_weights")?;
@@ -49,5 +71,31 @@ impl Printer<'_> {
             self.text.push(")");
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Source, print};
+
+    #[test]
+    fn cases_are_unsigned() {
+        let printed = |ty: &str, cases: &str| {
+            let cases: String = cases.split(' ').map(|it| format!(", {it}: ^b")).collect();
+            let text = format!(
+                "func.func @f(%a: {ty}) {{\n  cf.switch %a : {ty}, [default: ^b{cases}]\n^b:\n  return\n}}\n"
+            );
+            let source = Source::new(&text);
+            assert!(source.problems().is_empty(), "{:?}", source.problems());
+            let printed = print::custom(source.ir());
+            let numbers =
+                printed.lines().filter_map(|it| it.trim().split_once(": ^")).map(|it| it.0);
+            numbers.skip(1).collect::<Vec<_>>().join(" ")
+        };
+        // As mlir-opt 19 writes them.
+        assert_eq!(printed("i64", "-1 5"), "18446744073709551615 5");
+        assert_eq!(printed("i64", "-1 -1"), "18446744073709551615 18446744073709551615");
+        assert_eq!(printed("i8", "-1 255 128"), "255 255 128");
+        assert_eq!(printed("i128", "-1 7"), "18446744073709551615 7");
     }
 }
