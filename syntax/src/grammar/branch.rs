@@ -52,18 +52,22 @@ impl Reader<'_, '_> {
         self.set_attr("case_operand_segments", segments);
         if !cases.is_empty() {
             let flag = self.out.operands[0].ty;
-            // MLIR reads 64 bits, and fills up wider ones with zeros.
-            let is_wide =
-                matches!(self.env.interner.type_data(flag), TypeData::Int { width: 65.., .. });
-            let number = |&it: &i64| {
-                if is_wide { it.cast_unsigned().to_string() } else { it.to_string() }
+            // MLIR reads 64 bits, of which a narrower flag has the low ones, and a wider one has zeros before them.
+            let width = match self.env.interner.type_data(flag) {
+                TypeData::Int { width, .. } => *width,
+                _ => 64,
+            };
+            let number = |&it: &i64| match width {
+                1 => (it & 1 == 1).to_string(),
+                2..=64 => (it << (64 - width) >> (64 - width)).to_string(),
+                _ => it.cast_unsigned().to_string(),
             };
             let n = cases.len() as u64;
-            let is_splat = cases.iter().all(|it| *it == cases[0]);
+            let all: Vec<String> = cases.iter().map(number).collect();
+            let is_splat = all.iter().all(|it| *it == all[0]);
             let text = if is_splat {
-                format!("dense<{}>", number(&cases[0]))
+                format!("dense<{}>", all[0])
             } else {
-                let all: Vec<_> = cases.iter().map(number).collect();
                 format!("dense<[{}]>", all.join(", "))
             };
             let dims = [Dim::Fixed(n)].into();

@@ -81,7 +81,8 @@ mod tests {
     #[test]
     fn cases_are_unsigned() {
         let printed = |ty: &str, cases: &str| {
-            let cases: String = cases.split(' ').map(|it| format!(", {it}: ^b")).collect();
+            let cases: Vec<String> = cases.split(' ').map(|it| format!(", {it}: ^b")).collect();
+            let cases = cases.concat();
             let text = format!(
                 "func.func @f(%a: {ty}) {{\n  cf.switch %a : {ty}, [default: ^b{cases}]\n^b:\n  return\n}}\n"
             );
