@@ -201,3 +201,94 @@ pub fn bounds(
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use noisy_syntax::Source;
+
+    /// The first op of a kind.
+    fn find(ir: &Ir, kind: OpKind) -> Op {
+        let mut found = None;
+        ir.walk(ir.root(), &mut |op| {
+            found = found.or((ir.op(op).kind == kind).then_some(op));
+        });
+        found.expect("it is there")
+    }
+
+    /// The ways that may be taken when the decider lies between two numbers.
+    fn ways(text: &str, kind: OpKind, n: usize, lo: i128, hi: i128) -> Vec<usize> {
+        let source = Source::new(text);
+        assert!(source.problems().is_empty(), "{text}: {:?}", source.problems());
+        let ir = source.ir();
+        let op = find(ir, kind);
+        (0..n).filter(|&it| may_take(ir, op, it, Interval::Within { lo, hi })).collect()
+    }
+
+    #[test]
+    fn trips_are_the_least_and_the_most_of_all_bounds_and_steps() {
+        let count = |lower: i128, upper: i128, step: i128| {
+            let (mut n, mut at) = (0, lower);
+            while at < upper {
+                (n, at) = (n + 1, at + step);
+            }
+            n
+        };
+        let intervals = |from: i128, to: i128| {
+            (from..=to).flat_map(move |lo| (lo..=to).map(move |hi| (lo, hi)))
+        };
+        for lower in intervals(-2, 2) {
+            for upper in intervals(-2, 4) {
+                for step in intervals(1, 4) {
+                    let all = (lower.0..=lower.1).flat_map(|a| {
+                        (upper.0..=upper.1)
+                            .flat_map(move |b| (step.0..=step.1).map(move |it| count(a, b, it)))
+                    });
+                    let all: Vec<u64> = all.collect();
+                    let trips = counted([lower, upper, step]);
+                    let found = (Some(trips.least), trips.most);
+                    let wanted = (all.iter().min().copied(), all.iter().max().copied());
+                    assert_eq!(found, wanted, "{lower:?} {upper:?} {step:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_that_are_compared_as_unsigned_numbers_are_not_negative() {
+        let text = "func.func @f(%a: i32) {\n  \"scf.for\"(%a, %a, %a) ({\n  ^bb0(%i: i32):\n    scf.yield\n  }) {unsignedCmp} : (i32, i32, i32) -> ()\n  return\n}\n";
+        let source = Source::new(text);
+        let op = find(source.ir(), OpKind::ScfFor);
+        for (lower, upper, is_known) in [(0, 5, true), (-1, 5, false), (0, -1, false)] {
+            let operands = [(lower, lower), (upper, upper), (1, 1)];
+            let found = bounds(source.ir(), op, &|at| operands.get(at).copied());
+            assert_eq!(found.is_some(), is_known, "{lower} {upper}");
+        }
+    }
+
+    #[test]
+    fn the_region_of_an_index_switch_is_that_of_its_case_in_both_forms() {
+        let custom = "func.func @f(%i: index) {\n  scf.index_switch %i\n  case 2 {\n    scf.yield\n  }\n  case 5 {\n    scf.yield\n  }\n  default {\n    scf.yield\n  }\n  return\n}\n";
+        let region = "{\n    scf.yield\n  }";
+        let generic = format!(
+            "func.func @f(%i: index) {{\n  \"scf.index_switch\"(%i) <{{cases = array<i64: 2, 5>}}> ({region}, {region}, {region}) : (index) -> ()\n  return\n}}\n"
+        );
+        let of = |text: &str, lo, hi| ways(text, OpKind::ScfIndexSwitch, 3, lo, hi);
+        // As they are written: the custom form has the default last.
+        assert_eq!([of(custom, 2, 2), of(custom, 5, 5), of(custom, 7, 7)], [[0], [1], [2]]);
+        assert_eq!([of(&generic, 2, 2), of(&generic, 5, 5), of(&generic, 7, 7)], [[1], [2], [0]]);
+        assert_eq!(
+            [of(custom, 3, 5), of(custom, 3, 4), of(custom, 2, 4)].map(|it| it.len()),
+            [2, 1, 2]
+        );
+    }
+
+    #[test]
+    fn of_equal_cases_the_first_is_taken_and_others_within_bounds() {
+        let text = "func.func @f(%x: i32) {\n  cf.switch %x : i32, [\n    default: ^d,\n    3: ^e,\n    3: ^d,\n    7: ^d\n  ]\n^d:\n  return\n^e:\n  return\n}\n";
+        let of = |lo, hi| ways(text, OpKind::CfSwitch, 4, lo, hi);
+        assert_eq!([of(3, 3), of(7, 7), of(4, 4)], [[1], [3], [0]]);
+        assert_eq!(of(4, 7), [0, 3]);
+        assert_eq!(of(4, 6), [0]);
+    }
+}

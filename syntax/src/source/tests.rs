@@ -4,6 +4,7 @@ mod edits;
 
 use super::Source;
 use crate::laws::{check_ranges, fingerprint};
+use crate::skeleton::MAX_REGION_DEPTH;
 
 const PROGRAM: &str = "\
 // A comment.
@@ -303,4 +304,17 @@ fn a_label_may_have_thousands_of_arguments() {
     );
     let source = Source::new(&text);
     assert_eq!(source.problems(), []);
+}
+
+#[test]
+fn what_moves_deeper_than_regions_may_nest_is_read_anew() {
+    let (open, close) = ("\"a.b\"() ({\n", "}) : () -> ()\n");
+    for n in MAX_REGION_DEPTH - 3..=MAX_REGION_DEPTH + 1 {
+        let text = format!("{}\"c.d\"() : () -> ()\n{}", open.repeat(n), close.repeat(n));
+        let mut source = Source::new(&text);
+        edit(&mut source, 0, 0, open);
+        let end = source.text().len_bytes();
+        edit(&mut source, end, 0, close);
+        edit(&mut source, 0, open.len(), "");
+    }
 }
