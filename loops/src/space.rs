@@ -141,7 +141,7 @@ impl Space {
         let ivs = names(ir, body, &drawn).join(" and ");
         Err(match stop {
             Stop::Unknown => format!(
-                "the iterations of the loops over {ivs} are not known: a bound is not affine, or too large"
+                "the iterations of the loops over {ivs} are not known: a bound is not affine or too large, or a step is not positive"
             ),
             Stop::Spent => "the loops have too many iterations".to_owned(),
             Stop::Enough => format!(

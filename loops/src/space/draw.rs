@@ -290,15 +290,16 @@ impl Attempt<'_> {
     fn assumptions(&self, run: &Run<'_>, around: &[(String, i64)]) -> Vec<String> {
         let body = &self.nest.body;
         let mut out = Vec::new();
-        let mut symbols: Vec<String> =
-            run.symbols.iter().map(|&it| self.ir.value_text(it)).collect();
-        symbols.sort();
-        if !symbols.is_empty() {
-            out.push(format!(
-                "Values that are not known are taken as {}: {}.",
-                self.size.points,
-                symbols.join(", ")
-            ));
+        for is_low in [false, true] {
+            let is_meant = |it: &&noisy_syntax::Value| run.lows.contains(*it) == is_low;
+            let names = run.symbols.iter().filter(is_meant).map(|&it| self.ir.value_text(it));
+            let mut names: Vec<String> = names.collect();
+            names.sort();
+            if !names.is_empty() {
+                let value = if is_low { 0 } else { self.size.points };
+                let names = names.join(", ");
+                out.push(format!("Values that are not known are taken as {value}: {names}."));
+            }
         }
         if !around.is_empty() {
             let all: Vec<String> = around.iter().map(|(iv, it)| format!("{iv} = {it}")).collect();

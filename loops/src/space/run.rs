@@ -28,7 +28,7 @@ pub(super) enum Extent {
     First(i64),
 }
 
-/// A run. Symbols have all the same value.
+/// A run. Symbols have all the same value, but for those that only loops begin with, which are 0.
 pub(super) struct Run<'a> {
     pub(super) body: &'a Body,
     pub(super) symbol: i64,
@@ -40,6 +40,8 @@ pub(super) struct Run<'a> {
     pub(super) cut: FxHashSet<u32>,
     /// Symbols that were given the value.
     pub(super) symbols: FxHashSet<Value>,
+    /// Symbols in lower bounds and in no upper one.
+    pub(super) lows: FxHashSet<Value>,
     ivs: Vec<Option<i128>>,
 }
 
@@ -47,7 +49,18 @@ impl<'a> Run<'a> {
     pub(super) fn new(body: &'a Body, symbol: i64, extents: Vec<Extent>, left: usize) -> Self {
         let ivs = vec![None; body.loops.len()];
         let (cut, symbols) = (FxHashSet::default(), FxHashSet::default());
-        Self { body, symbol, extents, left, cut, symbols, ivs }
+        let of = |bounds: &dyn Fn(&'a crate::body::Loop) -> Option<&'a Vec<Form>>| {
+            let forms = body.loops.iter().filter_map(bounds).flatten();
+            let symbol = |it: &(Term, i128)| match it.0 {
+                Term::Symbol(value) => Some(value),
+                _ => None,
+            };
+            forms.flat_map(|it| &it.terms).filter_map(symbol).collect::<FxHashSet<Value>>()
+        };
+        let mut lows = of(&|it| it.lower.as_ref());
+        let highs = of(&|it| it.upper.as_ref());
+        lows.retain(|it| !highs.contains(it));
+        Self { body, symbol, extents, left, cut, symbols, lows, ivs }
     }
 
     /// Calls for each time that a scope is entered, in order.
@@ -133,7 +146,7 @@ impl<'a> Run<'a> {
                 Term::Iv(at) => self.ivs[at as usize].ok_or(Stop::Unknown)?,
                 Term::Symbol(value) => {
                     self.symbols.insert(value);
-                    i128::from(self.symbol)
+                    if self.lows.contains(&value) { 0 } else { i128::from(self.symbol) }
                 }
                 Term::Quotient(at) => {
                     let it = self.body.quotients.get(at);
