@@ -4,7 +4,7 @@
 //! The body of a loop is not touched where its variable can be defined anew before it by `affine.apply`.
 
 mod header;
-mod names;
+pub mod names;
 mod tile_size;
 mod unroll;
 

@@ -497,3 +497,44 @@ fn edits_of_the_text_keep_what_programs_compute() {
     assert!(counts.iter().all(|it| it[1] >= 5), "{counts:?}");
     assert!([0, 2, 3, 4, 5, 9].iter().all(|&it| counts[it][0] >= 5), "{counts:?}");
 }
+
+#[test]
+fn schedules_as_edits_keep_what_programs_compute() {
+    let (mut n_done, mut n_refused) = (0, 0);
+    for seed in 1..=150 {
+        let mut text = Writer::program(seed);
+        text = text
+            .replace("affine.store %d", "// The result.\naffine.store %d")
+            .replace(", %k : i64\n", ", %k : i64 // added\n");
+        let source = Source::new(&text);
+        let ir = source.ir();
+        let before = read(&text);
+        let mut roots = Vec::new();
+        ir.walk(ir.root(), &mut |op| {
+            if noisy_opt::passes::is_nest_root(ir, op) {
+                roots.push(op);
+            }
+        });
+        for op in roots {
+            let Ok(edits) = noisy_opt::passes::best_schedule(&source, op) else {
+                n_refused += 1;
+                continue;
+            };
+            n_done += 1;
+            let changed = edited(&text, &edits);
+            let after = read(&changed);
+            // Comments stay, and so does the text of each op that stands in one place.
+            for comment in ["// The result.", "// added"] {
+                assert!(
+                    changed.matches(comment).count() >= text.matches(comment).count(),
+                    "{changed}"
+                );
+            }
+            for n in [-2, 0, 1, 4, 6] {
+                let (expected, got) = (result(&before, n), result(&after, n));
+                assert_eq!(expected, got, "seed {seed}, n = {n}\n{text}\n{changed}");
+            }
+        }
+    }
+    assert!(n_done >= 10 && n_refused >= 10, "{n_done} {n_refused}");
+}

@@ -41,7 +41,7 @@ pub(super) fn definitions(source: &Source, op: Op) -> Vec<String> {
 }
 
 /// A text with some of its names changed.
-pub(super) fn renamed(text: &str, names: &[String], new: &dyn Fn(&str) -> String) -> String {
+pub fn renamed(text: &str, names: &[String], new: &dyn Fn(&str) -> String) -> String {
     let names: FxHashSet<&str> = names.iter().map(String::as_str).collect();
     let mut out = String::new();
     let mut at = 0;
@@ -54,7 +54,7 @@ pub(super) fn renamed(text: &str, names: &[String], new: &dyn Fn(&str) -> String
 }
 
 /// A name like this one that does not stand in a text.
-pub(super) fn fresh(text: &str, name: &str) -> String {
+pub fn fresh(text: &str, name: &str) -> String {
     let is_free = |name: &str| !text.contains(name);
     if is_free(name) {
         return name.to_owned();

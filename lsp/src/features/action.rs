@@ -41,6 +41,8 @@ pub(crate) enum Action {
     RenameValues(usize, String),
     /// Do something with a loop.
     Loop(LoopAction),
+    /// Find the best order for the nest whose outermost loop starts there; see [`nest::best_schedule`].
+    Schedule(usize),
     /// Allow a diagnostic by a comment.
     Allow(Fix, Diagnostic),
 }
@@ -85,6 +87,7 @@ pub(crate) fn actions(
         out.push(Action::RenameValues(start, document.function_name(function)));
     }
     out.extend(nest::actions(document, range.start).into_iter().map(Action::Loop));
+    out.extend(nest::schedulable(document, range.start).map(Action::Schedule));
     if is_any_over {
         out.push(Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new()));
     }

@@ -176,21 +176,40 @@ pub(crate) struct LoopAction {
     pub edits: Result<Vec<TextEdit>, String>,
 }
 
+/// The loop whose header an offset is in.
+fn loop_at(document: &Document, offset: usize) -> Option<Op> {
+    let ir = document.ir();
+    let op = ir.item_at(offset).filter(|&it| is_told(ir, it))?;
+    let head = ir.head_range(op);
+    (head.start <= offset && offset <= head.end).then_some(op)
+}
+
 /// What can be done with the loop whose header an offset is in.
 pub(crate) fn actions(document: &Document, offset: usize) -> Vec<LoopAction> {
-    let source = document.source();
-    let ir = source.ir();
-    let Some(op) = ir.item_at(offset).filter(|&it| is_told(ir, it)) else { return Vec::new() };
-    let head = ir.head_range(op);
-    if !(head.start <= offset && offset <= head.end) {
-        return Vec::new();
-    }
+    let Some(op) = loop_at(document, offset) else { return Vec::new() };
     let of = |it: Offer| {
         let edit = |it: edit::Edit| TextEdit { range: it.range, text: it.text };
         let edits = it.edits.map(|it| it.into_iter().map(edit).collect());
         LoopAction { title: it.title, edits }
     };
-    edit::offers(source, op).into_iter().map(of).collect()
+    edit::offers(document.source(), op).into_iter().map(of).collect()
+}
+
+/// The start of the nest whose outermost loop has an offset in its header, if a schedule may be found for it.
+pub(crate) fn schedulable(document: &Document, offset: usize) -> Option<usize> {
+    let ir = document.ir();
+    let op = loop_at(document, offset).filter(|&it| noisy_opt::passes::is_nest_root(ir, it))?;
+    Some(ir.range(op).start)
+}
+
+/// The edits that put the nest that starts there into its best order; it takes integer programs to find that.
+///
+/// # Errors
+/// Why there are none.
+pub(crate) fn best_schedule(document: &Document, start: usize) -> Result<Vec<TextEdit>, String> {
+    let op = loop_at(document, start).ok_or("there is no loop")?;
+    let edits = noisy_opt::passes::best_schedule(document.source(), op)?;
+    Ok(edits.into_iter().map(|it| TextEdit { range: it.range, text: it.text }).collect())
 }
 
 #[cfg(test)]

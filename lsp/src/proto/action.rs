@@ -8,7 +8,7 @@ use super::edit;
 use crate::features::action::{
     Action, Placement, Scope, fix_all, fix_all_title, function_at, placed_ops,
 };
-use crate::features::rename_values;
+use crate::features::{nest, rename_values};
 use crate::optimizer::{Found, Solution};
 use crate::proto::params::{PlaceRequest, ResolveData};
 use crate::proto::view::View;
@@ -52,6 +52,7 @@ pub(crate) fn kind(it: &Action) -> &'static str {
     match it {
         Action::Place(Placement { anew: true, .. }, _)
         | Action::RenameValues(..)
+        | Action::Schedule(_)
         | Action::Loop(_) => KINDS[1],
         Action::Fix(..)
         | Action::FixAll(..)
@@ -137,6 +138,17 @@ pub(crate) fn action(
                     action.title = format!("{}: {why}", it.title);
                     action.disabled = Some(lsp::CodeActionDisabled { reason: why.clone() });
                 }
+            }
+        }
+        Action::Schedule(start) => {
+            "Find the best order of the nest".clone_into(&mut action.title);
+            if capabilities.resolves_actions {
+                let (uri, version, nest) = (view.uri.clone(), view.version, *start);
+                action.data =
+                    serde_json::to_value(ResolveData::Schedule { uri, version, nest }).ok();
+            } else {
+                let edits = nest::best_schedule(view.document, *start).ok()?;
+                action.edit = Some(workspace(view, &edits));
             }
         }
         Action::RenameValues(start, name) => {

@@ -46,6 +46,15 @@ pub(crate) enum ResolveData {
         /// Where the function starts, in bytes of that version.
         function: usize,
     },
+    /// Find the best order of a nest.
+    Schedule {
+        /// The document.
+        uri: lsp::Uri,
+        /// The version of the document that it is about.
+        version: i32,
+        /// Where the nest starts, in bytes of that version.
+        nest: usize,
+    },
     /// Mend all diagnostics of a code.
     FixAll {
         /// The document.

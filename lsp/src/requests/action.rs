@@ -7,6 +7,7 @@ use super::placement;
 use crate::documents::actor::Document;
 use crate::documents::job::NoAnswer;
 use crate::features::action::{self, Action, Placement, Scope};
+use crate::features::nest;
 use crate::proto;
 use crate::proto::params::{self, ResolveData};
 use crate::proto::view::View;
@@ -37,7 +38,7 @@ pub(crate) async fn actions(
         }
         let is_ready = |it: &Action| match it {
             Action::Place(placement, _) => !on_save || view.solution(placement).is_some(),
-            Action::Loop(_) => !view.is_only_noise(),
+            Action::Loop(_) | Action::Schedule(_) => !view.is_only_noise(),
             _ => true,
         };
         Ok(found
@@ -99,6 +100,21 @@ pub(crate) async fn resolve(
             };
             let edit = session.ask(&uri, ask).await?.transpose()?;
             action.edit = Some(edit.ok_or_else(|| Error::from(NoAnswer::Modified))?);
+        }
+        ResolveData::Schedule { uri, version, nest } => {
+            let ask = move |view: &mut View<'_>| {
+                let is_current = view.version == version;
+                is_current.then(|| {
+                    let edits = nest::best_schedule(view.document, nest);
+                    edits.map(|it| proto::action::workspace(view, &it))
+                })
+            };
+            let found = session.ask(&uri, ask).await?.flatten();
+            match found.ok_or_else(|| Error::from(NoAnswer::Modified))? {
+                Ok(edit) => action.edit = Some(edit),
+                // Nothing changes, and the user is told why.
+                Err(why) => session.connection.show(lsp::MessageType::INFO, &why),
+            }
         }
         ResolveData::FixAll { uri, version, code } => {
             let ask = move |view: &mut View<'_>| {

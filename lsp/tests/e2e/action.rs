@@ -112,6 +112,40 @@ fn all_values_of_a_function_are_renamed() {
 }
 
 #[test]
+fn the_best_order_of_a_nest_keeps_names_and_comments() {
+    // A sum down the columns: rows by rows it reads what stands side by side.
+    let text = "func.func @f(%A: memref<1024x1024xf32>, %s: memref<1024xf32>) {
+  affine.for %j = 0 to 1024 {
+    affine.for %i = 0 to 1024 { // down
+      %x = affine.load %A[%i, %j] : memref<1024x1024xf32> // an element
+      %y = affine.load %s[%j] : memref<1024xf32>
+      // The sum.
+      %z = arith.addf %x, %y : f32
+      affine.store %z, %s[%j] : memref<1024xf32>
+    }
+  }
+  return
+}
+";
+    let mut client = Client::new();
+    client.open(URI, text);
+    let found = actions(&mut client, 1, json!(["refactor"]));
+    let is_it = |it: &&Value| it["title"] == "Find the best order of the nest";
+    let action = found.iter().find(is_it).unwrap_or_else(|| panic!("{found:?}")).clone();
+    let resolved = client.request("codeAction/resolve", action).expect("resolved");
+    let after = apply(text, &resolved["edit"]["documentChanges"][0]["edits"]);
+    let at = |what: &str| after.find(what).unwrap_or_else(|| panic!("{what} in {after}"));
+    assert!(at("affine.for %i") < at("affine.for %j"), "{after}");
+    let lines = [
+        "// down",
+        "memref<1024x1024xf32> // an element",
+        "// The sum.",
+        "%z = arith.addf %x, %y : f32",
+    ];
+    assert!(lines.iter().all(|it| at(it) > 0), "{after}");
+}
+
+#[test]
 fn loops_are_transformed_or_refused_with_the_dependence() {
     let text = "func.func @f(%A: memref<9x9xf32>) {
   affine.for %i = 1 to 9 { // rows
@@ -138,6 +172,15 @@ fn loops_are_transformed_or_refused_with_the_dependence() {
         let why = it["disabled"]["reason"].as_str().unwrap_or_default();
         assert_eq!(why, "forbidden by flow from line 5 to line 4, distance (1, -1)", "{title}");
     }
+    // No order is better than this one: the answer is the action without an edit, and a message.
+    let resolved =
+        client.request("codeAction/resolve", of("Find the best order")).expect("resolved");
+    assert!(resolved.get("edit").is_none(), "{resolved}");
+    client.wait("a message", |it| {
+        it["params"]["message"]
+            .as_str()
+            .is_some_and(|it| it.starts_with("no better order is found"))
+    });
     let skewed = of("Skew");
     let after = apply(text, &skewed["edit"]["documentChanges"][0]["edits"]);
     assert!(after.contains("// rows") && after.contains("affine.store %x, %A[%i, %j]"), "{after}");

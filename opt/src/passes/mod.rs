@@ -17,6 +17,8 @@ mod sccp;
 mod sink;
 mod symbols;
 
+pub use affine::schedule::{best_schedule, is_nest_root};
+
 pub use crate::pass::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 
 /// The passes of each family. Passes that other crates bring stand in one row here.

@@ -7,7 +7,7 @@
 //! | bands, components; each row held exactly against each dependence | `plan.rs` |
 //! | what is worth while | `cost.rs` |
 //! | tiles, loops, bounds, guards | `scan.rs` |
-//! | ops | `emit.rs` |
+//! | ops, or edits of the text | `emit.rs`, `text.rs` |
 //!
 //! *Law.* Instances that depend on each other keep their order, and each does what it did: results are equal bit for bit. A nest that is not
 //! understood, or for which nothing better is found, stays as it is.
@@ -18,6 +18,7 @@ mod farkas;
 mod nest;
 mod plan;
 mod scan;
+mod text;
 
 use std::fmt::Write as _;
 
@@ -31,6 +32,7 @@ use crate::rewrite::nested;
 use nest::{Nest, nest};
 use plan::{Node, Plan};
 use scan::Sizes;
+pub use text::{best_schedule, is_nest_root};
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[
     PassInfo {

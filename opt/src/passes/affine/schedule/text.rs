@@ -1,0 +1,311 @@
+//! A schedule as edits of the text: statements stay as they are written, with their names and comments, under new loops.
+
+use std::fmt::Write as _;
+
+use noisy_loops::Body;
+use noisy_loops::edit::Edit;
+use noisy_loops::edit::names::{fresh, renamed};
+use noisy_syntax::{Ir, Op, OpKind, Source, Value};
+use rustc_hash::FxHashSet;
+
+use super::super::legal;
+use super::nest::Nest;
+use super::scan::{Code, Sizes};
+use super::{each_plan, roots, scan};
+
+/// Sizes of tiles and of the cache, as `affine-schedule` has them by default.
+const SIZES: Sizes = Sizes { cache: 256 * 1024, innermost: 256, others: 32 };
+/// Longer nests are not rewritten.
+const MOST_TEXT: usize = 1 << 20;
+
+/// Whether a loop is the outermost one of a nest that may have a schedule.
+pub fn is_nest_root(ir: &Ir, op: Op) -> bool {
+    ir.op(op).kind == OpKind::AffineFor
+        && ir.function_of(op).is_some_and(|function| roots(ir, function).contains(&op))
+}
+
+/// The edits that put a nest into the order that `affine-schedule` finds. The program after them is correct.
+///
+/// # Errors
+/// Why there are none.
+pub fn best_schedule(source: &Source, root: Op) -> Result<Vec<Edit>, String> {
+    let ir = source.ir();
+    let function = ir.function_of(root).ok_or("there is no function around")?;
+    if ir.range(root).len() > MOST_TEXT || !is_nest_root(ir, root) {
+        return Err("the loop is not the outermost one of a nest that is small enough".to_owned());
+    }
+    let body = Body::new(ir, function);
+    let legality = legal::legality(&body);
+    let mut found = None;
+    each_plan(ir, function, &body, &legality, |nest, plan, edges| {
+        if nest.root == root
+            && let Some(code) = scan::scan(ir, &body, nest, plan, edges, SIZES)
+        {
+            let n_rows = plan.rows.iter().map(Vec::len).max().unwrap_or(0);
+            found = Some((nest.clone(), code, 2 * n_rows));
+        }
+    });
+    let (nest, code, n_columns) =
+        found.ok_or("no better order is found, or the nest is not understood")?;
+    let edit = Text::new(source, function, &nest, n_columns).edit(&code);
+    // What is offered must be right.
+    let mut text = source.text().to_string();
+    text.replace_range(edit.range.clone(), &edit.text);
+    let changed = Source::new(&text);
+    let n_problems = |ir: &Ir| ir.verify().len();
+    if n_problems(changed.ir()) > n_problems(ir) {
+        return Err("the new loops cannot be written in this place".to_owned());
+    }
+    Ok(vec![edit])
+}
+
+struct Text<'a> {
+    source: &'a Source,
+    ir: &'a Ir,
+    nest: &'a Nest,
+    /// All of the function, for names that are not in it.
+    around: String,
+    /// The name of each column.
+    columns: Vec<String>,
+    /// Names that are defined where the text goes on.
+    defined: Vec<String>,
+    out: String,
+}
+
+impl<'a> Text<'a> {
+    fn new(source: &'a Source, function: Op, nest: &'a Nest, n_columns: usize) -> Self {
+        let ir = source.ir();
+        let mut columns = vec![String::new(); n_columns];
+        columns.extend(nest.params.iter().map(|it| ir.value_text(*it)));
+        let around = source.slice(ir.range(function));
+        let (defined, out) = (Vec::new(), String::new());
+        Self { source, ir, nest, around, columns, defined, out }
+    }
+
+    fn edit(mut self, code: &[Code]) -> Edit {
+        let rope = self.source.text();
+        let range = self.ir.range(self.nest.root);
+        let line = rope.line(rope.byte_to_line(range.start));
+        let indent: String = line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect();
+        self.all(code, &indent);
+        // Comments of loops and ops that are gone come first.
+        let kept: FxHashSet<String> =
+            self.out.lines().filter_map(comment).map(str::to_owned).collect();
+        let old = self.source.slice(range.clone());
+        let mut text = String::new();
+        for it in old.lines().filter_map(comment).filter(|it| !kept.contains(*it)) {
+            let _ = write!(text, "{it}\n{indent}");
+        }
+        text += self.out.trim();
+        Edit { range, text }
+    }
+
+    fn all(&mut self, code: &[Code], indent: &str) {
+        for it in code {
+            match it {
+                Code::Loop { column, low, high, body } => {
+                    let low = self.bounds(low, *column, true);
+                    let high = self.bounds(high, *column, false);
+                    let name = self.name(*column, body);
+                    let _ = writeln!(self.out, "{indent}affine.for {name} = {low} to {high} {{");
+                    self.columns[*column].clone_from(&name);
+                    let n = self.defined.len();
+                    self.defined.push(name);
+                    self.all(body, &format!("{indent}  "));
+                    self.defined.truncate(n);
+                    self.columns[*column].clear();
+                    let _ = writeln!(self.out, "{indent}}}");
+                }
+                Code::Guard { rows, body } => {
+                    let (dims, operands, names) = self.inputs(rows);
+                    let all: Vec<String> =
+                        rows.iter().map(|row| sum(row, None, &names) + " >= 0").collect();
+                    let all = all.join(", ");
+                    let _ = writeln!(
+                        self.out,
+                        "{indent}affine.if affine_set<({dims}) : ({all})>({operands}) {{"
+                    );
+                    let n = self.defined.len();
+                    self.all(body, &format!("{indent}  "));
+                    self.defined.truncate(n);
+                    let _ = writeln!(self.out, "{indent}}}");
+                }
+                Code::Run { statement, ivs } => self.run(*statement, ivs, indent),
+            }
+        }
+    }
+
+    /// The name of the variable of a new loop: that of an old one which it is in all that runs in it, or another one.
+    fn name(&self, column: usize, body: &[Code]) -> String {
+        let mut runs = Vec::new();
+        collect(body, &mut runs);
+        let unit = |row: &Vec<i128>| {
+            let (constant, coefficients) =
+                row.split_last().map_or((0, &[][..]), |it| (*it.0, it.1));
+            constant == 0
+                && coefficients.iter().enumerate().all(|(at, by)| *by == i128::from(at == column))
+        };
+        let of = |(statement, rows): &(usize, &[Vec<i128>])| -> Vec<Value> {
+            let ivs = self.nest.statements[*statement].ivs.iter();
+            ivs.zip(*rows).filter(|it| unit(it.1)).map(|it| *it.0).collect()
+        };
+        let first = runs.first().map(of).unwrap_or_default();
+        let names = first.iter().map(|it| self.ir.value_text(*it));
+        let is_of_all = |name: &String| {
+            runs.iter().all(|run| of(run).iter().any(|it| self.ir.value_text(*it) == *name))
+        };
+        let found = names.into_iter().find(|it| is_of_all(it) && !self.defined.contains(it));
+        found.unwrap_or_else(|| self.fresh(&format!("%t{column}")))
+    }
+
+    fn fresh(&self, name: &str) -> String {
+        let mut at = 0;
+        let mut it = fresh(&self.around, name);
+        while self.defined.contains(&it) {
+            at += 1;
+            it = fresh(&self.around, &format!("{name}_{at}"));
+        }
+        it
+    }
+
+    /// Dimensions and operands for the columns that rows read, and the dimension of each column.
+    fn inputs(&self, rows: &[Vec<i128>]) -> (String, String, Vec<String>) {
+        let (mut dims, mut operands) = (Vec::new(), Vec::new());
+        let mut names = vec![String::new(); self.columns.len()];
+        for (at, column) in self.columns.iter().enumerate() {
+            if !column.is_empty() && rows.iter().any(|row| row[at] != 0) {
+                names[at] = format!("d{}", dims.len());
+                dims.push(names[at].clone());
+                operands.push(column.clone());
+            }
+        }
+        (dims.join(", "), operands.join(", "), names)
+    }
+
+    /// The bounds of a loop over a column; the upper one is the first value that is not taken.
+    fn bounds(&self, rows: &[Vec<i128>], column: usize, is_low: bool) -> String {
+        let (dims, operands, names) = self.inputs(rows);
+        let bound = |row: &Vec<i128>| {
+            let by = row[column].abs();
+            if is_low {
+                let negated: Vec<i128> = row.iter().map(|it| -it).collect();
+                let rest = sum(&negated, Some(column), &names);
+                if by == 1 { rest } else { format!("({rest}) ceildiv {by}") }
+            } else {
+                let rest = sum(row, Some(column), &names);
+                if by == 1 { format!("{rest} + 1") } else { format!("({rest}) floordiv {by} + 1") }
+            }
+        };
+        let all: Vec<String> = rows.iter().map(bound).collect();
+        let word = match (all.len(), is_low) {
+            (1, _) => "",
+            (_, true) => "max ",
+            (_, false) => "min ",
+        };
+        format!("{word}affine_map<({dims}) -> ({})>({operands})", all.join(", "))
+    }
+
+    fn run(&mut self, statement: usize, ivs: &[Vec<i128>], indent: &str) {
+        let it = &self.nest.statements[statement];
+        let mut lines = Vec::new();
+        let mut names = Vec::new();
+        for (&iv, row) in it.ivs.iter().zip(ivs) {
+            let name = self.ir.value_text(iv);
+            let rows = [row.clone()];
+            let (dims, operands, places) = self.inputs(&rows);
+            if operands != name || sum(row, None, &places) != "d0" {
+                let sum = sum(row, None, &places);
+                lines.push((
+                    format!("affine.apply affine_map<({dims}) -> ({sum})>({operands})"),
+                    Some(name.clone()),
+                ));
+                names.push(name);
+            }
+        }
+        for &op in &it.ops {
+            names.extend(self.ir.op(op).results.iter().map(|it| self.ir.value_text(*it)));
+            lines.push((self.own_text(op), None));
+        }
+        // Names that mean something else here.
+        let clashing: Vec<String> =
+            names.iter().filter(|it| self.defined.contains(it)).cloned().collect();
+        let other: Vec<(String, String)> = clashing
+            .iter()
+            .map(|it| (it.clone(), self.fresh(&format!("{it}_s{statement}"))))
+            .collect();
+        let new = |name: &str| {
+            let found = other.iter().find(|it| it.0 == name);
+            found.map_or_else(|| name.to_owned(), |it| it.1.clone())
+        };
+        for (text, defines) in lines {
+            let text = match defines {
+                // What it reads are variables of the new loops.
+                Some(name) => format!("{} = {text}", new(&name)),
+                None => renamed(&text, &clashing, &new),
+            };
+            for line in text.lines() {
+                let _ = writeln!(self.out, "{indent}{}", line.trim());
+            }
+        }
+        self.defined.extend(names.iter().map(|it| new(it)));
+    }
+
+    /// An op as it is written, with the comments above it and behind it.
+    fn own_text(&self, op: Op) -> String {
+        let rope = self.source.text();
+        let range = self.ir.range(op);
+        let line = |at: usize| rope.line(at).to_string();
+        let mut out = String::new();
+        let first = rope.byte_to_line(range.start);
+        let mut above = first;
+        while above > 0 && line(above - 1).trim_start().starts_with("//") {
+            above -= 1;
+        }
+        for at in above..first {
+            out += line(at).trim();
+            out.push('\n');
+        }
+        out += &self.source.slice(range.clone());
+        let last = rope.byte_to_line(range.end);
+        let rest = line(last);
+        let rest = rest.get(range.end - rope.line_to_byte(last)..).unwrap_or_default().trim();
+        if rest.starts_with("//") {
+            out.push(' ');
+            out += rest;
+        }
+        out
+    }
+}
+
+/// The comment of a line.
+fn comment(line: &str) -> Option<&str> {
+    // A string may hold what looks like one: then it is told once more.
+    line.find("//").map(|at| line[at..].trim_end())
+}
+
+/// The statements that run in a piece of code.
+fn collect<'a>(code: &'a [Code], out: &mut Vec<(usize, &'a [Vec<i128>])>) {
+    for it in code {
+        match it {
+            Code::Loop { body, .. } | Code::Guard { body, .. } => collect(body, out),
+            Code::Run { statement, ivs } => out.push((*statement, ivs)),
+        }
+    }
+}
+
+/// A row as text, without one of its columns.
+fn sum(row: &[i128], without: Option<usize>, names: &[String]) -> String {
+    let mut out = String::new();
+    let (constant, coefficients) = row.split_last().map_or((0, &[][..]), |it| (*it.0, it.1));
+    let terms = coefficients.iter().enumerate().filter(|it| *it.1 != 0 && Some(it.0) != without);
+    for (at, &by) in terms {
+        let sign = if out.is_empty() { "" } else { " + " };
+        let factor = if by == 1 { String::new() } else { format!(" * {by}") };
+        let _ = write!(out, "{sign}{}{factor}", names[at]);
+    }
+    match (out.is_empty(), constant) {
+        (true, _) => constant.to_string(),
+        (false, 0) => out,
+        (false, _) => format!("{out} + {constant}"),
+    }
+}
