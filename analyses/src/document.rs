@@ -39,7 +39,11 @@ impl Document {
 
     /// Reads and analyzes a text.
     pub fn with_model(text: &str, model: NoiseModel) -> Self {
-        let program = Program::with_model(text, model);
+        Self::of(Program::with_model(text, model))
+    }
+
+    /// The diagnostics of a program that is analyzed already.
+    pub fn of(program: Program) -> Self {
         let index = Index::new(&program);
         Self { program, index }
     }
@@ -80,8 +84,9 @@ impl Document {
 
     /// Everything there is to say, in textual order.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut out = Vec::new();
-        for (_, range, problem) in self.source().problems() {
+        let problems = self.source().problems();
+        let mut out = Vec::with_capacity(problems.len());
+        for (_, range, problem) in problems {
             out.push(Diagnostic {
                 code: problem.code.name(),
                 category: problem.code.category().into(),
@@ -94,10 +99,14 @@ impl Document {
             });
         }
         out.extend(checks::run(&self.program, &self.index));
-        out.sort_by(|a, b| {
+        let in_order = |a: &Diagnostic, b: &Diagnostic| {
             let key = |it: &Diagnostic| (it.range.start, it.range.end, it.category, it.code);
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
-        });
+        };
+        // Sorting would take memory for half of them, and mostly they are sorted.
+        if !out.is_sorted_by(|a, b| in_order(a, b).is_le()) {
+            out.sort_by(in_order);
+        }
         out
     }
 
@@ -117,6 +126,10 @@ impl Document {
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
         unsafe_too: bool,
     ) -> (Vec<TextEdit>, usize) {
+        let mut fixes: Vec<Fix> = self.fixes(diagnostics).into_iter().flatten().collect();
+        if fixes.is_empty() {
+            return (Vec::new(), 0);
+        }
         let ir = self.ir();
         let problems = self.source().problems().into_iter();
         let mut broken: Vec<_> = problems.filter_map(|it| ir.function_of(it.0)).collect();
@@ -125,7 +138,6 @@ impl Document {
         let is_broken = |edit: &TextEdit| {
             broken.iter().any(|it| edit.range.start <= it.end && it.start <= edit.range.end)
         };
-        let mut fixes: Vec<Fix> = self.fixes(diagnostics).into_iter().flatten().collect();
         fixes.retain(|it| {
             let is_wanted = unsafe_too || it.applicability == Applicability::Safe;
             is_wanted && !it.edits.is_empty() && !it.edits.iter().any(is_broken)

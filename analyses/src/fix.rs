@@ -230,7 +230,7 @@ pub struct FunctionOutcome {
 }
 
 /// The answer of [`insert_reduces`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Outcome {
     /// One per function that was asked for, in that order.
     pub functions: Vec<FunctionOutcome>,
@@ -238,6 +238,8 @@ pub struct Outcome {
     pub groups: Vec<FunctionGroup>,
     /// The edits of all functions together, re-analyzed and found clean; `None` if there is nothing to insert.
     pub fix: Option<Fix>,
+    /// The program with these edits, as it was analyzed.
+    pub after: Option<Program>,
 }
 
 impl Outcome {
@@ -344,10 +346,12 @@ pub fn insert_reduces(
 ) -> Result<Outcome, FixError> {
     let mut answers = group::solve(program, functions, options);
     let mut fix = None;
+    let mut outcome = Outcome::default();
     if !answers.mended.is_empty() {
         let all: Vec<&group::Answer> = answers.mended.iter().collect();
         let mut edits = layout::edits(program, &all);
-        if let Err(unverified) = verify::verify(program, &all, &edits) {
+        let mut verified = verify::verify(program, &all, &edits);
+        if let Err(unverified) = verified {
             // Calls with many different noises are taken together by the analysis: more is asked than was known.
             let is_sound = |it: &group::Answer| {
                 let edits = layout::edits(program, &[it]);
@@ -356,7 +360,7 @@ pub fn insert_reduces(
             let (mut sound, mut refused) = (Vec::new(), Vec::new());
             for it in std::mem::take(&mut answers.mended) {
                 match is_sound(&it) {
-                    Ok(()) => sound.push(it),
+                    Ok(_) => sound.push(it),
                     Err(why) => refused.push((it, why.to_string())),
                 }
             }
@@ -371,13 +375,14 @@ pub fn insert_reduces(
             answers.mended = sound;
             let all: Vec<&group::Answer> = answers.mended.iter().collect();
             edits = layout::edits(program, &all);
-            verify::verify(program, &all, &edits)?;
+            verified = verify::verify(program, &all, &edits);
         }
+        let verified = verified?;
         if !answers.mended.is_empty() {
             fix = Some(edits);
+            outcome.after = Some(verified);
         }
     }
-    let mut outcome = Outcome { functions: Vec::new(), groups: Vec::new(), fix: None };
     for &function in functions {
         let verdict = match answers.refused.get(&function) {
             Some(why) => Verdict::Refused(why.clone()),

@@ -168,9 +168,11 @@ pub(crate) fn read(input: &Input) -> Result<String, Failure> {
         Input::File(path) => File::open(path).and_then(|file| {
             let metadata = file.metadata()?;
             let most = if metadata.is_file() { MAX_FILE } else { MAX_STREAM };
-            if metadata.len() > most { Ok(None) } else { bounded(file, most) }
+            // What is read cannot be trusted to be as long as it says.
+            let likely = if metadata.is_file() { metadata.len().min(LIKELY) } else { 0 };
+            if metadata.len() > most { Ok(None) } else { bounded(file, most, likely as usize) }
         }),
-        Input::Stdin => bounded(std::io::stdin(), MAX_STREAM),
+        Input::Stdin => bounded(std::io::stdin(), MAX_STREAM, 0),
     };
     let bytes = bytes.map_err(|error| Failure::io(reason(&error)))?;
     let Some(bytes) = bytes else {
@@ -193,9 +195,13 @@ const MAX_FILE: u64 = u32::MAX as u64 - 1;
 /// The most that is read of what does not say how large it is, in bytes.
 const MAX_STREAM: u64 = 1 << 30;
 
-/// All of an input; nothing if it has more bytes than `most`.
-fn bounded(input: impl Read, most: u64) -> std::io::Result<Option<Vec<u8>>> {
-    let mut bytes = Vec::new();
+/// Room for so much of a file is made at once, in bytes.
+const LIKELY: u64 = 1 << 20;
+
+/// All of an input, which likely has so many bytes; nothing if it has more than `most`.
+fn bounded(input: impl Read, most: u64, likely: usize) -> std::io::Result<Option<Vec<u8>>> {
+    // One byte more, which the end of the file does not fill.
+    let mut bytes = Vec::with_capacity(likely + 1);
     input.take(most + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() as u64 <= most).then_some(bytes))
 }

@@ -125,9 +125,9 @@ pub(crate) fn fix(
     unsafe_too: bool,
     options: &Options,
 ) -> Result<Fixed, Failure> {
-    let mut fixed = applied(document, settings, unsafe_too);
+    let mut fixed = unchanged();
+    let mut wanted = mend(&mut fixed, document, settings, unsafe_too);
     let current = fixed.document.as_ref().unwrap_or(document);
-    let mut wanted = current.diagnostics();
     settings.rules.apply(&mut wanted);
     if settings.placement.replace || wanted.iter().any(is_over) {
         let op = document.model().reset_name();
@@ -238,9 +238,8 @@ fn place(
     if options.wants_proofs && op == document.model().reset_name() {
         fixed.certificate = Some(certificate(document, Some(&outcome), settings));
     }
-    if let Some(fix) = outcome.fix.filter(|it| !it.edits.is_empty()) {
-        let after = edited(document, &fix.edits);
-        fixed.document = Some(after);
+    if outcome.fix.is_some_and(|it| !it.edits.is_empty()) {
+        fixed.document = outcome.after.map(Document::of);
     }
     Ok(())
 }

@@ -29,6 +29,7 @@ mod ranges;
 mod reformat;
 mod run;
 mod select;
+mod settle;
 mod setup;
 mod shard;
 mod shown;

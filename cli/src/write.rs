@@ -7,12 +7,16 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::iter;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use sha2::{Digest, Sha256};
 use tempfile::TempPath;
 
+use crate::settle::{self, Device, Settling};
 use crate::walk::reason;
 
 /// The temporary files that are there now.
@@ -122,9 +126,12 @@ pub(crate) fn remake(path: &Path, text: &[u8]) -> io::Result<()> {
 pub(crate) struct Replacement {
     temporary: Temporary,
     path: PathBuf,
-    before: String,
+    /// The SHA-256 of what the file held, and how many bytes these are.
+    before: [u8; 32],
+    n_bytes: usize,
     /// It would be another file if the new one took its place.
     in_place: bool,
+    device: Device,
 }
 
 impl Replacement {
@@ -135,39 +142,49 @@ impl Replacement {
     /// When there is no such file, or none can be written beside it.
     pub(crate) fn new(path: &Path, before: &str, after: &str) -> Result<Self, String> {
         let prepared = || {
-            // A link stays a link.
-            let path = fs::canonicalize(path)?;
-            let metadata = fs::metadata(&path)?;
+            let (mut path, mut metadata) = (path.to_owned(), fs::symlink_metadata(path)?);
+            if metadata.is_symlink() {
+                // It stays a link.
+                path = fs::canonicalize(path)?;
+                metadata = fs::metadata(&path)?;
+            }
             if metadata.permissions().readonly() {
                 return Err(io::Error::other("the file is read-only"));
             }
             let mut staged = Staged::new(path)?;
+            let device = settle::device(staged.file.get_ref())?;
             staged.file.write_all(after.as_bytes())?;
             staged.file.flush()?;
             let in_place = is_other_when_replaced(&metadata, staged.file.get_ref())?;
             let Staged { temporary, path, .. } = staged;
-            Ok(Self { temporary, path, before: before.to_owned(), in_place })
+            Ok(Self {
+                temporary,
+                path,
+                before: Sha256::digest(before).into(),
+                n_bytes: before.len(),
+                in_place,
+                device,
+            })
         };
         prepared().map_err(|it| reason(&it))
     }
 
-    /// Waits until it is on the disk.
-    fn settle(&self) -> io::Result<()> {
-        // Some systems flush only what may be written.
-        OpenOptions::new().write(true).open(&self.temporary.0)?.sync_all()
-    }
-
     /// Puts the text into the file if that still is as it was.
-    fn commit(&self) -> Result<(), String> {
-        let committed = || {
+    fn commit(mut self) -> Result<(), String> {
+        let mut committed = || {
             // As late as can be.
-            if fs::read(&self.path)? != self.before.as_bytes() {
+            let now = fs::read(&self.path)?;
+            if now.len() != self.n_bytes || <[u8; 32]>::from(Sha256::digest(now)) != self.before {
                 return Err(io::Error::other("the file was changed by another program meanwhile"));
             }
             if !self.in_place {
-                return fs::rename(&self.temporary.0, &self.path);
+                fs::rename(&self.temporary.0, &self.path)?;
+                self.temporary.0.disable_cleanup(true);
+                return Ok(());
             }
             let after = fs::read(&self.temporary.0)?;
+            // The handler of signals waits for this, too: it would end the process in the middle.
+            let _whole = TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner);
             let mut file = OpenOptions::new().write(true).truncate(true).open(&self.path)?;
             file.write_all(&after)?;
             file.sync_all()
@@ -176,8 +193,8 @@ impl Replacement {
     }
 }
 
-/// Things that come in an order, some with a file to replace. Replacements wait for each other and go to the disk together, which
-/// takes a tenth of the time: the first file that the system is waited for takes the others along. The order stays.
+/// Things that come in an order, some with a file to replace. Replacements wait for each other and go to the disk together, which takes a tenth of the time,
+/// on a thread of its own while the next ones come. The order stays.
 #[derive(Debug)]
 pub(crate) struct GroupCommit<T> {
     waiting: Vec<(T, Option<Replacement>)>,
@@ -187,18 +204,81 @@ pub(crate) struct GroupCommit<T> {
     since: Instant,
     /// So many wait at most, those without a file counted.
     most: usize,
+    /// Those before, on their way to the disk.
+    ahead: Option<Ahead<T>>,
+}
+
+/// Replacements of things, each if it has one.
+type Files = Vec<Option<Replacement>>;
+type Written = Vec<Result<(), String>>;
+
+/// What is on its way to the disk.
+#[derive(Debug)]
+struct Ahead<T> {
+    things: Vec<T>,
+    /// Empty once a thread has them.
+    files: Arc<Mutex<Files>>,
+    /// Nothing if no thread could be started.
+    written: Option<JoinHandle<Written>>,
+}
+
+impl<T> Ahead<T> {
+    fn new(things: Vec<(T, Option<Replacement>)>) -> Self {
+        let (things, files): (Vec<T>, Files) = things.into_iter().unzip();
+        let files = Arc::new(Mutex::new(files));
+        let its = files.clone();
+        let written = thread::Builder::new().spawn(move || write(&its)).ok();
+        Self { things, files, written }
+    }
+
+    fn is_written(&self) -> bool {
+        self.written.as_ref().is_some_and(JoinHandle::is_finished)
+    }
+
+    /// Waits for it.
+    fn done(self) -> Vec<(T, Result<(), String>)> {
+        let written = match self.written {
+            Some(it) => it.join().unwrap_or_default(),
+            None => write(&self.files),
+        };
+        let lost = || Err("an internal error".to_owned());
+        let written = written.into_iter().chain(iter::repeat_with(lost));
+        self.things.into_iter().zip(written).collect()
+    }
+}
+
+/// Takes the files to the disk, and then to their places.
+fn write(files: &Mutex<Files>) -> Written {
+    let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
+    let settling =
+        |it: &Replacement| Settling { path: it.temporary.0.to_path_buf(), device: it.device };
+    let all: Vec<Settling> = files.iter().flatten().map(settling).collect();
+    // All are settled before the first takes its place.
+    let mut settled = settle::settle(&all).into_iter();
+    let written = files.into_iter().map(|file| {
+        let Some(file) = file else { return Ok(()) };
+        let settled = settled.next().unwrap_or_else(|| Err(io::ErrorKind::Other.into()));
+        settled.map_err(|why| reason(&why)).and_then(|()| file.commit())
+    });
+    written.collect()
 }
 
 impl<T> GroupCommit<T> {
-    const MOST: usize = 4096;
+    const MOST: usize = 1024;
     /// So many bytes at most.
-    const MOST_BYTES: usize = 64 << 20;
+    const MOST_BYTES: usize = 32 << 20;
     /// So long at most, if others come.
-    const PATIENCE: Duration = Duration::from_secs(1);
+    const PATIENCE: Duration = Duration::from_secs(5);
 
     /// One in which nothing waits.
     pub(crate) fn new() -> Self {
-        Self { waiting: Vec::new(), n_bytes: 0, since: Instant::now(), most: Self::MOST }
+        Self {
+            waiting: Vec::new(),
+            n_bytes: 0,
+            since: Instant::now(),
+            most: Self::MOST,
+            ahead: None,
+        }
     }
 
     /// Adds one; those that are done, each with what became of its file.
@@ -207,31 +287,40 @@ impl<T> GroupCommit<T> {
         it: T,
         file: Option<Replacement>,
     ) -> Vec<(T, Result<(), String>)> {
+        let done = self.ahead.take_if(|it| it.is_written());
+        let mut done = done.map_or_else(Vec::new, Ahead::done);
         if self.waiting.is_empty() {
             self.since = Instant::now();
         }
-        self.n_bytes += file.as_ref().map_or(0, |it| it.before.len());
+        self.n_bytes += file.as_ref().map_or(0, |it| it.n_bytes);
         self.waiting.push((it, file));
         let is_full = self.waiting.len() >= self.most
             || self.n_bytes >= Self::MOST_BYTES
             || self.since.elapsed() >= Self::PATIENCE;
-        if is_full || self.waiting[0].1.is_none() { self.finish() } else { Vec::new() }
+        if is_full {
+            done.extend(self.turn());
+        }
+        if self.ahead.is_none() {
+            // Nothing waits for nothing.
+            let n = self.waiting.iter().take_while(|it| it.1.is_none()).count();
+            done.extend(self.waiting.drain(..n).map(|it| (it.0, Ok(()))));
+        }
+        done
+    }
+
+    /// Sends on what waits, when those before are done.
+    fn turn(&mut self) -> Vec<(T, Result<(), String>)> {
+        let done = self.ahead.take().map_or_else(Vec::new, Ahead::done);
+        self.n_bytes = 0;
+        self.ahead = Some(Ahead::new(std::mem::take(&mut self.waiting)));
+        done
     }
 
     /// All that wait, done.
     pub(crate) fn finish(&mut self) -> Vec<(T, Result<(), String>)> {
-        let waiting = std::mem::take(&mut self.waiting);
-        self.n_bytes = 0;
-        let settle = |it: &(T, Option<Replacement>)| {
-            it.1.as_ref().map_or(Ok(()), |it| it.settle().map_err(|why| reason(&why)))
-        };
-        // All are settled before the first takes its place.
-        let settled: Vec<_> = waiting.iter().map(settle).collect();
-        let done = waiting.into_iter().zip(settled).map(|((it, file), settled)| {
-            let written = settled.and_then(|()| file.map_or(Ok(()), |it| it.commit()));
-            (it, written)
-        });
-        done.collect()
+        let mut done = self.turn();
+        done.extend(self.ahead.take().map_or_else(Vec::new, Ahead::done));
+        done
     }
 }
 

@@ -69,7 +69,7 @@ fn insert_bootstraps(
 ) -> Result<Outcome, FixError> {
     match program.model().heir.level_budget {
         Some(budget) => insert(program, functions, options, Placed::Bootstrap(budget.get())),
-        None => Ok(Outcome { functions: Vec::new(), groups: Vec::new(), fix: None }),
+        None => Ok(Outcome::default()),
     }
 }
 
@@ -79,7 +79,7 @@ fn insert(
     options: &Options,
     placed: Placed,
 ) -> Result<Outcome, FixError> {
-    let mut outcome = Outcome { functions: Vec::new(), groups: Vec::new(), fix: None };
+    let mut outcome = Outcome::default();
     let Some(heir) = program.heir() else { return Ok(outcome) };
     let start = Instant::now();
     let broken = super::group::broken_functions(program);
@@ -130,7 +130,7 @@ fn insert(
         return Ok(outcome);
     }
     let edits = write(program, &answers, placed);
-    verify(program, &answers, &edits, placed)?;
+    outcome.after = Some(verify(program, &answers, &edits, placed)?);
     let name = placed.op().rsplit('.').next().unwrap_or_default();
     let title = outcome.title(name);
     outcome.fix = Some(Fix { title, applicability: Applicability::Safe, edits });
@@ -276,13 +276,13 @@ fn write(program: &Program, answers: &[Answer], placed: Placed) -> Vec<TextEdit>
     layout::merge(edits)
 }
 
-/// Reads the edited text and asks again.
+/// Reads the edited text and asks again; the program that it is then.
 fn verify(
     program: &Program,
     answers: &[Answer],
     edits: &[TextEdit],
     placed: Placed,
-) -> Result<(), FixError> {
+) -> Result<Program, FixError> {
     let unverified = |how: String| Err(FixError::Unverified(how));
     let inserted: usize = answers.iter().map(|it| it.spots.len()).sum();
     let n_promised = count_ops(program, placed.op()) + inserted;
@@ -306,7 +306,7 @@ fn verify(
             return unverified(format!("@{name} needs more of {}", placed.op()));
         }
     }
-    Ok(())
+    Ok(after)
 }
 
 #[cfg(test)]

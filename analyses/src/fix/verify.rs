@@ -5,12 +5,12 @@ use super::group::Answer;
 use crate::diagnostic::TextEdit;
 use crate::program::Program;
 
-/// Analyzes the text with the edits of some answers.
+/// Analyzes the text with the edits of some answers; the program that it is then.
 pub(super) fn verify(
     program: &Program,
     answers: &[&Answer],
     edits: &[TextEdit],
-) -> Result<(), FixError> {
+) -> Result<Program, FixError> {
     let unverified = |how: String| Err(FixError::Unverified(how));
     let sum = |of: fn(&Answer) -> usize| answers.iter().map(|it| of(it)).sum::<usize>();
     let op = &program.model().reset_op;
@@ -30,7 +30,7 @@ pub(super) fn verify(
             return unverified(format!("{n_after} noise errors in @{name} instead of {n_before}"));
         }
     }
-    Ok(())
+    Ok(after)
 }
 
 /// Reads the edited text. It has as many problems and functions as before, and as many ops of a name as were promised.

@@ -1,0 +1,134 @@
+//! Waiting until files are on the disk: each for itself, or all of a file system at once.
+//!
+//! *Law.* What is said to be on the disk is there, also after the power fails. *Cost.* Of many files Linux is asked once for each file system (`syncfs`), which writes them in
+//! the order of the disk and flushes its cache once; elsewhere, and of a few files, each is waited for.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::PathBuf;
+
+/// A file that is to be on the disk, closed.
+#[derive(Clone, Debug)]
+pub(crate) struct Settling {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its file system.
+    pub device: Device,
+}
+
+/// Waits for files; what became of each.
+pub(crate) fn settle(files: &[Settling]) -> Vec<io::Result<()>> {
+    let settled = whole(files);
+    let each = files.iter().map(|it| if settled.contains(&it.device) { Ok(()) } else { one(it) });
+    each.collect()
+}
+
+fn one(it: &Settling) -> io::Result<()> {
+    // Some systems flush only what may be written.
+    OpenOptions::new().write(true).open(&it.path)?.sync_all()
+}
+
+#[cfg(target_os = "linux")]
+use linux::whole;
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{Device, device};
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::fs::File;
+    use std::io;
+    use std::os::unix::fs::MetadataExt;
+    use std::sync::{Mutex, PoisonError};
+
+    use super::Settling;
+
+    /// The number of a file system.
+    pub(crate) type Device = u64;
+
+    /// So many files are worth asking for a whole file system.
+    const MANY: usize = 8;
+
+    /// A file of each file system that is written to, open since before the first write: it is told of every failure since then.
+    static DEVICES: Mutex<BTreeMap<Device, File>> = Mutex::new(BTreeMap::new());
+
+    /// The file system of a new file to which nothing is written yet.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not say.
+    pub(crate) fn device(new: &File) -> io::Result<Device> {
+        let device = new.metadata()?.dev();
+        let mut known = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+        if let std::collections::btree_map::Entry::Vacant(it) = known.entry(device) {
+            it.insert(new.try_clone()?);
+        }
+        Ok(device)
+    }
+
+    /// The file systems of many of these files, all of which are on the disk now. One that cannot be asked, or where anything failed, is none of them.
+    pub(super) fn whole(files: &[Settling]) -> BTreeSet<Device> {
+        let mut counts: BTreeMap<Device, usize> = BTreeMap::new();
+        for it in files {
+            *counts.entry(it.device).or_default() += 1;
+        }
+        counts.retain(|_, n| *n >= MANY);
+        let open = |device: &Device| {
+            let known = DEVICES.lock().unwrap_or_else(PoisonError::into_inner);
+            known.get(device)?.try_clone().ok()
+        };
+        let is_settled = |it: &Device| open(it).is_some_and(|it| rustix::fs::syncfs(it).is_ok());
+        counts.into_keys().filter(is_settled).collect()
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+use elsewhere::whole;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use elsewhere::{Device, device};
+
+#[cfg(not(target_os = "linux"))]
+mod elsewhere {
+    use std::fs::File;
+    use std::io;
+
+    use super::Settling;
+
+    /// All file systems are one.
+    pub(crate) type Device = ();
+
+    #[expect(clippy::unnecessary_wraps, reason = "it may fail on Linux")]
+    pub(crate) fn device(_: &File) -> io::Result<Device> {
+        Ok(())
+    }
+
+    pub(super) fn whole(_: &[Settling]) -> [Device; 0] {
+        []
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_gone_is_told_of_where_files_are_few() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |name: &str| {
+            let path = folder.path().join(name);
+            let mut file = File::create(&path).expect("a file");
+            let device = device(&file).expect("its file system");
+            file.write_all(b"text").expect("room");
+            Settling { path, device }
+        };
+        let (here, gone) = (file("a"), file("b"));
+        fs::remove_file(&gone.path).expect("it is there");
+        let settled: Vec<bool> = settle(&[here, gone]).iter().map(Result::is_ok).collect();
+        assert_eq!(settled, [true, false]);
+        let many: Vec<Settling> = (0..20).map(|it| file(&it.to_string())).collect();
+        assert!(settle(&many).iter().all(Result::is_ok));
+    }
+}
