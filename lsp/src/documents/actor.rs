@@ -1,8 +1,8 @@
-//! The actor of a document: a thread that owns the document's text and everything derived from it, and takes its messages in the
+//! The actor of a document: it owns the document's text and everything derived from it, and takes its messages in the
 //! order in which they came from the client.
 //!
-//! *One thread for each document*, not one for all and no pool: reading a file of 100,000 ops takes a fifth of a second, during
-//! which no other document should stand still; a thread that waits costs a few pages; and the state needs no lock.
+//! *A thread for each document that has something to do*, not one for all: reading a file of 100,000 ops takes a fifth of a second, during
+//! which no other document should stand still. One that waits has none (`pool.rs`). The state needs no lock.
 //!
 //! *Laws.*
 //! - Edits are applied in order, each exactly once. What has arrived is applied before anything is published, so nothing is
@@ -15,12 +15,12 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 
 use tokio::sync::oneshot;
 use tower_lsp::ls_types as lsp;
 
 use super::job::{Job, NoAnswer, Steps, Waiting};
+use super::pool::{self, Mailbox, Messages};
 use super::search::{self, Search};
 use crate::connection::settings::Effective;
 use crate::connection::{Connection, ask, problems};
@@ -31,11 +31,8 @@ use crate::text::content::{Content, difference};
 use crate::text::position;
 use crate::wire::outbox::Epoch;
 
-/// Deeply nested programs are walked by recursion, in stacks that cost nothing until they are used.
-const STACK: usize = 64 << 20;
-
 /// A message to an actor.
-enum Message {
+pub(super) enum Message {
     Change(i32, Vec<lsp::TextDocumentContentChangeEvent>),
     /// Settings may have changed.
     Refresh,
@@ -51,11 +48,17 @@ enum Message {
 }
 
 /// An open document, seen from outside.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Document {
     /// Its name.
     pub uri: lsp::Uri,
-    sender: Sender<Message>,
+    mailbox: Messages<Actor>,
+}
+
+impl std::fmt::Debug for Document {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Document").field("uri", &self.uri).finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for Message {
@@ -74,23 +77,25 @@ impl std::fmt::Debug for Message {
 }
 
 impl Document {
-    /// Opens a document on a thread of its own.
+    /// Opens a document.
+    ///
+    /// # Errors
+    ///
+    /// When there is no thread for it.
     pub(crate) fn open(
         connection: &Arc<Connection>,
         uri: lsp::Uri,
         version: i32,
         text: String,
     ) -> std::io::Result<Self> {
-        let (sender, receiver) = channel();
         let name: Arc<str> = uri.as_str().into();
         let epoch = connection.outbox.opened(&name);
-        let document = Self { uri: uri.clone(), sender: sender.clone() };
-        let connection = connection.clone();
-        let run = move || {
+        let (connection, its) = (connection.clone(), uri.clone());
+        let new = move |mailbox: &Messages<Actor>| {
             let settings = settings_of(&connection, &uri);
             let content = Content::new(&text, settings.file.model.noise().clone());
             drop(text);
-            let actor = Actor {
+            Actor {
                 connection,
                 uri,
                 settings,
@@ -101,32 +106,29 @@ impl Document {
                 inbox: VecDeque::new(),
                 n_changes: 0,
                 jobs: VecDeque::new(),
-                receiver,
-                sender,
+                mailbox: mailbox.clone(),
+                is_new: true,
                 cache: Cache::default(),
                 search: None,
                 savers: Vec::new(),
-            };
-            actor.run();
+            }
         };
-        std::thread::Builder::new().name("document".to_owned()).stack_size(STACK).spawn(run)?;
-        Ok(document)
+        Ok(Self { uri: its, mailbox: Mailbox::open(new)? })
     }
 
     /// Changes the text.
     pub(crate) fn change(&self, version: i32, changes: Vec<lsp::TextDocumentContentChangeEvent>) {
-        // The receiver is gone only while the process ends.
-        let _ = self.sender.send(Message::Change(version, changes));
+        self.mailbox.post(Message::Change(version, changes));
     }
 
     /// Ends the actor after what was sent before.
     pub(crate) fn close(&self) {
-        let _ = self.sender.send(Message::Close);
+        self.mailbox.post(Message::Close);
     }
 
     /// Looks up its settings again, and publishes if they changed.
     pub(crate) fn refresh(&self) {
-        let _ = self.sender.send(Message::Refresh);
+        self.mailbox.post(Message::Refresh);
     }
 
     /// Searches for placements at once if that was not done yet. The search has begun when this returns; the future is the
@@ -134,7 +136,7 @@ impl Document {
     /// the search is over.
     pub(crate) fn search(&self) -> impl Future<Output = Result<i32, NoAnswer>> + Send + use<> {
         let (sender, receiver) = oneshot::channel();
-        let _ = self.sender.send(Message::Search(sender));
+        self.mailbox.post(Message::Search(sender));
         async { receiver.await.map_err(|_| NoAnswer::Modified) }
     }
 
@@ -154,7 +156,7 @@ impl Document {
                 let _ = sender.send(answer.map_err(|_| NoAnswer::Panicked));
             }
         };
-        let _ = self.sender.send(Message::Query(Box::new(query)));
+        self.mailbox.post(Message::Query(Box::new(query)));
         async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
     }
 
@@ -164,7 +166,7 @@ impl Document {
         job: J,
     ) -> impl Future<Output = Result<J::Output, NoAnswer>> + Send + use<J> {
         let (sender, receiver) = oneshot::channel();
-        let _ = self.sender.send(Message::Job(Box::new(Waiting::new(job, sender))));
+        self.mailbox.post(Message::Job(Box::new(Waiting::new(job, sender))));
         async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
     }
 }
@@ -178,7 +180,7 @@ fn settings_of(connection: &Connection, uri: &lsp::Uri) -> Arc<Effective> {
     Arc::new(settings)
 }
 
-struct Actor {
+pub(super) struct Actor {
     connection: Arc<Connection>,
     uri: lsp::Uri,
     settings: Arc<Effective>,
@@ -190,9 +192,10 @@ struct Actor {
     inbox: VecDeque<Message>,
     n_changes: usize,
     jobs: VecDeque<Box<dyn Steps>>,
-    receiver: Receiver<Message>,
-    /// For what the actor tells itself later.
-    sender: Sender<Message>,
+    /// Also for what the actor tells itself later.
+    mailbox: Messages<Actor>,
+    /// Nothing was published yet.
+    is_new: bool,
     cache: Cache,
     /// The search for placements that is under way, always in the present version.
     search: Option<Search>,
@@ -200,28 +203,26 @@ struct Actor {
     savers: Vec<oneshot::Sender<i32>>,
 }
 
-impl Actor {
-    fn run(mut self) {
-        self.drain();
-        if self.n_changes == 0 {
-            self.publish();
-        }
+impl pool::Actor for Actor {
+    type Message = Message;
+
+    fn run(mut self, _: &Messages<Self>) -> Option<Self> {
         loop {
-            if self.inbox.is_empty() && self.jobs.is_empty() {
-                match self.receiver.recv() {
-                    Ok(message) => self.put(message),
-                    Err(_) => return,
-                }
-            }
             self.drain();
+            if std::mem::take(&mut self.is_new) && self.n_changes == 0 {
+                self.publish();
+            }
             match self.inbox.pop_front() {
-                Some(Message::Close) => return,
+                Some(Message::Close) => return None,
                 Some(message) => self.take(message),
+                None if self.jobs.is_empty() => return Some(self),
                 None => self.step(),
             }
         }
     }
+}
 
+impl Actor {
     fn put(&mut self, message: Message) {
         self.n_changes += usize::from(matches!(message, Message::Change(..)));
         self.inbox.push_back(message);
@@ -229,7 +230,7 @@ impl Actor {
 
     /// Takes in what has arrived.
     fn drain(&mut self) {
-        while let Ok(message) = self.receiver.try_recv() {
+        while let Some(message) = self.mailbox.take() {
             self.put(message);
         }
     }
@@ -338,7 +339,7 @@ impl Actor {
         self.search = None;
         // They were about an earlier version.
         self.savers.clear();
-        search::when_still(&self.connection, &self.sender, Message::Still(self.version));
+        search::when_still(&self.connection, &self.mailbox, Message::Still(self.version));
         if self.connection.capabilities().pulls_diagnostics {
             return;
         }
@@ -359,10 +360,9 @@ impl Actor {
             catch_unwind(AssertUnwindSafe(|| search::worth_solving(&view))).unwrap_or_default()
         });
         let Some(placements) = wanted else { return self.end_search() };
-        let (sender, version) = (self.sender.clone(), self.version);
+        let (mailbox, version) = (self.mailbox.clone(), self.version);
         let deliver = move |all| {
-            // The actor is gone only when the document is closed.
-            let _ = sender.send(Message::Solved(version, all));
+            mailbox.post(Message::Solved(version, all));
         };
         let text = self.content.text().clone();
         let found = Search::start(&self.connection, &self.settings, text, placements, deliver);

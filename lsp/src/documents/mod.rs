@@ -3,4 +3,5 @@
 
 pub(crate) mod actor;
 pub(crate) mod job;
+mod pool;
 pub(crate) mod search;

@@ -4,12 +4,12 @@
 //! *Law.* A search is about one version. An edit stops it, and its solutions are applied to that version only.
 
 use std::sync::Arc;
-use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use ropey::Rope;
 use tokio::task::AbortHandle;
 
+use super::pool::{Actor, Messages};
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
 use crate::features::action::{Placement, Scope, function_at, is_placeable};
@@ -59,15 +59,17 @@ impl Drop for Search {
 }
 
 /// Sends a message once a document may have stood still.
-pub(crate) fn when_still<M: Send + 'static>(
+pub(super) fn when_still<A: Actor>(
     connection: &Connection,
-    sender: &Sender<M>,
-    message: M,
-) {
-    let sender = sender.clone();
+    mailbox: &Messages<A>,
+    message: A::Message,
+) where
+    A::Message: 'static,
+{
+    let mailbox = mailbox.clone();
     connection.spawn(async move {
         tokio::time::sleep(STILL).await;
-        let _ = sender.send(message);
+        mailbox.post(message);
     });
 }
 

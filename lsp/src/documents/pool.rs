@@ -1,0 +1,257 @@
+//! Threads for those documents that have something to do.
+//!
+//! *Law.* An actor is run by one thread at a time, and takes its messages in the order in which they were posted. One that waits for a message has no thread. *Cost.* Threads
+//! that nobody needs stay for a while, so that a message is handed over as fast as to a thread of one's own; there are [`MOST`] at most, and they end after [`LINGER`].
+
+use std::collections::VecDeque;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// Deeply nested programs are walked by recursion, in stacks that cost nothing until they are used.
+const STACK: usize = 64 << 20;
+
+/// So many documents are worked at side by side; those that come later wait for one of them.
+const MOST: usize = 32;
+
+/// So long a thread stays that has nothing to do.
+const LINGER: Duration = Duration::from_secs(5);
+
+/// The threads of all documents.
+static THREADS: Pool = Pool::new();
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Threads that come when there is work.
+struct Pool {
+    state: Mutex<State>,
+    work_came: Condvar,
+}
+
+struct State {
+    waiting: VecDeque<Work>,
+    n_threads: usize,
+    n_idle: usize,
+}
+
+impl Pool {
+    const fn new() -> Self {
+        let state = State { waiting: VecDeque::new(), n_threads: 0, n_idle: 0 };
+        Self { state: Mutex::new(state), work_came: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a thread do some work.
+    ///
+    /// # Errors
+    ///
+    /// When there is no thread at all, and none can be started; the work is dropped.
+    fn run(&'static self, work: Work) -> io::Result<()> {
+        let mut state = self.lock();
+        state.waiting.push_back(work);
+        if state.n_idle >= state.waiting.len() {
+            self.work_came.notify_one();
+            return Ok(());
+        }
+        if state.n_threads >= MOST {
+            return Ok(());
+        }
+        state.n_threads += 1;
+        drop(state);
+        let builder = thread::Builder::new().name("document".to_owned()).stack_size(STACK);
+        let Err(error) = builder.spawn(move || self.work()) else { return Ok(()) };
+        let mut state = self.lock();
+        state.n_threads -= 1;
+        if state.n_threads > 0 {
+            return Ok(());
+        }
+        let lost = std::mem::take(&mut state.waiting);
+        drop(state);
+        drop(lost);
+        Err(error)
+    }
+
+    /// A thread: works until there was nothing to do for a while.
+    fn work(&self) {
+        let mut state = self.lock();
+        loop {
+            while let Some(work) = state.waiting.pop_front() {
+                drop(state);
+                work();
+                state = self.lock();
+            }
+            state.n_idle += 1;
+            let waited =
+                self.work_came.wait_timeout_while(state, LINGER, |it| it.waiting.is_empty());
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state.n_idle -= 1;
+            if state.waiting.is_empty() {
+                state.n_threads -= 1;
+                return;
+            }
+        }
+    }
+}
+
+/// What takes the messages of a mailbox.
+pub(super) trait Actor: Send + Sized + 'static {
+    /// What it takes.
+    type Message: Send;
+
+    /// Takes messages and works until it has nothing to do; nothing if it is at its end.
+    fn run(self, messages: &Messages<Self>) -> Option<Self>;
+}
+
+/// Where an actor waits, and what waits for it.
+pub(super) type Messages<A> = Arc<Mailbox<A>>;
+
+/// The messages of an actor, and the actor while it has nothing to do.
+pub(super) struct Mailbox<A: Actor>(Mutex<Inside<A>>);
+
+struct Inside<A: Actor> {
+    messages: VecDeque<A::Message>,
+    place: Place<A>,
+}
+
+enum Place<A> {
+    Waits(Box<A>),
+    Works,
+    Gone,
+}
+
+impl<A: Actor> Mailbox<A> {
+    /// The mailbox of an actor that is made on its first thread.
+    ///
+    /// # Errors
+    ///
+    /// When there is no thread for it.
+    pub(super) fn open(
+        new: impl FnOnce(&Messages<A>) -> A + Send + 'static,
+    ) -> io::Result<Messages<A>> {
+        let inside = Inside { messages: VecDeque::new(), place: Place::Works };
+        let mailbox = Arc::new(Self(Mutex::new(inside)));
+        let of = mailbox.clone();
+        THREADS.run(Box::new(move || of.work(|| new(&of))))?;
+        Ok(mailbox)
+    }
+
+    /// Sends a message. One to an actor that is gone is dropped.
+    pub(super) fn post(self: &Arc<Self>, message: A::Message) {
+        let mut inside = self.lock();
+        if matches!(inside.place, Place::Gone) {
+            // Dropping it may tell somebody.
+            drop(inside);
+            return;
+        }
+        inside.messages.push_back(message);
+        if let Place::Waits(actor) = std::mem::replace(&mut inside.place, Place::Works) {
+            drop(inside);
+            let of = self.clone();
+            if THREADS.run(Box::new(move || of.work(|| *actor))).is_err() {
+                self.close();
+            }
+        }
+    }
+
+    /// The next message that has come.
+    pub(super) fn take(&self) -> Option<A::Message> {
+        self.lock().messages.pop_front()
+    }
+
+    /// On a thread: runs the actor until nothing is left to do. If it panics, it is gone.
+    fn work(self: &Arc<Self>, actor: impl FnOnce() -> A) {
+        let run = || {
+            let mut actor = actor();
+            while let Some(it) = actor.run(self) {
+                let mut inside = self.lock();
+                if inside.messages.is_empty() {
+                    inside.place = Place::Waits(Box::new(it));
+                    return true;
+                }
+                actor = it;
+            }
+            false
+        };
+        if !catch_unwind(AssertUnwindSafe(run)).unwrap_or(false) {
+            self.close();
+        }
+    }
+
+    /// There is no actor any more; who waits for an answer is told so.
+    fn close(&self) {
+        let mut inside = self.lock();
+        inside.place = Place::Gone;
+        let lost = std::mem::take(&mut inside.messages);
+        drop(inside);
+        drop(lost);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inside<A>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::mpsc::{Sender, channel};
+
+    use super::*;
+
+    /// Tells which messages came, and on which thread.
+    struct Teller(usize, Sender<(usize, usize, thread::ThreadId)>);
+
+    impl Actor for Teller {
+        type Message = usize;
+
+        fn run(self, messages: &Messages<Self>) -> Option<Self> {
+            while let Some(it) = messages.take() {
+                assert_ne!(it, usize::MAX, "what an actor panics at");
+                self.1.send((self.0, it, thread::current().id())).expect("somebody listens");
+            }
+            Some(self)
+        }
+    }
+
+    #[test]
+    fn a_thousand_actors_share_few_threads_and_keep_their_order() {
+        let (n_actors, n_messages) = (1000, 20);
+        let (sender, receiver) = channel();
+        let open = |it: usize| {
+            let sender = sender.clone();
+            Mailbox::open(move |_| Teller(it, sender)).expect("a thread")
+        };
+        let all: Vec<Messages<Teller>> = (0..n_actors).map(open).collect();
+        for message in 0..n_messages {
+            for it in &all {
+                it.post(message);
+            }
+        }
+        let (mut next, mut threads) = (vec![0; n_actors], HashSet::new());
+        for (actor, message, on) in receiver.iter().take(n_actors * n_messages) {
+            assert_eq!(message, next[actor], "in order");
+            next[actor] += 1;
+            threads.insert(on);
+        }
+        assert_eq!(next, vec![n_messages; n_actors]);
+        assert!(threads.len() <= MOST, "{} threads", threads.len());
+    }
+
+    #[test]
+    fn an_actor_that_panics_is_gone_with_its_messages() {
+        let (sender, receiver) = channel();
+        let mailbox = Mailbox::open(move |_| Teller(0, sender)).expect("a thread");
+        mailbox.post(1);
+        assert_eq!(receiver.recv().map(|it| it.1), Ok(1));
+        mailbox.post(usize::MAX);
+        // The actor has dropped its sender.
+        assert!(receiver.recv().is_err());
+        mailbox.post(2);
+        assert!(mailbox.lock().messages.is_empty());
+    }
+}
