@@ -337,6 +337,10 @@ pub fn n_results(ir: &Ir, function: Op) -> usize {
 /// The calls of a function, in textual order, and whether every mention of it is one.
 pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
     let Some((name, _)) = ir.extra(function).symbol else { return (Vec::new(), true) };
+    if ir.symbol_defs(ir.op(function).parent, name).first() != Some(&function) {
+        // The name means another function, however often it stands there.
+        return (Vec::new(), false);
+    }
     let mut calls = Vec::new();
     let mut is_all = true;
     for &op in ir.symbol_users(name) {

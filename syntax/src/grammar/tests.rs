@@ -233,6 +233,21 @@ fn noisy_ops_spell_their_types() {
 }
 
 #[test]
+fn lines_and_columns_have_32_bits() {
+    let told = |place: &str| {
+        let text = format!("\"a.b\"() : () -> () loc(\"f\":{place})");
+        let problems = crate::Source::new(&text).problems();
+        problems.iter().map(|it| it.2.message.clone()).collect::<Vec<_>>()
+    };
+    for good in ["0:0", "4294967295:1", "1:4294967295", "0xFFFFFFFF:0x10", "1:2 to 3:4"] {
+        assert_eq!(told(good), [""; 0], "{good}");
+    }
+    for bad in ["4294967296:1", "1:4294967296", "9223372036854775808:1", "1:2 to 4294967296:4"] {
+        assert_eq!(told(bad), ["line and column are at most 4294967295"], "{bad}");
+    }
+}
+
+#[test]
 fn functions_define_arguments() {
     check(
         "func.func private @f(%a: i32 {x.y = 1 : i8}, %b: !noisy.i32 loc(\"f\":1:2)) -> (i32 {z}, f32)",

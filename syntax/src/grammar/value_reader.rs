@@ -398,6 +398,10 @@ impl Reader<'_, '_> {
                         // A line may be left out, then a column follows.
                         mark = if words.len() == 4 { ":" } else { "" };
                     } else {
+                        if !is_place(word.text) {
+                            let message = "line and column are at most 4294967295".to_owned();
+                            return Err(self.broken(Code::TooLarge, word.span(), message));
+                        }
                         text.push_str(mark);
                         text.push_str(word.text);
                         mark = ":";
@@ -553,6 +557,14 @@ pub(super) enum Raw<'a> {
     Location(LocTree<'a>),
     Exprs(Vec<ExprTree<'a>>),
     Elements(Word<'a>, Option<Literal<'a>>),
+}
+
+/// Whether a number has 32 bits, as lines and columns have.
+fn is_place(text: &str) -> bool {
+    match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).is_ok(),
+        None => text.parse::<u32>().is_ok(),
+    }
 }
 
 fn run<'a, X>(

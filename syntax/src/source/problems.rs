@@ -21,9 +21,12 @@ impl Source {
     /// Everything that is wrong with the text, in textual order: the op, the range in bytes, the problem.
     pub fn problems(&self) -> Vec<Placed> {
         let ir = &self.ir;
-        let mut out = Vec::new();
-        let mentioned = self.mentioned_by_broken();
-        for op in ir.suspects() {
+        // By age, which is mostly the order of the text: who stand side by side are found by the same way through the tree.
+        let mut suspects: Vec<Op> = ir.suspects().collect();
+        suspects.sort_unstable();
+        let mentioned = self.mentioned_by_broken(&suspects);
+        let mut out = Vec::with_capacity(suspects.len());
+        for op in suspects {
             let start = ir.start(op);
             for problem in ir.problems_of(op) {
                 let range = ir.absolute_at(op, start, problem.span);
@@ -81,10 +84,13 @@ impl Source {
     fn in_order(&self, mut problems: Vec<Placed>) -> Vec<Placed> {
         let ir = &self.ir;
         let key = |it: &Placed| (it.1.start, it.1.end, it.2.category(), it.2.code.name());
-        problems.sort_by(|a, b| {
+        let in_order = |a: &Placed, b: &Placed| {
             let text = || a.2.message.cmp(&b.2.message);
             key(a).cmp(&key(b)).then_with(text).then_with(|| ir.start(a.0).cmp(&ir.start(b.0)))
-        });
+        };
+        if !problems.is_sorted_by(|a, b| in_order(a, b).is_le()) {
+            problems.sort_by(in_order);
+        }
         problems.dedup_by(|b, a| key(a) == key(b) && a.2.message == b.2.message);
         // A label that is missing may be one of two that have one name.
         let twins = problems.iter().filter(|it| it.2.code == Code::RedefinedBlock);
@@ -123,21 +129,29 @@ impl Source {
         }
     }
 
-    /// The `%value`s, `^label`s and `@symbol`s in the text of items with a syntax problem, and of each such item its name.
-    fn mentioned_by_broken(&self) -> FxHashSet<String> {
+    /// The `%value`s, `^label`s and `@symbol`s in the text of those items with a syntax problem, and of each such item its name.
+    fn mentioned_by_broken(&self, suspects: &[Op]) -> FxHashSet<String> {
         let ir = &self.ir;
         let mut out = FxHashSet::default();
         let is_broken = |&op: &Op| {
             let syntax = |it: &Problem| it.category() == Category::Syntax;
             ir.op(op).form == Form::Broken || ir.extra(op).problems.iter().any(syntax)
         };
-        for op in ir.suspects().filter(is_broken) {
+        for op in suspects.iter().copied().filter(is_broken) {
             let head = ir.head_range(op);
-            let end = head.end.min(head.start + MENTIONS_BYTES);
-            // Not in the middle of a character.
-            let end = self.text().char_to_byte(self.text().byte_to_char(end));
+            let mut end = head.end;
+            if head.len() > MENTIONS_BYTES {
+                // Not in the middle of a character.
+                let at = self.text().byte_to_char(head.start + MENTIONS_BYTES);
+                end = self.text().char_to_byte(at);
+            }
             let text = self.slice(head.start..end);
-            out.insert(ir.op_name(op).to_owned());
+            if !out.contains(ir.op_name(op)) {
+                out.insert(ir.op_name(op).to_owned());
+            }
+            if !text.contains(['%', '^', '@']) {
+                continue;
+            }
             for token in lex_part(&text, false).tokens {
                 if matches!(token.kind, TokenKind::Percent | TokenKind::Caret | TokenKind::At) {
                     out.insert(text[token.range()].to_owned());
