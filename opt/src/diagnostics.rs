@@ -57,10 +57,43 @@ impl Input {
         (line, at - self.starts[line - 1] + 1)
     }
 
-    fn line(&self, line: usize) -> &str {
-        let start = self.starts.get(line - 1).copied().unwrap_or(self.text.len());
-        self.text[start..].lines().next().unwrap_or("")
+    /// A line from 1 on, or what of a long one is around a column, and how many characters stand before the column there.
+    fn excerpt(&self, line: usize, column: usize) -> (String, usize) {
+        let start = self.starts[line - 1];
+        let end = self.starts.get(line).copied().unwrap_or(self.text.len());
+        let text = self.text[start..end].trim_end_matches(['\n', '\r']);
+        let at = floor(text, column - 1);
+        let from = if at > AROUND { floor(text, at - AROUND) } else { 0 };
+        let to = floor(text, at.saturating_add(AROUND));
+        let (mut out, mut before) = (String::new(), text[from..at].chars().count());
+        if from > 0 {
+            out.push_str("...");
+            before += 3;
+        }
+        out.push_str(&text[from..to]);
+        if to < text.len() {
+            out.push_str("...");
+        }
+        (out, before)
     }
+}
+
+/// The last place up to some byte where a character starts, or the end.
+fn floor(text: &str, at: usize) -> usize {
+    let at = at.min(text.len());
+    (0..=at).rev().find(|&it| text.is_char_boundary(it)).unwrap_or(0)
+}
+
+/// So much of a line is shown on each side of a place, in bytes.
+const AROUND: usize = 500;
+
+/// So many diagnostics of a part are written; the others are only counted.
+const MOST: usize = 1000;
+
+/// Nothing that a source or a file name holds writes to the terminal: U+FFFD stands for control characters but line breaks and tabs.
+fn shown(text: &str) -> String {
+    let is_hidden = |it: char| it.is_control() && !matches!(it, '\n' | '\t');
+    text.replace(is_hidden, "\u{fffd}")
 }
 
 /// Where diagnostics go.
@@ -72,12 +105,14 @@ pub struct Sink {
     expects: bool,
     got: Vec<(Severity, Option<usize>, String)>,
     n_errors: usize,
+    /// How many were told.
+    n_told: usize,
 }
 
 impl Sink {
     /// A sink that writes, or that collects.
     pub fn new(input: Input, expects: bool) -> Self {
-        Self { input, expects, got: Vec::new(), n_errors: 0 }
+        Self { input, expects, got: Vec::new(), n_errors: 0, n_told: 0 }
     }
 
     /// How many errors there were.
@@ -93,15 +128,23 @@ impl Sink {
             self.got.push((severity, place.map(|it| it.0), text.to_owned()));
             return;
         }
+        self.n_told += 1;
+        if self.n_told > MOST {
+            if self.n_told == MOST + 1 {
+                let text = format!("{}: note: more than {MOST} diagnostics", self.input.file);
+                let _ = writeln!(std::io::stderr(), "{}, the others are not shown", shown(&text));
+            }
+            return;
+        }
         let mut out = String::new();
         let kind = severity.text();
         let first = text.lines().next().unwrap_or("");
         match place {
             Some((line, column)) => {
                 let in_file = line + self.input.first_line;
-                let source = self.input.line(line);
+                let (source, before) = self.input.excerpt(line, column);
                 let _ = writeln!(out, "{}:{in_file}:{column}: {kind}: {text}", self.input.file);
-                let _ = writeln!(out, "{source}\n{:>column$}", "^");
+                let _ = writeln!(out, "{source}\n{}^", " ".repeat(before));
             }
             None => {
                 let _ = writeln!(out, "{}: {kind}: {text}", self.input.file);
@@ -111,7 +154,7 @@ impl Sink {
             text.is_empty() || !first.is_empty(),
             "a diagnostic starts with its sentence"
         );
-        let _ = std::io::stderr().write_all(out.as_bytes());
+        let _ = std::io::stderr().write_all(shown(&out).as_bytes());
     }
 
     /// Says something about an op, by where it was read.
@@ -242,4 +285,28 @@ fn pattern(text: &str) -> String {
         rest = behind;
     }
     out + &regex::escape(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_line_what_is_around_a_column_is_shown() {
+        let long = "ä{".repeat(100_000);
+        let input = Input::new("a.mlir", format!("a {{\r\n{long}\nend"), 0);
+        assert_eq!(input.excerpt(1, 3), ("a {".to_owned(), 2));
+        assert_eq!(input.excerpt(3, 4), ("end".to_owned(), 3));
+        for column in [1, 2, 3, 499, 70_000, 150_000, 299_999, 300_000, 300_001] {
+            let (line, before) = input.excerpt(2, column);
+            assert!(line.len() <= 2 * AROUND + 8, "{column}");
+            let wanted = long[floor(&long, column - 1)..].chars().next();
+            assert_eq!(line.chars().nth(before), wanted, "{column}");
+        }
+    }
+
+    #[test]
+    fn control_characters_are_shown() {
+        assert_eq!(shown("a\x1b[2J\tb\r\n"), "a\u{fffd}[2J\tb\u{fffd}\n");
+    }
 }

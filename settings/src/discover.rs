@@ -197,6 +197,10 @@ fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
         if out.len() == MOST_FILES {
             return wrong(format!("at most {MOST_FILES} files in a row"));
         }
+        if fs::metadata(&next).is_ok_and(|it| !it.is_file()) {
+            // Nobody may ever write to a pipe.
+            return wrong(format!("{}: not a regular file", shown(&next).display()));
+        }
         match bounded(&next) {
             Ok(text) => out.push((next, text)),
             Err(error) => return wrong(format!("{}: {}", shown(&next).display(), reason(&error))),
@@ -403,6 +407,21 @@ mod tests {
         let named = Resolver::new(Origin::File(folder.0.join("none.toml")), Overrides::default());
         let error = named.config(Path::new("x.mlir")).expect_err("missing").to_string();
         assert!(error.ends_with("none.toml: No such file or directory"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_regular_file_is_not_waited_for() {
+        for it in ["pipe", "folder", "/dev/zero"] {
+            let text = format!("extends = \"{it}\"");
+            let folder = Folder::with("no_file", &[("noisy.toml", &text)]);
+            let pipe = std::process::Command::new("mkfifo").arg(folder.0.join("pipe")).status();
+            assert!(pipe.is_ok_and(|it| it.success()));
+            fs::create_dir(folder.0.join("folder")).expect("a folder");
+            let resolver = Resolver::new(Origin::Nearest, Overrides::default());
+            let error = resolver.config(&folder.0.join("x.mlir")).expect_err("wrong").to_string();
+            assert!(error.ends_with(&format!("{it}: not a regular file")), "{error}");
+        }
     }
 
     #[cfg(unix)]
