@@ -348,11 +348,23 @@ impl Reader<'_, '_> {
         )
     }
 
+    /// The words of a place but `to` are lines and columns, of 32 bits.
+    fn check_place(&mut self, words: &[Word<'_>]) -> Res {
+        match words.iter().find(|it| it.text != "to" && !has_32_bits(it.text)) {
+            Some(word) => {
+                let message = "line and column are at most 4294967295".to_owned();
+                Err(self.broken(Code::TooLarge, word.span(), message))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The location of an op, which nobody asks for: what it mentions is looked up and checked.
     fn check_location(&mut self, tree: &LocTree<'_>) -> Res {
         match tree {
             LocTree::Alias(word) => self.hash_attr(word, None).map(|_| ()),
-            LocTree::Unknown | LocTree::Named(_, None) | LocTree::Place(..) => Ok(()),
+            LocTree::Unknown | LocTree::Named(_, None) => Ok(()),
+            LocTree::Place(_, words) => self.check_place(words),
             LocTree::Named(_, Some(inner)) => self.check_location(inner),
             LocTree::CallSite(both) => {
                 self.check_location(&both.0)?;
@@ -390,6 +402,7 @@ impl Reader<'_, '_> {
                 }
             }
             LocTree::Place(file, words) => {
+                self.check_place(words)?;
                 let mut text = file.text.to_owned();
                 let mut mark = ":";
                 for word in words {
@@ -398,10 +411,6 @@ impl Reader<'_, '_> {
                         // A line may be left out, then a column follows.
                         mark = if words.len() == 4 { ":" } else { "" };
                     } else {
-                        if !is_place(word.text) {
-                            let message = "line and column are at most 4294967295".to_owned();
-                            return Err(self.broken(Code::TooLarge, word.span(), message));
-                        }
                         text.push_str(mark);
                         text.push_str(word.text);
                         mark = ":";
@@ -559,8 +568,8 @@ pub(super) enum Raw<'a> {
     Elements(Word<'a>, Option<Literal<'a>>),
 }
 
-/// Whether a number has 32 bits, as lines and columns have.
-fn is_place(text: &str) -> bool {
+/// Whether a number has at most 32 bits.
+fn has_32_bits(text: &str) -> bool {
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).is_ok(),
         None => text.parse::<u32>().is_ok(),
