@@ -6,11 +6,13 @@ mod contract_violated;
 mod decode_over_budget;
 mod index;
 mod invalid_contract;
+mod invalid_scheme;
 mod level_mismatch;
 mod level_underflow;
 mod missing_contract;
 mod missing_relinearize;
 mod missing_scale;
+mod needless_relinearize;
 mod noise_grows;
 mod noise_overflow;
 mod noise_validation;
@@ -70,6 +72,8 @@ pub const ALL: &[Check] = &[
     noise_validation::CHECK,
     scale_mismatch::CHECK,
     missing_scale::CHECK,
+    invalid_scheme::CHECK,
+    needless_relinearize::CHECK,
     unknown_heir_op::CHECK,
     redundant_reduce::CHECK,
     unused_op::CHECK,

@@ -58,8 +58,8 @@ pub(crate) use question::{Placed, Question, question};
 pub(crate) use rows::{decrypts, encrypts, is_bootstrap, multiplies};
 pub use scale::Scales;
 pub(crate) use scale_rules::ScaleFault;
-pub(crate) use scheme::is_mark;
 pub use scheme::{Scheme, Setting};
+pub(crate) use scheme::{SchemeFault, is_mark};
 pub(crate) use surplus::surpluses;
 pub(crate) use types::is_ciphertext_type as is_secret_type;
 pub(crate) use underflow::{Underflow, budget, switches, underflows, varying};
@@ -184,6 +184,11 @@ impl Heir {
 
     fn settings(&self) -> &scheme::Settings {
         &self.facts.analysis.settings
+    }
+
+    /// What cannot be used of what modules say of scheme, parameters and library, each with its module.
+    pub(crate) fn scheme_faults(&self) -> Vec<(Op, &SchemeFault)> {
+        self.settings().faults().collect()
     }
 
     /// As [`Heir::setting_of`], of what defines a value.

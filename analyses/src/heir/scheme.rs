@@ -30,6 +30,19 @@ pub struct Setting {
     pub bootstrap_level: u32,
     /// The parameters, if the module has any.
     pub params: Option<Result<SchemeParams, ParamsError>>,
+    /// The module.
+    pub(super) module: Option<Op>,
+    /// What cannot be used of what it says.
+    pub(super) faults: Vec<SchemeFault>,
+}
+
+/// Something that a module says of scheme, parameters or library, and that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SchemeFault {
+    /// The attribute, or the key in it, as it stands in the text.
+    pub(crate) key: &'static str,
+    /// What is wrong, and what counts instead.
+    pub(crate) message: String,
 }
 
 impl Setting {
@@ -57,43 +70,85 @@ impl Setting {
     fn said(ir: &Ir, module: Option<Op>) -> Self {
         let attr = |name: &str| ir.attr(module?, name).map(|it| ir.interner.attr_data(it));
         let has = |name: &str| attr(name).is_some();
-        let scheme = if has("scheme.bgv") {
-            Some(Scheme::Bgv)
-        } else if has("scheme.bfv") {
-            Some(Scheme::Bfv)
-        } else if has("scheme.ckks") {
-            Some(Scheme::Ckks)
-        } else {
-            None
-        };
+        let mut faults = Vec::new();
+        let mut told =
+            |key: &'static str, message: String| faults.push(SchemeFault { key, message });
+        let named: Vec<&'static str> = SCHEMES.iter().map(|it| it.0).filter(|it| has(it)).collect();
+        if let [first, second, ..] = named[..] {
+            told(second, format!("the module names `{first}` and `{second}`; the first counts"));
+        }
+        let scheme = named.first().and_then(|name| SCHEMES.iter().find(|it| it.0 == *name)?.1);
         // Of two libraries the first by name counts.
         let is_lattigo = has("backend.lattigo");
+        if is_lattigo && has("backend.openfhe") {
+            let message =
+                "the module names `backend.lattigo` and `backend.openfhe`; the first counts";
+            told("backend.openfhe", message.to_owned());
+        }
         let is_openfhe = has("backend.openfhe") && !is_lattigo;
-        let configured = match attr("backend.config_override") {
-            Some(AttrData::Dict(entries)) => entries.iter().find_map(|&(name, value)| {
-                match (ir.interner.str(name), ir.interner.attr_data(value)) {
-                    ("bootstrapLevelsConsumed", AttrData::Int { value, .. }) => {
-                        u32::try_from(*value).ok()
-                    }
-                    _ => None,
-                }
-            }),
+        let written = match attr("backend.config_override") {
+            Some(AttrData::Dict(entries)) => {
+                let key = BOOTSTRAP_LEVELS;
+                entries.iter().find(|it| ir.interner.str(it.0) == key).map(|it| it.1)
+            }
             _ => None,
         };
+        let configured = written.and_then(|it| match ir.interner.attr_data(it) {
+            AttrData::Int { value, .. } => u32::try_from(*value).ok(),
+            _ => None,
+        });
         // HEIR, lib/Target/{OpenFhePke,Lattigo}/TargetConfig.td.
         let bootstrap_level = configured.unwrap_or(match (is_openfhe, is_lattigo) {
             (true, _) => 22,
             (_, true) => 16,
             _ => 0,
         });
-        let params = attr("bgv.schemeParam").or_else(|| attr("ckks.schemeParam"));
-        let params = params.map(|it| match it {
+        if written.is_some() && configured.is_none() {
+            let message =
+                format!("`{BOOTSTRAP_LEVELS}` is no number of levels; {bootstrap_level} counts");
+            told(BOOTSTRAP_LEVELS, message);
+        }
+        let mut keys = ["bgv.schemeParam", "ckks.schemeParam"];
+        if scheme == Some(Scheme::Ckks) {
+            keys.reverse();
+        }
+        let key = keys.into_iter().find(|it| has(it));
+        let params = key.and_then(attr).map(|it| match it {
             AttrData::Text(text, _) => SchemeParams::parse(ir.interner.str(*text)),
             _ => Err(ParamsError::Missing("logN")),
         });
-        Setting { scheme, is_lattigo, is_openfhe, bootstrap_level, params }
+        if let (Some(key), Some(scheme), Some(params)) = (key, scheme, &params) {
+            let (needed, unknown) = match scheme {
+                Scheme::Ckks => ("logDefaultScale", "scales are"),
+                Scheme::Bgv | Scheme::Bfv => ("plaintextModulus", "noise is"),
+            };
+            match params {
+                Err(why) => told(key, format!("{why}, so {unknown} not known")),
+                Ok(_) if key != keys[0] => {
+                    let name = named.first().copied().unwrap_or_default();
+                    told(key, format!("`{name}` needs `{}`, so {unknown} not known", keys[0]));
+                }
+                Ok(it) if it.plaintext_modulus.is_none() && it.log_default_scale.is_none() => {
+                    let missing = ParamsError::Missing(needed);
+                    told(key, format!("{missing}, so {unknown} not known"));
+                }
+                Ok(_) => {}
+            }
+        }
+        Setting { scheme, is_lattigo, is_openfhe, bootstrap_level, params, module, faults }
     }
 }
+
+/// The attributes that name schemes; that of CGGI has no levels.
+const SCHEMES: [(&str, Option<Scheme>); 4] = [
+    ("scheme.bgv", Some(Scheme::Bgv)),
+    ("scheme.bfv", Some(Scheme::Bfv)),
+    ("scheme.ckks", Some(Scheme::Ckks)),
+    ("scheme.cggi", None),
+];
+
+/// The key of the levels that a bootstrap takes.
+const BOOTSTRAP_LEVELS: &str = "bootstrapLevelsConsumed";
 
 /// The settings of a document: one for each part of it between `// -----` lines, which are programs of their own, and one for each module within another.
 #[derive(Clone, Debug)]
@@ -159,6 +214,14 @@ impl Settings {
     /// All of them, by number.
     pub(super) fn all(&self) -> impl Iterator<Item = &Setting> {
         self.all.iter()
+    }
+
+    /// What cannot be used of what modules say, each with its module.
+    pub(super) fn faults(&self) -> impl Iterator<Item = (Op, &SchemeFault)> {
+        let of = |it: &'_ Setting| it.module;
+        self.all
+            .iter()
+            .flat_map(move |it| it.faults.iter().filter_map(move |fault| Some((of(it)?, fault))))
     }
 
     /// The number of the part that holds an op.

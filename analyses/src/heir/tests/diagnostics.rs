@@ -206,3 +206,119 @@ fn noise_over_the_modulus_is_told_where_it_first_is() {
     assert_eq!(under(crate::heir::Model::BgvMono), ["error"]);
     assert!(under(crate::heir::Model::BfvCanonEmb).is_empty());
 }
+
+#[test]
+fn parameters_that_cannot_be_used_are_told_of() {
+    let body = "%1 = mgmt.modreduce %a : i16\n secret.yield %1 : i16";
+    let told = |attributes: &str| {
+        let text = generic(attributes, body);
+        let found = Document::new(&text).diagnostics();
+        let mut found = found.into_iter().filter(|it| it.code == "invalid-scheme");
+        let first = found.next().map(|it| format!("{}: {}", &text[it.range], it.message));
+        assert_eq!(found.count(), 0, "{attributes}");
+        first.unwrap_or_default()
+    };
+    let bgv =
+        |params: &str| told(&format!("scheme.bgv, bgv.schemeParam = #bgv.scheme_param<{params}>"));
+    let at = "bgv.schemeParam: the scheme parameter";
+    assert_eq!(
+        bgv("Q = [97], plaintextModulus = 17"),
+        format!("{at}s have no `logN`, so noise is not known")
+    );
+    assert_eq!(bgv("logN = 12, Q = []"), format!("{at}s have no `Q`, so noise is not known"));
+    assert_eq!(
+        bgv("logN = 12, Q = [x]"),
+        format!("{at} `Q` cannot be read: `[x]`, so noise is not known")
+    );
+    assert_eq!(
+        bgv("logN = 12, Q = [97]"),
+        format!("{at}s have no `plaintextModulus`, so noise is not known")
+    );
+    assert_eq!(bgv("logN = 12, Q = [97], P = [97], plaintextModulus = 17"), "");
+    assert_eq!(
+        told("scheme.bgv, bgv.schemeParam = 5"),
+        format!("{at}s have no `logN`, so noise is not known")
+    );
+    assert_eq!(
+        told(
+            "scheme.ckks, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [97], plaintextModulus = 17>"
+        ),
+        "bgv.schemeParam: `scheme.ckks` needs `ckks.schemeParam`, so scales are not known"
+    );
+    assert_eq!(
+        told("scheme.ckks, scheme.bgv"),
+        "scheme.ckks: the module names `scheme.bgv` and `scheme.ckks`; the first counts"
+    );
+    assert_eq!(
+        told("backend.openfhe, backend.lattigo, scheme.ckks"),
+        "backend.openfhe: the module names `backend.lattigo` and `backend.openfhe`; the first counts"
+    );
+    assert_eq!(
+        told(
+            "backend.lattigo, backend.config_override = {bootstrapLevelsConsumed = -3 : i32}, scheme.ckks"
+        ),
+        "bootstrapLevelsConsumed: `bootstrapLevelsConsumed` is no number of levels; 16 counts"
+    );
+    // The scheme's own parameters count where there are two.
+    let both = format!("bgv.schemeParam = 5, {CKKS}");
+    assert_eq!(told(&both), "");
+}
+
+#[test]
+fn a_relinearization_of_two_polynomials_is_needless() {
+    let body = "%1 = arith.muli %a, %p : i16
+      %2 = mgmt.relinearize %1 : i16
+      %3 = arith.muli %2, %2 : i16
+      %4 = mgmt.relinearize %3 : i16
+      secret.yield %4 : i16";
+    assert_eq!(told(&generic("scheme.bgv", body)), "8 hint needless-relinearize");
+}
+
+#[test]
+fn annotations_that_conflict_are_told_of() {
+    let body = "%1 = mgmt.modreduce %a {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+      %2 = arith.addi %1, %1 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+      %3 = arith.addi %2, %2 {mgmt.mgmt = #mgmt.mgmt<level = 2>} : i16
+      %4 = arith.addi %3, %3 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+      secret.yield %4 : i16";
+    assert_eq!(told(&generic("scheme.bgv", body)), "9 error level-mismatch");
+    // An annotation that cannot be read says nothing.
+    let unread = body.replace("#mgmt.mgmt<level = 2>", "#mgmt.mgmt<level = many>");
+    assert_eq!(told(&generic("scheme.bgv", &unread)), "");
+}
+
+#[test]
+fn nested_generics_and_what_they_read_from_around_are_followed() {
+    let text = "func.func @f(%x: !secret.secret<i16>, %p: i16) -> !secret.secret<i16> {
+  %0 = secret.generic(%x: !secret.secret<i16>) {
+  ^body(%a: i16):
+    %1 = arith.muli %a, %a : i16
+    %2 = mgmt.relinearize %1 : i16
+    %3 = mgmt.modreduce %2 : i16
+    %4 = secret.generic(%3: i16) {
+    ^body(%b: i16):
+      %5 = arith.muli %b, %3 : i16
+      %6 = mgmt.modreduce %5 : i16
+      secret.yield %6 : i16
+    } -> (i16)
+    secret.yield %4 : i16
+  } -> (!secret.secret<i16>)
+  return %0 : !secret.secret<i16>
+}";
+    assert_eq!(super::levels(text), "%x=0 %p=- %0=2 %a=0 %1=0 %2=0 %3=1 %4=2 %b=1 %5=1 %6=2");
+    assert_eq!(told(text), "10 error missing-relinearize");
+}
+
+#[test]
+fn a_program_of_plaintexts_has_no_levels() {
+    let text = "module attributes {scheme.ckks} {
+  func.func @f(%p: tensor<8xf32>, %s: tensor<8xf32> {secret.secret}) -> tensor<8xf32> {
+    %0 = mgmt.init %p : tensor<8xf32>
+    %1 = arith.mulf %0, %0 : tensor<8xf32>
+    %2 = mgmt.modreduce %1 : tensor<8xf32>
+    return %2 : tensor<8xf32>
+  }
+}";
+    assert_eq!(super::levels(text), "%p=- %s=0 %0=- %1=- %2=-");
+    assert_eq!(told(text), "");
+}

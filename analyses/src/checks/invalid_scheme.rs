@@ -1,0 +1,50 @@
+//! invalid-scheme: what a module says of its scheme cannot be used
+//!
+//! The attributes of a module say which scheme and which library run the program, and with which parameters. Reported where two of them contradict each other, where
+//! parameters are missing, of another scheme or unreadable, and where the levels of a bootstrap are no number; with what counts instead, or what is not known for that.
+//!
+//! ```mlir
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761]>, scheme.bgv} {   // without a plaintext modulus
+//!   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!     return %x : !secret.secret<i16>
+//!   }
+//! }
+//! ```
+//!
+//! Complete the parameters, or take them out.
+//!
+//! ```mlir
+//! module attributes {bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 17>, scheme.bgv} {
+//!   func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!     return %x : !secret.secret<i16>
+//!   }
+//! }
+//! ```
+
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "invalid-scheme",
+    category: Category::Noise,
+    severity: Severity::Warning,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("invalid_scheme.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    for (module, fault) in heir.scheme_faults() {
+        let mut range = program.ir().head_range(module);
+        let head = program.source().slice(range.clone());
+        if let Some(at) = head.find(fault.key) {
+            range.start += at;
+            range.end = range.start + fault.key.len();
+        }
+        out.push(CHECK.at(range, fault.message.clone()));
+    }
+}

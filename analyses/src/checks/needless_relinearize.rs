@@ -1,0 +1,73 @@
+//! needless-relinearize: a relinearization of two polynomials
+//!
+//! Relinearization brings a ciphertext back to two polynomials. Of one that has two already it takes the time of a key switch, and adds its noise, for nothing.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!   %0 = secret.generic(%x: !secret.secret<i16>) {
+//!   ^body(%a: i16):
+//!     %1 = arith.addi %a, %a : i16
+//!     %2 = mgmt.relinearize %1 : i16       // a sum has no more polynomials than its operands
+//!     secret.yield %2 : i16
+//!   } -> (!secret.secret<i16>)
+//!   return %0 : !secret.secret<i16>
+//! }
+//! ```
+//!
+//! Use the operand instead.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!   %0 = secret.generic(%x: !secret.secret<i16>) {
+//!   ^body(%a: i16):
+//!     %1 = arith.addi %a, %a : i16
+//!     secret.yield %1 : i16
+//!   } -> (!secret.secret<i16>)
+//!   return %0 : !secret.secret<i16>
+//! }
+//! ```
+
+use noisy_syntax::Def;
+
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Severity, Tag};
+use crate::explain::core_range;
+use crate::heir::{Ciphertext, Dimension};
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "needless-relinearize",
+    category: Category::Lint,
+    severity: Severity::Hint,
+    is_over_budget: false,
+    tag: Some(Tag::Unnecessary),
+    source: include_str!("needless_relinearize.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    let ir = program.ir();
+    ir.walk(ir.root(), &mut |op| {
+        if ir.op_name(op) != "mgmt.relinearize" {
+            return;
+        }
+        let [operand] = ir.op(op).operands.as_slice() else { return };
+        let Some(value) = operand.value else { return };
+        // What a function or a generic is given may have more than is assumed of it.
+        if matches!(ir.value(value).def, Def::Argument(..)) {
+            return;
+        }
+        // Not of what is only taken to have two: HEIR may multiply there.
+        let Ciphertext::Encrypted { dimension: Dimension::Known(2), .. } = heir.ciphertext(value)
+        else {
+            return;
+        };
+        let name = ir.value_text(value);
+        let message = format!("needless relinearization: {name} has two polynomials");
+        let mut found = CHECK.at(core_range(ir, op), message);
+        found.help = Some(format!("Use {name} instead"));
+        out.push(found);
+    });
+}
