@@ -42,7 +42,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "level-mismatch",
     category: Category::Noise,
-    severity: Severity::Error,
+    severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
     source: include_str!("level_mismatch.rs"),

@@ -77,9 +77,9 @@ fn one_wrong_level_is_told_at_itself() {
     assert_eq!(told(&text(1, 0, 0)), "");
     // Parameters with more moduli than are needed are no mistake.
     assert_eq!(told(&text(6, 5, 5)), "");
-    assert_eq!(told(&text(2, 0, 0)), "7 error level-mismatch");
-    assert_eq!(told(&text(1, 1, 0)), "8 error level-mismatch");
-    assert_eq!(told(&text(1, 0, 1)), "9 error level-mismatch");
+    assert_eq!(told(&text(2, 0, 0)), "7 warning level-mismatch");
+    assert_eq!(told(&text(1, 1, 0)), "8 warning level-mismatch");
+    assert_eq!(told(&text(1, 0, 1)), "9 warning level-mismatch");
     let document = Document::new(&text(1, 7, 0));
     let found = document.diagnostics();
     let fix = document.fixes(&found).remove(0).expect("a fix");
@@ -281,7 +281,7 @@ fn annotations_that_conflict_are_told_of() {
       %3 = arith.addi %2, %2 {mgmt.mgmt = #mgmt.mgmt<level = 2>} : i16
       %4 = arith.addi %3, %3 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
       secret.yield %4 : i16";
-    assert_eq!(told(&generic("scheme.bgv", body)), "9 error level-mismatch");
+    assert_eq!(told(&generic("scheme.bgv", body)), "9 warning level-mismatch");
     // An annotation that cannot be read says nothing.
     let unread = body.replace("#mgmt.mgmt<level = 2>", "#mgmt.mgmt<level = many>");
     assert_eq!(told(&generic("scheme.bgv", &unread)), "");
