@@ -1,10 +1,10 @@
 //! `affine-simplify-structures`: maps and sets in canonical form; choices whose set has no point are gone.
 //!
-//! *Law.* A set is empty for all integers that its dimensions and symbols may be, exactly; a set that is not linear with known coefficients, and one
-//! that the budget does not suffice for, stays.
+//! *Law.* A set is empty if no integers that its dimensions and symbols could be are in it, exactly, whatever its operands are. Quotients and remainders by
+//! numbers are variables of their own; a set with products of variables, and one that the budget does not suffice for, stays.
 
 use noisy_polyhedra::{Budget, Conjunction};
-use noisy_syntax::affine::{Affine, Body, Expr};
+use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::{Ir, Op, OpKind};
 
 use super::super::canonicalize;
@@ -54,17 +54,89 @@ fn simplify_map(ir: &mut Ir, op: Op) {
     }
 }
 
+/// Deeper expressions and sets of more quotients are not asked about.
+const MOST_DEPTH: usize = 64;
+const MOST_QUOTIENTS: usize = 16;
+
+/// An expression as a row over points, which get a variable for each quotient, up to so many variables; `None` if it is not linear.
+fn row_of(
+    expr: &Expr,
+    n_dims: usize,
+    points: &mut Conjunction,
+    most: usize,
+    depth: usize,
+) -> Option<Vec<i128>> {
+    let unit = |at: usize, points: &Conjunction| {
+        let mut row = vec![0; points.n_vars() + 1];
+        *row.get_mut(at)? = 1;
+        Some(row)
+    };
+    // Rows get longer as quotients come: the constant stays last.
+    let fit = |row: &mut Vec<i128>, points: &Conjunction| {
+        let constant = row.pop().unwrap_or(0);
+        row.resize(points.n_vars(), 0);
+        row.push(constant);
+    };
+    if depth > MOST_DEPTH {
+        return None;
+    }
+    match expr {
+        Expr::Const(value) => {
+            let mut row = vec![0; points.n_vars()];
+            row.push(i128::from(*value));
+            Some(row)
+        }
+        Expr::Dim(at) => unit(*at as usize, points),
+        Expr::Symbol(at) => unit(*at as usize + n_dims, points),
+        Expr::Binary(op, both) => {
+            let mut a = row_of(&both.0, n_dims, points, most, depth + 1)?;
+            let mut b = row_of(&both.1, n_dims, points, most, depth + 1)?;
+            fit(&mut a, points);
+            fit(&mut b, points);
+            let number = |row: &[i128]| {
+                let (constant, rest) = row.split_last()?;
+                rest.iter().all(|it| *it == 0).then_some(*constant)
+            };
+            let plus = |a: &[i128], b: &[i128], by: i128| -> Option<Vec<i128>> {
+                let sum = |(a, b): (&i128, &i128)| a.checked_add(b.checked_mul(by)?);
+                a.iter().zip(b).map(sum).collect()
+            };
+            let zero = vec![0; a.len()];
+            match op {
+                Operator::Add => plus(&a, &b, 1),
+                Operator::Mul => match (number(&a), number(&b)) {
+                    (Some(by), _) => plus(&zero, &b, by),
+                    (_, Some(by)) => plus(&zero, &a, by),
+                    _ => None,
+                },
+                Operator::FloorDiv | Operator::CeilDiv | Operator::Mod => {
+                    let by = number(&b).filter(|it| *it > 0)?;
+                    (points.n_vars() < most).then_some(())?;
+                    let mut dividend = a.clone();
+                    if *op == Operator::CeilDiv {
+                        let end = dividend.len() - 1;
+                        dividend[end] = dividend[end].checked_add(by - 1)?;
+                    }
+                    let at = points.floor_div(dividend, by);
+                    let quotient = unit(at, points)?;
+                    fit(&mut a, points);
+                    if *op == Operator::Mod { plus(&a, &quotient, -by) } else { Some(quotient) }
+                }
+            }
+        }
+    }
+}
+
 /// Drops constraints of a choice that hold anyway or say less than another one; a set without a point becomes one that says so.
 fn simplify_set(ir: &mut Ir, op: Op) {
-    let Some(set) = applied(ir, op, "condition", 0).map(|it| it.canonical(ir)) else { return };
+    let Some(set) = applied(ir, op, "condition", 0) else { return };
     let Body::Set(all) = &set.map.body else { return };
     let n = set.map.n_inputs();
     let mut points = Conjunction::new(n);
     let mut rows: Vec<Option<(Vec<i64>, bool)>> = Vec::new();
     for (expr, is_equality) in all {
         let row = factors(expr, &set.map).filter(|it| it.len() == n + 1);
-        if let Some(row) = &row {
-            let row = row.iter().map(|it| i128::from(*it)).collect();
+        if let Some(row) = row_of(expr, set.map.n_dims as usize, &mut points, n + MOST_QUOTIENTS, 0) {
             if *is_equality {
                 points.equal(row);
             } else {

@@ -227,17 +227,17 @@ impl Applied {
     }
 }
 
-/// A sum of leaves and quotients with factors.
+/// A sum of leaves, quotients and products with factors.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     /// Dimensions, then symbols.
     factors: Vec<i64>,
-    /// Quotients, in the order of their first use; shared by all sums of an expression.
+    /// Quotients, products, and divisions by what is no number, in the order of their first use; shared by all sums of an expression.
     locals: Vec<i64>,
     constant: i64,
 }
 
-/// An expression in canonical form; one that is not pure affine, or overflows, as it is.
+/// An expression in canonical form; products and divisions that are not affine stay, their sides in canonical form. One that overflows is as it is.
 pub(crate) fn simplified(expr: &Expr, map: &Affine) -> Expr {
     let mut locals = Vec::new();
     match flat(expr, map, &mut locals) {
@@ -256,11 +256,27 @@ pub(crate) fn factors(expr: &Expr, map: &Affine) -> Option<Vec<i64>> {
 fn rebuilt(sum: &Sum, map: &Affine, locals: &[Expr]) -> Expr {
     let mut out = Expr::Const(0);
     let term = |it: Expr, by: i64| Expr::binary(Operator::Mul, it, Expr::Const(by));
-    for (at, &by) in sum.factors.iter().enumerate().filter(|it| *it.1 != 0) {
-        out = Expr::binary(Operator::Add, out, term(leaf(map, at), by));
+    let mut add = |it: Expr, by: i64| {
+        let sum = std::mem::replace(&mut out, Expr::Const(0));
+        out = Expr::binary(Operator::Add, sum, term(it, by));
+    };
+    // Products of two leaves stand behind the first of them, other products behind all quotients.
+    let used: Vec<(&Expr, i64)> = locals.iter().zip(sum.locals.iter().copied()).collect();
+    let used = used.into_iter().filter(|it| it.1 != 0);
+    let (mut products, quotients): (Vec<_>, Vec<_>) =
+        used.partition(|it| matches!(it.0, Expr::Binary(Operator::Mul, _)));
+    products.sort_by_key(|it| leaves(map, it.0));
+    let mut products = products.into_iter().peekable();
+    for (at, &by) in sum.factors.iter().enumerate() {
+        if by != 0 {
+            add(leaf(map, at), by);
+        }
+        while let Some((it, by)) = products.next_if(|it| leaves(map, it.0).0 == at) {
+            add(it.clone(), by);
+        }
     }
-    for (local, &by) in locals.iter().zip(&sum.locals).filter(|it| *it.1 != 0) {
-        out = Expr::binary(Operator::Add, out, term(local.clone(), by));
+    for (it, by) in quotients.into_iter().chain(products) {
+        add(it.clone(), by);
     }
     if sum.constant != 0 {
         out = Expr::binary(Operator::Add, out, Expr::Const(sum.constant));
@@ -268,9 +284,29 @@ fn rebuilt(sum: &Sum, map: &Affine, locals: &[Expr]) -> Expr {
     out
 }
 
+/// The numbers of the leaves that an expression is the product of; past all if it is not one of two leaves.
+fn leaves(map: &Affine, it: &Expr) -> (usize, usize) {
+    let number = |it: &Expr| match it {
+        Expr::Dim(at) => Some(*at as usize),
+        Expr::Symbol(at) => Some((*at + map.n_dims) as usize),
+        _ => None,
+    };
+    match it {
+        Expr::Binary(Operator::Mul, both) => number(&both.0).zip(number(&both.1)),
+        _ => None,
+    }
+    .unwrap_or((usize::MAX, usize::MAX))
+}
+
 impl Sum {
     fn parts(&self) -> impl Iterator<Item = i64> + '_ {
         self.factors.iter().chain(&self.locals).copied().chain([self.constant])
+    }
+
+    /// The number that it is, if it is one.
+    fn number(&self) -> Option<i64> {
+        let is_number = self.factors.iter().chain(&self.locals).all(|it| *it == 0);
+        is_number.then_some(self.constant)
     }
 
     fn map(&self, of: impl Fn(i64) -> Option<i64>) -> Option<Self> {
@@ -316,13 +352,28 @@ fn flat(expr: &Expr, map: &Affine, locals: &mut Vec<Expr>) -> Option<Sum> {
             a.plus(&flat(&both.1, map, locals)?, 1)
         }
         Expr::Binary(Operator::Mul, both) => {
-            let ((Expr::Const(by), it) | (it, Expr::Const(by))) = (&both.0, &both.1) else {
-                return None;
-            };
-            flat(it, map, locals)?.map(|it| it.checked_mul(*by))
+            let (a, b) = (flat(&both.0, map, locals)?, flat(&both.1, map, locals)?);
+            match (a.number(), b.number()) {
+                (_, Some(by)) => a.map(|it| it.checked_mul(by)),
+                (Some(by), _) => b.map(|it| it.checked_mul(by)),
+                // Not affine: a name of its own.
+                _ => {
+                    let (a, b) = (rebuilt(&a, map, locals), rebuilt(&b, map, locals));
+                    Some(named(Expr::binary(Operator::Mul, a, b), n, locals))
+                }
+            }
         }
         Expr::Binary(op, both) => {
-            let Expr::Const(by) = both.1 else { return None };
+            let Expr::Const(by) = both.1 else {
+                let sides = [&both.0, &both.1].map(|it| flat(it, map, locals));
+                let [Some(a), Some(b)] = sides else { return None };
+                // A divisor that turns out to be a number is for another round.
+                if b.number().is_some() {
+                    return None;
+                }
+                let (a, b) = (rebuilt(&a, map, locals), rebuilt(&b, map, locals));
+                return Some(named(Expr::binary(*op, a, b), n, locals));
+            };
             if by <= 0 {
                 return None;
             }
@@ -344,16 +395,21 @@ fn flat(expr: &Expr, map: &Affine, locals: &mut Vec<Expr>) -> Option<Sum> {
                     Some(out)
                 };
             }
-            let place = locals.iter().position(|it| *it == quotient).unwrap_or_else(|| {
-                locals.push(quotient);
-                locals.len() - 1
-            });
-            let mut out = nothing();
-            out.locals = vec![0; place + 1];
-            out.locals[place] = 1;
+            let out = named(quotient, n, locals);
             if *op == Operator::Mod { sum.plus(&out, by.checked_neg()?) } else { Some(out) }
         }
     }
+}
+
+/// What is not a sum, as one under a name.
+fn named(it: Expr, n: usize, names: &mut Vec<Expr>) -> Sum {
+    let place = names.iter().position(|old| *old == it).unwrap_or_else(|| {
+        names.push(it);
+        names.len() - 1
+    });
+    let mut locals = vec![0; place + 1];
+    locals[place] = 1;
+    Sum { factors: vec![0; n], locals, constant: 0 }
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

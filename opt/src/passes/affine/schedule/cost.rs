@@ -2,7 +2,7 @@
 //!
 //! A model of one thread with caches and vectors. In the innermost loop each access that stays where it is or goes on by one element is cheap; one that
 //! jumps costs a cache line, less if tiles keep lines near; a store that stays is a sum, whose additions wait for each other.
-//! Tiles pay where an access meets the same elements again in an outer loop, and its memref is larger than a cache.
+//! Tiles pay where an access meets the same elements again in an outer loop, or others of the same cache lines, and its memref is larger than a cache.
 
 use noisy_loops::{Body, Form, Term};
 use noisy_syntax::{Dim, Ir, TypeData};
@@ -11,7 +11,7 @@ use super::farkas::complement;
 use super::nest::Nest;
 
 const NEXT: i64 = 1;
-const SUM: i64 = 10;
+const SUM: i64 = 6;
 const JUMP: i64 = 20;
 const NEAR_JUMP: i64 = 8;
 
@@ -71,8 +71,28 @@ pub(super) fn step_cost(
     out
 }
 
-/// Whether some access of a statement meets elements again other than from one step to the next in this direction, in a memref
-/// of more bytes than a cache holds.
+/// Whether an access of a statement stays at its element in this direction.
+pub(super) fn stays(
+    body: &Body,
+    nest: &Nest,
+    statement: usize,
+    access: usize,
+    direction: &[i128],
+) -> bool {
+    debug_assert!(nest.statements[statement].accesses.contains(&access), "an access of it");
+    subscripts(body, access, nest.n_outer).is_some_and(|rows| {
+        rows.iter().all(|row| row.iter().zip(direction).map(|(a, b)| a * b).sum::<i128>() == 0)
+    })
+}
+
+/// How many accesses of a statement do not stay at their element in this direction.
+pub(super) fn n_moving(body: &Body, nest: &Nest, statement: usize, direction: &[i128]) -> usize {
+    let all = nest.statements[statement].accesses.iter();
+    all.filter(|&&it| !stays(body, nest, statement, it, direction)).count()
+}
+
+/// Whether some access of a statement meets elements again other than from one step to the next in this direction, or jumps in it and meets cache lines
+/// again in another one, in a memref of more bytes than a cache holds.
 pub(super) fn is_reused(
     ir: &Ir,
     body: &Body,
@@ -84,10 +104,40 @@ pub(super) fn is_reused(
     let n = nest.statements[statement].ivs.len();
     nest.statements[statement].accesses.iter().any(|&access| {
         let Some(rows) = subscripts(body, access, nest.n_outer) else { return false };
+        // One element for all is in a register or a cache anyway.
+        if rows.iter().all(|row| row[..n].iter().all(|it| *it == 0)) {
+            return false;
+        }
         let Some(same) = complement(&rows, n) else { return false };
         let is_parallel =
             |a: &[i128]| (0..n).all(|i| (0..n).all(|j| a[i] * innermost[j] == a[j] * innermost[i]));
-        same.iter().any(|it| !is_parallel(it)) && size(ir, body, access) > cache
+        let Some((last, outer)) = rows.split_last() else { return false };
+        let moves =
+            |row: &Vec<i128>| row.iter().zip(innermost).map(|(a, b)| a * b).sum::<i128>() != 0;
+        let jumps = outer.iter().any(moves);
+        let Some(lines) = complement(outer, n).filter(|_| jumps && last.iter().any(|it| *it != 0))
+        else {
+            return same.iter().any(|it| !is_parallel(it)) && size(ir, body, access) > cache;
+        };
+        same.iter().chain(&lines).any(|it| !is_parallel(it)) && size(ir, body, access) > cache
+    })
+}
+
+/// Whether several statements access a memref of more bytes than a cache holds.
+pub(super) fn is_shared(
+    ir: &Ir,
+    body: &Body,
+    nest: &Nest,
+    members: &[usize],
+    cache: i128,
+) -> bool {
+    let of = |statement: usize| nest.statements[statement].accesses.iter().copied();
+    members.iter().enumerate().any(|(at, &a)| {
+        of(a).any(|access| {
+            let view = body.accesses[access].place.view;
+            let mut others = members[at + 1..].iter().flat_map(|&b| of(b));
+            others.any(|it| body.accesses[it].place.view == view) && size(ir, body, access) > cache
+        })
     })
 }
 

@@ -2,20 +2,27 @@
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::{NewOp, Point};
-use noisy_syntax::{Ir, Op, OpKind, Value};
+use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
 use super::super::for_loop::{apply, make_for, map_attr};
+use super::jam::Element;
 use super::nest::Nest;
 use super::scan::Code;
 use crate::patterns::affine::maps::{Applied, applied};
-use crate::rewrite::{Rewriter, operands};
+use crate::rewrite::{Rewriter, nested, operands};
 
 /// Puts loops in place of a nest.
-pub(super) fn emit(ir: &mut Ir, nest: &Nest, code: &[Code], n_columns: usize) {
+pub(super) fn emit(
+    ir: &mut Ir,
+    nest: &Nest,
+    code: &[Code],
+    of_accesses: &[Op],
+    n_columns: usize,
+) {
     let mut columns: Vec<Option<Value>> = vec![None; n_columns - nest.params.len()];
     columns.extend(nest.params.iter().map(|it| Some(*it)));
-    let mut emit = Emit { ir, nest, columns };
+    let mut emit = Emit { ir, nest, of_accesses, columns };
     emit.all(code, Point::Before(nest.root));
     Rewriter::new(ir).erase(nest.root);
 }
@@ -23,6 +30,8 @@ pub(super) fn emit(ir: &mut Ir, nest: &Nest, code: &[Code], n_columns: usize) {
 struct Emit<'a> {
     ir: &'a mut Ir,
     nest: &'a Nest,
+    /// The op of each access of the body.
+    of_accesses: &'a [Op],
     /// The value of each column, if a loop around makes it.
     columns: Vec<Option<Value>>,
 }
@@ -40,7 +49,7 @@ impl Emit<'_> {
                     self.all(body, end);
                     self.columns[*column] = None;
                 }
-                Code::Guard { rows, body } => {
+                Code::Guard { rows, body, otherwise } => {
                     let exprs = rows.iter().map(|row| sum(row, None));
                     let set = self.joined(exprs.collect());
                     let Body::Map(all) = set.map.body else { continue };
@@ -50,12 +59,22 @@ impl Emit<'_> {
                     let map = map_attr(self.ir, &set.map);
                     let new = NewOp::new("affine.if").operands(&set.operands);
                     let op = self.ir.insert(new.attr("condition", map).regions(2), at);
-                    let region = self.ir.op(op).regions[0].1;
-                    let block = self.ir.add_block(region, &[]);
-                    let end = self.ir.insert(NewOp::new("affine.yield"), Point::End(block));
-                    self.all(body, Point::Before(end));
+                    for (which, body) in [body, otherwise].into_iter().enumerate() {
+                        if which == 1 && body.is_empty() {
+                            continue;
+                        }
+                        let region = self.ir.op(op).regions[which].1;
+                        let block = self.ir.add_block(region, &[]);
+                        let end = self.ir.insert(NewOp::new("affine.yield"), Point::End(block));
+                        self.all(body, Point::Before(end));
+                    }
                 }
-                Code::Run { statement, ivs } => self.run(*statement, ivs, at),
+                Code::Run { statement, ivs } => {
+                    self.run(*statement, ivs, &[], &mut Vec::new(), at);
+                }
+                Code::Sum { column, low, high, statement, elements, copies } => {
+                    self.sum(*column, low, high, *statement, elements, copies, at);
+                }
             }
         }
     }
@@ -93,29 +112,142 @@ impl Emit<'_> {
         self.joined(rows.iter().map(bound).collect()).canonical(self.ir)
     }
 
-    fn run(&mut self, statement: usize, ivs: &[Vec<i128>], at: Point) {
-        let it = &self.nest.statements[statement];
+    /// A loop that carries elements.
+    #[allow(clippy::too_many_arguments, reason = "the fields of one variant")]
+    fn sum(
+        &mut self,
+        column: usize,
+        low: &[Vec<i128>],
+        high: &[Vec<i128>],
+        statement: usize,
+        elements: &[Element],
+        copies: &[Vec<Vec<i128>>],
+        at: Point,
+    ) {
+        // An element does not depend on the column.
+        let mut still = copies.to_vec();
+        for row in still.iter_mut().flatten() {
+            row[column] = 0;
+        }
+        let mut inits = Vec::new();
+        for ivs in &still {
+            for element in elements {
+                let load = self.of_accesses[element[0]];
+                let copy = self.one(statement, ivs, load, &[], at);
+                inits.push(self.ir.op(copy).results[0]);
+            }
+        }
+        let (low, high) = (self.bounds(low, column, true), self.bounds(high, column, false));
+        let (op, block) = make_for(self.ir, at, &low, &high, 1, &inits);
+        let mut values: Vec<Value> = self.ir.block(block).args[1..].to_vec();
+        self.columns[column] = Some(self.ir.block(block).args[0]);
+        for (ivs, values) in copies.iter().zip(values.chunks_mut(elements.len())) {
+            self.run(statement, ivs, elements, values, Point::End(block));
+        }
+        self.columns[column] = None;
+        self.ir.insert(NewOp::new("affine.yield").operands(&values), Point::End(block));
+        let results = self.ir.op(op).results.clone();
+        let mut last = op;
+        for (ivs, results) in still.iter().zip(results.chunks(elements.len())) {
+            for (element, &result) in elements.iter().zip(results) {
+                let is_store =
+                    |it: &&usize| self.ir.op(self.of_accesses[**it]).kind == OpKind::AffineStore;
+                let Some(&store) = element.iter().find(is_store) else { continue };
+                let store = self.of_accesses[store];
+                let stored = operands(self.ir, store)[0];
+                last = self.one(statement, ivs, store, &[(stored, result)], Point::After(last));
+            }
+        }
+    }
+
+    /// The variables of a statement as values, and what was made for them.
+    fn ivs(
+        &mut self,
+        statement: usize,
+        ivs: &[Vec<i128>],
+        at: Point,
+    ) -> (FxHashMap<Value, Value>, Vec<Value>) {
         let mut values: FxHashMap<Value, Value> = FxHashMap::default();
         let mut made = Vec::new();
-        for (&iv, row) in it.ivs.iter().zip(ivs) {
+        let mut at = at;
+        for (&iv, row) in self.nest.statements[statement].ivs.iter().zip(ivs) {
             let sum = self.joined(vec![sum(row, None)]).canonical(self.ir);
             let value = match sum.map.body {
                 Body::Map(ref all) if matches!(all[..], [Expr::Dim(0)]) => sum.operands[0],
                 _ => {
                     let value = apply(self.ir, &sum, at);
+                    if let (Point::After(_), Def::Result(op, _)) = (at, self.ir.value(value).def) {
+                        at = Point::After(op);
+                    }
                     made.push(value);
                     value
                 }
             };
             values.insert(iv, value);
         }
-        for &op in &it.ops {
+        (values, made)
+    }
+
+    /// One op of a statement, with other values for some of what it reads.
+    fn one(
+        &mut self,
+        statement: usize,
+        ivs: &[Vec<i128>],
+        op: Op,
+        others: &[(Value, Value)],
+        at: Point,
+    ) -> Op {
+        let (mut values, made) = self.ivs(statement, ivs, at);
+        let last = made.last().map(|it| self.ir.value(*it).def);
+        let at = match (at, last) {
+            (Point::After(_), Some(Def::Result(op, _))) => Point::After(op),
+            _ => at,
+        };
+        values.extend(others.iter().copied());
+        let copy = Rewriter::new(self.ir).clone_op(op, at, &mut values);
+        self.compose(copy);
+        self.erase_unread(made);
+        copy
+    }
+
+    /// What a statement does once; elements that are carried are in `carried`.
+    fn run(
+        &mut self,
+        statement: usize,
+        ivs: &[Vec<i128>],
+        elements: &[Element],
+        carried: &mut [Value],
+        at: Point,
+    ) {
+        let (mut values, made) = self.ivs(statement, ivs, at);
+        let ops = self.nest.statements[statement].ops.clone();
+        for op in ops {
+            let is_it = |it: &usize| self.of_accesses[*it] == op;
+            if let Some(which) = elements.iter().position(|all| all.iter().any(is_it)) {
+                match self.ir.op(op).results.first() {
+                    Some(&result) => {
+                        values.insert(result, carried[which]);
+                    }
+                    None => {
+                        let stored = operands(self.ir, op)[0];
+                        carried[which] = values.get(&stored).copied().unwrap_or(stored);
+                    }
+                }
+                continue;
+            }
             let copy = Rewriter::new(self.ir).clone_op(op, at, &mut values);
+            for op in nested(self.ir, copy) {
+                self.compose(op);
+            }
             self.compose(copy);
         }
-        // Accesses read the variables of the loops now.
+        self.erase_unread(made);
+    }
+
+    /// Accesses read the variables of the loops now: what was made for them goes if nothing else reads it.
+    fn erase_unread(&mut self, made: Vec<Value>) {
         for value in made {
-            if let noisy_syntax::Def::Result(op, _) = self.ir.value(value).def
+            if let Def::Result(op, _) = self.ir.value(value).def
                 && self.ir.value(value).uses.is_empty()
             {
                 Rewriter::new(self.ir).erase(op);

@@ -9,13 +9,15 @@
 //!
 //! Each statement that has not as many independent rows as variables gets one outside of the span of those it has: with the rows of a basis of
 //! the orthogonal complement, none of the products is negative and their sum is at least 1. Coefficients are integers of 0 to
-//! [`MOST`], the multipliers are not.
+//! [`MOST`], the multipliers are not. Where that gives no row, statements may also be shifted by multiples of the sizes, then loops may run backwards: a coefficient
+//! is the difference of two such integers ([`SPACES`]).
 //!
 //! *Sizes.* Large constants stand for parameters: `b = p + (b - p)` with p at least [`LARGE`]. Coefficients stay small, the row does not depend on the size, and
 //! the polyhedron only grows, so what is legal for it is legal.
 //!
 //! *Law.* What the solver answers is rounded and proves nothing: who calls checks the row exactly.
 
+use noisy_loops::Part;
 use noisy_polyhedra::Conjunction;
 use noisy_solver::{Column, Limits, Model, Row as Constraint};
 use rustc_hash::FxHashSet;
@@ -30,6 +32,8 @@ const MOST_SHIFT: f64 = 64.0;
 const LARGE: i128 = 32;
 /// Constants that differ by less are one size and a remainder.
 const NEAR: i128 = 16;
+/// With more dependences than this, statements are not shifted by sizes.
+const MOST_SHIFTED: usize = 120;
 /// Larger programs are not solved.
 const MOST_COLUMNS: usize = 12_000;
 
@@ -41,10 +45,60 @@ pub(super) struct Constrained<'a> {
     pub(super) equal: Vec<(Vec<i128>, Vec<i128>)>,
 }
 
-/// The unknown coefficients of a statement: a column for each variable, then the constant.
+/// What the coefficients of a row may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Space {
+    /// Turns the directions that are independent of those there are.
+    pub(super) sign: i128,
+    /// Statements may be shifted by multiples of the sizes.
+    pub(super) by_sizes: bool,
+    /// Loops may run backwards.
+    pub(super) backwards: bool,
+}
+
+/// The spaces that are searched for a row, one behind the other.
+pub(super) const SPACES: [Space; 4] = [
+    Space { sign: 1, by_sizes: false, backwards: false },
+    Space { sign: -1, by_sizes: false, backwards: false },
+    Space { sign: 1, by_sizes: true, backwards: false },
+    Space { sign: 1, by_sizes: true, backwards: true },
+];
+
+/// The unknown coefficients of a statement: a column for each variable, then the constant, then how often it is shifted by each size, then a
+/// column for each variable that counts against it.
 struct Unknown {
     first: u32,
     n: usize,
+    n_sizes: usize,
+    backwards: bool,
+}
+
+impl Unknown {
+    fn of_size(&self, size: usize) -> u32 {
+        self.first + (self.n + 1 + size) as u32
+    }
+
+    fn against(&self, at: usize) -> Option<u32> {
+        self.backwards.then(|| self.of_size(self.n_sizes) + at as u32)
+    }
+
+    /// A row over the coefficients of the variables.
+    fn terms(&self, row: &[i128], sign: i128) -> Vec<(u32, f64)> {
+        let mut out = Vec::new();
+        for (at, it) in row.iter().enumerate().filter(|it| *it.1 != 0) {
+            out.push((self.first + at as u32, (it * sign) as f64));
+            out.extend(self.against(at).map(|column| (column, -(it * sign) as f64)));
+        }
+        out
+    }
+}
+
+/// The points of a dependence, and how each unknown adds to its difference: its column with a row over the points; columns that add sizes, with the
+/// size and the sign.
+struct Difference {
+    points: Conjunction,
+    adds: Vec<(u32, Vec<i128>)>,
+    of_sizes: Vec<(u32, usize, f64)>,
 }
 
 /// The rows of a basis of the orthogonal complement of the span of rows, in integers without common divisor.
@@ -127,72 +181,82 @@ impl Builder {
 }
 
 /// Finds a row: for each member of `members` (statements with the rows they have, those without constants), coefficients of its variables and a
-/// constant. `sign` turns the directions that are independent.
+/// constant.
 pub(super) fn row(
     nest: &Nest,
     members: &[usize],
     rows: &[Vec<Vec<i128>>],
     dependences: &[Constrained<'_>],
-    sign: i128,
+    space: Space,
 ) -> Option<Vec<Vec<i128>>> {
     let mut builder = Builder { model: Model::default(), sizes: Vec::new() };
+    let all = parts(nest, dependences)?;
+    for constant in all.iter().flat_map(|it| constants(&it.2)) {
+        builder.size(constant);
+    }
+    if space.by_sizes && (builder.sizes.is_empty() || all.len() > MOST_SHIFTED) {
+        return None;
+    }
+    let n_sizes = if space.by_sizes { builder.sizes.len() } else { 0 };
     let mut unknowns: Vec<Option<Unknown>> = Vec::new();
     unknowns.resize_with(nest.statements.len(), || None);
     for &it in members {
         let n = nest.statements[it].ivs.len();
         let first = builder.model.columns.len() as u32;
+        let backwards = space.backwards;
         for at in 0..n {
             // Outer loops first.
             builder.column(16.0 + at as f64, MOST, true);
         }
         builder.column(1.0, MOST_SHIFT, true);
-        unknowns[it] = Some(Unknown { first, n });
+        for _ in 0..n_sizes {
+            builder.column(200.0, MOST, true);
+        }
+        for at in 0..if backwards { n } else { 0 } {
+            builder.column(32.0 + at as f64, MOST, true);
+        }
+        let unknown = Unknown { first, n, n_sizes, backwards };
         let complement = complement(&rows[it], n)?;
-        if complement.is_empty() {
-            continue;
-        }
-        let mut sum = vec![0_i128; n];
-        for row in &complement {
-            let terms = terms(first, row, sign);
-            builder.model.add_row(Constraint { lower: 0.0, upper: f64::INFINITY, terms });
-            for (sum, it) in sum.iter_mut().zip(row) {
-                *sum += it;
-            }
-        }
-        let terms = terms(first, &sum, sign);
-        builder.model.add_row(Constraint { lower: 1.0, upper: f64::INFINITY, terms });
-    }
-    let mut seen: FxHashSet<(usize, usize, Conjunction)> = FxHashSet::default();
-    for it in dependences {
-        for part in it.edge.pairs.parts() {
-            let mut points = part.points().clone();
-            for (source, target) in &it.equal {
-                points.equal(part.difference(&nest.time(source), &nest.time(target))?);
-            }
-            if !seen.insert((it.edge.source, it.edge.target, points.clone())) {
-                continue;
-            }
-            // How each unknown adds to the difference: its column with a row over the points.
-            let mut adds: Vec<(u32, Vec<i128>)> = Vec::new();
-            for (statement, is_target) in [(it.edge.source, false), (it.edge.target, true)] {
-                let unknown = unknowns[statement].as_ref()?;
-                let zero = |n: usize| nest.time(&vec![0; n + 1]);
-                for at in 0..=unknown.n {
-                    let mut unit = vec![0; unknown.n + 1];
-                    unit[at] = 1;
-                    let unit = nest.time(&unit);
-                    let row = if is_target {
-                        let n = nest.statements[it.edge.source].ivs.len();
-                        part.difference(&zero(n), &unit)?
-                    } else {
-                        let n = nest.statements[it.edge.target].ivs.len();
-                        part.difference(&unit, &zero(n))?
-                    };
-                    adds.push((unknown.first + at as u32, row));
+        if !complement.is_empty() {
+            let mut sum = vec![0_i128; n];
+            for row in &complement {
+                let terms = unknown.terms(row, space.sign);
+                builder.model.add_row(Constraint { lower: 0.0, upper: f64::INFINITY, terms });
+                for (sum, it) in sum.iter_mut().zip(row) {
+                    *sum += it;
                 }
             }
-            add_dependence(&mut builder, &points, &adds)?;
+            let terms = unknown.terms(&sum, space.sign);
+            builder.model.add_row(Constraint { lower: 1.0, upper: f64::INFINITY, terms });
         }
+        unknowns[it] = Some(unknown);
+    }
+    for (it, part, points) in all {
+        let mut adds: Vec<(u32, Vec<i128>)> = Vec::new();
+        let mut of_sizes = Vec::new();
+        for (statement, is_target) in [(it.edge.source, false), (it.edge.target, true)] {
+            let unknown = unknowns[statement].as_ref()?;
+            let zero = |n: usize| nest.time(&vec![0; n + 1]);
+            for at in 0..=unknown.n {
+                let mut unit = vec![0; unknown.n + 1];
+                unit[at] = 1;
+                let unit = nest.time(&unit);
+                let row = if is_target {
+                    let n = nest.statements[it.edge.source].ivs.len();
+                    part.difference(&zero(n), &unit)?
+                } else {
+                    let n = nest.statements[it.edge.target].ivs.len();
+                    part.difference(&unit, &zero(n))?
+                };
+                if let Some(column) = unknown.against(at).filter(|_| at < unknown.n) {
+                    adds.push((column, row.iter().map(|it| -it).collect()));
+                }
+                adds.push((unknown.first + at as u32, row));
+            }
+            let sign = if is_target { 1.0 } else { -1.0 };
+            of_sizes.extend((0..n_sizes).map(|size| (unknown.of_size(size), size, sign)));
+        }
+        add_dependence(&mut builder, &Difference { points, adds, of_sizes })?;
     }
     if builder.model.columns.len() > MOST_COLUMNS {
         return None;
@@ -200,28 +264,55 @@ pub(super) fn row(
     let limits = Limits { nodes: 1_000, iterations: 100_000, ..Limits::none() };
     let solution = builder.model.solve(None, &limits).ok()?;
     let values = solution.values?;
-    let of = |it: &usize| {
+    let value = |column: u32| values[column as usize].round() as i128;
+    let of = |it: &usize| -> Option<Vec<i128>> {
         let unknown = unknowns[*it].as_ref()?;
-        let range = unknown.first as usize..=unknown.first as usize + unknown.n;
-        Some(values[range].iter().map(|it| it.round() as i128).collect())
+        let mut row: Vec<i128> = (0..unknown.n)
+            .map(|at| value(unknown.first + at as u32) - unknown.against(at).map_or(0, value))
+            .collect();
+        let mut shift = value(unknown.first + unknown.n as u32);
+        for (at, size) in builder.sizes.iter().enumerate().take(n_sizes) {
+            shift = shift.checked_add(size.checked_mul(value(unknown.of_size(at)))?)?;
+        }
+        row.push(shift);
+        Some(row)
     };
     members.iter().map(of).collect()
 }
 
-fn terms(first: u32, row: &[i128], sign: i128) -> Vec<(u32, f64)> {
-    let used = row.iter().enumerate().filter(|it| *it.1 != 0);
-    used.map(|(at, it)| (first + at as u32, (it * sign) as f64)).collect()
+/// The parts of dependences, with the points that are asked about, each once.
+fn parts<'a>(
+    nest: &Nest,
+    dependences: &'a [Constrained<'a>],
+) -> Option<Vec<(&'a Constrained<'a>, &'a Part, Conjunction)>> {
+    let mut seen: FxHashSet<(usize, usize, Conjunction)> = FxHashSet::default();
+    let mut out = Vec::new();
+    for it in dependences {
+        for part in it.edge.pairs.parts() {
+            let mut points = part.points().clone();
+            for (source, target) in &it.equal {
+                points.equal(part.difference(&nest.time(source), &nest.time(target))?);
+            }
+            if seen.insert((it.edge.source, it.edge.target, points.clone())) {
+                out.push((it, part, points));
+            }
+        }
+    }
+    Some(out)
+}
+
+/// The constants of all rows.
+fn constants(points: &Conjunction) -> impl Iterator<Item = i128> + '_ {
+    let all = points.equalities().iter().chain(points.inequalities());
+    all.filter_map(|it| it.last().copied())
 }
 
 /// A row: coefficients of variables, of sizes, the constant, whether it is an equality.
 type Split = (Vec<i128>, Vec<(usize, i128)>, i128, bool);
 
 /// The equations of one dependence: its difference, and what bounds it.
-fn add_dependence(
-    builder: &mut Builder,
-    points: &Conjunction,
-    adds: &[(u32, Vec<i128>)],
-) -> Option<()> {
+fn add_dependence(builder: &mut Builder, difference: &Difference) -> Option<()> {
+    let Difference { points, adds, of_sizes: shifts } = difference;
     let n = points.n_vars();
     // Rows over variables, sizes and the constant.
     let mut rows: Vec<Split> = Vec::new();
@@ -235,6 +326,7 @@ fn add_dependence(
         rows.push((row[..n].to_vec(), sizes, rest, is_equality));
     }
     let mut used: Vec<usize> = rows.iter().flat_map(|it| it.1.iter().map(|it| it.0)).collect();
+    used.extend(shifts.iter().map(|it| it.1));
     used.sort_unstable();
     used.dedup();
     // A size is large.
@@ -284,6 +376,9 @@ fn add_dependence(
             let mut terms = Vec::new();
             if is_bound {
                 push(&mut terms, bound, 1.0);
+            }
+            for &(column, _, by) in shifts.iter().filter(|it| it.1 == at) {
+                push(&mut terms, column, sign * by);
             }
             for (row, column) in rows.iter().zip(&multipliers) {
                 for (_, by) in row.1.iter().filter(|it| it.0 == at) {

@@ -7,6 +7,7 @@
 //! | bands, components; each row held exactly against each dependence | `plan.rs` |
 //! | what is worth while | `cost.rs` |
 //! | tiles, loops, bounds, guards | `scan.rs` |
+//! | loops whose iterations wait for each other | `jam.rs` |
 //! | ops, or edits of the text | `emit.rs`, `text.rs` |
 //!
 //! *Law.* Instances that depend on each other keep their order, and each does what it did: results are equal bit for bit. A nest that is not
@@ -15,6 +16,7 @@
 mod cost;
 mod emit;
 mod farkas;
+mod jam;
 mod nest;
 mod plan;
 mod scan;
@@ -116,20 +118,21 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let cache = i128::from(options.int("cache-size").unwrap_or(256).max(0)) * 1024;
     let sizes = Sizes { cache, innermost, others };
     let mut found = Vec::new();
+    let of_accesses: Vec<Op>;
     {
         let ir = &*cx.ir;
         let body = Body::new(ir, op);
+        of_accesses = body.accesses.iter().map(|it| it.op).collect();
         let legality = legal::legality(&body);
         each_plan(ir, op, &body, &legality, |nest, plan, edges| {
-            if let Some(code) = scan::scan(ir, &body, nest, plan, edges, sizes) {
-                let n_rows = plan.rows.iter().map(Vec::len).max().unwrap_or(0);
-                found.push((nest.clone(), code, 2 * n_rows + nest.params.len()));
-            }
+            let all = legality.dependences();
+            let code = scan::scan(ir, &body, nest, plan, edges, all, sizes);
+            found.extend(code.map(|(code, n_columns)| (nest.clone(), code, n_columns)));
         });
     }
     cx.count("num-scheduled - Number of nests that were reordered", found.len());
     for (nest, code, n_columns) in found {
-        emit::emit(cx.ir, &nest, &code, n_columns);
+        emit::emit(cx.ir, &nest, &code, &of_accesses, n_columns);
     }
     Ok(())
 }

@@ -2,7 +2,8 @@
 //!
 //! A *statement* is a run of ops between loops that writes memory; it runs once for each point of its *domain*, the integer points of a
 //! conjunction over the variables of the loops around (up to the root of the nest) and parameters. A nest that is not made of such
-//! statements, with loops of step 1 and guards, is not taken.
+//! statements, with loops of step 1 and guards, is not taken. An innermost loop of few iterations is an op of a statement like others: compilers
+//! unroll it, and it has nothing to gain.
 
 use noisy_loops::{Body, Form, Instances, Legality, Term};
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Traits, Value};
@@ -10,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 use super::super::for_loop::For;
 use crate::effects;
-use crate::rewrite::operands;
+use crate::rewrite::{nested, operands};
 
 /// A row over the variables of a statement, then the parameters of the nest, then the constant.
 pub(super) type Row = Vec<i128>;
@@ -55,6 +56,9 @@ struct Walk<'a> {
     /// Runs of ops with writes, each with its loops.
     runs: Vec<Vec<Op>>,
 }
+
+/// Loops of more iterations are not small.
+const MOST_SMALL: i64 = 8;
 
 /// More statements than this are not scheduled.
 const MOST_STATEMENTS: usize = 40;
@@ -103,6 +107,7 @@ impl Walk<'_> {
         for op in ir.block_ops(block) {
             let data = ir.op(op);
             match data.kind {
+                OpKind::AffineFor if self.is_small(op) => run.push(op),
                 OpKind::AffineFor => {
                     self.end_run(&mut run);
                     self.loop_(&For::of(ir, op)?)?;
@@ -133,11 +138,43 @@ impl Walk<'_> {
         Some(())
     }
 
+    /// Whether a loop has few iterations, and only loads, stores, ops without effects, and such loops in it.
+    fn is_small(&self, op: Op) -> bool {
+        let ir = self.ir;
+        let mut n = 1;
+        let mut at = Some(op);
+        // The product along the longest way in; small loops hold few others.
+        while let Some(op) = at {
+            let Some(it) = For::of(ir, op) else { return false };
+            match it.trip_count() {
+                Some(trips) if trips <= MOST_SMALL => n *= trips,
+                _ => return false,
+            }
+            let ops = it.ops(ir);
+            let is_plain = |it: &Op| {
+                matches!(
+                    ir.op(*it).kind,
+                    OpKind::AffineFor
+                        | OpKind::AffineLoad
+                        | OpKind::AffineStore
+                        | OpKind::MemrefLoad
+                        | OpKind::MemrefStore
+                ) || (ir.op(*it).regions.is_empty() && effects::is_free_of_effects(ir, *it))
+            };
+            let mut inner = ops.iter().filter(|it| ir.op(**it).kind == OpKind::AffineFor);
+            at = inner.next().copied();
+            if !ops.iter().all(is_plain) || inner.next().is_some() || !it.inits.is_empty() {
+                return false;
+            }
+        }
+        n <= MOST_SMALL * MOST_SMALL
+    }
+
     fn end_run(&mut self, run: &mut Vec<Op>) {
         let run = std::mem::take(run);
         let is_store =
             |it: &Op| matches!(self.ir.op(*it).kind, OpKind::AffineStore | OpKind::MemrefStore);
-        if run.iter().any(is_store) {
+        if run.iter().any(|it| is_store(it) || nested(self.ir, *it).iter().any(is_store)) {
             self.runs.push(run);
         }
     }
@@ -151,11 +188,16 @@ impl Walk<'_> {
         params: &mut Vec<Value>,
     ) -> Option<Raw> {
         let body = self.body;
+        let mut inside: FxHashSet<Op> = run.iter().copied().collect();
+        inside.extend(run.iter().flat_map(|it| nested(self.ir, *it)));
         let accesses: Vec<usize> =
-            (0..body.accesses.len()).filter(|&it| run.contains(&body.accesses[it].op)).collect();
+            (0..body.accesses.len()).filter(|&it| inside.contains(&body.accesses[it].op)).collect();
         let first = *accesses.first()?;
-        let scope = body.accesses[first].scope;
+        let around = |it: &u32| !inside.contains(&body.scopes[*it as usize].op);
+        let scope = body.scopes_around(body.accesses[first].scope).find(around);
         let path = &legality.path(first)[n_outer..];
+        let is_around = |it: &&u32| !inside.contains(&body.loops[**it as usize].op);
+        let path = &path[..path.iter().take_while(is_around).count()];
         let ivs: Vec<Value> =
             path.iter().map(|&it| body.loops[it as usize].iv).collect::<Option<_>>()?;
         let mut ops = Vec::new();
@@ -196,11 +238,22 @@ impl Walk<'_> {
         }
         // Chains of what is computed around the run are short.
         (depth < 100).then_some(())?;
-        for value in operands(self.ir, op) {
+        let inside = nested(self.ir, op);
+        let read = inside.iter().chain([&op]).flat_map(|&it| operands(self.ir, it));
+        for value in read.collect::<Vec<_>>() {
             if ivs.contains(&value) || self.is_outside(value) {
                 continue;
             }
-            let Def::Result(definer, _) = self.ir.value(value).def else { return None };
+            let definer = match self.ir.value(value).def {
+                Def::Result(definer, _) => definer,
+                Def::Argument(block, _) => self.ir.region(self.ir.block(block).region).parent?,
+            };
+            if definer == op || inside.contains(&definer) {
+                continue;
+            }
+            if matches!(self.ir.value(value).def, Def::Argument(..)) {
+                return None;
+            }
             let is_pure = effects::is_free_of_effects(self.ir, definer)
                 && self.ir.op(definer).regions.is_empty();
             if !run.contains(&definer) {
@@ -255,11 +308,20 @@ impl Nest {
             let (Some(source), Some(target)) = (of(pairs.source), of(pairs.target)) else {
                 continue;
             };
-            if source != target || pairs.level <= pairs.n_common {
+            if source != target || pairs.level <= self.n_outer + self.statements[source].ivs.len() {
                 out.push(Edge { source, target, pairs });
             }
         }
         out
+    }
+
+    /// Whether the memref and the subscripts of an access are variables of its statement or come from outside.
+    pub(super) fn reads_variables(&self, ir: &Ir, statement: usize, access: Op) -> bool {
+        let first = usize::from(ir.op(access).results.is_empty());
+        let region = ir.op(self.root).regions[0].1;
+        operands(ir, access)[first..].iter().all(|it| {
+            self.statements[statement].ivs.contains(it) || effects::is_outside(ir, *it, region)
+        })
     }
 
     /// A function of the variables of a statement and a constant, as a time of its accesses.

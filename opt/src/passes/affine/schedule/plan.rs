@@ -97,8 +97,8 @@ fn node(
 ) -> Option<Node> {
     let mut end = start;
     while !is_full(nest, members, rows) {
-        let found = [1, -1].into_iter().find_map(|sign| {
-            let found = farkas::row(nest, members, rows, &dependences, sign)?;
+        let found = farkas::SPACES.into_iter().find_map(|space| {
+            let found = farkas::row(nest, members, rows, &dependences, space)?;
             let fits = is_independent(nest, members, rows, &found)
                 && dependences.iter().all(|it| respects(nest, members, it, &found));
             fits.then_some(found)

@@ -4,18 +4,19 @@
 //! parameters. The points of a statement are those of its domain, its variables being what its rows say: as many rows as it has variables
 //! have an integer inverse, else the nest is not taken.
 //!
-//! *Loops.* Bounds of a loop come from the shadow of the points along all that is not scanned yet. Where several statements share a loop, a bound is one
+//! *Loops.* BoundRows of a loop come from the shadow of the points along all that is not scanned yet. Where several statements share a loop, a bound is one
 //! that holds for all of them, moved as far as it must be; what it does not say of a statement is a guard of that
 //! statement. Statements share a loop over points only as long as they depend on each other in a circle.
 //!
 //! *Law.* Each statement runs exactly for its points: each row of them is a bound or a guard, or follows from these.
 
-use noisy_loops::{Body, Condition, Differs};
+use noisy_loops::{Body, Condition, Differs, Instances};
 use noisy_polyhedra::{Budget, Conjunction};
 use noisy_syntax::Ir;
 
 use super::cost;
 use super::nest::{Edge, Nest};
+use super::jam::{Element, tightest};
 use super::plan::{Node, Plan, components};
 
 /// What a nest becomes.
@@ -23,10 +24,19 @@ use super::plan::{Node, Plan, components};
 pub(super) enum Code {
     /// A loop over a column; rows that are not negative bound it.
     Loop { column: usize, low: Vec<Vec<i128>>, high: Vec<Vec<i128>>, body: Vec<Code> },
-    /// What only runs where these rows are not negative.
-    Guard { rows: Vec<Vec<i128>>, body: Vec<Code> },
+    /// What only runs where these rows are not negative, and what runs elsewhere.
+    Guard { rows: Vec<Vec<i128>>, body: Vec<Code>, otherwise: Vec<Code> },
     /// A statement; a row for each of its variables.
     Run { statement: usize, ivs: Vec<Vec<i128>> },
+    /// A loop over a column around copies of a statement, each with a row for each of its variables, that carries elements.
+    Sum {
+        column: usize,
+        low: Vec<Vec<i128>>,
+        high: Vec<Vec<i128>>,
+        statement: usize,
+        elements: Vec<Element>,
+        copies: Vec<Vec<Vec<i128>>>,
+    },
 }
 
 /// Sizes of tiles: of the loop that becomes the innermost one, and of others; of the cache that they are for, in bytes.
@@ -47,24 +57,27 @@ pub(super) fn scan(
     nest: &Nest,
     plan: &Plan,
     edges: &[Edge<'_>],
+    all: &[Instances],
     sizes: Sizes,
-) -> Option<Vec<Code>> {
+) -> Option<(Vec<Code>, usize)> {
     let n_rows = plan.rows.iter().map(Vec::len).max()?;
-    // Each row of a band at the top may be tiled once.
-    let n_columns = 2 * n_rows + nest.params.len();
+    // Each row may be tiled once, and jammed once.
+    let n_columns = 3 * n_rows + nest.params.len();
     let mut scan = Scan {
         ir,
         body,
         nest,
-        plan,
         edges,
+        all,
         sizes,
+        rows: plan.rows.clone(),
         n_rows,
         n_columns,
         points: Vec::new(),
         ivs: Vec::new(),
         known: vec![Conjunction::new(n_columns); nest.statements.len()],
         pending: vec![Vec::new(); nest.statements.len()],
+        innermost: None,
         is_better: false,
         budget: Budget::new(400_000_000),
     };
@@ -83,31 +96,36 @@ pub(super) fn scan(
     for node in &plan.root {
         scan.node(node, &node.members, Vec::new(), true, &mut out)?;
     }
-    scan.is_better.then_some(out)
+    scan.is_better.then_some((out, n_columns))
 }
 
 /// Lower and upper bounds of a column: rows that are not negative.
-type BoundRows = (Vec<Vec<i128>>, Vec<Vec<i128>>);
+pub(super) type BoundRows = (Vec<Vec<i128>>, Vec<Vec<i128>>);
 
-struct Scan<'a> {
-    ir: &'a Ir,
-    body: &'a Body,
-    nest: &'a Nest,
-    plan: &'a Plan,
-    edges: &'a [Edge<'a>],
+pub(super) struct Scan<'a> {
+    pub(super) ir: &'a Ir,
+    pub(super) body: &'a Body,
+    pub(super) nest: &'a Nest,
+    pub(super) edges: &'a [Edge<'a>],
+    /// All dependences of the body, those inside of one run of a statement included.
+    pub(super) all: &'a [Instances],
     sizes: Sizes,
+    /// The rows of each statement.
+    pub(super) rows: Vec<Vec<Vec<i128>>>,
     n_rows: usize,
-    n_columns: usize,
+    pub(super) n_columns: usize,
     /// The points of each statement.
-    points: Vec<Conjunction>,
+    pub(super) points: Vec<Conjunction>,
     /// The variables of each statement as rows.
-    ivs: Vec<Vec<Vec<i128>>>,
+    pub(super) ivs: Vec<Vec<Vec<i128>>>,
     /// What loops and guards around say, by statement.
-    known: Vec<Conjunction>,
+    pub(super) known: Vec<Conjunction>,
     /// What they do not say yet but must.
     pending: Vec<Vec<Vec<i128>>>,
-    is_better: bool,
-    budget: Budget,
+    /// The row that is to be innermost, whatever a step costs.
+    pub(super) innermost: Option<usize>,
+    pub(super) is_better: bool,
+    pub(super) budget: Budget,
 }
 
 impl Scan<'_> {
@@ -115,9 +133,18 @@ impl Scan<'_> {
         self.n_rows + row
     }
 
+    pub(super) fn block_of(&self, row: usize) -> usize {
+        2 * self.n_rows + row
+    }
+
+    /// The number of columns that loops may be over; parameters are behind.
+    fn n_loops(&self) -> usize {
+        3 * self.n_rows
+    }
+
     /// Whether a row reads anything but parameters.
     fn is_of_loops(&self, row: &[i128]) -> bool {
-        row[..2 * self.n_rows].iter().any(|it| *it != 0)
+        row[..self.n_loops()].iter().any(|it| *it != 0)
     }
 
     /// A conjunction without rows of parameters alone, which no loop around enforces.
@@ -134,7 +161,7 @@ impl Scan<'_> {
 
     /// The points of a statement over all columns, and its variables.
     fn points_of(&self, statement: usize) -> Option<(Conjunction, Vec<Vec<i128>>)> {
-        let rows = &self.plan.rows[statement];
+        let rows = &self.rows[statement];
         let it = &self.nest.statements[statement];
         let n = it.ivs.len();
         let width = self.n_columns + 1;
@@ -158,7 +185,8 @@ impl Scan<'_> {
                 }
             }
             for (at, by) in row[n..row.len() - 1].iter().enumerate() {
-                out[2 * self.n_rows + at] = out[2 * self.n_rows + at].checked_add(*by)?;
+                let column = self.n_loops() + at;
+                out[column] = out[column].checked_add(*by)?;
             }
             out[width - 1] = out[width - 1].checked_add(row[row.len() - 1])?;
             Some(out)
@@ -178,7 +206,7 @@ impl Scan<'_> {
     }
 
     /// One step of a statement along a row of the schedule, in its variables; `None` if the row follows from others.
-    fn direction(&self, statement: usize, row: usize) -> Option<Vec<i128>> {
+    pub(super) fn direction(&self, statement: usize, row: usize) -> Option<Vec<i128>> {
         let out: Vec<i128> = self.ivs[statement].iter().map(|it| it[row]).collect();
         out.iter().any(|it| *it != 0).then_some(out)
     }
@@ -193,7 +221,8 @@ impl Scan<'_> {
             let deepest = members.iter().any(|&it| self.direction(it, row).is_some());
             if deepest { each.sum() } else { i64::MAX }
         };
-        rows.iter().rev().copied().min_by_key(|&row| cost(row))
+        let given = self.innermost.filter(|it| rows.contains(it));
+        given.or_else(|| rows.iter().rev().copied().min_by_key(|&row| cost(row)))
     }
 
     fn node(
@@ -214,10 +243,20 @@ impl Scan<'_> {
                 })
             });
         }
-        if !is_tiled {
+        // Statements that share a loop are pulled apart inside of it: what they share must still be in a cache then.
+        let mut is_shared = false;
+        if is_outermost && !is_tiled && members.len() > 1 {
+            is_shared = cost::is_shared(self.ir, self.body, self.nest, members, self.sizes.cache);
+        }
+        let mut along = None;
+        if is_outermost && node.inner.is_empty() && band.len() >= 2 {
+            let innermost = self.innermost(members, &band, true)?;
+            along = self.wavefront(members, &band, innermost);
+        }
+        self.is_better |= is_tiled || along.is_some();
+        if !is_tiled && !is_shared && along.is_none() {
             return self.inside(node, members, band, false, &mut scanned, out);
         }
-        self.is_better = true;
         let innermost = self.innermost(members, &band, true)?;
         for &row in &band {
             let size = if row == innermost { self.sizes.innermost } else { self.sizes.others };
@@ -233,7 +272,13 @@ impl Scan<'_> {
             }
         }
         let tiles: Vec<usize> = band.iter().map(|&it| self.tile_of(it)).collect();
-        self.tiles(node, members, &tiles, band, &mut scanned, out)
+        if let Some(along) = along {
+            self.skew(members, innermost, along)?;
+            self.innermost = Some(along);
+        }
+        let done = self.tiles(node, members, &tiles, band, &mut scanned, out);
+        self.innermost = None;
+        done
     }
 
     fn tiles(
@@ -300,34 +345,58 @@ impl Scan<'_> {
                 }
             } else {
                 let innermost = self.innermost(&part, &left, is_tiled)?;
-                let next = match node.inner[..] {
-                    // The innermost loop comes last.
-                    [] => *left.iter().find(|it| **it != innermost).unwrap_or(&innermost),
-                    _ => left[0],
+                let single = match part[..] {
+                    [only] if node.inner.is_empty() => Some(only),
+                    _ => None,
                 };
-                if left.len() == 1 && node.inner.is_empty() {
-                    self.is_better |= part.iter().any(|&it| {
-                        let n = self.nest.statements[it].ivs.len();
-                        self.direction(it, next)
-                            .is_some_and(|it| it[..n - 1].iter().any(|it| *it != 0))
+                let jammed = single.and_then(|it| self.jammed(it, &left, innermost));
+                if let (Some(only), Some(row), [_, _]) = (single, jammed, &left[..]) {
+                    self.note_better(&part, innermost);
+                    inner.push(self.jam(only, row, innermost, scanned)?);
+                } else {
+                    let is_next = |it: &&usize| **it != innermost && Some(**it) != jammed;
+                    let next = match node.inner[..] {
+                        // The innermost loop comes last, and before it the one that is jammed.
+                        [] => *left.iter().find(is_next).unwrap_or(&innermost),
+                        _ => left[0],
+                    };
+                    if left.len() == 1 && node.inner.is_empty() {
+                        self.note_better(&part, next);
+                    }
+                    let rest: Vec<usize> = left.iter().copied().filter(|it| *it != next).collect();
+                    let outside = single.map(|it| self.known[it].clone());
+                    let bounds = self.enter(&part, next, scanned)?;
+                    inner.push(match (single, outside) {
+                        (Some(only), Some(outside)) if rest.is_empty() => {
+                            self.last_loop(only, next, bounds, &outside)
+                        }
+                        _ => {
+                            let (low, high) = bounds;
+                            let mut body = Vec::new();
+                            scanned.push(next);
+                            self.inside(node, &part, rest, is_tiled, scanned, &mut body)?;
+                            scanned.pop();
+                            Code::Loop { column: next, low, high, body }
+                        }
                     });
                 }
-                let rest = left.iter().copied().filter(|it| *it != next).collect();
-                let mut body = Vec::new();
-                let (low, high) = self.enter(&part, next, scanned)?;
-                scanned.push(next);
-                self.inside(node, &part, rest, is_tiled, scanned, &mut body)?;
-                scanned.pop();
-                inner.push(Code::Loop { column: next, low, high, body });
             }
             if guard.is_empty() {
                 out.append(&mut inner);
             } else {
-                out.push(Code::Guard { rows: guard, body: inner });
+                out.push(Code::Guard { rows: guard, body: inner, otherwise: Vec::new() });
             }
             (self.known, self.pending) = saved;
         }
         Some(())
+    }
+
+    /// Takes note if the innermost loop is another one than it was.
+    fn note_better(&mut self, part: &[usize], row: usize) {
+        self.is_better |= part.iter().any(|&it| {
+            let n = self.nest.statements[it].ivs.len();
+            self.direction(it, row).is_some_and(|it| it[..n - 1].iter().any(|it| *it != 0))
+        });
     }
 
     /// Members in an order that all dependences between them allow in the same iteration of the loops around; those that need each other stay
@@ -346,7 +415,7 @@ impl Scan<'_> {
             if pairs.contains(&(edge.source, edge.target)) {
                 continue;
             }
-            let time = |it: usize, row: usize| self.nest.time(&self.plan.rows[it][row]);
+            let time = |it: usize, row: usize| self.nest.time(&self.rows[it][row]);
             let times: Vec<(Vec<i128>, Vec<i128>)> =
                 rows.iter().map(|&row| (time(edge.source, row), time(edge.target, row))).collect();
             let conditions: Vec<Condition<'_>> =
@@ -358,12 +427,12 @@ impl Scan<'_> {
         components(members, pairs.into_iter())
     }
 
-    /// Bounds of a loop over a column for these statements, which learn them.
-    fn enter(&mut self, members: &[usize], column: usize, scanned: &[usize]) -> Option<BoundRows> {
+    /// BoundRows of a loop over a column for these statements, which learn them.
+    pub(super) fn enter(&mut self, members: &[usize], column: usize, scanned: &[usize]) -> Option<BoundRows> {
         let mut shadows = Vec::new();
         for &it in members {
             let mut shadow = self.of_loops(&self.points[it]);
-            for other in 0..2 * self.n_rows {
+            for other in 0..self.n_loops() {
                 if other != column && !scanned.contains(&other) {
                     shadow = self.of_loops(&shadow.shadow(other)?);
                     if shadow.inequalities().len() > MOST_ROWS {
@@ -408,11 +477,7 @@ impl Scan<'_> {
             }
         }
         // Of parallel ones the tightest.
-        let all = rows.clone();
-        rows.retain(|row| {
-            let end = row.len() - 1;
-            !all.iter().any(|it| it[..end] == row[..end] && it[end] < row[end])
-        });
+        let rows = tightest(rows);
         let (low, high): (Vec<_>, Vec<_>) = rows.into_iter().partition(|it| it[column] > 0);
         if low.is_empty() || high.is_empty() {
             return None;

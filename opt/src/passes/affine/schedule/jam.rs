@@ -1,0 +1,456 @@
+//! Chains: innermost loops whose iterations wait for each other, and what is done about it.
+//!
+//! An innermost loop in which an iteration reads what the one before it wrote (a sum, a recurrence) takes the latency of its operations, whatever the
+//! caches do. What helps forms no sum in another order:
+//!
+//! - *Jammed rows.* [`BLOCK`] values of another row of the band run side by side in the innermost loop: as many chains that do not wait for each
+//!   other. A block that is not full runs value by value.
+//! - *Wavefronts.* Where all rows wait, the innermost one is replaced by its sum with another one, along which the iterations of one sum are free.
+//! - *Carried elements.* An element that stays where it is in the innermost loop is carried as a value: read once before, written once behind.
+//!
+//! *Law.* Rows of a band never differ by less than 0 over a dependence, so an order that keeps that of both rows is right. With the
+//! innermost row k and the jammed one r, first all k below the common bounds run, value of r by value, then the common ones, then those above. An element is
+//! carried only if no pair of accesses in the loop meets it that is not of its own loads and stores, exactly; and only where the loop runs.
+
+use noisy_loops::{Condition, Differs, Instances};
+use noisy_polyhedra::Conjunction;
+use noisy_syntax::OpKind;
+
+use super::cost;
+use super::scan::{BoundRows, Code, Scan};
+
+/// How many values of a row are jammed.
+const BLOCK: i128 = 8;
+
+/// An element that is carried: the accesses of the statement that read and write it, in order.
+pub(super) type Element = Vec<usize>;
+
+/// A row with `times column + add` in place of a column.
+fn replaced(row: &[i128], old: usize, new: usize, times: i128, add: i128) -> Option<Vec<i128>> {
+    let mut out = row.to_vec();
+    let by = std::mem::take(&mut out[old]);
+    let end = out.len() - 1;
+    out[new] = out[new].checked_add(by.checked_mul(times)?)?;
+    out[end] = out[end].checked_add(by.checked_mul(add)?)?;
+    Some(out)
+}
+
+fn all_replaced(
+    rows: &[Vec<i128>],
+    old: usize,
+    new: usize,
+    times: i128,
+    add: i128,
+) -> Option<Vec<Vec<i128>>> {
+    rows.iter().map(|row| replaced(row, old, new, times, add)).collect()
+}
+
+impl Scan<'_> {
+    /// The dependences between two runs of a statement, or inside of one.
+    fn own_pairs(&self, statement: usize) -> impl Iterator<Item = &Instances> {
+        let accesses = &self.nest.statements[statement].accesses;
+        self.all.iter().filter(move |it| {
+            it.level > self.nest.n_outer
+                && accesses.contains(&it.source)
+                && accesses.contains(&it.target)
+        })
+    }
+
+    /// Whether there is such a pair of a statement with equal rows but those that are given.
+    fn differs_only(
+        &mut self,
+        statement: usize,
+        pairs: &Instances,
+        asked: &[(usize, Differs)],
+        free: Option<usize>,
+    ) -> bool {
+        let times: Vec<Vec<i128>> =
+            self.rows[statement].iter().map(|row| self.nest.time(row)).collect();
+        let mut conditions: Vec<Condition<'_>> = Vec::new();
+        for (at, time) in times.iter().enumerate() {
+            let is_asked = asked.iter().any(|it| it.0 == at);
+            if !is_asked && free != Some(at) {
+                conditions.push((time, time, Differs::By(0)));
+            }
+        }
+        for &(at, differs) in asked {
+            conditions.push((&times[at], &times[at], differs));
+        }
+        pairs.exist(&conditions, &mut self.budget)
+    }
+
+    /// Whether an iteration of a loop over a row waits for the one before it.
+    pub(super) fn is_chain(&mut self, statement: usize, row: usize) -> bool {
+        let flows: Vec<Instances> = self
+            .own_pairs(statement)
+            .filter(|it| {
+                self.body.accesses[it.source].is_store && !self.body.accesses[it.target].is_store
+            })
+            .cloned()
+            .collect();
+        flows.iter().any(|it| self.differs_only(statement, it, &[(row, Differs::By(1))], None))
+    }
+
+    /// The row of those left that is best jammed into the innermost loop, if that is a chain: its values do not wait for each other, and most of what
+    /// they read is the same.
+    pub(super) fn jammed(
+        &mut self,
+        statement: usize,
+        left: &[usize],
+        innermost: usize,
+    ) -> Option<usize> {
+        if left.len() < 2 || !self.is_chain(statement, innermost) {
+            return None;
+        }
+        let pairs: Vec<Instances> = self.own_pairs(statement).cloned().collect();
+        let mut best: Option<(usize, usize)> = None;
+        for &row in left.iter().filter(|it| **it != innermost) {
+            let Some(direction) = self.direction(statement, row) else { continue };
+            let between = [(row, Differs::AtLeast(1)), (row, Differs::AtMost(BLOCK - 1))];
+            let waits = pairs.iter().any(|it| self.differs_only(statement, it, &between, None));
+            let moving = cost::n_moving(self.body, self.nest, statement, &direction);
+            if !waits && best.is_none_or(|it| moving <= it.1) {
+                best = Some((row, moving));
+            }
+        }
+        best.map(|it| it.0)
+    }
+
+    /// The row of a band along which iterations do not wait for each other where its sum with the innermost one is the same, if iterations of
+    /// the innermost loop wait for each other and no row can be jammed.
+    pub(super) fn wavefront(
+        &mut self,
+        members: &[usize],
+        band: &[usize],
+        innermost: usize,
+    ) -> Option<usize> {
+        let waits = members.iter().any(|&it| {
+            self.direction(it, innermost).is_some()
+                && self.is_chain(it, innermost)
+                && self.jammed(it, band, innermost).is_none()
+        });
+        let others = band.iter().copied().filter(|it| *it != innermost).filter(|_| waits);
+        let cost = |row: usize| -> i64 {
+            let each = members.iter().filter_map(|&it| {
+                let (a, b) = (self.direction(it, row)?, self.direction(it, innermost)?);
+                let direction: Vec<i128> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
+                Some(cost::step_cost(self.body, self.nest, it, &direction, true))
+            });
+            each.sum()
+        };
+        let mut rows: Vec<(i64, usize)> = others.map(|it| (cost(it), it)).collect();
+        rows.sort_unstable();
+        rows.into_iter().map(|it| it.1).find(|&row| self.is_free(members, band, innermost, row))
+    }
+
+    /// Whether no dependence has equal rows of a band, two of them only in sum, and differs in one of these.
+    fn is_free(&mut self, members: &[usize], band: &[usize], innermost: usize, row: usize) -> bool {
+        let edges: Vec<_> = self
+            .edges
+            .iter()
+            .filter(|it| members.contains(&it.source) && members.contains(&it.target))
+            .copied()
+            .collect();
+        edges.iter().all(|edge| {
+            let time = |it: usize, at: usize| self.nest.time(&self.rows[it][at]);
+            let sum = |it: usize| -> Vec<i128> {
+                time(it, row).iter().zip(&time(it, innermost)).map(|(a, b)| a + b).collect()
+            };
+            let mut times = vec![(sum(edge.source), sum(edge.target))];
+            let others = band.iter().filter(|it| **it != innermost && **it != row);
+            times.extend(others.map(|&it| (time(edge.source, it), time(edge.target, it))));
+            let own = (time(edge.source, row), time(edge.target, row));
+            [Differs::AtLeast(1), Differs::AtMost(-1)].iter().all(|differs| {
+                let mut conditions: Vec<Condition<'_>> =
+                    times.iter().map(|it| (&it.0, &it.1, Differs::By(0))).collect();
+                conditions.push((&own.0, &own.1, *differs));
+                !edge.pairs.exist(&conditions, &mut self.budget)
+            })
+        })
+    }
+
+    /// Lets the column of a row stand for its sum with another one.
+    pub(super) fn skew(&mut self, members: &[usize], row: usize, other: usize) -> Option<()> {
+        // row' = row + other: a row' + (b - a) other
+        let skewed = |it: &mut Vec<i128>| -> Option<()> {
+            it[other] = it[other].checked_sub(it[row])?;
+            Some(())
+        };
+        for &it in members {
+            let mut points = Conjunction::new(self.n_columns);
+            for old in self.points[it].inequalities() {
+                let mut new = old.clone();
+                skewed(&mut new)?;
+                points.at_least(new);
+            }
+            for old in self.points[it].equalities() {
+                let mut new = old.clone();
+                skewed(&mut new)?;
+                points.equal(new);
+            }
+            self.points[it] = points;
+            for iv in &mut self.ivs[it] {
+                skewed(iv)?;
+            }
+            let more = self.rows[it][other].clone();
+            for (a, b) in self.rows[it][row].iter_mut().zip(more) {
+                *a = a.checked_add(b)?;
+            }
+        }
+        Some(())
+    }
+
+    /// The elements that a loop over a row can carry, with values of another row side by side.
+    fn carried(&mut self, statement: usize, row: usize, jammed: Option<usize>) -> Vec<Element> {
+        let Some(direction) = self.direction(statement, row) else { return Vec::new() };
+        let it = &self.nest.statements[statement];
+        let body = self.body;
+        let mut found: Vec<Element> = Vec::new();
+        for &access in &it.accesses {
+            let here = &body.accesses[access];
+            let is_plain = it.ops.contains(&here.op)
+                && matches!(
+                    self.ir.op(here.op).kind,
+                    OpKind::AffineLoad | OpKind::AffineStore
+                )
+                && self.nest.reads_variables(self.ir, statement, here.op)
+                && cost::stays(body, self.nest, statement, access, &direction);
+            if !is_plain {
+                continue;
+            }
+            let same = |other: &Element| {
+                let other = &body.accesses[other[0]];
+                other.place == here.place && other.element == here.element
+            };
+            match found.iter_mut().find(|it| same(it)) {
+                Some(element) => element.push(access),
+                None => found.push(vec![access]),
+            }
+        }
+        // In the order in which they run.
+        for it in &mut found {
+            it.sort_by_key(|&access| {
+                let op = body.accesses[access].op;
+                self.nest.statements[statement].ops.iter().position(|it| *it == op)
+            });
+        }
+        found.retain(|it| {
+            !body.accesses[it[0]].is_store && it.iter().any(|it| body.accesses[*it].is_store)
+        });
+        let pairs: Vec<Instances> = self.own_pairs(statement).cloned().collect();
+        found.retain(|element| {
+            pairs.iter().all(|pair| {
+                let n = [pair.source, pair.target].iter().filter(|it| element.contains(it)).count();
+                let near = |row| [(row, Differs::AtLeast(1 - BLOCK)), (row, Differs::AtMost(BLOCK - 1))];
+                match (n, jammed) {
+                    (0, _) => true,
+                    (1, None) => !self.differs_only(statement, pair, &[], Some(row)),
+                    (1, Some(at)) => !self.differs_only(statement, pair, &near(at), Some(row)),
+                    // Its own elements for each value.
+                    (_, None) => true,
+                    (_, Some(at)) => [Differs::AtLeast(1), Differs::AtMost(-1)].iter().all(|it| {
+                        let asked = [&near(at)[..], &[(at, *it)]].concat();
+                        !self.differs_only(statement, pair, &asked, Some(row))
+                    }),
+                }
+            })
+        });
+        found
+    }
+
+    /// The innermost loop of a statement: its elements are carried if that is known to be right.
+    pub(super) fn last_loop(
+        &mut self,
+        statement: usize,
+        column: usize,
+        (low, high): BoundRows,
+        outside: &Conjunction,
+    ) -> Code {
+        let ivs = self.ivs[statement].clone();
+        let elements = self.carried(statement, column, None);
+        match (elements.is_empty(), self.runs_if(column, &low, &high, outside)) {
+            (false, Some(rows)) => {
+                let copies = vec![ivs];
+                guarded(rows, Code::Sum { column, low, high, statement, elements, copies })
+            }
+            _ => {
+                let body = vec![Code::Run { statement, ivs }];
+                Code::Loop { column, low, high, body }
+            }
+        }
+    }
+
+    /// What must not be negative for a loop to run at all, but for what is known; `None` if that cannot be said.
+    fn runs_if(
+        &mut self,
+        column: usize,
+        low: &[Vec<i128>],
+        high: &[Vec<i128>],
+        outside: &Conjunction,
+    ) -> Option<Vec<Vec<i128>>> {
+        let mut out = Vec::new();
+        for a in low {
+            for b in high {
+                if a[column] != 1 || b[column] != -1 {
+                    return None;
+                }
+                let sum = a.iter().zip(b).map(|(a, b)| a.checked_add(*b));
+                let sum: Vec<i128> = sum.collect::<Option<_>>()?;
+                if !outside.implies(&sum, &mut self.budget) && !out.contains(&sum) {
+                    out.push(sum);
+                }
+            }
+        }
+        Some(out)
+    }
+
+    /// Loops over a row and the innermost one, whose iterations for [`BLOCK`] values of the row run side by side; `None` if the bounds do not allow it.
+    pub(super) fn jam(
+        &mut self,
+        statement: usize,
+        row: usize,
+        column: usize,
+        scanned: &mut Vec<usize>,
+    ) -> Option<Code> {
+        let (low, high) = self.enter(&[statement], row, scanned)?;
+        let outside = self.known[statement].clone();
+        scanned.push(row);
+        let bounds = self.enter(&[statement], column, scanned);
+        scanned.pop();
+        let (first, last) = bounds?;
+        let block = self.block_of(row);
+        let one_by_one = |scan: &mut Self, low, high| {
+            let bounds = (first.clone(), last.clone());
+            let body = vec![scan.last_loop(statement, column, bounds, &outside)];
+            Code::Loop { column: row, low, high, body }
+        };
+        let Some(together) = self.together(statement, row, column, &first, &last, &outside) else {
+            return Some(one_by_one(self, low, high));
+        };
+        self.is_better = true;
+        let full = [
+            all_replaced(&low, row, block, BLOCK, 0)?,
+            all_replaced(&high, row, block, BLOCK, BLOCK - 1)?,
+        ]
+        .concat();
+        let (mut from, mut to) = (low.clone(), high.clone());
+        // BLOCK z <= r <= BLOCK z + BLOCK - 1
+        let mut edge = vec![0; self.n_columns + 1];
+        (edge[row], edge[block]) = (1, -BLOCK);
+        from.push(edge.clone());
+        for it in &mut edge {
+            *it = -*it;
+        }
+        edge[self.n_columns] = BLOCK - 1;
+        to.push(edge);
+        let rest = one_by_one(self, from, to);
+        let low = all_replaced(&low, row, block, BLOCK, BLOCK - 1)?;
+        let high = all_replaced(&high, row, block, BLOCK, 0)?;
+        let body = vec![Code::Guard { rows: full, body: together, otherwise: vec![rest] }];
+        Some(Code::Loop { column: block, low, high, body })
+    }
+
+    /// The innermost loops of a full block.
+    fn together(
+        &mut self,
+        statement: usize,
+        row: usize,
+        column: usize,
+        first: &[Vec<i128>],
+        last: &[Vec<i128>],
+        outside: &Conjunction,
+    ) -> Option<Vec<Code>> {
+        let block = self.block_of(row);
+        let of = |rows: &[Vec<i128>], at: i128| all_replaced(rows, row, block, BLOCK, at);
+        let (lows, highs) = (moving(first, row), moving(last, row));
+        // BoundRows that are a maximum and a minimum have no difference that a loop could have as its bound.
+        if lows.len() + highs.len() > 1 {
+            return None;
+        }
+        let union = |rows: &[Vec<i128>]| -> Option<Vec<Vec<i128>>> {
+            let mut out: Vec<Vec<i128>> = Vec::new();
+            for at in 0..BLOCK {
+                for it in of(rows, at)? {
+                    if !out.contains(&it) {
+                        out.push(it);
+                    }
+                }
+            }
+            Some(tightest(out))
+        };
+        let (low, high) = (union(first)?, union(last)?);
+        let elements = self.carried(statement, column, Some(row));
+        let ivs = self.ivs[statement].clone();
+        let copies: Vec<Vec<Vec<i128>>> =
+            (0..BLOCK).map(|at| of(&ivs, at)).collect::<Option<_>>()?;
+        let known = if lows.is_empty() && highs.is_empty() {
+            outside.clone()
+        } else {
+            Conjunction::new(self.n_columns)
+        };
+        let rows = self.runs_if(column, &low, &high, &known);
+        let middle = match (elements.is_empty(), rows) {
+            (false, Some(rows)) => {
+                let (low, high) = (low.clone(), high.clone());
+                guarded(rows, Code::Sum { column, low, high, statement, elements, copies })
+            }
+            _ => {
+                let runs = copies.into_iter().map(|ivs| Code::Run { statement, ivs });
+                let (low, high) = (low.clone(), high.clone());
+                Code::Loop { column, low, high, body: runs.collect() }
+            }
+        };
+        let mut out = Vec::new();
+        let mut behind = Vec::new();
+        for at in 0..BLOCK {
+            let (mut from, mut to) = (of(first, at)?, of(last, at)?);
+            // Up to what is common, or from there on.
+            let edge = |common: &[Vec<i128>]| -> Option<Vec<i128>> {
+                let mut edge = common.iter().find(|it| it[block] != 0)?.clone();
+                for it in &mut edge {
+                    *it = -*it;
+                }
+                edge[self.n_columns] -= 1;
+                Some(edge)
+            };
+            if !lows.is_empty() {
+                to.push(edge(&low)?);
+            } else if !highs.is_empty() {
+                from.push(edge(&high)?);
+            } else {
+                break;
+            }
+            let ivs = of(&self.ivs[statement].clone(), at)?;
+            let body = vec![Code::Run { statement, ivs }];
+            let it = Code::Loop { column, low: from, high: to, body };
+            if lows.is_empty() { behind.push(it) } else { out.push(it) }
+        }
+        out.push(middle);
+        out.append(&mut behind);
+        Some(out)
+    }
+}
+
+/// The rows that read a column.
+fn moving(rows: &[Vec<i128>], column: usize) -> Vec<Vec<i128>> {
+    rows.iter().filter(|it| it[column] != 0).cloned().collect()
+}
+
+/// Of rows that differ by a constant the one that says most.
+pub(super) fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
+    let all = rows.clone();
+    rows.into_iter()
+        .filter(|row| {
+            let end = row.len() - 1;
+            !all.iter().any(|it| it[..end] == row[..end] && it[end] < row[end])
+        })
+        .collect()
+}
+
+fn guarded(rows: Vec<Vec<i128>>, it: Code) -> Code {
+    if rows.is_empty() {
+        it
+    } else {
+        Code::Guard { rows, body: vec![it], otherwise: Vec::new() }
+    }
+}
