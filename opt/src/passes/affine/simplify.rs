@@ -136,7 +136,8 @@ fn simplify_set(ir: &mut Ir, op: Op) {
     let mut rows: Vec<Option<(Vec<i64>, bool)>> = Vec::new();
     for (expr, is_equality) in all {
         let row = factors(expr, &set.map).filter(|it| it.len() == n + 1);
-        if let Some(row) = row_of(expr, set.map.n_dims as usize, &mut points, n + MOST_QUOTIENTS, 0) {
+        if let Some(row) = row_of(expr, set.map.n_dims as usize, &mut points, n + MOST_QUOTIENTS, 0)
+        {
             if *is_equality {
                 points.equal(row);
             } else {

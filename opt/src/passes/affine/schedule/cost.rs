@@ -124,13 +124,7 @@ pub(super) fn is_reused(
 }
 
 /// Whether several statements access a memref of more bytes than a cache holds.
-pub(super) fn is_shared(
-    ir: &Ir,
-    body: &Body,
-    nest: &Nest,
-    members: &[usize],
-    cache: i128,
-) -> bool {
+pub(super) fn is_shared(ir: &Ir, body: &Body, nest: &Nest, members: &[usize], cache: i128) -> bool {
     let of = |statement: usize| nest.statements[statement].accesses.iter().copied();
     members.iter().enumerate().any(|(at, &a)| {
         of(a).any(|access| {

@@ -13,13 +13,7 @@ use crate::patterns::affine::maps::{Applied, applied};
 use crate::rewrite::{Rewriter, nested, operands};
 
 /// Puts loops in place of a nest.
-pub(super) fn emit(
-    ir: &mut Ir,
-    nest: &Nest,
-    code: &[Code],
-    of_accesses: &[Op],
-    n_columns: usize,
-) {
+pub(super) fn emit(ir: &mut Ir, nest: &Nest, code: &[Code], of_accesses: &[Op], n_columns: usize) {
     let mut columns: Vec<Option<Value>> = vec![None; n_columns - nest.params.len()];
     columns.extend(nest.params.iter().map(|it| Some(*it)));
     let mut emit = Emit { ir, nest, of_accesses, columns };

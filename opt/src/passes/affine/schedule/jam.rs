@@ -3,7 +3,7 @@
 //! An innermost loop in which an iteration reads what the one before it wrote (a sum, a recurrence) takes the latency of its operations, whatever the
 //! caches do. What helps forms no sum in another order:
 //!
-//! - *Jammed rows.* [`BLOCK`] values of another row of the band run side by side in the innermost loop: as many chains that do not wait for each
+//! - *Jammed rows.* A block of values of another row of the band run side by side in the innermost loop: as many chains that do not wait for each
 //!   other. A block that is not full runs value by value.
 //! - *Wavefronts.* Where all rows wait, the innermost one is replaced by its sum with another one, along which the iterations of one sum are free.
 //! - *Carried elements.* An element that stays where it is in the innermost loop is carried as a value: read once before, written once behind.
@@ -18,9 +18,6 @@ use noisy_syntax::OpKind;
 
 use super::cost;
 use super::scan::{BoundRows, Code, Scan};
-
-/// How many values of a row are jammed.
-const BLOCK: i128 = 8;
 
 /// An element that is carried: the accesses of the statement that read and write it, in order.
 pub(super) type Element = Vec<usize>;
@@ -79,12 +76,18 @@ impl Scan<'_> {
         pairs.exist(&conditions, &mut self.budget)
     }
 
-    /// Whether an iteration of a loop over a row waits for the one before it.
-    pub(super) fn is_chain(&mut self, statement: usize, row: usize) -> bool {
+    /// Whether an iteration of a loop over a row waits for the one before it; elements that stay where they are count only `with_sums`: such a chain is
+    /// one addition long, others go through memory.
+    fn is_chain(&mut self, statement: usize, row: usize, with_sums: bool) -> bool {
+        let Some(direction) = self.direction(statement, row) else { return false };
+        let (body, nest) = (self.body, self.nest);
+        let stays = |access| cost::stays(body, nest, statement, access, &direction);
         let flows: Vec<Instances> = self
             .own_pairs(statement)
             .filter(|it| {
-                self.body.accesses[it.source].is_store && !self.body.accesses[it.target].is_store
+                body.accesses[it.source].is_store
+                    && !body.accesses[it.target].is_store
+                    && (with_sums || !stays(it.source))
             })
             .cloned()
             .collect();
@@ -99,14 +102,15 @@ impl Scan<'_> {
         left: &[usize],
         innermost: usize,
     ) -> Option<usize> {
-        if left.len() < 2 || !self.is_chain(statement, innermost) {
+        if left.len() < 2 || !self.is_chain(statement, innermost, true) {
             return None;
         }
         let pairs: Vec<Instances> = self.own_pairs(statement).cloned().collect();
         let mut best: Option<(usize, usize)> = None;
         for &row in left.iter().filter(|it| **it != innermost) {
             let Some(direction) = self.direction(statement, row) else { continue };
-            let between = [(row, Differs::AtLeast(1)), (row, Differs::AtMost(BLOCK - 1))];
+            let between =
+                [(row, Differs::AtLeast(1)), (row, Differs::AtMost(self.sizes.block - 1))];
             let waits = pairs.iter().any(|it| self.differs_only(statement, it, &between, None));
             let moving = cost::n_moving(self.body, self.nest, statement, &direction);
             if !waits && best.is_none_or(|it| moving <= it.1) {
@@ -117,7 +121,7 @@ impl Scan<'_> {
     }
 
     /// The row of a band along which iterations do not wait for each other where its sum with the innermost one is the same, if iterations of
-    /// the innermost loop wait for each other and no row can be jammed.
+    /// the innermost loop wait for each other through memory and no row can be jammed.
     pub(super) fn wavefront(
         &mut self,
         members: &[usize],
@@ -125,9 +129,7 @@ impl Scan<'_> {
         innermost: usize,
     ) -> Option<usize> {
         let waits = members.iter().any(|&it| {
-            self.direction(it, innermost).is_some()
-                && self.is_chain(it, innermost)
-                && self.jammed(it, band, innermost).is_none()
+            self.is_chain(it, innermost, false) && self.jammed(it, band, innermost).is_none()
         });
         let others = band.iter().copied().filter(|it| *it != innermost).filter(|_| waits);
         let cost = |row: usize| -> i64 {
@@ -209,10 +211,7 @@ impl Scan<'_> {
         for &access in &it.accesses {
             let here = &body.accesses[access];
             let is_plain = it.ops.contains(&here.op)
-                && matches!(
-                    self.ir.op(here.op).kind,
-                    OpKind::AffineLoad | OpKind::AffineStore
-                )
+                && matches!(self.ir.op(here.op).kind, OpKind::AffineLoad | OpKind::AffineStore)
                 && self.nest.reads_variables(self.ir, statement, here.op)
                 && cost::stays(body, self.nest, statement, access, &direction);
             if !is_plain {
@@ -238,10 +237,13 @@ impl Scan<'_> {
             !body.accesses[it[0]].is_store && it.iter().any(|it| body.accesses[*it].is_store)
         });
         let pairs: Vec<Instances> = self.own_pairs(statement).cloned().collect();
+        let n_jammed = self.sizes.block;
         found.retain(|element| {
             pairs.iter().all(|pair| {
                 let n = [pair.source, pair.target].iter().filter(|it| element.contains(it)).count();
-                let near = |row| [(row, Differs::AtLeast(1 - BLOCK)), (row, Differs::AtMost(BLOCK - 1))];
+                let near = |row| {
+                    [(row, Differs::AtLeast(1 - n_jammed)), (row, Differs::AtMost(n_jammed - 1))]
+                };
                 match (n, jammed) {
                     (0, _) => true,
                     (1, None) => !self.differs_only(statement, pair, &[], Some(row)),
@@ -304,7 +306,7 @@ impl Scan<'_> {
         Some(out)
     }
 
-    /// Loops over a row and the innermost one, whose iterations for [`BLOCK`] values of the row run side by side; `None` if the bounds do not allow it.
+    /// Loops over a row and the innermost one, whose iterations for a block of values of the row run side by side; `None` if the bounds do not allow it.
     pub(super) fn jam(
         &mut self,
         statement: usize,
@@ -329,23 +331,23 @@ impl Scan<'_> {
         };
         self.is_better = true;
         let full = [
-            all_replaced(&low, row, block, BLOCK, 0)?,
-            all_replaced(&high, row, block, BLOCK, BLOCK - 1)?,
+            all_replaced(&low, row, block, self.sizes.block, 0)?,
+            all_replaced(&high, row, block, self.sizes.block, self.sizes.block - 1)?,
         ]
         .concat();
         let (mut from, mut to) = (low.clone(), high.clone());
-        // BLOCK z <= r <= BLOCK z + BLOCK - 1
+        // n z <= r <= n z + n - 1
         let mut edge = vec![0; self.n_columns + 1];
-        (edge[row], edge[block]) = (1, -BLOCK);
+        (edge[row], edge[block]) = (1, -self.sizes.block);
         from.push(edge.clone());
         for it in &mut edge {
             *it = -*it;
         }
-        edge[self.n_columns] = BLOCK - 1;
+        edge[self.n_columns] = self.sizes.block - 1;
         to.push(edge);
         let rest = one_by_one(self, from, to);
-        let low = all_replaced(&low, row, block, BLOCK, BLOCK - 1)?;
-        let high = all_replaced(&high, row, block, BLOCK, 0)?;
+        let low = all_replaced(&low, row, block, self.sizes.block, self.sizes.block - 1)?;
+        let high = all_replaced(&high, row, block, self.sizes.block, 0)?;
         let body = vec![Code::Guard { rows: full, body: together, otherwise: vec![rest] }];
         Some(Code::Loop { column: block, low, high, body })
     }
@@ -360,8 +362,8 @@ impl Scan<'_> {
         last: &[Vec<i128>],
         outside: &Conjunction,
     ) -> Option<Vec<Code>> {
-        let block = self.block_of(row);
-        let of = |rows: &[Vec<i128>], at: i128| all_replaced(rows, row, block, BLOCK, at);
+        let (block, n_jammed) = (self.block_of(row), self.sizes.block);
+        let of = |rows: &[Vec<i128>], at: i128| all_replaced(rows, row, block, n_jammed, at);
         let (lows, highs) = (moving(first, row), moving(last, row));
         // BoundRows that are a maximum and a minimum have no difference that a loop could have as its bound.
         if lows.len() + highs.len() > 1 {
@@ -369,7 +371,7 @@ impl Scan<'_> {
         }
         let union = |rows: &[Vec<i128>]| -> Option<Vec<Vec<i128>>> {
             let mut out: Vec<Vec<i128>> = Vec::new();
-            for at in 0..BLOCK {
+            for at in 0..n_jammed {
                 for it in of(rows, at)? {
                     if !out.contains(&it) {
                         out.push(it);
@@ -382,7 +384,7 @@ impl Scan<'_> {
         let elements = self.carried(statement, column, Some(row));
         let ivs = self.ivs[statement].clone();
         let copies: Vec<Vec<Vec<i128>>> =
-            (0..BLOCK).map(|at| of(&ivs, at)).collect::<Option<_>>()?;
+            (0..n_jammed).map(|at| of(&ivs, at)).collect::<Option<_>>()?;
         let known = if lows.is_empty() && highs.is_empty() {
             outside.clone()
         } else {
@@ -402,7 +404,7 @@ impl Scan<'_> {
         };
         let mut out = Vec::new();
         let mut behind = Vec::new();
-        for at in 0..BLOCK {
+        for at in 0..n_jammed {
             let (mut from, mut to) = (of(first, at)?, of(last, at)?);
             // Up to what is common, or from there on.
             let edge = |common: &[Vec<i128>]| -> Option<Vec<i128>> {
@@ -448,9 +450,5 @@ pub(super) fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
 }
 
 fn guarded(rows: Vec<Vec<i128>>, it: Code) -> Code {
-    if rows.is_empty() {
-        it
-    } else {
-        Code::Guard { rows, body: vec![it], otherwise: Vec::new() }
-    }
+    if rows.is_empty() { it } else { Code::Guard { rows, body: vec![it], otherwise: Vec::new() } }
 }

@@ -61,6 +61,18 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
                 kind: OptionKind::Int,
                 summary: "Size of tiles of loops that become innermost",
             },
+            OptionInfo {
+                name: "jam-size",
+                default: "8",
+                kind: OptionKind::Int,
+                summary: "How many iterations of a loop run side by side in an innermost loop that carries a dependence",
+            },
+            OptionInfo {
+                name: "small-loop",
+                default: "8",
+                kind: OptionKind::Int,
+                summary: "Innermost loops of up to so many iterations stay as they are",
+            },
         ],
         run,
     },
@@ -73,6 +85,9 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
         run: print,
     },
 ];
+
+/// Innermost loops of up to so many iterations stay as they are.
+const MOST_SMALL: i64 = 8;
 
 /// The outermost loops of a function, wherever they stand.
 fn roots(ir: &Ir, function: Op) -> Vec<Op> {
@@ -96,10 +111,11 @@ fn each_plan(
     function: Op,
     body: &Body,
     legality: &Legality<'_>,
+    most_small: i64,
     mut visit: impl FnMut(&Nest, &Plan, &[nest::Edge<'_>]),
 ) {
     for root in roots(ir, function) {
-        let Some(nest) = nest(ir, body, legality, root) else { continue };
+        let Some(nest) = nest(ir, body, legality, root, most_small) else { continue };
         let edges = nest.edges(legality.dependences());
         if let Some(plan) = plan::plan(&nest, &edges) {
             visit(&nest, &plan, &edges);
@@ -112,11 +128,13 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         let size = options.int(name).unwrap_or(32);
         i32::try_from(size).ok().filter(|it| *it > 0).map(i128::from)
     };
-    let (Some(others), Some(innermost)) = (size("tile-size"), size("inner-tile-size")) else {
+    let sizes = [size("tile-size"), size("inner-tile-size"), size("jam-size")];
+    let [Some(others), Some(innermost), Some(block)] = sizes else {
         return Err(Failure(Some("sizes of tiles are positive".to_owned())));
     };
     let cache = i128::from(options.int("cache-size").unwrap_or(256).max(0)) * 1024;
-    let sizes = Sizes { cache, innermost, others };
+    let sizes = Sizes { cache, innermost, others, block };
+    let small = options.int("small-loop").unwrap_or(MOST_SMALL);
     let mut found = Vec::new();
     let of_accesses: Vec<Op>;
     {
@@ -124,7 +142,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         let body = Body::new(ir, op);
         of_accesses = body.accesses.iter().map(|it| it.op).collect();
         let legality = legal::legality(&body);
-        each_plan(ir, op, &body, &legality, |nest, plan, edges| {
+        each_plan(ir, op, &body, &legality, small, |nest, plan, edges| {
             let all = legality.dependences();
             let code = scan::scan(ir, &body, nest, plan, edges, all, sizes);
             found.extend(code.map(|(code, n_columns)| (nest.clone(), code, n_columns)));
@@ -142,7 +160,7 @@ fn print(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let body = Body::new(ir, op);
     let legality = legal::legality(&body);
     let mut out = String::new();
-    each_plan(ir, op, &body, &legality, |nest, plan, _| {
+    each_plan(ir, op, &body, &legality, MOST_SMALL, |nest, plan, _| {
         let _ = writeln!(out, "nest{}:", line(cx, nest.root));
         for node in &plan.root {
             node_text(&mut out, nest, plan, node, 1);

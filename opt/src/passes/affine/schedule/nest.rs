@@ -53,19 +53,27 @@ struct Walk<'a> {
     ir: &'a Ir,
     body: &'a Body,
     root: For,
+    /// Loops of more iterations are not small.
+    most_small: i64,
     /// Runs of ops with writes, each with its loops.
     runs: Vec<Vec<Op>>,
 }
 
-/// Loops of more iterations are not small.
-const MOST_SMALL: i64 = 8;
+/// Statements under more loops than this are not scheduled: the rows of a schedule cost more with each.
+const MOST_DEPTH: usize = 8;
 
 /// More statements than this are not scheduled.
 const MOST_STATEMENTS: usize = 40;
 
-/// The nest of a loop, if it is one.
-pub(super) fn nest(ir: &Ir, body: &Body, legality: &Legality<'_>, root: Op) -> Option<Nest> {
-    let mut walk = Walk { ir, body, root: For::of(ir, root)?, runs: Vec::new() };
+/// The nest of a loop, if it is one; innermost loops of up to so many iterations are parts of statements.
+pub(super) fn nest(
+    ir: &Ir,
+    body: &Body,
+    legality: &Legality<'_>,
+    root: Op,
+    most_small: i64,
+) -> Option<Nest> {
+    let mut walk = Walk { ir, body, root: For::of(ir, root)?, most_small, runs: Vec::new() };
     walk.loop_(&walk.root.clone())?;
     let n_outer = body.loops[legality.loop_of(root)? as usize].depth as usize - 1;
     if walk.runs.is_empty() || walk.runs.len() > MOST_STATEMENTS {
@@ -147,7 +155,7 @@ impl Walk<'_> {
         while let Some(op) = at {
             let Some(it) = For::of(ir, op) else { return false };
             match it.trip_count() {
-                Some(trips) if trips <= MOST_SMALL => n *= trips,
+                Some(trips) if trips <= self.most_small => n = trips.saturating_mul(n),
                 _ => return false,
             }
             let ops = it.ops(ir);
@@ -167,7 +175,7 @@ impl Walk<'_> {
                 return false;
             }
         }
-        n <= MOST_SMALL * MOST_SMALL
+        n <= self.most_small.saturating_mul(self.most_small)
     }
 
     fn end_run(&mut self, run: &mut Vec<Op>) {
@@ -200,6 +208,7 @@ impl Walk<'_> {
         let path = &path[..path.iter().take_while(is_around).count()];
         let ivs: Vec<Value> =
             path.iter().map(|&it| body.loops[it as usize].iv).collect::<Option<_>>()?;
+        (ivs.len() <= MOST_DEPTH).then_some(())?;
         let mut ops = Vec::new();
         let mut seen = FxHashSet::default();
         for &op in run {

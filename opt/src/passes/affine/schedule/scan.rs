@@ -15,8 +15,8 @@ use noisy_polyhedra::{Budget, Conjunction};
 use noisy_syntax::Ir;
 
 use super::cost;
-use super::nest::{Edge, Nest};
 use super::jam::{Element, tightest};
+use super::nest::{Edge, Nest};
 use super::plan::{Node, Plan, components};
 
 /// What a nest becomes.
@@ -39,12 +39,14 @@ pub(super) enum Code {
     },
 }
 
-/// Sizes of tiles: of the loop that becomes the innermost one, and of others; of the cache that they are for, in bytes.
+/// Sizes of tiles: of the loop that becomes the innermost one, and of others; of the cache that they are for, in bytes; how many values of a row are
+/// jammed into an innermost loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) cache: i128,
     pub(super) innermost: i128,
     pub(super) others: i128,
+    pub(super) block: i128,
 }
 
 /// Longer shadows are not searched.
@@ -109,7 +111,7 @@ pub(super) struct Scan<'a> {
     pub(super) edges: &'a [Edge<'a>],
     /// All dependences of the body, those inside of one run of a statement included.
     pub(super) all: &'a [Instances],
-    sizes: Sizes,
+    pub(super) sizes: Sizes,
     /// The rows of each statement.
     pub(super) rows: Vec<Vec<Vec<i128>>>,
     n_rows: usize,
@@ -428,7 +430,12 @@ impl Scan<'_> {
     }
 
     /// BoundRows of a loop over a column for these statements, which learn them.
-    pub(super) fn enter(&mut self, members: &[usize], column: usize, scanned: &[usize]) -> Option<BoundRows> {
+    pub(super) fn enter(
+        &mut self,
+        members: &[usize],
+        column: usize,
+        scanned: &[usize],
+    ) -> Option<BoundRows> {
         let mut shadows = Vec::new();
         for &it in members {
             let mut shadow = self.of_loops(&self.points[it]);
