@@ -1,0 +1,297 @@
+//! The walk over a function: what each op defines, reads and writes.
+//!
+//! *Law.* Each value of type `index` gets a form: what its op says, else a name of its own, a symbol or a local of the loops around. What is not understood is
+//! noted as an effect. *Cost.* Each op once.
+
+use noisy_syntax::affine::{Affine, Body as Exprs};
+use noisy_syntax::{
+    AttrData, Block, Def, Interner, Ir, Op, OpKind, Region, Type, TypeData, Value, dialect,
+};
+
+use super::{Access, Body, Constraint, Kind, Loop, Scope, Why};
+use crate::form::{Form, NotAffine, Term};
+use crate::memory::Place;
+
+impl Body {
+    /// Lets a value that is defined outside of a nest have a form.
+    pub(super) fn outer(&mut self, ir: &Ir, value: Value, outside: Region, left: usize) {
+        if self.forms.contains_key(&value) || ir.value(value).ty != Type::INDEX {
+            return;
+        }
+        let region = match ir.value(value).def {
+            Def::Result(op, _) => ir.op(op).parent,
+            Def::Argument(block, _) => ir.block(block).region,
+        };
+        // An argument of a region of the nest is not outside.
+        let mut around = std::iter::successors(Some(outside), |&it| {
+            ir.region(it).parent.map(|op| ir.op(op).parent)
+        });
+        if !around.any(|it| it == region) {
+            return;
+        }
+        if let (Def::Result(op, _), Some(left)) = (ir.value(value).def, left.checked_sub(1)) {
+            let kind = ir.op(op).kind;
+            if matches!(kind, OpKind::AffineApply | OpKind::ArithConstant) {
+                for it in ir.op(op).operands.iter().filter_map(|it| it.value) {
+                    self.outer(ir, it, outside, left);
+                }
+                if self.says(ir, op, kind) {
+                    return;
+                }
+            }
+        }
+        self.name(ir, value, 0);
+    }
+
+    pub(super) fn n_loops(&self, scope: Option<u32>) -> u32 {
+        let innermost =
+            self.scopes_around(scope).find_map(|it| match self.scopes[it as usize].kind {
+                Kind::Loop(at) => Some(self.loops[at as usize].depth),
+                _ => None,
+            });
+        innermost.unwrap_or(0)
+    }
+
+    pub(super) fn push(
+        &mut self,
+        parent: Option<u32>,
+        op: Op,
+        kind: Kind,
+        when: Vec<Vec<Constraint>>,
+        is_exact: bool,
+    ) -> u32 {
+        let depth = parent.map_or(0, |it| self.scopes[it as usize].depth + 1);
+        self.scopes.push(Scope { parent, op, kind, depth, when, is_exact });
+        self.scopes.len() as u32 - 1
+    }
+
+    /// A loop of which nothing is known.
+    pub(super) fn unknown_loop(&mut self, op: Op, parent: Option<u32>) -> u32 {
+        let at = self.loops.len() as u32;
+        let depth = self.n_loops(parent) + 1;
+        let it = Loop { op, index: 0, iv: None, depth, lower: None, upper: None, step: None };
+        self.loops.push(it);
+        self.push(parent, op, Kind::Loop(at), vec![Vec::new()], false)
+    }
+
+    pub(super) fn region(&mut self, ir: &Ir, region: Region, scope: Option<u32>) {
+        let blocks = ir.blocks(region);
+        // Blocks run in any order, any number of times.
+        let scope = match (blocks.len(), ir.region(region).parent) {
+            (2.., Some(op)) => Some(self.unknown_loop(op, scope)),
+            _ => scope,
+        };
+        for block in blocks {
+            self.arguments(ir, block, scope);
+            for op in ir.block_ops(block) {
+                self.op(ir, op, scope);
+            }
+        }
+    }
+
+    /// Arguments that are nobody's induction variable.
+    pub(super) fn arguments(&mut self, ir: &Ir, block: Block, scope: Option<u32>) {
+        let depth = self.n_loops(scope);
+        for &value in &ir.block(block).args {
+            if !self.forms.contains_key(&value) {
+                self.name(ir, value, depth);
+            }
+        }
+    }
+
+    /// Lets a value be a name of its own.
+    pub(super) fn name(&mut self, ir: &Ir, value: Value, depth: u32) {
+        if depth > 0 {
+            self.depths.insert(value, depth);
+        }
+        if ir.value(value).ty == Type::INDEX {
+            let term = if depth > 0 { Term::Local(value) } else { Term::Symbol(value) };
+            self.forms.insert(value, Form::term(term));
+        }
+    }
+
+    /// The form of an operand of type `index`.
+    pub(super) fn operand(&self, ir: &Ir, op: Op, at: usize) -> Result<Form, NotAffine> {
+        let value = ir.op(op).operands.get(at).and_then(|it| it.value).ok_or(NotAffine)?;
+        self.forms.get(&value).cloned().ok_or(NotAffine)
+    }
+
+    pub(super) fn operands(
+        &self,
+        ir: &Ir,
+        op: Op,
+        range: std::ops::Range<usize>,
+    ) -> Result<Vec<Form>, NotAffine> {
+        range.map(|at| self.operand(ir, op, at)).collect()
+    }
+
+    /// The results of a map applied to operands from `at` on.
+    pub(super) fn applied(
+        &mut self,
+        ir: &Ir,
+        op: Op,
+        map: &Affine,
+        at: usize,
+    ) -> Result<Vec<Form>, NotAffine> {
+        let (n_dims, n) = (map.n_dims as usize, map.n_inputs());
+        let dims = self.operands(ir, op, at..at + n_dims)?;
+        let symbols = self.operands(ir, op, at + n_dims..at + n)?;
+        match &map.body {
+            Exprs::Map(exprs) => {
+                exprs.iter().map(|it| self.quotients.form(it, &dims, &symbols)).collect()
+            }
+            Exprs::Set(_) => Err(NotAffine),
+        }
+    }
+
+    pub(super) fn op(&mut self, ir: &Ir, op: Op, scope: Option<u32>) {
+        let kind = ir.op(op).kind;
+        match kind {
+            OpKind::AffineFor => self.affine_for(ir, op, scope),
+            OpKind::AffineParallel => self.affine_parallel(ir, op, scope),
+            OpKind::AffineIf => self.affine_if(ir, op, scope),
+            OpKind::ScfFor => self.scf_for(ir, op, scope),
+            OpKind::AffineLoad | OpKind::MemrefLoad => self.access(ir, op, scope, 0, None),
+            OpKind::AffineStore | OpKind::MemrefStore => self.access(ir, op, scope, 1, None),
+            OpKind::AffineVectorLoad => self.access(ir, op, scope, 0, Some(Why::Vector)),
+            OpKind::AffineVectorStore => self.access(ir, op, scope, 1, Some(Why::Vector)),
+            OpKind::MemrefAtomicRmw => self.access(ir, op, scope, 1, Some(Why::Atomic)),
+            OpKind::AffinePrefetch | OpKind::MemrefPrefetch => {}
+            _ => self.other(ir, op, kind, scope),
+        }
+        // What the op defines.
+        if !matches!(kind, OpKind::AffineApply | OpKind::ArithConstant) || !self.says(ir, op, kind)
+        {
+            let depth = self.result_depth(ir, op, kind, scope);
+            for &value in &ir.op(op).results {
+                self.name(ir, value, depth);
+            }
+        }
+    }
+
+    /// Whether the results of an op have a form that was found.
+    fn says(&mut self, ir: &Ir, op: Op, kind: OpKind) -> bool {
+        let Some(&result) = ir.op(op).results.first() else { return false };
+        if ir.value(result).ty != Type::INDEX {
+            return false;
+        }
+        let attr = ir.attr(op, if kind == OpKind::AffineApply { "map" } else { "value" });
+        let form = match attr.map(|it| ir.interner.attr_data(it)) {
+            Some(AttrData::Int { value, .. }) => Ok(Form::constant(*value)),
+            Some(AttrData::Affine(map)) => {
+                let map = map.clone();
+                self.applied(ir, op, &map, 0).and_then(|mut it| it.pop().ok_or(NotAffine))
+            }
+            _ => Err(NotAffine),
+        };
+        let Ok(form) = form else { return false };
+        let depth = self.operand_depth(ir, op);
+        if depth > 0 {
+            self.depths.insert(result, depth);
+        }
+        self.forms.insert(result, form);
+        true
+    }
+
+    fn operand_depth(&self, ir: &Ir, op: Op) -> u32 {
+        let values = ir.op(op).operands.iter();
+        values.filter_map(|it| it.value).map(|it| self.depth_of(it)).max().unwrap_or(0)
+    }
+
+    fn result_depth(&self, ir: &Ir, op: Op, kind: OpKind, scope: Option<u32>) -> u32 {
+        if accesses(kind).is_some_and(<[_]>::is_empty) && ir.op(op).regions.is_empty() {
+            self.operand_depth(ir, op)
+        } else {
+            self.n_loops(scope)
+        }
+    }
+
+    fn other(&mut self, ir: &Ir, op: Op, kind: OpKind, scope: Option<u32>) {
+        let regions = &ir.op(op).regions;
+        let is_choice = matches!(kind, OpKind::ScfIf | OpKind::ScfIndexSwitch);
+        for (at, &(_, region)) in regions.iter().enumerate() {
+            let inner = if is_choice {
+                self.push(scope, op, Kind::Choice(at as u32), vec![Vec::new()], false)
+            } else {
+                self.unknown_loop(op, scope)
+            };
+            self.region(ir, region, Some(inner));
+        }
+        let is_quiet = accesses(kind)
+            .is_some_and(|it| it.iter().all(|it| matches!(it.0, dialect::Access::Allocate)));
+        if !is_quiet {
+            self.effects.push((op, scope));
+        }
+    }
+
+    pub(super) fn access(
+        &mut self,
+        ir: &Ir,
+        op: Op,
+        scope: Option<u32>,
+        at: usize,
+        why: Option<Why>,
+    ) {
+        let data = ir.op(op);
+        let Some(memref) = data.operands.get(at).and_then(|it| it.value) else {
+            self.effects.push((op, scope));
+            return;
+        };
+        let element = match why {
+            Some(why) => Err(why),
+            None => {
+                let map = ir.attr(op, "map").map(|it| ir.interner.attr_data(it));
+                let found = match map {
+                    Some(AttrData::Affine(map)) => {
+                        let map = map.clone();
+                        self.applied(ir, op, &map, at + 1)
+                    }
+                    _ => self.operands(ir, op, at + 1..data.operands.len()),
+                };
+                found.map_err(|NotAffine| Why::NotAffine)
+            }
+        };
+        let (has_rank, has_layout) = match ir.interner.type_data(ir.value(memref).ty) {
+            TypeData::MemRef { dims: Some(dims), rest, .. } => (
+                element.as_ref().is_ok_and(|it| it.len() == dims.len()),
+                rest.iter().any(|it| is_layout(ir.interner.attr_data(*it), &ir.interner)),
+            ),
+            _ => (false, false),
+        };
+        let element = match element {
+            Ok(_) if !has_rank => Err(Why::NotAffine),
+            // Different indices may be one element.
+            Ok(_) if has_layout => Err(Why::Alias),
+            it => it,
+        };
+        let is_bad = |it: u32| match self.scopes[it as usize].kind {
+            Kind::Loop(at) => self.loops[at as usize].step.is_some_and(|it| it <= 0),
+            _ => false,
+        };
+        let element = if self.scopes_around(scope).any(is_bad) { Err(Why::Step) } else { element };
+        let place = Place::of(ir, memref, &|it| self.depth_of(it));
+        let is_store = at == 1;
+        self.accesses.push(Access { op, scope, place, is_store, element });
+    }
+}
+
+/// What an op does to memory by itself, if that is known.
+fn accesses(kind: OpKind) -> Option<&'static [(dialect::Access, dialect::Buffer)]> {
+    match kind {
+        OpKind::Unknown => None,
+        _ if !kind.is_op() => None,
+        _ => match kind.spec().effects {
+            dialect::Effects::Known(all) => Some(all),
+            dialect::Effects::Unknown => None,
+        },
+    }
+}
+
+/// Whether an attribute of a memref type puts elements elsewhere than where its shape says.
+fn is_layout(attr: &AttrData, interner: &Interner) -> bool {
+    match attr {
+        AttrData::Affine(map) => *map != Affine::identity(map.n_dims),
+        AttrData::Text(text, _) => interner.str(*text).starts_with("strided<"),
+        _ => false,
+    }
+}
