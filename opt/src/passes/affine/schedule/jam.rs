@@ -365,7 +365,7 @@ impl Scan<'_> {
         let (block, n_jammed) = (self.block_of(row), self.sizes.block);
         let of = |rows: &[Vec<i128>], at: i128| all_replaced(rows, row, block, n_jammed, at);
         let (lows, highs) = (moving(first, row), moving(last, row));
-        // BoundRows that are a maximum and a minimum have no difference that a loop could have as its bound.
+        // Bounds that are a maximum and a minimum have no difference that a loop could have as its bound.
         if lows.len() + highs.len() > 1 {
             return None;
         }

@@ -4,7 +4,7 @@
 //! parameters. The points of a statement are those of its domain, its variables being what its rows say: as many rows as it has variables
 //! have an integer inverse, else the nest is not taken.
 //!
-//! *Loops.* BoundRows of a loop come from the shadow of the points along all that is not scanned yet. Where several statements share a loop, a bound is one
+//! *Loops.* Bounds of a loop come from the shadow of the points along all that is not scanned yet. Where several statements share a loop, a bound is one
 //! that holds for all of them, moved as far as it must be; what it does not say of a statement is a guard of that
 //! statement. Statements share a loop over points only as long as they depend on each other in a circle.
 //!
@@ -429,7 +429,7 @@ impl Scan<'_> {
         components(members, pairs.into_iter())
     }
 
-    /// BoundRows of a loop over a column for these statements, which learn them.
+    /// Bounds of a loop over a column for these statements, which learn them.
     pub(super) fn enter(
         &mut self,
         members: &[usize],
