@@ -245,11 +245,10 @@ impl Scan<'_> {
                     [(row, Differs::AtLeast(1 - n_jammed)), (row, Differs::AtMost(n_jammed - 1))]
                 };
                 match (n, jammed) {
-                    (0, _) => true,
                     (1, None) => !self.differs_only(statement, pair, &[], Some(row)),
                     (1, Some(at)) => !self.differs_only(statement, pair, &near(at), Some(row)),
+                    (0, _) | (_, None) => true,
                     // Its own elements for each value.
-                    (_, None) => true,
                     (_, Some(at)) => [Differs::AtLeast(1), Differs::AtMost(-1)].iter().all(|it| {
                         let asked = [&near(at)[..], &[(at, *it)]].concat();
                         !self.differs_only(statement, pair, &asked, Some(row))
