@@ -102,7 +102,8 @@ impl Scan<'_> {
         left: &[usize],
         innermost: usize,
     ) -> Option<usize> {
-        if left.len() < 2 || !self.is_chain(statement, innermost, true) {
+        let is_asked = self.sizes.block > 1 && left.len() >= 2;
+        if !is_asked || !self.is_chain(statement, innermost, true) {
             return None;
         }
         let pairs: Vec<Instances> = self.own_pairs(statement).cloned().collect();
@@ -204,7 +205,8 @@ impl Scan<'_> {
 
     /// The elements that a loop over a row can carry, with values of another row side by side.
     fn carried(&mut self, statement: usize, row: usize, jammed: Option<usize>) -> Vec<Element> {
-        let Some(direction) = self.direction(statement, row) else { return Vec::new() };
+        let direction = self.direction(statement, row).filter(|_| self.sizes.block > 1);
+        let Some(direction) = direction else { return Vec::new() };
         let it = &self.nest.statements[statement];
         let body = self.body;
         let mut found: Vec<Element> = Vec::new();

@@ -65,7 +65,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
                 name: "jam-size",
                 default: "8",
                 kind: OptionKind::Int,
-                summary: "How many iterations of a loop run side by side in an innermost loop that carries a dependence",
+                summary: "How many iterations of a loop run side by side in an innermost loop that carries a dependence; 1 leaves such loops alone",
             },
             OptionInfo {
                 name: "small-loop",

@@ -13,8 +13,8 @@ use super::nest::Nest;
 use super::scan::{Code, Sizes};
 use super::{each_plan, roots, scan};
 
-/// Sizes of tiles and of the cache, as `affine-schedule` has them by default.
-const SIZES: Sizes = Sizes { cache: 256 * 1024, innermost: 256, others: 32 };
+/// Sizes of tiles and of the cache, as `affine-schedule` has them by default; in a text nothing is jammed or carried.
+const SIZES: Sizes = Sizes { cache: 256 * 1024, innermost: 256, others: 32, block: 1 };
 /// Longer nests are not rewritten.
 const MOST_TEXT: usize = 1 << 20;
 
@@ -37,12 +37,13 @@ pub fn best_schedule(source: &Source, root: Op) -> Result<Vec<Edit>, String> {
     let body = Body::new(ir, function);
     let legality = legal::legality(&body);
     let mut found = None;
-    each_plan(ir, function, &body, &legality, |nest, plan, edges| {
+    // Small loops are loops like others here: a statement is a run of lines.
+    each_plan(ir, function, &body, &legality, -1, |nest, plan, edges| {
+        let all = legality.dependences();
         if nest.root == root
-            && let Some(code) = scan::scan(ir, &body, nest, plan, edges, SIZES)
+            && let Some((code, n)) = scan::scan(ir, &body, nest, plan, edges, all, SIZES)
         {
-            let n_rows = plan.rows.iter().map(Vec::len).max().unwrap_or(0);
-            found = Some((nest.clone(), code, 2 * n_rows));
+            found = Some((nest.clone(), code, n - nest.params.len()));
         }
     });
     let (nest, code, n_columns) =
@@ -116,7 +117,7 @@ impl<'a> Text<'a> {
                     self.columns[*column].clear();
                     let _ = writeln!(self.out, "{indent}}}");
                 }
-                Code::Guard { rows, body } => {
+                Code::Guard { rows, body, .. } => {
                     let (dims, operands, names) = self.inputs(rows);
                     let all: Vec<String> =
                         rows.iter().map(|row| sum(row, None, &names) + " >= 0").collect();
@@ -131,6 +132,8 @@ impl<'a> Text<'a> {
                     let _ = writeln!(self.out, "{indent}}}");
                 }
                 Code::Run { statement, ivs } => self.run(*statement, ivs, indent),
+                // With blocks of one there is none.
+                Code::Sum { .. } => {}
             }
         }
     }
@@ -289,6 +292,7 @@ fn collect<'a>(code: &'a [Code], out: &mut Vec<(usize, &'a [Vec<i128>])>) {
         match it {
             Code::Loop { body, .. } | Code::Guard { body, .. } => collect(body, out),
             Code::Run { statement, ivs } => out.push((*statement, ivs)),
+            Code::Sum { .. } => {}
         }
     }
 }
