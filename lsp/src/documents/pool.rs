@@ -249,8 +249,11 @@ mod tests {
         mailbox.post(1);
         assert_eq!(receiver.recv().map(|it| it.1), Ok(1));
         mailbox.post(usize::MAX);
-        // The actor has dropped its sender.
+        // The actor has dropped its sender, and its thread is about to close the mailbox.
         assert!(receiver.recv().is_err());
+        while !matches!(mailbox.lock().place, Place::Gone) {
+            thread::yield_now();
+        }
         mailbox.post(2);
         assert!(mailbox.lock().messages.is_empty());
     }
