@@ -117,7 +117,7 @@ pub fn is_over_budget(code: &str) -> bool {
     find(code).is_some_and(|it| it.is_over_budget)
 }
 
-/// Whether inserting ops may mend what diagnostics of a code say of a program: `reduce_noise` for noise over the budget; in HEIR's
+/// Whether inserting ops may fix what diagnostics of a code say of a program: `reduce_noise` for noise over the budget; in HEIR's
 /// programs relinearizations, and bootstraps if the settings say how many levels there are.
 pub fn is_placeable(program: &Program, code: &str) -> bool {
     match code {

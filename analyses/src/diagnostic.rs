@@ -119,7 +119,7 @@ pub struct Diagnostic {
     pub related: Vec<Related>,
     /// What to do: one or more sentences, each with a capital, without the last full stop.
     pub help: Option<String>,
-    /// How to show it. What would mend it is asked for separately: [`crate::Document::fixes`].
+    /// How to show it. What would fix it is asked for separately: [`crate::Document::fixes`].
     pub tags: Vec<Tag>,
 }
 
@@ -141,7 +141,7 @@ pub struct TextEdit {
     pub text: String,
 }
 
-/// A change that mends something.
+/// A change that fixes something.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Fix {
     /// What it does, as a command: `Insert 3 reduce_noise (proven optimal)`.

@@ -110,7 +110,7 @@ impl Document {
         out
     }
 
-    /// What would mend each of some diagnostics of the current text at once, proven by analyzing the text after it; made when asked for,
+    /// What would fix each of some diagnostics of the current text at once, proven by analyzing the text after it; made when asked for,
     /// at best for the price of one analysis. Placement is asked for separately.
     pub fn fixes<'a>(
         &self,

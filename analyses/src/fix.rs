@@ -4,7 +4,7 @@
 //! ([`crate::placement`]) for all of them together (`group.rs`), writes the answer as minimal edits (`layout.rs`), applies them to a
 //! copy and analyzes that, calls and all (`verify.rs`).
 //!
-//! *Law.* What is offered was analyzed: the edited text has no noise error in the functions that were mended, no error more in any
+//! *Law.* What is offered was analyzed: the edited text has no noise error in the functions that were fixed, no error more in any
 //! other, no other problem than before, and exactly as many more ops as were promised. A function with any error besides noise, or
 //! with noise that is not known, is left byte for byte as it is. With [`Options::replace`] a group costs at most what it did before.
 
@@ -96,7 +96,7 @@ impl fmt::Debug for Watch {
 
 /// What becomes of a function that is changed. Costs are in units of `1 / unit` of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mended {
+pub struct Fixed {
     /// How many ops are inserted.
     pub inserted: usize,
     /// How many ops are removed.
@@ -165,7 +165,7 @@ impl FunctionGroup {
     }
 }
 
-impl Mended {
+impl Fixed {
     /// The cost in executions.
     pub fn price(&self) -> Price {
         Price { units: self.cost, unit: self.unit }
@@ -202,7 +202,7 @@ pub enum Verdict {
     /// It is legal as it is (and, when placed anew, no cheaper placement was found); nothing is changed.
     Legal,
     /// It becomes legal, or cheaper.
-    Mended(Mended),
+    Fixed(Fixed),
     /// It is left byte for byte as it is, for this reason.
     Refused(String),
 }
@@ -212,7 +212,7 @@ impl Verdict {
     pub fn is_optimal(&self) -> bool {
         match self {
             Verdict::Legal => true,
-            Verdict::Mended(it) => it.lower_bound >= it.cost,
+            Verdict::Fixed(it) => it.lower_bound >= it.cost,
             Verdict::Refused(_) => false,
         }
     }
@@ -243,27 +243,27 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    fn mended(&self) -> impl Iterator<Item = &Mended> {
+    fn fixed(&self) -> impl Iterator<Item = &Fixed> {
         self.functions.iter().filter_map(|it| match &it.verdict {
-            Verdict::Mended(mended) => Some(mended),
+            Verdict::Fixed(fixed) => Some(fixed),
             Verdict::Legal | Verdict::Refused(_) => None,
         })
     }
 
     /// How many ops the fix inserts.
     pub fn inserted(&self) -> usize {
-        self.mended().map(|it| it.inserted).sum()
+        self.fixed().map(|it| it.inserted).sum()
     }
 
     /// How many ops the fix removes.
     pub fn removed(&self) -> usize {
-        self.mended().map(|it| it.removed).sum()
+        self.fixed().map(|it| it.removed).sum()
     }
 
     /// What is known about the cost of a function, and which others were placed with it.
-    pub fn proof(&self, mended: &Mended) -> String {
-        let Some(group) = self.groups.get(mended.group) else { return String::new() };
-        let (cost, least) = (mended.price(), mended.least_price());
+    pub fn proof(&self, fixed: &Fixed) -> String {
+        let Some(group) = self.groups.get(fixed.group) else { return String::new() };
+        let (cost, least) = (fixed.price(), fixed.least_price());
         let proof = if group.is_optimal() {
             "proven optimal".to_owned()
         } else if group.lower_bound == 0 {
@@ -272,7 +272,7 @@ impl Outcome {
             format!("cost {cost}, proven lower bound {least}")
         };
         let mut with = self.functions.iter().filter(|it| match it.verdict {
-            Verdict::Mended(of) => of.group == mended.group,
+            Verdict::Fixed(of) => of.group == fixed.group,
             Verdict::Legal | Verdict::Refused(_) => false,
         });
         match with.clone().count() {
@@ -347,8 +347,8 @@ pub fn insert_reduces(
     let mut answers = group::solve(program, functions, options);
     let mut fix = None;
     let mut outcome = Outcome::default();
-    if !answers.mended.is_empty() {
-        let all: Vec<&group::Answer> = answers.mended.iter().collect();
+    if !answers.fixed.is_empty() {
+        let all: Vec<&group::Answer> = answers.fixed.iter().collect();
         let mut edits = layout::edits(program, &all);
         let mut verified = verify::verify(program, &all, &edits);
         if let Err(unverified) = verified {
@@ -358,7 +358,7 @@ pub fn insert_reduces(
                 verify::verify(program, &[it], &edits)
             };
             let (mut sound, mut refused) = (Vec::new(), Vec::new());
-            for it in std::mem::take(&mut answers.mended) {
+            for it in std::mem::take(&mut answers.fixed) {
                 match is_sound(&it) {
                     Ok(_) => sound.push(it),
                     Err(why) => refused.push((it, why.to_string())),
@@ -368,17 +368,17 @@ pub fn insert_reduces(
                 return Err(unverified);
             }
             for (it, why) in refused {
-                for &function in it.group.functions.iter().filter(|of| it.is_mended(**of)) {
+                for &function in it.group.functions.iter().filter(|of| it.is_fixed(**of)) {
                     answers.refused.insert(function, why.clone());
                 }
             }
-            answers.mended = sound;
-            let all: Vec<&group::Answer> = answers.mended.iter().collect();
+            answers.fixed = sound;
+            let all: Vec<&group::Answer> = answers.fixed.iter().collect();
             edits = layout::edits(program, &all);
             verified = verify::verify(program, &all, &edits);
         }
         let verified = verified?;
-        if !answers.mended.is_empty() {
+        if !answers.fixed.is_empty() {
             fix = Some(edits);
             outcome.after = Some(verified);
         }
@@ -391,7 +391,7 @@ pub fn insert_reduces(
         let name = program.function_name(function);
         outcome.functions.push(FunctionOutcome { function, name, verdict });
     }
-    outcome.groups = answers.mended.into_iter().map(|it| it.group).collect();
+    outcome.groups = answers.fixed.into_iter().map(|it| it.group).collect();
     outcome.fix = fix.map(|edits| Fix {
         title: outcome.title(program.model().reset_name()),
         applicability: Applicability::Safe,

@@ -140,7 +140,7 @@ impl Heir {
         let mut largest_of_part = vec![0; settings.n_parts()];
         let mut is_largest_known = vec![true; settings.n_parts()];
         for value in plaintext::values(ir) {
-            let Some(op) = ir.defining_op(value) else { continue };
+            let Some(op) = ir.definition_site(value) else { continue };
             let part = settings.part(op);
             match facts.fact(value).copied().unwrap_or_default() {
                 Ciphertext::Encrypted { level: Level::Used(n), .. } => {
@@ -193,7 +193,7 @@ impl Heir {
 
     /// As [`Heir::setting_of`], of what defines a value.
     pub(super) fn setting_for(&self, ir: &Ir, value: Value) -> Option<&Setting> {
-        self.setting_of(ir.defining_op(value)?)
+        self.setting_of(ir.definition_site(value)?)
     }
 
     /// The noise under each model of the schemes, if modules have parameters for them.
@@ -244,7 +244,7 @@ impl Heir {
 
     /// The number of the part of the document that a value is in.
     fn part(&self, ir: &Ir, value: Value) -> usize {
-        ir.defining_op(value).map_or(0, |it| self.settings().part(it))
+        ir.definition_site(value).map_or(0, |it| self.settings().part(it))
     }
 
     /// The most levels that a ciphertext uses in the part of the document that a value is in.

@@ -26,7 +26,7 @@ pub use document::Document;
 pub use explain::{Assumption, Derivation, Step};
 pub use fix::extract::Objective;
 pub use fix::{
-    FixError, FunctionGroup, FunctionOutcome, GroupProof, Insert, Mended, Options, Outcome, Price,
+    FixError, Fixed, FunctionGroup, FunctionOutcome, GroupProof, Insert, Options, Outcome, Price,
     STAGES, Standing, Verdict, Watch, insert_reduces,
 };
 pub use integers::Integers;

@@ -166,7 +166,7 @@ impl Program {
     pub fn roots(&self) -> Vec<(Value, &Root)> {
         let all = self.facts.observer.roots(self.ir()).into_iter();
         self.first_of_each(
-            all.map(|(value, it)| (value, self.ir().defining_op(value), it.context, it)),
+            all.map(|(value, it)| (value, self.ir().definition_site(value), it.context, it)),
         )
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct Checked {
     pub text: Rope,
     /// What is wrong with it, after fixing.
     pub diagnostics: Vec<Diagnostic>,
-    /// What would mend each of them, where that was asked for.
+    /// What would fix each of them, where that was asked for.
     pub fixes: Vec<Option<Fix>>,
     /// How many more there are than are wanted.
     pub n_left_out: usize,

@@ -86,7 +86,7 @@ fn placed(outcome: &analyses::Outcome) -> Vec<Placed> {
     let groups = outcome.groups.iter().enumerate();
     let placed = groups.map(|(index, group)| {
         let fixed = outcome.functions.iter().filter_map(|it| match &it.verdict {
-            Verdict::Mended(of) if of.group == index => Some((it.name.clone(), of)),
+            Verdict::Fixed(of) if of.group == index => Some((it.name.clone(), of)),
             _ => None,
         });
         Placed {
@@ -126,7 +126,7 @@ pub(crate) fn fix(
     options: &Options,
 ) -> Result<Fixed, Failure> {
     let mut fixed = unchanged();
-    let mut wanted = mend(&mut fixed, document, settings, unsafe_too);
+    let mut wanted = apply_fixes(&mut fixed, document, settings, unsafe_too);
     let current = fixed.document.as_ref().unwrap_or(document);
     settings.rules.apply(&mut wanted);
     if settings.placement.replace || wanted.iter().any(is_over) {
@@ -140,7 +140,7 @@ pub(crate) fn fix(
     }
     if fixed.notes.iter().any(|it| it.op == "bootstrap" && it.inserted.is_some()) {
         // Levels that are written have changed.
-        mend(&mut fixed, document, settings, unsafe_too);
+        apply_fixes(&mut fixed, document, settings, unsafe_too);
     }
     Ok(fixed)
 }
@@ -148,12 +148,12 @@ pub(crate) fn fix(
 /// A program after the fixes of its diagnostics, before any placement.
 pub(crate) fn applied(document: &Document, settings: &Settings, unsafe_too: bool) -> Fixed {
     let mut fixed = unchanged();
-    mend(&mut fixed, document, settings, unsafe_too);
+    apply_fixes(&mut fixed, document, settings, unsafe_too);
     fixed
 }
 
 /// Applies the fixes of diagnostics to what a program has become, again and again; what is found then.
-fn mend(
+fn apply_fixes(
     fixed: &mut Fixed,
     document: &Document,
     settings: &Settings,
@@ -271,7 +271,7 @@ fn certificate(
     let functions = outcome.iter().flat_map(|it| &it.functions);
     let left = functions.filter_map(|it| match &it.verdict {
         Verdict::Refused(why) => Some(json!({ "function": function(it.function), "why": why })),
-        Verdict::Legal | Verdict::Mended(_) => None,
+        Verdict::Legal | Verdict::Fixed(_) => None,
     });
     json!({
         "format": noisy_certificate::FORMAT,
@@ -307,7 +307,7 @@ fn is_over(it: &Diagnostic) -> bool {
 fn note(op: &str, outcome: &analyses::Outcome, it: &analyses::FunctionOutcome) -> Option<Note> {
     let (inserted, text) = match &it.verdict {
         Verdict::Legal => return None,
-        Verdict::Mended(fixed) => {
+        Verdict::Fixed(fixed) => {
             let removed = match fixed.removed {
                 0 => String::new(),
                 n => format!(", removed {n}"),

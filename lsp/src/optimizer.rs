@@ -161,9 +161,9 @@ fn report(op: &str, outcome: &analyses::Outcome) -> Vec<String> {
         let name = &it.name;
         match &it.verdict {
             Verdict::Legal => {}
-            Verdict::Mended(mended) => {
-                let proof = outcome.proof(mended);
-                lines.push(format!("@{name}: {} {op} inserted ({proof})", mended.inserted));
+            Verdict::Fixed(fixed) => {
+                let proof = outcome.proof(fixed);
+                lines.push(format!("@{name}: {} {op} inserted ({proof})", fixed.inserted));
             }
             Verdict::Refused(why) => lines.push(format!("@{name} not changed: {why}")),
         }

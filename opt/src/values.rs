@@ -3,16 +3,8 @@
 use noisy_analyses::integers::constant::Constant;
 use noisy_analyses::integers::elements::Lists;
 use noisy_syntax::{
-    Attr, AttrData, Def, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
+    Attr, AttrData, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
 };
-
-/// The op whose result a value is.
-pub fn definer(ir: &Ir, value: Value) -> Option<Op> {
-    match ir.value(value).def {
-        Def::Result(op, _) => Some(op),
-        Def::Argument(..) => None,
-    }
-}
 
 /// An operand of an op.
 pub fn operand(ir: &Ir, op: Op, index: usize) -> Option<Value> {
@@ -26,7 +18,7 @@ pub fn operands(ir: &Ir, op: Op) -> Vec<Value> {
 
 /// The attribute of a value that a constant op defines.
 pub fn attr_of(ir: &Ir, value: Value) -> Option<Attr> {
-    let op = definer(ir, value)?;
+    let op = ir.defining_op(value)?;
     ir.op(op).kind.has(Traits::CONSTANT).then(|| ir.attr(op, "value"))?
 }
 

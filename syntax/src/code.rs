@@ -172,7 +172,7 @@ impl Code {
         self.page().title
     }
 
-    /// What is wrong, with an example, and what to do about it, with the example mended; in Markdown.
+    /// What is wrong, with an example, and what to do about it, with the example fixed; in Markdown.
     pub fn docs(self) -> &'static str {
         self.page().text
     }

@@ -155,7 +155,7 @@ pub struct ValueData {
     pub name: Name,
     /// Its number within a pack of that name.
     pub number: u32,
-    /// `%name` at the definition, in the own text of [`Ir::defining_op`]; empty if it has no name, at the name of its op.
+    /// `%name` at the definition, in the own text of [`Ir::definition_site`]; empty if it has no name, at the name of its op.
     pub span: Span,
     /// Who uses it: op and operand index, in no particular order.
     pub uses: SmallVec<[(Op, u32); 2]>,
@@ -418,9 +418,19 @@ impl Ir {
         self.rank(a) < self.rank(b)
     }
 
+    /// The op whose result a value is; `None` for an argument.
+    #[inline]
+    pub fn defining_op(&self, value: Value) -> Option<Op> {
+        match self.value(value).def {
+            Def::Result(op, _) => Some(op),
+            Def::Argument(..) => None,
+        }
+    }
+
     /// The op in whose own text the name of a value stands at its definition: the op itself, a label, or the op whose
     /// header defines the argument. `None` for an argument that no text defines.
-    pub fn defining_op(&self, value: Value) -> Option<Op> {
+    #[inline]
+    pub fn definition_site(&self, value: Value) -> Option<Op> {
         match self.value(value).def {
             Def::Result(op, _) => Some(op),
             Def::Argument(block, _) => {

@@ -110,7 +110,7 @@ fn preds(ir: &Ir, preds: &[(Op, u32)]) -> Vec<(usize, u32)> {
 /// A value by where it is defined.
 fn value_id(ir: &Ir, value: Value) -> String {
     let data = ir.value(value);
-    let at = ir.defining_op(value).map(|op| ir.absolute(op, data.span));
+    let at = ir.definition_site(value).map(|op| ir.absolute(op, data.span));
     let kind = match data.def {
         Def::Result(..) => "result",
         Def::Argument(..) => "argument",

@@ -1,5 +1,5 @@
 //! The noise models of `examples/`: each folder has a `noisy.toml`, a program that it finds over the budget, and the program as it is
-//! mended. `BLESS=1 cargo test -p noisy-tests --test models` writes what is found; read the diff.
+//! fixed. `BLESS=1 cargo test -p noisy-tests --test models` writes what is found; read the diff.
 
 use std::fs;
 use std::path::Path;
@@ -41,14 +41,14 @@ fn check(folder: &str, program: &str, n_inserted: usize, expected: &[&str]) {
     assert!(outcome.functions.iter().all(|it| it.verdict.is_optimal()), "{outcome:?}");
     assert_eq!(outcome.inserted(), n_inserted);
     let after = outcome.fix.expect("a fix").apply(&text);
-    let golden = root.join(format!("{program}.mended.mlir"));
+    let golden = root.join(format!("{program}.fixed.mlir"));
     if std::env::var_os("BLESS").is_some() {
         fs::write(&golden, &after).expect("written");
     }
-    assert_eq!(after, fs::read_to_string(&golden).expect("the mended program"));
-    let mended = Document::with_model(&after, model);
-    assert!(!mended.diagnostics().iter().any(is_error), "{:?}", mended.diagnostics());
-    assert_eq!(facts(&mended), expected);
+    assert_eq!(after, fs::read_to_string(&golden).expect("the fixed program"));
+    let fixed = Document::with_model(&after, model);
+    assert!(!fixed.diagnostics().iter().any(is_error), "{:?}", fixed.diagnostics());
+    assert_eq!(facts(&fixed), expected);
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn noisy_values(document: &Document) -> BTreeMap<usize, Vec<Value>> {
     let mut add = |values: &[Value]| {
         for &value in values {
             if document.is_noisy(value)
-                && let Some(op) = ir.defining_op(value)
+                && let Some(op) = ir.definition_site(value)
             {
                 let at = ir.absolute(op, ir.value(value).span).start;
                 out.entry(at).or_default().push(value);

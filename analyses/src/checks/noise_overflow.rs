@@ -91,7 +91,7 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
 /// The call that causes it, if it does not happen with the arguments that are assumed.
 fn called(program: &Program, value: Value, root: &Root) -> Option<Related> {
     let ir = program.ir();
-    let function = ir.function_of(ir.defining_op(value)?)?;
+    let function = ir.function_of(ir.definition_site(value)?)?;
     let contexts = program.contexts(function);
     let context =
         contexts.iter().find(|it| Some(it.id) == root.context).filter(|it| !it.is_assumed)?;

@@ -209,7 +209,7 @@ fn place(document: &Document, value: Value) -> Option<(usize, usize)> {
     if data.name == noisy_syntax::Name::EMPTY {
         return None;
     }
-    let start = ir.absolute(ir.defining_op(value)?, data.span).start;
+    let start = ir.absolute(ir.definition_site(value)?, data.span).start;
     let text = document.source().text();
     let row = text.byte_to_line(start);
     Some((row + 1, text.byte_to_char(start) - text.line_to_char(row) + 1))

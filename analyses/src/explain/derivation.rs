@@ -90,7 +90,7 @@ pub fn derivation(program: &Program, value: Value) -> Derivation {
         let (rule, next) = explain(program, value, noise);
         out.steps.push(Step {
             value,
-            op: ir.defining_op(value),
+            op: ir.definition_site(value),
             range: value_range(ir, value),
             noise,
             rule,

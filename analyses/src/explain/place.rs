@@ -26,7 +26,7 @@ pub fn value_range(ir: &Ir, value: Value) -> Range<usize> {
     let data = ir.value(value);
     match data.def {
         Def::Result(op, _) => core_range(ir, op),
-        Def::Argument(..) => match ir.defining_op(value) {
+        Def::Argument(..) => match ir.definition_site(value) {
             Some(op) => ir.absolute(op, data.span),
             None => 0..0,
         },

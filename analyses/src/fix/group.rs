@@ -1,7 +1,7 @@
 //! Functions that call each other, placed together.
 //!
 //! A *group* is what calls connect among the functions that were asked for; functions between them that were not asked for take part as
-//! they are. If one cannot be mended (its noise is not known, or no placement makes it legal) it is refused and left as it
+//! they are. If one cannot be fixed (its noise is not known, or no placement makes it legal) it is refused and left as it
 //! is, and the others are asked for again without it.
 
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use noisy_syntax::{Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Calls, Extraction, Refusal, Request, Spot, extract};
-use super::{FunctionGroup, GroupProof, Mended, Options, Price, Standing, Verdict, Watch};
+use super::{Fixed, FunctionGroup, GroupProof, Options, Price, Standing, Verdict, Watch};
 use crate::placement::{Infeasible, Limits, Placement, Progress, Site, Why, evaluate, place_with};
 use crate::program::Program;
 
@@ -26,7 +26,7 @@ pub(super) struct Answer {
     /// Whether calls connect it with anything.
     pub has_calls: bool,
     /// By function that is changed, or over the budget as it is.
-    mended: FxHashMap<Op, Share>,
+    fixed: FxHashMap<Op, Share>,
 }
 
 /// What one function of a group has.
@@ -39,16 +39,16 @@ struct Share {
 
 impl Answer {
     /// Whether a function is changed by it, or legal because of it.
-    pub(super) fn is_mended(&self, function: Op) -> bool {
-        self.mended.contains_key(&function)
+    pub(super) fn is_fixed(&self, function: Op) -> bool {
+        self.fixed.contains_key(&function)
     }
 
     pub(super) fn inserted(&self) -> usize {
-        self.mended.values().map(|it| it.inserted).sum()
+        self.fixed.values().map(|it| it.inserted).sum()
     }
 
     pub(super) fn removed(&self) -> usize {
-        self.mended.values().map(|it| it.removed).sum()
+        self.fixed.values().map(|it| it.removed).sum()
     }
 }
 
@@ -56,7 +56,7 @@ impl Answer {
 #[derive(Default)]
 pub(super) struct Answers {
     /// Those that are changed.
-    pub mended: Vec<Answer>,
+    pub fixed: Vec<Answer>,
     /// The functions that are left as they are, and why.
     pub refused: FxHashMap<Op, String>,
 }
@@ -64,11 +64,11 @@ pub(super) struct Answers {
 impl Answers {
     /// What became of a function that is not refused.
     pub(super) fn verdict(&self, function: Op) -> Verdict {
-        let at = self.mended.iter().position(|it| it.is_mended(function));
-        let Some((group, it)) = at.map(|at| (at, &self.mended[at])) else { return Verdict::Legal };
-        let share = it.mended[&function];
+        let at = self.fixed.iter().position(|it| it.is_fixed(function));
+        let Some((group, it)) = at.map(|at| (at, &self.fixed[at])) else { return Verdict::Legal };
+        let share = it.fixed[&function];
         let gap = it.group.cost.saturating_sub(it.group.lower_bound);
-        Verdict::Mended(Mended {
+        Verdict::Fixed(Fixed {
             inserted: share.inserted,
             removed: share.removed,
             cost: share.cost,
@@ -110,9 +110,9 @@ pub(super) fn solve(program: &Program, functions: &[Op], options: &Options) -> A
             };
             let mut limits = options.limits.clone();
             limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
-            let refusal = match mend(program, &calls, &request, &over, options, &limits) {
+            let refusal = match fix_group(program, &calls, &request, &over, options, &limits) {
                 Ok(answer) => {
-                    answers.mended.extend(answer.map(|mut it| {
+                    answers.fixed.extend(answer.map(|mut it| {
                         it.has_calls = members.len() > 1 || calls.is_called(function);
                         it
                     }));
@@ -134,7 +134,7 @@ pub(super) fn solve(program: &Program, functions: &[Op], options: &Options) -> A
     answers
 }
 
-fn mend(
+fn fix_group(
     program: &Program,
     calls: &Calls,
     request: &Request,
@@ -191,15 +191,15 @@ fn answer(
     for &Site(site) in &placement.sites {
         chosen[site as usize] = true;
     }
-    let mut mended: FxHashMap<Op, Share> = FxHashMap::default();
+    let mut fixed: FxHashMap<Op, Share> = FxHashMap::default();
     for &function in functions.iter().filter(|it| over.contains_key(it)) {
-        mended.insert(function, Share::default());
+        fixed.insert(function, Share::default());
     }
     for ((&spot, &chosen), site) in
         extraction.spots.iter().zip(&chosen).zip(&extraction.instance.sites)
     {
         let (op, is_existing) = match spot {
-            Spot::After(value) => (ir.defining_op(value), false),
+            Spot::After(value) => (ir.definition_site(value), false),
             Spot::Before(group) => (Some(extraction.groups[group].anchor), false),
             Spot::Existing(op) => (Some(op), true),
         };
@@ -207,12 +207,12 @@ fn answer(
             continue;
         }
         let Some(function) = op.and_then(|it| ir.function_of(it)) else { continue };
-        let share = mended.entry(function).or_default();
+        let share = fixed.entry(function).or_default();
         share.inserted += usize::from(chosen && !is_existing);
         share.removed += usize::from(is_existing && !chosen);
         share.cost = share.cost.saturating_add(if chosen { site.cost } else { 0 });
     }
-    mended.retain(|it, share| share.inserted + share.removed > 0 || over.contains_key(it));
+    fixed.retain(|it, share| share.inserted + share.removed > 0 || over.contains_key(it));
     let (lower_bound, certificate) = if extraction.is_exact {
         (placement.lower_bound, Some(&placement.certificate))
     } else {
@@ -233,19 +233,19 @@ fn answer(
             })
         }),
     };
-    Answer { group, extraction, chosen, has_calls: false, mended }
+    Answer { group, extraction, chosen, has_calls: false, fixed }
 }
 
 /// Why there is no placement, and in which function.
 fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> Refusal {
     let ir = program.ir();
     let value = nodes.get(it.node.0 as usize).copied();
-    let definer = value.and_then(|it| ir.defining_op(it));
+    let site = value.and_then(|it| ir.definition_site(it));
     let name = value.map_or_else(
         || "a value".to_owned(),
         |value| {
             let name = ir.value_text(value);
-            let at = definer.map(|op| ir.absolute(op, ir.value(value).span).start);
+            let at = site.map(|op| ir.absolute(op, ir.value(value).span).start);
             let line = at.map(|at| program.source().text().byte_to_line(at) + 1);
             line.map_or(name.clone(), |line| format!("{name} on line {line}"))
         },
@@ -265,7 +265,7 @@ fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> 
         Why::NotFound => "no placement found within the time and memory limits".to_owned(),
         Why::Malformed => "internal error: malformed placement problem".to_owned(),
     };
-    let function = definer.and_then(|it| ir.function_of(it)).unwrap_or(asked);
+    let function = site.and_then(|it| ir.function_of(it)).unwrap_or(asked);
     Refusal { function, why }
 }
 

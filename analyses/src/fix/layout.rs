@@ -87,7 +87,8 @@ fn write(
     }
     // Several at one place stand in the order of their definitions.
     inserted.sort_by_cached_key(|&(value, spot)| {
-        let at = ir.defining_op(value).map_or(0, |op| ir.absolute(op, ir.value(value).span).start);
+        let at =
+            ir.definition_site(value).map_or(0, |op| ir.absolute(op, ir.value(value).span).start);
         let group = if let Spot::Before(group) = spot { group + 1 } else { 0 };
         (at, ir.value(value).number, group)
     });
@@ -209,7 +210,7 @@ impl Writing<'_> {
 pub(super) fn definition_is_generic(ir: &Ir, value: Value) -> bool {
     let op = match ir.value(value).def {
         Def::Result(op, _) => Some(op),
-        Def::Argument(block, _) => ir.block_ops(block).next().or(ir.defining_op(value)),
+        Def::Argument(block, _) => ir.block_ops(block).next().or(ir.definition_site(value)),
     };
     op.is_some_and(|op| ir.op(op).form == Form::Generic)
 }

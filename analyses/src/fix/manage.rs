@@ -16,7 +16,7 @@ use super::extract::{Objective, UNIT, Weights};
 use super::layout::{self, value_names};
 use super::verify::{count_ops, reread};
 use super::{
-    FixError, FunctionGroup, FunctionOutcome, Mended, Options, Outcome, Price, Standing, Verdict,
+    FixError, Fixed, FunctionGroup, FunctionOutcome, Options, Outcome, Price, Standing, Verdict,
     Watch,
 };
 use crate::diagnostic::{Applicability, Fix, TextEdit};
@@ -101,14 +101,7 @@ fn insert(
                 let (inserted, cost, lower_bound) = (it.spots.len(), it.cost, it.lower_bound);
                 let group = answers.len();
                 answers.push(it);
-                Verdict::Mended(Mended {
-                    inserted,
-                    removed: 0,
-                    cost,
-                    lower_bound,
-                    unit: UNIT,
-                    group,
-                })
+                Verdict::Fixed(Fixed { inserted, removed: 0, cost, lower_bound, unit: UNIT, group })
             }
             Err(why) => Verdict::Refused(why),
         };
@@ -254,7 +247,8 @@ fn write(program: &Program, answers: &[Answer], placed: Placed) -> Vec<TextEdit>
     let mut spots: Vec<Value> = answers.iter().flat_map(|it| it.spots.iter().copied()).collect();
     // Several at one place stand in the order of their definitions.
     spots.sort_by_cached_key(|&value| {
-        let at = ir.defining_op(value).map_or(0, |op| ir.absolute(op, ir.value(value).span).start);
+        let at =
+            ir.definition_site(value).map_or(0, |op| ir.absolute(op, ir.value(value).span).start);
         (at, ir.value(value).number)
     });
     let mut edits = Vec::new();

@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use super::*;
 use crate::{Document, Severity};
 
-fn mended(text: &str) -> (Outcome, String) {
+fn fixed(text: &str) -> (Outcome, String) {
     mended_with(text, &Options::default())
 }
 
@@ -37,7 +37,7 @@ fn check_with(before: &str, after: &str, options: &Options) {
 }
 
 fn refused(text: &str, reason: &str) {
-    let (outcome, after) = mended(text);
+    let (outcome, after) = fixed(text);
     assert_eq!(after, text);
     let verdict = outcome.functions.last().map(|it| &it.verdict);
     assert_eq!(verdict, Some(&Verdict::Refused(reason.to_owned())));
@@ -56,7 +56,7 @@ fn three_squarings_need_three() {
   return %6 : i5
 }
 ";
-    let (outcome, after) = mended(text);
+    let (outcome, after) = fixed(text);
     assert_eq!(
         outcome.fix.map(|it| it.title),
         Some("Insert 3 reduce_noise (proven optimal)".into())
@@ -95,14 +95,14 @@ fn one_reduce_serves_two_branches() {
         }
     }
     let tail = "  return %x3, %y3 : !noisy.i32, !noisy.i32\n}\n";
-    let (outcome, after) = mended(&(text.clone() + tail));
+    let (outcome, after) = fixed(&(text.clone() + tail));
     assert_eq!(outcome.inserted(), 1);
     let line =
         "  %m = noisy.mul %a, %a : !noisy.i32\n  %m_r = noisy.reduce_noise %m : !noisy.i32\n";
     assert!(after.contains(line), "{after}");
     // Both branches multiplied.
     text += "  %p = noisy.mul %x3, %y3 : !noisy.i32\n";
-    let (outcome, _) = mended(&(text + "  return %p, %p : !noisy.i32, !noisy.i32\n}\n"));
+    let (outcome, _) = fixed(&(text + "  return %p, %p : !noisy.i32, !noisy.i32\n}\n"));
     assert_eq!(outcome.inserted(), 3);
     assert!(outcome.functions[0].verdict.is_optimal());
 }

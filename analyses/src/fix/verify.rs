@@ -23,7 +23,7 @@ pub(super) fn verify(
         let n_before = before.get(old).copied().unwrap_or_default();
         let n_after = after_all.get(new).copied().unwrap_or_default();
         let name = after.function_name(*new);
-        if n_after > 0 && answers.iter().any(|it| it.is_mended(*old)) {
+        if n_after > 0 && answers.iter().any(|it| it.is_fixed(*old)) {
             return unverified(format!("@{name} is still over the budget"));
         }
         if n_after > n_before {

@@ -62,7 +62,7 @@ fn said(ir: &Ir, heir: &Heir) -> Vec<Said> {
 }
 
 fn function_of(ir: &Ir, value: Value) -> Option<Op> {
-    ir.defining_op(value).and_then(|it| ir.function_of(it))
+    ir.definition_site(value).and_then(|it| ir.function_of(it))
 }
 
 /// The levels that a fresh ciphertext has, by what is written in a function, else in the module.

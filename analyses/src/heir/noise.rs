@@ -126,7 +126,7 @@ impl<'a> HeirNoise<'a> {
 
     /// The bits that there are for noise at the level of a value.
     pub fn budget(&self, value: Value) -> Option<f64> {
-        let part = self.base.heir.settings().number(self.base.ir.defining_op(value)?);
+        let part = self.base.heir.settings().number(self.base.ir.definition_site(value)?);
         Some(self.models.of(part as Part)?.total_bits(self.base.level(value)?))
     }
 }

@@ -68,15 +68,16 @@ fn undefined(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> 
 
 /// The global that `affine.load` reads.
 pub fn global(ir: &impl View, load: Op) -> Option<Op> {
-    let Def::Result(definer, _) = ir.def(operand(ir, load, 0)?) else { return None };
-    if ir.op(load).kind != OpKind::AffineLoad || ir.op(definer).kind != OpKind::MemrefGetGlobal {
+    let Def::Result(defining_op, _) = ir.def(operand(ir, load, 0)?) else { return None };
+    if ir.op(load).kind != OpKind::AffineLoad || ir.op(defining_op).kind != OpKind::MemrefGetGlobal
+    {
         return None;
     }
-    let AttrData::Symbol(path) = ir.interner().attr_data(ir.attr(definer, "name")?) else {
+    let AttrData::Symbol(path) = ir.interner().attr_data(ir.attr(defining_op, "name")?) else {
         return None;
     };
     let [name] = **path else { return None };
-    ir.resolve_symbol(definer, name).filter(|&it| ir.op(it).kind == OpKind::MemrefGlobal)
+    ir.resolve_symbol(defining_op, name).filter(|&it| ir.op(it).kind == OpKind::MemrefGlobal)
 }
 
 /// What `affine.load` reads from a constant global: any element if all are equal, else the one at a place that is written as numbers.
@@ -171,12 +172,12 @@ fn arith(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> Option
 
 /// The constant of the attribute of the op that defines a value.
 fn defined(ir: &impl View, value: Value) -> Option<Constant> {
-    let Def::Result(definer, _) = ir.def(value) else { return None };
-    let data = ir.op(definer);
+    let Def::Result(defining_op, _) = ir.def(value) else { return None };
+    let data = ir.op(defining_op);
     if data.kind != OpKind::ArithConstant || matches!(data.form, Form::Broken | Form::Opaque) {
         return None;
     }
-    Some(Constant::of_attr(ir, ir.attr(definer, "value")?, ir.ty(value)))
+    Some(Constant::of_attr(ir, ir.attr(defining_op, "value")?, ir.ty(value)))
 }
 
 /// `x & ~x` and `x | ~x`, where `~x` is `x ^ -1`.
@@ -197,21 +198,21 @@ fn of_twice(ir: &impl View, op: Op) -> Option<Constant> {
     }
     let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1)?);
     let other = |of: Value, value: Value| {
-        let Def::Result(definer, _) = ir.def(value) else { return None };
-        let (x, y) = (operand(ir, definer, 0)?, operand(ir, definer, 1)?);
+        let Def::Result(defining_op, _) = ir.def(value) else { return None };
+        let (x, y) = (operand(ir, defining_op, 0)?, operand(ir, defining_op, 1)?);
         let rest = if x == of { y } else { x };
-        let is_twice = ir.op(definer).kind == OpKind::ArithXori && (x == of || y == of);
+        let is_twice = ir.op(defining_op).kind == OpKind::ArithXori && (x == of || y == of);
         is_twice.then(|| defined(ir, rest)).flatten()
     };
     other(a, b).or_else(|| other(b, a))
 }
 
 fn is_complement(ir: &impl View, of: Value, value: Value) -> bool {
-    let Def::Result(definer, _) = ir.def(value) else { return false };
-    if ir.op(definer).kind != OpKind::ArithXori {
+    let Def::Result(defining_op, _) = ir.def(value) else { return false };
+    if ir.op(defining_op).kind != OpKind::ArithXori {
         return false;
     }
-    let (Some(a), Some(b)) = (operand(ir, definer, 0), operand(ir, definer, 1)) else {
+    let (Some(a), Some(b)) = (operand(ir, defining_op, 0), operand(ir, defining_op, 1)) else {
         return false;
     };
     let is_ones = |it: Value| defined(ir, it) == Some(Int(-1));
@@ -450,15 +451,15 @@ fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
             Dim::Fixed(size) => Some(Int(i128::from(*size))),
             // What it was allocated with.
             Dim::Dynamic => {
-                let Def::Result(definer, _) = ir.def(operand(ir, op, 0)?) else {
+                let Def::Result(defining_op, _) = ir.def(operand(ir, op, 0)?) else {
                     return None;
                 };
-                let kind = ir.op(definer).kind;
+                let kind = ir.op(defining_op).kind;
                 if !matches!(kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca) {
                     return None;
                 }
                 let before = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
-                defined(ir, operand(ir, definer, before)?)
+                defined(ir, operand(ir, defining_op, before)?)
             }
             Dim::Scalable(_) => None,
         },

@@ -185,18 +185,18 @@ impl Observer<NoiseAnalysis> for Findings {
         if is_unbounded && trace.trip_count.is_none() {
             let mut evidence: Vec<(u64, usize, Op, Value)> = Vec::new();
             #[allow(clippy::iter_over_hash_type, reason = "sorted below")]
-            for &(definer, value) in &self.recent {
-                let Some(root) = self.root(definer, value) else { continue };
+            for &(defining_op, value) in &self.recent {
+                let Some(root) = self.root(defining_op, value) else { continue };
                 let here = root.rounds.iter().find(|it| it.op == op);
                 if let Some(round) = here.filter(|it| it.number > 1) {
-                    evidence.push((round.number, ir.start(definer), definer, value));
+                    evidence.push((round.number, ir.start(defining_op), defining_op, value));
                 }
             }
             evidence.sort_unstable_by_key(|it| (it.0, it.1, ir.value(it.3).number));
-            let growing = if let Some(&(round, _, definer, root)) = evidence.first() {
-                let noise = self.root(definer, root).map_or(0, |it| it.noise);
-                for (_, _, definer, value) in evidence {
-                    self.forget_root(definer, value);
+            let growing = if let Some(&(round, _, defining_op, root)) = evidence.first() {
+                let noise = self.root(defining_op, root).map_or(0, |it| it.noise);
+                for (_, _, defining_op, value) in evidence {
+                    self.forget_root(defining_op, value);
                 }
                 let (index, by) = growth_in(trace.starts, round);
                 let carrier = flow::carried_operand(ir, op, index);
@@ -228,21 +228,27 @@ impl Observer<NoiseAnalysis> for Findings {
         heads.dedup_by_key(|it| it.label);
         let mut evidence: Vec<(Op, u64, usize, Op, Value)> = Vec::new();
         #[allow(clippy::iter_over_hash_type, reason = "sorted below")]
-        for &(definer, value) in &self.recent {
-            let Some(root) = self.root(definer, value) else { continue };
+        for &(defining_op, value) in &self.recent {
+            let Some(root) = self.root(defining_op, value) else { continue };
             let here = root.rounds.iter().find(|it| it.op == op && it.number > 1);
-            let Some(at) = place(definer) else { continue };
+            let Some(at) = place(defining_op) else { continue };
             let around = heads.iter().filter(|it| it.start <= at && at <= it.end);
             if let (Some(round), Some(head)) = (here, around.max_by_key(|it| it.start)) {
-                evidence.push((head.label, round.number, ir.start(definer), definer, value));
+                evidence.push((
+                    head.label,
+                    round.number,
+                    ir.start(defining_op),
+                    defining_op,
+                    value,
+                ));
             }
         }
         evidence.sort_unstable_by_key(|it| (it.1, it.2, ir.value(it.4).number));
         for head in heads.iter().map(|it| it.label) {
             let of_head = || growths.iter().filter(|it| it.label == head);
             let mut roots = evidence.iter().filter(|it| it.0 == head);
-            let growing = if let Some(&(_, round, _, definer, root)) = roots.next() {
-                let noise = self.root(definer, root).map_or(0, |it| it.noise);
+            let growing = if let Some(&(_, round, _, defining_op, root)) = roots.next() {
+                let noise = self.root(defining_op, root).map_or(0, |it| it.noise);
                 // The first of those that grew most.
                 let grew = of_head().map(|it| (it.index, grown(&it.moves, round)));
                 let most = grew.fold((0, 0), |best, it| if it.1 > best.1 { it } else { best });
@@ -257,8 +263,8 @@ impl Observer<NoiseAnalysis> for Findings {
                 self.growing.entry(head).or_default().push((context, growing));
             }
         }
-        for (.., definer, value) in evidence {
-            self.forget_root(definer, value);
+        for (.., defining_op, value) in evidence {
+            self.forget_root(defining_op, value);
         }
         if rounds.is_empty() {
             self.recent.clear();

@@ -162,7 +162,7 @@ fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
     }
     let mut over: Vec<Op> = Vec::new();
     for (value, _) in document.roots() {
-        over.extend(ir.defining_op(value).and_then(|it| ir.function_of(it)));
+        over.extend(ir.definition_site(value).and_then(|it| ir.function_of(it)));
     }
     let first = functions.iter().find(|it| over.contains(it)).or_else(|| functions.first());
     first.copied().ok_or_else(|| "there is no function".to_owned())

@@ -99,7 +99,7 @@ fn a_function_with_an_error_is_left_byte_for_byte() {
         assert!(run.err.contains("@tutorial: not changed: "), "{name}: {}", run.err);
         let after = folder.read("a.mlir");
         assert!(after.starts_with(&broken), "{name}: {after}");
-        assert_eq!(after.matches("reduce_noise").count(), 3, "{name}: the other one is mended");
+        assert_eq!(after.matches("reduce_noise").count(), 3, "{name}: the other one is fixed");
     }
 }
 

@@ -133,9 +133,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Queues who depends on a value of which something else is known below.
     fn enter_moved_below(&mut self, ir: &Input<'_, A::Base>, value: Value) {
         if self.subscriptions.reads_own
-            && let Some(definer) = ir.defining_op(value)
+            && let Some(site) = ir.definition_site(value)
         {
-            self.enter_alive(ir, definer);
+            self.enter_alive(ir, site);
             // Results of regions are joined at their yields: the op as a whole.
             if let Def::Argument(block, _) = ir.value(value).def
                 && let Some(holder) = ir.region(ir.block(block).region).parent

@@ -227,7 +227,7 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
     /// What the base knows of a value.
     #[inline]
     pub fn known(&self, value: Value) -> B::Known<'_> {
-        if self.definer(value) == Some(self.op) {
+        if self.ir.definition_site(value) == Some(self.op) {
             self.log.reads_own.set(true);
         } else {
             self.note(Read::Base(value));
@@ -244,18 +244,6 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
         let holder = self.ir.region(region).parent?;
         self.note_op(holder);
         (flow::entry_block(self.ir, region) == block).then_some((holder, index as usize))
-    }
-
-    /// The op whose text says what a value is.
-    #[inline]
-    fn definer(&self, value: Value) -> Option<Op> {
-        match self.ir.value(value).def {
-            Def::Result(op, _) => Some(op),
-            Def::Argument(block, _) => {
-                let block = self.ir.block(block);
-                block.label.or_else(|| self.ir.region(block.region).parent)
-            }
-        }
     }
 
     #[cold]
@@ -276,7 +264,7 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
     fn note_other(&self, op: Op) {
         self.log.last.set(Some(op));
         let operands = &self.ir.op(self.op).operands;
-        let defines = |value: Value| self.definer(value) == Some(op);
+        let defines = |value: Value| self.ir.definition_site(value) == Some(op);
         if operands.len() <= FEW && operands.iter().any(|it| it.value.is_some_and(defines)) {
             self.log.reads_definers.set(true);
         } else {
@@ -286,7 +274,7 @@ impl<'a, B: Base> AnalysisContext<'a, B> {
 
     #[inline]
     fn note_definition(&self, value: Value) {
-        if let Some(op) = self.definer(value) {
+        if let Some(op) = self.ir.definition_site(value) {
             self.note_op(op);
         }
     }

@@ -77,9 +77,9 @@ impl Curious {
         for operand in &cx.op(op).operands {
             let Some(value) = operand.value else { continue };
             match cx.def(value) {
-                Def::Result(definer, index) => {
+                Def::Result(defining_op, index) => {
                     index.hash(out);
-                    Self::look(cx, definer, steps - 1, out);
+                    Self::look(cx, defining_op, steps - 1, out);
                 }
                 Def::Argument(_, index) => index.hash(out),
             }

@@ -76,7 +76,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Whether a value is defined where a use of it may see it, as far as textual order tells. What is `passed` is read later
     /// than the use stands.
     fn is_in_order(&self, ir: &Input<'_, A::Base>, value: Value, user: Op, passed: bool) -> bool {
-        let (definer, region) = match ir.value(value).def {
+        let (defining_op, region) = match ir.value(value).def {
             Def::Result(op, _) => (op, ir.op(op).parent),
             Def::Argument(block, _) => match ir.block(block).label {
                 Some(label) => (label, ir.op(label).parent),
@@ -94,14 +94,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         let is_before = || {
             let user = ancestor_in(ir, user, region);
-            user.is_some_and(|it| it != definer && ir.is_before(definer, it))
+            user.is_some_and(|it| it != defining_op && ir.is_before(defining_op, it))
         };
-        let stamp = self.stamp[definer.index()];
+        let stamp = self.stamp[defining_op.index()];
         if let Some(&Pass { start, .. }) = self.passes.iter().find(|it| it.region == region) {
             // Later in the text is legal if its block dominates, and never in the same block.
             let in_other_block = || {
                 ancestor_in(ir, user, region)
-                    .is_some_and(|it| ir.block_of(it) != ir.block_of(definer))
+                    .is_some_and(|it| ir.block_of(it) != ir.block_of(defining_op))
             };
             return (if passed { is_before() } else { stamp >= start }) || in_other_block();
         }

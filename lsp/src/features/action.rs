@@ -31,9 +31,9 @@ pub(crate) struct Placement {
 /// Something that can be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Ask the optimizer; the diagnostics at the cursor that this would mend.
+    /// Ask the optimizer; the diagnostics at the cursor that this would fix.
     Place(Placement, Vec<Diagnostic>),
-    /// A fix at hand, and the diagnostic that it mends.
+    /// A fix at hand, and the diagnostic that it fixes.
     Fix(Fix, Diagnostic),
     /// Mend all diagnostics of a code that have safe fixes; see [`fix_all`].
     FixAll(&'static str),
@@ -72,8 +72,8 @@ pub(crate) fn actions(
         let whole = document.ir().range(function);
         let scope = || Scope::Function(whole.start, document.function_name(function));
         if diagnostics.iter().any(|it| may_place(it) && touches(&it.range, &whole)) {
-            let mended = here.iter().filter(|it| may_place(it)).map(|it| (*it).clone()).collect();
-            out.push(Action::Place(Placement { scope: scope(), anew: false }, mended));
+            let fixed = here.iter().filter(|it| may_place(it)).map(|it| (*it).clone()).collect();
+            out.push(Action::Place(Placement { scope: scope(), anew: false }, fixed));
         }
         if is_reduce_at(document, range.start) {
             out.push(Action::Place(Placement { scope: scope(), anew: true }, Vec::new()));
@@ -131,7 +131,7 @@ pub(crate) fn fix_all_title(code: &str) -> String {
     format!("Fix all {code} in this file")
 }
 
-/// Whether a placement may mend a diagnostic.
+/// Whether a placement may fix a diagnostic.
 pub(crate) fn is_placeable(document: &Document, diagnostic: &Diagnostic) -> bool {
     checks::is_placeable(document, diagnostic.code)
 }

@@ -119,7 +119,7 @@ pub(crate) fn arguments_in(ir: &Ir, op: Op) -> impl Iterator<Item = Value> + '_ 
 pub(crate) fn definition(ir: &Ir, value: Value) -> Option<Range<usize>> {
     let span = ir.value(value).span;
     (span.start < span.end)
-        .then(|| ir.absolute(ir.defining_op(value).unwrap_or_else(|| Op::from_index(0)), span))
+        .then(|| ir.absolute(ir.definition_site(value).unwrap_or_else(|| Op::from_index(0)), span))
 }
 
 /// The values that share a name: all of a pack (`%a:2`), else the value alone.

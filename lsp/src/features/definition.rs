@@ -30,7 +30,7 @@ pub(crate) fn definition(source: &Source, offset: usize) -> Option<Definition> {
 /// The op that defines an entity, and the name in it.
 pub(crate) fn defining(ir: &Ir, entity: Entity) -> Option<(Op, Range<usize>)> {
     match entity {
-        Entity::Value(value) => Some((ir.defining_op(value)?, cursor::definition(ir, value)?)),
+        Entity::Value(value) => Some((ir.definition_site(value)?, cursor::definition(ir, value)?)),
         Entity::Block(block) => {
             let label = ir.block(block).label?;
             Some((label, ir.name_range(label)))

@@ -108,7 +108,7 @@ fn about_value(document: &Document, value: Value) -> String {
     if let Some(range) = range {
         let _ = writeln!(out, "value {range}\n");
     }
-    if let Some(op) = ir.defining_op(value)
+    if let Some(op) = ir.definition_site(value)
         && !document.integers().is_live(ir, op)
     {
         out.push_str("never reached: control does not come here\n\n");
@@ -117,7 +117,7 @@ fn about_value(document: &Document, value: Value) -> String {
     out.push_str(&ciphertext::chain(document, value).unwrap_or_default());
     out.truncate(out.trim_end().len());
     out.push_str("\n\n");
-    match (data.def, ir.defining_op(value)) {
+    match (data.def, ir.definition_site(value)) {
         (Def::Argument(..), Some(op)) if ir.op(op).kind == OpKind::FuncFunc => {
             let why = document.assumption(value).map(|it| it.text(document.model().fresh));
             let why = why.map_or(String::new(), |it| format!(", {it}"));

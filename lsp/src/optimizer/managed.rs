@@ -12,7 +12,7 @@ use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use super::{Found, joined, refused, report};
 
-/// How often levels that are written are mended at most: one that is mended may be what others were compared with.
+/// How often levels that are written are fixed at most: one that is fixed may be what others were compared with.
 const ROUNDS: usize = 4;
 
 /// The program as the stages have made it so far.
@@ -54,7 +54,7 @@ pub(super) fn place(
         has_bootstraps |= stages.place(op, insert, options)? && op == "bootstrap";
     }
     if has_bootstraps {
-        stages.mend();
+        stages.apply_fixes();
     }
     Ok(stages.done())
 }
@@ -94,7 +94,7 @@ impl Stages<'_> {
     }
 
     /// The levels that are written and that no longer follow.
-    fn mend(&mut self) {
+    fn apply_fixes(&mut self) {
         for _ in 0..ROUNDS {
             let now = self.now();
             let found = now.diagnostics();

@@ -85,10 +85,10 @@ pub(crate) fn action(
     let mut action =
         lsp::CodeAction { kind: Some(lsp::CodeActionKind::new(kind(it))), ..Default::default() };
     match it {
-        Action::Place(placement, mended) => {
+        Action::Place(placement, fixed) => {
             let solution = view.solution(placement);
             action.title = title(placed_ops(view.document), placement, solution);
-            action.diagnostics = Some(mended.iter().map(|it| diagnostic(view, it)).collect());
+            action.diagnostics = Some(fixed.iter().map(|it| diagnostic(view, it)).collect());
             let is_preferred = !placement.anew && placement.scope != Scope::File;
             action.is_preferred = is_preferred.then_some(true);
             match solution {
@@ -117,9 +117,9 @@ pub(crate) fn action(
                 }
             }
         }
-        Action::Fix(fix, mended) => {
+        Action::Fix(fix, fixed) => {
             action.title.clone_from(&fix.title);
-            action.diagnostics = Some(vec![diagnostic(view, mended)]);
+            action.diagnostics = Some(vec![diagnostic(view, fixed)]);
             action.edit = Some(workspace(view, &fix.edits));
             action.is_preferred = (fix.applicability == Applicability::Safe).then_some(true);
         }

@@ -28,9 +28,9 @@ fn the_function_is_mended_from_anywhere_in_it() {
         let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
         let change = &resolved["edit"]["documentChanges"][0];
         assert_eq!(change["textDocument"], json!({ "uri": URI, "version": 1 }));
-        let mended = apply(&text, &change["edits"]);
-        assert_eq!(mended.matches("reduce_noise").count(), 1, "{mended}");
-        client.change(URI, 2, None, &mended);
+        let fixed = apply(&text, &change["edits"]);
+        assert_eq!(fixed.matches("reduce_noise").count(), 1, "{fixed}");
+        client.change(URI, 2, None, &fixed);
         assert!(client.diagnostics(URI, 2).is_empty());
         let left = actions(&mut client, line, json!(["quickfix", "source"]));
         assert!(left.is_empty(), "nothing is left to do: {left:?}");
@@ -46,8 +46,8 @@ fn the_file_is_mended_as_a_whole() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0]["kind"], "source.fixAll.noisy");
     let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
-    let mended = apply(&text, &resolved["edit"]["documentChanges"][0]["edits"]);
-    assert_eq!(mended.matches("reduce_noise").count(), 2);
+    let fixed = apply(&text, &resolved["edit"]["documentChanges"][0]["edits"]);
+    assert_eq!(fixed.matches("reduce_noise").count(), 2);
 }
 
 #[test]

@@ -264,9 +264,9 @@ fn a_missing_relinearize_is_mended() {
     );
     assert_eq!(found[0]["kind"], "quickfix");
     assert_eq!(found[0]["diagnostics"][0]["code"], "missing-relinearize");
-    let mended = apply(PROGRAM, &found[0]["edit"]["documentChanges"][0]["edits"]);
-    assert_eq!(mended.matches("mgmt.relinearize").count(), 2, "{mended}");
-    client.change(URI, 2, None, &mended);
+    let fixed = apply(PROGRAM, &found[0]["edit"]["documentChanges"][0]["edits"]);
+    assert_eq!(fixed.matches("mgmt.relinearize").count(), 2, "{fixed}");
+    client.change(URI, 2, None, &fixed);
     assert_eq!(codes(&mut client, 2), Vec::<String>::new());
 }
 
@@ -291,8 +291,8 @@ fn a_save_mends_what_is_wrong_and_nothing_else() {
     let found = actions(&mut client, 0, asked);
     assert_eq!(titles(&found), ["Insert optimal relinearize in the whole file"]);
     let done = client.request("codeAction/resolve", found[0].clone()).expect("an edit");
-    let mended = apply(&bare, &done["edit"]["documentChanges"][0]["edits"]);
-    assert_eq!(mended.matches("mgmt.relinearize").count(), 2, "{mended}");
+    let fixed = apply(&bare, &done["edit"]["documentChanges"][0]["edits"]);
+    assert_eq!(fixed.matches("mgmt.relinearize").count(), 2, "{fixed}");
 }
 
 #[test]
@@ -315,9 +315,9 @@ fn levels_are_mended_if_the_settings_say_how_many_there_are() {
     let save = json!({ "diagnostics": [], "only": ["source.fixAll.noisy"], "triggerKind": 2 });
     let found = actions(&mut client, 0, save);
     assert_eq!(titles(&found), ["Insert 1 bootstrap (proven optimal) in the whole file"]);
-    let mended = apply(&text, &found[0]["edit"]["documentChanges"][0]["edits"]);
-    client.change(URI, 2, None, &mended);
-    assert_eq!(codes(&mut client, 2), Vec::<String>::new(), "{mended}");
+    let fixed = apply(&text, &found[0]["edit"]["documentChanges"][0]["edits"]);
+    client.change(URI, 2, None, &fixed);
+    assert_eq!(codes(&mut client, 2), Vec::<String>::new(), "{fixed}");
 }
 
 #[test]

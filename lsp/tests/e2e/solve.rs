@@ -48,12 +48,12 @@ fn in_the_background_titles_become_exact() {
             "Suppress noise-overflow on this line",
         ]
     );
-    let mended = apply(&text, &found[0]["edit"]["documentChanges"][0]["edits"]);
+    let fixed = apply(&text, &found[0]["edit"]["documentChanges"][0]["edits"]);
     // What was solved is about one version only.
     client.change(URI, 2, Some(range(0, 0, 0)), "// new\n");
     let found = actions(&mut client, json!({ "diagnostics": [], "only": ["source.fixAll"] }));
     assert_eq!(titles(&found), ["Insert optimal reduce_noise in the whole file"]);
-    client.change(URI, 3, None, &mended);
+    client.change(URI, 3, None, &fixed);
     assert!(client.diagnostics(URI, 3).is_empty());
 }
 
@@ -178,8 +178,8 @@ fn the_command_of_a_lens_places() {
     client.reply(&edit, json!({ "applied": true }));
     let shown = client.wait("a report", |it| it["method"] == "window/showMessage");
     assert_eq!(shown["params"]["type"], 3, "{shown}");
-    let mended = apply(&text, &edit["params"]["edit"]["documentChanges"][0]["edits"]);
-    client.change(URI, 2, None, &mended);
+    let fixed = apply(&text, &edit["params"]["edit"]["documentChanges"][0]["edits"]);
+    client.change(URI, 2, None, &fixed);
     assert!(client.diagnostics(URI, 2).is_empty());
 }
 
@@ -195,8 +195,8 @@ fn the_command_without_a_version_places_in_what_is_open() {
     assert_eq!(shown["params"]["type"], 2, "{shown}");
     assert_eq!(shown["params"]["message"], "Nothing was inserted: it is locked");
     // What is legal needs no edit.
-    let mended = apply(&illegal(), &edit["params"]["edit"]["documentChanges"][0]["edits"]);
-    client.change(URI, 2, None, &mended);
+    let fixed = apply(&illegal(), &edit["params"]["edit"]["documentChanges"][0]["edits"]);
+    client.change(URI, 2, None, &fixed);
     assert_eq!(client.request("workspace/executeCommand", params), Ok(Value::Null));
     let next = client.wait("an answer", |it| {
         it["method"] == "window/showMessage" || it["method"] == "workspace/applyEdit"
@@ -224,9 +224,9 @@ fn reduces_are_placed_anew() {
     assert_eq!(found[0]["title"], "Re-optimize all reduce_noise in @f (replaces existing)");
     assert_eq!(found[0]["kind"], "refactor.rewrite.noisy");
     let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
-    let mended = apply(&text, &resolved["edit"]["documentChanges"][0]["edits"]);
-    assert_eq!(mended.matches("reduce_noise").count(), 1, "{mended}");
-    client.change(URI, 2, None, &mended);
+    let fixed = apply(&text, &resolved["edit"]["documentChanges"][0]["edits"]);
+    assert_eq!(fixed.matches("reduce_noise").count(), 1, "{fixed}");
+    client.change(URI, 2, None, &fixed);
     assert!(client.diagnostics(URI, 2).iter().all(|it| it["severity"] != 1));
 }
 

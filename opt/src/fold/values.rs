@@ -5,12 +5,13 @@ use noisy_analyses::integers::constant;
 use noisy_syntax::{Ir, Op, OpKind, Type, Value};
 
 use crate::rewrite::constants::int_of;
-use crate::rewrite::{definer, operand};
+use crate::rewrite::operand;
 
 /// The value that the only result of an op is.
 pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
     let (a, b) = (operand(ir, op, 0)?, operand(ir, op, 1));
-    let of = |value: Value, kind: OpKind| definer(ir, value).filter(|&it| ir.op(it).kind == kind);
+    let of =
+        |value: Value, kind: OpKind| ir.defining_op(value).filter(|&it| ir.op(it).kind == kind);
     let at = |op: Op, n: usize| operand(ir, op, n);
     match (ir.op(op).kind, b) {
         (OpKind::ArithAddi, Some(b)) => {
@@ -40,7 +41,7 @@ pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
             (ir.value(wide).ty == result_type(ir, op)).then_some(wide)
         }
         (OpKind::ArithTrunci, None) => {
-            let inner = definer(ir, a)?;
+            let inner = ir.defining_op(a)?;
             let is_wide = matches!(ir.op(inner).kind, OpKind::ArithExtsi | OpKind::ArithExtui);
             let from = at(inner, 0)?;
             (is_wide && ir.value(from).ty == result_type(ir, op)).then_some(from)
@@ -75,7 +76,7 @@ fn result_type(ir: &Ir, op: Op) -> Type {
 
 /// `(a & b) & a` is `a & b`; a mask of all bits that a widened number may have keeps it.
 fn and(ir: &Ir, a: Value, b: Value) -> Option<Value> {
-    let inner = definer(ir, a)?;
+    let inner = ir.defining_op(a)?;
     match ir.op(inner).kind {
         OpKind::ArithAndi => {
             let is_same = operand(ir, inner, 0)? == b || operand(ir, inner, 1)? == b;
@@ -94,7 +95,7 @@ fn and(ir: &Ir, a: Value, b: Value) -> Option<Value> {
 
 /// `(a * b) / b` is `a` where the product does not overflow.
 fn quotient(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
-    let product = definer(ir, a).filter(|&it| ir.op(it).kind == OpKind::ArithMuli)?;
+    let product = ir.defining_op(a).filter(|&it| ir.op(it).kind == OpKind::ArithMuli)?;
     let (nsw, nuw) = crate::patterns::arith::overflow(ir, product);
     let is_exact = if ir.op(op).kind == OpKind::ArithDivui { nuw } else { nsw };
     let (x, y) = (operand(ir, product, 0)?, operand(ir, product, 1)?);
@@ -116,7 +117,7 @@ fn comparison(ir: &Ir, op: Op, a: Value, b: Value) -> Option<Value> {
     if is_truth(a) && (is_ne && number == 0 || is_eq && number == -1) {
         return Some(a);
     }
-    let inner = definer(ir, a)?;
+    let inner = ir.defining_op(a)?;
     let from = operand(ir, inner, 0)?;
     let one = match ir.op(inner).kind {
         OpKind::ArithExtsi => -1,
@@ -138,7 +139,7 @@ fn select(ir: &Ir, op: Op, condition: Value, a: Value) -> Option<Value> {
     {
         return Some(condition);
     }
-    let compare = definer(ir, condition).filter(|&it| ir.op(it).kind == OpKind::ArithCmpi)?;
+    let compare = ir.defining_op(condition).filter(|&it| ir.op(it).kind == OpKind::ArithCmpi)?;
     let (x, y) = (operand(ir, compare, 0)?, operand(ir, compare, 1)?);
     if !(x == a && y == b || x == b && y == a) {
         return None;
@@ -156,7 +157,7 @@ fn cast(ir: &Ir, op: Op, a: Value) -> Option<Value> {
     if ir.value(a).ty == to {
         return Some(a);
     }
-    let inner = definer(ir, a).filter(|&it| ir.op(it).kind == ir.op(op).kind)?;
+    let inner = ir.defining_op(a).filter(|&it| ir.op(it).kind == ir.op(op).kind)?;
     let from = operand(ir, inner, 0)?;
     (ir.value(from).ty == to).then_some(from)
 }

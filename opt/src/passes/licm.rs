@@ -70,7 +70,7 @@ pub(super) fn is_invariant(ir: &Ir, op: Op, of: Op) -> bool {
         if ir.op(it).kind.is_op() {
             let is_outside = |&value: &noisy_syntax::Value| {
                 let region = match ir.value(value).def {
-                    noisy_syntax::Def::Result(definer, _) => ir.op(definer).parent,
+                    noisy_syntax::Def::Result(defining_op, _) => ir.op(defining_op).parent,
                     noisy_syntax::Def::Argument(block, _) => ir.block(block).region,
                 };
                 // Defined in the op itself, or outside of the loop.

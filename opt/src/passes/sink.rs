@@ -8,7 +8,7 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits};
 
 use super::{Context, Failure, Options, PassInfo};
 use crate::effects;
-use crate::rewrite::{definer, nested, operands, preorder};
+use crate::rewrite::{nested, operands, preorder};
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "control-flow-sink",
@@ -49,7 +49,7 @@ fn sink_into(ir: &mut Ir, choice: Op, region: Region) -> usize {
     let mut queue: std::collections::VecDeque<Op> = waiting.into_iter().rev().collect();
     while let Some(user) = queue.pop_front() {
         for value in operands(ir, user) {
-            let Some(op) = definer(ir, value) else { continue };
+            let Some(op) = ir.defining_op(value) else { continue };
             let stays = ir.op(op).parent != ir.op(choice).parent
                 || ir.op(op).kind.has(Traits::TERMINATOR)
                 || !effects::is_free_of_effects(ir, op)

@@ -11,7 +11,7 @@ use super::patterns;
 use super::scf::{inline_region, only_block, regions, terminator};
 use crate::effects;
 use crate::rewrite::greedy::Pattern;
-use crate::rewrite::{Rewriter, definer, operands};
+use crate::rewrite::{Rewriter, operands};
 use maps::{Applied, applied};
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
@@ -153,8 +153,10 @@ fn merge_inner(rewriter: &mut Rewriter<'_>, op: Op, it: &Applied) -> bool {
             Expr::Symbol(at) => (*at + it.map.n_dims) as usize,
             _ => continue,
         };
-        let Some(inner) =
-            definer(rewriter.ir, it.operands[number]).filter(|&it| rewriter.ir.op(it).kind == kind)
+        let Some(inner) = rewriter
+            .ir
+            .defining_op(it.operands[number])
+            .filter(|&it| rewriter.ir.op(it).kind == kind)
         else {
             continue;
         };

@@ -10,7 +10,7 @@ use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
 use super::patterns;
 use crate::predicate::inverted;
 use crate::rewrite::greedy::Pattern;
-use crate::rewrite::{Rewriter, definer, operand};
+use crate::rewrite::{Rewriter, operand};
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ArithAddi: sum_of_sum, add_negated;
@@ -86,7 +86,9 @@ fn linear(ir: &Ir, op: Op) -> Option<Linear> {
 fn sum_of_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some(outer) = linear(ir, op) else { return false };
-    let Some(inner) = definer(ir, outer.value).and_then(|it| linear(ir, it)) else { return false };
+    let Some(inner) = ir.defining_op(outer.value).and_then(|it| linear(ir, it)) else {
+        return false;
+    };
     let sign = |is_negated: bool, it: i128| if is_negated { -it } else { it };
     let signed = outer.signed + sign(outer.is_negated, inner.signed);
     let unsigned = outer.unsigned + sign(outer.is_negated, inner.unsigned);
@@ -114,7 +116,7 @@ fn sum_of_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 fn add_negated(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let negated = |it: Value| {
-        let product = rewriter.definer(it, OpKind::ArithMuli)?;
+        let product = rewriter.defined_by(it, OpKind::ArithMuli)?;
         let by = rewriter.int_of(rewriter.operand(product, 1))?;
         (by == -1).then(|| rewriter.operand(product, 0))
     };
@@ -132,7 +134,7 @@ fn add_negated(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 /// `(a - b) - a` is `0 - b`.
 fn sub_from_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
-    let Some(inner) = rewriter.definer(a, OpKind::ArithSubi) else { return false };
+    let Some(inner) = rewriter.defined_by(a, OpKind::ArithSubi) else { return false };
     if rewriter.operand(inner, 0) != b {
         return false;
     }
@@ -153,7 +155,7 @@ fn sub_from_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 fn product_of_product(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let Some(outer) = rewriter.int_of(b) else { return false };
-    let Some(product) = rewriter.definer(a, OpKind::ArithMuli) else { return false };
+    let Some(product) = rewriter.defined_by(a, OpKind::ArithMuli) else { return false };
     let (x, y) = (rewriter.operand(product, 0), rewriter.operand(product, 1));
     let Some(inner) = rewriter.int_of(y).filter(|_| rewriter.int_of(x).is_none()) else {
         return false;
@@ -181,7 +183,8 @@ fn product_of_product(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 fn bits_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     for kind in [OpKind::ArithExtui, OpKind::ArithExtsi] {
-        let (Some(x), Some(y)) = (rewriter.definer(a, kind), rewriter.definer(b, kind)) else {
+        let (Some(x), Some(y)) = (rewriter.defined_by(a, kind), rewriter.defined_by(b, kind))
+        else {
             continue;
         };
         let (x, y) = (rewriter.operand(x, 0), rewriter.operand(y, 0));
@@ -203,7 +206,7 @@ fn not_of_compare(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if rewriter.int_of(b) != Some(-1) {
         return false;
     }
-    let Some(compare) = rewriter.definer(a, OpKind::ArithCmpi) else { return false };
+    let Some(compare) = rewriter.defined_by(a, OpKind::ArithCmpi) else { return false };
     let ir = &*rewriter.ir;
     let Some(predicate) = noisy_analyses::integers::compare::predicate(ir, compare) else {
         return false;
@@ -224,7 +227,7 @@ pub(super) fn compare_op(ir: &mut Ir, predicate: i128, a: Value, b: Value, ty: T
 /// A widened number that is widened again is widened once.
 fn extend_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let a = rewriter.operand(op, 0);
-    let Some(inner) = definer(rewriter.ir, a) else { return false };
+    let Some(inner) = rewriter.ir.defining_op(a) else { return false };
     let (kind, of) = (rewriter.ir.op(op).kind, rewriter.ir.op(inner).kind);
     // A number that was widened with zeros has no sign.
     let is_same = of == kind;
@@ -255,7 +258,7 @@ fn int_width(ir: &Ir, value: Value) -> Option<u32> {
 /// The low bits of a widened number are the number widened less, or its low bits.
 fn truncate_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let a = rewriter.operand(op, 0);
-    let Some(inner) = definer(rewriter.ir, a) else { return false };
+    let Some(inner) = rewriter.ir.defining_op(a) else { return false };
     let of = rewriter.ir.op(inner).kind;
     let is_cut = of == OpKind::ArithTrunci;
     if !is_cut && !matches!(of, OpKind::ArithExtsi | OpKind::ArithExtui) {
@@ -280,14 +283,15 @@ fn high_half(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     };
     let _ = shift;
-    let Some(product) = rewriter.definer(product, OpKind::ArithMuli) else { return false };
+    let Some(product) = rewriter.defined_by(product, OpKind::ArithMuli) else { return false };
     let (a, b) = (rewriter.operand(product, 0), rewriter.operand(product, 1));
     let result = rewriter.ir.op(op).results[0];
     let ty = rewriter.ty(result);
     for (kind, name) in
         [(OpKind::ArithExtsi, "arith.mulsi_extended"), (OpKind::ArithExtui, "arith.mului_extended")]
     {
-        let (Some(x), Some(y)) = (rewriter.definer(a, kind), rewriter.definer(b, kind)) else {
+        let (Some(x), Some(y)) = (rewriter.defined_by(a, kind), rewriter.defined_by(b, kind))
+        else {
             continue;
         };
         let (x, y) = (rewriter.operand(x, 0), rewriter.operand(y, 0));
@@ -307,7 +311,7 @@ fn high_half(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// The shift that an op cuts, what is shifted, and by how many bits.
 fn shifted(rewriter: &Rewriter<'_>, op: Op, kind: OpKind) -> Option<(Op, Value, i128)> {
-    let shift = rewriter.definer(rewriter.operand(op, 0), kind)?;
+    let shift = rewriter.defined_by(rewriter.operand(op, 0), kind)?;
     let by = rewriter.int_of(rewriter.operand(shift, 1))?;
     Some((shift, rewriter.operand(shift, 0), by))
 }
@@ -398,7 +402,7 @@ pub(super) fn i1_like(ir: &mut Ir, ty: Type) -> Option<Type> {
 /// `-x * -y` is `x * y`, and so for quotients.
 fn signs_cancel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
-    let negated = |it| rewriter.definer(it, OpKind::ArithNegf);
+    let negated = |it| rewriter.defined_by(it, OpKind::ArithNegf);
     let (Some(x), Some(y)) = (negated(a), negated(b)) else { return false };
     let (x, y) = (rewriter.operand(x, 0), rewriter.operand(y, 0));
     let (name, ty) = (rewriter.ir.op(op).kind.spec().name, rewriter.ty(a));
@@ -417,7 +421,7 @@ fn index_cast_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         OpKind::ArithIndexCast => OpKind::ArithExtsi,
         _ => OpKind::ArithExtui,
     };
-    let Some(inner) = rewriter.definer(rewriter.operand(op, 0), extend) else { return false };
+    let Some(inner) = rewriter.defined_by(rewriter.operand(op, 0), extend) else { return false };
     let result = rewriter.ir.op(op).results[0];
     // To an index, not from one.
     if int_width(rewriter.ir, result).is_some() {

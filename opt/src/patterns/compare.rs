@@ -7,8 +7,8 @@ use noisy_syntax::{Op, OpKind, TypeData};
 
 use super::arith::compare_op;
 use super::patterns;
+use crate::rewrite::Rewriter;
 use crate::rewrite::greedy::Pattern;
-use crate::rewrite::{Rewriter, definer};
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ArithCmpi: compare_of_extended;
@@ -19,7 +19,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 fn compare_of_extended(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let Some(predicate) = predicate(rewriter.ir, op) else { return false };
-    let (Some(x), Some(y)) = (definer(rewriter.ir, a), definer(rewriter.ir, b)) else {
+    let (Some(x), Some(y)) = (rewriter.ir.defining_op(a), rewriter.ir.defining_op(b)) else {
         return false;
     };
     let kind = rewriter.ir.op(x).kind;
@@ -53,7 +53,7 @@ enum Outcome {
 fn compare_of_converted(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let (a, b) = (rewriter.operand(op, 0), rewriter.operand(op, 1));
     let Some(predicate) = predicate(rewriter.ir, op) else { return false };
-    let Some(convert) = definer(rewriter.ir, a) else { return false };
+    let Some(convert) = rewriter.ir.defining_op(a) else { return false };
     let is_signed = match rewriter.ir.op(convert).kind {
         OpKind::ArithSitofp => true,
         OpKind::ArithUitofp => false,
@@ -169,7 +169,7 @@ pub(super) fn negated(
     rewriter: &Rewriter<'_>,
     value: noisy_syntax::Value,
 ) -> Option<noisy_syntax::Value> {
-    let not = rewriter.definer(value, OpKind::ArithXori)?;
+    let not = rewriter.defined_by(value, OpKind::ArithXori)?;
     let is_not = rewriter.int_of(rewriter.operand(not, 1)) == Some(-1);
     let is_truth =
         noisy_analyses::integers::constant::width(rewriter.ir, rewriter.ty(value)) == Some(1);

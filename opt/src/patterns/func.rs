@@ -14,7 +14,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 
 /// A call of a function that is known by name.
 fn call_of_constant(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some(constant) = rewriter.definer(rewriter.operand(op, 0), OpKind::FuncConstant) else {
+    let Some(constant) = rewriter.defined_by(rewriter.operand(op, 0), OpKind::FuncConstant) else {
         return false;
     };
     let Some(callee) = rewriter.ir.attr(constant, "value") else { return false };
@@ -49,7 +49,8 @@ fn cast_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         rewriter.replace(op, &inputs);
         return true;
     }
-    let Some(inner) = rewriter.definer(inputs[0], OpKind::BuiltinUnrealizedConversionCast) else {
+    let Some(inner) = rewriter.defined_by(inputs[0], OpKind::BuiltinUnrealizedConversionCast)
+    else {
         return false;
     };
     let from = operands(ir, inner);

@@ -26,7 +26,7 @@ fn distance(rewriter: &Rewriter<'_>, low: Value, high: Value) -> Option<i128> {
         return Some(0);
     }
     // `x + c` exceeds `x` by `c` only if it does not wrap: where it does the loop never runs.
-    let sum = rewriter.definer(high, OpKind::ArithAddi)?;
+    let sum = rewriter.defined_by(high, OpKind::ArithAddi)?;
     let by = rewriter.int_of(rewriter.operand(sum, 1))?;
     let (nsw, _) = super::arith::overflow(rewriter.ir, sum);
     (rewriter.operand(sum, 0) == low && nsw).then_some(by)
@@ -136,7 +136,7 @@ fn condition_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 fn compare_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
     let passed = operands(rewriter.ir, end);
-    let Some(compare) = rewriter.definer(passed[0], OpKind::ArithCmpi) else { return false };
+    let Some(compare) = rewriter.defined_by(passed[0], OpKind::ArithCmpi) else { return false };
     let Some(known) = predicate(rewriter.ir, compare) else { return false };
     let compared = operands(rewriter.ir, compare);
     let [before, _] = regions(rewriter.ir, op)[..] else { return false };

@@ -74,7 +74,7 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             continue;
         }
         let value = rewriter.operand(op, at);
-        let Some(cast) = rewriter.definer(value, OpKind::MemrefCast) else { continue };
+        let Some(cast) = rewriter.defined_by(value, OpKind::MemrefCast) else { continue };
         let from = rewriter.operand(cast, 0);
         if !is_ranked(rewriter.ir, from) || !is_ranked(rewriter.ir, value) {
             continue;
@@ -210,14 +210,14 @@ fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let before = dims[..index].iter().filter(|it| **it == Dim::Dynamic).count();
     let mut kinds = [OpKind::MemrefAlloc, OpKind::MemrefAlloca, OpKind::MemrefView].into_iter();
-    let made = kinds.find_map(|it| rewriter.definer(buffer, it));
+    let made = kinds.find_map(|it| rewriter.defined_by(buffer, it));
     let size = match made {
         Some(it) if rewriter.ir.op(it).kind == OpKind::MemrefView => {
             operand(rewriter.ir, it, 2 + before)
         }
         Some(it) => operand(rewriter.ir, it, before),
         None => {
-            let Some(subview) = rewriter.definer(buffer, OpKind::MemrefSubview) else {
+            let Some(subview) = rewriter.defined_by(buffer, OpKind::MemrefSubview) else {
                 return false;
             };
             let rank = ints(rewriter.ir, subview, "static_sizes").map_or(0, |it| it.len());
@@ -413,7 +413,7 @@ fn replace_subview(
 /// A part of a cast buffer is a part of the buffer, cast.
 fn subview_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((lists, values)) = subview_parts(rewriter.ir, op) else { return false };
-    let Some(cast) = rewriter.definer(rewriter.operand(op, 0), OpKind::MemrefCast) else {
+    let Some(cast) = rewriter.defined_by(rewriter.operand(op, 0), OpKind::MemrefCast) else {
         return false;
     };
     let source = rewriter.operand(cast, 0);
@@ -472,7 +472,7 @@ fn shape_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         OpKind::MemrefExpandShape => OpKind::MemrefCollapseShape,
         _ => OpKind::MemrefExpandShape,
     };
-    let Some(inner) = rewriter.definer(rewriter.operand(op, 0), other) else { return false };
+    let Some(inner) = rewriter.defined_by(rewriter.operand(op, 0), other) else { return false };
     let source = rewriter.operand(inner, 0);
     let result = rewriter.ir.op(op).results[0];
     // Of static shapes only one grouping goes back.

@@ -13,8 +13,8 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 /// What was just encoded, or reduced, has the noise of a fresh value already.
 fn reduce_of_fresh(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let value = rewriter.operand(op, 0);
-    let is_fresh = rewriter.definer(value, OpKind::NoisyReduceNoise).is_some()
-        || rewriter.definer(value, OpKind::NoisyEncode).is_some();
+    let is_fresh = rewriter.defined_by(value, OpKind::NoisyReduceNoise).is_some()
+        || rewriter.defined_by(value, OpKind::NoisyEncode).is_some();
     if is_fresh {
         rewriter.replace(op, &[value]);
     }

@@ -54,7 +54,7 @@ fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 fn select_of_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [condition, a, b] = parts(rewriter, op);
     let inner = |value: Value, rewriter: &Rewriter<'_>| {
-        let inner = rewriter.definer(value, OpKind::ArithSelect)?;
+        let inner = rewriter.defined_by(value, OpKind::ArithSelect)?;
         let it = parts(rewriter, inner);
         (it[0] == condition).then_some(it)
     };
@@ -71,7 +71,7 @@ fn select_of_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 fn select_of_and(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [p, a, b] = parts(rewriter, op);
     let inner = |value: Value, rewriter: &Rewriter<'_>| {
-        let inner = rewriter.definer(value, OpKind::ArithSelect)?;
+        let inner = rewriter.defined_by(value, OpKind::ArithSelect)?;
         let it = parts(rewriter, inner);
         (rewriter.ty(it[0]) == rewriter.ty(p)).then_some(it)
     };

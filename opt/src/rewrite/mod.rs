@@ -1,7 +1,7 @@
 //! Rewriting: the one way in which patterns and passes change a program, so that who must know of a change does.
 //!
 //! [`Rewriter`] wraps the changes of [`noisy_syntax::rewrite`]. Each of them tells the worklist which ops may now fold, match or be
-//! dead, as MLIR's greedy driver does: the op that changed, the users of what was replaced, the definers of what lost a use, and the
+//! dead, as MLIR's greedy driver does: the op that changed, the users of what was replaced, the defining ops of what lost a use, and the
 //! ops around.
 
 pub mod constants;
@@ -13,7 +13,7 @@ use noisy_analyses::integers::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Type, Value};
 
-pub use crate::values::{definer, operand, operands};
+pub use crate::values::{operand, operands};
 use worklist::Worklist;
 
 /// Changes a program and remembers what to look at again.
@@ -149,7 +149,7 @@ impl<'a> Rewriter<'a> {
         self.ir.erase(op).expect("nothing uses what is erased");
     }
 
-    /// Takes an op and what is in it off the worklist; the definers of its operands may be dead now.
+    /// Takes an op and what is in it off the worklist; the defining ops of its operands may be dead now.
     fn forget(&mut self, op: Op) {
         self.n_changes += 1;
         if !self.is_listening {
@@ -174,15 +174,15 @@ impl<'a> Rewriter<'a> {
         self.scope.is_none_or(|scope| self.ir.encloses(scope, op))
     }
 
-    /// The definers of operands that have few users besides the op.
+    /// The defining ops of operands that have few users besides the op.
     fn look_at_operands(&mut self, op: Op) {
         for at in 0..self.ir.op(op).operands.len() {
             let Some(value) = self.ir.op(op).operands[at].value else { continue };
-            let Def::Result(definer, _) = self.ir.value(value).def else { continue };
+            let Def::Result(defining_op, _) = self.ir.value(value).def else { continue };
             let mut others = self.ir.value(value).uses.iter().filter(|it| it.0 != op);
             let first = others.next().map(|it| it.0);
-            if others.all(|it| Some(it.0) == first) && self.is_inside(definer) {
-                self.enqueue(definer);
+            if others.all(|it| Some(it.0) == first) && self.is_inside(defining_op) {
+                self.enqueue(defining_op);
             }
         }
     }
@@ -210,11 +210,11 @@ impl<'a> Rewriter<'a> {
     /// Who defines a value that lost a use may be dead.
     fn lost_use(&mut self, value: Option<Value>) {
         if let Some(value) = value
-            && let Def::Result(definer, _) = self.ir.value(value).def
+            && let Def::Result(defining_op, _) = self.ir.value(value).def
             && self.ir.value(value).uses.len() <= 1
-            && self.is_inside(definer)
+            && self.is_inside(defining_op)
         {
-            self.enqueue(definer);
+            self.enqueue(defining_op);
         }
     }
 
@@ -347,8 +347,8 @@ impl<'a> Rewriter<'a> {
     }
 
     /// The op that defines a value, if it is a result of an op of this kind.
-    pub fn definer(&self, value: Value, kind: OpKind) -> Option<Op> {
-        definer(self.ir, value).filter(|&it| self.ir.op(it).kind == kind)
+    pub fn defined_by(&self, value: Value, kind: OpKind) -> Option<Op> {
+        self.ir.defining_op(value).filter(|&it| self.ir.op(it).kind == kind)
     }
 
     /// The type of a value.

@@ -125,9 +125,9 @@ fn erase_dead(rewriter: &mut Rewriter<'_>, region: Region) {
         }
         while let Some(value) = values.pop() {
             match ir.value(value).def {
-                Def::Result(definer, _) => {
-                    if live_ops.insert(definer) {
-                        stack.push(definer);
+                Def::Result(defining_op, _) => {
+                    if live_ops.insert(defining_op) {
+                        stack.push(defining_op);
                     }
                 }
                 Def::Argument(block, index) => {

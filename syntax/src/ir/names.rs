@@ -216,7 +216,7 @@ impl Ir {
     /// Orders the definitions of one region as the text does: header arguments first, then by item.
     fn def_order(&self, region: Region, value: Value) -> (usize, u32) {
         let data = self.value(value);
-        match self.defining_op(value) {
+        match self.definition_site(value) {
             Some(op) if self.op(op).parent == region => (1 + self.rank(op), data.span.start),
             _ => (0, data.span.start),
         }
@@ -357,7 +357,7 @@ impl Ir {
     /// Whether a value's definition stands before an op in the text.
     pub(crate) fn is_defined_before(&self, value: Value, op: Op) -> bool {
         let region = self.def_region(value);
-        let Some(defining_op) = self.defining_op(value) else { return true };
+        let Some(defining_op) = self.definition_site(value) else { return true };
         if self.op(defining_op).parent != region {
             return true;
         }

@@ -130,7 +130,7 @@ fn with_probes(name: &str, text: &str, probes: &mut Vec<Probed>) -> String {
             let operand =
                 |op: Op, at: usize| integers.bounds(ir, ir.op(op).operands.get(at)?.value?);
             // A private function that no live call reaches is shown as if anybody might call it.
-            let function = ir.defining_op(value).and_then(|it| ir.function_of(it));
+            let function = ir.definition_site(value).and_then(|it| ir.function_of(it));
             let is_alone = function.is_some_and(|it| alone.contains(&it));
             let constant = if is_alone { Constant::Bottom } else { integers.constant(ir, value) };
             probes.push(Probed {
@@ -205,15 +205,15 @@ fn run(tool: &str, pass: &str, path: &Path) -> HashMap<usize, Found> {
         let value = ir.op(op).operands.first().and_then(|it| it.value);
         let (Some(id), Some(value)) = (id, value) else { return };
         let found = match ir.value(value).def {
-            Def::Result(definer, _) if ir.op(definer).kind == OpKind::ArithConstant => {
-                let attr = ir.attr(definer, "value");
+            Def::Result(defining_op, _) if ir.op(defining_op).kind == OpKind::ArithConstant => {
+                let attr = ir.attr(defining_op, "value");
                 let ty = ir.value(value).ty;
                 let constant = attr.map_or(Constant::Unknown, |it| Constant::of_attr(ir, it, ty));
                 let elements = attr.and_then(|it| elements(ir, it, ty));
                 let elements = elements.filter(|_| matches!(constant, Constant::Other(_)));
                 Found::Constant(text_of(constant, elements.as_deref()))
             }
-            Def::Result(definer, _) => Found::Other(ir.op(definer).kind),
+            Def::Result(defining_op, _) => Found::Other(ir.op(defining_op).kind),
             Def::Argument(..) => Found::Other(OpKind::Label),
         };
         out.insert(id, found);

@@ -481,7 +481,7 @@ impl<'a> Builder<'a> {
                 let name = self.ir.value_text(draft.value);
                 let why = format!("{name} is used where it is not defined");
                 let function =
-                    self.ir.defining_op(draft.value).and_then(|it| self.ir.function_of(it));
+                    self.ir.definition_site(draft.value).and_then(|it| self.ir.function_of(it));
                 return Err(Refusal { function: function.unwrap_or(self.function), why });
             }
             instance.push(draft.rule, &draft.operands, draft.limit, draft.site);

@@ -445,7 +445,7 @@ func.func @main(%x: !noisy.i32) -> !noisy.i32 {
 #[test]
 fn callers_and_callees_are_placed_together() {
     // Executed, two in the caller are cheaper than one in the callee, which is run three times.
-    let (outcome, after) = mended(SQUARES);
+    let (outcome, after) = fixed(SQUARES);
     assert_eq!(
         outcome.fix.as_ref().map(|it| &*it.title),
         Some("Insert 2 reduce_noise (proven optimal)")
@@ -488,8 +488,8 @@ func.func @f(%x: !noisy.i32) -> !noisy.i32 {
   return %3 : !noisy.i32
 }
 ";
-    // Together both are mended.
-    let (outcome, after) = mended(text);
+    // Together both are fixed.
+    let (outcome, after) = fixed(text);
     assert!(errors(&after).is_empty(), "{after}");
     assert_eq!(outcome.inserted(), 2, "{after}");
     // What is called cannot help it.
@@ -505,7 +505,7 @@ func.func @f(%x: !noisy.i32) -> !noisy.i32 {
     assert!(errors(&after).is_empty(), "{after}");
     // A broken callee is left alone, and so is what depends on it.
     let broken = text.replace("return %s", "%t = noisy.add %s, %zero : !noisy.i32\n  return %t");
-    let (outcome, _) = mended(&broken);
+    let (outcome, _) = fixed(&broken);
     let verdicts: Vec<bool> =
         outcome.functions.iter().map(|it| matches!(it.verdict, Verdict::Refused(_))).collect();
     assert_eq!(verdicts, [true, true], "{outcome:?}");

@@ -3,8 +3,8 @@
 use super::*;
 
 fn price(text: &str) -> String {
-    match &mended(text).0.functions[0].verdict {
-        Verdict::Mended(it) if it.cost == it.lower_bound => it.price().to_string(),
+    match &fixed(text).0.functions[0].verdict {
+        Verdict::Fixed(it) if it.cost == it.lower_bound => it.price().to_string(),
         other => panic!("{other:?}"),
     }
 }
@@ -75,7 +75,7 @@ fn one_use_on_a_hot_path_brings_it_back() {
   return
 }
 ";
-    let (outcome, after) = mended(text);
+    let (outcome, after) = fixed(text);
     assert_eq!(outcome.inserted(), 1);
     assert!(after.contains("  %m_r = noisy.reduce_noise %m : !noisy.i32\n  scf.if"), "{after}");
 }
@@ -116,7 +116,7 @@ fn a_loop_multiplies_and_a_count_does_not() {
   return
 }
 ";
-    let (outcome, after) = mended(text);
+    let (outcome, after) = fixed(text);
     assert_eq!(outcome.inserted(), 2, "{after}");
     let options = Options { objective: Objective::Count, ..Options::default() };
     let (outcome, after) = mended_with(text, &options);
@@ -127,7 +127,7 @@ fn a_loop_multiplies_and_a_count_does_not() {
         "{\n  %x",
         "{\n  %k0 = arith.constant 0 : index\n  %k1 = arith.constant 1 : index\n  %k3 = arith.constant 3 : index\n  %x",
     );
-    assert_eq!(mended(&known).0.inserted(), 2);
+    assert_eq!(fixed(&known).0.inserted(), 2);
     assert_eq!(price(&known), "2");
     assert_eq!(price(&known.replace("constant 3", "constant 1")), "1");
 }
@@ -182,7 +182,7 @@ fn weights_saturate() {
             if piece.ends_with("%i") { format!("{piece}{n}") } else { piece.to_owned() }
         })
         .collect();
-    let (outcome, after) = mended(&text);
+    let (outcome, after) = fixed(&text);
     assert_eq!(outcome.inserted(), 1, "{after}");
     assert!(after.contains("noisy.reduce_noise %m"), "{after}");
 }
@@ -217,10 +217,10 @@ fn who_watches_is_told_the_price_in_executions() {
     let heard = Arc::clone(&told);
     let watch = Watch::new(move |it| heard.lock().unwrap().push(it));
     let (outcome, _) = mended_with(text, &Options { watch: Some(watch), ..Options::default() });
-    let Verdict::Mended(mended) = &outcome.functions[0].verdict else { panic!("{outcome:?}") };
-    assert_eq!(mended.price().to_string(), "0.5");
+    let Verdict::Fixed(fixed) = &outcome.functions[0].verdict else { panic!("{outcome:?}") };
+    assert_eq!(fixed.price().to_string(), "0.5");
     let told = told.lock().unwrap();
     let last = told.last().map(|it| (&*it.function, it.phase, it.price, it.least_price));
-    assert_eq!(last, Some(("f", Phase::Done, mended.price(), mended.least_price())));
+    assert_eq!(last, Some(("f", Phase::Done, fixed.price(), fixed.least_price())));
     assert_eq!(told[0].phase, Phase::Greedy);
 }

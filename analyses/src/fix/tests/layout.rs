@@ -65,7 +65,7 @@ fn arguments_and_results_of_regions_are_places() {
 ",
     );
     // A loop argument.
-    let (outcome, after) = mended(
+    let (outcome, after) = fixed(
         "func.func @f(%a: !noisy.i32, %lo: index, %hi: index) -> !noisy.i32 {
   %r = scf.for %i = %lo to %hi step %hi iter_args(%acc = %a) -> (!noisy.i32) { // go
     %s = noisy.add %acc, %a : !noisy.i32

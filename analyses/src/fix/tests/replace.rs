@@ -27,7 +27,7 @@ fn three_become_one() {
     // A second time there is nothing to do.
     assert_eq!(mended_with(&after, &options()).0.fix, None);
     // And without the wish nothing is done at all.
-    assert_eq!(mended(before).0.fix, None);
+    assert_eq!(fixed(before).0.fix, None);
 }
 
 #[test]
@@ -96,9 +96,9 @@ fn a_removed_reduce_in_a_branch_makes_room_there() {
 ";
     let (outcome, after) = mended_with(text, &options());
     assert_eq!(after.matches("reduce_noise").count(), 1, "{after}");
-    let mended = match outcome.functions[0].verdict {
-        Verdict::Mended(it) => it,
+    let fixed = match outcome.functions[0].verdict {
+        Verdict::Fixed(it) => it,
         ref other => panic!("{other:?}"),
     };
-    assert_eq!(mended.price().to_string(), "0.5");
+    assert_eq!(fixed.price().to_string(), "0.5");
 }

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 
 use super::legal;
 use crate::passes::{Context, Failure, Options, PassInfo};
-use crate::rewrite::{definer, operand, operands};
+use crate::rewrite::{operand, operands};
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-scalrep",
@@ -226,7 +226,7 @@ impl Scalars<'_> {
 
 /// Erases a memref that is allocated here, if it is only stored to.
 fn erase_unread(ir: &mut Ir, memref: Value) {
-    let Some(op) = definer(ir, memref) else { return };
+    let Some(op) = ir.defining_op(memref) else { return };
     if !matches!(ir.op(op).kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca) {
         return;
     }

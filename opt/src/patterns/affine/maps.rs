@@ -8,7 +8,7 @@ use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::{Def, Ir, OpKind, Value};
 
 use crate::rewrite::constants::int_of;
-use crate::rewrite::{definer, operand, operands};
+use crate::rewrite::{operand, operands};
 
 /// Larger expressions are not composed.
 const MOST_NODES: usize = 1000;
@@ -71,7 +71,7 @@ pub(crate) fn is_symbol(ir: &Ir, value: Value) -> bool {
         if is_top || int_of(ir, value).is_some() {
             continue;
         }
-        match definer(ir, value) {
+        match ir.defining_op(value) {
             Some(op) if ir.op(op).kind == OpKind::AffineApply => stack.extend(operands(ir, op)),
             _ => return false,
         }
@@ -103,8 +103,9 @@ impl Applied {
     fn compose_one(&mut self, ir: &Ir) -> bool {
         let total: usize = exprs(&self.map.body).iter().map(n_nodes).sum();
         for at in 0..self.operands.len() {
-            let Some(apply) =
-                definer(ir, self.operands[at]).filter(|&it| ir.op(it).kind == OpKind::AffineApply)
+            let Some(apply) = ir
+                .defining_op(self.operands[at])
+                .filter(|&it| ir.op(it).kind == OpKind::AffineApply)
             else {
                 continue;
             };

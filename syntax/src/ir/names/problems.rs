@@ -91,7 +91,7 @@ impl Ir {
                     .and_then(|op| Some((op, self.visible(self.op(op).parent, name)?)))
                     .filter(|&(op, outer)| self.is_defined_before(outer, op));
                 for &value in defs.iter().skip(usize::from(outer.is_none())) {
-                    let Some(op) = self.defining_op(value) else { continue };
+                    let Some(op) = self.definition_site(value) else { continue };
                     if !self.is_judged(op) || !outer.is_none_or(|(_, it)| self.is_sure(it)) {
                         continue;
                     }
@@ -121,7 +121,7 @@ impl Ir {
     }
 
     fn is_sure(&self, value: Value) -> bool {
-        self.defining_op(value).is_none_or(|op| self.is_judged(op))
+        self.definition_site(value).is_none_or(|op| self.is_judged(op))
     }
 
     /// All ops that may have problems, in no particular order.

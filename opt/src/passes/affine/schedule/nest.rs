@@ -253,21 +253,21 @@ impl Walk<'_> {
             if ivs.contains(&value) || self.is_outside(value) {
                 continue;
             }
-            let definer = match self.ir.value(value).def {
-                Def::Result(definer, _) => definer,
+            let defining_op = match self.ir.value(value).def {
+                Def::Result(defining_op, _) => defining_op,
                 Def::Argument(block, _) => self.ir.region(self.ir.block(block).region).parent?,
             };
-            if definer == op || inside.contains(&definer) {
+            if defining_op == op || inside.contains(&defining_op) {
                 continue;
             }
             if matches!(self.ir.value(value).def, Def::Argument(..)) {
                 return None;
             }
-            let is_pure = effects::is_free_of_effects(self.ir, definer)
-                && self.ir.op(definer).regions.is_empty();
-            if !run.contains(&definer) {
+            let is_pure = effects::is_free_of_effects(self.ir, defining_op)
+                && self.ir.op(defining_op).regions.is_empty();
+            if !run.contains(&defining_op) {
                 is_pure.then_some(())?;
-                self.take(definer, run, ivs, ops, seen, depth + 1)?;
+                self.take(defining_op, run, ivs, ops, seen, depth + 1)?;
             }
         }
         ops.push(op);
