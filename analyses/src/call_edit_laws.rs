@@ -152,7 +152,8 @@ fn visits_by(
     (there, n_visits(document))
 }
 
-/// A chain of calls with an integer from the first function to the last, and back. What is passed and returned is a constant whatever comes in, or follows from it.
+/// A chain of calls with an integer from the first function to the last, and back. What is passed and returned is a constant whatever comes
+/// in, or follows from it.
 fn integer_chain(n: usize, is_cut: bool) -> String {
     let mut text = String::new();
     for at in 0..n {

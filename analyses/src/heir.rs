@@ -97,7 +97,8 @@ pub struct Heir {
 }
 
 impl Heir {
-    /// Analyzes a program; `None` for one that is not HEIR's: no module names a scheme, no argument of a function is secret, and no op is of a dialect of its.
+    /// Analyzes a program; `None` for one that is not HEIR's: no module names a scheme, no argument of a function is secret, and no op is
+    /// of a dialect of its.
     pub fn new(ir: &Ir, integers: &Integers) -> Option<Self> {
         let ciphertexts = Ciphertexts::new(ir);
         let has_scheme = ciphertexts.settings.all().any(|it| it.scheme.is_some());
@@ -267,8 +268,8 @@ impl Heir {
         self.facts.analysis.moved(ir, op)
     }
 
-    /// The levels used that HEIR writes on a value, also where none follows: on a ciphertext that it has no level for, and on a plaintext that no op wants at a level,
-    /// as if it were fresh; on what a loop that varies gives to its next round what it takes.
+    /// The levels used that HEIR writes on a value, also where none follows: on a ciphertext that it has no level for, and on a plaintext
+    /// that no op wants at a level, as if it were fresh; on what a loop that varies gives to its next round what it takes.
     pub fn written(&self, ir: &Ir, value: Value) -> Option<u32> {
         if let Some(level) = self.level(ir, value) {
             return Some(level);

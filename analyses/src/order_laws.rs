@@ -1,6 +1,8 @@
-//! Facts do not depend on where functions stand in the text: which vectors of arguments stay apart, where a recursion is entered and where its growth ends follow from names and bodies.
+//! Facts do not depend on where functions stand in the text: which vectors of arguments stay apart, where a recursion is entered and where
+//! its growth ends follow from names and bodies.
 //!
-//! Programs are random functions that call each other; a shuffled one is the same functions in another order, beside which the facts of each are those of before.
+//! Programs are random functions that call each other; a shuffled one is the same functions in another order, beside which the facts of
+//! each are those of before.
 
 use std::fmt::{Debug, Write as _};
 
@@ -19,7 +21,8 @@ use crate::sparse::{Base, Input, MAX_APART, Sparse, SparseForward, values_within
 
 const TYPES: &str = "(!noisy.i32, !noisy.i32, i5, i1) -> (!noisy.i32, i5)";
 
-/// Functions that pass on many vectors of noise and of integers, each more than are kept apart, to those of greater numbers and under a condition to any.
+/// Functions that pass on many vectors of noise and of integers, each more than are kept apart, to those of greater numbers and under a
+/// condition to any.
 fn functions(random: &mut Random) -> Vec<String> {
     let n = 3 + random.below(4);
     let function = |at: usize, random: &mut Random| {

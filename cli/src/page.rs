@@ -1,6 +1,7 @@
 //! Pictures as pages of their own: light, dark or in high contrast, as their reader or the editor around has it; no file and no network.
 //!
-//! The policy of a page lets nothing else run: its script is named by a hash of the text around, which nothing inside of that text can know.
+//! The policy of a page lets nothing else run: its script is named by a hash of the text around, which nothing inside of that text can
+//! know.
 
 use std::io::{self, Write};
 use std::path::Path;

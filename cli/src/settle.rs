@@ -1,7 +1,8 @@
 //! Waiting until files are on the disk: each for itself, or all of a file system at once.
 //!
-//! *Law.* What is said to be on the disk is there, also after the power fails. *Cost.* Of many files Linux is asked once for each file system (`syncfs`), which writes them in
-//! the order of the disk and flushes its cache once; elsewhere, and of a few files, each is waited for.
+//! *Law.* What is said to be on the disk is there, also after the power fails. *Cost.* Of many files Linux is asked once for each file
+//! system (`syncfs`), which writes them in the order of the disk and flushes its cache once; elsewhere, and of a few files, each is waited
+//! for.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -66,7 +67,8 @@ mod linux {
         Ok(device)
     }
 
-    /// The file systems of many of these files, all of which are on the disk now. One that cannot be asked, or where anything failed, is none of them.
+    /// The file systems of many of these files, all of which are on the disk now. One that cannot be asked, or where anything failed, is
+    /// none of them.
     pub(super) fn whole(files: &[Settling]) -> BTreeSet<Device> {
         let mut counts: BTreeMap<Device, usize> = BTreeMap::new();
         for it in files {

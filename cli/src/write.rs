@@ -193,8 +193,8 @@ impl Replacement {
     }
 }
 
-/// Things that come in an order, some with a file to replace. Replacements wait for each other and go to the disk together, which takes a tenth of the time,
-/// on a thread of its own while the next ones come. The order stays.
+/// Things that come in an order, some with a file to replace. Replacements wait for each other and go to the disk together, which takes a
+/// tenth of the time, on a thread of its own while the next ones come. The order stays.
 #[derive(Debug)]
 pub(crate) struct GroupCommit<T> {
     waiting: Vec<(T, Option<Replacement>)>,

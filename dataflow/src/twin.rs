@@ -20,7 +20,8 @@ use crate::sparse::{Base, Calls, Domain, Input, Loops, SparseForward};
 /// Rounds of a loop, passes over a region and sweeps over all contexts before the twin gives up: what it found so far is below the
 /// least solution.
 const MOST: usize = 80;
-/// Ops that the twin goes over, and facts that it takes from round to round, before it gives up as well: loops in loops take as many rounds as they have together.
+/// Ops that the twin goes over, and facts that it takes from round to round, before it gives up as well: loops in loops take as many rounds
+/// as they have together.
 const MOST_WORK: usize = 2_000_000;
 /// Contexts of a function that the twin looks at.
 const MOST_CONTEXTS: usize = 40;

@@ -1,8 +1,8 @@
 //! What of a function matters to dependences: its loops and guards, and who reads and writes which element under them.
 //!
-//! *Scopes* form a tree: a loop, a guard, a region of which nothing is known. Each has the constraints under which its inside runs, a union of
-//! conjunctions over the variables of the loops around. A loop that is not understood is one whose variable may take any value,
-//! in growing order; what follows from it is then a bound and not the truth (`is_exact`).
+//! *Scopes* form a tree: a loop, a guard, a region of which nothing is known. Each has the constraints under which its inside runs, a union
+//! of conjunctions over the variables of the loops around. A loop that is not understood is one whose variable may take any value, in
+//! growing order; what follows from it is then a bound and not the truth (`is_exact`).
 //!
 //! *Values* of indices are affine forms of induction variables, of symbols (the same in all iterations), and of locals (the same in each
 //! iteration of the loops around their definition). A value that no form says and that was made under k loops is a local of depth k.

@@ -1,10 +1,10 @@
 //! Dependences: which instances of which accesses touch the same element, one after the other.
 //!
-//! *Question.* For accesses s and t under n common loops, with the iterations of s and of t as variables: the points where both run, with equal
-//! elements. With d = iteration of t - iteration of s over the common loops, the dependence from s to t *carried by level k* are the
-//! points with `d_1 = .. = d_(k-1) = 0` and `d_k >= 1`; that *independent of all loops* (level n + 1) those with d = 0, if s stands
-//! before t. From t to s it is the same with `d_k <= -1` and the signs of the distances turned. So each unordered pair is one relation, prepared once,
-//! with 2 n + 1 questions at most.
+//! *Question.* For accesses s and t under n common loops, with the iterations of s and of t as variables: the points where both run, with
+//! equal elements. With d = iteration of t - iteration of s over the common loops, the dependence from s to t *carried by level k* are the
+//! points with `d_1 = .. = d_(k-1) = 0` and `d_k >= 1`; that *independent of all loops* (level n + 1) those with d = 0, if s stands before
+//! t. From t to s it is the same with `d_k <= -1` and the signs of the distances turned. So each unordered pair is one relation, prepared
+//! once, with 2 n + 1 questions at most.
 //!
 //! *Law.* Existence and distances are those of the integer points, whatever their size; symbols are any integers, subscripts may leave the
 //! shape. Where a loop or a guard is not understood, the points are a superset, and the dependence is marked (`is_exact`).

@@ -1,7 +1,7 @@
 //! When loops run, and where accesses may go: questions about the iterations themselves.
 //!
-//! *Law.* "Yes" holds for all values of the symbols. Where a scope is not understood, its constraints are a superset, and the answer is rather "no";
-//! so is that of a search that its budget ends. *Cost.* An emptiness for each part of the constraints and each form.
+//! *Law.* "Yes" holds for all values of the symbols. Where a scope is not understood, its constraints are a superset, and the answer is
+//! rather "no"; so is that of a search that its budget ends. *Cost.* An emptiness for each part of the constraints and each form.
 
 use noisy_polyhedra::{Budget, Conjunction};
 use rustc_hash::FxHashMap;

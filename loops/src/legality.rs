@@ -1,8 +1,8 @@
 //! What may be done with loops: permuted, tiled, reversed, fused, run in parallel.
 //!
 //! *Law.* A transformation is allowed only if of each two instances that touch the same element, one of them a store, the one that ran
-//! first still does. What is not understood forbids: ops with effects, accesses that may share elements, a budget that is spent. Where all is
-//! understood the answer is exact: what is refused would exchange two such instances for some size of tiles.
+//! first still does. What is not understood forbids: ops with effects, accesses that may share elements, a budget that is spent. Where all
+//! is understood the answer is exact: what is refused would exchange two such instances for some size of tiles.
 //!
 //! With d the difference of the iterations of a pair over the common loops:
 //!
@@ -109,8 +109,8 @@ impl<'a> Legality<'a> {
         self.reorders(band, &order.iter().map(unit).collect::<Vec<_>>())
     }
 
-    /// Whether the iterations of loops that are nested in each other, outermost first, may run in the order of these sums of their variables,
-    /// compared from the first sum on.
+    /// Whether the iterations of loops that are nested in each other, outermost first, may run in the order of these sums of their
+    /// variables, compared from the first sum on.
     ///
     /// # Errors
     /// What is in the way.
@@ -166,8 +166,8 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 
-    /// Whether iterations of a loop whose variables differ by at most `span` may share the loops right in it, innermost last: in the same iteration of
-    /// those, one behind the other.
+    /// Whether iterations of a loop whose variables differ by at most `span` may share the loops right in it, innermost last: in the same
+    /// iteration of those, one behind the other.
     ///
     /// # Errors
     /// What is in the way.
@@ -215,8 +215,8 @@ impl<'a> Legality<'a> {
         self.is_parallel(loop_)
     }
 
-    /// Whether two loops under the same loops, one behind the other, may be one: where the variable has the same value, first what is in the
-    /// first one. What stands between them is for others to look at.
+    /// Whether two loops under the same loops, one behind the other, may be one: where the variable has the same value, first what is in
+    /// the first one. What stands between them is for others to look at.
     ///
     /// # Errors
     /// What is in the way.

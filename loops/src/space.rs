@@ -1,12 +1,12 @@
 //! The iterations of two loops as points of a plane, with the dependences between them as arrows: the figure of every textbook, exactly.
 //!
-//! *Data.* Two loops, one in the other (or a single one), are run by their bounds, guards and subscripts (`run.rs`); the loops around stay in one
-//! iteration, the loops inside belong to the point. Values that are not known numbers count as one number.
+//! *Data.* Two loops, one in the other (or a single one), are run by their bounds, guards and subscripts (`run.rs`); the loops around stay
+//! in one iteration, the loops inside belong to the point. Values that are not known numbers count as one number.
 //!
 //! *Law.* An arrow leads from an access of an element to the next one that must stay behind it: from a store to the loads before the next
-//! store, from these to that store, from store to store if nothing loads between. Each arrow is a dependence, and each dependence between the
-//! points is a path of arrows; so another order keeps all dependences of the points if, and only if, no arrow points backward. What
-//! may be done for iterations that are not drawn, too, is what [`crate::Legality`] says.
+//! store, from these to that store, from store to store if nothing loads between. Each arrow is a dependence, and each dependence between
+//! the points is a path of arrows; so another order keeps all dependences of the points if, and only if, no arrow points backward. What may
+//! be done for iterations that are not drawn, too, is what [`crate::Legality`] says.
 //!
 //! *Cost.* Linear in the instances but for their sorting, up to a budget.
 

@@ -1,10 +1,11 @@
 //! Levels and dimensions of ciphertexts, by dataflow.
 //!
-//! *Facts.* A value is a plaintext or a ciphertext with a level and a dimension; both only grow along a chain of facts. Plaintexts are neutral: an op with
-//! ciphertext operands has the largest level of these, and then does to it what its row says (`rows.rs`). What grows from one iteration of a loop to the
-//! next has no level. A loop whose values differ round it is told of (`underflow.rs`), and carries the level and the polynomials that it takes: HEIR demands that it
-//! gives the same. Functions that are private take the largest of what they are called with, and calls give what is
-//! returned. A plaintext that is wanted at several levels is encoded for the largest, and so is what is computed with it.
+//! *Facts.* A value is a plaintext or a ciphertext with a level and a dimension; both only grow along a chain of facts. Plaintexts are
+//! neutral: an op with ciphertext operands has the largest level of these, and then does to it what its row says (`rows.rs`). What grows
+//! from one iteration of a loop to the next has no level. A loop whose values differ round it is told of (`underflow.rs`), and carries the
+//! level and the polynomials that it takes: HEIR demands that it gives the same. Functions that are private take the largest of what they
+//! are called with, and calls give what is returned. A plaintext that is wanted at several levels is encoded for the largest, and so is
+//! what is computed with it.
 //!
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis,SecretnessAnalysis}`.
 

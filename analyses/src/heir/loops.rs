@@ -1,8 +1,8 @@
 //! What a loop carries with another level than it takes it.
 //!
-//! The level is part of a ciphertext's type after lowering, so HEIR demands that what a loop carries round has the level that it came in with. Where more levels are used up
-//! by what is yielded, that is told, and the carried argument and the result have the level that the loop takes, in HEIR and here. Source: HEIR, `lib/Analysis/LevelAnalysis`;
-//! what it writes on what is yielded was measured.
+//! The level is part of a ciphertext's type after lowering, so HEIR demands that what a loop carries round has the level that it came in
+//! with. Where more levels are used up by what is yielded, that is told, and the carried argument and the result have the level that the
+//! loop takes, in HEIR and here. Source: HEIR, `lib/Analysis/LevelAnalysis`; what it writes on what is yielded was measured.
 
 use noisy_syntax::{Def, Ir, Op, Region, Value};
 use rustc_hash::FxHashMap;
@@ -52,8 +52,8 @@ pub(super) fn carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&Carried)) {
     });
 }
 
-/// The arguments and results of all loops that would give more to the next round than they take, with what they take. Where what is yielded is computed with a plaintext, HEIR carries
-/// the larger of both, and so it is here.
+/// The arguments and results of all loops that would give more to the next round than they take, with what they take. Where what is yielded
+/// is computed with a plaintext, HEIR carries the larger of both, and so it is here.
 pub(super) fn variant<T: Copy + PartialOrd>(
     ir: &Ir,
     of: &dyn Fn(Value) -> Option<T>,
@@ -75,8 +75,8 @@ pub(super) fn variant<T: Copy + PartialOrd>(
     out
 }
 
-/// What loops that vary give to their next rounds, with what they take, and if that is the result of a choice, what its branches yield. HEIR writes on all of these what the loop takes,
-/// though it does not follow.
+/// What loops that vary give to their next rounds, with what they take, and if that is the result of a choice, what its branches yield.
+/// HEIR writes on all of these what the loop takes, though it does not follow.
 pub(super) fn yielded<T: Copy + PartialOrd>(
     ir: &Ir,
     variant: &FxHashMap<Value, T>,

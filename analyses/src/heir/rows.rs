@@ -98,8 +98,8 @@ pub(crate) fn decrypts(name: &str) -> bool {
     name == "secret.reveal" || name.rsplit('.').next().is_some_and(|it| it.contains("decrypt"))
 }
 
-/// Whether an operand of an op may be a plaintext, which is encoded for the level of what the op gives then. Keys and contexts are none, nor are the places that something is
-/// inserted at. Source: HEIR, `PlaintextOperandInterface`.
+/// Whether an operand of an op may be a plaintext, which is encoded for the level of what the op gives then. Keys and contexts are none,
+/// nor are the places that something is inserted at. Source: HEIR, `PlaintextOperandInterface`.
 pub(super) fn takes_plaintext(ir: &Ir, op: Op, at: usize) -> bool {
     let name = ir.op_name(op);
     if catalogue::entry(name).is_none_or(|it| !it.takes_plaintexts) {

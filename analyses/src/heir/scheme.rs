@@ -150,7 +150,8 @@ const SCHEMES: [(&str, Option<Scheme>); 4] = [
 /// The key of the levels that a bootstrap takes.
 const BOOTSTRAP_LEVELS: &str = "bootstrapLevelsConsumed";
 
-/// The settings of a document: one for each part of it between `// -----` lines, which are programs of their own, and one for each module within another.
+/// The settings of a document: one for each part of it between `// -----` lines, which are programs of their own, and one for each module
+/// within another.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     /// Those of the parts, then those of nested modules.

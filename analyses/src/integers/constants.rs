@@ -32,7 +32,8 @@ impl Constants {
         Self { calls: Calls::Opaque, ..Self::default() }
     }
 
-    /// The analysis as MLIR's `sccp` has it: what is passed to a private function is joined, and what it returns for that goes to all who call it.
+    /// The analysis as MLIR's `sccp` has it: what is passed to a private function is joined, and what it returns for that goes to all who
+    /// call it.
     pub fn joined() -> Self {
         Self { calls: Calls::JOINED, ..Self::default() }
     }

@@ -1,5 +1,5 @@
-//! As a page: the picture with a legend, zoom, search and the keyboard, light, dark or in high contrast, as its reader has it. In the panel of an editor a click
-//! tells the line, and the line of the cursor selects a node.
+//! As a page: the picture with a legend, zoom, search and the keyboard, light, dark or in high contrast, as its reader has it. In the panel
+//! of an editor a click tells the line, and the line of the cursor selects a node.
 
 use std::fmt::Write as _;
 

@@ -13,8 +13,8 @@ use crate::lattice::Lattice;
 
 /// The facts of an analysis: a lattice with a greatest element.
 ///
-/// *Law.* Where a chain of facts may be endless, [`Domain::widened`] ends it: from any fact on, only finitely many calls of it with greater facts give
-/// another one. A lattice of finite height keeps the default.
+/// *Law.* Where a chain of facts may be endless, [`Domain::widened`] ends it: from any fact on, only finitely many calls of it with greater
+/// facts give another one. A lattice of finite height keeps the default.
 pub trait Domain: Lattice + Debug + Display {
     /// The fact of a value that nothing is known about: the greatest.
     fn unknown() -> Self;
@@ -32,8 +32,8 @@ pub trait Domain: Lattice + Debug + Display {
 pub enum Loops {
     /// Each iteration starts from the join of all before it, widened after a few: the facts of any number of iterations.
     Joined,
-    /// A loop with a known trip count is run that often, each iteration from what the one before yielded. With an unknown one, iterations are
-    /// joined until nothing changes but facts that are saturated ([`SparseForward::unbounded`]).
+    /// A loop with a known trip count is run that often, each iteration from what the one before yielded. With an unknown one, iterations
+    /// are joined until nothing changes but facts that are saturated ([`SparseForward::unbounded`]).
     Replayed,
 }
 
@@ -46,13 +46,14 @@ pub const MAX_APART: usize = 16;
 pub enum Calls {
     /// It does not: the transfer function says what a call gives.
     Opaque,
-    /// Calls are followed into their callees, which are analyzed for the vectors of arguments that calls pass (`contexts.rs`). Growth in a recursion
-    /// ends where facts are of finite height, saturated ([`SparseForward::unbounded`]) or widened ([`Domain::widened`]).
+    /// Calls are followed into their callees, which are analyzed for the vectors of arguments that calls pass (`contexts.rs`). Growth in a
+    /// recursion ends where facts are of finite height, saturated ([`SparseForward::unbounded`]) or widened ([`Domain::widened`]).
     Followed {
-        /// So many vectors of arguments of a function are kept apart. With 0 a function has only one, the join of what all calls pass, and what it returns for that
-        /// goes to all of them: after an edit, functions that are connected by calls are solved together.
+        /// So many vectors of arguments of a function are kept apart. With 0 a function has only one, the join of what all calls pass, and
+        /// what it returns for that goes to all of them: after an edit, functions that are connected by calls are solved together.
         apart: usize,
-        /// Whether a private function that no live call reaches is looked at all the same: by itself, as if anybody might call it, with calls in it opaque. Else it is dead.
+        /// Whether a private function that no live call reaches is looked at all the same: by itself, as if anybody might call it, with
+        /// calls in it opaque. Else it is dead.
         shows_uncalled: bool,
     },
 }
@@ -68,9 +69,10 @@ impl Calls {
 
 /// A forward analysis with a fact per value.
 ///
-/// *Law.* `transfer` is monotone in the facts of the operands and reads nothing that changes but through its context, which remembers it (`reads.rs`). It terminates because facts are of finite
-/// height, or are widened ([`Domain::widened`], where loops are joined and in recursions), or saturate ([`SparseForward::unbounded`], where loops are replayed and in recursions).
-/// Whatever is left is ended by a budget of visits, and unknown then.
+/// *Law.* `transfer` is monotone in the facts of the operands and reads nothing that changes but through its context, which remembers it
+/// (`reads.rs`). It terminates because facts are of finite height, or are widened ([`Domain::widened`], where loops are joined and in
+/// recursions), or saturate ([`SparseForward::unbounded`], where loops are replayed and in recursions). Whatever is left is ended by a
+/// budget of visits, and unknown then.
 pub trait SparseForward: Debug {
     /// The facts.
     type Fact: Domain;
@@ -100,8 +102,9 @@ pub trait SparseForward: Debug {
         operands: &[Self::Fact],
     ) -> Self::Fact;
 
-    /// The fact of argument number `index` of a region that nothing flows into: of a function that anybody may call, or one that an op sets itself, as a
-    /// loop does its induction variable; from the facts of the operands of that op that its region is not given, none for a function.
+    /// The fact of argument number `index` of a region that nothing flows into: of a function that anybody may call, or one that an op sets
+    /// itself, as a loop does its induction variable; from the facts of the operands of that op that its region is not given, none for a
+    /// function.
     fn entry(
         &mut self,
         _cx: &AnalysisContext<'_, Self::Base>,
@@ -123,8 +126,8 @@ pub trait SparseForward: Debug {
         fact
     }
 
-    /// For a fact that is *saturated*, so large that larger ones say no more: what stands for one that goes on to grow from there, which is saturated too. `None`
-    /// for every other fact.
+    /// For a fact that is *saturated*, so large that larger ones say no more: what stands for one that goes on to grow from there, which is
+    /// saturated too. `None` for every other fact.
     fn unbounded(&self, _fact: &Self::Fact) -> Option<Self::Fact> {
         None
     }

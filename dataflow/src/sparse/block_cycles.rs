@@ -1,9 +1,10 @@
 //! Regions in which a branch goes backward in the text: the order in which their blocks are visited, and the passes over their cycles.
 //!
-//! *Order.* The strongly connected components of the graph of blocks, in topological order, each in reverse postorder. What a block dominates comes
-//! after it, so a component of one block that does not branch to itself is visited once, however the text orders the blocks. Any other is a
-//! cycle and is passed over, by itself, until a pass changes nothing, with the arguments of its blocks joined to what they were. A *head* is a block of a cycle
-//! that a branch goes back to in this order: every way round the cycle has one. There what changes is widened, and there growth without end is told.
+//! *Order.* The strongly connected components of the graph of blocks, in topological order, each in reverse postorder. What a block
+//! dominates comes after it, so a component of one block that does not branch to itself is visited once, however the text orders the
+//! blocks. Any other is a cycle and is passed over, by itself, until a pass changes nothing, with the arguments of its blocks joined to
+//! what they were. A *head* is a block of a cycle that a branch goes back to in this order: every way round the cycle has one. There what
+//! changes is widened, and there growth without end is told.
 
 use noisy_syntax::{Block, Ir, Op, OpKind, Region};
 use rustc_hash::{FxHashMap, FxHashSet};

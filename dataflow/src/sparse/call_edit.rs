@@ -2,16 +2,17 @@
 //!
 //! # Law
 //!
-//! Where no function may come to call itself and no vectors are joined, what a function returns in a context follows from its text, its vector and what its
-//! callees return, whoever asks first. So the contexts of the functions that an edit touches are evaluated again, callees before callers
-//! (`call_graph.rs`), and then those of the callers that asked for a context which returns something else now, up to where nothing changes. A context that is
-//! new is evaluated when it is asked for; one that nobody asks for any more goes, with what it asked for, and the facts of that function are
-//! joined again over those that are left.
+//! Where no function may come to call itself and no vectors are joined, what a function returns in a context follows from its text, its
+//! vector and what its callees return, whoever asks first. So the contexts of the functions that an edit touches are evaluated again,
+//! callees before callers (`call_graph.rs`), and then those of the callers that asked for a context which returns something else now, up to
+//! where nothing changes. A context that is new is evaluated when it is asked for; one that nobody asks for any more goes, with what it
+//! asked for, and the facts of that function are joined again over those that are left.
 //!
-//! Everything else depends on the order of calls: where it comes to a recursion that is not solved for this vector, or where vectors are joined anywhere in the units that
-//! are connected (`call_index.rs`), these are solved as a whole, as from scratch.
+//! Everything else depends on the order of calls: where it comes to a recursion that is not solved for this vector, or where vectors are
+//! joined anywhere in the units that are connected (`call_index.rs`), these are solved as a whole, as from scratch.
 //!
-//! *Cost.* The functions with a context that is new, goes or is evaluated again, each at most twice per context; and the call graph, if it changed.
+//! *Cost.* The functions with a context that is new, goes or is evaluated again, each at most twice per context; and the call graph, if it
+//! changed.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -198,7 +199,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         !edit.gives_up && edit.before.keys().all(|it| n_contexts(it) <= self.apart())
     }
 
-    /// Whether vectors are joined in a function that is connected to one of these. Who asks first decides which, perhaps through functions that an edit leaves alone.
+    /// Whether vectors are joined in a function that is connected to one of these. Who asks first decides which, perhaps through functions
+    /// that an edit leaves alone.
     fn is_joined_around(&self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
         !self.contexts.joined.is_empty()
             && units.iter().any(|&unit| {
@@ -209,7 +211,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             })
     }
 
-    /// Forgets the contexts that nobody asks for any more. Whether none of them is of a recursion, whose contexts ask for each other, or leads to joined vectors.
+    /// Forgets the contexts that nobody asks for any more. Whether none of them is of a recursion, whose contexts ask for each other, or
+    /// leads to joined vectors.
     fn remove_unused(&mut self, ir: &Input<'_, A::Base>) -> bool {
         while let Some((function, id)) = self.contexts.unused.last().copied() {
             let is_alive = ir.is_alive(function);
@@ -235,7 +238,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         true
     }
 
-    /// Evaluates a unit again, in all of its contexts. The units that asked for a context which returns something else now. `is_last`: nobody will ask for another one.
+    /// Evaluates a unit again, in all of its contexts. The units that asked for a context which returns something else now. `is_last`:
+    /// nobody will ask for another one.
     fn redo_unit(&mut self, ir: &Input<'_, A::Base>, unit: Op, is_last: bool) -> Vec<Op> {
         let mut callers = Vec::new();
         if Flow::of(ir, unit) == Flow::Group {

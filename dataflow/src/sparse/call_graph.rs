@@ -2,16 +2,17 @@
 //!
 //! # Notation
 //!
-//! The *component* of a unit is its strongly connected one in the graph of calls. The *rank* of a unit is the number of its component, in an order in which the
-//! components of callees come first. A unit is *recursive* if its component has several units, or it calls itself.
+//! The *component* of a unit is its strongly connected one in the graph of calls. The *rank* of a unit is the number of its component, in
+//! an order in which the components of callees come first. A unit is *recursive* if its component has several units, or it calls itself.
 //!
 //! # Law
 //!
-//! What a call may run has a lower rank than what the call stands in, or is of its component. *Cost.* Linear in the units and calls of the document, without a
-//! look at any other op; it is made anew when an edit has changed who is called from where.
+//! What a call may run has a lower rank than what the call stands in, or is of its component. *Cost.* Linear in the units and calls of the
+//! document, without a look at any other op; it is made anew when an edit has changed who is called from where.
 //!
-//! Where all that is passed to a function is joined ([`super::Calls::JOINED`]), what a function takes depends on its callers as what it returns does on its callees. Then a call goes both
-//! ways in this graph, and functions that are connected by calls in any way are one component.
+//! Where all that is passed to a function is joined ([`super::Calls::JOINED`]), what a function takes depends on its callers as what it
+//! returns does on its callees. Then a call goes both ways in this graph, and functions that are connected by calls in any way are one
+//! component.
 
 use noisy_syntax::{Ir, Op};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -2,9 +2,9 @@
 //!
 //! # Notation
 //!
-//! A *unit* is what stands in a module or at the top of the file: a function, or anything else. Facts flow from one unit into another through
-//! calls and through nothing else. A unit is *connected* to those that it calls, to those that call it, and to what these are connected to. Names
-//! decide, so that a call which is not understood ties as well as one that is.
+//! A *unit* is what stands in a module or at the top of the file: a function, or anything else. Facts flow from one unit into another
+//! through calls and through nothing else. A unit is *connected* to those that it calls, to those that call it, and to what these are
+//! connected to. Names decide, so that a call which is not understood ties as well as one that is.
 //!
 //! # Law
 //!
@@ -102,8 +102,8 @@ impl CallIndex {
         self.calls.is_empty()
     }
 
-    /// Takes in an edit. The units with calls or callers, before or after it, that define or call what the edit defines, calls or mentions in
-    /// another way; of a call that came, changed or left only its own unit.
+    /// Takes in an edit. The units with calls or callers, before or after it, that define or call what the edit defines, calls or mentions
+    /// in another way; of a call that came, changed or left only its own unit.
     pub(super) fn update(&mut self, ir: &Ir, delta: &Delta) -> Vec<Op> {
         let touched = || delta.removed.iter().chain(&delta.changed).copied();
         let mut names: FxHashSet<Name> = FxHashSet::default();

@@ -53,7 +53,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         !self.call_index.is_empty() && self.is_whole(unit_of(ir, op))
     }
 
-    /// Whether an op is a call that is followed, a cycle with one in it, or a function with some: what it is decides whether they are followed.
+    /// Whether an op is a call that is followed, a cycle with one in it, or a function with some: what it is decides whether they are
+    /// followed.
     pub(super) fn reaches_calls(&self, ir: &Input<'_, A::Base>, op: Op) -> bool {
         if self.call_index.is_empty() {
             return self.is_followed(ir, op) && self.is_cycle(ir, op);

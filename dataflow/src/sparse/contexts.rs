@@ -12,23 +12,25 @@
 //! A call asks for the results of its callee in the context of its operands; a context that is not known is evaluated then and there, by
 //! a pass over the body. Functions that may come to call themselves are solved together, each in its contexts (`recursion.rs`).
 //!
-//! At most so many vectors per function are kept apart as the analysis says; the others are joined in one more context, in which saturated facts are
-//! unbounded. A call in a cycle passes saturated facts as unbounded ones: only so many rounds differ. With none apart, a function that anybody may call has its assumed
-//! context only, and calls that stand in no function are opaque.
+//! At most so many vectors per function are kept apart as the analysis says; the others are joined in one more context, in which saturated
+//! facts are unbounded. A call in a cycle passes saturated facts as unbounded ones: only so many rounds differ. With none apart, a function
+//! that anybody may call has its assumed context only, and calls that stand in no function are opaque.
 //!
 //! # Order
 //!
-//! Who asks first decides which vectors are kept apart, and where a recursion is entered. So functions that anybody may call are solved in the order of their *names*, after what else
-//! calls them, and each asks in the order of its own text: nothing depends on where functions stand. (Everything above is a function of the names, the texts of the
-//! functions and what these find by name; tables by op are only looked up, or gone through where joins or sets commute.)
+//! Who asks first decides which vectors are kept apart, and where a recursion is entered. So functions that anybody may call are solved in
+//! the order of their *names*, after what else calls them, and each asks in the order of its own text: nothing depends on where functions
+//! stand. (Everything above is a function of the names, the texts of the functions and what these find by name; tables by op are only
+//! looked up, or gone through where joins or sets commute.)
 //!
-//! Calls that nest too deep to be evaluated one inside of the other are put off: the evaluations around are taken back, the context that was asked for
-//! is solved, and then they are made again. Within a recursion nothing is put off; calls that nest deeper there than [`MAX_DEPTH`] are unknown.
+//! Calls that nest too deep to be evaluated one inside of the other are put off: the evaluations around are taken back, the context that
+//! was asked for is solved, and then they are made again. Within a recursion nothing is put off; calls that nest deeper there than
+//! [`MAX_DEPTH`] are unknown.
 //!
 //! # From an edit
 //!
-//! A context keeps which calls ask for it. In a function that nothing calls, values have the facts of its one context, so an edit is followed op by op until it
-//! comes to a call whose operands change; from there on function by function (`call_edit.rs`).
+//! A context keeps which calls ask for it. In a function that nothing calls, values have the facts of its one context, so an edit is
+//! followed op by op until it comes to a call whose operands change; from there on function by function (`call_edit.rs`).
 
 use noisy_syntax::{Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};

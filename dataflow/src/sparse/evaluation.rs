@@ -1,6 +1,7 @@
 //! The body of a function, passed over in one of its contexts.
 //!
-//! The facts of the values in a body are the join over its contexts: an evaluation starts from bottom, and joins in the end what the values had before.
+//! The facts of the values in a body are the join over its contexts: an evaluation starts from bottom, and joins in the end what the values
+//! had before.
 
 use noisy_syntax::{Def, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -19,8 +20,8 @@ struct Outer {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Passes over the body of a function in a context; what it returns. The facts of its values are joined with what they were; if a call in it was put
-    /// off, they are left as they were, and there is no result.
+    /// Passes over the body of a function in a context; what it returns. The facts of its values are joined with what they were; if a call
+    /// in it was put off, they are left as they were, and there is no result.
     pub(super) fn evaluate(
         &mut self,
         ir: &Input<'_, A::Base>,

@@ -1,7 +1,8 @@
 //! Ops that run their regions more than once: what flows into the regions, around and out.
 //!
-//! *Law.* A body is a function from what is carried into a round to what the round yields; how often it is run is said in `rounds.rs`. The runs of an `scf.parallel` are alike,
-//! so its region is passed over once, and its reduction is a loop over what they give, in either order.
+//! *Law.* A body is a function from what is carried into a round to what the round yields; how often it is run is said in `rounds.rs`. The
+//! runs of an `scf.parallel` are alike, so its region is passed over once, and its reduction is a loop over what they give, in either
+//! order.
 
 use noisy_syntax::{Op, Region};
 

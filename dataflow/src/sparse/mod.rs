@@ -31,8 +31,9 @@
 //!
 //! # Calls
 //!
-//! An analysis may follow calls into their callees, each of which is evaluated for the vectors of arguments that it is passed ([`Calls::Followed`], `contexts.rs`). After an
-//! edit that comes to a call, the functions are evaluated again that depend on it (`call_edit.rs`).
+//! An analysis may follow calls into their callees, each of which is evaluated for the vectors of arguments that it is passed
+//! ([`Calls::Followed`], `contexts.rs`). After an edit that comes to a call, the functions are evaluated again that depend on it
+//! (`call_edit.rs`).
 //!
 //! # Law
 //!
@@ -254,7 +255,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.analysis.carries(&ir.interner, ir.value(value).ty)
     }
 
-    /// Asks the analysis something about an op, or about a value that it defines or that its regions start with, and remembers what it reads.
+    /// Asks the analysis something about an op, or about a value that it defines or that its regions start with, and remembers what it
+    /// reads.
     #[inline]
     fn ask<T>(
         &mut self,
@@ -303,8 +305,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.is_block_live(ir.block_of(op))
     }
 
-    /// The ops at which work ran out, in no particular order: what an outermost cycle carries, or what a call gives, was taken to be unknown. The
-    /// cycle is a loop, an `scf.reduce`, or the op that holds a region with a cycle of blocks.
+    /// The ops at which work ran out, in no particular order: what an outermost cycle carries, or what a call gives, was taken to be
+    /// unknown. The cycle is a loop, an `scf.reduce`, or the op that holds a region with a cycle of blocks.
     pub fn undecided(&self) -> impl Iterator<Item = Op> {
         self.undecided.iter().copied()
     }

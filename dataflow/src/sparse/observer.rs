@@ -66,8 +66,8 @@ pub trait Observer<A: SparseForward>: Debug {
     ) {
     }
 
-    /// A cycle of blocks was passed over until only these arguments of its heads changed, in textual order. The place of an op is that of its block in
-    /// the order of the cycle, if it is in there.
+    /// A cycle of blocks was passed over until only these arguments of its heads changed, in textual order. The place of an op is that of
+    /// its block in the order of the cycle, if it is in there.
     fn cycled(
         &mut self,
         _analysis: &A,

@@ -2,8 +2,9 @@
 //!
 //! Loops are iterated where they stand (`loops.rs`). *Regions with backward branches* have an order of their own (`block_cycles.rs`).
 //!
-//! *Cost.* The outermost cycle has fuel for a number of visits linear in its size, each counted with its operands. If it runs out, the cycle is swept once
-//! more with everything that it carries unknown and is told to be [undecided](Sparse::undecided): no error about what it carries, and no hang.
+//! *Cost.* The outermost cycle has fuel for a number of visits linear in its size, each counted with its operands. If it runs out, the
+//! cycle is swept once more with everything that it carries unknown and is told to be [undecided](Sparse::undecided): no error about what
+//! it carries, and no hang.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -137,8 +138,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         true
     }
 
-    /// Ends the outermost cycle. If its fuel ran out, it is passed over once more with nothing known of what it carries: any number of rounds
-    /// stays below that.
+    /// Ends the outermost cycle. If its fuel ran out, it is passed over once more with nothing known of what it carries: any number of
+    /// rounds stays below that.
     pub(super) fn give_up_if_spent(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         if self.fuel == 0 && !self.is_degraded {
             self.degrade(ir, op, |it| {

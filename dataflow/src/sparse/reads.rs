@@ -1,7 +1,7 @@
 //! What an analysis reads besides the facts of operands, and who is to be asked again when that changes.
 //!
-//! *Law.* An analysis sees the program and its base through an [`AnalysisContext`] alone, for one op at a time, and nothing can be read there that is not
-//! remembered for that op, or visited again without that:
+//! *Law.* An analysis sees the program and its base through an [`AnalysisContext`] alone, for one op at a time, and nothing can be read
+//! there that is not remembered for that op, or visited again without that:
 //!
 //! | what is read | who remembers |
 //! |---|---|
@@ -11,8 +11,9 @@
 //! | what a name means | the op that reads, by the name and by the op that was found |
 //! | what the base knows of a value | the op that reads, by the value; of a value that the op itself defines, nobody: what defines a value that moved is visited |
 //!
-//! *Cost.* Reads of the first row cost a comparison, those of the second one for each operand; of an op with more than [`FEW`] operands they are as those of the third. Any other is an edge in two lists, of its op and of what is read; a new one costs a look-up in the list of its op and one in a
-//! hash table. What an op read is forgotten when it is edited or leaves, each edge in constant time.
+//! *Cost.* Reads of the first row cost a comparison, those of the second one for each operand; of an op with more than [`FEW`] operands
+//! they are as those of the third. Any other is an edge in two lists, of its op and of what is read; a new one costs a look-up in the list
+//! of its op and one in a hash table. What an op read is forgotten when it is edited or leaves, each edge in constant time.
 
 use std::cell::{Cell, RefCell};
 
@@ -172,7 +173,8 @@ impl Subscriptions {
     }
 }
 
-/// What an analysis sees of the program and of what was solved before, for one op: see the law above. It reads like an [`Ir`], through [`View`].
+/// What an analysis sees of the program and of what was solved before, for one op: see the law above. It reads like an [`Ir`], through
+/// [`View`].
 #[derive(Debug)]
 pub struct AnalysisContext<'a, B> {
     ir: &'a Ir,

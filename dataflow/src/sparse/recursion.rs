@@ -2,14 +2,15 @@
 //!
 //! # Law
 //!
-//! The first context that is asked for of a component of the call graph opens its recursion. A context that a member asks for of a function of the same component
-//! becomes a member; what members return is provisional, at first bottom, and only grows. A member is evaluated again when what it asked for returns more,
-//! those that were asked for last before those that asked for them, until nothing changes: only then all are solved. What is saturated and
-//! still grows becomes unbounded, and what rises again and again is widened, so this ends for every analysis that keeps the law of its trait.
+//! The first context that is asked for of a component of the call graph opens its recursion. A context that a member asks for of a function
+//! of the same component becomes a member; what members return is provisional, at first bottom, and only grows. A member is evaluated again
+//! when what it asked for returns more, those that were asked for last before those that asked for them, until nothing changes: only then
+//! all are solved. What is saturated and still grows becomes unbounded, and what rises again and again is widened, so this ends for every
+//! analysis that keeps the law of its trait.
 //!
-//! *Cost.* Each member is evaluated once, and once for each time that what it asks for grows: in visits, at most [`MOST_VISITS`] and [`MOST_ROUNDS`] times what
-//! evaluating each member once costs. When that is spent, nothing is known of what any function of the component takes or returns, and the calls of its members
-//! are told to be [undecided](Sparse::undecided).
+//! *Cost.* Each member is evaluated once, and once for each time that what it asks for grows: in visits, at most [`MOST_VISITS`] and
+//! [`MOST_ROUNDS`] times what evaluating each member once costs. When that is spent, nothing is known of what any function of the component
+//! takes or returns, and the calls of its members are told to be [undecided](Sparse::undecided).
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -65,7 +66,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         recursion.work.insert(Reverse(member));
     }
 
-    /// Where all that is passed is joined, the functions of a component that anybody may call are its first members, in the order of their names.
+    /// Where all that is passed is joined, the functions of a component that anybody may call are its first members, in the order of their
+    /// names.
     fn enter_open_members(&mut self, ir: &Input<'_, A::Base>, function: Op) {
         let rank = self.call_graph.rank(function);
         let open = self.call_graph.component(rank).iter().copied();
@@ -159,7 +161,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Takes over what a body returns, which only grows; what is saturated and would go on to grow is unbounded. Whether that is more than before.
+    /// Takes over what a body returns, which only grows; what is saturated and would go on to grow is unbounded. Whether that is more than
+    /// before.
     fn note_results(&mut self, function: Op, at: usize, results: Vec<A::Fact>) -> bool {
         let analysis = &self.analysis;
         let contexts = self.contexts.of.get_mut(&function);
@@ -171,8 +174,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         rise(&mut context.n_rises, &mut context.results, results.into_iter(), rising)
     }
 
-    /// The recursion takes too many steps: its members are evaluated once more with nothing known of what they return, and others with nothing known of
-    /// what they take.
+    /// The recursion takes too many steps: its members are evaluated once more with nothing known of what they return, and others with
+    /// nothing known of what they take.
     fn give_up_recursion(&mut self, ir: &Input<'_, A::Base>) {
         let Some(recursion) = self.contexts.recursions.last_mut() else { return };
         recursion.is_spent = true;

@@ -1,8 +1,9 @@
 //! The rounds of a loop.
 //!
-//! With a known trip count each round starts from exactly what the round before yielded, and the results are those of the last round, so that the answer equals that of the
-//! unrolled program; the facts of the values inside are joined over all rounds. Rounds that repeat an earlier start are skipped (Brent's cycle detection), and when only saturated
-//! facts still change the rest is left out. With an unknown trip count each round starts from the join of all rounds so far: the least fixpoint.
+//! With a known trip count each round starts from exactly what the round before yielded, and the results are those of the last round, so
+//! that the answer equals that of the unrolled program; the facts of the values inside are joined over all rounds. Rounds that repeat an
+//! earlier start are skipped (Brent's cycle detection), and when only saturated facts still change the rest is left out. With an unknown
+//! trip count each round starts from the join of all rounds so far: the least fixpoint.
 
 use noisy_syntax::Op;
 

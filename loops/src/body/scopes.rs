@@ -1,7 +1,7 @@
 //! Loops and guards as scopes: the constraints under which their inside runs.
 //!
-//! *Law.* Bounds, steps and conditions that are not affine are left out, and the scope is marked. A step above one counts from the greatest lower bound: a
-//! conjunction for each that may be it; an else is a conjunction for each constraint that may be the first not to hold.
+//! *Law.* Bounds, steps and conditions that are not affine are left out, and the scope is marked. A step above one counts from the greatest
+//! lower bound: a conjunction for each that may be it; an else is a conjunction for each constraint that may be the first not to hold.
 
 use noisy_syntax::affine::{Affine, Body as Exprs};
 use noisy_syntax::{AttrData, Ir, Op, Type, Value};
@@ -158,8 +158,8 @@ fn groups(ir: &Ir, op: Op, name: &str, n: usize) -> Option<Vec<usize>> {
     all.into_iter().map(|it| usize::try_from(it).ok()).collect()
 }
 
-/// When the body of a loop runs. With one lower bound or a step of one, that is one conjunction; else one for each lower bound that may be the
-/// greatest, as steps count from there.
+/// When the body of a loop runs. With one lower bound or a step of one, that is one conjunction; else one for each lower bound that may be
+/// the greatest, as steps count from there.
 fn running(
     at: u32,
     lower: Option<&[Form]>,

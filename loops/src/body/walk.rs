@@ -1,7 +1,7 @@
 //! The walk over a function: what each op defines, reads and writes.
 //!
-//! *Law.* Each value of type `index` gets a form: what its op says, else a name of its own, a symbol or a local of the loops around. What is not understood is
-//! noted as an effect. *Cost.* Each op once.
+//! *Law.* Each value of type `index` gets a form: what its op says, else a name of its own, a symbol or a local of the loops around. What
+//! is not understood is noted as an effect. *Cost.* Each op once.
 
 use noisy_syntax::affine::{Affine, Body as Exprs};
 use noisy_syntax::{

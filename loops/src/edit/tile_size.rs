@@ -1,7 +1,8 @@
 //! How large tiles should be: a model of the cache.
 //!
-//! A tile of T iterations each way touches of each memref, per dimension of its subscripts, the values that these take in the tile. Of the powers of two the
-//! largest is taken for which all that a tile touches fits into the cache; loops that are not tiled count as they are, or as `UNKNOWN` iterations.
+//! A tile of T iterations each way touches of each memref, per dimension of its subscripts, the values that these take in the tile. Of the
+//! powers of two the largest is taken for which all that a tile touches fits into the cache; loops that are not tiled count as they are, or
+//! as `UNKNOWN` iterations.
 
 use rustc_hash::FxHashMap;
 

@@ -1,4 +1,5 @@
-//! Legality against the plainest way to find out: run the program in the new order and look at each two instances that touch the same element.
+//! Legality against the plainest way to find out: run the program in the new order and look at each two instances that touch the same
+//! element.
 
 use noisy_loops::{Body, Legality, Limits, Obstacle};
 use noisy_syntax::Source;

@@ -1,7 +1,8 @@
 //! Threads for those documents that have something to do.
 //!
-//! *Law.* An actor is run by one thread at a time, and takes its messages in the order in which they were posted. One that waits for a message has no thread. *Cost.* Threads
-//! that nobody needs stay for a while, so that a message is handed over as fast as to a thread of one's own; there are [`MOST`] at most, and they end after [`LINGER`].
+//! *Law.* An actor is run by one thread at a time, and takes its messages in the order in which they were posted. One that waits for a
+//! message has no thread. *Cost.* Threads that nobody needs stay for a while, so that a message is handed over as fast as to a thread of
+//! one's own; there are [`MOST`] at most, and they end after [`LINGER`].
 
 use std::collections::VecDeque;
 use std::io;

@@ -1,7 +1,7 @@
 //! Rules of integer and float arithmetic.
 //!
-//! *Overflow flags.* A sum of sums keeps a flag if all ops that it joins have it and the joined constant fits without overflow: then the exact value
-//! is the same, and in range where it was.
+//! *Overflow flags.* A sum of sums keeps a flag if all ops that it joins have it and the joined constant fits without overflow: then the
+//! exact value is the same, and in range where it was.
 
 use noisy_analyses::integers::constant::{sign_extended, width};
 use noisy_syntax::rewrite::NewOp;

@@ -1,8 +1,8 @@
 //! Rewriting rules, a table for each dialect. A rule stands beside the kind of op that it matches; the greedy driver tries the rules
 //! of a kind in the order of the tables.
 //!
-//! *Law.* What a rule puts in place of an op gives the same results and effects wherever the op has any meaning. A rule of which that is not
-//! sure stands in none of these tables, even if MLIR has it (`docs/passes.md` names those).
+//! *Law.* What a rule puts in place of an op gives the same results and effects wherever the op has any meaning. A rule of which that is
+//! not sure stands in none of these tables, even if MLIR has it (`docs/passes.md` names those).
 
 pub mod affine;
 pub mod arith;

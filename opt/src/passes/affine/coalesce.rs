@@ -1,7 +1,7 @@
 //! `affine-loop-coalescing`: perfectly nested loops whose numbers of iterations do not depend on each other become one.
 //!
-//! *Law.* Iterations run in their order. Of a product of numbers of iterations at most one may be negative: two negative ones would let a loop run that
-//! did not; so all others must surely not be. Numbers that are not symbols cannot be divided by and stay.
+//! *Law.* Iterations run in their order. Of a product of numbers of iterations at most one may be negative: two negative ones would let a
+//! loop run that did not; so all others must surely not be. Numbers that are not symbols cannot be divided by and stay.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::{NewOp, Point};

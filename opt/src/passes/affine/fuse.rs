@@ -1,7 +1,9 @@
-//! `affine-loop-fusion`: loops of the same iterations, one behind the other, that access a memref in common become one loop, where that is allowed.
+//! `affine-loop-fusion`: loops of the same iterations, one behind the other, that access a memref in common become one loop, where that is
+//! allowed.
 //!
-//! *Law.* Of two instances that depend on each other the one that ran first still does. What stands between the loops has no effects and does
-//! not read the first one. *Cost.* Each fusion makes the dependences of the function be asked for again; there are at most [`MOST_FUSIONS`].
+//! *Law.* Of two instances that depend on each other the one that ran first still does. What stands between the loops has no effects and
+//! does not read the first one. *Cost.* Each fusion makes the dependences of the function be asked for again; there are at most
+//! [`MOST_FUSIONS`].
 
 use noisy_loops::{Body, Legality};
 use noisy_syntax::rewrite::Point;

@@ -1,10 +1,10 @@
-//! `affine-loop-invariant-code-motion`: what does the same in each iteration of an affine loop is done once, before it: ops without effects, loads,
-//! stores, and whole loops and choices that are made of these.
+//! `affine-loop-invariant-code-motion`: what does the same in each iteration of an affine loop is done once, before it: ops without
+//! effects, loads, stores, and whole loops and choices that are made of these.
 //!
-//! *Law.* What moves is made of the same operands in each iteration. Its loads see the same elements: no other access in the loop depends on
-//! one of them or the other way round, nor does it on itself from one iteration to the next, but for a store on itself, which writes the
-//! same again. What may not run where it did not (stores, loads that may leave the shape, divisions) moves only if the loop surely has an iteration.
-//! *Cost.* Dependences are asked for once: they hold for what has moved, too.
+//! *Law.* What moves is made of the same operands in each iteration. Its loads see the same elements: no other access in the loop depends
+//! on one of them or the other way round, nor does it on itself from one iteration to the next, but for a store on itself, which writes the
+//! same again. What may not run where it did not (stores, loads that may leave the shape, divisions) moves only if the loop surely has an
+//! iteration. *Cost.* Dependences are asked for once: they hold for what has moved, too.
 
 use noisy_loops::{Body, Legality, stays_inside, surely_runs};
 use noisy_syntax::rewrite::Point;

@@ -1,11 +1,11 @@
 //! `affine-loop-unroll-jam`: the first loop of a function does several iterations at once, and those share the loops inside.
 //!
-//! *Order.* The body is a sequence of runs of ops and of loops, whose bodies are such sequences. Each run is followed by its copies for the next
-//! iterations. So of two iterations that are done together, what stands in loops of the body is ordered by their variables first, then by the runs,
-//! then by the iterations.
+//! *Order.* The body is a sequence of runs of ops and of loops, whose bodies are such sequences. Each run is followed by its copies for the
+//! next iterations. So of two iterations that are done together, what stands in loops of the body is ordered by their variables first, then
+//! by the runs, then by the iterations.
 //!
-//! *Law.* Two instances that depend on each other keep their order; a value that the loop itself carries is not split, since sums would be formed in
-//! another order.
+//! *Law.* Two instances that depend on each other keep their order; a value that the loop itself carries is not split, since sums would be
+//! formed in another order.
 
 use noisy_loops::{Body, Condition, Differs, Instances, Legality};
 use noisy_syntax::rewrite::Point;

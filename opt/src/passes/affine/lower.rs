@@ -1,7 +1,7 @@
 //! `lower-affine`: loops, choices and maps of `affine` as ops of `scf`, `arith` and `memref`.
 //!
-//! *Law.* Maps are computed as `affine` says: quotients rounded down or up, remainders not negative. A division by a known number that is not positive, and ops
-//! that have no counterpart here, are an error; then nothing is printed.
+//! *Law.* Maps are computed as `affine` says: quotients rounded down or up, remainders not negative. A division by a known number that is
+//! not positive, and ops that have no counterpart here, are an error; then nothing is printed.
 
 mod expand;
 

@@ -1,5 +1,5 @@
-//! `test-affine-parametric-tile`: perfectly nested loops in tiles whose sizes are the first arguments of the function, where that is allowed for tiles
-//! of any size.
+//! `test-affine-parametric-tile`: perfectly nested loops in tiles whose sizes are the first arguments of the function, where that is
+//! allowed for tiles of any size.
 //!
 //! *Law.* For sizes of one and more each iteration runs once, in the order of tiles. A smaller size has no meaning.
 

@@ -1,11 +1,13 @@
-//! `affine-scalrep`: loads whose value is known become that value; stores that are overwritten unread go, and with them memrefs that are only stored to.
+//! `affine-scalrep`: loads whose value is known become that value; stores that are overwritten unread go, and with them memrefs that are
+//! only stored to.
 //!
-//! *Question.* From an access to a later one that it dominates, in the same iteration of the loops around the first (say n of them): may another access
-//! between the two write (or read) the element? A dependence into the later one at a level of n or less comes from an
-//! earlier iteration, hence from before the first; of those at deeper levels, what stands before the first ran before it. So only what stands behind
-//! the first counts, at levels above n.
+//! *Question.* From an access to a later one that it dominates, in the same iteration of the loops around the first (say n of them): may
+//! another access between the two write (or read) the element? A dependence into the later one at a level of n or less comes from an
+//! earlier iteration, hence from before the first; of those at deeper levels, what stands before the first ran before it. So only what
+//! stands behind the first counts, at levels above n.
 //!
-//! *Law.* Loads and stores read and write the same values as before. *Cost.* Dependences are asked for once: replacing a load changes none of the others.
+//! *Law.* Loads and stores read and write the same values as before. *Cost.* Dependences are asked for once: replacing a load changes none
+//! of the others.
 
 use noisy_loops::{Body, Form, Instances, Legality, Term, Why};
 use noisy_syntax::{Ir, Op, OpKind, Value};

@@ -1,7 +1,8 @@
 //! `affine-simplify-structures`: maps and sets in canonical form; choices whose set has no point are gone.
 //!
-//! *Law.* A set is empty if no integers that its dimensions and symbols could be are in it, exactly, whatever its operands are. Quotients and remainders by
-//! numbers are variables of their own; a set with products of variables, and one that the budget does not suffice for, stays.
+//! *Law.* A set is empty if no integers that its dimensions and symbols could be are in it, exactly, whatever its operands are. Quotients
+//! and remainders by numbers are variables of their own; a set with products of variables, and one that the budget does not suffice for,
+//! stays.
 
 use noisy_polyhedra::{Budget, Conjunction};
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};

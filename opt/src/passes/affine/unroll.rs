@@ -1,7 +1,7 @@
 //! `affine-loop-unroll`: innermost loops that do several iterations at once, or all; what is left over runs in a loop behind.
 //!
-//! *Law.* Iterations run in their order. Where a loop may have fewer than no iterations (an upper bound below the lower one), the loop behind
-//! starts at the lower bound at least, so that it does not run either.
+//! *Law.* Iterations run in their order. Where a loop may have fewer than no iterations (an upper bound below the lower one), the loop
+//! behind starts at the lower bound at least, so that it does not run either.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::Point;

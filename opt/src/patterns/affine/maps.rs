@@ -1,8 +1,9 @@
 //! Maps and the values they are applied to: composed, made canonical, simplified.
 //!
-//! *Canonical* is: no operand that is an `affine.apply`, no constant, no operand twice, none that is not read; an operand that may be a symbol is
-//! one; pure affine expressions are sums of dimensions, symbols and quotients with constant factors, in this order. *Law.* At each point the value
-//! is the same. *Cost.* Each composition makes the expression larger by that of the operand; more than [`MOST_NODES`] nodes are left alone.
+//! *Canonical* is: no operand that is an `affine.apply`, no constant, no operand twice, none that is not read; an operand that may be a
+//! symbol is one; pure affine expressions are sums of dimensions, symbols and quotients with constant factors, in this order. *Law.* At
+//! each point the value is the same. *Cost.* Each composition makes the expression larger by that of the operand; more than [`MOST_NODES`]
+//! nodes are left alone.
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::{Def, Ir, OpKind, Value};
@@ -238,7 +239,8 @@ struct Sum {
     constant: i64,
 }
 
-/// An expression in canonical form; products and divisions that are not affine stay, their sides in canonical form. One that overflows is as it is.
+/// An expression in canonical form; products and divisions that are not affine stay, their sides in canonical form. One that overflows is
+/// as it is.
 pub(crate) fn simplified(expr: &Expr, map: &Affine) -> Expr {
     let mut locals = Vec::new();
     match flat(expr, map, &mut locals) {

@@ -1,8 +1,9 @@
 //! What is worth while: which loop stands innermost, whether tiles use again what would have left the caches.
 //!
-//! A model of one thread with caches and vectors. In the innermost loop each access that stays where it is or goes on by one element is cheap; one that
-//! jumps costs a cache line, less if tiles keep lines near; a store that stays is a sum, whose additions wait for each other.
-//! Tiles pay where an access meets the same elements again in an outer loop, or others of the same cache lines, and its memref is larger than a cache.
+//! A model of one thread with caches and vectors. In the innermost loop each access that stays where it is or goes on by one element is
+//! cheap; one that jumps costs a cache line, less if tiles keep lines near; a store that stays is a sum, whose additions wait for each
+//! other. Tiles pay where an access meets the same elements again in an outer loop, or others of the same cache lines, and its memref is
+//! larger than a cache.
 
 use noisy_loops::{Body, Form, Term};
 use noisy_syntax::{Dim, Ir, TypeData};
@@ -91,8 +92,8 @@ pub(super) fn n_moving(body: &Body, nest: &Nest, statement: usize, direction: &[
     all.filter(|&&it| !stays(body, nest, statement, it, direction)).count()
 }
 
-/// Whether some access of a statement meets elements again other than from one step to the next in this direction, or jumps in it and meets cache lines
-/// again in another one, in a memref of more bytes than a cache holds.
+/// Whether some access of a statement meets elements again other than from one step to the next in this direction, or jumps in it and meets
+/// cache lines again in another one, in a memref of more bytes than a cache holds.
 pub(super) fn is_reused(
     ir: &Ir,
     body: &Body,

@@ -3,17 +3,17 @@
 //! *Program* (P. Feautrier, U. Bondhugula). For each dependence with pairs x in a polyhedron `a_r x + b_r >= 0` and the difference
 //! d(x) = (row of the target) - (row of the source), linear in the coefficients sought:
 //!
-//! - legality: `d(x) >= 0` for all x; by Farkas' lemma `d = l_0 + sum l_r (a_r x + b_r)` with `l >= 0`, which is a linear equation for each variable
-//!   of x and one for the constant;
+//! - legality: `d(x) >= 0` for all x; by Farkas' lemma `d = l_0 + sum l_r (a_r x + b_r)` with `l >= 0`, which is a linear equation for each
+//!   variable of x and one for the constant;
 //! - distance: `w + u . p - d(x) >= 0` likewise, where p are symbols and sizes; the sum of all w and u is what is minimized first.
 //!
-//! Each statement that has not as many independent rows as variables gets one outside of the span of those it has: with the rows of a basis of
-//! the orthogonal complement, none of the products is negative and their sum is at least 1. Coefficients are integers of 0 to
+//! Each statement that has not as many independent rows as variables gets one outside of the span of those it has: with the rows of a basis
+//! of the orthogonal complement, none of the products is negative and their sum is at least 1. Coefficients are integers of 0 to
 //! [`MOST`], the multipliers are not. Where that gives no row, statements may also be shifted by multiples of the sizes, then loops may run backwards: a coefficient
 //! is the difference of two such integers ([`SPACES`]).
 //!
-//! *Sizes.* Large constants stand for parameters: `b = p + (b - p)` with p at least [`LARGE`]. Coefficients stay small, the row does not depend on the size, and
-//! the polyhedron only grows, so what is legal for it is legal.
+//! *Sizes.* Large constants stand for parameters: `b = p + (b - p)` with p at least [`LARGE`]. Coefficients stay small, the row does not
+//! depend on the size, and the polyhedron only grows, so what is legal for it is legal.
 //!
 //! *Law.* What the solver answers is rounded and proves nothing: who calls checks the row exactly.
 
@@ -64,8 +64,8 @@ pub(super) const SPACES: [Space; 4] = [
     Space { sign: 1, by_sizes: true, backwards: true },
 ];
 
-/// The unknown coefficients of a statement: a column for each variable, then the constant, then how often it is shifted by each size, then a
-/// column for each variable that counts against it.
+/// The unknown coefficients of a statement: a column for each variable, then the constant, then how often it is shifted by each size, then
+/// a column for each variable that counts against it.
 struct Unknown {
     first: u32,
     n: usize,
@@ -93,8 +93,8 @@ impl Unknown {
     }
 }
 
-/// The points of a dependence, and how each unknown adds to its difference: its column with a row over the points; columns that add sizes, with the
-/// size and the sign.
+/// The points of a dependence, and how each unknown adds to its difference: its column with a row over the points; columns that add sizes,
+/// with the size and the sign.
 struct Difference {
     points: Conjunction,
     adds: Vec<(u32, Vec<i128>)>,
@@ -180,8 +180,8 @@ impl Builder {
     }
 }
 
-/// Finds a row: for each member of `members` (statements with the rows they have, those without constants), coefficients of its variables and a
-/// constant.
+/// Finds a row: for each member of `members` (statements with the rows they have, those without constants), coefficients of its variables
+/// and a constant.
 pub(super) fn row(
     nest: &Nest,
     members: &[usize],

@@ -1,16 +1,19 @@
 //! Chains: innermost loops whose iterations wait for each other, and what is done about it.
 //!
-//! An innermost loop in which an iteration reads what the one before it wrote (a sum, a recurrence) takes the latency of its operations, whatever the
-//! caches do. What helps forms no sum in another order:
+//! An innermost loop in which an iteration reads what the one before it wrote (a sum, a recurrence) takes the latency of its operations,
+//! whatever the caches do. What helps forms no sum in another order:
 //!
-//! - *Jammed rows.* A block of values of another row of the band run side by side in the innermost loop: as many chains that do not wait for each
-//!   other. A block that is not full runs value by value.
-//! - *Wavefronts.* Where all rows wait, the innermost one is replaced by its sum with another one, along which the iterations of one sum are free.
-//! - *Carried elements.* An element that stays where it is in the innermost loop is carried as a value: read once before, written once behind.
+//! - *Jammed rows.* A block of values of another row of the band run side by side in the innermost loop: as many chains that do not wait
+//!   for each other. A block that is not full runs value by value.
+//! - *Wavefronts.* Where all rows wait, the innermost one is replaced by its sum with another one, along which the iterations of one sum
+//!   are free.
+//! - *Carried elements.* An element that stays where it is in the innermost loop is carried as a value: read once before, written once
+//!   behind.
 //!
 //! *Law.* Rows of a band never differ by less than 0 over a dependence, so an order that keeps that of both rows is right. With the
-//! innermost row k and the jammed one r, first all k below the common bounds run, value of r by value, then the common ones, then those above. An element is
-//! carried only if no pair of accesses in the loop meets it that is not of its own loads and stores, exactly; and only where the loop runs.
+//! innermost row k and the jammed one r, first all k below the common bounds run, value of r by value, then the common ones, then those
+//! above. An element is carried only if no pair of accesses in the loop meets it that is not of its own loads and stores, exactly; and only
+//! where the loop runs.
 
 use noisy_loops::{Condition, Differs, Instances};
 use noisy_polyhedra::Conjunction;
@@ -76,8 +79,8 @@ impl Scan<'_> {
         pairs.exist(&conditions, &mut self.budget)
     }
 
-    /// Whether an iteration of a loop over a row waits for the one before it; elements that stay where they are count only `with_sums`: such a chain is
-    /// one addition long, others go through memory.
+    /// Whether an iteration of a loop over a row waits for the one before it; elements that stay where they are count only `with_sums`:
+    /// such a chain is one addition long, others go through memory.
     fn is_chain(&mut self, statement: usize, row: usize, with_sums: bool) -> bool {
         let Some(direction) = self.direction(statement, row) else { return false };
         let (body, nest) = (self.body, self.nest);
@@ -94,8 +97,8 @@ impl Scan<'_> {
         flows.iter().any(|it| self.differs_only(statement, it, &[(row, Differs::By(1))], None))
     }
 
-    /// The row of those left that is best jammed into the innermost loop, if that is a chain: its values do not wait for each other, and most of what
-    /// they read is the same.
+    /// The row of those left that is best jammed into the innermost loop, if that is a chain: its values do not wait for each other, and
+    /// most of what they read is the same.
     pub(super) fn jammed(
         &mut self,
         statement: usize,
@@ -121,8 +124,8 @@ impl Scan<'_> {
         best.map(|it| it.0)
     }
 
-    /// The row of a band along which iterations do not wait for each other where its sum with the innermost one is the same, if iterations of
-    /// the innermost loop wait for each other through memory and no row can be jammed.
+    /// The row of a band along which iterations do not wait for each other where its sum with the innermost one is the same, if iterations
+    /// of the innermost loop wait for each other through memory and no row can be jammed.
     pub(super) fn wavefront(
         &mut self,
         members: &[usize],
@@ -307,7 +310,8 @@ impl Scan<'_> {
         Some(out)
     }
 
-    /// Loops over a row and the innermost one, whose iterations for a block of values of the row run side by side; `None` if the bounds do not allow it.
+    /// Loops over a row and the innermost one, whose iterations for a block of values of the row run side by side; `None` if the bounds do
+    /// not allow it.
     pub(super) fn jam(
         &mut self,
         statement: usize,

@@ -10,8 +10,8 @@
 //! | loops whose iterations wait for each other | `jam.rs` |
 //! | ops, or edits of the text | `emit.rs`, `text.rs` |
 //!
-//! *Law.* Instances that depend on each other keep their order, and each does what it did: results are equal bit for bit. A nest that is not
-//! understood, or for which nothing better is found, stays as it is.
+//! *Law.* Instances that depend on each other keep their order, and each does what it did: results are equal bit for bit. A nest that is
+//! not understood, or for which nothing better is found, stays as it is.
 
 mod cost;
 mod emit;

@@ -2,8 +2,8 @@
 //!
 //! A *statement* is a run of ops between loops that writes memory; it runs once for each point of its *domain*, the integer points of a
 //! conjunction over the variables of the loops around (up to the root of the nest) and parameters. A nest that is not made of such
-//! statements, with loops of step 1 and guards, is not taken. An innermost loop of few iterations is an op of a statement like others: compilers
-//! unroll it, and it has nothing to gain.
+//! statements, with loops of step 1 and guards, is not taken. An innermost loop of few iterations is an op of a statement like others:
+//! compilers unroll it, and it has nothing to gain.
 
 use noisy_loops::{Body, Form, Instances, Legality, Term};
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Traits, Value};

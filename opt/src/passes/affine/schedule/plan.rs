@@ -1,9 +1,11 @@
 //! Schedules: bands of rows within each of which loops may stand in any order, and the order of what bands hold.
 //!
-//! *Search.* Rows are found one by one for all statements of a group ([`super::farkas`]). Where there is no more row that respects all dependences, the band
-//! ends: what it carries is done, and what is left is split into strongly connected components, which are scheduled one behind the other, each for itself.
+//! *Search.* Rows are found one by one for all statements of a group ([`super::farkas`]). Where there is no more row that respects all
+//! dependences, the band ends: what it carries is done, and what is left is split into strongly connected components, which are scheduled
+//! one behind the other, each for itself.
 //!
-//! *Law.* Each row is checked exactly against each dependence that no band around carries: no pair differs by less than 0. A row that fails is not used.
+//! *Law.* Each row is checked exactly against each dependence that no band around carries: no pair differs by less than 0. A row that fails
+//! is not used.
 
 use noisy_loops::{Condition, Differs};
 use noisy_polyhedra::Budget;
@@ -31,8 +33,8 @@ pub(super) struct Plan {
 
 const WORK: u64 = 20_000_000;
 
-/// A schedule of a nest: of all statements together, or of components one behind the other where that gives deeper bands to statements of three loops
-/// and more, which use again what they read.
+/// A schedule of a nest: of all statements together, or of components one behind the other where that gives deeper bands to statements of
+/// three loops and more, which use again what they read.
 pub(super) fn plan(nest: &Nest, edges: &[Edge<'_>]) -> Option<Plan> {
     let all: Vec<usize> = (0..nest.statements.len()).collect();
     let together = fused(nest, edges, &all);

@@ -4,9 +4,9 @@
 //! parameters. The points of a statement are those of its domain, its variables being what its rows say: as many rows as it has variables
 //! have an integer inverse, else the nest is not taken.
 //!
-//! *Loops.* Bounds of a loop come from the shadow of the points along all that is not scanned yet. Where several statements share a loop, a bound is one
-//! that holds for all of them, moved as far as it must be; what it does not say of a statement is a guard of that
-//! statement. Statements share a loop over points only as long as they depend on each other in a circle.
+//! *Loops.* Bounds of a loop come from the shadow of the points along all that is not scanned yet. Where several statements share a loop, a
+//! bound is one that holds for all of them, moved as far as it must be; what it does not say of a statement is a guard of that statement.
+//! Statements share a loop over points only as long as they depend on each other in a circle.
 //!
 //! *Law.* Each statement runs exactly for its points: each row of them is a bound or a guard, or follows from these.
 
@@ -39,8 +39,8 @@ pub(super) enum Code {
     },
 }
 
-/// Sizes of tiles: of the loop that becomes the innermost one, and of others; of the cache that they are for, in bytes; how many values of a row are
-/// jammed into an innermost loop.
+/// Sizes of tiles: of the loop that becomes the innermost one, and of others; of the cache that they are for, in bytes; how many values of
+/// a row are jammed into an innermost loop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
     pub(super) cache: i128,
@@ -401,8 +401,8 @@ impl Scan<'_> {
         });
     }
 
-    /// Members in an order that all dependences between them allow in the same iteration of the loops around; those that need each other stay
-    /// together.
+    /// Members in an order that all dependences between them allow in the same iteration of the loops around; those that need each other
+    /// stay together.
     fn in_order(&mut self, members: &[usize], scanned: &[usize]) -> Vec<Vec<usize>> {
         let rows: Vec<usize> = scanned.iter().copied().filter(|it| *it < self.n_rows).collect();
         let inside: Vec<Edge<'_>> = self
