@@ -6,9 +6,8 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
 use super::super::for_loop::{apply, make_for, map_attr};
-use super::jam::Element;
 use super::nest::Nest;
-use super::scan::Code;
+use super::scan::{Code, Element};
 use crate::patterns::affine::maps::{Applied, applied};
 use crate::rewrite::{Rewriter, nested, operands};
 

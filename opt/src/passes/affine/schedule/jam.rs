@@ -20,10 +20,7 @@ use noisy_polyhedra::Conjunction;
 use noisy_syntax::OpKind;
 
 use super::cost;
-use super::scan::{BoundRows, Code, Scan};
-
-/// An element that is carried: the accesses of the statement that read and write it, in order.
-pub(super) type Element = Vec<usize>;
+use super::scan::{BoundRows, Code, Element, Scan, tightest};
 
 /// A row with `times column + add` in place of a column.
 fn replaced(row: &[i128], old: usize, new: usize, times: i128, add: i128) -> Option<Vec<i128>> {
@@ -441,17 +438,6 @@ impl Scan<'_> {
 /// The rows that read a column.
 fn moving(rows: &[Vec<i128>], column: usize) -> Vec<Vec<i128>> {
     rows.iter().filter(|it| it[column] != 0).cloned().collect()
-}
-
-/// Of rows that differ by a constant the one that says most.
-pub(super) fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
-    let all = rows.clone();
-    rows.into_iter()
-        .filter(|row| {
-            let end = row.len() - 1;
-            !all.iter().any(|it| it[..end] == row[..end] && it[end] < row[end])
-        })
-        .collect()
 }
 
 fn guarded(rows: Vec<Vec<i128>>, it: Code) -> Code {

@@ -15,9 +15,11 @@ use noisy_polyhedra::{Budget, Conjunction};
 use noisy_syntax::Ir;
 
 use super::cost;
-use super::jam::{Element, tightest};
 use super::nest::{Edge, Nest};
 use super::plan::{Node, Plan, components};
+
+/// An element that is carried: the accesses of the statement that read and write it, in order.
+pub(super) type Element = Vec<usize>;
 
 /// What a nest becomes.
 #[derive(Clone, Debug)]
@@ -556,4 +558,15 @@ fn inverse(rows: &[Vec<i128>], n: usize) -> Option<(Vec<usize>, Vec<Vec<i128>>)>
         out.push(line[n..].iter().map(|it| it / by).collect());
     }
     Some((chosen, out))
+}
+
+/// Of rows that differ by a constant the one that says most.
+pub(super) fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
+    let all = rows.clone();
+    rows.into_iter()
+        .filter(|row| {
+            let end = row.len() - 1;
+            !all.iter().any(|it| it[..end] == row[..end] && it[end] < row[end])
+        })
+        .collect()
 }
