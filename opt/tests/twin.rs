@@ -555,3 +555,18 @@ fn a_quotient_of_poison_by_one_may_leave_a_loop_that_never_runs() {
     let after = transformed(text, PIPELINES[5]);
     assert_eq!(Machine::call(&after, main_of(&after), &[], 100), Ok(vec![Some(0)]));
 }
+
+#[test]
+fn a_ring_of_blocks_that_only_branch_becomes_one_block() {
+    for n in [1, 2, 9, 1000] {
+        let mut text = "func.func @main(%x: i8) {\n  cf.br ^b0(%x : i8)\n".to_owned();
+        for i in 0..n {
+            let to = (i + 1) % n;
+            writeln!(text, "^b{i}(%p{i}: i8):\n  cf.br ^b{to}(%p{i} : i8)").expect("a string");
+        }
+        text.push_str("}\n");
+        let after = transformed(&text, "builtin.module(canonicalize)");
+        let region = after.op(main_of(&after)).regions[0].1;
+        assert_eq!(after.blocks(region).len(), 2, "{}", print::custom(&after));
+    }
+}

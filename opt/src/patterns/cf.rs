@@ -3,7 +3,7 @@
 use noisy_analyses::flow;
 use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
-use smallvec::SmallVec;
+use rustc_hash::FxHashMap;
 
 use super::patterns;
 use crate::rewrite::Rewriter;
@@ -66,13 +66,12 @@ fn behind(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)
 /// A branch to a block that only branches on goes there at once.
 fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut is_changed = false;
-    for (at, block) in targets(rewriter.ir, op).into_iter().enumerate() {
+    for at in 0..targets(rewriter.ir, op).len() {
+        let Some(&block) = targets(rewriter.ir, op).get(at) else { break };
+        is_changed |= shorten(rewriter, block);
+        let Some(&block) = targets(rewriter.ir, op).get(at) else { break };
         let passed = rewriter.ir.passed_operands(op, at);
         if let Some((to, values)) = behind(rewriter.ir, block, &passed) {
-            // A circle of such blocks has no end.
-            if leads_around(rewriter.ir, block) {
-                continue;
-            }
             rewriter.set_successor(op, at, to, &values);
             is_changed = true;
         }
@@ -80,26 +79,41 @@ fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     is_changed
 }
 
-/// Whether blocks that only branch lead from a block back to it.
-fn leads_around(ir: &Ir, block: Block) -> bool {
-    let mut seen: SmallVec<[Block; 8]> = SmallVec::new();
-    let mut at = block;
-    loop {
-        if seen.contains(&at) {
-            return true;
+/// Leads each block of a chain of blocks that only branch on to the end of the chain, from the end on. One block of a ring, which has no
+/// end, is led to itself. Cost: the length of the chain, once.
+fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
+    let next = |ir: &Ir, block: Block| Some(behind(ir, block, &ir.block(block).args)?.0);
+    let only = |ir: &Ir, block: Block| ir.block_ops(block).next().expect("behind() found it");
+    let (mut chain, mut places) = (Vec::new(), FxHashMap::default());
+    let (mut at, mut is_changed) = (first, false);
+    while let Some(to) = next(rewriter.ir, at) {
+        if let Some(&place) = places.get(&at) {
+            // Once around the ring.
+            let mut values = rewriter.ir.block(at).args.clone().to_vec();
+            for &it in &chain[place..] {
+                values = behind(rewriter.ir, it, &values).expect("it is in the chain").1;
+            }
+            let op = only(rewriter.ir, at);
+            rewriter.set_successor(op, 0, at, &values);
+            is_changed = true;
+            break;
         }
-        // Longer chains are shortened from their end.
-        if seen.len() == 8 {
-            return false;
-        }
-        seen.push(at);
-        let mut ops = ir.block_ops(at);
-        let Some(only) = ops.next().filter(|&it| ir.op(it).kind == OpKind::CfBr) else {
-            return false;
-        };
-        let Some(&to) = targets(ir, only).first() else { return false };
+        places.insert(at, chain.len());
+        chain.push(at);
         at = to;
     }
+    for &block in chain.iter().rev().filter(|&&it| it != at) {
+        let op = only(rewriter.ir, block);
+        let Some(&to) = targets(rewriter.ir, op).first() else { continue };
+        let passed = rewriter.ir.passed_operands(op, 0);
+        if to != at
+            && let Some((to, values)) = behind(rewriter.ir, to, &passed)
+        {
+            rewriter.set_successor(op, 0, to, &values);
+            is_changed = true;
+        }
+    }
+    is_changed
 }
 
 /// A branch on a constant goes one way.
