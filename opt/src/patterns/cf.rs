@@ -67,20 +67,25 @@ fn behind(ir: &Ir, block: Block, passed: &[Value]) -> Option<(Block, Vec<Value>)
 fn pass_through(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut is_changed = false;
     for at in 0..targets(rewriter.ir, op).len() {
-        let Some(&block) = targets(rewriter.ir, op).get(at) else { break };
-        is_changed |= shorten(rewriter, block);
-        let Some(&block) = targets(rewriter.ir, op).get(at) else { break };
-        let passed = rewriter.ir.passed_operands(op, at);
-        if let Some((to, values)) = behind(rewriter.ir, block, &passed) {
-            rewriter.set_successor(op, at, to, &values);
-            is_changed = true;
+        if let Some(&block) = targets(rewriter.ir, op).get(at) {
+            is_changed |= shorten(rewriter, block);
+            is_changed |= skip(rewriter, op, at);
         }
     }
     is_changed
 }
 
+/// Leads a successor past one block that only branches on.
+fn skip(rewriter: &mut Rewriter<'_>, op: Op, at: usize) -> bool {
+    let Some(&block) = targets(rewriter.ir, op).get(at) else { return false };
+    let passed = rewriter.ir.passed_operands(op, at);
+    let Some((to, values)) = behind(rewriter.ir, block, &passed) else { return false };
+    rewriter.set_successor(op, at, to, &values);
+    true
+}
+
 /// Leads each block of a chain of blocks that only branch on to the end of the chain, from the end on. One block of a ring, which has no
-/// end, is led to itself. Cost: the length of the chain, once.
+/// end, is led to itself and is the end. Cost: the length of the chain, once.
 fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
     let next = |ir: &Ir, block: Block| Some(behind(ir, block, &ir.block(block).args)?.0);
     let only = |ir: &Ir, block: Block| ir.block_ops(block).next().expect("behind() found it");
@@ -89,7 +94,7 @@ fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
     while let Some(to) = next(rewriter.ir, at) {
         if let Some(&place) = places.get(&at) {
             // Once around the ring.
-            let mut values = rewriter.ir.block(at).args.clone().to_vec();
+            let mut values = rewriter.ir.block(at).args.to_vec();
             for &it in &chain[place..] {
                 values = behind(rewriter.ir, it, &values).expect("it is in the chain").1;
             }
@@ -102,16 +107,9 @@ fn shorten(rewriter: &mut Rewriter<'_>, first: Block) -> bool {
         chain.push(at);
         at = to;
     }
-    for &block in chain.iter().rev().filter(|&&it| it != at) {
+    for &block in chain.iter().rev() {
         let op = only(rewriter.ir, block);
-        let Some(&to) = targets(rewriter.ir, op).first() else { continue };
-        let passed = rewriter.ir.passed_operands(op, 0);
-        if to != at
-            && let Some((to, values)) = behind(rewriter.ir, to, &passed)
-        {
-            rewriter.set_successor(op, 0, to, &values);
-            is_changed = true;
-        }
+        is_changed |= skip(rewriter, op, 0);
     }
     is_changed
 }
