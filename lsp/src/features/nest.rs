@@ -187,11 +187,7 @@ fn loop_at(document: &Document, offset: usize) -> Option<Op> {
 /// What can be done with the loop whose header an offset is in.
 pub(crate) fn actions(document: &Document, offset: usize) -> Vec<LoopAction> {
     let Some(op) = loop_at(document, offset) else { return Vec::new() };
-    let of = |it: Offer| {
-        let edit = |it: edit::Edit| TextEdit { range: it.range, text: it.text };
-        let edits = it.edits.map(|it| it.into_iter().map(edit).collect());
-        LoopAction { title: it.title, edits }
-    };
+    let of = |it: Offer| LoopAction { title: it.title, edits: it.edits.map(text_edits) };
     edit::offers(document.source(), op).into_iter().map(of).collect()
 }
 
@@ -208,8 +204,11 @@ pub(crate) fn schedulable(document: &Document, offset: usize) -> Option<usize> {
 /// Why there are none.
 pub(crate) fn best_schedule(document: &Document, start: usize) -> Result<Vec<TextEdit>, String> {
     let op = loop_at(document, start).ok_or("there is no loop")?;
-    let edits = noisy_opt::passes::best_schedule(document.source(), op)?;
-    Ok(edits.into_iter().map(|it| TextEdit { range: it.range, text: it.text }).collect())
+    noisy_opt::passes::best_schedule(document.source(), op).map(text_edits)
+}
+
+fn text_edits(edits: Vec<edit::Edit>) -> Vec<TextEdit> {
+    edits.into_iter().map(|it| TextEdit { range: it.range, text: it.text }).collect()
 }
 
 #[cfg(test)]
