@@ -74,11 +74,9 @@ pub(super) fn draw(name: &str, space: &Space, after: Option<&Changed>) -> String
         x = x.max(note.chars().count() as f64 * CHAR + 20.0);
     }
     height += 18.0 * space.notes.len() as f64 + 10.0;
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{x:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {x:.0} {height:.0}\">\n\
-         <style>{}</style>\n<rect class=\"back\" width=\"100%\" height=\"100%\"/>\n{body}</svg>\n",
-        plain(STYLE)
-    )
+    let back = "<rect class=\"back\" width=\"100%\" height=\"100%\"/>";
+    let body = format!("<style>{}</style>\n{back}\n{body}", plain(STYLE));
+    Figure { body, width: x, height }.element("")
 }
 
 /// A style without variables, which programs other than browsers do not know.
