@@ -332,6 +332,24 @@ impl Ir {
         out
     }
 
+    /// The block that a region starts with, as [`Ir::blocks`] counts them; in O(log n).
+    pub fn entry_block(&self, region: Region) -> Block {
+        match seq::first(self, region).filter(|&it| self.op(it).kind == OpKind::Label) {
+            Some(label) => self.label_block(label),
+            None => self.region(region).entry,
+        }
+    }
+
+    /// The block of a region that has one and no other; in O(log n).
+    pub fn only_block(&self, region: Region) -> Option<Block> {
+        let entry = self.entry_block(region);
+        let second = match self.block(entry).label {
+            Some(label) => seq::next_label(self, label),
+            None => seq::first_label(self, region),
+        };
+        second.is_none().then_some(entry)
+    }
+
     /// The labels of a region in order.
     pub fn labels(&self, region: Region) -> impl Iterator<Item = Op> + '_ {
         std::iter::successors(seq::first_label(self, region), |&it| seq::next_label(self, it))
@@ -384,8 +402,7 @@ impl Ir {
             return None;
         }
         let terminator = data.kind.implicit_terminator()?;
-        let [block] = self.blocks(region)[..] else { return None };
-        let last = self.last_op(block);
+        let last = self.last_op(self.only_block(region)?);
         let is_there = last.is_some_and(|it| self.op(it).kind.has(crate::Traits::TERMINATOR));
         (!is_there).then_some(terminator)
     }

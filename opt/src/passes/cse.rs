@@ -193,7 +193,7 @@ impl Known {
             return Vec::new();
         }
         // What holds several blocks is not compared.
-        let is_simple = regions.iter().all(|&it| ir.blocks(it).len() <= 1);
+        let is_simple = regions.iter().all(|&it| ir.only_block(it).is_some());
         let is_plain = effects::is_free_of_effects(ir, op);
         let is_read = !is_plain && only_reads(ir, op);
         if !is_simple || !(is_plain || is_read) || data.results.is_empty() {

@@ -96,7 +96,7 @@ pub(super) const PASSES: &[PassInfo] = &[
 /// Puts an op that nobody may put there into a function, to see that the manager notices.
 fn invalid(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let region = cx.ir.op(op).regions.first().map(|it| it.1);
-    let block = region.and_then(|it| cx.ir.blocks(it).first().copied());
+    let block = region.map(|it| cx.ir.entry_block(it));
     if let Some(block) = block.filter(|_| options.is_on("emit-invalid-ir")) {
         // A branch that is not the last op of its block.
         cx.ir.insert(NewOp::new("func.return"), Point::Start(block));

@@ -54,7 +54,7 @@ fn shrink(ir: &mut Ir, function: Op) -> usize {
     if visibility(ir, function) != Visibility::Private || !is_all || has_attrs {
         return 0;
     }
-    let Some(&entry) = ir.blocks(body).first() else { return 0 };
+    let entry = ir.entry_block(body);
     let args = ir.block(entry).args.to_vec();
     let is_unused = |ir: &Ir, it: Value| ir.value(it).uses.is_empty();
     let dead_args: Vec<usize> = (0..args.len()).filter(|&at| is_unused(ir, args[at])).collect();

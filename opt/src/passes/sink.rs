@@ -39,7 +39,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 
 /// Moves what only a region uses to its start; how many ops that were.
 fn sink_into(ir: &mut Ir, choice: Op, region: Region) -> usize {
-    let Some(&entry) = ir.blocks(region).first() else { return 0 };
+    let entry = ir.entry_block(region);
     let cfg = Cfg::new(ir, region);
     let tree = cfg.dominators();
     let mut waiting: Vec<Op> = preorder(ir, region);

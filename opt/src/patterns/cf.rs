@@ -40,7 +40,7 @@ fn merge_into_predecessor(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 fn is_entry(ir: &Ir, block: Block) -> bool {
-    ir.blocks(ir.block(block).region).first() == Some(&block)
+    ir.entry_block(ir.block(block).region) == block
 }
 
 /// Where a block leads that does nothing but branch on, with what it is passed.

@@ -20,10 +20,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 
 /// The only block of a region.
 pub(super) fn only_block(ir: &Ir, region: Region) -> Option<Block> {
-    match ir.blocks(region)[..] {
-        [block] if ir.items(region).next().is_some() => Some(block),
-        _ => None,
-    }
+    ir.only_block(region).filter(|_| ir.items(region).next().is_some())
 }
 
 /// The regions of an op.

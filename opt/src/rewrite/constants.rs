@@ -69,7 +69,7 @@ impl Uniqued {
             rewriter.replace(op, &[value]);
             return false;
         }
-        let Some(&target) = ir.blocks(scope).first() else { return true };
+        let target = ir.entry_block(scope);
         let previous = ir.prev(op).filter(|&it| ir.op(it).kind.is_op());
         let is_in_place = block == target && previous.is_none_or(|it| self.owned.contains(&it));
         if !is_in_place {
@@ -99,7 +99,7 @@ impl Uniqued {
     ) -> Option<Value> {
         let name = constant_op(rewriter.ir, attr, ty)?;
         let scope = constant_scope(rewriter.ir, rewriter.ir.op(user).parent);
-        let &target = rewriter.ir.blocks(scope).first()?;
+        let target = rewriter.ir.entry_block(scope);
         let key = (scope, OpKind::of(name), attr, ty);
         let known = self.by_value.get(&key).copied();
         let op = known.unwrap_or_else(|| {

@@ -60,7 +60,7 @@ impl Printer<'_> {
     /// The arguments of a region's entry block, which the header writes.
     pub(super) fn header_arguments(&mut self, region: Region) -> Fits<Vec<Value>> {
         self.place()?.has_arguments = true;
-        let entry = self.ir.blocks(region).first().copied().ok_or(Unfit)?;
+        let entry = self.ir.entry_block(region);
         Ok(self.ir.block(entry).args.to_vec())
     }
 

@@ -37,7 +37,7 @@ impl For {
             _ => return None,
         };
         let [(_, region)] = ir.op(op).regions[..] else { return None };
-        let [body] = ir.blocks(region)[..] else { return None };
+        let body = ir.only_block(region)?;
         let iv = *ir.block(body).args.first()?;
         Some(Self { op, low, high, step, iv, body, inits })
     }
@@ -290,10 +290,7 @@ pub(super) fn constant(ir: &mut Ir, value: i64, near: Op) -> Value {
     };
     // The function may have several blocks; its first one comes before all.
     let place = match place {
-        Point::Start(block) => {
-            let region = ir.block(block).region;
-            ir.blocks(region).first().map_or(Point::Before(near), |it| Point::Start(*it))
-        }
+        Point::Start(block) => Point::Start(ir.entry_block(ir.block(block).region)),
         other => other,
     };
     let attr = index_attr(ir, value);

@@ -85,7 +85,7 @@ fn normalize_parallel(ir: &mut Ir, op: Op) {
     let Some(low) = applied(ir, op, "lowerBoundsMap", 0) else { return };
     let Some(high) = applied(ir, op, "upperBoundsMap", low.operands.len()) else { return };
     let [(_, region)] = ir.op(op).regions[..] else { return };
-    let [body] = ir.blocks(region)[..] else { return };
+    let Some(body) = ir.only_block(region) else { return };
     let ivs: Vec<Value> = ir.block(body).args.to_vec();
     let steps = ints_of(ir, op, "steps").filter(|it| it.len() == ivs.len());
     let groups = sizes_of_groups(ir, op, "upperBoundsGroups", ivs.len());

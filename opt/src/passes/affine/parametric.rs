@@ -24,7 +24,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let Some(&(_, region)) = cx.ir.op(op).regions.first() else { return Ok(()) };
-    let Some(&entry) = cx.ir.blocks(region).first() else { return Ok(()) };
+    let entry = cx.ir.entry_block(region);
     let args = cx.ir.block(entry).args.to_vec();
     let body = legal::body_of(cx.ir, op);
     let legality = legal::legality(&body);

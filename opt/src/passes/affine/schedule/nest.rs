@@ -124,7 +124,7 @@ impl Walk<'_> {
                     self.end_run(&mut run);
                     let [(_, yes), (_, no)] = data.regions[..] else { return None };
                     let is_plain = data.results.is_empty() && ir.items(no).next().is_none();
-                    let [inside] = ir.blocks(yes)[..] else { return None };
+                    let inside = ir.only_block(yes)?;
                     is_plain.then_some(())?;
                     self.block(inside)?;
                 }
