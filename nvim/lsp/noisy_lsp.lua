@@ -3,8 +3,14 @@
 ---@type vim.lsp.Config
 return {
   cmd = { 'noisy-lsp' },
-  filetypes = { 'mlir' },
+  filetypes = { 'mlir', 'toml' },
   root_markers = { { 'noisy.toml', '.noisy.toml' }, '.git' },
+  -- Of the files of TOML only the configuration is of interest.
+  root_dir = function(buffer, start)
+    if require('noisy').is_ours(buffer) then
+      start(require('noisy').root(buffer, vim.lsp.config.noisy_lsp.root_markers))
+    end
+  end,
   -- The server analyzes in far less time than the 150 ms that Neovim would wait.
   flags = { debounce_text_changes = 10 },
   -- An empty table is a list in JSON; what is not set here is decided by noisy.toml or the default.

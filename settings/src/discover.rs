@@ -163,14 +163,21 @@ const MOST_FILES: usize = 16;
 
 /// A configuration file, what it extends, and so on, with their texts.
 fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
+    match bounded(path) {
+        Ok(text) => chain_of(path, text),
+        Err(error) => {
+            let unreadable = Some(reason(&error));
+            Err(Arc::new(Invalid { path: shown(path), problems: Vec::new(), unreadable }))
+        }
+    }
+}
+
+/// As [`chain`], with the text of the first file as it is given.
+fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
     let invalid = |path: &Path, problems, unreadable| {
         Err(Arc::new(Invalid { path: shown(path), problems, unreadable }))
     };
-    let mut out: Vec<(PathBuf, String)> = Vec::new();
-    match bounded(path) {
-        Ok(text) => out.push((path.to_owned(), text)),
-        Err(error) => return invalid(path, Vec::new(), Some(reason(&error))),
-    }
+    let mut out = vec![(path.to_owned(), text)];
     loop {
         let (path, text) = &out[out.len() - 1];
         let (place, next) = match extends(text) {
@@ -208,15 +215,43 @@ fn chain(path: &Path) -> Result<Vec<(PathBuf, String)>, Arc<Invalid>> {
     }
 }
 
+/// Everything that is wrong with the text of a configuration file that is being written, in order; the disk may hold another text.
+/// What is wrong with a file that it extends is said where it extends it.
+pub fn problems(path: &Path, text: &str) -> Vec<Problem> {
+    if text.len() as u64 > MAX_FILE {
+        return vec![Problem::new(text, 0..0, TOO_LARGE.to_owned())];
+    }
+    let elsewhere = |invalid: &Invalid| {
+        let place = extends(text).ok().flatten().map_or(0..0, |it| it.0);
+        vec![Problem::new(text, place, format!("`extends`: {invalid}"))]
+    };
+    let chain = match chain_of(path, text.to_owned()) {
+        Ok(it) => it,
+        Err(invalid) if invalid.path == shown(path) => return invalid.problems.clone(),
+        Err(invalid) => return elsewhere(&invalid),
+    };
+    let (paths, texts): (Vec<_>, Vec<_>) = chain.into_iter().rev().unzip();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    match Config::from_layers(texts, folder, &Overrides::default()) {
+        Ok(_) => Vec::new(),
+        Err((n, problems)) if n + 1 == paths.len() => problems,
+        Err((n, problems)) => {
+            elsewhere(&Invalid { path: shown(&paths[n]), problems, unreadable: None })
+        }
+    }
+}
+
 /// The largest configuration, in bytes. None that a person writes is a thousandth of it.
 const MAX_FILE: u64 = 1 << 20;
+
+const TOO_LARGE: &str = "the configuration file is larger than 1 MiB";
 
 /// The text of a file or of what is read like one.
 fn bounded(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     fs::File::open(path)?.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE {
-        return Err(io::Error::other("the configuration file is larger than 1 MiB"));
+        return Err(io::Error::other(TOO_LARGE));
     }
     String::from_utf8(bytes).map_err(|_| io::Error::other("the file is not valid UTF-8"))
 }

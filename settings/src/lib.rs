@@ -11,6 +11,7 @@
 //! *Law.* The keys that are known are those of the JSON schema ([`schema()`]), which is made from the types in `options.rs`: one list
 //! for the reader, for the message about an unknown key, and for editors.
 
+pub mod assist;
 mod config;
 mod discover;
 mod options;
@@ -19,7 +20,7 @@ mod rules;
 mod schema;
 
 pub use config::{Config, Overrides};
-pub use discover::{FILE_NAMES, Invalid, Origin, Resolver, discover};
+pub use discover::{FILE_NAMES, Invalid, Origin, Resolver, discover, problems};
 pub use options::{Hints, Model, Placement, Seconds, Settings};
 pub use problem::{Problem, nearest};
 pub use rules::{Level, Rules};

@@ -121,7 +121,7 @@ fn walk(
 }
 
 /// What a `$ref` stands for.
-fn resolve(of: &'static Value) -> &'static Value {
+pub(crate) fn resolve(of: &'static Value) -> &'static Value {
     let target = of["$ref"].as_str().and_then(|it| it.strip_prefix('#'));
     target.and_then(|it| schema().pointer(it)).unwrap_or(of)
 }

@@ -64,7 +64,29 @@ pub(crate) fn apply(connection: &Arc<Connection>, edit: lsp::WorkspaceEdit, repo
     });
 }
 
-/// Registers for changes of settings and of configuration files.
+/// The names of configuration files, as a pattern of the protocol.
+const CONFIG_FILES: &str = "**/{noisy,.noisy}.toml";
+
+/// What is registered for configuration files, and with what. A client that opens them of its own accord is answered, too.
+fn for_config_files() -> Vec<lsp::Registration> {
+    let selector = json!([{ "pattern": CONFIG_FILES }]);
+    let triggers = ["[", ".", "=", "\"", " "];
+    [
+        ("didOpen", json!({ "documentSelector": selector })),
+        ("didChange", json!({ "documentSelector": selector, "syncKind": 2 })),
+        ("didClose", json!({ "documentSelector": selector })),
+        ("hover", json!({ "documentSelector": selector })),
+        ("completion", json!({ "documentSelector": selector, "triggerCharacters": triggers })),
+    ]
+    .map(|(name, options)| lsp::Registration {
+        id: name.to_owned(),
+        method: format!("textDocument/{name}"),
+        register_options: Some(options),
+    })
+    .to_vec()
+}
+
+/// Registers for changes of settings and of configuration files, and for configuration files that are open.
 pub(crate) fn register(connection: &Connection) {
     let mut wanted = Vec::new();
     if connection.capabilities().registers_configuration {
@@ -75,12 +97,15 @@ pub(crate) fn register(connection: &Connection) {
         });
     }
     if connection.capabilities().registers_watching {
-        let watchers = json!([{ "globPattern": "**/{noisy,.noisy}.toml" }]);
+        let watchers = json!([{ "globPattern": CONFIG_FILES }]);
         wanted.push(lsp::Registration {
             id: "files".to_owned(),
             method: "workspace/didChangeWatchedFiles".to_owned(),
             register_options: Some(json!({ "watchers": watchers })),
         });
+    }
+    if connection.capabilities().registers_documents {
+        wanted.extend(for_config_files());
     }
     if !wanted.is_empty() {
         ask(connection, |client| async move {

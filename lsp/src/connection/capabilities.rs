@@ -51,6 +51,8 @@ pub(crate) struct ClientCapabilities {
     pub registers_configuration: bool,
     /// It lets the server register for changes of files.
     pub registers_watching: bool,
+    /// It lets the server register for documents of other names, and for what is asked of them.
+    pub registers_documents: bool,
     /// It takes semantic tokens as differences.
     pub token_deltas: bool,
     /// It shows only whole lines as folded.
@@ -101,6 +103,9 @@ impl ClientCapabilities {
                 workspace.did_change_configuration.dynamic_registration
             )),
             registers_watching: yes(has!(workspace.did_change_watched_files.dynamic_registration)),
+            registers_documents: yes(has!(text_document.synchronization.dynamic_registration))
+                && yes(has!(text_document.completion.dynamic_registration))
+                && yes(has!(text_document.hover.dynamic_registration)),
             token_deltas: has!(text_document.semantic_tokens).is_some_and(|it| {
                 use lsp::SemanticTokensFullOptions::Delta;
                 matches!(it.requests.full, Some(Delta { delta: Some(true) }))

@@ -1,8 +1,9 @@
-//! What is wrong with the settings: each problem is shown once, until the settings change.
+//! What is wrong with the settings: each problem is shown once, until the settings change. A configuration file that is open in the
+//! editor has the diagnostics of the text there, any other those of what is on the disk.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde_json::json;
+use rustc_hash::{FxHashMap, FxHashSet};
 use tower_lsp::ls_types as lsp;
 
 use super::{Connection, status};
@@ -16,7 +17,10 @@ pub(crate) struct Problems {
 #[derive(Debug, Default)]
 struct State {
     messages: Vec<String>,
-    shown_in: Vec<lsp::Uri>,
+    /// The diagnostics of what is on the disk.
+    on_disk: FxHashMap<lsp::Uri, Vec<lsp::Diagnostic>>,
+    /// The files that are open.
+    open: FxHashSet<lsp::Uri>,
 }
 
 impl Problems {
@@ -70,17 +74,53 @@ pub(crate) fn show_invalid(connection: &Connection, invalid: &noisy_settings::In
         }
     };
     let diagnostics: Vec<_> = invalid.problems.iter().map(diagnostic).collect();
-    publish(connection, &uri, &diagnostics);
-    connection.problems.state().shown_in.push(uri);
+    let mut state = connection.problems.state();
+    if !state.open.contains(&uri) {
+        publish(connection, &uri, None, &diagnostics);
+    }
+    state.on_disk.insert(uri, diagnostics);
+}
+
+/// A configuration file is open, and these are the diagnostics of its text there.
+pub(crate) fn set_open(
+    connection: &Connection,
+    uri: &lsp::Uri,
+    version: i32,
+    found: Vec<lsp::Diagnostic>,
+) {
+    let mut state = connection.problems.state();
+    state.open.insert(uri.clone());
+    publish(connection, uri, Some(version), &found);
+}
+
+/// A configuration file is closed: what is on the disk counts.
+pub(crate) fn set_closed(connection: &Connection, uri: &lsp::Uri) {
+    let mut state = connection.problems.state();
+    state.open.remove(uri);
+    let found = state.on_disk.get(uri).map_or(&[][..], Vec::as_slice);
+    publish(connection, uri, None, found);
 }
 
 /// Forgets all problems, since the settings may have changed; those that remain are shown again.
 pub(crate) fn forget(connection: &Connection) {
-    let old = std::mem::take(&mut *connection.problems.state());
-    old.shown_in.iter().for_each(|uri| publish(connection, uri, &[]));
+    let mut state = connection.problems.state();
+    state.messages.clear();
+    let old = std::mem::take(&mut state.on_disk);
+    old.keys().filter(|uri| !state.open.contains(uri)).for_each(|uri| {
+        publish(connection, uri, None, &[]);
+    });
 }
 
-fn publish(connection: &Connection, uri: &lsp::Uri, diagnostics: &[lsp::Diagnostic]) {
-    let params = json!({ "uri": uri, "diagnostics": diagnostics });
+fn publish(
+    connection: &Connection,
+    uri: &lsp::Uri,
+    version: Option<i32>,
+    diagnostics: &[lsp::Diagnostic],
+) {
+    let params = lsp::PublishDiagnosticsParams {
+        uri: uri.clone(),
+        diagnostics: diagnostics.to_vec(),
+        version,
+    };
     connection.outbox.notify("textDocument/publishDiagnostics", params);
 }

@@ -1,6 +1,7 @@
 //! The rim: from the protocol's types to plain data ([`params`]) and back, by feature. [`view`] is what a question sees of a document.
 
 pub(crate) mod action;
+pub(crate) mod config_file;
 pub(crate) mod diagnostic;
 pub(crate) mod edit;
 pub(crate) mod navigation;

@@ -2,6 +2,7 @@
 
 pub(crate) mod action;
 pub(crate) mod command;
+pub(crate) mod config_file;
 pub(crate) mod diagnostic;
 pub(crate) mod format;
 pub(crate) mod hierarchy;

@@ -3,6 +3,7 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
+use super::config_file;
 use crate::features::{hint, hover, lens};
 use crate::proto;
 use crate::proto::overlay::HintData;
@@ -15,6 +16,9 @@ pub(crate) async fn hover(
     session: &Session,
     params: lsp::HoverParams,
 ) -> Result<Option<lsp::Hover>> {
+    if let Some(found) = config_file::hover(session, &params) {
+        return Ok(Some(found));
+    }
     let at = params.text_document_position_params;
     let ask = move |view: &mut View<'_>| {
         hover::hover(view.document, view.offset(at.position))

@@ -3,6 +3,7 @@
 use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
+use super::config_file;
 use crate::features::{completion, signature};
 use crate::proto;
 use crate::proto::view::View;
@@ -13,6 +14,9 @@ pub(crate) async fn completion(
     session: &Session,
     params: lsp::CompletionParams,
 ) -> Result<Option<lsp::CompletionResponse>> {
+    if let Some(list) = config_file::completion(session, &params) {
+        return Ok(Some(lsp::CompletionResponse::List(list)));
+    }
     let at = params.text_document_position;
     let ask = move |view: &mut View<'_>| {
         let found = completion::completion(view.document, view.offset(at.position));

@@ -19,6 +19,7 @@ use std::time::Instant;
 
 use futures_util::FutureExt;
 use futures_util::future::{AbortHandle, BoxFuture, abortable};
+use ropey::Rope;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -29,9 +30,12 @@ use tower_lsp::ls_types as lsp;
 use tower_lsp::{ExitedError, LspService};
 
 use super::{Server, Written};
+use crate::connection::problems;
 use crate::documents::actor::Document;
 use crate::log;
+use crate::requests;
 use crate::session::{Session, configuration, watch};
+use crate::text::config_file::{self, ConfigFile};
 use crate::wire::json::JsonBuffer;
 
 /// Where the connection is in its life.
@@ -172,8 +176,13 @@ impl Ingress {
             "textDocument/didOpen" => read::<Opened>(params).map(|it| self.open(it.document)),
             "textDocument/didChange" => {
                 read::<lsp::DidChangeTextDocumentParams>(params).map(|it| {
-                    if let Some(document) = self.session().document(&it.text_document.uri) {
-                        document.change(it.text_document.version, it.content_changes);
+                    let lsp::VersionedTextDocumentIdentifier { uri, version } = it.text_document;
+                    if let Some(document) = self.session().document(&uri) {
+                        document.change(version, it.content_changes);
+                    } else if let Some(mut file) = self.session().config_file(&uri) {
+                        let encoding = self.session().connection.capabilities().encoding;
+                        file.change(version, &it.content_changes, encoding);
+                        self.check(file);
                     }
                 })
             }
@@ -182,6 +191,8 @@ impl Ingress {
                 if self.session().remove(&uri) {
                     let clear = !self.session().connection.capabilities().pulls_diagnostics;
                     self.session().connection.outbox.closed(&uri.as_str().into(), clear);
+                } else if self.session().remove_config_file(&uri) {
+                    problems::set_closed(&self.session().connection, &uri);
                 }
             }),
             "workspace/didChangeConfiguration" => read::<lsp::DidChangeConfigurationParams>(params)
@@ -215,6 +226,10 @@ impl Ingress {
 
     fn open(&self, document: OpenedDocument) {
         let OpenedDocument { uri, version, text } = document;
+        if config_file::is_config(&uri) {
+            self.check(ConfigFile { uri, version, text: Rope::from_str(&text) });
+            return;
+        }
         match Document::open(&self.session().connection, uri.clone(), version, text) {
             Ok(document) => self.session().insert(&uri, document),
             Err(error) => {
@@ -222,6 +237,12 @@ impl Ingress {
                 log::line(format_args!("{}: not opened: {error}", uri.as_str()));
             }
         }
+    }
+
+    /// Takes the text of a configuration file, and has it checked.
+    fn check(&self, file: ConfigFile) {
+        self.session().set_config_file(file.clone());
+        requests::config_file::check(self.session(), file);
     }
 
     /// Has `tower_lsp` answer.

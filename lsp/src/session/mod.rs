@@ -14,6 +14,7 @@ use crate::connection::Connection;
 use crate::documents::actor::Document;
 use crate::documents::job::{Job, NoAnswer};
 use crate::proto::view::View;
+use crate::text::config_file::ConfigFile;
 use crate::wire::json::{JsonArray, JsonBuffer};
 
 /// A connection with its documents.
@@ -22,13 +23,14 @@ pub(crate) struct Session {
     /// The connection.
     pub connection: Arc<Connection>,
     documents: Mutex<FxHashMap<String, Document>>,
+    config_files: Mutex<FxHashMap<String, ConfigFile>>,
 }
 
 impl Session {
     /// A session without documents; its tasks run in a runtime.
     pub(crate) fn new(runtime: Handle) -> Self {
         let connection = Arc::new(Connection::new(runtime));
-        Self { connection, documents: Mutex::default() }
+        Self { connection, documents: Mutex::default(), config_files: Mutex::default() }
     }
 
     /// Asks a document; nothing if it is not open. The question is on its way before the first `await`.
@@ -85,6 +87,33 @@ impl Session {
         let mut all: Vec<_> = documents.iter().collect();
         all.sort_unstable_by_key(|(uri, _)| *uri);
         all.into_iter().map(|(_, document)| document.clone()).collect()
+    }
+
+    fn config_files(&self) -> MutexGuard<'_, FxHashMap<String, ConfigFile>> {
+        self.config_files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An open configuration file as it is now.
+    pub(crate) fn config_file(&self, uri: &lsp::Uri) -> Option<ConfigFile> {
+        self.config_files().get(uri.as_str()).cloned()
+    }
+
+    /// Opens a configuration file, or gives it another text.
+    pub(crate) fn set_config_file(&self, file: ConfigFile) {
+        self.config_files().insert(file.uri.as_str().to_owned(), file);
+    }
+
+    /// Closes a configuration file; whether it was open.
+    pub(crate) fn remove_config_file(&self, uri: &lsp::Uri) -> bool {
+        self.config_files().remove(uri.as_str()).is_some()
+    }
+
+    /// Does something if a configuration file is still as it was; no change comes between.
+    pub(crate) fn if_current(&self, file: &ConfigFile, act: impl FnOnce()) {
+        let all = self.config_files();
+        if all.get(file.uri.as_str()).is_some_and(|it| it.version == file.version) {
+            act();
+        }
     }
 
     /// Opens a document in place of any of that name.

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::client::{Client, capabilities, function, illegal, range};
 
 /// A folder of files that goes away with its test.
-struct Folder(PathBuf);
+pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    fn with(name: &str, files: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(name: &str, files: &[(&str, &str)]) -> Self {
         let root =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
         let folder = Self(root);
@@ -21,13 +21,13 @@ impl Folder {
         folder
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.0.join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::write(path, text).expect("a file");
     }
 
-    fn uri(&self, name: &str) -> String {
+    pub(crate) fn uri(&self, name: &str) -> String {
         format!("file://{}", self.0.join(name).display())
     }
 }

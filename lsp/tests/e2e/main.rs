@@ -8,6 +8,7 @@ mod client;
 mod coexist;
 mod completion;
 mod config;
+mod config_file;
 mod diagnostic;
 mod format;
 mod heir;

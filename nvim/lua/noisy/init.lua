@@ -16,6 +16,27 @@ local function client()
   return found
 end
 
+--- Whether a buffer is a program or a configuration file, `noisy.toml` or `.noisy.toml`.
+---@param buffer integer
+---@return boolean
+function M.is_ours(buffer)
+  local name = vim.fs.basename(vim.api.nvim_buf_get_name(buffer))
+  return vim.bo[buffer].filetype ~= 'toml' or name == 'noisy.toml' or name == '.noisy.toml'
+end
+
+--- The folder of the first marker that is found; markers in one list count alike.
+---@param buffer integer
+---@param markers (string|string[])[]
+---@return string?
+function M.root(buffer, markers)
+  for _, marker in ipairs(markers) do
+    local found = vim.fs.root(buffer, marker)
+    if found then
+      return found
+    end
+  end
+end
+
 --- Other servers for MLIR, by the names of their configurations.
 local others = { 'mlir_lsp_server', 'heir_lsp' }
 
@@ -90,7 +111,8 @@ function M.restart()
     -- One that hangs is ended, too.
     it:stop(true)
   end
-  if vim.bo.filetype == 'mlir' and not vim.list_contains(buffers, vim.api.nvim_get_current_buf()) then
+  local is_ours = vim.list_contains({ 'mlir', 'toml' }, vim.bo.filetype) and M.is_ours(0)
+  if is_ours and not vim.list_contains(buffers, vim.api.nvim_get_current_buf()) then
     buffers[#buffers + 1] = vim.api.nvim_get_current_buf()
   end
   vim.wait(2000, function()

@@ -345,6 +345,43 @@ step('a program of HEIR: hints, and a missing relinearization found and fixed', 
   vim.cmd('silent bwipeout!')
 end)
 
+step('noisy.toml is checked, explained and completed; other files of TOML are left alone', function()
+  local config = folder .. '/noisy.toml'
+  vim.fn.writefile({ '[placement]', 'rep = true' }, config)
+  vim.cmd.edit(config)
+  same('toml', vim.bo.filetype)
+  eventually('the error', function()
+    return #errors() == 1
+  end)
+  same('unknown key `rep` in `placement`; there are objective, replace, time-limit', errors()[1].message)
+  -- The file makes its folder a root, which has a client of its own.
+  local its = eventually('a client', function()
+    local found = vim.lsp.get_clients({ bufnr = 0, name = 'noisy_lsp' })[1]
+    return found and found.initialized and found or nil
+  end)
+  vim.api.nvim_win_set_cursor(0, { 2, 2 })
+  local params = vim.lsp.util.make_position_params(0, its.offset_encoding)
+  local answer = assert(its:request_sync('textDocument/completion', params, PATIENCE, 0))
+  local labels = vim.iter(answer.result.items):map(function(it)
+    return it.label
+  end):totable()
+  same({ 'objective', 'replace', 'time-limit' }, labels)
+  vim.api.nvim_buf_set_lines(0, 1, 2, false, { 'replace = true' })
+  eventually('no error', function()
+    return #errors() == 0
+  end)
+  answer = assert(its:request_sync('textDocument/hover', params, PATIENCE, 0))
+  assert(answer.result.contents.value:find('Remove existing', 1, true), vim.inspect(answer.result))
+  vim.cmd('silent bwipeout!')
+  vim.fn.delete(config)
+  its:stop()
+  local other = folder .. '/other.toml'
+  vim.fn.writefile({ 'rep = true' }, other)
+  vim.cmd.edit(other)
+  same({}, vim.lsp.get_clients({ bufnr = 0 }))
+  vim.cmd('silent bwipeout!')
+end)
+
 step('another server that attaches is told of', function()
   same(false, client.settings.noisy.features.otherServer)
   -- A server that answers nothing.
@@ -385,7 +422,8 @@ end)
 
 step('beside another server, by the settings, it offers only what is about noise', function()
   vim.lsp.config('noisy_lsp', { settings = { noisy = { features = { onlyNoise = true } } } })
-  local id = assert(vim.lsp.start(vim.lsp.config.noisy_lsp, { reuse_client = function() end }))
+  local config = vim.tbl_extend('force', vim.lsp.config.noisy_lsp, { root_dir = folder })
+  local id = assert(vim.lsp.start(config, { reuse_client = function() end }))
   local beside = assert(vim.lsp.get_client_by_id(id))
   eventually('the server', function()
     return beside.initialized

@@ -49,11 +49,21 @@ const CHECKED = `func.func @f(%x: i5) -> !noisy.i32 {
 // one two
 `;
 
+const CONFIGURATION = `[hints]
+noise = true
+
+[placement]
+
+[rules]
+unused-op = "of"
+`;
+
 async function run() {
   const { page } = await open(values.vsix, {
     "notes.md": README,
     "checked.mlir": CHECKED,
     "saved.mlir": CHECKED,
+    "noisy.toml": CONFIGURATION,
     "program.mlirbc": "ML\u00efR\u0001\u0002",
   });
   const shot = pictures(page, values.screenshots);
@@ -340,6 +350,45 @@ async function run() {
       await shot(`text-${name}`);
     }
     writeSettings({});
+    await hints();
+  });
+
+  await step("noisy.toml is checked, explained and completed", async () => {
+    await show("noisy.toml");
+    await page.locator(".squiggly-error").first().waitFor();
+    assert.equal(await page.locator(".squiggly-error").count(), 1);
+    await page
+      .locator(".view-line span span", { hasText: "noise" })
+      .first()
+      .hover({ position: { x: 15, y: 8 } });
+    const hover = page.locator(".monaco-hover:visible", { hasText: "hints.noise" });
+    await hover.waitFor();
+    await shot("configuration-hover");
+    await page.keyboard.press("Control+g");
+    await page.keyboard.type("5:1");
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("obj");
+    const row = (hasText) => page.locator(".suggest-widget .monaco-list-row", { hasText }).first();
+    await row("objective").waitFor();
+    await shot("configuration-completion");
+    await row("objective").click();
+    await row("count").waitFor();
+    await row("count").click();
+    await eventually("the value", async () => /objective = "count"/.test(await text()));
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+g");
+    await page.keyboard.type("7:15");
+    await page.keyboard.press("Enter");
+    await command(page, "Trigger Suggest");
+    await row('"off"').click();
+    await eventually("the level", async () => /unused-op = "off"/.test(await text()));
+    await eventually(
+      "no squiggle",
+      async () => (await page.locator(".squiggly-error").count()) === 0,
+    );
+    await page.keyboard.press("Control+s");
+    await close();
+    await show("squarings.mlir");
     await hints();
   });
 

@@ -1,0 +1,94 @@
+//! What is said of a configuration file.
+
+use noisy_settings::Problem;
+use noisy_settings::assist::{Explanation, Kind, Proposal, Proposals};
+use tower_lsp::ls_types as lsp;
+
+use crate::connection::Connection;
+use crate::text::config_file::ConfigFile;
+use crate::text::position;
+
+/// The diagnostics of what is wrong with a file.
+pub(crate) fn diagnostics(
+    connection: &Connection,
+    file: &ConfigFile,
+    problems: &[Problem],
+) -> Vec<lsp::Diagnostic> {
+    let diagnostic = |it: &Problem| lsp::Diagnostic {
+        range: position::range(&file.text, &it.range, connection.capabilities().encoding),
+        severity: Some(lsp::DiagnosticSeverity::ERROR),
+        source: Some("noisy".to_owned()),
+        message: it.message.clone(),
+        ..lsp::Diagnostic::default()
+    };
+    problems.iter().map(diagnostic).collect()
+}
+
+/// What a key or a value means.
+pub(crate) fn hover(connection: &Connection, file: &ConfigFile, it: Explanation) -> lsp::Hover {
+    let text = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: it.text };
+    lsp::Hover {
+        contents: lsp::HoverContents::Markup(text),
+        range: Some(position::range(&file.text, &it.range, connection.capabilities().encoding)),
+    }
+}
+
+/// A list of proposals.
+pub(crate) fn completion(
+    connection: &Connection,
+    file: &ConfigFile,
+    found: Proposals,
+) -> lsp::CompletionList {
+    let capabilities = connection.capabilities();
+    let range = position::range(&file.text, &found.replaces, capabilities.encoding);
+    let item = |(n, it): (usize, Proposal)| {
+        let snippet = capabilities.snippets.then(|| snippet(&it)).flatten();
+        lsp::CompletionItem {
+            kind: Some(match it.kind {
+                Kind::Key => lsp::CompletionItemKind::PROPERTY,
+                Kind::Table => lsp::CompletionItemKind::MODULE,
+                Kind::Value => lsp::CompletionItemKind::VALUE,
+            }),
+            detail: (!it.detail.is_empty()).then_some(it.detail),
+            documentation: Some(it.what).filter(|it| !it.is_empty()).map(|value| {
+                let kind = lsp::MarkupKind::Markdown;
+                lsp::Documentation::MarkupContent(lsp::MarkupContent { kind, value })
+            }),
+            sort_text: Some(format!("{n:04}")),
+            filter_text: Some(it.label.clone()),
+            insert_text_format: snippet.is_some().then_some(lsp::InsertTextFormat::SNIPPET),
+            text_edit: Some(lsp::CompletionTextEdit::Edit(lsp::TextEdit {
+                range,
+                new_text: snippet.unwrap_or(it.text),
+            })),
+            label: it.label,
+            ..lsp::CompletionItem::default()
+        }
+    };
+    let items = found.all.into_iter().enumerate().map(item).collect();
+    lsp::CompletionList { is_incomplete: false, items }
+}
+
+/// The text of a proposal with its place to fill in; nothing if it has none.
+fn snippet(it: &Proposal) -> Option<String> {
+    let blank = it.blank.as_ref()?;
+    let plain = |text: &str| {
+        let special = |c: char| if "$}\\".contains(c) { format!("\\{c}") } else { c.to_string() };
+        text.chars().map(special).collect::<String>()
+    };
+    let default = &it.text[blank.range.clone()];
+    let place = if blank.choices.is_empty() {
+        format!("${{1:{}}}", plain(default))
+    } else {
+        // The default comes first, for that is what stands there until another is chosen.
+        let (first, others): (Vec<_>, Vec<_>) = blank.choices.iter().partition(|it| *it == default);
+        let all: Vec<String> = first
+            .into_iter()
+            .chain(others)
+            .map(|it| plain(it).replace(',', "\\,").replace('|', "\\|"))
+            .collect();
+        format!("${{1|{}|}}", all.join(","))
+    };
+    let (before, after) = (&it.text[..blank.range.start], &it.text[blank.range.end..]);
+    Some(format!("{}{place}{}", plain(before), plain(after)))
+}

@@ -1,0 +1,56 @@
+//! Configuration files that are open: what is wrong with them, what a key means, what may stand at a place.
+//!
+//! Their diagnostics are published to every client, also to those that ask for diagnostics of programs: a file that is not open has
+//! some, too ([`problems`]), and each problem is shown once.
+
+use std::sync::Arc;
+
+use noisy_settings::assist;
+use tower_lsp::ls_types as lsp;
+
+use crate::connection::problems;
+use crate::proto;
+use crate::session::Session;
+use crate::text::config_file::ConfigFile;
+use crate::text::position;
+
+/// A configuration file was opened or changed: what is wrong with it is published, off the thread that reads from the client.
+pub(crate) fn check(session: &Arc<Session>, file: ConfigFile) {
+    let session = session.clone();
+    let publishing = session.connection.clone();
+    let check = move || {
+        let found = file.problems();
+        let found = proto::config_file::diagnostics(&session.connection, &file, &found);
+        // A newer text has a check of its own.
+        session.if_current(&file, || {
+            problems::set_open(&session.connection, &file.uri, file.version, found);
+        });
+    };
+    publishing.spawn(async move {
+        // It ends early only if it panics, which the log tells.
+        let _ = tokio::task::spawn_blocking(check).await;
+    });
+}
+
+/// What the key or the value at a position means.
+pub(crate) fn hover(session: &Session, params: &lsp::HoverParams) -> Option<lsp::Hover> {
+    let at = &params.text_document_position_params;
+    let file = session.config_file(&at.text_document.uri)?;
+    let offset =
+        position::offset(&file.text, at.position, session.connection.capabilities().encoding);
+    let found = assist::explain(&file.text.to_string(), offset)?;
+    Some(proto::config_file::hover(&session.connection, &file, found))
+}
+
+/// What may stand at a position; nothing if the document is no configuration file.
+pub(crate) fn completion(
+    session: &Session,
+    params: &lsp::CompletionParams,
+) -> Option<lsp::CompletionList> {
+    let at = &params.text_document_position;
+    let file = session.config_file(&at.text_document.uri)?;
+    let offset =
+        position::offset(&file.text, at.position, session.connection.capabilities().encoding);
+    let found = assist::complete(&file.text.to_string(), offset);
+    Some(proto::config_file::completion(&session.connection, &file, found))
+}

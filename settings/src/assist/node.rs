@@ -1,0 +1,173 @@
+//! A place in the JSON schema of a configuration file.
+
+use serde_json::Value;
+
+use crate::schema::{resolve, schema};
+
+/// What the schema says of one key: its own words come before those of the type that it refers to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    own: &'static Value,
+    of_type: &'static Value,
+}
+
+/// One of a list of values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Choice {
+    /// As it is written.
+    pub text: String,
+    /// What it means.
+    pub what: String,
+}
+
+/// The names of known ops, for maps by the names of ops: those of the built-in model.
+fn op_names(of: &'static Value) -> impl Iterator<Item = String> {
+    of["default"].as_object().into_iter().flat_map(|it| it.keys().cloned())
+}
+
+impl Node {
+    fn new(own: &'static Value) -> Self {
+        let mut of_type = resolve(own);
+        // What may be left out is the other type or null.
+        if let Some(items) = of_type["anyOf"].as_array() {
+            of_type = items.iter().find(|it| it["type"] != "null").map_or(of_type, resolve);
+        }
+        Self { own, of_type }
+    }
+
+    /// The node of a path of keys; in arrays the node of an element.
+    pub(super) fn at(path: &[String]) -> Option<Self> {
+        let mut node = Self::new(schema());
+        for name in path {
+            let table = node.of_item(node.is_array_of_tables());
+            node = table.key(name)?;
+        }
+        Some(node)
+    }
+
+    fn key(self, name: &str) -> Option<Self> {
+        let of = self.of_type;
+        let others = of.get("additionalProperties").filter(|it| it.is_object());
+        of["properties"].get(name).or(others).map(Self::new)
+    }
+
+    /// The node of its elements, if asked for.
+    pub(super) fn of_item(self, is_item: bool) -> Self {
+        if is_item { Self::new(&self.of_type["items"]) } else { self }
+    }
+
+    /// The keys that it has, or is likely to have.
+    pub(super) fn keys(self) -> Vec<(String, Self)> {
+        let table = self.of_item(self.is_array_of_tables());
+        let named = table.of_type["properties"].as_object();
+        let mut out: Vec<(String, Self)> =
+            named.into_iter().flatten().map(|(name, it)| (name.clone(), Self::new(it))).collect();
+        if let Some(others) = table.of_type.get("additionalProperties").filter(|it| it.is_object())
+        {
+            out.extend(op_names(table.own).map(|name| (name, Self::new(others))));
+        }
+        out
+    }
+
+    fn is_of(self, name: &str) -> bool {
+        let of = &self.of_type["type"];
+        of == name || of.as_array().is_some_and(|it| it.iter().any(|it| it == name))
+    }
+
+    /// Whether it is a table.
+    pub(super) fn is_table(self) -> bool {
+        self.is_of("object")
+    }
+
+    /// Whether it is written as `[[...]]`.
+    pub(super) fn is_array_of_tables(self) -> bool {
+        self.is_of("array") && Self::new(&self.of_type["items"]).is_table()
+    }
+
+    /// What it means.
+    pub(super) fn description(self) -> &'static str {
+        let of = |it: &'static Value| it["description"].as_str();
+        of(self.own).or_else(|| of(self.of_type)).unwrap_or_default()
+    }
+
+    /// Its type in a word.
+    pub(super) fn type_name(self) -> &'static str {
+        match () {
+            () if self.of_type["oneOf"].is_array() => "one of a list",
+            () if self.is_table() => "table",
+            () if self.is_array_of_tables() => "array of tables",
+            () if self.is_of("array") => "array",
+            () if self.is_of("boolean") => "true or false",
+            () if self.is_of("integer") => "integer",
+            () if self.is_of("number") => "number",
+            () => "string",
+        }
+    }
+
+    /// Its default as it is written; nothing if it is long.
+    pub(super) fn default(self) -> Option<String> {
+        match &self.own["default"] {
+            Value::Null | Value::Object(_) => None,
+            it => Some(written(it)).filter(|it| it.len() <= 40),
+        }
+    }
+
+    /// Its type, and its default.
+    pub(super) fn detail(self) -> String {
+        let default = self.default().map(|it| format!(", default {it}")).unwrap_or_default();
+        format!("{}{default}", self.type_name())
+    }
+
+    /// The values that it may have, if they can be listed.
+    pub(super) fn choices(self) -> Vec<Choice> {
+        if self.is_of("boolean") {
+            let says = |text: &str| Choice { text: text.to_owned(), what: String::new() };
+            return ["true", "false"].map(says).to_vec();
+        }
+        let all = self.of_type["oneOf"].as_array().map_or(&[][..], Vec::as_slice);
+        let choice = |it: &Value| Choice {
+            text: written(&it["const"]),
+            what: it["description"].as_str().unwrap_or_default().to_owned(),
+        };
+        all.iter().filter(|it| !it["const"].is_null()).map(choice).collect()
+    }
+
+    /// How a value begins, what stands there by default, and how it ends.
+    pub(super) fn blank(self) -> (&'static str, String, &'static str) {
+        let default = self.default();
+        match () {
+            () if !self.choices().is_empty() => {
+                let first = || self.choices().first().map(|it| it.text.clone());
+                ("", default.or_else(first).unwrap_or_default(), "")
+            }
+            () if self.is_table() => ("{ ", String::new(), " }"),
+            () if self.is_of("array") => ("[", String::new(), "]"),
+            () if self.is_of("integer") || self.is_of("number") => {
+                ("", default.unwrap_or_else(|| "1".to_owned()), "")
+            }
+            () => {
+                let inner = self.own["default"].as_str().map(|it| written(&it.into()));
+                let inner = inner.map(|it| it.trim_matches('"').to_owned());
+                ("\"", inner.unwrap_or_default(), "\"")
+            }
+        }
+    }
+}
+
+/// A value as TOML.
+fn written(value: &Value) -> String {
+    match value {
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(written).collect::<Vec<_>>().join(", "))
+        }
+        // JSON's strings without control characters are TOML's.
+        it => it.to_string(),
+    }
+}
+
+/// A key as it is written.
+pub(super) fn quoted(name: &str) -> String {
+    let is_bare =
+        !name.is_empty() && name.chars().all(|it| it.is_ascii_alphanumeric() || "-_".contains(it));
+    if is_bare { name.to_owned() } else { written(&name.into()) }
+}

@@ -1,0 +1,159 @@
+use super::*;
+
+/// The proposals at the `|` of a text: what replaces what, and how the line would read.
+fn proposed(text: &str) -> Vec<String> {
+    let offset = text.find('|').expect("a cursor");
+    let text = text.replacen('|', "", 1);
+    let found = complete(&text, offset);
+    found.all.iter().map(|it| it.label.clone()).collect()
+}
+
+/// The text after one of the proposals at the `|` was taken.
+fn taken(text: &str, label: &str) -> String {
+    let offset = text.find('|').expect("a cursor");
+    let mut text = text.replacen('|', "", 1);
+    let found = complete(&text, offset);
+    let it = found.all.iter().find(|it| it.label == label).expect("a proposal");
+    text.replace_range(found.replaces, &it.text);
+    text
+}
+
+fn explained(text: &str) -> Option<String> {
+    let offset = text.find('|').expect("a cursor");
+    explain(&text.replacen('|', "", 1), offset).map(|it| it.text)
+}
+
+#[test]
+fn keys_of_the_table_around_but_for_those_it_has() {
+    let all = ["exclude", "extends", "heir", "hints", "model", "placement", "rules"];
+    assert_eq!(proposed("|"), all);
+    assert_eq!(
+        proposed("# a comment\n\n|\n[hints]\n"),
+        all.map(|it| it).into_iter().filter(|it| *it != "hints").collect::<Vec<_>>()
+    );
+    let placement = ["objective", "replace", "time-limit"];
+    assert_eq!(proposed("[placement]\n|"), placement);
+    assert_eq!(proposed("[placement]\nrep|"), placement);
+    assert_eq!(proposed("[placement]\nre|p = true\n"), placement);
+    assert_eq!(proposed("[placement]\nreplace = true\n|\nobjective = \"count\"\n"), ["time-limit"]);
+    assert_eq!(proposed("placement.|"), placement);
+    assert_eq!(proposed("placement = { replace = true, | }"), ["objective", "time-limit"]);
+    assert_eq!(
+        proposed("[model.ops.\"noisy.mul\"]\n|").first().map(String::as_str),
+        Some("attribute")
+    );
+    assert!(proposed("[model.ops]\n|").contains(&"\"noisy.mul\"".to_owned()));
+    assert!(proposed("[rules]\n|").contains(&"redundant-reduce".to_owned()));
+}
+
+#[test]
+fn headers_of_tables() {
+    assert_eq!(proposed("[|"), ["heir", "hints", "model", "placement", "rules"]);
+    assert_eq!(proposed("[|]\n"), ["heir", "hints", "model", "placement", "rules"]);
+    assert_eq!(proposed("[hints]\n[mo|]\n"), ["heir", "model", "placement", "rules"]);
+    assert_eq!(proposed("[model.|]"), ["insert", "ops"]);
+    assert_eq!(proposed("[[|]]"), ["overrides"]);
+    let overrides = ["files", "heir", "model", "placement", "rules"];
+    assert_eq!(proposed("[[overrides]]\n|"), overrides);
+    assert_eq!(
+        proposed("[[overrides]]\nfiles = [\"a\"]\n[[overrides]]\n|"),
+        overrides,
+        "each its own"
+    );
+    assert!(proposed("[[overrides]]\n[overrides.rules]\n|").contains(&"lint".to_owned()));
+}
+
+#[test]
+fn values() {
+    let levels = ["\"off\"", "\"on\"", "\"hint\"", "\"info\"", "\"warning\"", "\"error\""];
+    assert_eq!(proposed("[rules]\nunused-op = |"), levels);
+    assert_eq!(proposed("[rules]\nunused-op = \"o|\"\n"), levels);
+    assert_eq!(proposed("[rules]\nunused-op = \"o|\nlint = \"off\"\n"), levels);
+    assert_eq!(proposed("hints.noise = |"), ["true", "false"]);
+    assert_eq!(proposed("hints = { noise = tr| }"), ["true", "false"]);
+    assert_eq!(
+        proposed("[placement]\nobjective = |\nreplace = true"),
+        ["\"executed\"", "\"count\""]
+    );
+    assert_eq!(proposed("[model]\nbudget = |"), ["26"]);
+    assert_eq!(proposed("heir.noise-model = |").len(), 8);
+    assert!(proposed("exclude = [|]").is_empty());
+}
+
+#[test]
+fn nothing_where_nothing_can_stand() {
+    for text in
+        ["# |", "hints.noise = true |", "[hints] |", "[nothing]\n|", "hints.noise |", "a = [[[[|"]
+    {
+        assert!(proposed(text).is_empty(), "{text}");
+    }
+    assert!(complete(&"[".repeat(100_000), 50_000).all.is_empty());
+}
+
+#[test]
+fn what_is_taken_is_known_to_the_reader() {
+    assert_eq!(taken("[pla|", "placement"), "[placement");
+    assert_eq!(taken("[rules]\nunused-op = \"o|\"\n", "\"off\""), "[rules]\nunused-op = \"off\"\n");
+    assert_eq!(
+        taken("[placement]\nob| = \"count\"", "objective"),
+        "[placement]\nobjective = \"count\""
+    );
+    // Each key of each table, with what it puts in by itself.
+    let tables = [
+        "",
+        "[placement]",
+        "[hints]",
+        "[rules]",
+        "[model]",
+        "[model.insert]",
+        "[heir]",
+        "[heir.latency]",
+    ];
+    for table in tables {
+        for it in complete(&format!("{table}\n"), table.len() + 1).all {
+            let text = format!("{table}\n{}\n", it.text);
+            if it.label == "extends" || it.label == "noise-model" {
+                continue;
+            }
+            let read = crate::Settings::from_toml(&text);
+            // A text of an op that it does not fit, and nothing else: the model as a whole makes sense or not.
+            let is_whole =
+                |it: &Vec<crate::Problem>| it.iter().all(|it| it.message.contains("`model`"));
+            assert!(read.as_ref().err().is_none_or(is_whole), "{text}: {read:?}");
+        }
+    }
+}
+
+#[test]
+fn what_keys_and_values_mean() {
+    let found = explained("[placement]\nti|me-limit = 3").expect("an explanation");
+    assert!(
+        found.starts_with("**`placement.time-limit`**: number, default `10.0`\n\nSeconds that"),
+        "{found}"
+    );
+    let found = explained("[placement]\nobjective = \"co|unt\"").expect("an explanation");
+    assert!(found.starts_with("`\"count\"`\n\n"), "{found}");
+    let found = explained("[ru|les]").expect("an explanation");
+    assert!(found.contains("Levels of rules") || found.contains("Which diagnostics"), "{found}");
+    let found = explained("rules.noise-overflow|=\"off\"").expect("an explanation");
+    assert!(found.contains("`\"off\"`"), "{found}");
+    assert_eq!(explained("[nothing]\nx|=1"), None);
+    assert_eq!(explained("# rul|es"), None);
+}
+
+#[test]
+fn no_text_is_too_strange() {
+    let text = "[model.ops.\"noisy.mul\"]\ngrowth = \"sum\" # c\r\noperands = [0, [1], {a.b = 'x'}]\n[[overrides]]\nfiles=[\"\u{e9}\"]\n\u{1f600} = \"\"\"x\n";
+    for cut in (0..=text.len()).filter(|it| text.is_char_boundary(*it)) {
+        for part in [&text[..cut], &text[cut..]] {
+            for offset in 0..=part.len() + 1 {
+                let found = complete(part, offset);
+                assert!(
+                    found.all.is_empty() || part.get(found.replaces.clone()).is_some(),
+                    "{part:?} {offset}"
+                );
+                let _ = explain(part, offset);
+            }
+        }
+    }
+}
