@@ -1,14 +1,115 @@
 //! Unified diffs.
+//!
+//! *Cost.* About linear in both texts, also where every line has changed: lines that only one of them has are set aside first, and where
+//! lines repeat too often for the search, a script that is not the shortest is enough.
 
-use similar::{Algorithm, TextDiff};
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
 
 /// Lines shown around a change.
-const CONTEXT: usize = 3;
+const CONTEXT: u32 = 3;
 
 /// The diff of two texts under one name, which `patch -p0` reads; empty if they are the same.
 pub(crate) fn unified(name: &str, before: &str, after: &str) -> String {
-    let diff = TextDiff::configure().algorithm(Algorithm::Myers).diff_lines(before, after);
-    diff.unified_diff().context_radius(CONTEXT).header(name, name).to_string()
+    let lines = InternedInput::new(before, after);
+    let mut out = String::new();
+    let mut hunks = hunks(&lines).into_iter().peekable();
+    while let Some(first) = hunks.next() {
+        if out.is_empty() {
+            let _ = writeln!(out, "--- {name}\n+++ {name}");
+        }
+        // Changes whose surroundings touch are shown together.
+        let mut group = vec![first];
+        while let Some(next) =
+            hunks.next_if(|it| it.before.start <= group[group.len() - 1].before.end + 2 * CONTEXT)
+        {
+            group.push(next);
+        }
+        draw(&mut out, &lines, &group);
+    }
+    out
+}
+
+/// The changes, in order.
+fn hunks(lines: &InternedInput<&str>) -> Vec<Hunk> {
+    let n = lines.interner.num_tokens();
+    let (old, new) =
+        (Shared::new(&lines.before, &lines.after, n), Shared::new(&lines.after, &lines.before, n));
+    let mut diff = Diff::default();
+    diff.compute_with(Algorithm::Histogram, &old.tokens, &new.tokens, n);
+    let stays = |of: &Shared, is_changed: &dyn Fn(u32) -> bool| -> Vec<u32> {
+        (0_u32..).zip(&of.rows).filter(|it| !is_changed(it.0)).map(|it| *it.1).collect()
+    };
+    let stay = stays(&old, &|it| diff.is_removed(it)).into_iter();
+    let stay = stay.zip(stays(&new, &|it| diff.is_added(it)));
+    let ends = (lines.before.len() as u32, lines.after.len() as u32);
+    let (mut from, mut to) = (0, 0);
+    let mut out = Vec::new();
+    // What lies between two lines that stay is one change.
+    for (old, new) in stay.chain([ends]) {
+        if (from, to) != (old, new) {
+            out.push(Hunk { before: from..old, after: to..new });
+        }
+        (from, to) = (old + 1, new + 1);
+    }
+    out
+}
+
+/// The lines of a text that another has, too, and where they are.
+struct Shared {
+    tokens: Vec<Token>,
+    rows: Vec<u32>,
+}
+
+impl Shared {
+    fn new(of: &[Token], other: &[Token], n_tokens: u32) -> Self {
+        let mut is_there = vec![false; n_tokens as usize];
+        for it in other {
+            is_there[it.0 as usize] = true;
+        }
+        let shared = (0..).zip(of).filter(|it| is_there[it.1.0 as usize]);
+        let (rows, tokens) = shared.unzip();
+        Self { tokens, rows }
+    }
+}
+
+/// Draws changes that are shown together.
+fn draw(out: &mut String, lines: &InternedInput<&str>, group: &[Hunk]) {
+    let (first, last) = (&group[0], &group[group.len() - 1]);
+    let lead = CONTEXT.min(first.before.start);
+    let trail = CONTEXT.min(lines.before.len() as u32 - last.before.end);
+    let before = first.before.start - lead..last.before.end + trail;
+    let after = first.after.start - lead..last.after.end + trail;
+    let _ = writeln!(out, "@@ -{} +{} @@", place(&before), place(&after));
+    let mut put = |sign: char, tokens: &[Token]| {
+        for &it in tokens {
+            let line = lines.interner[it];
+            let _ = write!(out, "{sign}{line}");
+            if !line.ends_with('\n') {
+                out.push_str("\n\\ No newline at end of file\n");
+            }
+        }
+    };
+    let part = |of: &Range<u32>| of.start as usize..of.end as usize;
+    let mut at = before.start;
+    for it in group {
+        put(' ', &lines.before[part(&(at..it.before.start))]);
+        put('-', &lines.before[part(&it.before)]);
+        put('+', &lines.after[part(&it.after)]);
+        at = it.before.end;
+    }
+    put(' ', &lines.before[part(&(at..before.end))]);
+}
+
+/// The first line and the number of lines, in the manner of `diff -u`: a number of 1 is left out, and what is empty comes after a line.
+fn place(lines: &Range<u32>) -> String {
+    match lines.end - lines.start {
+        0 => format!("{},0", lines.start),
+        1 => (lines.start + 1).to_string(),
+        n => format!("{},{n}", lines.start + 1),
+    }
 }
 
 #[cfg(test)]
@@ -46,7 +147,79 @@ mod tests {
     }
 
     #[test]
+    fn a_text_out_of_nothing() {
+        expect![[r#"
+            --- f
+            +++ f
+            @@ -0,0 +1 @@
+            +a
+        "#]]
+        .assert_eq(&unified("f", "", "a\n"));
+    }
+
+    #[test]
     fn nothing_is_nothing() {
         assert_eq!(unified("f", "a\n", "a\n"), "");
+    }
+
+    /// The numbers of a linear congruential generator.
+    fn numbers(mut state: u64) -> impl FnMut(usize) -> usize {
+        move |n| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % n
+        }
+    }
+
+    /// Follows a diff as `patch` does.
+    fn patched(before: &str, diff: &str) -> String {
+        let old: Vec<&str> = before.split_inclusive('\n').collect();
+        let (mut out, mut at) = (String::new(), 0);
+        let mut lines = diff.split_inclusive('\n').skip(2).peekable();
+        while let Some(line) = lines.next() {
+            if let Some(it) = line.strip_prefix("@@ -") {
+                let (place, _) = it.split_once(' ').expect("two places");
+                let (start, n) = place.split_once(',').unwrap_or((place, "1"));
+                let start: usize = start.parse().expect("a number");
+                let start = if n == "0" { start } else { start - 1 };
+                out.push_str(&old[at..start].concat());
+                at = start;
+                continue;
+            }
+            let is_open = lines.peek().is_some_and(|it| it.starts_with('\\'));
+            let text = &line[1..line.len() - usize::from(is_open)];
+            match &line[..1] {
+                "+" => out.push_str(text),
+                "\\" => {}
+                sign => {
+                    assert_eq!(old[at], text);
+                    at += 1;
+                    if sign == " " {
+                        out.push_str(text);
+                    }
+                }
+            }
+        }
+        out.push_str(&old[at..].concat());
+        out
+    }
+
+    #[test]
+    fn what_follows_a_diff_has_the_other_text() {
+        let mut below = numbers(11);
+        for _ in 0..500 {
+            let mut text = |most| {
+                let n = below(most);
+                let mut out: String =
+                    (0..n).map(|_| ["a\n", "b\n", "c\n", "\n"][below(4)]).collect();
+                if below(2) == 0 {
+                    out.push('e');
+                }
+                out
+            };
+            let (before, after) = (text(40), text(40));
+            assert_eq!(patched(&before, &unified("f", &before, &after)), after);
+        }
     }
 }

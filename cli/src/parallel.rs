@@ -10,6 +10,11 @@ const STACK: usize = 64 << 20;
 /// Results may wait so far ahead of the one that is due.
 const AHEAD: usize = 1024;
 
+/// A thread takes so many things at once at most: handing over each small file by itself costs a tenth of the work on it.
+const MOST_AT_ONCE: usize = 16;
+/// Each thread has so many turns at least, so that none waits long for a slow one.
+const TURNS: usize = 64;
+
 /// Applies `work` to `0..n` on all cores and `take`s the results in order, each as soon as its turn comes, until one says that it is
 /// enough.
 pub(crate) fn in_order<T: Send>(
@@ -18,6 +23,7 @@ pub(crate) fn in_order<T: Send>(
     mut take: impl FnMut(T) -> bool,
 ) {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(n);
+    let at_once = (n / (threads.max(1) * TURNS)).clamp(1, MOST_AT_ONCE);
     let next = AtomicUsize::new(0);
     // How many were taken. Nothing is begun that lies too far ahead: it would wait with its result.
     let taken = (Mutex::new(0), Condvar::new());
@@ -27,15 +33,16 @@ pub(crate) fn in_order<T: Send>(
             let (sender, next, work, taken) = (sender.clone(), &next, &work, &taken);
             let run = move || {
                 loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= n {
+                    let first = next.fetch_add(at_once, Ordering::Relaxed);
+                    if first >= n {
                         return;
                     }
                     let guard = taken.0.lock().unwrap_or_else(PoisonError::into_inner);
                     let guard =
-                        taken.1.wait_while(guard, |taken| index >= AHEAD.saturating_add(*taken));
+                        taken.1.wait_while(guard, |taken| first >= AHEAD.saturating_add(*taken));
                     drop(guard);
-                    if sender.send((index, work(index))).is_err() {
+                    let results: Vec<T> = (first..n.min(first + at_once)).map(work).collect();
+                    if sender.send((first, results)).is_err() {
                         return;
                     }
                 }
@@ -53,15 +60,15 @@ pub(crate) fn in_order<T: Send>(
         };
         let mut waiting = BTreeMap::new();
         let mut due = 0;
-        while let Ok((index, result)) = receiver.recv() {
-            waiting.insert(index, result);
-            while let Some(result) = waiting.remove(&due) {
-                if !take(result) {
+        while let Ok((first, results)) = receiver.recv() {
+            waiting.insert(first, results);
+            while let Some(results) = waiting.remove(&due) {
+                due += results.len();
+                if !results.into_iter().all(&mut take) {
                     next.store(n, Ordering::Relaxed);
                     set(usize::MAX);
                     return;
                 }
-                due += 1;
                 set(due);
             }
         }

@@ -69,6 +69,9 @@ impl ariadne::Cache<Id> for Parts<'_> {
 /// The text as ariadne shall see it, character by character: what it takes for the end of a line, and MLIR does not, is a blank.
 fn sheet(text: &Rope) -> Source<String> {
     let mut out = text.to_string();
+    if out.bytes().all(|it| matches!(it, b' '..=b'~' | b'\t' | b'\n' | b'\r')) {
+        return Source::from(out);
+    }
     let odd = ['\x0b', '\x0c', '\u{85}', '\u{2028}', '\u{2029}'];
     if out.contains(odd) {
         out = out.replace(odd, " ");

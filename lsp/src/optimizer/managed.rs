@@ -4,11 +4,11 @@
 //! *Law.* Each stage works on the text that the one before has made and that was read again. The edits of all of them together give
 //! the text after the last.
 
+use imara_diff::{Algorithm, Diff, InternedInput, Token};
 use noisy_analyses::{
     self as analyses, Applicability, Diagnostic, Document, Fix, Options, TextEdit, checks,
 };
 use noisy_syntax::Op;
-use similar::{Algorithm, DiffTag, capture_diff_slices};
 
 use super::{Found, joined, refused, report};
 
@@ -145,34 +145,19 @@ fn title(stages: &[String]) -> String {
     out
 }
 
-/// The lines of a text that differ in another, as edits in order.
+/// The lines of a text that differ in another, as edits in order that do not touch.
 fn difference(before: &str, after: &str) -> Vec<TextEdit> {
-    let old: Vec<&str> = before.split_inclusive('\n').collect();
-    let new: Vec<&str> = after.split_inclusive('\n').collect();
-    let mut starts = vec![0];
-    for line in &old {
-        starts.push(starts[starts.len() - 1] + line.len());
-    }
-    let mut out: Vec<TextEdit> = Vec::new();
-    // The script in order is right; the place that an insertion names may be that before it was moved.
-    let (mut from, mut to) = (0, 0);
-    for it in capture_diff_slices(Algorithm::Myers, &old, &new) {
-        let (tag, gone, come) = it.as_tag_tuple();
-        let (start, first) = (from, to);
-        from += gone.len();
-        to += come.len();
-        if tag == DiffTag::Equal {
-            continue;
-        }
-        let (range, text) = (starts[start]..starts[from], new[first..to].concat());
-        // What touches is one edit, so that their order does not matter.
-        match out.last_mut().filter(|it| it.range.end == range.start) {
-            Some(last) => {
-                last.range.end = range.end;
-                last.text.push_str(&text);
-            }
-            None => out.push(TextEdit { range, text }),
-        }
+    let lines = InternedInput::new(before, after);
+    let (mut out, mut from, mut offset) = (Vec::new(), 0, 0);
+    for hunk in Diff::compute(Algorithm::Histogram, &lines).hunks() {
+        let text =
+            |tokens: &[Token]| -> String { tokens.iter().map(|&it| lines.interner[it]).collect() };
+        let (start, end) = (hunk.before.start as usize, hunk.before.end as usize);
+        offset += text(&lines.before[from..start]).len();
+        let gone = text(&lines.before[start..end]).len();
+        let come = &lines.after[hunk.after.start as usize..hunk.after.end as usize];
+        out.push(TextEdit { range: offset..offset + gone, text: text(come) });
+        (from, offset) = (end, offset + gone);
     }
     out
 }
