@@ -16,7 +16,8 @@ use tokio::sync::{Semaphore, oneshot};
 
 use crate::connection::settings::Effective;
 use crate::connection::{Connection, status};
-use crate::features::action::{Placement, Scope, function_at};
+use crate::features::action::{Placement, Scope};
+use crate::features::cursor;
 
 /// Solving takes a core; more runs at once than this only wait for each other.
 static RUNS: Semaphore = Semaphore::const_new(2);
@@ -123,7 +124,7 @@ fn place(
 ) -> Result<Solution, String> {
     let functions = match &placement.scope {
         Scope::Function(start, name) => {
-            let function = function_at(document, *start);
+            let function = cursor::function_at(document.ir(), *start);
             vec![function.ok_or_else(|| format!("there is no function @{name}"))?]
         }
         Scope::File => document.ir().functions(),

@@ -79,3 +79,13 @@ pub fn custom(ir: &Ir) -> String {
 pub fn custom_as(ir: &Ir, tool: Tool) -> String {
     document(ir, Style { tool, is_custom: true, ..Style::default() })
 }
+
+/// One op with its regions, generic or in its own form, its values by the names that the text has; nothing if one has none. Locations are
+/// left out.
+pub fn op_by_names(ir: &Ir, op: Op, is_custom: bool) -> Option<String> {
+    let mut printer = Printer::new(ir, Style { is_custom, ..Style::default() });
+    printer.number(&[op]);
+    printer.keep_names(op)?;
+    printer.op(op);
+    Some(printer.finish())
+}

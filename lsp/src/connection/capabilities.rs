@@ -17,6 +17,8 @@ pub(crate) struct ClientCapabilities {
     pub related_information: bool,
     /// It shows what is unnecessary or deprecated.
     pub tags: bool,
+    /// It shows edits to the user before they are made, if asked to.
+    pub annotates_edits: bool,
     /// It takes edits of versions of documents.
     pub document_changes: bool,
     /// It takes symbols as a tree.
@@ -79,6 +81,7 @@ impl ClientCapabilities {
             pulls_diagnostics: has!(text_document.diagnostic).is_some(),
             related_information: yes(has!(text_document.publish_diagnostics.related_information)),
             tags: has!(text_document.publish_diagnostics.tag_support).is_some(),
+            annotates_edits: has!(workspace.workspace_edit.change_annotation_support).is_some(),
             document_changes: yes(has!(workspace.workspace_edit.document_changes)),
             symbol_tree: yes(has!(
                 text_document.document_symbol.hierarchical_document_symbol_support

@@ -12,7 +12,8 @@ use tokio::task::AbortHandle;
 use super::pool::{Actor, Messages};
 use crate::connection::Connection;
 use crate::connection::settings::Effective;
-use crate::features::action::{Placement, Scope, function_at, is_placeable};
+use crate::features::action::{Placement, Scope, is_placeable};
+use crate::features::cursor;
 use crate::optimizer::{self, Solution, StopOnDrop};
 use crate::proto::view::View;
 
@@ -86,7 +87,9 @@ pub(crate) fn worth_solving(view: &View<'_>) -> Option<Vec<Placement>> {
     }
     let mut out = vec![Placement { scope: Scope::File, anew: false }];
     for it in over {
-        let Some(function) = function_at(view.document, it.range.start) else { continue };
+        let Some(function) = cursor::function_at(view.document.ir(), it.range.start) else {
+            continue;
+        };
         let start = view.document.ir().range(function).start;
         let scope = Scope::Function(start, view.document.function_name(function));
         let placement = Placement { scope, anew: false };

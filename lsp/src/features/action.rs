@@ -5,10 +5,10 @@
 use std::ops::Range;
 
 use noisy_analyses::{Applicability, Diagnostic, Document, Fix, checks};
-use noisy_syntax::Op;
 
+use super::cursor;
 use super::nest::{self, LoopAction};
-use super::rename_values;
+use super::refactor::{self, Refactoring};
 
 /// Where the optimizer is to work.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub(crate) enum Action {
     Fix(Fix, Diagnostic),
     /// Mend all diagnostics of a code that have safe fixes; see [`fix_all`].
     FixAll(&'static str),
-    /// Rename all values of a function, which starts there and has that name; see [`rename_values`].
-    RenameValues(usize, String),
+    /// Change the text and not what it computes.
+    Refactor(Refactoring),
     /// Do something with a loop.
     Loop(LoopAction),
     /// Find the best order for the nest whose outermost loop starts there; see [`nest::best_schedule`].
@@ -68,7 +68,7 @@ pub(crate) fn actions(
     out.extend(codes.into_iter().map(Action::FixAll));
     let may_place = |it: &Diagnostic| is_placeable(document, it);
     let is_any_over = diagnostics.iter().any(may_place);
-    if let Some(function) = function_at(document, range.start) {
+    if let Some(function) = cursor::function_at(document.ir(), range.start) {
         let whole = document.ir().range(function);
         let scope = || Scope::Function(whole.start, document.function_name(function));
         if diagnostics.iter().any(|it| may_place(it) && touches(&it.range, &whole)) {
@@ -79,13 +79,7 @@ pub(crate) fn actions(
             out.push(Action::Place(Placement { scope: scope(), anew: true }, Vec::new()));
         }
     }
-    if let Some(function) = function_at(document, range.start)
-        && is_in_head(document, function, range.start)
-        && rename_values::is_possible(document, function, diagnostics)
-    {
-        let start = document.ir().range(function).start;
-        out.push(Action::RenameValues(start, document.function_name(function)));
-    }
+    out.extend(refactor::offered(document, range, diagnostics).into_iter().map(Action::Refactor));
     out.extend(nest::actions(document, range.start).into_iter().map(Action::Loop));
     out.extend(nest::schedulable(document, range.start).map(Action::Schedule));
     if is_any_over {
@@ -97,13 +91,6 @@ pub(crate) fn actions(
         }
     }
     out
-}
-
-/// Whether an offset is in the words of a function up to its name.
-fn is_in_head(document: &Document, function: Op, offset: usize) -> bool {
-    let ir = document.ir();
-    let name = ir.extra(function).symbol.map(|it| ir.absolute(function, it.1));
-    name.is_some_and(|it| ir.range(function).start <= offset && offset <= it.end)
 }
 
 fn is_reduce_at(document: &Document, offset: usize) -> bool {
@@ -148,12 +135,4 @@ pub(crate) fn placed_ops(document: &Document) -> &str {
 
 fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start <= b.end && b.start <= a.end
-}
-
-/// The function that an offset is in.
-pub(crate) fn function_at(document: &Document, offset: usize) -> Option<Op> {
-    let ir = document.ir();
-    ir.item_at(offset)
-        .and_then(|op| ir.function_of(op))
-        .or_else(|| ir.function_of(ir.item_at(offset.checked_sub(1)?)?))
 }

@@ -140,3 +140,10 @@ pub(crate) fn pack(ir: &Ir, value: Value) -> Vec<Value> {
     }
     vec![value]
 }
+
+/// The function that an offset is in.
+pub(crate) fn function_at(ir: &Ir, offset: usize) -> Option<Op> {
+    ir.item_at(offset)
+        .and_then(|op| ir.function_of(op))
+        .or_else(|| ir.function_of(ir.item_at(offset.checked_sub(1)?)?))
+}

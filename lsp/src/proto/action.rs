@@ -5,10 +5,9 @@ use tower_lsp::ls_types as lsp;
 
 use super::diagnostic::diagnostic;
 use super::edit;
-use crate::features::action::{
-    Action, Placement, Scope, fix_all, fix_all_title, function_at, placed_ops,
-};
-use crate::features::{nest, rename_values};
+use crate::features::action::{Action, Placement, Scope, fix_all, fix_all_title, placed_ops};
+use crate::features::nest;
+use crate::features::refactor;
 use crate::optimizer::{Found, Solution};
 use crate::proto::params::{PlaceRequest, ResolveData};
 use crate::proto::view::View;
@@ -45,15 +44,25 @@ pub(crate) fn place(view: &View<'_>, placement: &Placement) -> PlaceRequest {
 }
 
 /// The kinds that actions may have; each may be asked for.
-pub(crate) const KINDS: [&str; 3] = ["quickfix", "refactor.rewrite.noisy", "source.fixAll.noisy"];
+pub(crate) const KINDS: [&str; 5] = [
+    "quickfix",
+    "refactor.rewrite.noisy",
+    "source.fixAll.noisy",
+    "refactor.extract.noisy",
+    "refactor.inline.noisy",
+];
 
 /// The kind of an action.
 pub(crate) fn kind(it: &Action) -> &'static str {
     match it {
-        Action::Place(Placement { anew: true, .. }, _)
-        | Action::RenameValues(..)
-        | Action::Schedule(_)
-        | Action::Loop(_) => KINDS[1],
+        Action::Place(Placement { anew: true, .. }, _) | Action::Schedule(_) | Action::Loop(_) => {
+            KINDS[1]
+        }
+        Action::Refactor(it) => match it.kind {
+            refactor::Kind::Extract => KINDS[3],
+            refactor::Kind::Inline => KINDS[4],
+            _ => KINDS[1],
+        },
         Action::Fix(..)
         | Action::FixAll(..)
         | Action::Allow(..)
@@ -66,12 +75,6 @@ pub(crate) fn kind(it: &Action) -> &'static str {
 pub(crate) fn workspace(view: &View<'_>, edits: &[TextEdit]) -> lsp::WorkspaceEdit {
     let edits = edit::edits(view.text(), view.connection.capabilities().encoding, edits);
     edit::workspace(view.connection, view.uri, view.version, edits)
-}
-
-/// The edit that renames all values of the function at a place; nothing if they are too many.
-pub(crate) fn renamed(view: &View<'_>, function: usize) -> Option<lsp::WorkspaceEdit> {
-    let function = function_at(view.document, function)?;
-    Some(workspace(view, &rename_values::rename_all(view.document, function)?))
 }
 
 /// A code action. What takes time is resolved later, or by a command for clients that resolve nothing; nothing if it cannot
@@ -151,14 +154,20 @@ pub(crate) fn action(
                 action.edit = Some(workspace(view, &edits));
             }
         }
-        Action::RenameValues(start, name) => {
-            action.title = format!("Rename all values of @{name} to %0, %1, ...");
+        Action::Refactor(it) => {
+            action.title.clone_from(&it.title);
             if capabilities.resolves_actions {
-                let (uri, version, function) = (view.uri.clone(), view.version, *start);
-                let data = ResolveData::RenameValues { uri, version, function };
-                action.data = serde_json::to_value(data).ok();
+                let later = ResolveData::Refactor {
+                    uri: view.uri.clone(),
+                    version: view.version,
+                    kind: it.kind,
+                    range: it.range.clone(),
+                    title: it.title.clone(),
+                };
+                action.data = serde_json::to_value(later).ok();
             } else {
-                action.edit = Some(renamed(view, *start)?);
+                let edits = refactor::edits(view.document, it.kind, &it.range).ok()?;
+                action.edit = Some(workspace(view, &edits));
             }
         }
         Action::FixAll(code) => {

@@ -28,6 +28,40 @@ pub(crate) fn edits(text: &Rope, encoding: Encoding, edits: &[TextEdit]) -> Vec<
     edits.iter().map(edit).collect()
 }
 
+/// Edits that the user is shown before they are made, where the client can do that.
+pub(crate) fn previewed(
+    connection: &Connection,
+    uri: &lsp::Uri,
+    version: i32,
+    edits: Vec<lsp::TextEdit>,
+    title: &str,
+) -> lsp::WorkspaceEdit {
+    let capabilities = connection.capabilities();
+    if !(capabilities.document_changes && capabilities.annotates_edits) {
+        return workspace(connection, uri, version, edits);
+    }
+    let id = "noisy".to_owned();
+    let annotated = |text_edit| {
+        lsp::OneOf::Right(lsp::AnnotatedTextEdit { text_edit, annotation_id: id.clone() })
+    };
+    let text_document =
+        lsp::OptionalVersionedTextDocumentIdentifier { uri: uri.clone(), version: Some(version) };
+    let edits = edits.into_iter().map(annotated).collect();
+    let annotation = lsp::ChangeAnnotation {
+        label: title.to_owned(),
+        needs_confirmation: Some(true),
+        description: None,
+    };
+    lsp::WorkspaceEdit {
+        document_changes: Some(lsp::DocumentChanges::Edits(vec![lsp::TextDocumentEdit {
+            text_document,
+            edits,
+        }])),
+        change_annotations: Some(HashMap::from([(id.clone(), annotation)])),
+        ..lsp::WorkspaceEdit::default()
+    }
+}
+
 /// Edits of a version of a document.
 pub(crate) fn workspace(
     connection: &Connection,

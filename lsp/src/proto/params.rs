@@ -5,6 +5,7 @@ use tower_lsp::jsonrpc::{Error, ErrorCode};
 use tower_lsp::ls_types as lsp;
 
 use crate::features::action::{Placement, Scope};
+use crate::features::refactor;
 
 /// What a code action, a code lens or a command carries to say what the optimizer shall do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,14 +38,18 @@ impl PlaceRequest {
 pub(crate) enum ResolveData {
     /// Ask the optimizer.
     Place(PlaceRequest),
-    /// Rename all values of a function.
-    RenameValues {
+    /// Change the text and not what it computes.
+    Refactor {
         /// The document.
         uri: lsp::Uri,
         /// The version of the document that it is about.
         version: i32,
-        /// Where the function starts, in bytes of that version.
-        function: usize,
+        /// What.
+        kind: refactor::Kind,
+        /// With what, in bytes of that version.
+        range: std::ops::Range<usize>,
+        /// What it is called.
+        title: String,
     },
     /// Find the best order of a nest.
     Schedule {

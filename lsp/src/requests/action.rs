@@ -3,7 +3,7 @@
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
-use super::placement;
+use super::{placement, refactor};
 use crate::documents::actor::Document;
 use crate::documents::job::NoAnswer;
 use crate::features::action::{self, Action, Placement, Scope};
@@ -90,16 +90,10 @@ pub(crate) async fn resolve(
             }
             action.edit = edit;
         }
-        ResolveData::RenameValues { uri, version, function } => {
-            let ask = move |view: &mut View<'_>| {
-                if view.version != version {
-                    return Err(Error::from(NoAnswer::Modified));
-                }
-                let edit = proto::action::renamed(view, function);
-                edit.ok_or_else(|| params::refused("the function has too many values".to_owned()))
-            };
-            let edit = session.ask(&uri, ask).await?.transpose()?;
-            action.edit = Some(edit.ok_or_else(|| Error::from(NoAnswer::Modified))?);
+        ResolveData::Refactor { uri, version, kind, range, title } => {
+            let found = refactor::edits(session, &uri, version, kind, range).await?;
+            let connection = &session.connection;
+            action.edit = Some(proto::edit::previewed(connection, &uri, version, found, &title));
         }
         ResolveData::Schedule { uri, version, nest } => {
             let ask = move |view: &mut View<'_>| {

@@ -10,5 +10,6 @@ pub(crate) mod navigation;
 pub(crate) mod outline;
 pub(crate) mod overlay;
 pub(crate) mod placement;
+pub(crate) mod refactor;
 pub(crate) mod token;
 pub(crate) mod writing;

@@ -193,3 +193,63 @@ fn loops_are_transformed_or_refused_with_the_dependence() {
     let title = format!("Interchange with the loop over %j_skewed: {why}");
     assert_eq!(interchange["title"], title);
 }
+
+#[test]
+fn refactorings_are_shown_before_they_are_made_where_the_client_can() {
+    let text = "func.func @f(%x: i5) -> i5 {
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  %2 = noisy.decode %1 : !noisy.i32 -> i5
+  return %2 : i5
+}
+";
+    let selected =
+        json!({ "start": { "line": 2, "character": 0 }, "end": { "line": 3, "character": 0 } });
+    let ask = |client: &mut Client, range: &Value, kind: &str| {
+        let context = json!({ "diagnostics": [], "only": [kind] });
+        let found = client.about("codeAction", URI, json!({ "range": range, "context": context }));
+        found.as_array().cloned().expect("a list")
+    };
+    for annotates in [false, true] {
+        let mut capabilities = capabilities();
+        if annotates {
+            capabilities["workspace"]["workspaceEdit"]["changeAnnotationSupport"] = json!({});
+        }
+        let (mut client, _) = Client::with(capabilities, Value::Null);
+        client.open(URI, text);
+        let found = ask(&mut client, &selected, "refactor.extract");
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0]["title"], "Extract into a function");
+        let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
+        let edit = &resolved["edit"];
+        assert_eq!(edit["changeAnnotations"]["noisy"]["needsConfirmation"] == true, annotates);
+        let edits = &edit["documentChanges"][0]["edits"];
+        assert_eq!(edits[0]["annotationId"] == "noisy", annotates, "{edits}");
+        let extracted = apply(text, edits);
+        assert!(extracted.contains("  %1 = func.call @f_part(%0)"), "{extracted}");
+        client.change(URI, 2, None, &extracted);
+        let found = ask(&mut client, &range(2, 8, 8), "refactor.inline");
+        assert_eq!(found[0]["title"], "Inline the call of @f_part");
+        let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
+        let back = apply(&extracted, &resolved["edit"]["documentChanges"][0]["edits"]);
+        assert!(back.starts_with(text), "{back}");
+        let found = ask(&mut client, &range(1, 8, 8), "refactor.rewrite");
+        assert_eq!(found[0]["title"], "Write noisy.encode in the generic form");
+        // What cannot be done is told.
+        client.change(
+            URI,
+            3,
+            None,
+            &text
+                .replace("i32 {", "i32 { // one")
+                .replace("%x: i5) -> i5 {", "%x: i5) -> i5 { // one"),
+        );
+        let found = ask(&mut client, &range(0, 2, 2), "refactor.rewrite");
+        let whole = found
+            .iter()
+            .find(|it| it["title"].as_str().is_some_and(|it| it.starts_with("Write")))
+            .expect("offered");
+        let error = client.request("codeAction/resolve", whole.clone()).expect_err("refused");
+        assert_eq!(error["message"], "the comment in it would be lost");
+    }
+}

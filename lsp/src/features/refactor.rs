@@ -1,0 +1,152 @@
+//! Refactorings: rename the values of a function, extract ops into a function, inline a call, write an op in the other form, declare the
+//! bounds that callers keep.
+//!
+//! *Laws.* The program computes the same: what is renamed or written in another form prints the same in the generic form, and no
+//! refactoring brings an error. Bytes that it is not about stay, comments above all. [`edits`] proves this on a copy of the text, and
+//! gives none otherwise. Offering one costs O(what is selected); its edits cost as much as reading the file twice.
+
+mod contract;
+mod extract;
+mod form;
+mod inline;
+mod names;
+mod rename_values;
+mod text;
+
+use std::ops::Range;
+
+use noisy_analyses::{Category, Diagnostic, Document, Severity, TextEdit};
+use noisy_syntax::{Op, print};
+use serde::{Deserialize, Serialize};
+
+use super::cursor;
+
+/// The kinds of refactorings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Kind {
+    /// See [`rename_values::number`].
+    Number,
+    /// See [`rename_values::by_meaning`].
+    Name,
+    /// See [`extract`].
+    Extract,
+    /// See [`inline`].
+    Inline,
+    /// See [`form`].
+    Form,
+    /// See [`contract`].
+    Contract,
+}
+
+/// Something that can be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refactoring {
+    /// What.
+    pub kind: Kind,
+    /// With what, in bytes.
+    pub range: Range<usize>,
+    /// What it is called.
+    pub title: String,
+}
+
+/// What is offered for a range. `diagnostics` are those of the document: a function with an error other than too much noise is left
+/// alone, for a name in it may not be what it seems.
+pub(crate) fn offered(
+    document: &Document,
+    range: &Range<usize>,
+    diagnostics: &[Diagnostic],
+) -> Vec<Refactoring> {
+    let Some(function) = cursor::function_at(document.ir(), range.start) else { return Vec::new() };
+    if has_error(document, function, diagnostics) {
+        return Vec::new();
+    }
+    let name = document.function_name(function);
+    let mut out = Vec::new();
+    let mut offer = |kind, title| out.push(Refactoring { kind, range: range.clone(), title });
+    if is_in_head(document, function, range.start) {
+        offer(Kind::Number, format!("Rename all values of @{name} to %0, %1, ..."));
+        if rename_values::has_numbers(document, function) {
+            offer(Kind::Name, format!("Name the numbered values of @{name} by what computes them"));
+        }
+        if contract::is_possible(document, function) {
+            offer(
+                Kind::Contract,
+                format!("Declare noise bounds for the arguments of @{name}, from its calls"),
+            );
+        }
+    }
+    if extract::ops(document, range).is_some() {
+        offer(Kind::Extract, "Extract into a function".to_owned());
+    }
+    if range.is_empty() {
+        if let Some(callee) = inline::callee(document, range.start) {
+            offer(Kind::Inline, format!("Inline the call of @{}", document.function_name(callee)));
+        }
+        if let Some(title) = form::title(document, range.start) {
+            offer(Kind::Form, title);
+        }
+    }
+    out
+}
+
+/// The edits of a refactoring, or why there are none.
+pub(crate) fn edits(
+    document: &Document,
+    kind: Kind,
+    range: &Range<usize>,
+) -> Result<Vec<TextEdit>, String> {
+    let function = cursor::function_at(document.ir(), range.start).ok_or("the function is gone")?;
+    let mut edits = match kind {
+        Kind::Number => rename_values::number(document, function),
+        Kind::Name => rename_values::by_meaning(document, function),
+        Kind::Extract => extract::edits(document, range),
+        Kind::Inline => inline::edits(document, range.start),
+        Kind::Form => form::edits(document, range.start),
+        Kind::Contract => contract::edits(document, function),
+    }?;
+    edits.sort_by_key(|it| it.range.start);
+    prove(document, kind, &edits)?;
+    Ok(edits)
+}
+
+/// Holds the laws of the module against a copy of the text.
+fn prove(document: &Document, kind: Kind, edits: &[TextEdit]) -> Result<(), String> {
+    let before = document.source().text().to_string();
+    let after = text::applied(&before, 0, edits).ok_or("two edits overlap")?;
+    let changed = Document::with_model(&after, document.model().clone());
+    let found = errors(&changed);
+    if let Some(error) = found.first().filter(|_| found.len() > errors(document).len()) {
+        return Err(format!("the result would have an error: {}", error.message));
+    }
+    let stays = matches!(kind, Kind::Number | Kind::Name | Kind::Form);
+    if stays && print::generic(document.ir()) != print::generic(changed.ir()) {
+        return Err("the program would not stay the same".to_owned());
+    }
+    Ok(())
+}
+
+fn is_error(it: &Diagnostic) -> bool {
+    it.severity == Severity::Error && it.category != Category::Noise
+}
+
+fn errors(document: &Document) -> Vec<Diagnostic> {
+    document.diagnostics().into_iter().filter(is_error).collect()
+}
+
+/// Whether something is wrong with a function besides too much noise.
+fn has_error(document: &Document, function: Op, diagnostics: &[Diagnostic]) -> bool {
+    let range = document.ir().range(function);
+    let touches = |it: &Diagnostic| range.start <= it.range.end && it.range.start <= range.end;
+    diagnostics.iter().any(|it| is_error(it) && touches(it))
+}
+
+/// Whether an offset is in the words of a function up to its name.
+fn is_in_head(document: &Document, function: Op, offset: usize) -> bool {
+    let ir = document.ir();
+    let name = ir.extra(function).symbol.map(|it| ir.absolute(function, it.1));
+    name.is_some_and(|it| ir.range(function).start <= offset && offset <= it.end)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,185 @@
+//! Extracts ops into a function: those that stand one after another in a block and are selected as a whole. What they use from
+//! around becomes arguments, what is used of them after becomes results; their text moves as it is, comments included.
+
+use std::ops::Range;
+
+use noisy_analyses::{Document, TextEdit};
+use noisy_syntax::{Def, Ir, Op, OpKind, Traits, Type, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::cursor;
+use super::names::{self, Taken};
+use super::text;
+
+/// The ops of one block that a range holds as a whole; nothing unless there are some, and the range ends within no other.
+pub(super) fn ops(document: &Document, range: &Range<usize>) -> Option<Vec<Op>> {
+    let (ir, source) = (document.ir(), document.source());
+    let whole = source.text().len_bytes();
+    if range.is_empty() || range.end > whole {
+        return None;
+    }
+    let selected = source.slice(range.clone());
+    let start = range.start + (selected.len() - selected.trim_start().len());
+    // The item that the selection starts in, and those around: the first that lies within it.
+    let mut first = ir.item_at(start)?;
+    if ir.range(first).start < range.start {
+        return None;
+    }
+    while let Some(parent) = ir.parent_op(first) {
+        let whole = ir.range(parent);
+        if whole.start < range.start || range.end < whole.end || !ir.op(parent).kind.is_op() {
+            break;
+        }
+        first = parent;
+    }
+    let mut out = Vec::new();
+    for op in ir.items_from(first) {
+        let own = ir.range(op);
+        if own.start >= range.end {
+            break;
+        }
+        if own.end > range.end || !ir.op(op).kind.is_op() {
+            return None;
+        }
+        out.push(op);
+    }
+    let is_terminator = |op: &Op| ir.op(*op).kind.has(Traits::TERMINATOR);
+    if out.last().is_some_and(is_terminator) {
+        out.pop();
+    }
+    let is_inside =
+        |op: Op| cursor::function_at(document.ir(), ir.range(op).start).is_some_and(|it| it != op);
+    let first = *out.first()?;
+    (is_inside(first) && !out.iter().any(is_terminator)).then_some(out)
+}
+
+/// Where a value is used that an op or a region of ops has.
+fn operands_of(ir: &Ir, items: &[Op]) -> Vec<(Op, usize, Value)> {
+    let mut out = Vec::new();
+    for &op in items {
+        let operands = ir.op(op).operands.iter().enumerate();
+        out.extend(operands.filter_map(|(n, it)| Some((op, n, it.value?))));
+    }
+    out.sort_by_key(|&(op, n, _)| ir.absolute(op, ir.op(op).operands[n].span).start);
+    out
+}
+
+pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<TextEdit>, String> {
+    let (ir, source) = (document.ir(), document.source());
+    let ops = ops(document, range).ok_or("no whole ops are selected")?;
+    let (first, last) = (ops[0], ops[ops.len() - 1]);
+    let function = ir.function_of(first).ok_or("these ops are in no function")?;
+    let inside = names::items_of(ir, &ops);
+    if let Some(&op) = inside.iter().find(|it| ir.op_name(**it).ends_with(".alloca")) {
+        return Err(format!("{} frees its memory where its function ends", ir.op_name(op)));
+    }
+    let set: FxHashSet<Op> = inside.iter().copied().collect();
+    let is_inside = |value: Value| match ir.value(value).def {
+        Def::Result(op, _) => set.contains(&op),
+        Def::Argument(..) => ir.definition_site(value).is_some_and(|it| set.contains(&it)),
+    };
+    let type_of = |value: Value| match ir.value(value).ty {
+        Type::UNKNOWN => Err(format!("the type of {} is not known", ir.value_text(value))),
+        ty => Ok(ir.interner.type_text(ty)),
+    };
+
+    // What comes in: a number of a pack gets a name of its own.
+    let mut taken = Taken::of(ir, function);
+    let mut arguments: Vec<(Value, String)> = Vec::new();
+    let mut number: FxHashMap<Value, usize> = FxHashMap::default();
+    let mut renames = Vec::new();
+    for (op, n, value) in operands_of(ir, &inside) {
+        if is_inside(value) {
+            continue;
+        }
+        let at = *number.entry(value).or_insert_with(|| {
+            let text = ir.value_text(value);
+            let name = match text.split_once('#') {
+                // A name with more than digits begins with none.
+                Some((pack, n)) if pack[1..].starts_with(|it: char| it.is_ascii_digit()) => {
+                    format!("%{}", taken.take(&format!("v{}_{n}", &pack[1..])))
+                }
+                Some((pack, n)) => format!("%{}", taken.take(&format!("{}_{n}", &pack[1..]))),
+                None => text,
+            };
+            arguments.push((value, name));
+            arguments.len() - 1
+        });
+        let range = ir.absolute(op, ir.op(op).operands[n].span);
+        renames.push(TextEdit { range, text: arguments[at].1.clone() });
+    }
+
+    // What goes out: of a pack all.
+    let is_used_outside =
+        |value: &Value| ir.value(*value).uses.iter().any(|it| !set.contains(&it.0));
+    let (mut left, mut results): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
+    for &op in &ops {
+        let data = ir.op(op);
+        let mut at = 0;
+        for name in &data.result_names {
+            let end = (at + name.count as usize).min(data.results.len());
+            let all = &data.results[at..end];
+            if all.iter().any(is_used_outside) {
+                left.push(
+                    source.span_text(op, name.span)
+                        + &match name.count {
+                            1 => String::new(),
+                            n => format!(":{n}"),
+                        },
+                );
+                results.extend(all);
+            }
+            at = end;
+        }
+    }
+
+    let name = names::symbol(
+        ir,
+        ir.op(function).parent,
+        &format!("{}_part", document.function_name(function)),
+    );
+    if !noisy_syntax::identifier::is_bare(&name) {
+        return Err("the function has no plain name".to_owned());
+    }
+    let types = |values: &mut dyn Iterator<Item = Value>| {
+        values.map(type_of).collect::<Result<Vec<_>, _>>()
+    };
+    let inputs = types(&mut arguments.iter().map(|it| it.0))?;
+    let outputs = types(&mut results.iter().copied())?.join(", ");
+    let passed: Vec<String> = arguments.iter().map(|it| ir.value_text(it.0)).collect();
+    let declared: Vec<String> =
+        arguments.iter().zip(&inputs).map(|(it, ty)| format!("{}: {ty}", it.1)).collect();
+    let returned: Vec<String> = results.iter().map(|it| ir.value_text(*it)).collect();
+
+    let whole = ir.range(first).start..ir.range(last).end;
+    let body =
+        text::applied(&source.slice(whole.clone()), whole.start, &text::within(renames, &whole))
+            .ok_or("two names overlap")?;
+    let around = text::indentation(source, ir.range(function).start);
+    let inner = format!("{around}  ");
+    let body = text::indented(&body, &text::indentation(source, whole.start), &inner);
+    let arrow = match results.len() {
+        0 => String::new(),
+        1 if !outputs.starts_with('(') => format!(" -> {outputs}"),
+        _ => format!(" -> ({outputs})"),
+    };
+    let end = if results.is_empty() {
+        "func.return".to_owned()
+    } else {
+        format!("func.return {} : {outputs}", returned.join(", "))
+    };
+    let new = format!(
+        "\n\n{around}func.func private @{name}({}){arrow} {{\n{body}\n{inner}{end}\n{around}}}",
+        declared.join(", ")
+    );
+    let equals = if left.is_empty() { String::new() } else { format!("{} = ", left.join(", ")) };
+    let call = format!(
+        "{equals}func.call @{name}({}) : ({}) -> ({outputs})",
+        passed.join(", "),
+        inputs.join(", ")
+    );
+    let after = text::end_of_line(source, ir.range(function).end);
+    // Within the function nothing of the ops is left but what calls them.
+    debug_assert!(ir.op(first).kind != OpKind::FuncFunc);
+    Ok(vec![TextEdit { range: whole, text: call }, TextEdit { range: after..after, text: new }])
+}

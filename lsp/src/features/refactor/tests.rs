@@ -1,0 +1,391 @@
+use super::*;
+
+fn at(text: &str) -> (String, Range<usize>) {
+    let start = text.find('|').expect("a cursor");
+    let rest = text.replacen('|', "", 1);
+    let end = rest.find('|').unwrap_or(start);
+    (rest.replacen('|', "", 1), start..end)
+}
+
+fn done(text: &str, kind: Kind, range: &Range<usize>) -> Result<String, String> {
+    let document = Document::new(text);
+    let found = offered(&document, range, &document.diagnostics());
+    if !found.iter().any(|it| it.kind == kind) {
+        return Err("not offered".to_owned());
+    }
+    text::applied(text, 0, &edits(&document, kind, range)?).ok_or_else(|| "overlap".to_owned())
+}
+
+/// What a refactoring makes of a text, at its `|` or between two of them.
+fn refactored(text: &str, kind: Kind) -> Result<String, String> {
+    let (text, range) = at(text);
+    done(&text, kind, &range)
+}
+
+fn renamed(text: &str) -> Option<String> {
+    done(text, Kind::Number, &(0..0)).ok()
+}
+
+#[test]
+fn all_names_become_numbers() {
+    let text = "func.func @f(%n: index, %3: i32, %c: i1) -> i32 {
+  %zero = arith.constant 0 : index
+  %0 = arith.constant 1 : index
+  %pair:2 = scf.for %i = %zero to %n step %0 iter_args(%x = %3, %y = %3) -> (i32, i32) {
+%1 = arith.addi %x, %y : i32
+scf.yield %1, %pair_of : i32, i32
+  }
+  cf.cond_br %c, ^bb1(%pair#1 : i32), ^bb1(%pair#0 : i32)
+^bb1(%r: i32):
+  return %r : i32
+}
+";
+    assert_eq!(renamed(text), None, "an undefined name");
+    let wanted = "func.func @f(%arg0: index, %arg1: i32, %arg2: i1) -> i32 {
+  %0 = arith.constant 0 : index
+  %1 = arith.constant 1 : index
+  %2:2 = scf.for %arg3 = %0 to %arg0 step %1 iter_args(%arg4 = %arg1, %arg5 = %arg1) -> (i32, i32) {
+%3 = arith.addi %arg4, %arg5 : i32
+scf.yield %3, %arg5 : i32, i32
+  }
+  cf.cond_br %arg2, ^bb1(%2#1 : i32), ^bb1(%2#0 : i32)
+^bb1(%arg6: i32):
+  return %arg6 : i32
+}
+";
+    let found = renamed(&text.replace("%pair_of", "%y"));
+    assert_eq!(found.as_deref(), Some(wanted));
+    assert_eq!(renamed(wanted).as_deref(), Some(wanted), "twice is once");
+}
+
+#[test]
+fn the_generic_print_but_for_names_stays() {
+    use noisy_syntax::{Source, print};
+    let text = "func.func @f(%a: !noisy.i32) -> !noisy.i32 {
+  %1 = noisy.add %a, %a : !noisy.i32
+  %0 = noisy.mul %1, %a : !noisy.i32
+  \"t.x\"(%0) ({
+  ^bb0(%q: i32):
+\"t.y\"(%q) : (i32) -> ()
+  }) : (!noisy.i32) -> ()
+  return %0 : !noisy.i32
+}
+";
+    let print = |text: &str| print::generic(Source::new(text).ir());
+    let found = renamed(text).expect("no error");
+    assert_eq!(print(&found), print(text));
+    assert!(found.contains("%0 = noisy.add %arg0, %arg0"), "{found}");
+}
+
+#[test]
+fn numbers_become_names_that_say_what_computes_them() {
+    let text = "func.func private @rotate(!noisy.i32) -> (!noisy.i32 {noisy.bound = 20 : i64})
+func.func |@f(%arg0: i5, %x: i32) -> i5 {
+  %0 = noisy.encode %arg0 : i5 -> !noisy.i32
+  %1 = func.call @rotate(%0) : (!noisy.i32) -> !noisy.i32
+  %kept = noisy.add %0, %1 : !noisy.i32 // %0 stays in a comment
+  %2 = noisy.add %1, %kept : !noisy.i32
+  %3 = noisy.add %1, %2 : !noisy.i32
+  %4 = noisy.add %3, %2 : !noisy.i32 loc(\"the sum\")
+  %5 = noisy.add %3, %4 : !noisy.i32 loc(\"a.mlir\":1:2)
+  %6 = arith.constant -3 : i32
+  %7 = arith.constant 8 : index
+  %8:2 = scf.for %9 = %7 to %7 step %7 iter_args(%10 = %6, %11 = %6) -> (i32, i32) {
+    %12 = arith.addi %10, %11 : i32
+    scf.yield %12, %10 : i32, i32
+  }
+  %13 = arith.addi %8#1, %8#0 : i32
+  %14 = noisy.decode %5 : !noisy.i32 -> i5
+  return %14 : i5
+}
+";
+    let found = refactored(text, Kind::Name).expect("names");
+    for wanted in [
+        "%encode = noisy.encode %arg0",
+        "%rotate = func.call @rotate(%encode)",
+        "%kept = noisy.add %encode, %rotate : !noisy.i32 // %0 stays in a comment",
+        "%add = noisy.add %rotate, %kept",
+        "%add_0 = noisy.add %rotate, %add",
+        "%the_sum = noisy.add %add_0, %add",
+        "%add_1 = noisy.add %add_0, %the_sum",
+        "%cm3_i32 = arith.constant -3",
+        "%c8 = arith.constant 8",
+        "%for:2 = scf.for %9 = %c8",
+        "%addi_0 = arith.addi %for#1, %for#0",
+        "%decode = noisy.decode",
+    ] {
+        assert!(found.contains(wanted), "{wanted}: {found}");
+    }
+}
+
+#[test]
+fn ops_become_a_function() {
+    let text = "func.func @f(%x: i5) -> i5 {
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  |// The product.
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  %2 = noisy.add %1, %0 : !noisy.i32 // and a sum
+|  %3 = noisy.add %2, %1 : !noisy.i32
+  %4 = noisy.decode %3 : !noisy.i32 -> i5
+  return %4 : i5
+} // the end
+// After it.
+";
+    let found = refactored(text, Kind::Extract).expect("a function");
+    let wanted = "func.func @f(%x: i5) -> i5 {
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  // The product.
+  %1, %2 = func.call @f_part(%0) : (!noisy.i32) -> (!noisy.i32, !noisy.i32) // and a sum
+  %3 = noisy.add %2, %1 : !noisy.i32
+  %4 = noisy.decode %3 : !noisy.i32 -> i5
+  return %4 : i5
+} // the end
+
+func.func private @f_part(%0: !noisy.i32) -> (!noisy.i32, !noisy.i32) {
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  %2 = noisy.add %1, %0 : !noisy.i32
+  func.return %1, %2 : !noisy.i32, !noisy.i32
+}
+// After it.
+";
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn packs_and_what_is_in_regions_move_too() {
+    let text = "module {
+  func.func @f(%n: index, %p: i32) -> i32 {
+    %a:2 = \"t.two\"() : () -> (i32, i32)
+|    %b:2 = scf.for %i = %n to %n step %n iter_args(%u = %a#1, %v = %p) -> (i32, i32) {
+      // Inside.
+      %w = arith.addi %u, %v : i32
+      scf.yield %w, %u : i32, i32
+    }|
+    %r = arith.addi %b#1, %a#1 : i32
+    return %r : i32
+  }
+}
+";
+    let found = refactored(text, Kind::Extract).expect("a function");
+    assert!(
+        found.contains(
+            "    %b:2 = func.call @f_part(%n, %a#1, %p) : (index, i32, i32) -> (i32, i32)\n    %r ="
+        ),
+        "{found}"
+    );
+    assert!(found.contains("  func.func private @f_part(%n: index, %a_1: i32, %p: i32) -> (i32, i32) {\n    %b:2 = scf.for"), "{found}");
+    assert!(found.contains("      // Inside.\n      %w = arith.addi"), "{found}");
+    assert!(found.contains("iter_args(%u = %a_1, %v = %p)"), "{found}");
+}
+
+#[test]
+fn what_cannot_be_extracted() {
+    let function = |ops: &str| format!("func.func @f(%x: i32) -> i32 {{\n{ops}\n}}\n");
+    let why = |ops: &str| refactored(&function(ops), Kind::Extract).expect_err("no function");
+    assert_eq!(why("  |return %x : i32|"), "not offered");
+    assert_eq!(
+        why("  %0 = arith.ad|di %x, %x : i32\n  %1 = arith.addi %x, %0 : i32|\n  return %x : i32"),
+        "not offered"
+    );
+    assert_eq!(why("  %0 = arith.addi %x, %x : i32 ||\n  return %x : i32"), "not offered");
+    assert_eq!(
+        why(
+            "  |%m = memref.alloca() : memref<4xi32>|\n  %c = arith.constant 0 : index\n  memref.store %x, %m[%c] : memref<4xi32>\n  return %x : i32"
+        ),
+        "memref.alloca frees its memory where its function ends"
+    );
+    let all = refactored(
+        &function("|  %0 = arith.addi %x, %x : i32\n  return %0 : i32\n|"),
+        Kind::Extract,
+    );
+    assert!(all.is_ok_and(|it| it.contains("%0 = func.call @f_part(%x)")), "the terminator stays");
+}
+
+#[test]
+fn a_call_becomes_what_it_calls() {
+    let text = "func.func private @g(%a: i32, %b: i32) -> (i32, i32) {
+  // Twice.
+  %0 = arith.addi %a, %a : i32 // of %a
+  %1 = arith.muli %0, %b : i32
+  return %1, %b : i32, i32
+}
+func.func @f(%x: i32) -> i32 {
+  %0:2 = \"t.two\"() : () -> (i32, i32)
+    %1, %2 = func.c|all @g(%x, %0#1) : (i32, i32) -> (i32, i32)
+  %3 = arith.addi %1, %2 : i32
+  return %3 : i32
+}
+";
+    let found = refactored(text, Kind::Inline).expect("its text");
+    let wanted = "  %0:2 = \"t.two\"() : () -> (i32, i32)
+    // Twice.
+    %4 = arith.addi %x, %x : i32 // of %a
+    %1 = arith.muli %4, %0#1 : i32
+  %3 = arith.addi %1, %0#1 : i32
+";
+    assert!(found.contains(wanted), "{found}");
+    let recursive = "func.func @f() {\n  func.ca|ll @f() : () -> ()\n  return\n}\n";
+    assert!(refactored(recursive, Kind::Inline).is_err());
+    let declared =
+        "func.func private @g()\nfunc.func @f() {\n  func.ca|ll @g() : () -> ()\n  return\n}\n";
+    assert!(refactored(declared, Kind::Inline).is_err());
+    let empty = "func.func @g() {\n  return\n}\nfunc.func @f() {\n  func.ca|ll @g() : () -> ()\n  return\n}\n";
+    let found = refactored(empty, Kind::Inline).expect("nothing");
+    assert!(found.ends_with("func.func @f() {\n  return\n}\n"), "{found}");
+}
+
+#[test]
+fn an_op_is_written_in_the_other_form_and_back() {
+    let text = "func.func @f(%x: !noisy.i32, %n: index) -> !noisy.i32 { // kept
+  %y = noisy.a|dd %x, %x {a = 1 : i64} : !noisy.i32 // kept
+  return %y : !noisy.i32
+}
+";
+    let found = refactored(text, Kind::Form).expect("generic");
+    let line = "  %y = \"noisy.add\"(%x, %x) {a = 1 : i64} : (!noisy.i32, !noisy.i32) -> !noisy.i32 // kept\n";
+    assert!(found.contains(line), "{found}");
+    let back = done(&found, Kind::Form, &(found.find("noisy.add").map_or(0..0, |it| it..it)));
+    assert_eq!(back.as_deref(), Ok(&*text.replace('|', "")));
+    let why = |text: &str| refactored(text, Kind::Form).expect_err("stays");
+    assert_eq!(
+        why(&text.replace("func.func", "fu|nc.func").replace("a|dd", "add")),
+        "the comment in it would be lost"
+    );
+    assert_eq!(why("func.func @f() {\n  \"t|.a\"() : () -> ()\n  return\n}\n"), "not offered");
+    let nested = "func.func @f(%c: i1) {
+  scf.i|f %c {
+    \"t.a\"(%c) : (i1) -> ()
+  }
+  return
+}
+";
+    let found = refactored(nested, Kind::Form).expect("generic");
+    assert!(found.contains("  \"scf.if\"(%c) ({\n    \"t.a\"(%c)"), "{found}");
+}
+
+#[test]
+fn bounds_come_from_the_calls() {
+    let text = "func.func private |@g(%a: !noisy.i32, %b: i5, %c: !noisy.i32 {t.x = \"}\"}, %d: !noisy.i32 {noisy.bound = 20 : i64}) {
+  return
+}
+func.func @f(%x: i5) {
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  %1 = noisy.add %0, %0 : !noisy.i32
+  func.call @g(%0, %x, %1, %0) : (!noisy.i32, i5, !noisy.i32, !noisy.i32) -> ()
+  func.call @g(%1, %x, %0, %0) : (!noisy.i32, i5, !noisy.i32, !noisy.i32) -> ()
+  return
+}
+";
+    let found = refactored(text, Kind::Contract).expect("bounds");
+    let wanted = "@g(%a: !noisy.i32 {noisy.bound = 13 : i64}, %b: i5, %c: !noisy.i32 {noisy.bound = 13 : i64, t.x = \"}\"}, %d: !noisy.i32 {noisy.bound = 20 : i64})";
+    assert!(found.contains(wanted), "{found}");
+    let twice = found.replace("private @g", "private |@g");
+    assert!(refactored(&twice, Kind::Contract).is_err(), "all have one");
+    assert!(
+        refactored(&text.replace('|', "").replace("@f(", "|@f("), Kind::Contract).is_err(),
+        "no call"
+    );
+}
+
+/// A random program: straight lines, loops and branches, packs, names that are taken twice.
+struct Writer {
+    state: u64,
+    out: String,
+    n: usize,
+}
+
+impl Writer {
+    fn below(&mut self, n: usize) -> usize {
+        self.state = self
+            .state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.state >> 33) as usize) % n
+    }
+
+    fn pick(&mut self, scope: &[String]) -> String {
+        scope[self.below(scope.len())].clone()
+    }
+
+    fn ops(&mut self, size: usize, indent: &str, scope: &mut Vec<String>) {
+        for _ in 0..size {
+            let (a, b, n) = (self.pick(scope), self.pick(scope), self.n);
+            self.n += 1;
+            let (line, new) = match self.below(7) {
+                0 => (
+                    format!("%p{n}:2 = \"t.two\"({a}) : (i32) -> (i32, i32)"),
+                    vec![format!("%p{n}#0"), format!("%p{n}#1")],
+                ),
+                1 => (format!("\"t.use\"({a}, {b}) : (i32, i32) -> () // {n}"), Vec::new()),
+                2 if indent.len() < 6 => {
+                    self.out.push_str(&format!("{indent}%s{n} = scf.for %i{n} = %k to %k step %k iter_args(%u{n} = {a}) -> (i32) {{\n"));
+                    let mut inner = scope.clone();
+                    inner.push(format!("%u{n}"));
+                    self.ops(3, &format!("{indent}  "), &mut inner);
+                    let last = self.pick(&inner);
+                    (format!("  scf.yield {last} : i32\n{indent}}}"), vec![format!("%s{n}")])
+                }
+                3 => (format!("%c{n} = arith.constant {n} : i32"), vec![format!("%c{n}")]),
+                _ => (format!("%v{n} = arith.addi {a}, {b} : i32"), vec![format!("%v{n}")]),
+            };
+            self.out.push_str(&format!("{indent}{line}\n"));
+            scope.extend(new);
+        }
+    }
+
+    fn program(seed: u64) -> String {
+        let mut it = Self { state: seed, out: String::new(), n: 0 };
+        it.out.push_str("func.func @f(%x: i32, %y: i32, %k: index) -> i32 {\n");
+        let mut scope = vec!["%x".to_owned(), "%y".to_owned()];
+        it.ops(9, "  ", &mut scope);
+        let last = it.pick(&scope);
+        it.out.push_str(&format!("  return {last} : i32\n}}\n"));
+        it.out
+    }
+}
+
+/// The generic print of the first function.
+fn print_of_first(text: &str) -> String {
+    let source = noisy_syntax::Source::new(text);
+    print::op_in(source.ir(), source.ir().functions()[0], print::Style::default())
+}
+
+#[test]
+fn what_is_extracted_and_inlined_is_as_before() {
+    let mut n_done = 0;
+    for seed in 0..40 {
+        let text = Writer::program(seed);
+        let mut random = Writer { state: seed, out: String::new(), n: 0 };
+        for _ in 0..4 {
+            let starts: Vec<usize> = text.match_indices('\n').map(|it| it.0 + 1).collect();
+            let (a, b) = (random.below(starts.len()), random.below(starts.len()));
+            let range = starts[a.min(b)]..starts[a.max(b)];
+            let Ok(extracted) = done(&text, Kind::Extract, &range) else { continue };
+            assert_ne!(print_of_first(&extracted), print_of_first(&text));
+            let call = extracted.find("call @").expect("a call");
+            let back = done(&extracted, Kind::Inline, &(call..call)).expect("inlined");
+            assert_eq!(print_of_first(&back), print_of_first(&text), "{text}\n{extracted}\n{back}");
+            let comments = |it: &str| it.matches("//").count();
+            assert_eq!(comments(&extracted), comments(&text), "{extracted}");
+            n_done += 1;
+        }
+    }
+    assert!(n_done > 30, "{n_done}");
+}
+
+#[test]
+fn every_op_of_a_random_program_has_both_forms() {
+    for seed in 0..12 {
+        let text = Writer::program(seed);
+        let document = Document::new(&text);
+        let ir = document.ir();
+        let mut starts = Vec::new();
+        ir.walk(ir.root(), &mut |op| starts.push(ir.name_range(op).start));
+        for at in starts {
+            let Ok(other) = done(&text, Kind::Form, &(at..at)) else { continue };
+            assert_ne!(other, text);
+            let back = done(&other, Kind::Form, &(at..at)).expect("back");
+            assert_eq!(print_of_first(&back), print_of_first(&text));
+        }
+    }
+}

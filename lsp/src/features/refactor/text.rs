@@ -1,0 +1,61 @@
+//! Parts of a text that move: edits within them, and their indentation.
+
+use std::ops::Range;
+
+use noisy_analyses::TextEdit;
+use noisy_syntax::Source;
+
+/// A part of a text that begins at an offset, after edits of it in order; nothing if they overlap or reach beyond it.
+pub(super) fn applied(part: &str, start: usize, edits: &[TextEdit]) -> Option<String> {
+    let mut out = String::with_capacity(part.len());
+    let mut at = 0;
+    for edit in edits {
+        let range = edit.range.start.checked_sub(start)?..edit.range.end.checked_sub(start)?;
+        out.push_str(part.get(at..range.start)?);
+        out.push_str(&edit.text);
+        at = range.end;
+    }
+    out.push_str(part.get(at..)?);
+    Some(out)
+}
+
+/// Those edits that are about a range, in order, each once.
+pub(super) fn within(edits: Vec<TextEdit>, range: &Range<usize>) -> Vec<TextEdit> {
+    let mut out: Vec<TextEdit> = edits
+        .into_iter()
+        .filter(|it| range.start <= it.range.start && it.range.end <= range.end)
+        .collect();
+    out.sort_by_key(|it| it.range.start);
+    out.dedup_by(|a, b| a.range == b.range);
+    out
+}
+
+/// The blanks at the start of the line of an offset.
+pub(super) fn indentation(source: &Source, offset: usize) -> String {
+    let text = source.text();
+    let start = text.line_to_byte(text.byte_to_line(offset));
+    source.slice(start..offset).chars().take_while(|it| *it == ' ' || *it == '\t').collect()
+}
+
+/// Lines with one indentation in place of another; the first line, which has none, gets the new one. Lines that have less than the
+/// old one stay as they are, and so do empty ones.
+pub(super) fn indented(part: &str, old: &str, new: &str) -> String {
+    let lines = part.split('\n').enumerate().map(|(n, line)| match line.strip_prefix(old) {
+        _ if line.trim().is_empty() => String::new(),
+        _ if n == 0 => format!("{new}{line}"),
+        Some(rest) => format!("{new}{rest}"),
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Where the line of an offset ends, if nothing but a comment follows it there; else the offset.
+pub(super) fn end_of_line(source: &Source, offset: usize) -> usize {
+    let text = source.text();
+    let line = text.byte_to_line(offset);
+    let end =
+        if line + 1 < text.len_lines() { text.line_to_byte(line + 1) } else { text.len_bytes() };
+    let rest = source.slice(offset..end);
+    let is_free = rest.trim().is_empty() || rest.trim_start().starts_with("//");
+    if is_free { offset + rest.trim_end_matches(['\n', '\r']).len() } else { offset }
+}
