@@ -64,7 +64,7 @@ macro_rules! arith {
         ArithConstant = "arith.constant" {
             traits: Traits::CONSTANT,
             results: Count::exactly(1),
-            attrs: &[AttrSpec::required("value", AttrClass::Any)],
+            attrs: &[AttrSpec::required("value", AttrClass::Typed)],
             form: &[Element::AttrDict, Element::ConstantValue],
             ..OpSpec::PURE
         }

@@ -160,6 +160,8 @@ impl TypeRule {
 pub enum AttrClass {
     /// Any attribute.
     Any,
+    /// What may have a type (`TypedAttrInterface`): a number, a string, elements, an attribute of a dialect.
+    Typed,
     /// `unit`.
     Unit,
     /// `true` or `false`.

@@ -77,6 +77,22 @@ fn int_value(number: &Number<'_>, width: u32, sign: Sign) -> Result<i128, String
     Ok(magnitude as i128)
 }
 
+/// A stride or an offset as MLIR prints it: `16` also for `0x10` and `016`.
+pub(super) fn stride(reader: &mut Reader<'_, '_>, number: &Number<'_>) -> String {
+    let Number { is_negative, word } = number;
+    if word.kind == TokenKind::Question {
+        return "?".to_owned();
+    }
+    let magnitude = Number { is_negative: false, word: *word };
+    let value =
+        int_value(&magnitude, 64, Sign::Signed).map(|it| if *is_negative { -it } else { it });
+    if let Ok(value) = value {
+        return value.to_string();
+    }
+    reader.mismatch(Code::InvalidType, word.span(), "expected a 64-bit signed integer or '?'");
+    format!("{}{}", if *is_negative { "-" } else { "" }, word.text)
+}
+
 fn float_value(number: &Number<'_>, kind: &str) -> Result<f64, String> {
     let text = number.word.text;
     if let Some(hex) = text.strip_prefix("0x") {

@@ -267,16 +267,14 @@ impl Reader<'_, '_> {
             }
             AttrTree::DenseArray(ty, values) => return elements::dense_array(self, ty, values),
             AttrTree::Strided(strides, offset) => {
-                let show = |it: &Number<'_>| {
-                    format!("{}{}", if it.is_negative { "-" } else { "" }, it.word.text)
-                };
-                let mut text = format!(
-                    "strided<[{}]",
-                    strides.iter().map(show).collect::<Vec<_>>().join(", ")
-                );
-                if let Some(offset) = offset.as_ref().filter(|it| it.word.text != "0") {
+                let shown: Vec<String> =
+                    strides.iter().map(|it| elements::stride(self, it)).collect();
+                let mut text = format!("strided<[{}]", shown.join(", "));
+                if let Some(offset) =
+                    offset.as_ref().map(|it| elements::stride(self, it)).filter(|it| it != "0")
+                {
                     text.push_str(", offset: ");
-                    text.push_str(&show(offset));
+                    text.push_str(&offset);
                 }
                 text.push('>');
                 AttrData::Text(self.name(&text), None)

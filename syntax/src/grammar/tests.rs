@@ -446,6 +446,29 @@ fn a_transposition_is_a_map_without_its_keyword() {
 }
 
 #[test]
+fn strides_have_one_spelling() {
+    check(
+        "%v = memref.load %m[%i] : memref<4xf32, strided<[0x10], offset: -0x04>>",
+        &expect![[r#"
+            MemrefLoad Custom memref.load
+              results: f32
+              %m#0: memref<4xf32, strided<[16], offset: -4>>
+              %i#0: index
+        "#]],
+    );
+    check(
+        "%v = memref.load %m[%i] : memref<4xf32, strided<[9223372036854775808], offset: ?>>",
+        &expect![[r#"
+            MemrefLoad Custom memref.load
+              results: f32
+              %m#0: memref<4xf32, strided<[9223372036854775808], offset: ?>>
+              %i#0: index
+              Type 49..68: expected a 64-bit signed integer or '?'
+        "#]],
+    );
+}
+
+#[test]
 fn the_generic_form_gives_the_same_shape() {
     check(
         "%1 = \"arith.addi\"(%a, %a) <{overflowFlags = #arith.overflow<none>}> {tag} : (i32, i32) -> i32",

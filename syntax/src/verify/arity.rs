@@ -103,6 +103,23 @@ impl Verifier<'_> {
         match class {
             _ if *data == AttrData::Unknown => true,
             AttrClass::Any => true,
+            AttrClass::Typed => match data {
+                AttrData::Unit
+                | AttrData::Array(_)
+                | AttrData::Dict(_)
+                | AttrData::Symbol(_)
+                | AttrData::Type(_)
+                | AttrData::DenseArray { .. }
+                | AttrData::Affine(_) => false,
+                AttrData::Bool(_)
+                | AttrData::Int { .. }
+                | AttrData::Float { .. }
+                | AttrData::String(..)
+                | AttrData::Elements(..)
+                | AttrData::Location(_)
+                | AttrData::Text(..)
+                | AttrData::Unknown => true,
+            },
             AttrClass::Unit => *data == AttrData::Unit,
             AttrClass::Bool => matches!(data, AttrData::Bool(_)) || is_int(attr, Type::I1),
             AttrClass::I32 => matches!(data, AttrData::Int { ty, .. } if is_int32(*ty)),
@@ -157,6 +174,7 @@ impl AttrClass {
     fn text(self) -> &'static str {
         match self {
             AttrClass::Any => "an attribute",
+            AttrClass::Typed => "a number, a string or elements",
             AttrClass::Unit => "`unit`",
             AttrClass::Bool => "`true` or `false`",
             AttrClass::I32 => "an integer of type `i32`",

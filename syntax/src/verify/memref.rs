@@ -5,7 +5,7 @@
 
 use super::Verifier;
 use crate::dialect::format::DYNAMIC;
-use crate::{Attr, AttrData, Code, Dim, Op};
+use crate::{Attr, AttrData, Code, Dim, Op, OpKind};
 
 impl Verifier<'_> {
     /// The integers of a list.
@@ -19,8 +19,73 @@ impl Verifier<'_> {
         values.iter().map(|it| interner.int_value(*it)).collect()
     }
 
-    /// Of `memref.subview` and the like: static offsets and sizes.
-    pub(super) fn offsets_and_sizes(&mut self, op: Op) {
+    /// Of `memref.subview` and `memref.reinterpret_cast`: offsets, sizes and strides.
+    pub(super) fn slice(&mut self, op: Op) {
+        if self.ir.op(op).kind == OpKind::MemrefSubview {
+            self.offsets_and_sizes(op);
+        }
+        if let Err((code, message)) = self.sliced(op) {
+            self.tell(op, code, message);
+        }
+    }
+
+    /// How many offsets, sizes and strides there are, and the sizes of the result.
+    fn sliced(&self, op: Op) -> Result<(), (Code, String)> {
+        let lists = ["static_offsets", "static_sizes", "static_strides"]
+            .map(|it| self.ir.attr(op, it).and_then(|it| self.integers(it)));
+        let [Some(offsets), Some(sizes), Some(strides)] = lists else { return Ok(()) };
+        let is_dynamic = |it: &&i128| **it == i128::from(DYNAMIC);
+        let segments = self.segments(op).unwrap_or_default();
+        let given = segments.iter().skip(1);
+        for ((list, what), n_given) in
+            [(&offsets, "offsets"), (&sizes, "sizes"), (&strides, "strides")].iter().zip(given)
+        {
+            let n_dynamic = list.iter().filter(is_dynamic).count();
+            if n_dynamic != *n_given {
+                let message = format!("has {n_given} operands for {n_dynamic} dynamic {what}");
+                return Err((Code::WrongCount, message));
+            }
+        }
+        let of = self.dims(self.operand_type(op, 0)).map(<[Dim]>::len);
+        let result = self.ir.op(op).results.first().map(|&it| self.value_type(it));
+        let Some(dims) = result.and_then(|it| self.dims(it)) else { return Ok(()) };
+        let is_subview = self.ir.op(op).kind == OpKind::MemrefSubview;
+        let (n_offsets, rank) = if is_subview { (of, of) } else { (Some(1), Some(dims.len())) };
+        let counts = [
+            (offsets.len(), "offsets", n_offsets),
+            (sizes.len(), "sizes", rank),
+            (strides.len(), "strides", rank),
+        ];
+        for (n, what, wanted) in counts {
+            if let Some(wanted) = wanted.filter(|it| *it != n) {
+                return Err((Code::WrongCount, format!("has {n} {what}, but needs {wanted}")));
+            }
+        }
+        // A subview may leave out dimensions of size 1.
+        if dims.len() == sizes.len() {
+            let said = |dim: &Dim| {
+                if let Dim::Fixed(n) = dim { i128::from(*n) } else { i128::from(DYNAMIC) }
+            };
+            let is_other = |(size, dim): (&i128, &Dim)| {
+                let is_static = *size >= 0 && matches!(dim, Dim::Fixed(_));
+                let counts = is_static || is_subview && (*size >= 0 || is_dynamic(&size));
+                counts && *size != said(dim)
+            };
+            if let Some(at) = sizes.iter().zip(dims).position(is_other) {
+                let size = if is_dynamic(&&sizes[at]) {
+                    "dynamic".to_owned()
+                } else {
+                    sizes[at].to_string()
+                };
+                let message = format!("size {at} is {size}, unlike that of the result");
+                return Err((Code::ResultType, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// Static offsets and sizes are not negative.
+    fn offsets_and_sizes(&mut self, op: Op) {
         for (name, what) in [("static_offsets", "an offset"), ("static_sizes", "a size")] {
             let Some(list) = self.ir.attr(op, name).and_then(|it| self.integers(it)) else {
                 continue;

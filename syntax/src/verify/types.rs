@@ -71,7 +71,7 @@ impl Verifier<'_> {
             OpKind::MemrefAlloc | OpKind::MemrefAlloca => {
                 self.a_size_for_each_dynamic_dimension(op);
             }
-            OpKind::MemrefSubview => self.offsets_and_sizes(op),
+            OpKind::MemrefSubview | OpKind::MemrefReinterpretCast => self.slice(op),
             OpKind::MemrefAssumeAlignment => self.alignment(op),
             OpKind::MemrefCollapseShape => self.groups_of_dimensions(op, false),
             OpKind::MemrefExpandShape => self.groups_of_dimensions(op, true),

@@ -107,3 +107,32 @@ module attributes {x.y = array<i64: -0>} {}
         "#]],
     );
 }
+
+#[test]
+fn slices_have_as_many_offsets_sizes_and_strides_as_dimensions() {
+    check(
+        "func.func @f(%m: memref<4x4xf32>, %i: index) {
+  %0 = memref.subview %m[0, 0] [2, 1] [1, 1] : memref<4x4xf32> to memref<2xf32, strided<[4]>>
+  %1 = memref.subview %m[0, 0] [%i, 2] [1, 1] : memref<4x4xf32> to memref<?x2xf32, strided<[4, 1]>>
+  %2 = memref.reinterpret_cast %m to offset: [0], sizes: [%i, 2], strides: [2, 1] : memref<4x4xf32> to memref<?x2xf32>
+  %10 = memref.subview %m[0] [2, 2] [1, 1] : memref<4x4xf32> to memref<2x2xf32, strided<[4, 1]>>
+  %11 = memref.subview %m[0, 0] [2, 2] [1] : memref<4x4xf32> to memref<2x2xf32, strided<[4, 1]>>
+  %12 = memref.subview %m[0, 0] [2, 2] [1, 1] : memref<4x4xf32> to memref<2x3xf32, strided<[4, 1]>>
+  %13 = memref.reinterpret_cast %m to offset: [0], sizes: [2], strides: [2, 1] : memref<4x4xf32> to memref<2x2xf32>
+  %14 = memref.reinterpret_cast %m to offset: [0, 0], sizes: [2], strides: [1] : memref<4x4xf32> to memref<2xf32>
+  %15 = memref.reinterpret_cast %m to offset: [0], sizes: [2], strides: [1] : memref<4x4xf32> to memref<3xf32>
+  %16 = memref.subview %m[0, 0] [%i, 2] [1, 1] : memref<4x4xf32> to memref<2x2xf32, strided<[4, 1]>>
+  return
+}
+",
+        &expect![[r#"
+            5 memref.subview: has 1 offsets, but needs 2 (wrong-count)
+            6 memref.subview: has 1 strides, but needs 2 (wrong-count)
+            7 memref.subview: size 1 is 2, unlike that of the result (result-type)
+            8 memref.reinterpret_cast: has 1 sizes, but needs 2 (wrong-count)
+            9 memref.reinterpret_cast: has 2 offsets, but needs 1 (wrong-count)
+            10 memref.reinterpret_cast: size 0 is 2, unlike that of the result (result-type)
+            11 memref.subview: size 0 is dynamic, unlike that of the result (result-type)
+        "#]],
+    );
+}
