@@ -31,7 +31,7 @@ pub fn holds(predicate: i128, a: i128, b: i128, width: u32) -> Option<bool> {
 }
 
 /// Whether `arith.cmpi` holds for two numbers that are equal.
-pub(super) fn holds_of_equal(predicate: i128) -> bool {
+pub fn holds_of_equal(predicate: i128) -> bool {
     matches!(predicate, 0 | 3 | 5 | 7 | 9)
 }
 

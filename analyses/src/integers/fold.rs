@@ -149,7 +149,7 @@ fn arith(ir: &impl View, op: Op, result: usize, operands: &[Constant]) -> Option
     match *operands {
         [a] => {
             let from = ir.operand_ty(op, 0)?;
-            unary(ir, op, data.kind, a, from, ty)
+            unary(ir, data.kind, a, from, ty)
         }
         [a, b] => {
             let of = ir.operand_ty(op, 0)?;
@@ -219,14 +219,7 @@ fn is_complement(ir: &impl View, of: Value, value: Value) -> bool {
     a == of && is_ones(b) || b == of && is_ones(a)
 }
 
-fn unary(
-    ir: &impl View,
-    op: Op,
-    kind: OpKind,
-    a: Constant,
-    from: Type,
-    to: Type,
-) -> Option<Constant> {
+fn unary(ir: &impl View, kind: OpKind, a: Constant, from: Type, to: Type) -> Option<Constant> {
     match a {
         Int(a) => {
             let from_width = width(ir, from)?;
@@ -255,11 +248,8 @@ fn unary(
                 OpKind::ArithNegf => Some(Float((-value).to_bits())),
                 OpKind::ArithExtf => Some(Float(bits)),
                 OpKind::ArithTruncf => {
-                    if ir.attr(op, "roundingmode").is_some() {
-                        return None;
-                    }
                     let to = rounded(value, float(ir, to)?)?;
-                    // Only if nothing is lost.
+                    // Only if nothing is lost; then all ways to round agree.
                     (to.to_bits() == bits).then_some(Float(bits))
                 }
                 OpKind::ArithFptosi | OpKind::ArithFptoui => {

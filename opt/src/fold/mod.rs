@@ -8,7 +8,7 @@ mod values;
 
 use noisy_analyses::integers::constant::Constant;
 use noisy_analyses::integers::{compare, elements::Lists, fold};
-use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, Value};
+use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, TypeData, Value};
 use smallvec::SmallVec;
 
 use crate::predicate;
@@ -52,6 +52,9 @@ pub fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1]> {
         let constant = operand.value.and_then(|it| constants::constant_of(ir, it, lists));
         known.push(constant.unwrap_or(stand_in(at)));
     }
+    if let Some(folded) = without_bits(ir, op) {
+        return data.results.iter().map(|_| Folded::Constant(folded)).collect();
+    }
     let mut out = SmallVec::new();
     for (at, &result) in data.results.iter().enumerate() {
         let folded = fold::fold(ir, op, at, &known, lists);
@@ -69,6 +72,49 @@ pub fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1]> {
         }
     }
     out
+}
+
+/// What an op of constants gives that are, or that gives, integers without bits: of those there is one, zero.
+fn without_bits(ir: &Ir, op: Op) -> Option<Constant> {
+    let has_no_bits = |it: Value| {
+        let ty = constants::element_type(ir, ir.value(it).ty).unwrap_or(ir.value(it).ty);
+        matches!(ir.interner.type_data(ty), TypeData::Int { width: 0, .. })
+    };
+    let data = ir.op(op);
+    let operands: SmallVec<[Value; 3]> =
+        data.operands.iter().map(|it| it.value).collect::<Option<_>>()?;
+    if !operands.iter().all(|&it| constants::attr_of(ir, it).is_some()) {
+        return None;
+    }
+    match data.kind {
+        OpKind::ArithExtsi | OpKind::ArithExtui if has_no_bits(operands[0]) => {
+            Some(Constant::Int(0))
+        }
+        OpKind::ArithCmpi if has_no_bits(operands[0]) => {
+            compare::predicate(ir, op).map(|it| Constant::bool(compare::holds_of_equal(it)))
+        }
+        OpKind::ArithTrunci
+        | OpKind::ArithAddi
+        | OpKind::ArithSubi
+        | OpKind::ArithMuli
+        | OpKind::ArithShli
+        | OpKind::ArithShrsi
+        | OpKind::ArithShrui
+        | OpKind::ArithAndi
+        | OpKind::ArithOri
+        | OpKind::ArithXori
+        | OpKind::ArithMaxsi
+        | OpKind::ArithMaxui
+        | OpKind::ArithMinsi
+        | OpKind::ArithMinui
+        | OpKind::ArithMulsiExtended
+        | OpKind::ArithMuluiExtended
+            if data.results.iter().all(|&it| has_no_bits(it)) =>
+        {
+            Some(Constant::Int(0))
+        }
+        _ => None,
+    }
 }
 
 /// Whether the table has folds of this kind of op.

@@ -46,13 +46,7 @@ pub(super) fn fold(ir: &Ir, op: Op) -> Option<Value> {
             let from = at(inner, 0)?;
             (is_wide && ir.value(from).ty == result_type(ir, op)).then_some(from)
         }
-        (OpKind::ArithBitcast, None) => {
-            if ir.value(a).ty == result_type(ir, op) {
-                return Some(a);
-            }
-            let from = at(of(a, OpKind::ArithBitcast)?, 0)?;
-            (ir.value(from).ty == result_type(ir, op)).then_some(from)
-        }
+        (OpKind::ArithBitcast, None) => (ir.value(a).ty == result_type(ir, op)).then_some(a),
         (kind @ (OpKind::ArithIndexCast | OpKind::ArithIndexCastui), None) => {
             // Nothing is lost on the way.
             let from = at(of(a, kind)?, 0)?;

@@ -1,6 +1,7 @@
 //! Rules of `affine`.
 
 pub(crate) mod maps;
+mod ranges;
 
 use noisy_syntax::affine::{Affine, Body, Expr};
 use noisy_syntax::rewrite::NewOp;
@@ -24,6 +25,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     AffineVectorStore: canonical_map;
     AffinePrefetch: canonical_map;
     AffineFor: canonical_bounds, never_runs, does_nothing;
+    AffineParallel: canonical_parallel;
     AffineIf: canonical_set, known_set;
 };
 
@@ -44,7 +46,7 @@ fn first_operand(kind: OpKind) -> usize {
 fn canonical_map(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let first = first_operand(rewriter.ir.op(op).kind);
     let Some(old) = applied(rewriter.ir, op, "map", first) else { return false };
-    let new = old.canonical(rewriter.ir);
+    let new = ranges::simplified(rewriter.ir, &old.canonical(rewriter.ir));
     if new == old {
         return false;
     }
@@ -200,7 +202,7 @@ fn bounds(ir: &Ir, op: Op) -> Option<(Applied, Applied, Vec<Value>)> {
 
 /// A bound in canonical form: no expression twice; a number if all are.
 fn canonical_bound(ir: &Ir, bound: &Applied, is_low: bool) -> Applied {
-    let mut out = bound.canonical(ir);
+    let mut out = ranges::deciding(ir, &bound.canonical(ir), is_low);
     let Body::Map(exprs) = &out.map.body else { return out };
     let mut kept: Vec<Expr> = Vec::new();
     for it in exprs {
@@ -234,6 +236,24 @@ fn canonical_bounds(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     rewriter.set_attr(op, "lowerBoundMap", low);
     rewriter.set_attr(op, "upperBoundMap", high);
     rewriter.set_attr(op, "operandSegmentSizes", sizes);
+    rewriter.set_operands(op, &inputs);
+    true
+}
+
+/// The bounds of parallel loops in canonical form.
+fn canonical_parallel(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(low) = applied(rewriter.ir, op, "lowerBoundsMap", 0) else { return false };
+    let Some(high) = applied(rewriter.ir, op, "upperBoundsMap", low.operands.len()) else {
+        return false;
+    };
+    let (new_low, new_high) = (low.canonical(rewriter.ir), high.canonical(rewriter.ir));
+    if new_low == low && new_high == high {
+        return false;
+    }
+    let inputs = [new_low.operands, new_high.operands].concat();
+    let (low, high) = (map_attr(rewriter.ir, new_low.map), map_attr(rewriter.ir, new_high.map));
+    rewriter.set_attr(op, "lowerBoundsMap", low);
+    rewriter.set_attr(op, "upperBoundsMap", high);
     rewriter.set_operands(op, &inputs);
     true
 }

@@ -27,6 +27,7 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     ArithMuluiExtended: product_without_high;
     ArithMulf: signs_cancel;
     ArithDivf: signs_cancel;
+    ArithBitcast: bitcast_of_bitcast;
     ArithIndexCast: index_cast_of_extend;
     ArithIndexCastui: index_cast_of_extend;
 };
@@ -433,5 +434,15 @@ fn index_cast_of_extend(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     rewriter.replace_with(op, NewOp::new(kind.spec().name).operands(&[from]).results(&[ty]));
+    true
+}
+
+/// Bits that are read as one type and then as another are read as the other.
+fn bitcast_of_bitcast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(inner) = rewriter.defined_by(rewriter.operand(op, 0), OpKind::ArithBitcast) else {
+        return false;
+    };
+    let from = rewriter.operand(inner, 0);
+    rewriter.set_operand(op, 0, from);
     true
 }

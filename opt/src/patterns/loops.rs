@@ -1,19 +1,15 @@
 //! Rules of loops of `scf`.
 
-use noisy_analyses::integers::compare::predicate;
-use noisy_syntax::{Ir, Op, OpKind, Type, Value};
+use noisy_syntax::{Op, OpKind, Type, Value};
 
 use super::patterns;
 use super::scf::{only_block, regions, results, terminator, types};
 use crate::effects;
-use crate::predicate::inverted;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfFor: trivial_for, fixed_iter_args;
-    ScfWhile: condition_in_body, compare_in_body, unused_while_results, repeated_while_results,
-        unused_while_args;
     ScfParallel: short_dimensions;
 };
 
@@ -109,167 +105,6 @@ fn fixed_iter_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The condition op of a loop, and both blocks.
-fn while_parts(ir: &Ir, op: Op) -> Option<(Op, noisy_syntax::Block, noisy_syntax::Block)> {
-    let [before, after] = regions(ir, op)[..] else { return None };
-    let condition = terminator(ir, before).filter(|&it| ir.op(it).kind == OpKind::ScfCondition)?;
-    Some((condition, only_block(ir, before)?, only_block(ir, after)?))
-}
-
-/// In the body of a loop its condition is true.
-fn condition_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
-    let passed = operands(rewriter.ir, end);
-    let args = rewriter.ir.block(body).args.to_vec();
-    let mut is_changed = false;
-    for (&value, &arg) in passed[1..].iter().zip(&args) {
-        if value == passed[0] && !rewriter.ir.value(arg).uses.is_empty() {
-            let yes = rewriter.int(-1, Type::I1, op);
-            rewriter.replace_uses(arg, yes);
-            is_changed = true;
-        }
-    }
-    is_changed
-}
-
-/// What the condition of a loop compared compares the same in its body.
-fn compare_in_body(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
-    let passed = operands(rewriter.ir, end);
-    let Some(compare) = rewriter.defined_by(passed[0], OpKind::ArithCmpi) else { return false };
-    let Some(known) = predicate(rewriter.ir, compare) else { return false };
-    let compared = operands(rewriter.ir, compare);
-    let [before, _] = regions(rewriter.ir, op)[..] else { return false };
-    let args = rewriter.ir.block(body).args.to_vec();
-    let mut is_changed = false;
-    for (&value, &arg) in passed[1..].iter().zip(&args) {
-        for at in 0..2 {
-            let other = compared[1 - at];
-            if compared[at] != value || !effects::is_outside(rewriter.ir, other, before) {
-                continue;
-            }
-            let uses = rewriter.ir.value(arg).uses.clone();
-            for (user, index) in uses {
-                if index as usize != at || rewriter.ir.op(user).kind != OpKind::ArithCmpi {
-                    continue;
-                }
-                let both = operands(rewriter.ir, user);
-                let Some(it) = predicate(rewriter.ir, user) else { continue };
-                let holds = match it {
-                    _ if both[1 - at] != other => continue,
-                    it if it == known => true,
-                    it if it == inverted(known) => false,
-                    _ => continue,
-                };
-                let value = rewriter.int(-i128::from(holds), Type::I1, user);
-                rewriter.replace(user, &[value]);
-                is_changed = true;
-            }
-        }
-    }
-    is_changed
-}
-
-/// Passes only some of the values of a loop on to its body and its results; `of` says by which of the kept ones each is replaced.
-fn keep_passed(
-    rewriter: &mut Rewriter<'_>,
-    op: Op,
-    end: Op,
-    kept: &[usize],
-    of: &dyn Fn(usize) -> Option<usize>,
-) {
-    let Some((_, _, body)) = while_parts(rewriter.ir, op) else { return };
-    let passed = operands(rewriter.ir, end);
-    let old = results(rewriter.ir, op);
-    let args = rewriter.ir.block(body).args.to_vec();
-    let inputs = operands(rewriter.ir, op);
-    let types: Vec<Type> = kept.iter().map(|&at| rewriter.ty(old[at])).collect();
-    let new = rewriter.rebuild(op, &inputs, &types);
-    let values: Vec<Value> =
-        std::iter::once(passed[0]).chain(kept.iter().map(|&at| passed[at + 1])).collect();
-    rewriter.set_operands(end, &values);
-    let new_results = results(rewriter.ir, new);
-    for at in (0..old.len()).rev() {
-        if kept.contains(&at) {
-            continue;
-        }
-        if let Some(same) = of(at) {
-            rewriter.replace_uses(args[at], args[same]);
-        }
-        rewriter.ir.erase_argument(body, at).expect("nothing uses it any more");
-    }
-    for (at, &result) in old.iter().enumerate() {
-        let by = if kept.contains(&at) { Some(at) } else { of(at) };
-        let by = by.and_then(|it| kept.iter().position(|&kept| kept == it));
-        if let Some(by) = by {
-            rewriter.replace_uses(result, new_results[by]);
-        }
-    }
-    rewriter.erase(op);
-}
-
-/// Values that neither the body nor anyone behind a loop reads are not passed on.
-fn unused_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
-    let old = results(rewriter.ir, op);
-    let args = rewriter.ir.block(body).args.to_vec();
-    if args.len() != old.len() {
-        return false;
-    }
-    let is_unused = |it: Value| rewriter.ir.value(it).uses.is_empty();
-    let kept: Vec<usize> =
-        (0..old.len()).filter(|&at| !is_unused(old[at]) || !is_unused(args[at])).collect();
-    if kept.len() == old.len() {
-        return false;
-    }
-    keep_passed(rewriter, op, end, &kept, &|_| None);
-    true
-}
-
-/// A value is passed on once.
-fn repeated_while_results(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some((end, _, body)) = while_parts(rewriter.ir, op) else { return false };
-    let passed = operands(rewriter.ir, end)[1..].to_vec();
-    if rewriter.ir.block(body).args.len() != passed.len() {
-        return false;
-    }
-    let first = |at: usize| passed.iter().position(|&it| it == passed[at]);
-    let kept: Vec<usize> = (0..passed.len()).filter(|&at| first(at) == Some(at)).collect();
-    if kept.len() == passed.len() {
-        return false;
-    }
-    keep_passed(rewriter, op, end, &kept, &first);
-    true
-}
-
-/// What a loop starts with and nobody reads before its condition need not be carried.
-fn unused_while_args(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let Some((_, before, body)) = while_parts(rewriter.ir, op) else { return false };
-    let args = rewriter.ir.block(before).args.to_vec();
-    let kept: Vec<usize> =
-        (0..args.len()).filter(|&at| !rewriter.ir.value(args[at]).uses.is_empty()).collect();
-    let Some(end) = rewriter.ir.last_op(body) else { return false };
-    let yielded = operands(rewriter.ir, end);
-    if kept.len() == args.len() || yielded.len() != args.len() {
-        return false;
-    }
-    let inputs = operands(rewriter.ir, op);
-    let inputs: Vec<Value> = kept.iter().map(|&at| inputs[at]).collect();
-    let old = results(rewriter.ir, op);
-    let types = types(rewriter.ir, &old);
-    let new = rewriter.rebuild(op, &inputs, &types);
-    let yielded: Vec<Value> = kept.iter().map(|&at| yielded[at]).collect();
-    rewriter.set_operands(end, &yielded);
-    for at in (0..args.len()).rev() {
-        if !kept.contains(&at) {
-            rewriter.ir.erase_argument(before, at).expect("nothing uses it");
-        }
-    }
-    let values = results(rewriter.ir, new);
-    rewriter.replace(op, &values);
-    true
-}
-
 /// Dimensions of one iteration are none; a loop with one of no iterations gives what it starts with.
 fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [region] = regions(rewriter.ir, op)[..] else { return false };
@@ -300,15 +135,7 @@ fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     }
     let Some(end) = rewriter.ir.last_op(block) else { return false };
     if short.len() == n {
-        // All of one iteration: only without results, whose combination would be left to do.
-        if n_results > 0 || !regions(rewriter.ir, end).is_empty() {
-            return false;
-        }
-        let lows = all[..n].to_vec();
-        rewriter.erase(end);
-        rewriter.inline_block(block, op, &lows);
-        rewriter.erase(op);
-        return true;
+        return run_parallel_once(rewriter, op, block, end, &all[..n], &inits);
     }
     let kept: Vec<usize> = (0..n).filter(|it| !short.contains(it)).collect();
     let mut inputs = Vec::new();
@@ -326,6 +153,48 @@ fn short_dimensions(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         rewriter.ir.erase_argument(block, at).expect("nothing uses it any more");
     }
     let values = results(rewriter.ir, new);
+    rewriter.replace(op, &values);
+    true
+}
+
+/// Puts the body of a loop of one iteration in its place; each result is what its reduction makes of the first value and the only one.
+fn run_parallel_once(
+    rewriter: &mut Rewriter<'_>,
+    op: Op,
+    block: noisy_syntax::Block,
+    end: Op,
+    lows: &[Value],
+    inits: &[Value],
+) -> bool {
+    let reductions = regions(rewriter.ir, end);
+    let is_whole = reductions.len() == inits.len()
+        && operands(rewriter.ir, end).len() == inits.len()
+        && reductions.iter().all(|&it| {
+            let args = only_block(rewriter.ir, it).map(|it| rewriter.ir.block(it).args.len());
+            args == Some(2)
+                && terminator(rewriter.ir, it)
+                    .is_some_and(|it| operands(rewriter.ir, it).len() == 1)
+        });
+    if !is_whole {
+        return false;
+    }
+    rewriter.inline_block_but_end(block, op, lows);
+    let mut values = Vec::new();
+    for ((region, &init), value) in
+        reductions.into_iter().zip(inits).zip(operands(rewriter.ir, end))
+    {
+        let Some(inner) = only_block(rewriter.ir, region) else { return false };
+        let Some(returns) = terminator(rewriter.ir, region) else { return false };
+        let args = rewriter.ir.block(inner).args.to_vec();
+        let result = operands(rewriter.ir, returns)[0];
+        rewriter.erase(returns);
+        rewriter.inline_block(inner, op, &[init, value]);
+        values.push(match args.iter().position(|&it| it == result) {
+            Some(0) => init,
+            Some(_) => value,
+            None => result,
+        });
+    }
     rewriter.replace(op, &values);
     true
 }

@@ -16,15 +16,16 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefPrefetch: through_cast;
     AffineLoad: through_cast;
     AffineStore: through_cast;
+    AffinePrefetch: through_cast;
     MemrefCast: through_cast;
     MemrefDim: through_cast, size_of_made;
     MemrefCopy: copy_to_itself, through_cast;
     MemrefAlloc: fixed_sizes, never_read;
     MemrefAlloca: fixed_sizes, never_read;
-    MemrefSubview: fixed_subview, subview_of_cast;
+    MemrefSubview: fixed_subview, subview_of_cast, whole_subview_of_subview, whole_buffer;
     MemrefView: fixed_view, through_cast;
-    MemrefExpandShape: shape_back;
-    MemrefCollapseShape: shape_back;
+    MemrefExtractStridedMetadata: through_cast;
+    MemrefExtractAlignedPointerAsIndex: through_cast;
 };
 
 /// The attribute of the sizes of operand segments.
@@ -38,7 +39,7 @@ pub(crate) fn segments(ir: &mut Ir, sizes: &[usize]) -> Attr {
 }
 
 /// The integers of an array attribute.
-fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
+pub(super) fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
     match ir.interner.attr_data(ir.attr(op, name)?) {
         AttrData::DenseArray { values, .. } => {
             let number = |&it: &Attr| match ir.interner.attr_data(it) {
@@ -51,7 +52,7 @@ fn ints(ir: &Ir, op: Op, name: &str) -> Option<Vec<i64>> {
     }
 }
 
-fn i64s(ir: &mut Ir, values: &[i64]) -> Attr {
+pub(super) fn i64s(ir: &mut Ir, values: &[i64]) -> Attr {
     let int = |ir: &mut Ir, value: i64| {
         ir.interner.attr(AttrData::Int { value: value.into(), ty: Type::I64 })
     };
@@ -79,6 +80,11 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         if !is_ranked(rewriter.ir, from) || !is_ranked(rewriter.ir, value) {
             continue;
         }
+        // What is cast to a shape of no rank may have any.
+        if kind == OpKind::MemrefCast && !result_is_ranked(rewriter.ir, op) {
+            rewriter.set_operand(op, at, from);
+            return true;
+        }
         // A cast of a cast to what is there already folds; another must still be a cast.
         if kind == OpKind::MemrefCast && !may_cast(rewriter.ir, rewriter.ty(from), result) {
             continue;
@@ -87,6 +93,10 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         is_changed = true;
     }
     is_changed
+}
+
+fn result_is_ranked(ir: &Ir, op: Op) -> bool {
+    ir.op(op).results.first().is_some_and(|&it| is_ranked(ir, it))
 }
 
 /// Whether one type of ranked buffers may be cast to another, layouts aside.
@@ -116,7 +126,7 @@ fn copy_to_itself(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// A type with other sizes.
-fn with_dims(ir: &mut Ir, ty: Type, dims: Vec<Dim>) -> Option<Type> {
+pub(super) fn with_dims(ir: &mut Ir, ty: Type, dims: Vec<Dim>) -> Option<Type> {
     match ir.interner.type_data(ty).clone() {
         TypeData::MemRef { element, rest, .. } => {
             Some(ir.interner.ty(TypeData::MemRef { dims: Some(dims.into()), element, rest }))
@@ -174,7 +184,7 @@ fn fixed_sizes(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Lets the users of an op use the result of another one, cast to the old type.
-fn cast_and_replace(rewriter: &mut Rewriter<'_>, op: Op, new: Op, ty: Type) {
+pub(super) fn cast_and_replace(rewriter: &mut Rewriter<'_>, op: Op, new: Op, ty: Type) {
     let value = rewriter.ir.op(new).results[0];
     let cast = NewOp::new("memref.cast").operands(&[value]).results(&[ty]);
     rewriter.replace_with(op, cast);
@@ -217,19 +227,20 @@ fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         }
         Some(it) => operand(rewriter.ir, it, before),
         None => {
-            let Some(subview) = rewriter.defined_by(buffer, OpKind::MemrefSubview) else {
+            let mut kinds = [OpKind::MemrefSubview, OpKind::MemrefReinterpretCast].into_iter();
+            let Some(view) = kinds.find_map(|it| rewriter.defined_by(buffer, it)) else {
                 return false;
             };
-            let rank = ints(rewriter.ir, subview, "static_sizes").map_or(0, |it| it.len());
-            let counts = ints(rewriter.ir, subview, "operandSegmentSizes");
-            let dims = dims_of(rewriter.ir, buffer).map_or(0, <[Dim]>::len);
-            match counts {
-                // A dimension that was dropped would shift the others.
-                Some(counts) if rank == dims && counts.len() == 4 => {
-                    operand(rewriter.ir, subview, (counts[0] + counts[1]) as usize + before)
-                }
-                _ => None,
-            }
+            let Some((lists, values)) = subview_parts(rewriter.ir, view) else { return false };
+            let is_subview = rewriter.ir.op(view).kind == OpKind::MemrefSubview;
+            let dropped =
+                if is_subview { dropped_dims(rewriter.ir, view) } else { Some(Vec::new()) };
+            let Some(dropped) = dropped else { return false };
+            // The number of the dimension before any was dropped.
+            let own = (0..lists[1].len()).filter(|it| !dropped.contains(it)).nth(index);
+            let Some(own) = own.filter(|&it| lists[1][it] == DYNAMIC) else { return false };
+            let place = lists[1][..own].iter().filter(|&&it| it == DYNAMIC).count();
+            values[1].get(place).copied()
         }
     };
     let Some(size) = size else { return false };
@@ -238,10 +249,10 @@ fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 }
 
 /// Offset and strides, each known or not.
-type Layout = (Option<i64>, Vec<Option<i64>>);
+pub(super) type Layout = (Option<i64>, Vec<Option<i64>>);
 
 /// The offset and the strides that a type states.
-fn layout(ir: &Ir, ty: Type) -> Option<Layout> {
+pub(super) fn layout(ir: &Ir, ty: Type) -> Option<Layout> {
     let TypeData::MemRef { dims: Some(dims), rest, .. } = ir.interner.type_data(ty) else {
         return None;
     };
@@ -276,10 +287,10 @@ fn layout(ir: &Ir, ty: Type) -> Option<Layout> {
     Some((Some(0), strides))
 }
 
-/// The type of a part of a buffer, no dimension dropped.
-fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Type> {
+/// Where a part of a buffer starts, and its strides.
+fn subview_layout(ir: &Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Layout> {
     let (offset, strides) = layout(ir, from)?;
-    let [offsets, sizes, steps] = lists;
+    let [offsets, _, steps] = lists;
     let known = |it: i64| (it != DYNAMIC).then_some(it);
     let mut at = offset;
     for (&it, stride) in offsets.iter().zip(&strides) {
@@ -295,9 +306,19 @@ fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Type> 
         .zip(steps)
         .map(|(stride, &step)| stride.zip(known(step)).and_then(|(a, b)| a.checked_mul(b)))
         .collect();
+    (strides.len() == offsets.len()).then_some((at, strides))
+}
+
+/// The type of a part of a buffer without some dimensions.
+fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3], dropped: &[usize]) -> Option<Type> {
+    let (at, strides) = subview_layout(ir, from, lists)?;
     let TypeData::MemRef { element, rest, .. } = ir.interner.type_data(from).clone() else {
         return None;
     };
+    let is_kept = |it: &usize| !dropped.contains(it);
+    let kept: Vec<usize> = (0..strides.len()).filter(is_kept).collect();
+    let strides: Vec<Option<i64>> = kept.iter().map(|&it| strides[it]).collect();
+    let known = |it: i64| (it != DYNAMIC).then_some(it);
     let word = |it: &Option<i64>| it.map_or("?".to_owned(), |it| it.to_string());
     let mut text = format!("strided<[{}]", strides.iter().map(word).collect::<Vec<_>>().join(", "));
     if at != Some(0) {
@@ -313,9 +334,9 @@ fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Type> 
                 if ir.interner.str(*text).starts_with("strided<"))
     });
     let rest: Vec<Attr> = std::iter::once(strided).chain(spaces).collect();
-    let dims: Vec<Dim> = sizes
+    let dims: Vec<Dim> = kept
         .iter()
-        .map(|&it| match known(it).and_then(|it| u64::try_from(it).ok()) {
+        .map(|&it| match known(lists[1][it]).and_then(|it| u64::try_from(it).ok()) {
             Some(size) => Dim::Fixed(size),
             None => Dim::Dynamic,
         })
@@ -325,14 +346,14 @@ fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Type> 
 }
 
 /// What stands for a number that an operand gives.
-const DYNAMIC: i64 = i64::MIN;
-const LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
+pub(super) const DYNAMIC: i64 = i64::MIN;
+pub(super) const LISTS: [&str; 3] = ["static_offsets", "static_sizes", "static_strides"];
 
 /// Offsets, sizes and strides: the numbers, and the operands in place of [`DYNAMIC`] ones.
-type SubviewParts = ([Vec<i64>; 3], [Vec<Value>; 3]);
+pub(super) type SubviewParts = ([Vec<i64>; 3], [Vec<Value>; 3]);
 
 /// A subview: its static lists, and the operands of each.
-fn subview_parts(ir: &Ir, op: Op) -> Option<SubviewParts> {
+pub(super) fn subview_parts(ir: &Ir, op: Op) -> Option<SubviewParts> {
     let counts = ints(ir, op, "operandSegmentSizes")?;
     let all = operands(ir, op);
     let [1, a, b, c] = counts[..] else { return None };
@@ -353,14 +374,7 @@ fn subview_parts(ir: &Ir, op: Op) -> Option<SubviewParts> {
 fn fixed_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let Some((mut lists, values)) = subview_parts(rewriter.ir, op) else { return false };
     let source = rewriter.operand(op, 0);
-    let result = rewriter.ir.op(op).results[0];
-    let ty = rewriter.ty(result);
-    // Only where no dimension is dropped: then the type is that of the parts.
-    let rank = dims_of(rewriter.ir, result).map_or(0, <[Dim]>::len);
-    let from = rewriter.ty(source);
-    if rank != lists[1].len() || subview_type(rewriter.ir, from, &lists).is_none() {
-        return false;
-    }
+    let Some(dropped) = dropped_dims(rewriter.ir, op) else { return false };
     let mut left: [Vec<Value>; 3] = Default::default();
     let mut is_changed = false;
     for (part, (list, values)) in lists.iter_mut().zip(&values).enumerate() {
@@ -380,19 +394,18 @@ fn fixed_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     if !is_changed {
         return false;
     }
-    replace_subview(rewriter, op, source, &lists, &left, ty)
+    replace_subview(rewriter, op, source, (&lists, &left), &dropped)
 }
 
 fn replace_subview(
     rewriter: &mut Rewriter<'_>,
     op: Op,
     source: Value,
-    lists: &[Vec<i64>; 3],
-    left: &[Vec<Value>; 3],
-    ty: Type,
+    (lists, left): (&[Vec<i64>; 3], &[Vec<Value>; 3]),
+    dropped: &[usize],
 ) -> bool {
-    let from = rewriter.ty(source);
-    let Some(new_type) = subview_type(rewriter.ir, from, lists) else { return false };
+    let (from, ty) = (rewriter.ty(source), rewriter.ty(rewriter.ir.op(op).results[0]));
+    let Some(new_type) = subview_type(rewriter.ir, from, lists, dropped) else { return false };
     let mut inputs = vec![source];
     inputs.extend(left.iter().flatten());
     let mut new = NewOp::new("memref.subview").operands(&inputs).results(&[new_type]);
@@ -417,26 +430,92 @@ fn subview_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     };
     let source = rewriter.operand(cast, 0);
-    let result = rewriter.ir.op(op).results[0];
-    let rank = dims_of(rewriter.ir, result).map_or(0, <[Dim]>::len);
     let is_more_static = {
         let dims = |it: Value| dims_of(rewriter.ir, it).map(<[Dim]>::to_vec);
         let count = |it: &[Dim]| it.iter().filter(|it| **it == Dim::Dynamic).count();
         matches!((dims(source), dims(rewriter.operand(op, 0))), (Some(a), Some(b)) if count(&a) < count(&b))
     };
-    if !is_ranked(rewriter.ir, source) || rank != lists[1].len() || !is_more_static {
+    let Some(dropped) = dropped_dims(rewriter.ir, op) else { return false };
+    if !is_ranked(rewriter.ir, source) || !is_more_static {
         return false;
     }
-    let ty = rewriter.ty(result);
-    replace_subview(rewriter, op, source, &lists, &values, ty)
+    replace_subview(rewriter, op, source, (&lists, &values), &dropped)
+}
+
+/// The dimensions of a subview, of size one, that its type leaves out; which of several they are is told by their strides, and it is
+/// `None` where that says nothing.
+fn dropped_dims(ir: &Ir, op: Op) -> Option<Vec<usize>> {
+    let (lists, _) = subview_parts(ir, op)?;
+    let (from, ty) = (ir.value(operand(ir, op, 0)?).ty, ir.value(*ir.op(op).results.first()?).ty);
+    let (_, all) = subview_layout(ir, from, &lists)?;
+    let (_, kept) = layout(ir, ty)?;
+    let n_dropped = all.len().checked_sub(kept.len())?;
+    let mut ones: Vec<usize> = (0..all.len()).filter(|&at| lists[1][at] == 1).collect();
+    if n_dropped == 0 {
+        return Some(Vec::new());
+    }
+    if ones.len() > n_dropped {
+        let count =
+            |list: &[Option<i64>], it: Option<i64>| list.iter().filter(|x| **x == it).count();
+        let mut gone: Vec<Option<i64>> = Vec::new();
+        ones.retain(|&at| {
+            let stride = all[at];
+            let left = count(&all, stride) - count(&gone, stride);
+            let goes = left > count(&kept, stride);
+            if goes {
+                gone.push(stride);
+            }
+            goes
+        });
+    }
+    (ones.len() == n_dropped).then_some(ones)
+}
+
+/// A part of a part that is all of it.
+fn whole_subview_of_subview(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let source = rewriter.operand(op, 0);
+    let result = rewriter.ir.op(op).results[0];
+    let Some(inner) = rewriter.defined_by(source, OpKind::MemrefSubview) else { return false };
+    let (Some((lists, values)), Some((own, own_values))) =
+        (subview_parts(rewriter.ir, inner), subview_parts(rewriter.ir, op))
+    else {
+        return false;
+    };
+    let is_whole = rewriter.ty(source) == rewriter.ty(result)
+        && own[0].iter().all(|&it| it == 0)
+        && own[2].iter().all(|&it| it == 1)
+        && (&own[1], &own_values[1]) == (&lists[1], &values[1]);
+    if is_whole {
+        rewriter.replace(op, &[source]);
+    }
+    is_whole
+}
+
+/// A subview that is all of a buffer is the buffer, cast to its type.
+fn whole_buffer(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let Some(source) = whole(rewriter.ir, op) else { return false };
+    let ty = rewriter.ty(rewriter.ir.op(op).results[0]);
+    let n_dims = |it: &[Dim]| it.len();
+    let result = rewriter.ir.op(op).results[0];
+    if dims_of(rewriter.ir, source).map(n_dims) != dims_of(rewriter.ir, result).map(n_dims) {
+        return false;
+    }
+    rewriter.replace_with(op, NewOp::new("memref.cast").operands(&[source]).results(&[ty]));
+    true
+}
+
+/// The buffer that a subview of the same type is all of.
+pub(crate) fn whole_subview(ir: &Ir, op: Op) -> Option<Value> {
+    let source = whole(ir, op)?;
+    let result = *ir.op(op).results.first()?;
+    (ir.value(source).ty == ir.value(result).ty).then_some(source)
 }
 
 /// The buffer that a subview is all of.
-pub(crate) fn whole_subview(ir: &Ir, op: Op) -> Option<Value> {
+fn whole(ir: &Ir, op: Op) -> Option<Value> {
     let (lists, values) = subview_parts(ir, op)?;
     let source = operand(ir, op, 0)?;
-    let result = *ir.op(op).results.first()?;
-    if values.iter().any(|it| !it.is_empty()) || ir.value(source).ty != ir.value(result).ty {
+    if values.iter().any(|it| !it.is_empty()) {
         return None;
     }
     let dims = dims_of(ir, source)?;
@@ -463,24 +542,5 @@ fn fixed_view(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let inputs: Vec<Value> = all[..2].iter().chain(&left).copied().collect();
     let new = rewriter.rebuild(op, &inputs, &[new_type]);
     cast_and_replace(rewriter, op, new, ty);
-    true
-}
-
-/// A shape that is changed back is as it was.
-fn shape_back(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let other = match rewriter.ir.op(op).kind {
-        OpKind::MemrefExpandShape => OpKind::MemrefCollapseShape,
-        _ => OpKind::MemrefExpandShape,
-    };
-    let Some(inner) = rewriter.defined_by(rewriter.operand(op, 0), other) else { return false };
-    let source = rewriter.operand(inner, 0);
-    let result = rewriter.ir.op(op).results[0];
-    // Of static shapes only one grouping goes back.
-    let is_static = dims_of(rewriter.ir, source)
-        .is_some_and(|it| it.iter().all(|it| matches!(it, Dim::Fixed(_))));
-    if !is_static || rewriter.ty(source) != rewriter.ty(result) {
-        return false;
-    }
-    rewriter.replace(op, &[source]);
     true
 }

@@ -12,8 +12,12 @@ mod func;
 mod loops;
 pub mod memref;
 mod noisy;
+mod parallel;
+mod reshape;
 mod scf;
 mod select;
+mod strided;
+mod whiles;
 
 use crate::rewrite::greedy::Pattern;
 
@@ -30,8 +34,12 @@ pub fn all() -> impl Iterator<Item = Pattern> {
         cf::PATTERNS,
         scf::PATTERNS,
         loops::PATTERNS,
+        whiles::PATTERNS,
+        parallel::PATTERNS,
         affine::PATTERNS,
         memref::PATTERNS,
+        reshape::PATTERNS,
+        strided::PATTERNS,
         func::PATTERNS,
         noisy::PATTERNS,
     ];

@@ -29,7 +29,7 @@ fn select_of_not(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     replace(rewriter, op, [condition, b, a])
 }
 
-/// `c ? 1 : 0` is `c` widened, `c ? false : true` is `!c`.
+/// `c ? 1 : 0` is `c` widened, `c ? 0 : 1` is `!c` widened, `c ? false : true` is `!c`.
 fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let [condition, a, b] = parts(rewriter, op);
     let (Some(x), Some(y)) = (rewriter.int_of(a), rewriter.int_of(b)) else { return false };
@@ -43,9 +43,14 @@ fn select_of_truth(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return true;
     }
     let is_int = |ty: Type| matches!(rewriter.ir.interner.type_data(ty), TypeData::Int { width, .. } if *width > 1);
-    if (x, y) != (1, 0) || !is_int(to) {
+    if !is_int(to) {
         return false;
     }
+    let condition = match (x, y) {
+        (1, 0) => condition,
+        (0, 1) => not(rewriter, condition, op),
+        _ => return false,
+    };
     rewriter.replace_with(op, NewOp::new("arith.extui").operands(&[condition]).results(&[to]));
     true
 }

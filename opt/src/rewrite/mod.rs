@@ -267,6 +267,19 @@ impl<'a> Rewriter<'a> {
         self.n_changes += 1;
     }
 
+    /// Moves the ops of a block, all but the last, before an op, its arguments being these values.
+    pub fn inline_block_but_end(&mut self, block: Block, before: Op, values: &[Value]) {
+        let args = self.ir.block(block).args.clone();
+        for (&arg, &value) in args.iter().zip(values) {
+            self.replace_uses(arg, value);
+        }
+        let mut ops: Vec<Op> = self.ir.block_ops(block).collect();
+        ops.pop();
+        for op in ops {
+            self.move_op(op, Point::Before(before));
+        }
+    }
+
     /// Moves the ops of a block behind those of another one, its arguments being these values, and erases it.
     ///
     /// # Panics

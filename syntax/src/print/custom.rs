@@ -81,6 +81,11 @@ impl Printer<'_> {
 
     /// ` {..}`, a region, without the terminator that goes without saying.
     pub(super) fn braces(&mut self, region: Region) -> Fits {
+        self.braces_and_end(region, false)
+    }
+
+    /// ` {..}`, a region, with its terminator even if that goes without saying, or without it.
+    pub(super) fn braces_and_end(&mut self, region: Region, says_end: bool) -> Fits {
         let place = self.place()?;
         place.n_regions += 1;
         let op = place.op;
@@ -104,7 +109,7 @@ impl Printer<'_> {
             || ir.last_op(first).is_some_and(|it| is_terminator(ir, it));
         fits(has_end)?;
         let is_plain = has_arguments || ir.block(first).args.is_empty();
-        let hidden = self.hidden_terminator(op, &blocks);
+        let hidden = if says_end { None } else { self.hidden_terminator(op, &blocks) };
         self.word("{\n");
         self.depth += 1;
         for (n, &block) in blocks.iter().enumerate() {
@@ -112,9 +117,11 @@ impl Printer<'_> {
             self.block(block, has_label, hidden);
         }
         // `mlir-opt` writes this one, whether or not it was written.
-        if ir.missing_terminator(op, region) == Some(OpKind::ScfReduce) {
+        let missing = ir.missing_terminator(op, region);
+        if let Some(end) = missing.filter(|it| says_end || *it == OpKind::ScfReduce) {
             self.indent(self.depth);
-            self.text.push("scf.reduce\n");
+            self.text.push(end.spec().name);
+            self.text.push("\n");
         }
         self.depth -= 1;
         self.indent(self.depth);

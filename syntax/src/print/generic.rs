@@ -224,7 +224,10 @@ impl Printer<'_> {
         let mut numbers: Vec<u32> = blocks.filter_map(|it| self.numbers.block(it)).collect();
         numbers.sort_unstable();
         let names: Vec<String> = numbers.iter().map(|it| format!("^bb{it}")).collect();
+        // Nothing leads to an entry.
+        let is_entry = block == ir.entry_block(ir.block(block).region);
         let _ = match names.len() {
+            0 if is_entry => Ok(()),
             0 => write!(self.text.out, "  // no predecessors"),
             1 => write!(self.text.out, "  // pred: {}", names[0]),
             n => write!(self.text.out, "  // {n} preds: {}", names.join(", ")),

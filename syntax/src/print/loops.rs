@@ -170,7 +170,8 @@ impl Printer<'_> {
             self.line_start(0);
             self.text.push(&format!("case {case}"));
             let region = self.region_at(at + 1)?;
-            self.braces(region)?;
+            // As `mlir-opt` does, which leaves out the default's alone.
+            self.braces_and_end(region, true)?;
         }
         self.text.push("\n");
         self.line_start(0);
