@@ -70,9 +70,8 @@ impl Document {
         explain::integer_in_words(self, value)
     }
 
-    /// What is known of ciphertexts, if the text says that it is a program of HEIR's. Asking this of any other costs nothing; of one,
-    /// the first question after an edit has its facts made from scratch.
-    pub fn ciphertexts(&self) -> Option<(&Heir, &Quantities)> {
+    /// What is known of ciphertexts, if the text says that it is a program of HEIR's. Asking this of any other costs nothing.
+    pub fn ciphertexts(&self) -> Option<(&Heir, Quantities<'_>)> {
         let heir = self.index.heir_of(&self.program)?;
         Some((heir, self.program.quantities()?))
     }

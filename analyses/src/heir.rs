@@ -15,6 +15,7 @@
 //! | `noise.rs`, `scale.rs` | noise in bits and scales by dataflow |
 //! | `underflow.rs`, `chain.rs` | where levels run out, and how a value came to its level |
 //! | `surplus.rs`, `annotation.rs`, `scale_rules.rs` | where relinearizations are missing, and annotations wrong |
+//! | `upkeep.rs`, `solved.rs`, `sites.rs` | what edits change: of levels, of what stands on them, of what is reported |
 //! | `quantities.rs`, `derivation.rs` | all that is known of a value, and how it came about, for an editor |
 //! | `work.rs` | what ops are to the one who runs them |
 
@@ -37,44 +38,51 @@ mod rows;
 mod scale;
 mod scale_rules;
 mod scheme;
+mod sites;
+mod solved;
 mod surplus;
 mod types;
 mod unclear;
 mod underflow;
+mod upkeep;
 mod work;
 
-pub(crate) use annotation::{Mismatch, level_mismatches, level_range};
+pub(crate) use annotation::{Mismatch, level_range};
 pub(crate) use base::known;
-pub(crate) use catalogue::{is_missing, version};
+pub(crate) use catalogue::version;
 pub(crate) use chain::{Of, chain};
 pub(crate) use ciphertext::is_secret_argument;
 pub use ciphertext::{Ciphertext, Ciphertexts, Dimension, Level};
 pub use derivation::{Step, Steps, derivation, effect};
 pub use noise::HeirNoise;
+pub(crate) use noise::NoiseBits;
 pub use params::{ParamsError, SchemeParams};
-pub(crate) use plaintext::values;
 pub use quantities::{Quantities, Quantity};
 pub(crate) use question::{Placed, Question, question};
 pub(crate) use rows::{decrypts, encrypts, is_bootstrap, multiplies};
+pub(crate) use scale::ScaleBits;
 pub use scale::Scales;
 pub(crate) use scale_rules::ScaleFault;
 pub use scheme::{Scheme, Setting};
 pub(crate) use scheme::{SchemeFault, is_mark};
-pub(crate) use surplus::surpluses;
+pub(crate) use sites::{Sight, Sites, made_of};
+pub(crate) use solved::Solved;
 pub(crate) use types::is_ciphertext_type as is_secret_type;
-pub(crate) use underflow::{Underflow, budget, switches, underflows, varying};
+pub(crate) use underflow::{Underflow, budget, switches};
+pub(crate) use upkeep::Touched;
 pub use work::Work;
 pub(crate) use work::swaps_rows;
 
 pub use crate::noise::model::heir::{Latency, Model, Options};
 
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-use noisy_syntax::{Ir, Op, Source, Value};
+use noisy_syntax::{Delta, Interner, Ir, Op, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use self::upkeep::Upkeep;
 use crate::integers::Integers;
-use crate::sparse::{Input, Sparse};
+use crate::sparse::{Input, Moved, Sparse};
 
 /// What is known of the ciphertexts of a program.
 #[derive(Debug)]
@@ -92,8 +100,10 @@ pub struct Heir {
     yielded: FxHashMap<Value, Level>,
     /// The same of polynomials.
     yielded_dimensions: FxHashMap<Value, Dimension>,
-    /// Found when somebody asks.
-    scale_faults: OnceLock<Vec<ScaleFault>>,
+    /// The levels that are left, by value.
+    left: Vec<Option<u32>>,
+    /// What edits need; `None` if each makes all anew.
+    upkeep: Option<Upkeep>,
 }
 
 impl Heir {
@@ -140,7 +150,8 @@ impl Heir {
         let settings = &facts.analysis.settings;
         let mut largest_of_part = vec![0; settings.n_parts()];
         let mut is_largest_known = vec![true; settings.n_parts()];
-        for value in plaintext::values(ir) {
+        let values = plaintext::values(ir);
+        for &value in &values {
             let Some(op) = ir.definition_site(value) else { continue };
             let part = settings.part(op);
             match facts.fact(value).copied().unwrap_or_default() {
@@ -160,7 +171,7 @@ impl Heir {
         let yielded = loops::yielded(ir, &facts.analysis.variant, &|it| of(it).level());
         let yielded_dimensions =
             loops::yielded(ir, &facts.analysis.resized, &|it| of(it).dimension());
-        Some(Self {
+        let mut it = Self {
             facts,
             largest_of_part,
             is_largest_known,
@@ -168,8 +179,60 @@ impl Heir {
             dark,
             yielded,
             yielded_dimensions,
-            scale_faults: OnceLock::new(),
-        })
+            left: vec![None; ir.bounds().1],
+            upkeep: None,
+        };
+        for value in values {
+            it.left[value.index()] = it.find_left(ir, value);
+        }
+        it.upkeep = Upkeep::new(ir, &it);
+        Some(it)
+    }
+
+    /// Takes in an edit, which the integers have taken in. The values of which something else may be known; `None` if all must be made anew.
+    fn update(&mut self, ir: &Ir, integers: &Integers, delta: &Delta) -> Option<Vec<Value>> {
+        let mut upkeep = self.upkeep.take()?;
+        if upkeep.is_structural(ir, delta) {
+            return None;
+        }
+        let input = Input { ir, base: integers.constants() };
+        self.facts.update(&input, delta, integers.moved());
+        let Moved::These(moved) = self.facts.moved() else { return None };
+        let touched = Touched::new(ir, moved, delta);
+        upkeep.recount(ir, self, &touched.ops, &delta.removed)?;
+        if !upkeep.is_regular(ir, self, &touched.ops) {
+            return None;
+        }
+        let (largest, is_known) = upkeep.largest();
+        let is_other = self.largest_of_part != [largest] || self.is_largest_known != [is_known];
+        if is_other && upkeep.has_last() {
+            return None;
+        }
+        self.largest_of_part = vec![largest];
+        self.is_largest_known = vec![is_known];
+        self.left.resize(ir.bounds().1, None);
+        for &value in &touched.values {
+            self.left[value.index()] = self.find_left(ir, value);
+        }
+        self.upkeep = Some(upkeep);
+        Some(touched.values)
+    }
+
+    /// How many levels are left for a value: what `mgmt.mgmt` or its type says of it, else what the levels that are used leave of the
+    /// moduli. Of a plaintext only if its modulus is switched, too.
+    fn left(&self, value: Value) -> Option<usize> {
+        usize::try_from((*self.left.get(value.index())?)?).ok()
+    }
+
+    fn find_left(&self, ir: &Ir, value: Value) -> Option<u32> {
+        let is_switched = || {
+            let mut users = ir.value(value).uses.iter();
+            users.any(|it| ir.op_name(it.0) == "mgmt.modreduce")
+        };
+        if self.ciphertext(value) == Ciphertext::Plain && !is_switched() {
+            return None;
+        }
+        u32::try_from(base::left(ir, self, value)?).ok()
     }
 
     /// What the first module that names a scheme says of it.
@@ -183,7 +246,7 @@ impl Heir {
         self.facts.analysis.settings.of(op)
     }
 
-    fn settings(&self) -> &scheme::Settings {
+    fn settings(&self) -> &Arc<scheme::Settings> {
         &self.facts.analysis.settings
     }
 
@@ -197,39 +260,16 @@ impl Heir {
         self.setting_of(ir.definition_site(value)?)
     }
 
-    /// The noise under each model of the schemes, if modules have parameters for them.
-    pub fn noise<'a>(&'a self, ir: &'a Ir, integers: &'a Integers) -> Vec<HeirNoise<'a>> {
-        let all = Model::BGV.into_iter().chain(Model::BFV);
-        all.filter_map(|model| HeirNoise::new(ir, integers, self, model)).collect()
-    }
-
-    /// The noise under one model, by default the one of average bounds; `None` if that is not one of the scheme, or the module has no
-    /// parameters.
-    pub fn noise_under<'a>(
-        &'a self,
-        ir: &'a Ir,
-        integers: &'a Integers,
-        model: Option<Model>,
-    ) -> Option<HeirNoise<'a>> {
+    /// The noise model that counts: one that is chosen, else the one of average bounds for the scheme.
+    pub(crate) fn noise_model(&self, chosen: Option<Model>) -> Option<Model> {
         let default = || {
-            let settings = &self.facts.analysis.settings;
-            settings.all().find_map(|it| match it.scheme? {
+            self.settings().all().find_map(|it| match it.scheme? {
                 Scheme::Bgv => Some(Model::BgvKpz21),
                 Scheme::Bfv => Some(Model::BfvKpz21),
                 Scheme::Ckks => None,
             })
         };
-        HeirNoise::new(ir, integers, self, model.or_else(default)?)
-    }
-
-    /// The scales of CKKS ciphertexts, if modules have parameters for them.
-    pub fn scales<'a>(&'a self, ir: &'a Ir, integers: &'a Integers) -> Option<Scales<'a>> {
-        Scales::new(ir, integers, self)
-    }
-
-    /// Where the scales that are written cannot be; [`scale_rules::scale_faults`], asked once.
-    pub(crate) fn scale_faults(&self, source: &Source) -> &[ScaleFault] {
-        self.scale_faults.get_or_init(|| scale_rules::scale_faults(source, self))
+        chosen.or_else(default)
     }
 
     /// The most levels that a ciphertext may use where a value is defined: what the settings say, else what the moduli of the
@@ -322,13 +362,13 @@ impl Heir {
         (is_written && !self.yielded.contains_key(&value)).then_some(level)
     }
 
-    /// Whether a value is a ciphertext of a scheme or a library, after lowering.
-    fn is_lowered(&self, ir: &Ir, value: Value) -> bool {
-        self.facts.analysis.is_lowered(ir, value)
+    /// Whether a type is that of a ciphertext of a scheme or a library, after lowering.
+    fn is_lowered_type(&self, interner: &Interner, ty: Type) -> bool {
+        self.facts.analysis.type_facts(interner, ty).is_lowered
     }
 
     fn level_by_type(&self, ir: &Ir, value: Value) -> Option<usize> {
-        self.facts.analysis.level_by_type(ir, value)
+        self.facts.analysis.type_facts(&ir.interner, ir.value(value).ty).level
     }
 
     /// The polynomials of a ciphertext, or of the ciphertexts that a plaintext meets; `None` if that is not known.

@@ -13,13 +13,15 @@ use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use rustc_hash::FxHashMap;
 
 use crate::depth::{Depth, Depths};
-use crate::heir::{Heir, Quantities};
+use crate::heir::{
+    Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved, Touched,
+};
 use crate::integers::Integers;
 use crate::noise::Noise;
 use crate::noise::model::NoiseModel;
 use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
 use crate::secretness::{Secretness, Secrets};
-use crate::sparse::{Context, Input, Sparse};
+use crate::sparse::{Context, Input, Moved, Sparse};
 
 pub(crate) use excess::Breach;
 use on_demand::OnDemand;
@@ -28,12 +30,13 @@ use on_demand::OnDemand;
 #[derive(Debug)]
 pub struct Program {
     source: Source,
-    integers: Integers,
+    solved: Solved,
     facts: Sparse<NoiseAnalysis, Findings>,
-    /// Made when it is asked for, of the current text.
-    heir: OnceLock<Option<Box<Heir>>>,
-    /// The same.
-    quantities: OnceLock<Option<Box<Quantities>>>,
+    /// Of HEIR's programs, as all that follows.
+    noise: OnDemand<NoiseBits>,
+    scales: OnDemand<ScaleBits>,
+    /// Made when somebody asks, then kept up to date by edits, or given up.
+    sites: OnceLock<Box<Sites>>,
     depths: OnDemand<Depths>,
     secrets: OnDemand<Secrets>,
 }
@@ -47,15 +50,16 @@ impl Program {
     /// Reads and analyzes a text.
     pub fn with_model(text: &str, model: NoiseModel) -> Self {
         let source = Source::new(text);
-        let integers = Integers::new(source.ir());
-        let input = Input { ir: source.ir(), base: &integers };
+        let solved = Solved::new(source.ir());
+        let input = Input { ir: source.ir(), base: solved.integers() };
         let facts = Sparse::observed(&input, NoiseAnalysis::new(model), Findings::default());
         Self {
             source,
-            integers,
+            solved,
             facts,
-            heir: OnceLock::new(),
-            quantities: OnceLock::new(),
+            noise: OnDemand::default(),
+            scales: OnDemand::default(),
+            sites: OnceLock::new(),
             depths: OnDemand::default(),
             secrets: OnDemand::default(),
         }
@@ -64,14 +68,44 @@ impl Program {
     /// Replaces a range of bytes, which must lie on character boundaries within the text.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
         let delta = self.source.edit(range, text);
-        self.integers.update(self.source.ir(), &delta);
-        let input = Input { ir: self.source.ir(), base: &self.integers };
-        self.facts.update(&input, &delta, self.integers.moved());
-        self.heir = OnceLock::new();
-        self.quantities = OnceLock::new();
-        self.depths.update(self.source.ir(), &self.integers, &delta);
-        self.secrets.update(self.source.ir(), &self.integers, &delta);
+        let touched = self.solved.update(self.source.ir(), &delta);
+        let integers = self.solved.integers();
+        let input = Input { ir: self.source.ir(), base: integers };
+        self.facts.update(&input, &delta, integers.moved());
+        self.depths.update(input.ir, integers, &delta, integers.moved());
+        self.secrets.update(input.ir, integers, &delta, integers.moved());
+        self.update_heir(touched, &delta);
         delta
+    }
+
+    /// Brings up to date what stands on levels, with the values of which something else is known; without them all of it is given up.
+    fn update_heir(&mut self, touched: Option<Vec<Value>>, delta: &Delta) {
+        let Some(mut values) = touched else {
+            self.noise = OnDemand::default();
+            self.scales = OnDemand::default();
+            self.sites = OnceLock::new();
+            return;
+        };
+        let below = self.solved.moved(values.clone());
+        let ir = self.source.ir();
+        self.noise.update(ir, &self.solved, delta, &below);
+        self.scales.update(ir, &self.solved, delta, &below);
+        let Some(mut sites) = self.sites.take() else { return };
+        match self.noise.moved() {
+            Some(Moved::All) => return,
+            Some(Moved::These(moved)) => values.extend(moved),
+            None => {}
+        }
+        let touched = Touched::new(ir, &values, delta);
+        if let Some(sight) = self.sight() {
+            sites.update(&sight, &touched.ops, &delta.removed);
+            self.sites = OnceLock::from(sites);
+        }
+    }
+
+    fn sight(&self) -> Option<Sight<'_>> {
+        let (noise, options) = (self.bits(), self.model().heir);
+        Some(Sight { source: &self.source, heir: self.heir()?, noise, options })
     }
 
     /// Text and IR.
@@ -91,21 +125,66 @@ impl Program {
 
     /// What is known of integers, conditions and reachability.
     pub fn integers(&self) -> &Integers {
-        &self.integers
+        self.solved.integers()
     }
 
-    /// What is known of the ciphertexts of HEIR's programs; `None` if it is none. Made from scratch when it is first asked for after
-    /// an edit.
+    /// Whether what is known of ciphertexts was kept by the last edit.
+    #[cfg(test)]
+    pub(crate) fn keeps_levels(&self) -> bool {
+        self.solved.is_kept()
+    }
+
+    /// What is known of the ciphertexts of HEIR's programs; `None` if it is none. Made when it is first asked for, and kept up to date by
+    /// the edits that can be taken in (`heir/upkeep.rs`).
     pub fn heir(&self) -> Option<&Heir> {
-        let heir = || Heir::new(self.ir(), &self.integers).map(Box::new);
-        self.heir.get_or_init(heir).as_deref()
+        self.solved.heir(self.ir())
+    }
+
+    /// The noise of HEIR's ciphertexts under the model that counts; `None` if no module has parameters for it.
+    pub fn bits(&self) -> Option<HeirNoise<'_>> {
+        let (ir, heir) = (self.ir(), self.heir()?);
+        let facts = match self.noise.kept() {
+            Some(facts) => facts,
+            None => {
+                let chosen = heir.noise_model(self.model().heir.noise_model)?;
+                let analysis = NoiseBits::new(heir, chosen)?;
+                self.noise.get(ir, &self.solved, || analysis)
+            }
+        };
+        Some(HeirNoise::new(ir, heir, facts))
+    }
+
+    /// As [`Program::bits`] under each model of the schemes, from scratch.
+    pub(crate) fn bits_of_all(&self) -> Vec<Sparse<NoiseBits>> {
+        let Some(heir) = self.heir() else { return Vec::new() };
+        let input = Input { ir: self.ir(), base: &self.solved };
+        let all = Model::BGV.into_iter().chain(Model::BFV);
+        all.filter_map(|it| Some(Sparse::new(&input, NoiseBits::new(heir, it)?))).collect()
+    }
+
+    /// The scales of CKKS ciphertexts; `None` if no module has parameters for them.
+    pub fn scales(&self) -> Option<Scales<'_>> {
+        if let Some(facts) = self.scales.kept() {
+            return Some(Scales(facts));
+        }
+        let analysis = ScaleBits::new(self.heir()?)?;
+        Some(Scales(self.scales.get(self.ir(), &self.solved, || analysis)))
+    }
+
+    /// What checks of HEIR's programs report.
+    pub(crate) fn sites(&self) -> Option<&Sites> {
+        if let Some(sites) = self.sites.get() {
+            return Some(sites);
+        }
+        let sight = self.sight()?;
+        Some(self.sites.get_or_init(|| Box::new(Sites::new(&sight))))
     }
 
     /// The most multiplications on a path to a value from what is encrypted anew. Solved for the whole program when it is first asked
     /// for, and kept up to date by edits while somebody asks.
     pub fn depth(&self, value: Value) -> Depth {
         let analysis = || Depths::new(self.model().clone());
-        let depths = self.depths.get(self.ir(), &self.integers, analysis);
+        let depths = self.depths.get(self.ir(), self.integers(), analysis);
         depths.fact(value).copied().unwrap_or_default()
     }
 
@@ -131,15 +210,19 @@ impl Program {
     /// Whether a value depends on encrypted data; solved as [`Program::depth`].
     pub fn secretness(&self, value: Value) -> Secretness {
         let analysis = || Secrets::new(self.model().clone());
-        let secrets = self.secrets.get(self.ir(), &self.integers, analysis);
+        let secrets = self.secrets.get(self.ir(), self.integers(), analysis);
         secrets.fact(value).copied().unwrap_or_default()
     }
 
-    /// All that is known of the ciphertexts of HEIR's programs, for who looks at one after the other; made as [`Program::heir`] is.
-    pub(crate) fn quantities(&self) -> Option<&Quantities> {
-        let model = self.model().heir.noise_model;
-        let all = |heir| Box::new(Quantities::new(self.ir(), &self.integers, heir, model));
-        self.quantities.get_or_init(|| self.heir().map(all)).as_deref()
+    /// All that is known of the ciphertexts of HEIR's programs, for who looks at one after the other.
+    pub(crate) fn quantities(&self) -> Option<Quantities<'_>> {
+        Some(Quantities {
+            ir: self.ir(),
+            heir: self.heir()?,
+            sites: self.sites()?,
+            noise: self.bits(),
+            scales: self.scales(),
+        })
     }
 
     /// The facts, for who wants to know what is live and how much work the last edit was.
@@ -185,7 +268,7 @@ impl Program {
     /// The ops at which the work of an analysis ran out, so that nothing was decided about what they carry or give: loops, ops that
     /// hold a region with a cycle of blocks, and calls. Sorted by their place in the text. *Cost.* In proportion to their number.
     pub(crate) fn undecided(&self) -> Vec<Op> {
-        let mut all: Vec<Op> = self.facts.undecided().chain(self.integers.undecided()).collect();
+        let mut all: Vec<Op> = self.facts.undecided().chain(self.integers().undecided()).collect();
         all.sort_by_cached_key(|&it| (self.ir().start(it), it.index()));
         all.dedup();
         all

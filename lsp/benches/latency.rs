@@ -1,6 +1,6 @@
 //! How long an edit takes until its diagnostics, and a request until its answer, over the real server's standard input and
-//! output: `cargo bench -p
-//! noisy-lsp`, with numbers of ops after `--` if not the usual ones. Prints a table, in milliseconds.
+//! output: `cargo bench -p noisy-lsp`, with numbers of ops after `--` if not the usual ones. Prints a table for noisy programs and one for
+//! those of HEIR, in milliseconds.
 
 #[path = "../tests/e2e/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
@@ -14,8 +14,50 @@ use serde_json::{Value, json};
 /// Edits and requests of each kind.
 const ROUNDS: usize = 200;
 
-/// One function of so many ops, each of what came before, with noise that stays below the budget; the ops start on line 2.
-fn program(n: usize) -> String {
+/// Programs of one kind.
+struct Kind {
+    name: &'static str,
+    /// One of so many ops.
+    text: fn(usize) -> String,
+    /// The line on which the ops start.
+    first: usize,
+    /// A line that can be put before any op.
+    line: &'static str,
+}
+
+const KINDS: [Kind; 2] = [
+    Kind { name: "noisy", text: noisy, first: 1, line: "  %new = noisy.add %x, %x : !noisy.i32\n" },
+    Kind { name: "HEIR", text: heir, first: 4, line: "  %new = mgmt.modreduce %x : i16\n" },
+];
+
+/// A generic of so many ops, each of what came before, with levels and noise that stay within the parameters.
+fn heir(n: usize) -> String {
+    let op = |at: usize| match (at, at % 4) {
+        (0, _) => "  %0 = arith.addi %x, %x : i16\n".to_owned(),
+        (9, _) => format!("  %{at} = mgmt.modreduce %{} : i16\n", at - 1),
+        (_, 0) => format!("  %{at} = mgmt.relinearize %{} : i16\n", at - 1),
+        (_, 3) => format!("  %{at} = arith.muli %x, %x : i16\n"),
+        _ => format!("  %{at} = arith.addi %{}, %x : i16\n", at - 1),
+    };
+    let ops: String = (0..n).map(op).collect();
+    format!(
+        "module attributes {{bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [1152921504606994433, 1152921504598720513], P = [1152921504597016577], plaintextModulus = 65537>, scheme.bgv}} {{
+func.func @f(%in: !secret.secret<i16>) -> !secret.secret<i16> {{
+%r = secret.generic(%in: !secret.secret<i16>) {{
+^body(%x: i16):
+{ops}  %end = mgmt.relinearize %{} : i16
+  secret.yield %end : i16
+}} -> (!secret.secret<i16>)
+return %r : !secret.secret<i16>
+}}
+}}
+",
+        n - 1
+    )
+}
+
+/// One function of so many ops, each of what came before, with noise that stays below the budget.
+fn noisy(n: usize) -> String {
     let op = |at: usize| match (at, at % 4) {
         (0, _) => "  %0 = noisy.add %x, %x : !noisy.i32\n".to_owned(),
         (_, 0) => format!("  %{at} = noisy.reduce_noise %{} : !noisy.i32\n", at - 1),
@@ -47,28 +89,29 @@ fn range(from: (usize, usize), to: (usize, usize)) -> Value {
 }
 
 /// What is measured of a program, by name.
-fn measure(n: usize) -> Vec<(&'static str, String)> {
+fn measure(kind: &Kind, n: usize) -> Vec<(&'static str, String)> {
     let mut client = Client::new();
-    let text = program(n);
+    let text = (kind.text)(n);
     let start = Instant::now();
     client.open(URI, &text);
-    assert!(client.diagnostics(URI, 1).is_empty(), "a legal program");
+    let is_error = |it: &Value| it["severity"] == 1;
+    assert!(!client.diagnostics(URI, 1).iter().any(is_error), "a legal program");
     let mut out = vec![("opening", format!("{:.1}", since(start)))];
     // Lines all over the function, the same in each run; op 4k + 1 adds.
-    let line = |round: usize| 2 + 4 * (round * 7919 % (n / 4)).min(n / 4 - 1);
+    let line = |round: usize| kind.first + 1 + 4 * (round * 7919 % (n / 4)).min(n / 4 - 1);
     let mut version = 1;
     let mut edit = |client: &mut Client, range: Value, text: &str| {
         version += 1;
         let start = Instant::now();
         client.change(URI, version, Some(range), text);
         let found = client.diagnostics(URI, version);
-        (since(start), found.iter().any(|it| it["severity"] == 1))
+        (since(start), found.iter().any(is_error))
     };
     // What is typed, in which column, and how far it goes.
     let edits: [(&'static str, &str, usize, (usize, usize)); 3] = [
         ("a space, to diagnostics", " ", 0, (0, 1)),
         ("an error, to diagnostics", "?", 3, (0, 4)),
-        ("a line, to diagnostics", "  %new = noisy.add %x, %x : !noisy.i32\n", 0, (1, 0)),
+        ("a line, to diagnostics", kind.line, 0, (1, 0)),
     ];
     for (name, typed, column, (n_lines, end)) in edits {
         let mut times = Vec::new();
@@ -113,15 +156,18 @@ fn measure(n: usize) -> Vec<(&'static str, String)> {
 fn main() {
     let wanted: Vec<usize> = std::env::args().filter_map(|it| it.parse().ok()).collect();
     let sizes = if wanted.is_empty() { vec![1_000, 10_000, 100_000] } else { wanted };
-    let columns: Vec<_> = sizes.iter().map(|&n| measure(n.max(8))).collect();
-    let row = |cells: Vec<String>| println!("| {} |", cells.join(" | "));
-    row(std::iter::once("ms, p50 / p99".to_owned())
-        .chain(sizes.iter().map(|n| format!("{n} ops")))
-        .collect());
-    println!("|---{}|", "|---".repeat(sizes.len()));
-    for (at, (name, _)) in columns[0].iter().enumerate() {
-        row(std::iter::once((*name).to_owned())
-            .chain(columns.iter().map(|it| it[at].1.clone()))
+    for kind in KINDS {
+        let columns: Vec<_> = sizes.iter().map(|&n| measure(&kind, n.max(16))).collect();
+        let row = |cells: Vec<String>| println!("| {} |", cells.join(" | "));
+        row(std::iter::once(format!("{}, ms, p50 / p99", kind.name))
+            .chain(sizes.iter().map(|n| format!("{n} ops")))
             .collect());
+        println!("|---{}|", "|---".repeat(sizes.len()));
+        for (at, (name, _)) in columns[0].iter().enumerate() {
+            row(std::iter::once((*name).to_owned())
+                .chain(columns.iter().map(|it| it[at].1.clone()))
+                .collect());
+        }
+        println!();
     }
 }

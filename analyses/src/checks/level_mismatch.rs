@@ -53,7 +53,8 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir::level_mismatches(ir, heir) {
+    let Some(sites) = program.sites() else { return };
+    for it in sites.mismatches(ir, heir) {
         let Mismatch { value, written, used, all } = it;
         let name = ir.value_text(value);
         let message = match all.checked_sub(used) {
@@ -81,7 +82,7 @@ pub(super) fn related(program: &Program, heir: &Heir, value: Value) -> Vec<Relat
 
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let (ir, heir) = (program.ir(), program.heir()?);
-    let found = heir::level_mismatches(ir, heir).into_iter();
+    let found = program.sites()?.mismatches(ir, heir).into_iter();
     let mut found = found.filter(|it| value_range(ir, it.value) == diagnostic.range);
     let it = found.next().filter(|_| found.next().is_none())?;
     let Def::Result(op, _) = ir.value(it.value).def else { return None };

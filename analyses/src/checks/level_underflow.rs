@@ -33,7 +33,6 @@ use super::level_mismatch::related;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Severity};
 use crate::explain::value_range;
-use crate::heir;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -50,7 +49,8 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir::underflows(ir, heir, &|it| heir::budget(ir, heir, program.model().heir, it)) {
+    let Some(sites) = program.sites() else { return };
+    for it in sites.over_budget(ir, heir, program.model().heir) {
         let name = ir.value_text(it.value);
         let message = match it.used {
             Some(used) => format!("{name}: uses {used} levels, but only {} are available", it.most),

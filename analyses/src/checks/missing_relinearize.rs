@@ -53,7 +53,8 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir::surpluses(ir, heir) {
+    let Some(sites) = program.sites() else { return };
+    for it in sites.surpluses(ir, heir) {
         let (value, name) = (ir.value_text(it.value), ir.op_name(it.op));
         let message = format!("{value} has {} polynomials, but {name} takes 2", it.dimension);
         let mut found = CHECK.at(core_range(ir, it.op), message);

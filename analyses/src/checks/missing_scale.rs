@@ -51,8 +51,9 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir.scale_faults(program.source()) {
-        let &ScaleFault::Missing { value, is_partial } = it else { continue };
+    let Some(sites) = program.sites() else { return };
+    for it in sites.scale_faults(program.source(), heir) {
+        let ScaleFault::Missing { value, is_partial } = it else { continue };
         let message = format!("{} has no scale in mgmt.mgmt", ir.value_text(value));
         let mut found = CHECK.at(value_range(ir, value), message);
         if !is_partial {

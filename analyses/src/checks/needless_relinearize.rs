@@ -27,12 +27,9 @@
 //! }
 //! ```
 
-use noisy_syntax::Def;
-
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Severity, Tag};
 use crate::explain::core_range;
-use crate::heir::{Ciphertext, Dimension};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -47,27 +44,16 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some(heir) = index.heir_of(program) else { return };
-    let ir = program.ir();
-    ir.walk(ir.root(), &mut |op| {
-        if ir.op_name(op) != "mgmt.relinearize" {
-            return;
-        }
-        let [operand] = ir.op(op).operands.as_slice() else { return };
-        let Some(value) = operand.value else { return };
-        // What a function or a generic is given may have more than is assumed of it.
-        if matches!(ir.value(value).def, Def::Argument(..)) {
-            return;
-        }
-        // Not of what is only taken to have two: HEIR may multiply there.
-        let Ciphertext::Encrypted { dimension: Dimension::Known(2), .. } = heir.ciphertext(value)
-        else {
-            return;
-        };
+    if index.heir_of(program).is_none() {
+        return;
+    }
+    let (ir, Some(sites)) = (program.ir(), program.sites()) else { return };
+    for op in sites.needless(ir) {
+        let Some(value) = ir.op(op).operands[0].value else { continue };
         let name = ir.value_text(value);
         let message = format!("needless relinearization: {name} has two polynomials");
         let mut found = CHECK.at(core_range(ir, op), message);
         found.help = Some(format!("Use {name} instead"));
         out.push(found);
-    });
+    }
 }

@@ -33,13 +33,12 @@
 //! }
 //! ```
 
-use noisy_syntax::{Def, Ir, Value};
+use noisy_syntax::Value;
 
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
 use crate::explain::value_range;
-use crate::flow;
-use crate::heir::{HeirNoise, values};
+use crate::heir;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -54,16 +53,15 @@ pub(super) const CHECK: Check = Check {
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
-    let Some(heir) = index.heir_of(program) else { return };
+    if index.heir_of(program).is_none() {
+        return;
+    }
     let ir = program.ir();
     let chosen = program.model().heir.noise_model;
-    let Some(noise) = heir.noise_under(ir, program.integers(), chosen) else { return };
-    for value in values(ir) {
-        let Some((bits, budget)) = excess(&noise, value) else { continue };
-        let from = fed_by(ir, value);
-        if from.iter().any(|&it| excess(&noise, it).is_some()) {
-            continue;
-        }
+    let (Some(noise), Some(sites)) = (program.bits(), program.sites()) else { return };
+    for value in sites.over_noise(ir, noise) {
+        let Some((bits, budget)) = noise.excess(value) else { continue };
+        let from = heir::made_of(ir, value);
         let (name, model) = (ir.value_text(value), noise.name());
         let message = if bits.is_finite() {
             let over = bits - budget;
@@ -87,23 +85,4 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         );
         out.push(found);
     }
-}
-
-/// The noise of a value and the bits that there are, if it is more.
-fn excess(noise: &HeirNoise<'_>, value: Value) -> Option<(f64, f64)> {
-    let (bits, budget) = (noise.bits(value)?, noise.budget(value)?);
-    (bits > budget).then_some((bits, budget))
-}
-
-/// The values that a value is made of, each once.
-fn fed_by(ir: &Ir, value: Value) -> Vec<Value> {
-    let mut out: Vec<Value> = flow::feeders(ir, value).into_iter().map(|it| it.1).collect();
-    if let Def::Result(op, _) = ir.value(value).def
-        && ir.op(op).regions.is_empty()
-    {
-        out.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
-    }
-    out.sort_unstable();
-    out.dedup();
-    out
 }

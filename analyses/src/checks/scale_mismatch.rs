@@ -51,9 +51,10 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir.scale_faults(program.source()) {
+    let Some(sites) = program.sites() else { return };
+    for it in sites.scale_faults(program.source(), heir) {
         let ScaleFault::Wrong { op, message, values } = it else { continue };
-        let mut found = CHECK.at(core_range(ir, *op), message.clone());
+        let mut found = CHECK.at(core_range(ir, op), message);
         let related = values.iter().map(|&(value, scale)| Related {
             range: value_range(ir, value),
             message: format!("{} has scale 2^{scale}", ir.value_text(value)),

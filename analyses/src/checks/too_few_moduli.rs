@@ -53,7 +53,8 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    let all = heir::underflows(ir, heir, &|it| heir::switches(ir, heir, it));
+    let Some(sites) = program.sites() else { return };
+    let all = sites.over_moduli(ir, heir);
     let found = |it: &heir::Underflow| Some((*it, it.used?, heir::switches(ir, heir, it.value)?));
     let Some((first, used, moduli)) = all.iter().find_map(found) else { return };
     let most = heir.levels_around(ir, first.value);

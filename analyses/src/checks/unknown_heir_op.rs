@@ -27,8 +27,6 @@
 //! }
 //! ```
 
-use noisy_syntax::{Op, OpKind};
-
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Severity};
 use crate::heir;
@@ -50,12 +48,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         return;
     }
     let ir = program.ir();
-    let mut found: Vec<Op> = Vec::new();
-    ir.walk(ir.root(), &mut |op| {
-        if ir.op(op).kind == OpKind::Unknown && heir::is_missing(ir.op_name(op)) {
-            found.push(op);
-        }
-    });
+    let found = program.sites().map_or(Vec::new(), |it| it.missing(ir));
     let Some(&first) = found.first() else { return };
     let (name, version) = (ir.op_name(first), heir::version());
     let mut message = format!("HEIR {version} has no `{name}`; what it does to levels is unknown");

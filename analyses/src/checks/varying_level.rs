@@ -39,7 +39,6 @@ use super::level_mismatch::related;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
 use crate::explain::value_range;
-use crate::heir;
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -56,7 +55,8 @@ pub(super) const CHECK: Check = Check {
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
-    for it in heir::varying(ir, heir) {
+    let Some(sites) = program.sites() else { return };
+    for it in sites.varying(ir, heir) {
         let (init, yielded) = (ir.value_text(it.init), ir.value_text(it.yielded));
         let message = format!(
             "{yielded}: passed to the next iteration at another level than {init}, which has used {}",

@@ -9,6 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use crate::depth::Depth;
+use crate::heir::HeirNoise;
 use crate::noise::model::Bits;
 use crate::secretness::Secretness;
 use crate::{Constant, Document, Noise};
@@ -107,8 +108,10 @@ impl Serialize for Row {
 pub fn rows(document: &Document, give: &mut dyn FnMut(Row)) {
     let (ir, integers) = (document.ir(), document.integers());
     let heir = document.heir();
-    let noise = heir.map_or(Vec::new(), |it| it.noise(ir, integers));
-    let scales = heir.and_then(|it| it.scales(ir, integers));
+    let solved = document.bits_of_all();
+    let noise: Vec<HeirNoise<'_>> =
+        heir.map_or(Vec::new(), |it| solved.iter().map(|of| HeirNoise::new(ir, it, of)).collect());
+    let scales = document.scales();
     let mut of = |value: Value, function: Option<&str>| {
         let Some((row, column)) = place(document, value) else { return };
         let name = ir.value_text(value);

@@ -5,12 +5,14 @@
 //! function say, else what most of the module say, else what the most levels used say. So one wrong annotation is found at itself, and
 //! not at everything that follows from it.
 //!
-//! *Cost.* One walk over the program.
+//! *Cost.* A change of an op costs in proportion to what it says; asking for what is wrong, to how much that is, and to the functions.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use noisy_syntax::{Ir, Op, Source, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::base::annotated;
 use super::{Heir, plaintext};
@@ -28,90 +30,125 @@ pub(crate) struct Mismatch {
     pub(crate) all: u32,
 }
 
-/// How often each number was voted for.
-#[derive(Debug, Default)]
-struct Votes(FxHashMap<u32, usize>);
-
-impl Votes {
-    /// What got more votes than anything else.
-    fn winner(&self) -> Option<u32> {
-        let most = *self.0.values().max()?;
-        let mut first = self.0.iter().filter(|it| *it.1 == most).map(|it| *it.0);
-        let winner = first.next();
-        winner.filter(|_| first.next().is_none())
-    }
-}
-
-/// What is written of levels, and of which value.
+/// What is written of the level of a value.
+#[derive(Clone, Copy, Debug)]
 struct Said {
-    function: Option<Op>,
     value: Value,
     written: u32,
     used: u32,
 }
 
-/// All of a program, in textual order.
-fn said(ir: &Ir, heir: &Heir) -> Vec<Said> {
-    let said = |value: Value| {
-        let written = annotated(ir, value, "level")?;
-        heir.ciphertext(value).level()?;
-        let used = heir.written(ir, value)?;
-        Some(Said { function: function_of(ir, value), value, written, used })
-    };
-    plaintext::values(ir).into_iter().filter_map(said).collect()
-}
-
-fn function_of(ir: &Ir, value: Value) -> Option<Op> {
-    ir.definition_site(value).and_then(|it| ir.function_of(it))
-}
-
-/// The levels that a fresh ciphertext has, by what is written in a function, else in the module.
-#[derive(Debug)]
-pub(super) struct Fresh {
-    by_function: FxHashMap<Option<Op>, u32>,
-    of_module: u32,
-}
-
-impl Fresh {
-    /// Of a program.
-    pub(super) fn new(ir: &Ir, heir: &Heir) -> Self {
-        Self::by_vote(&said(ir, heir), heir)
+impl Said {
+    /// The levels that a fresh ciphertext has by this.
+    fn all(&self) -> u32 {
+        self.written.saturating_add(self.used)
     }
+}
 
-    fn by_vote(said: &[Said], heir: &Heir) -> Self {
-        let mut by_function: FxHashMap<Option<Op>, Votes> = FxHashMap::default();
-        let mut module = Votes::default();
-        for it in said {
-            let all = it.written.saturating_add(it.used);
-            *by_function.entry(it.function).or_default().0.entry(all).or_default() += 1;
-            *module.0.entry(all).or_default() += 1;
+/// Who says one number.
+#[derive(Debug, Default)]
+struct Votes {
+    n: usize,
+    ops: FxHashSet<Op>,
+}
+
+/// What got more votes than anything else.
+fn winner(votes: impl Iterator<Item = (u32, usize)> + Clone) -> Option<u32> {
+    let most = votes.clone().map(|it| it.1).max()?;
+    let mut first = votes.filter(|it| it.1 == most);
+    let winner = first.next()?.0;
+    first.next().is_none().then_some(winner)
+}
+
+/// The levels that are written in a program.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// By op that defines values, with its function.
+    said: FxHashMap<Op, (Option<Op>, SmallVec<[Said; 1]>)>,
+    /// By function, and by the levels that a fresh ciphertext has.
+    by_function: FxHashMap<Option<Op>, BTreeMap<u32, Votes>>,
+    /// How often each number is said.
+    of_module: BTreeMap<u32, usize>,
+}
+
+impl Written {
+    /// Takes note of what is written on an op.
+    pub(super) fn note(&mut self, ir: &Ir, heir: &Heir, op: Op) {
+        self.forget(op);
+        let said = |value: Value| {
+            let written = annotated(ir, value, "level")?;
+            heir.ciphertext(value).level()?;
+            Some(Said { value, written, used: heir.written(ir, value)? })
+        };
+        let found: SmallVec<[Said; 1]> =
+            plaintext::defined(ir, op).into_iter().filter_map(said).collect();
+        if found.is_empty() {
+            return;
         }
-        let decided = by_function.into_iter().filter_map(|it| Some((it.0, it.1.winner()?)));
-        Self {
-            by_function: decided.collect(),
-            of_module: module.winner().unwrap_or_else(|| heir.levels()),
+        let function = ir.function_of(op);
+        let votes = self.by_function.entry(function).or_default();
+        for it in &found {
+            let all = votes.entry(it.all()).or_default();
+            all.n += 1;
+            all.ops.insert(op);
+            *self.of_module.entry(it.all()).or_default() += 1;
+        }
+        self.said.insert(op, (function, found));
+    }
+
+    /// Forgets what was written on an op.
+    pub(super) fn forget(&mut self, op: Op) {
+        let Some((function, said)) = self.said.remove(&op) else { return };
+        let Some(votes) = self.by_function.get_mut(&function) else { return };
+        for it in &said {
+            if let Some(all) = votes.get_mut(&it.all()) {
+                all.n -= 1;
+                all.ops.remove(&op);
+                if all.n == 0 {
+                    votes.remove(&it.all());
+                }
+            }
+            if let Some(n) = self.of_module.get_mut(&it.all()) {
+                *n -= 1;
+                if *n == 0 {
+                    self.of_module.remove(&it.all());
+                }
+            }
+        }
+        if votes.is_empty() {
+            self.by_function.remove(&function);
         }
     }
 
-    /// In the function of a value.
-    pub(super) fn levels(&self, ir: &Ir, value: Value) -> u32 {
-        self.of(function_of(ir, value))
+    /// The levels that a fresh ciphertext has in the function of a value.
+    pub(super) fn levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
+        self.of(heir, ir.definition_site(value).and_then(|it| ir.function_of(it)))
     }
 
-    fn of(&self, function: Option<Op>) -> u32 {
-        self.by_function.get(&function).copied().unwrap_or(self.of_module)
+    fn of(&self, heir: &Heir, function: Option<Op>) -> u32 {
+        let votes = self.by_function.get(&function);
+        let here = votes.and_then(|it| winner(it.iter().map(|it| (*it.0, it.1.n))));
+        let of_module = || winner(self.of_module.iter().map(|it| (*it.0, *it.1)));
+        here.or_else(of_module).unwrap_or_else(|| heir.levels())
     }
-}
 
-/// All of a program, in textual order.
-pub(crate) fn level_mismatches(ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
-    let said = said(ir, heir);
-    let fresh = Fresh::by_vote(&said, heir);
-    let mismatch = |&Said { function, value, written, used }: &Said| {
-        let all = fresh.of(function);
-        (written.saturating_add(used) != all).then_some(Mismatch { value, written, used, all })
-    };
-    said.iter().filter_map(mismatch).collect()
+    /// All that is wrong, in textual order.
+    pub(super) fn mismatches(&self, ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
+        let wrong_in = |(&function, votes): (&Option<Op>, &BTreeMap<u32, Votes>)| {
+            let all = self.of(heir, function);
+            let wrong = votes.iter().filter(|it| *it.0 != all);
+            wrong.flat_map(|it| it.1.ops.iter().map(|&op| (op, all))).collect::<Vec<_>>()
+        };
+        let mut ops: Vec<(Op, u32)> = self.by_function.iter().flat_map(wrong_in).collect();
+        ops.sort_by_cached_key(|it| (ir.start(it.0), it.0.index()));
+        ops.dedup();
+        let of = |(op, all): (Op, u32)| {
+            let said = self.said.get(&op).map_or(&[] as &[Said], |it| &it.1);
+            let wrong = said.iter().filter(move |it| it.all() != all);
+            wrong.map(move |&Said { value, written, used }| Mismatch { value, written, used, all })
+        };
+        ops.into_iter().flat_map(of).collect()
+    }
 }
 
 /// Where the level of an op without regions is written, if that is one place.

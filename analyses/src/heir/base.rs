@@ -1,46 +1,33 @@
 //! What analyses of numbers stand on: scheme parameters, levels, and what `mgmt.mgmt` says in the text.
 
-use noisy_syntax::{Attr, AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
 
 use super::Heir;
 use super::params::SchemeParams;
-use super::scheme::Scheme;
+use super::scheme::{Scheme, Setting};
 use crate::noise::contract::{self, Side};
 use crate::view::View;
 
-/// What was solved before.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Base<'a> {
-    /// Borrowed for as long as there are facts, so that no edit can make them stale.
-    pub(super) ir: &'a Ir,
-    pub(super) heir: &'a Heir,
+/// The scheme of a module, and its parameters.
+pub(super) fn params(setting: &Setting) -> Option<(Scheme, &SchemeParams)> {
+    Some((setting.scheme?, setting.params.as_ref()?.as_ref().ok()?))
 }
 
-impl<'a> Base<'a> {
-    /// The scheme of the module around a value, and its parameters.
-    pub(super) fn params(&self, value: Value) -> Option<(Scheme, &'a SchemeParams)> {
-        let ir = self.ir;
-        let setting = self.heir.setting_for(ir, value)?;
-        Some((setting.scheme?, setting.params.as_ref()?.as_ref().ok()?))
+/// How many levels are left for a value: what `mgmt.mgmt` says of it, else what the levels that are used leave of the moduli.
+pub(super) fn left(ir: &Ir, heir: &Heir, value: Value) -> Option<usize> {
+    if let Some(level) = annotated(ir, value, "level") {
+        return usize::try_from(level).ok();
     }
-
-    /// How many levels are left for a value: what `mgmt.mgmt` says of it, else what the levels that are used leave of the moduli.
-    pub(super) fn level(&self, value: Value) -> Option<usize> {
-        let ir = self.ir;
-        if let Some(level) = annotated(ir, value, "level") {
-            return usize::try_from(level).ok();
-        }
-        if let Some(level) = self.heir.level_by_type(ir, value) {
-            return Some(level);
-        }
-        if let Def::Argument(block, _) = ir.value(value).def
-            && let Some(from) = forwarded(ir, block, value)
-        {
-            return self.level(from);
-        }
-        let used = usize::try_from(self.heir.level(ir, value)?).ok()?;
-        self.params(value)?.1.max_level().checked_sub(used)
+    if let Some(level) = heir.level_by_type(ir, value) {
+        return Some(level);
     }
+    if let Def::Argument(block, _) = ir.value(value).def
+        && let Some(from) = forwarded(ir, block, value)
+    {
+        return left(ir, heir, from);
+    }
+    let used = usize::try_from(heir.level(ir, value)?).ok()?;
+    params(heir.setting_for(ir, value)?)?.1.max_level().checked_sub(used)
 }
 
 /// The value that a region takes as an argument once, if it does.
@@ -52,25 +39,36 @@ pub(super) fn forwarded(ir: &Ir, block: Block, value: Value) -> Option<Value> {
     }
 }
 
-/// The `mgmt.mgmt` of an argument of a function.
-fn argument_attr(ir: &Ir, block: Block, index: usize) -> Option<Attr> {
-    let function = ir.region(ir.block(block).region).parent?;
+/// A number in `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on what defines a value.
+pub(super) fn annotated(ir: &Ir, value: Value, key: &str) -> Option<u32> {
+    match ir.value(value).def {
+        Def::Result(op, _) => on_result(ir, op, key),
+        Def::Argument(block, index) => {
+            let function = ir.region(ir.block(block).region).parent?;
+            on_argument(ir, function, index as usize, key)
+        }
+    }
+}
+
+/// As [`annotated`], on what an op gives.
+pub(super) fn on_result(ir: &impl View, op: Op, key: &str) -> Option<u32> {
+    number(ir, ir.attr(op, "mgmt.mgmt")?, key)
+}
+
+/// As [`annotated`], on an argument of a function.
+pub(super) fn on_argument(ir: &impl View, function: Op, index: usize, key: &str) -> Option<u32> {
     if ir.op(function).kind != OpKind::FuncFunc {
         return None;
     }
     let dict = contract::dictionary(ir, function, Side::Argument, index)?;
-    let AttrData::Dict(entries) = ir.interner.attr_data(dict) else { return None };
-    entries.iter().find(|it| ir.interner.str(it.0) == "mgmt.mgmt").map(|it| it.1)
+    let AttrData::Dict(entries) = ir.interner().attr_data(dict) else { return None };
+    let found = entries.iter().find(|it| ir.interner().str(it.0) == "mgmt.mgmt")?;
+    number(ir, found.1, key)
 }
 
-/// A number in `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on what defines a value.
-pub(super) fn annotated(ir: &Ir, value: Value, key: &str) -> Option<u32> {
-    let attr = match ir.value(value).def {
-        Def::Result(op, _) => ir.attr(op, "mgmt.mgmt"),
-        Def::Argument(block, index) => argument_attr(ir, block, index as usize),
-    };
-    let AttrData::Text(text, _) = ir.interner.attr_data(attr?) else { return None };
-    in_text(ir.interner.str(*text), key)
+fn number(ir: &impl View, attr: noisy_syntax::Attr, key: &str) -> Option<u32> {
+    let AttrData::Text(text, _) = ir.interner().attr_data(attr) else { return None };
+    in_text(ir.interner().str(*text), key)
 }
 
 /// A number in the text of a `#mgmt.mgmt<...>`.

@@ -23,7 +23,7 @@ const TAIL: f64 = 6.0;
 
 /// The noise of a ciphertext under a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Noise {
+pub(crate) struct Noise {
     /// The bound, variance or norm.
     pub(super) value: Log2,
     /// The degree in the secret key, which [`Model::BfvBmcm23`] counts.

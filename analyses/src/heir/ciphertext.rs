@@ -10,15 +10,16 @@
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis,SecretnessAnalysis}`.
 
 use std::fmt;
+use std::sync::Arc;
 
-use noisy_syntax::{AttrData, Ir, Op, OpKind, Value};
+use noisy_syntax::{AttrData, Interner, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::base;
 use super::catalogue::{self, LevelRule, Of};
 use super::rows::{self, DimensionRule, Library};
 use super::scheme::Settings;
-use super::types::{Size, Types, is_ciphertext_type};
+use super::types::{Size, TypeFacts, Types, is_ciphertext_type};
 use crate::flow;
 use crate::integers::constants::ConstantFacts;
 use crate::lattice::{Changed, Lattice};
@@ -167,7 +168,7 @@ impl fmt::Display for Ciphertext {
 /// The analysis.
 #[derive(Debug)]
 pub struct Ciphertexts {
-    pub(super) settings: Settings,
+    pub(super) settings: Arc<Settings>,
     /// By part of the document: whether it marks what is secret; if not, whatever it computes with may be.
     marks_secrets: Vec<bool>,
     /// Levels of arguments that are not those of fresh ciphertexts.
@@ -186,7 +187,7 @@ pub struct Ciphertexts {
 impl Ciphertexts {
     /// The analysis of a program.
     pub fn new(ir: &Ir) -> Self {
-        let settings = Settings::new(ir);
+        let settings = Arc::new(Settings::new(ir));
         let mut marks_secrets = vec![false; settings.n_parts()];
         for function in ir.functions() {
             let Some(&(_, region)) = ir.op(function).regions.first() else { continue };
@@ -225,14 +226,9 @@ impl Ciphertexts {
         }
     }
 
-    /// Whether the type of a value that was visited is one of a scheme or a library.
-    pub(super) fn is_lowered(&self, ir: &Ir, value: Value) -> bool {
-        self.types.known(ir, value).is_lowered
-    }
-
-    /// The levels that are left by the type of a value that was visited.
-    pub(super) fn level_by_type(&self, ir: &Ir, value: Value) -> Option<usize> {
-        self.types.known(ir, value).level
+    /// What a type says.
+    pub(super) fn type_facts(&self, interner: &Interner, ty: Type) -> TypeFacts {
+        self.types.known(interner, ty)
     }
 
     /// Whether any function marks what is secret.
@@ -261,16 +257,16 @@ pub(crate) fn is_secret_argument(ir: &impl View, function: Op, index: usize, val
 /// What an argument of a region starts with that nothing flows into: of a function what it is by itself, `fresh` if it is encrypted;
 /// else it is a plaintext.
 pub(super) fn entry<F: Domain>(
-    base: &base::Base<'_>,
+    ir: &impl View,
     op: Op,
-    argument: Value,
+    known: Ciphertext,
     plain: F,
     fresh: impl FnOnce() -> Option<F>,
 ) -> F {
-    if base.ir.op(op).kind != OpKind::FuncFunc {
+    if ir.op(op).kind != OpKind::FuncFunc {
         return plain;
     }
-    match base.heir.ciphertext(argument) {
+    match known {
         Ciphertext::Encrypted { .. } => fresh().unwrap_or_else(F::unknown),
         Ciphertext::Plain => plain,
         _ => F::unknown(),

@@ -36,8 +36,8 @@ pub struct Steps {
 }
 
 /// How a ciphertext came about; no steps for what is none.
-pub fn derivation(ir: &Ir, heir: &Heir, known: &Quantities, value: Value) -> Steps {
-    let of = |it: Value| known.of(it).copied().unwrap_or_default();
+pub fn derivation(ir: &Ir, heir: &Heir, known: Quantities<'_>, value: Value) -> Steps {
+    let of = |it: Value| known.of(it).unwrap_or_default();
     let mut out = Steps::default();
     if !is_encrypted(heir, value) {
         return out;

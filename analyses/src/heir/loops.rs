@@ -26,30 +26,33 @@ pub(super) struct Carried {
 
 /// Tells all that loops of a region carry, in textual order.
 pub(super) fn carried(ir: &Ir, within: Region, tell: &mut dyn FnMut(&Carried)) {
-    ir.walk(within, &mut |op| {
-        let data = ir.op(op);
-        let (first, last) = match Flow::of(ir, op) {
-            Flow::For { first } => (first, data.regions.first()),
-            Flow::While => (0, data.regions.last()),
-            _ => return,
-        };
-        let Some(&(_, region)) = last else { return };
-        let is_while = Flow::of(ir, op) == Flow::While;
-        let n = data.operands.len() - first;
-        for at in 0..n {
-            let Some(init) = data.operands[first + at].value else { continue };
-            for end in flow::yields(ir, region) {
-                let index = flow::yielded(ir, end).start + at;
-                let Some(yielded) = ir.op(end).operands.get(index).and_then(|it| it.value) else {
-                    continue;
-                };
-                let argument = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
-                // What comes out of a `while` is what its condition forwards.
-                let result = data.results.get(at).copied().filter(|_| !is_while);
-                tell(&Carried { op, init, argument, result, yielded });
-            }
+    ir.walk(within, &mut |op| carried_by(ir, op, tell));
+}
+
+/// Tells all that an op carries round, if it is a loop.
+pub(super) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
+    let data = ir.op(op);
+    let (first, last) = match Flow::of(ir, op) {
+        Flow::For { first } => (first, data.regions.first()),
+        Flow::While => (0, data.regions.last()),
+        _ => return,
+    };
+    let Some(&(_, region)) = last else { return };
+    let is_while = Flow::of(ir, op) == Flow::While;
+    let n = data.operands.len() - first;
+    for at in 0..n {
+        let Some(init) = data.operands[first + at].value else { continue };
+        for end in flow::yields(ir, region) {
+            let index = flow::yielded(ir, end).start + at;
+            let Some(yielded) = ir.op(end).operands.get(index).and_then(|it| it.value) else {
+                continue;
+            };
+            let argument = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
+            // What comes out of a `while` is what its condition forwards.
+            let result = data.results.get(at).copied().filter(|_| !is_while);
+            tell(&Carried { op, init, argument, result, yielded });
         }
-    });
+    }
 }
 
 /// The arguments and results of all loops that would give more to the next round than they take, with what they take. Where what is yielded

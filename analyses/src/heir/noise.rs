@@ -6,15 +6,16 @@
 //! rule passes on the noise of its first ciphertext operand.
 
 use std::fmt;
+use std::sync::Arc;
 
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
-use super::base::Base;
 use super::bits::{Noise, NoiseModel};
+use super::scheme::Settings;
+use super::solved::Solved;
 use super::{Heir, Model, Scheme, Setting, base, ciphertext};
-use crate::integers::Integers;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{AnalysisContext, Domain, Input, Loops, Sparse, SparseForward};
+use crate::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
 use crate::view::View;
 
 /// The number of the setting that has the parameters.
@@ -22,7 +23,7 @@ type Part = u32;
 
 /// What is known of the noise of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-enum Bits {
+pub(crate) enum Bits {
     /// Nothing reaches it.
     #[default]
     Bottom,
@@ -74,51 +75,72 @@ impl fmt::Display for Bits {
 }
 
 /// A model with the parameters of each setting that has some for it.
-#[derive(Clone, Debug)]
-struct Models(Vec<Option<NoiseModel>>);
+#[derive(Debug)]
+struct Models {
+    name: &'static str,
+    of: Vec<Option<NoiseModel>>,
+    settings: Arc<Settings>,
+}
 
 impl Models {
     fn of(&self, part: Part) -> Option<&NoiseModel> {
-        self.0.get(part as usize)?.as_ref()
+        self.of.get(part as usize)?.as_ref()
+    }
+
+    fn around(&self, op: Op) -> Option<(&NoiseModel, Part)> {
+        let part = self.settings.number(op) as Part;
+        Some((self.of(part)?, part))
     }
 }
 
-/// The noise of a program under one model.
+/// The analysis of noise under one model.
 #[derive(Debug)]
-pub struct HeirNoise<'a> {
-    model: Model,
+pub(crate) struct NoiseBits {
     models: Models,
-    base: Base<'a>,
-    facts: Sparse<Analysis<'a>>,
 }
 
-impl<'a> HeirNoise<'a> {
-    /// Analyzes a program; `None` if no module has parameters with a plaintext modulus for the scheme of the model.
-    pub fn new(ir: &'a Ir, integers: &'a Integers, heir: &'a Heir, model: Model) -> Option<Self> {
+impl NoiseBits {
+    /// Of a program; `None` if no module has parameters with a plaintext modulus for the scheme of the model.
+    pub(crate) fn new(heir: &Heir, model: Model) -> Option<Self> {
         let scheme = if model.is_bfv() { Scheme::Bfv } else { Scheme::Bgv };
         let of = |setting: &Setting| {
             let params = setting.params.as_ref()?.as_ref().ok()?;
             (setting.scheme == Some(scheme)).then(|| NoiseModel::new(model, params))?
         };
-        let models = Models(heir.settings().all().map(of).collect());
-        if models.0.iter().all(Option::is_none) {
-            return None;
-        }
-        let base = Base { ir, heir };
-        let analysis = Analysis { models: models.clone(), base };
-        let facts = Sparse::new(&Input { ir, base: integers }, analysis);
-        Some(Self { model, models, base, facts })
+        let of: Vec<_> = heir.settings().all().map(of).collect();
+        let settings = heir.settings().clone();
+        let is_known = of.iter().any(Option::is_some);
+        is_known.then(|| Self { models: Models { name: model.name(), of, settings } })
+    }
+}
+
+/// The noise of a program under one model.
+#[derive(Clone, Copy, Debug)]
+pub struct HeirNoise<'a> {
+    ir: &'a Ir,
+    heir: &'a Heir,
+    facts: &'a Sparse<NoiseBits>,
+}
+
+impl<'a> HeirNoise<'a> {
+    /// What was solved.
+    pub(crate) fn new(ir: &'a Ir, heir: &'a Heir, facts: &'a Sparse<NoiseBits>) -> Self {
+        Self { ir, heir, facts }
+    }
+
+    fn models(&self) -> &'a Models {
+        &self.facts.analysis.models
     }
 
     /// The name of the model.
     pub fn name(&self) -> &'static str {
-        self.model.name()
+        self.models().name
     }
 
     /// The noise of a ciphertext in bits, infinite if it has no bound; `None` for what is no ciphertext or not known.
     pub fn bits(&self, value: Value) -> Option<f64> {
         match self.facts.fact(value)? {
-            Bits::AtMost(noise, part) => Some(self.models.of(*part)?.bits(*noise)),
+            Bits::AtMost(noise, part) => Some(self.models().of(*part)?.bits(*noise)),
             Bits::Unbounded => Some(f64::INFINITY),
             _ => None,
         }
@@ -126,56 +148,49 @@ impl<'a> HeirNoise<'a> {
 
     /// The bits that there are for noise at the level of a value.
     pub fn budget(&self, value: Value) -> Option<f64> {
-        let part = self.base.heir.settings().number(self.base.ir.definition_site(value)?);
-        Some(self.models.of(part as Part)?.total_bits(self.base.level(value)?))
+        let (model, _) = self.models().around(self.ir.definition_site(value)?)?;
+        Some(model.total_bits(self.heir.left(value)?))
+    }
+
+    /// The noise of a value and the bits that there are, if it is more.
+    pub(crate) fn excess(&self, value: Value) -> Option<(f64, f64)> {
+        let (bits, budget) = (self.bits(value)?, self.budget(value)?);
+        (bits > budget).then_some((bits, budget))
     }
 }
 
-/// The analysis.
-#[derive(Debug)]
-struct Analysis<'a> {
-    models: Models,
-    base: Base<'a>,
-}
-
-impl Analysis<'_> {
-    fn model(&self, op: Op) -> Option<(&NoiseModel, Part)> {
-        let part = self.base.heir.settings().number(op) as Part;
-        Some((self.models.of(part)?, part))
-    }
-}
-
-impl SparseForward for Analysis<'_> {
+impl SparseForward for NoiseBits {
     type Fact = Bits;
-    type Base = Integers;
+    type Base = Solved;
 
     const LOOPS: Loops = Loops::Replayed;
 
     fn entry(
         &mut self,
-        _: &AnalysisContext<'_, Integers>,
+        ir: &AnalysisContext<'_, Solved>,
         op: Op,
         _: usize,
         value: Value,
         _: &[Bits],
     ) -> Bits {
-        let Some((model, part)) = self.model(op) else { return Bits::Unknown };
-        let fresh = || Some(Bits::AtMost(model.fresh(self.base.level(value)?), part));
-        ciphertext::entry(&self.base, op, value, Bits::Plain, fresh)
+        let Some((model, part)) = self.models.around(op) else { return Bits::Unknown };
+        let known = ir.known(value);
+        let fresh = || Some(Bits::AtMost(model.fresh(known.left?), part));
+        ciphertext::entry(ir, op, known.ciphertext, Bits::Plain, fresh)
     }
 
     fn transfer(
         &mut self,
-        ir: &AnalysisContext<'_, Integers>,
+        ir: &AnalysisContext<'_, Solved>,
         op: Op,
         result: usize,
         operands: &[Bits],
     ) -> Bits {
         let name = ir.op_name(op);
         let value = ir.op(op).results[result];
-        let Some((model, part)) = self.model(op) else { return Bits::Unknown };
+        let Some((model, part)) = self.models.around(op) else { return Bits::Unknown };
         if super::rows::encrypts(name) {
-            return match self.base.level(value) {
+            return match ir.known(value).left {
                 Some(level) => Bits::AtMost(model.fresh(level), part),
                 None => Bits::Unknown,
             };
@@ -202,7 +217,7 @@ impl SparseForward for Analysis<'_> {
             let a = all.next().unwrap_or(first);
             (a, all.next().unwrap_or_else(|| model.plaintext()))
         };
-        let level = || self.base.level(value);
+        let level = || ir.known(value).left;
         let after = match work(name) {
             Work::Add => {
                 let (a, b) = both();
@@ -215,7 +230,7 @@ impl SparseForward for Analysis<'_> {
             Work::MultiplyPlain => model.mul(first, model.plaintext()),
             Work::SwitchModulus => {
                 let from = ir.op(op).operands.first().and_then(|it| it.value);
-                match from.and_then(|it| self.base.level(it)) {
+                match from.and_then(|it| ir.known(it).left) {
                     Some(level) => model.modulus_switch(first, level),
                     None => return Bits::Unknown,
                 }

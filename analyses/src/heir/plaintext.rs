@@ -8,8 +8,9 @@
 //! *Source.* HEIR, `lib/Analysis/{LevelAnalysis,DimensionAnalysis}`, the backward analyses. *Cost.* The ops on plaintexts that follow
 //! from a value, up to a bound.
 
-use noisy_syntax::{Def, Ir, Region, Value};
+use noisy_syntax::{Def, Ir, Op, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::ciphertext::Ciphertexts;
 use super::{Ciphertext, Dimension, Level, rows, types};
@@ -89,7 +90,7 @@ pub(super) fn level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> 
     }
     // What is used directly besides is encoded for the larger of both.
     let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
-    let source = operand.and_then(|it| wanted(ir, it, of).level);
+    let source = operand.and_then(|it| direct(ir, it, of));
     let fresh = Some(Level::Used(0));
     let others = here.elsewhere.max(here.merged);
     if let Some(level) = here.level.max(source) {
@@ -111,7 +112,7 @@ pub(super) fn written(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -
     let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
     let is_entry = operand.is_some_and(|it| !is_computed(ir, it));
     let here = wanted(ir, value, of);
-    let level = here.level.max(operand.and_then(|it| wanted(ir, it, of).level));
+    let level = here.level.max(operand.and_then(|it| direct(ir, it, of)));
     let level = level.or(is_entry.then_some(Level::Used(0)));
     // Of two levels the one with more moduli left is taken where paths meet.
     let merged = here.merged.map(|it| level.map_or(it, |level| level.min(it)));
@@ -136,41 +137,82 @@ pub(super) fn dimension(
     }
 }
 
+/// The largest level of the sums and products that use a value itself.
+fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Option<Level> {
+    let level = |&(user, index): &(Op, u32)| {
+        let data = ir.op(user);
+        if !data.regions.is_empty() || flow::is_yield(ir, user) {
+            return None;
+        }
+        if data.results.iter().any(|&it| of(it) == Ciphertext::Unknown) {
+            return None;
+        }
+        let levels = data.results.iter().filter_map(|&it| of(it).level());
+        let level = levels.filter(|&it| it != Level::Invalid).max()?;
+        rows::takes_plaintext(ir, user, index as usize).then_some(level)
+    };
+    ir.value(value).uses.iter().filter_map(level).max()
+}
+
 /// The plaintexts that sums and products want at a level, and that other ops take at a lower one.
 pub(super) fn encoded(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<Value, Level> {
     let of = |it: Value| facts.fact(it).copied().unwrap_or_default();
     let mut out = FxHashMap::default();
+    // One value may be encoded many times.
+    let mut sources: FxHashMap<Value, Option<Level>> = FxHashMap::default();
     for value in values(ir) {
-        let uses = &ir.value(value).uses;
-        if of(value) != Ciphertext::Plain || uses.is_empty() || !may_be_encoded(ir, value) {
-            continue;
-        }
-        let (mut least, mut most): (Option<Level>, Option<Level>) = (None, None);
-        for &(user, index) in uses {
-            let data = ir.op(user);
-            if !data.regions.is_empty() || flow::is_yield(ir, user) {
-                continue;
-            }
-            let here = data.results.iter().filter_map(|&it| of(it).level()).max();
-            let Some(here) = here.filter(|&it| it != Level::Invalid) else { continue };
-            least = Some(least.map_or(here, |it| it.min(here)));
-            if rows::takes_plaintext(ir, user, index as usize) {
-                most = most.max(Some(here));
-            }
-        }
-        let Some(least) = least else { continue };
-        if is_init(ir, value)
-            && let Some(operand) =
-                ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value)
-        {
-            let source = out.get(&operand).copied();
-            most = most.max(source.or_else(|| wanted(ir, operand, &of).level));
-        }
-        if let Some(most) = most.filter(|&it| it > least) {
-            out.insert(value, most);
+        let level = encoded_for(ir, &of, value, &mut |source| {
+            let encoded = out.get(&source).copied();
+            encoded.or_else(|| *sources.entry(source).or_insert_with(|| direct(ir, source, &of)))
+        });
+        if let Some(level) = level {
+            out.insert(value, level);
         }
     }
     out
+}
+
+/// Whether a plaintext is wanted at several levels, as far as that follows if nothing else is.
+pub(super) fn is_encoded(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, value: Value) -> bool {
+    encoded_for(ir, of, value, &mut |source| direct(ir, source, of)).is_some()
+}
+
+/// The level of a plaintext that sums and products want at that, and that other ops take at a lower one; `source` says at which the value
+/// is wanted that a `mgmt.init` encodes.
+fn encoded_for(
+    ir: &Ir,
+    of: &dyn Fn(Value) -> Ciphertext,
+    value: Value,
+    source: &mut dyn FnMut(Value) -> Option<Level>,
+) -> Option<Level> {
+    let uses = &ir.value(value).uses;
+    if of(value) != Ciphertext::Plain || uses.is_empty() || !may_be_encoded(ir, value) {
+        return None;
+    }
+    let (mut least, mut most): (Option<Level>, Option<Level>) = (None, None);
+    for &(user, index) in uses {
+        let data = ir.op(user);
+        if !data.regions.is_empty() || flow::is_yield(ir, user) {
+            continue;
+        }
+        let here = data.results.iter().filter_map(|&it| of(it).level()).max();
+        let Some(here) = here.filter(|&it| it != Level::Invalid) else { continue };
+        least = Some(least.map_or(here, |it| it.min(here)));
+        if rows::takes_plaintext(ir, user, index as usize) {
+            most = most.max(Some(here));
+        }
+    }
+    let least = least?;
+    if let Some(operand) = source_of(ir, value) {
+        most = most.max(source(operand));
+    }
+    most.filter(|&it| it > least)
+}
+
+/// What a `mgmt.init` encodes.
+fn source_of(ir: &Ir, value: Value) -> Option<Value> {
+    let op = ir.defining_op(value).filter(|_| is_init(ir, value))?;
+    ir.op(op).operands.first()?.value
 }
 
 /// Whether a value may be encoded: what is, and what has the type of it.
@@ -185,6 +227,19 @@ fn is_init(ir: &Ir, value: Value) -> bool {
 /// Whether an op without regions computes a value.
 fn is_computed(ir: &Ir, value: Value) -> bool {
     matches!(ir.value(value).def, Def::Result(op, _) if ir.op(op).regions.is_empty())
+}
+
+/// The values that an op gives, that a label says, or that the first blocks of the regions of an op start with.
+pub(super) fn defined(ir: &Ir, op: Op) -> SmallVec<[Value; 2]> {
+    let data = ir.op(op);
+    let mut out = SmallVec::from_slice(&data.results);
+    for &(_, region) in &data.regions {
+        let entry = ir.block(flow::entry_block(ir, region));
+        if entry.label.is_none() {
+            out.extend_from_slice(&entry.args);
+        }
+    }
+    out
 }
 
 /// All values of a program, in textual order.

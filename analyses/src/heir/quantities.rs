@@ -2,16 +2,14 @@
 //!
 //! *Law.* Each number is that of its own analysis; what is not known is absent, and nothing is assumed in its place. Levels are levels
 //! left, as HEIR writes them.
-//! *Cost.* One pass of each analysis that has parameters, and one walk over the program; then constant for each value.
+//! *Cost.* In proportion to the depth and the functions of the program for each value.
 
 use std::fmt;
 
 use noisy_syntax::{Ir, Value};
-use rustc_hash::FxHashMap;
 
-use super::annotation::Fresh;
-use super::{Ciphertext, Dimension, Heir, Level, Model, plaintext};
-use crate::integers::Integers;
+use super::sites::Sites;
+use super::{Ciphertext, Dimension, Heir, HeirNoise, Level, Scales};
 
 /// What is known of a ciphertext.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -59,54 +57,44 @@ impl fmt::Display for Quantity {
 }
 
 /// What is known of the ciphertexts of a program.
-#[derive(Debug)]
-pub struct Quantities {
-    of: FxHashMap<Value, Quantity>,
-    model: Option<&'static str>,
+#[derive(Clone, Copy, Debug)]
+pub struct Quantities<'a> {
+    pub(crate) ir: &'a Ir,
+    pub(crate) heir: &'a Heir,
+    pub(crate) sites: &'a Sites,
+    pub(crate) noise: Option<HeirNoise<'a>>,
+    pub(crate) scales: Option<Scales<'a>>,
 }
 
-impl Quantities {
-    /// Asks all analyses. `model` chooses the noise model, as in [`Heir::noise_under`].
-    pub fn new(ir: &Ir, integers: &Integers, heir: &Heir, model: Option<Model>) -> Self {
-        let fresh = Fresh::new(ir, heir);
-        let noise = heir.noise_under(ir, integers, model);
-        let scales = heir.scales(ir, integers);
-        let mut of = FxHashMap::default();
-        for value in plaintext::values(ir) {
-            let Ciphertext::Encrypted { level, dimension } = heir.ciphertext(value) else {
-                continue;
-            };
-            let used = heir.level(ir, value);
-            let left = match level {
-                Level::All => used.map(|_| 0),
-                _ => used.and_then(|it| fresh.levels(ir, value).checked_sub(it)),
-            };
-            let bits = noise.as_ref().and_then(|it| it.bits(value));
-            let quantity = Quantity {
-                level: left,
-                used,
-                dimension: match dimension {
-                    Dimension::Known(n) => Some(n),
-                    Dimension::Assumed | Dimension::Unknown => None,
-                },
-                scale: scales.as_ref().and_then(|it| it.log2(value)),
-                noise: bits,
-                budget: bits.and(noise.as_ref()).and_then(|it| it.budget(value)),
-            };
-            if !quantity.is_empty() {
-                of.insert(value, quantity);
-            }
-        }
-        Self { of, model: noise.as_ref().map(super::HeirNoise::name) }
-    }
-
+impl Quantities<'_> {
     /// What is known of a value; `None` for what is no ciphertext and for one of which nothing is known.
-    pub fn of(&self, value: Value) -> Option<&Quantity> {
-        self.of.get(&value)
+    pub fn of(&self, value: Value) -> Option<Quantity> {
+        let Self { ir, heir, .. } = *self;
+        let Ciphertext::Encrypted { level, dimension } = heir.ciphertext(value) else {
+            return None;
+        };
+        let used = heir.level(ir, value);
+        let left = match level {
+            Level::All => used.map(|_| 0),
+            _ => used.and_then(|it| self.sites.fresh_levels(ir, heir, value).checked_sub(it)),
+        };
+        let bits = self.noise.and_then(|it| it.bits(value));
+        let quantity = Quantity {
+            level: left,
+            used,
+            dimension: match dimension {
+                Dimension::Known(n) => Some(n),
+                Dimension::Assumed | Dimension::Unknown => None,
+            },
+            scale: self.scales.and_then(|it| it.log2(value)),
+            noise: bits,
+            budget: bits.and(self.noise).and_then(|it| it.budget(value)),
+        };
+        (!quantity.is_empty()).then_some(quantity)
     }
 
     /// The name of the noise model, if the program has parameters for one.
     pub fn model(&self) -> Option<&'static str> {
-        self.model
+        self.noise.map(|it| it.name())
     }
 }

@@ -6,20 +6,22 @@
 //! *Source.* HEIR, `lib/Analysis/ScaleAnalysis`.
 
 use std::fmt;
+use std::sync::Arc;
 
-use noisy_syntax::{Ir, Op, OpKind, Value};
+use noisy_syntax::{Op, OpKind, Value};
 
-use super::base::{self, Base};
+use super::base;
 use super::params::SchemeParams;
+use super::scheme::Settings;
+use super::solved::Solved;
 use super::{Heir, Scheme, Setting, ciphertext, rows};
-use crate::integers::Integers;
 use crate::lattice::{Changed, Lattice};
-use crate::sparse::{AnalysisContext, Domain, Input, Loops, Sparse, SparseForward};
+use crate::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
 use crate::view::View;
 
 /// What is known of the scale of a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-enum Scale {
+pub(crate) enum Scale {
     /// Nothing reaches it.
     #[default]
     Bottom,
@@ -66,89 +68,87 @@ impl fmt::Display for Scale {
 }
 
 /// The scales of a program.
-#[derive(Debug)]
-pub struct Scales<'a> {
-    facts: Sparse<Analysis<'a>>,
-}
+#[derive(Clone, Copy, Debug)]
+pub struct Scales<'a>(pub(crate) &'a Sparse<ScaleBits>);
 
-impl<'a> Scales<'a> {
-    /// Analyzes a program; `None` if no module has parameters of CKKS with a default scale.
-    pub fn new(ir: &'a Ir, integers: &'a Integers, heir: &'a Heir) -> Option<Self> {
-        let has_default =
-            |it: &Setting| matches!(&it.params, Some(Ok(it)) if it.log_default_scale.is_some());
-        let is_scaled = |it: &Setting| it.scheme == Some(Scheme::Ckks) && has_default(it);
-        if !heir.settings().all().any(is_scaled) {
-            return None;
-        }
-        let base = Base { ir, heir };
-        let analysis = Analysis { base };
-        Some(Self { facts: Sparse::new(&Input { ir, base: integers }, analysis) })
-    }
-
+impl Scales<'_> {
     /// The logarithm to base 2 of the scale of a value; `None` if it has none or it is not known.
     pub fn log2(&self, value: Value) -> Option<i64> {
-        match self.facts.fact(value)? {
+        match self.0.fact(value)? {
             Scale::Log2(bits) => Some(*bits),
             _ => None,
         }
     }
 }
 
-/// The analysis.
+/// The analysis of scales.
 #[derive(Debug)]
-struct Analysis<'a> {
-    base: Base<'a>,
+pub(crate) struct ScaleBits {
+    settings: Arc<Settings>,
 }
 
-/// The parameters of CKKS for a value, and the default scale.
-fn params<'a>(base: &Base<'a>, value: Value) -> Option<(&'a SchemeParams, i64)> {
-    let (scheme, params) = base.params(value)?;
+impl ScaleBits {
+    /// Of a program; `None` if no module has parameters of CKKS with a default scale.
+    pub(crate) fn new(heir: &Heir) -> Option<Self> {
+        let is_scaled = |it: &Setting| params(it).is_some();
+        let settings = heir.settings();
+        settings.all().any(is_scaled).then(|| Self { settings: settings.clone() })
+    }
+}
+
+/// The parameters of CKKS of a module, and the default scale.
+fn params(setting: &Setting) -> Option<(&SchemeParams, i64)> {
+    let (scheme, params) = base::params(setting)?;
     Some((params, (scheme == Scheme::Ckks).then_some(params.log_default_scale?)?.into()))
 }
 
-impl SparseForward for Analysis<'_> {
+impl SparseForward for ScaleBits {
     type Fact = Scale;
-    type Base = Integers;
+    type Base = Solved;
 
     const LOOPS: Loops = Loops::Replayed;
 
     fn entry(
         &mut self,
-        _: &AnalysisContext<'_, Integers>,
+        ir: &AnalysisContext<'_, Solved>,
         op: Op,
-        _: usize,
+        index: usize,
         value: Value,
         _: &[Scale],
     ) -> Scale {
-        let Some((_, default)) = params(&self.base, value) else { return Scale::Unknown };
+        let Some((_, default)) = self.settings.of(op).and_then(params) else {
+            return Scale::Unknown;
+        };
+        let known = ir.known(value);
         let fresh = || {
             // The scale is in the type after lowering.
-            if self.base.heir.is_lowered(self.base.ir, value) {
+            if known.is_lowered {
                 return None;
             }
-            let annotated = base::annotated(self.base.ir, value, "scale").map(i64::from);
+            let annotated = base::on_argument(ir, op, index, "scale").map(i64::from);
             Some(Scale::Log2(annotated.unwrap_or(default)))
         };
-        ciphertext::entry(&self.base, op, value, Scale::Plain, fresh)
+        ciphertext::entry(ir, op, known.ciphertext, Scale::Plain, fresh)
     }
 
     fn transfer(
         &mut self,
-        ir: &AnalysisContext<'_, Integers>,
+        ir: &AnalysisContext<'_, Solved>,
         op: Op,
-        result: usize,
+        _: usize,
         operands: &[Scale],
     ) -> Scale {
         let name = ir.op_name(op);
-        let value = ir.op(op).results[result];
-        let Some((params, default)) = params(&self.base, value) else { return Scale::Unknown };
+        let Some((params, default)) = self.settings.of(op).and_then(params) else {
+            return Scale::Unknown;
+        };
         match name {
             "mgmt.init" => {
-                let annotated = base::annotated(self.base.ir, value, "scale");
+                let annotated = base::on_result(ir, op, "scale");
                 return Scale::Log2(annotated.map_or(default, i64::from));
             }
             "mgmt.adjust_scale" => {
-                let annotated = base::annotated(self.base.ir, value, "scale");
+                let annotated = base::on_result(ir, op, "scale");
                 return annotated.map_or(Scale::Unknown, |it| Scale::Log2(it.into()));
             }
             "mgmt.bootstrap" | "secret.conceal" => return Scale::Log2(default),
@@ -184,7 +184,7 @@ impl SparseForward for Analysis<'_> {
             | "tensor.insert_slice" => Scale::Log2(scales.fold(first, i64::max)),
             "mgmt.modreduce" => {
                 let from = ir.op(op).operands.first().and_then(|it| it.value);
-                let Some(level) = from.and_then(|it| self.base.level(it)) else {
+                let Some(level) = from.and_then(|it| ir.known(it).left) else {
                     return Scale::Unknown;
                 };
                 let modulus = params.q.get(level).map_or(default, |&q| modulus_bits(q));

@@ -4,13 +4,14 @@
 //! Where arguments or results of a generic have none at all, the first of these is told and nothing else, as HEIR does: without them
 //! no op can be judged.
 //!
-//! *Cost.* One walk over the program. *Source.* HEIR, `lib/Transforms/ValidateScale`, as measured by `--validate-scale`.
+//! *Cost.* Constant for each op, and for each function and generic. *Source.* HEIR, `lib/Transforms/ValidateScale`, as measured by `--validate-scale`.
 
 use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Source, Span, Value};
 
-use super::base::{self, Base};
+use super::base;
 use super::{Ciphertext, Heir, Scheme, SchemeParams};
 use crate::flow;
+use rustc_hash::FxHashSet;
 
 /// A scale that is missing or cannot be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,32 +34,29 @@ pub(crate) enum ScaleFault {
     },
 }
 
-/// All of a program, in textual order; none if it is not CKKS or has no parameters.
-pub(super) fn scale_faults(source: &Source, heir: &Heir) -> Vec<ScaleFault> {
-    let ir = source.ir();
-    let rules = Rules { source, ir, base: Base { ir, heir } };
-    if let Some(missing) = rules.missing() {
-        return vec![missing];
-    }
-    let mut out = Vec::new();
-    ir.walk(ir.root(), &mut |op| {
-        if let Some((message, values)) = rules.wrong(op) {
-            out.push(ScaleFault::Wrong { op, message, values });
-        }
-    });
-    out
+/// What is wrong with the scales of an op by itself.
+pub(super) fn wrong(source: &Source, heir: &Heir, op: Op) -> Option<ScaleFault> {
+    let rules = Rules { source, ir: source.ir(), heir };
+    let (message, values) = rules.wrong(op)?;
+    Some(ScaleFault::Wrong { op, message, values })
+}
+
+/// The first argument of a function with a generic in it, or else result of a generic, that is a ciphertext and has no scale. `holders` are
+/// the functions and generics, in textual order.
+pub(super) fn missing(source: &Source, heir: &Heir, holders: &[Op]) -> Option<ScaleFault> {
+    Rules { source, ir: source.ir(), heir }.missing(holders)
 }
 
 struct Rules<'a> {
     source: &'a Source,
     ir: &'a Ir,
-    base: Base<'a>,
+    heir: &'a Heir,
 }
 
 impl Rules<'_> {
     /// The parameters of CKKS for a value.
     fn params(&self, value: Value) -> Option<&SchemeParams> {
-        let (scheme, params) = self.base.params(value)?;
+        let (scheme, params) = base::params(self.heir.setting_for(self.ir, value)?)?;
         (scheme == Scheme::Ckks).then_some(params)
     }
 
@@ -76,13 +74,11 @@ impl Rules<'_> {
         }
     }
 
-    /// The first argument of a function, or else result of a generic, that is a ciphertext and has no scale.
-    fn missing(&self) -> Option<ScaleFault> {
+    fn missing(&self, holders: &[Op]) -> Option<ScaleFault> {
         let ir = self.ir;
         let (mut first, mut is_partial) = (None, false);
         let mut look = |value: Value| {
-            let is_encrypted =
-                matches!(self.base.heir.ciphertext(value), Ciphertext::Encrypted { .. });
+            let is_encrypted = matches!(self.heir.ciphertext(value), Ciphertext::Encrypted { .. });
             if !is_encrypted || self.params(value).is_none() {
                 return;
             }
@@ -91,18 +87,19 @@ impl Rules<'_> {
                 None => first = first.or(Some(value)),
             }
         };
-        ir.walk(ir.root(), &mut |op| {
-            if ir.op(op).kind == OpKind::FuncFunc
+        let generics = holders.iter().filter(|&&it| is_generic(ir, it));
+        let with_generic: FxHashSet<Op> = generics.filter_map(|&it| ir.function_of(it)).collect();
+        for &op in holders {
+            if with_generic.contains(&op)
                 && ir.attr(op, "client.dec_func").is_none()
                 && let Some(body) = flow::body(ir, op)
-                && has_generic(ir, body)
             {
                 ir.block(flow::entry_block(ir, body)).args.iter().copied().for_each(&mut look);
             }
             if is_generic(ir, op) {
                 ir.op(op).results.iter().copied().for_each(&mut look);
             }
-        });
+        }
         first.map(|value| ScaleFault::Missing { value, is_partial })
     }
 
@@ -138,7 +135,7 @@ impl Rules<'_> {
                 })
             }
             "mgmt.modreduce" => {
-                let level = self.base.level(first)?;
+                let level = self.heir.left(first)?;
                 let bits = super::scale::modulus_bits(*params.q.get(level)?);
                 let wanted = input - bits;
                 (to != wanted).then(|| {
@@ -171,14 +168,9 @@ impl Rules<'_> {
     }
 }
 
-fn is_generic(ir: &Ir, op: Op) -> bool {
+/// Whether an op is a `secret.generic`.
+pub(super) fn is_generic(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::Unknown && ir.op_name(op) == "secret.generic"
-}
-
-fn has_generic(ir: &Ir, body: noisy_syntax::Region) -> bool {
-    let mut found = false;
-    ir.walk(body, &mut |op| found |= is_generic(ir, op));
-    found
 }
 
 /// The scale of a result of a `secret.generic`: in `__resattrs`, or after its type in the custom form, which is not read otherwise.

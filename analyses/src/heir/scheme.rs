@@ -201,6 +201,11 @@ impl Settings {
         Self { all, n_parts, number }
     }
 
+    /// Whether one setting counts for all ops.
+    pub(super) fn is_one(&self) -> bool {
+        self.all.len() == 1
+    }
+
     /// How many parts there are: at least one.
     pub(super) fn n_parts(&self) -> usize {
         self.n_parts

@@ -1,7 +1,8 @@
 //! Ciphertexts with more polynomials than an op takes: where a relinearization is missing.
 //!
 //! *Law.* A rotation, a modulus switch, a bootstrap and the end of a generic take two polynomials. What comes out of such an op
-//! although it got more is not told of again further down. *Cost.* One walk over the program.
+//! although it got more is not told of again further down. *Cost.* That of the ops with operands of more than two
+//! polynomials.
 //!
 //! Only programs that are managed are looked at: before HEIR has placed its `mgmt` ops nothing is missing yet.
 //!
@@ -9,7 +10,7 @@
 //! relinearizations was measured.
 
 use noisy_syntax::{Def, Ir, Op, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 
 use super::{Ciphertext, Dimension, Heir, rows};
 use crate::flow;
@@ -27,56 +28,74 @@ pub(crate) struct Surplus {
     pub(crate) is_relinearized: bool,
 }
 
-/// All of a program, in textual order.
-pub(crate) fn surpluses(ir: &Ir, heir: &Heir) -> Vec<Surplus> {
-    // By function that is managed: whether it relinearizes.
-    let mut managed: FxHashMap<Option<Op>, bool> = FxHashMap::default();
-    ir.walk(ir.root(), &mut |op| {
-        if rows::manages(ir.op_name(op)) {
-            *managed.entry(ir.function_of(op)).or_default() |= ir.op_name(op) == "mgmt.relinearize";
-        }
-    });
-    if managed.is_empty() {
-        return Vec::new();
-    }
+/// All of a program. `wide` are the ops with an operand of more than two polynomials, in textual order; `managed` are the functions into which
+/// `mgmt` ops are placed, and whether relinearizations are.
+pub(super) fn surpluses(
+    ir: &Ir,
+    heir: &Heir,
+    wide: &[Op],
+    managed: &dyn Fn(Option<Op>) -> Option<bool>,
+) -> Vec<Surplus> {
     let mut told = Told { ir, values: FxHashSet::default() };
     let mut out = Vec::new();
-    ir.walk(ir.root(), &mut |op| {
+    for &op in wide {
         let data = ir.op(op);
-        if !data.regions.is_empty() || !data.kind.is_op() {
-            return;
-        }
-        let is_linear = |at: usize| match ir.op_name(op) {
-            "secret.yield" => leaves(ir, op, at),
-            name => rows::takes_two(name),
-        };
         let mut is_told = false;
         for (at, operand) in data.operands.iter().enumerate() {
             let Some(value) = operand.value else { continue };
-            let Ciphertext::Encrypted { dimension: Dimension::Known(dimension @ 3..), .. } =
-                heir.ciphertext(value)
-            else {
-                continue;
-            };
+            let Some(dimension) = width(heir, value) else { continue };
             if told.knows(value) {
                 is_told = true;
-            } else if let Some(&is_relinearized) = managed.get(&ir.function_of(op))
-                && is_linear(at)
+            } else if let Some(is_relinearized) = managed(ir.function_of(op))
+                && takes_two(ir, op, at)
             {
                 out.push(Surplus { op, value, dimension, is_relinearized });
                 is_told = true;
                 break;
             }
         }
-        if is_told && rows::dimension(ir.op_name(op)) != Some(rows::DimensionRule::Relinearize) {
+        if is_told {
             told.values.extend(data.results.iter().copied());
             // What is yielded is the result of the op around.
             if flow::is_yield(ir, op) {
                 told.values.extend(data.operands.iter().filter_map(|it| it.value));
             }
         }
-    });
+    }
     out
+}
+
+/// Whether an op has an operand of more than two polynomials and does not relinearize it.
+pub(super) fn is_wide(ir: &Ir, heir: &Heir, op: Op) -> bool {
+    let data = ir.op(op);
+    let mut values = data.operands.iter().filter_map(|it| it.value);
+    data.regions.is_empty()
+        && data.kind.is_op()
+        && values.any(|it| width(heir, it).is_some())
+        && rows::dimension(ir.op_name(op)) != Some(rows::DimensionRule::Relinearize)
+}
+
+/// Whether an op has such an operand where it takes two polynomials.
+pub(super) fn is_over(ir: &Ir, heir: &Heir, op: Op) -> bool {
+    let mut operands = ir.op(op).operands.iter().enumerate();
+    operands.any(|(at, it)| {
+        it.value.is_some_and(|it| width(heir, it).is_some()) && takes_two(ir, op, at)
+    })
+}
+
+/// The polynomials of a value, if they are more than two.
+fn width(heir: &Heir, value: Value) -> Option<u32> {
+    match heir.ciphertext(value) {
+        Ciphertext::Encrypted { dimension: Dimension::Known(n @ 3..), .. } => Some(n),
+        _ => None,
+    }
+}
+
+fn takes_two(ir: &Ir, op: Op, at: usize) -> bool {
+    match ir.op_name(op) {
+        "secret.yield" => leaves(ir, op, at),
+        name => rows::takes_two(name),
+    }
 }
 
 /// Whether what the end of a generic gives is used by anything but another generic, which may relinearize it.

@@ -1,31 +1,31 @@
 mod diagnostics;
+mod edits;
 mod written;
 
 use super::*;
+use crate::program::Program;
 use noisy_syntax::Source;
 
 /// What is said of each named value, by a model.
-fn said(text: &str, of: &dyn Fn(&Heir, &Ir, &Integers, Value) -> Option<String>) -> String {
-    let source = Source::new(text);
-    let ir = source.ir();
-    let integers = Integers::new(ir);
-    let heir = Heir::new(ir, &integers).expect("a program of HEIR's");
+fn said(text: &str, of: &dyn Fn(&Program, &Heir, &Ir, Value) -> Option<String>) -> String {
+    let program = Program::new(text);
+    let (ir, heir) = (program.ir(), program.heir().expect("a program of HEIR's"));
     // The header of an op that is not known may name arguments; those that nothing uses are none.
     let is_named = |it: &Value| ir.value(*it).ty != noisy_syntax::Type::UNKNOWN;
     let values = plaintext::values(ir).into_iter().filter(is_named);
     let said = values.map(|it| {
-        let what = of(&heir, ir, &integers, it).unwrap_or_else(|| "-".into());
+        let what = of(&program, heir, ir, it).unwrap_or_else(|| "-".into());
         format!("{}={what}", ir.value_text(it))
     });
     said.collect::<Vec<_>>().join(" ")
 }
 
 fn levels(text: &str) -> String {
-    said(text, &|heir, ir, _, value| heir.level(ir, value).map(|it| it.to_string()))
+    said(text, &|_, heir, ir, value| heir.level(ir, value).map(|it| it.to_string()))
 }
 
 fn dimensions(text: &str) -> String {
-    said(text, &|heir, ir, _, value| heir.dimension(ir, value).map(|it| it.to_string()))
+    said(text, &|_, heir, ir, value| heir.dimension(ir, value).map(|it| it.to_string()))
 }
 
 /// A function around the body of a generic with one ciphertext `%a`.
@@ -141,8 +141,8 @@ fn scales_add_up_and_are_brought_down() {
       %3 = mgmt.modreduce %2 : i16
       %4 = mgmt.adjust_scale %3 {mgmt.mgmt = #mgmt.mgmt<level = 0, scale = 50>} : i16
       secret.yield %4 : i16";
-    let scales = said(&generic(params, body), &|heir, ir, integers, value| {
-        heir.scales(ir, integers)?.log2(value).map(|it| it.to_string())
+    let scales = said(&generic(params, body), &|program, _, _, value| {
+        program.scales()?.log2(value).map(|it| it.to_string())
     });
     // A plaintext is encoded at the default scale where nothing else is written.
     assert_eq!(scales, "%x=45 %q=- %p=45 %0=50 %a=45 %1=90 %2=90 %3=45 %4=50");
@@ -153,9 +153,10 @@ fn noise_is_that_of_heir() {
     // The bits that HEIR 2026.9.1 annotates for these parameters.
     let params = "scheme.bgv, bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569], P = [2147573761], plaintextModulus = 65537, encryptionTechnique = extended>";
     let text = generic(params, "secret.yield %a : i16");
-    let noise = said(&text, &|heir, ir, integers, value| {
-        let all = heir.noise(ir, integers);
-        let worst = all.iter().find(|it| it.name() == "bgv-noise-by-bound-coeff-worst-case")?;
+    let noise = said(&text, &|program, heir, ir, value| {
+        let solved = program.bits_of_all();
+        let mut all = solved.iter().map(|it| HeirNoise::new(ir, heir, it));
+        let worst = all.find(|it| it.name() == "bgv-noise-by-bound-coeff-worst-case")?;
         Some(format!("{:.2} of {:.0}", worst.bits(value)?, worst.budget(value)?))
     });
     assert_eq!(noise, "%x=27.00 of 30 %q=- %p=- %0=27.00 of 30 %a=27.00 of 30");
@@ -173,8 +174,8 @@ fn noise_that_goes_on_to_grow_has_no_bound() {
         scf.yield %e : i16
       }
       secret.yield %1 : i16";
-    let noise = said(&generic(params, body), &|heir, ir, integers, value| {
-        heir.noise(ir, integers).first()?.bits(value).map(|it| it.is_finite().to_string())
+    let noise = said(&generic(params, body), &|program, _, _, value| {
+        program.bits()?.bits(value).map(|it| it.is_finite().to_string())
     });
     assert!(noise.contains("%1=false") && noise.contains("%a=true"), "{noise}");
 }

@@ -49,9 +49,9 @@ impl Types {
         *self.read.entry(ty).or_insert_with(|| read(ir.interner(), ty))
     }
 
-    /// As [`Types::of`], if it was asked for before.
-    pub(super) fn known(&self, ir: &Ir, value: Value) -> TypeFacts {
-        self.read.get(&ir.value(value).ty).copied().unwrap_or_default()
+    /// As [`Types::of`], without remembering it.
+    pub(super) fn known(&self, interner: &Interner, ty: Type) -> TypeFacts {
+        self.read.get(&ty).copied().unwrap_or_else(|| read(interner, ty))
     }
 }
 

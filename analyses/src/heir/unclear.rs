@@ -24,6 +24,33 @@ pub(super) fn unclear(
     (finder.found, finder.dark)
 }
 
+/// Whether an op is one that such values start from.
+pub(super) fn starts(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, op: Op) -> bool {
+    let data = ir.op(op);
+    if data.kind == OpKind::FuncCall {
+        return !differing(ir, of, op).is_empty();
+    }
+    let is_branch = !data.regions.is_empty() && Flow::of(ir, op) != Flow::Opaque;
+    !is_branch
+        && makes_unclear(ir, op)
+        && data.results.iter().any(|&it| of(it) == Ciphertext::Plain)
+}
+
+fn makes_unclear(ir: &Ir, op: Op) -> bool {
+    ir.op_name(op).starts_with("linalg.") || !ir.op(op).regions.is_empty()
+}
+
+/// What a call passes with another level than its callee takes.
+fn differing(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, call: Op) -> Vec<Value> {
+    let Some(body) = flow::callee(ir, call).and_then(|it| flow::body(ir, it)) else {
+        return Vec::new();
+    };
+    let args = &ir.block(flow::entry_block(ir, body)).args;
+    let passed = ir.op(call).operands.iter().filter_map(|it| it.value);
+    let differs = |it: &(Value, &Value)| of(it.0).level() != of(*it.1).level();
+    passed.zip(args).filter(differs).map(|it| it.0).collect()
+}
+
 struct Finder<'a> {
     ir: &'a Ir,
     of: &'a dyn Fn(Value) -> Ciphertext,
@@ -58,7 +85,7 @@ impl Finder<'_> {
             self.call(op);
             return;
         }
-        let makes_dark = ir.op_name(op).starts_with("linalg.") || !data.regions.is_empty();
+        let makes_dark = makes_unclear(ir, op);
         let operands = || data.operands.iter().filter_map(|it| it.value);
         for &result in &data.results {
             let is_unclear = match (self.of)(result) {
@@ -91,11 +118,7 @@ impl Finder<'_> {
     /// what comes back has one.
     fn call(&mut self, call: Op) {
         let ir = self.ir;
-        let Some(body) = flow::callee(ir, call).and_then(|it| flow::body(ir, it)) else { return };
-        let args = &ir.block(flow::entry_block(ir, body)).args;
-        let passed = ir.op(call).operands.iter().filter_map(|it| it.value);
-        let differs = |it: &(Value, &Value)| (self.of)(it.0).level() != (self.of)(*it.1).level();
-        let differing: Vec<Value> = passed.zip(args).filter(differs).map(|it| it.0).collect();
+        let differing = differing(ir, self.of, call);
         if !differing.is_empty() {
             self.found.extend(differing);
             self.found.extend(ir.op(call).results.iter().copied());

@@ -4,7 +4,7 @@
 
 use noisy_syntax::{Def, Ir, Op, Value};
 
-use super::{Ciphertext, Heir, Level, Options, Scheme, loops, plaintext, rows};
+use super::{Ciphertext, Heir, Level, Options, Scheme, loops, rows};
 
 /// A value for which no level is left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,12 +17,13 @@ pub(crate) struct Underflow {
     pub(crate) most: u32,
 }
 
-/// Where levels run out, in textual order; `most` says how many there are for a value, if that is known.
-pub(crate) fn underflows(
+/// Whether levels run out at a result of an op; `most` says how many there are for a value, if that is known.
+pub(super) fn runs_out(
     ir: &Ir,
     heir: &Heir,
     most: &dyn Fn(Value) -> Option<u32>,
-) -> Vec<Underflow> {
+    value: Value,
+) -> bool {
     let over = |value: Value| match heir.ciphertext(value) {
         Ciphertext::Encrypted { level, .. } => match level {
             Level::Used(n) => most(value).is_some_and(|most| n > most),
@@ -31,24 +32,27 @@ pub(crate) fn underflows(
         },
         _ => false,
     };
-    let mut out = Vec::new();
-    for value in plaintext::values(ir) {
-        let Def::Result(op, _) = ir.value(value).def else { continue };
-        // What a loop carries at another level is told of as that.
-        if !over(value) || !ir.op(op).regions.is_empty() || !rows::moves_level(ir.op_name(op)) {
-            continue;
-        }
-        if ir.op(op).operands.iter().filter_map(|it| it.value).any(over) {
-            continue;
-        }
-        let used = match heir.ciphertext(value).level() {
-            Some(Level::Used(n)) => Some(n),
-            _ => None,
-        };
-        let most = most(value).unwrap_or_else(|| heir.levels_around(ir, value));
-        out.push(Underflow { value, used, most });
-    }
-    out
+    let Def::Result(op, _) = ir.value(value).def else { return false };
+    // What a loop carries at another level is told of as that.
+    over(value)
+        && ir.op(op).regions.is_empty()
+        && rows::moves_level(ir.op_name(op))
+        && !ir.op(op).operands.iter().filter_map(|it| it.value).any(over)
+}
+
+/// How levels run out at a value.
+pub(super) fn underflow(
+    ir: &Ir,
+    heir: &Heir,
+    most: &dyn Fn(Value) -> Option<u32>,
+    value: Value,
+) -> Underflow {
+    let used = match heir.ciphertext(value).level() {
+        Some(Level::Used(n)) => Some(n),
+        _ => None,
+    };
+    let most = most(value).unwrap_or_else(|| heir.levels_around(ir, value));
+    Underflow { value, used, most }
 }
 
 /// How many levels there are for a value by the settings: those between bootstraps and those that a bootstrap takes.
@@ -83,11 +87,11 @@ pub(crate) struct Varying {
     pub(crate) from: u32,
 }
 
-/// The loops that carry other levels than they take, in textual order.
-pub(crate) fn varying(ir: &Ir, heir: &Heir) -> Vec<Varying> {
+/// What an op carries round at another level than it takes it, if it is a loop.
+pub(super) fn varying(ir: &Ir, heir: &Heir, op: Op) -> Vec<Varying> {
     let level = |value: Value| heir.ciphertext(value).level();
     let mut out = Vec::new();
-    loops::carried(ir, ir.root(), &mut |it| {
+    loops::carried_by(ir, op, &mut |it| {
         let (Some(Level::Used(from)), Some(to)) = (level(it.init), level(it.yielded)) else {
             return;
         };

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use noisy_syntax::{Delta, Ir};
 
-use crate::integers::Integers;
-use crate::sparse::{Input, Sparse, SparseForward};
+use crate::sparse::{Input, Moved, Sparse, SparseForward};
 
 /// Facts are kept for so many edits after the last question.
 const MOST_UNASKED: u32 = 64;
@@ -28,29 +27,35 @@ impl<A: SparseForward> Default for OnDemand<A> {
     }
 }
 
-impl<A: SparseForward<Base = Integers>> OnDemand<A> {
+impl<A: SparseForward> OnDemand<A> {
     /// The facts of the current program.
-    pub(super) fn get(
-        &self,
-        ir: &Ir,
-        integers: &Integers,
-        analysis: impl FnOnce() -> A,
-    ) -> &Sparse<A> {
+    pub(super) fn get(&self, ir: &Ir, base: &A::Base, analysis: impl FnOnce() -> A) -> &Sparse<A> {
         self.n_unasked.store(0, Ordering::Relaxed);
-        let solve = || Box::new(Sparse::new(&Input { ir, base: integers }, analysis()));
+        let solve = || Box::new(Sparse::new(&Input { ir, base }, analysis()));
         self.facts.get_or_init(solve)
     }
 
-    /// Takes in an edit, which the integers have taken in.
-    pub(super) fn update(&mut self, ir: &Ir, integers: &Integers, delta: &Delta) {
+    /// The facts, if there are any now.
+    pub(super) fn kept(&self) -> Option<&Sparse<A>> {
+        self.n_unasked.store(0, Ordering::Relaxed);
+        self.facts.get().map(Box::as_ref)
+    }
+
+    /// Takes in an edit, which the base has taken in, with what moved there.
+    pub(super) fn update(&mut self, ir: &Ir, base: &A::Base, delta: &Delta, moved: &Moved) {
         let Some(facts) = self.facts.get_mut() else { return };
         let n_unasked = self.n_unasked.get_mut();
         *n_unasked += 1;
         if *n_unasked > MOST_UNASKED {
             *self = Self::default();
         } else {
-            facts.update(&Input { ir, base: integers }, delta, integers.moved());
+            facts.update(&Input { ir, base }, delta, moved);
         }
+    }
+
+    /// What the last edit moved; all if nobody has asked since.
+    pub(super) fn moved(&self) -> Option<&Moved> {
+        Some(self.facts.get()?.moved())
     }
 }
 

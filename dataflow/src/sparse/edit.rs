@@ -361,11 +361,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.enter_label_of(ir, block);
             }
         }
-        if matches!(
-            data.kind,
-            OpKind::ScfYield | OpKind::AffineYield | OpKind::MemrefAllocaScopeReturn
-        ) && let Some(parent) = ir.parent_op(op)
-        {
+        let gives_results = match data.kind {
+            OpKind::ScfYield | OpKind::AffineYield | OpKind::MemrefAllocaScopeReturn => true,
+            OpKind::Unknown => flow::is_yield(ir, op),
+            _ => false,
+        };
+        if gives_results && let Some(parent) = ir.parent_op(op) {
             self.enter_end(ir, parent);
         }
         if let Some(parent) = ir.parent_op(op)

@@ -13,7 +13,7 @@ use super::words::count;
 
 /// What is known of a ciphertext; nothing for what is none.
 pub(crate) fn known(document: &Document, value: Value) -> Option<Quantity> {
-    document.ciphertexts()?.1.of(value).copied()
+    document.ciphertexts()?.1.of(value)
 }
 
 /// `L3 D2 s45`, `L1 D2 29.3 bits, 27.9 left`: what is wanted of what is known. Nothing if that is nothing.
@@ -46,7 +46,7 @@ pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     if !matches!(heir.ciphertext(value), Ciphertext::Encrypted { .. }) {
         return None;
     }
-    let it = all.of(value).copied().unwrap_or_default();
+    let it = all.of(value).unwrap_or_default();
     let mut parts = vec![match (it.level, it.used) {
         (Some(level), Some(used)) => {
             format!("level {level} of {} ({used} used)", level.saturating_add(used))

@@ -8,7 +8,8 @@ fn steps(text: &str, name: &str) -> String {
     let document = Document::new(text);
     let ir = document.ir();
     let (heir, known) = document.ciphertexts().expect("a program of HEIR's");
-    let value = super::super::values(ir).into_iter().find(|it| ir.value_text(*it) == name);
+    let value =
+        crate::heir::plaintext::values(ir).into_iter().find(|it| ir.value_text(*it) == name);
     let found = derivation(ir, heir, known, value.expect("there is such a value"));
     assert!(!found.is_cut);
     let line = |it: &Step| format!("{} {} {}\n", ir.value_text(it.value), it.quantity, it.what);

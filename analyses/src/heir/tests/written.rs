@@ -3,7 +3,7 @@
 use super::*;
 
 fn written(text: &str) -> String {
-    said(text, &|heir, ir, _, value| heir.written(ir, value).map(|it| it.to_string()))
+    said(text, &|_, heir, ir, value| heir.written(ir, value).map(|it| it.to_string()))
 }
 
 #[test]

@@ -1,0 +1,106 @@
+//! How long all that is known of a program of HEIR's takes from scratch, and how long an edit takes until its diagnostics and until what hints
+//! show of 60 lines: `cargo run --release -p noisy-analyses --example keystroke -- FILE`, with a file that has one op on each line.
+//!
+//! Edits of several kinds are made all over the file, and undone. Prints medians and the 99th of a hundred.
+
+use std::ops::Range;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use noisy_analyses::Document;
+
+const ROUNDS: usize = 100;
+
+/// The median and the 99th of a hundred.
+fn summary(mut times: Vec<Duration>) -> String {
+    times.sort();
+    let at = |share: usize| times.get((times.len() - 1) * share / 100);
+    match (at(50), at(99)) {
+        (Some(median), Some(slow)) => format!("{median:?} / {slow:?}"),
+        _ => "no times".to_owned(),
+    }
+}
+
+/// An edit of a line, if it has something for it.
+type Edit = fn(&str) -> Option<(Range<usize>, String)>;
+
+/// What people do to a line.
+const EDITS: [(&str, Edit); 4] = [
+    ("a space", |_| Some((0..0, " ".into()))),
+    ("another op", |line| {
+        let at = line.find("arith.add")? + "arith.".len();
+        Some((at..at + 3, "sub".into()))
+    }),
+    ("an op", |line| {
+        let (at, rest) = line.split_once(" = ").map(|it| (it.0.trim(), it.1))?;
+        let op = format!("{at}x = {}\n", rest.trim_end());
+        line.contains("arith.").then_some((0..0, op))
+    }),
+    ("an unused op that uses a level", |line| {
+        let ty = line.rsplit_once(" : ")?.1.trim_end();
+        let name = line.trim_start().split_once(" = ")?.0;
+        Some((line.len()..line.len(), format!("{name}y = mgmt.modreduce {name} : {ty}\n")))
+    }),
+];
+
+fn main() -> ExitCode {
+    let Some(path) = std::env::args().nth(1) else {
+        eprintln!("usage: keystroke FILE");
+        return ExitCode::from(2);
+    };
+    let text = match std::fs::read_to_string(&path) {
+        Ok(it) => it,
+        Err(error) => {
+            eprintln!("{path}: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let start = Instant::now();
+    let mut document = Document::new(&text);
+    println!("text, IR and integers: {:?}", start.elapsed());
+    let start = Instant::now();
+    let is_heirs = document.ciphertexts().is_some();
+    println!("levels, polynomials, scales and noise: {:?}", start.elapsed());
+    if !is_heirs {
+        eprintln!("{path} is no program of HEIR's");
+        return ExitCode::FAILURE;
+    }
+    let start = Instant::now();
+    let n_found = document.diagnostics().len();
+    println!("{n_found} diagnostics: {:?}", start.elapsed());
+    let starts: Vec<usize> = text.match_indices('\n').map(|it| it.0 + 1).collect();
+    for (name, edit) in EDITS {
+        let (mut diagnostics, mut hints) = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS * 20 {
+            let at = round * 7919 % starts.len().max(2).saturating_sub(1);
+            let (Some(&from), Some(&to)) = (starts.get(at), starts.get(at + 1)) else { break };
+            let Some((range, new)) = edit(&text[from..to]) else { continue };
+            let old = text[from..to][range.clone()].to_owned();
+            let at = from + range.start;
+            let (range, undone) = (at..from + range.end, at..at + new.len());
+            for (range, new) in [(range, new), (undone, old)] {
+                let start = Instant::now();
+                document.edit(range, &new);
+                let found = document.diagnostics();
+                diagnostics.push(start.elapsed());
+                std::hint::black_box(found);
+                let start = Instant::now();
+                let (ir, known) = (document.ir(), document.ciphertexts());
+                let ops = std::iter::successors(ir.item_at(from), |&it| ir.next(it));
+                for &value in ops.take(60).flat_map(|it| &ir.op(it).results) {
+                    std::hint::black_box(known.and_then(|it| it.1.of(value)));
+                }
+                hints.push(start.elapsed());
+            }
+            if diagnostics.len() >= ROUNDS {
+                break;
+            }
+        }
+        if diagnostics.is_empty() {
+            println!("{name}: no line for it");
+            continue;
+        }
+        println!("{name}, to diagnostics: {}; hints: {}", summary(diagnostics), summary(hints));
+    }
+    ExitCode::SUCCESS
+}

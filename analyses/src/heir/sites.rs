@@ -1,0 +1,305 @@
+//! What of a program the checks of HEIR's programs report, kept by op.
+//!
+//! *Law.* Each set holds exactly the ops of which its rule holds; a rule reads an op, what defines and uses its values, and the facts of
+//! these. *Cost.* Made in one walk; then an edit costs in proportion to what it touches. Missing relinearizations are looked for anew
+//! when something with more than two polynomials was touched, at the cost of all of these.
+
+use std::sync::OnceLock;
+
+use noisy_syntax::{Ir, Op, OpKind, Source, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+
+use super::annotation::{Mismatch, Written};
+use super::scale_rules::{self, ScaleFault};
+use super::surplus::{self, Surplus};
+use super::underflow::{self, Underflow, Varying, budget, switches};
+use super::{Ciphertext, Dimension, Heir, HeirNoise, Options, catalogue, plaintext, rows};
+use crate::flow;
+
+/// What rules read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sight<'a> {
+    /// Text and IR.
+    pub(crate) source: &'a Source,
+    /// Levels and polynomials.
+    pub(crate) heir: &'a Heir,
+    /// Noise, if it is known.
+    pub(crate) noise: Option<HeirNoise<'a>>,
+    /// What the settings say.
+    pub(crate) options: Options,
+}
+
+/// How often `mgmt` ops were placed in a function.
+#[derive(Clone, Copy, Debug, Default)]
+struct Managed {
+    n: usize,
+    n_relinearizations: usize,
+}
+
+/// What is to be reported, by op.
+#[derive(Debug, Default)]
+pub(crate) struct Sites {
+    needless: FxHashSet<Op>,
+    missing: FxHashSet<Op>,
+    over_budget: FxHashSet<Op>,
+    over_moduli: FxHashSet<Op>,
+    over_noise: FxHashSet<Op>,
+    wrong_scale: FxHashSet<Op>,
+    varying: FxHashSet<Op>,
+    /// Functions and generics, in textual order; an edit that changes these makes all anew.
+    holders: Vec<Op>,
+    no_scale: OnceLock<Option<ScaleFault>>,
+    /// Ops with operands of more than two polynomials, and those which take two.
+    wide: FxHashSet<Op>,
+    over_two: FxHashSet<Op>,
+    surpluses: OnceLock<Vec<Surplus>>,
+    /// `mgmt` ops with their functions, and by function.
+    managers: FxHashMap<Op, (Option<Op>, bool)>,
+    managed: FxHashMap<Option<Op>, Managed>,
+    written: Written,
+}
+
+impl Sites {
+    /// Of a program.
+    pub(crate) fn new(at: &Sight<'_>) -> Self {
+        let ir = at.source.ir();
+        let mut it = Self::default();
+        it.add_all(at, ir.root());
+        it
+    }
+
+    fn add_all(&mut self, at: &Sight<'_>, region: noisy_syntax::Region) {
+        let ir = at.source.ir();
+        for op in ir.items(region) {
+            if ir.op(op).kind == OpKind::FuncFunc || scale_rules::is_generic(ir, op) {
+                self.holders.push(op);
+            }
+            self.note(at, op);
+            for &(_, inner) in &ir.op(op).regions {
+                self.add_all(at, inner);
+            }
+        }
+    }
+
+    /// Takes in an edit that the levels have taken in.
+    pub(crate) fn update(&mut self, at: &Sight<'_>, ops: &[Op], removed: &[Op]) {
+        let ir = at.source.ir();
+        for &op in removed {
+            self.forget(op);
+        }
+        for &op in ops {
+            self.note(at, op);
+            // What a loop carries.
+            if flow::is_yield(ir, op)
+                && let Some(parent) = ir.parent_op(op)
+            {
+                put(&mut self.varying, parent, !underflow::varying(ir, at.heir, parent).is_empty());
+            }
+        }
+        let holds = |op: &Op| !ir.op(*op).regions.is_empty() || ir.op(*op).kind == OpKind::Label;
+        if ops.iter().any(holds) {
+            self.no_scale = OnceLock::new();
+        }
+    }
+
+    fn forget(&mut self, op: Op) {
+        for set in [
+            &mut self.needless,
+            &mut self.missing,
+            &mut self.over_budget,
+            &mut self.over_moduli,
+            &mut self.over_noise,
+            &mut self.wrong_scale,
+            &mut self.varying,
+            &mut self.over_two,
+        ] {
+            put(set, op, false);
+        }
+        if self.wide.remove(&op) {
+            self.surpluses = OnceLock::new();
+        }
+        self.unmanage(op);
+        self.written.forget(op);
+    }
+
+    fn note(&mut self, at: &Sight<'_>, op: Op) {
+        let Sight { source, heir, .. } = *at;
+        let ir = source.ir();
+        let data = ir.op(op);
+        let results = || data.results.iter().copied();
+        put(&mut self.needless, op, is_needless(ir, heir, op));
+        let is_missing = data.kind == OpKind::Unknown && catalogue::is_missing(ir.op_name(op));
+        put(&mut self.missing, op, is_missing);
+        let most = |it: Value| budget(ir, heir, at.options, it);
+        let is_over = results().any(|it| underflow::runs_out(ir, heir, &most, it));
+        put(&mut self.over_budget, op, is_over);
+        let most = |it: Value| switches(ir, heir, it);
+        let is_over = results().any(|it| underflow::runs_out(ir, heir, &most, it));
+        put(&mut self.over_moduli, op, is_over);
+        let is_noisy = at.noise.is_some_and(|noise| {
+            plaintext::defined(ir, op).into_iter().any(|it| is_first_over(ir, noise, it))
+        });
+        put(&mut self.over_noise, op, is_noisy);
+        put(&mut self.wrong_scale, op, scale_rules::wrong(source, heir, op).is_some());
+        put(&mut self.varying, op, !underflow::varying(ir, heir, op).is_empty());
+        self.note_wide(ir, heir, op);
+        self.written.note(ir, heir, op);
+    }
+
+    fn note_wide(&mut self, ir: &Ir, heir: &Heir, op: Op) {
+        self.unmanage(op);
+        let name = ir.op_name(op);
+        if rows::manages(name) {
+            let (function, relinearizes) = (ir.function_of(op), name == "mgmt.relinearize");
+            self.managers.insert(op, (function, relinearizes));
+            let here = self.managed.entry(function).or_default();
+            here.n += 1;
+            here.n_relinearizations += usize::from(relinearizes);
+            if here.n == 1 || relinearizes && here.n_relinearizations == 1 {
+                self.surpluses = OnceLock::new();
+            }
+        }
+        let is_wide = surplus::is_wide(ir, heir, op);
+        if put(&mut self.wide, op, is_wide) || is_wide {
+            self.surpluses = OnceLock::new();
+        }
+        put(&mut self.over_two, op, is_wide && surplus::is_over(ir, heir, op));
+    }
+
+    fn unmanage(&mut self, op: Op) {
+        let Some((function, relinearizes)) = self.managers.remove(&op) else { return };
+        let Some(here) = self.managed.get_mut(&function) else { return };
+        here.n -= 1;
+        here.n_relinearizations -= usize::from(relinearizes);
+        if here.n == 0 || relinearizes && here.n_relinearizations == 0 {
+            self.surpluses = OnceLock::new();
+        }
+    }
+
+    /// Relinearizations of two polynomials, in textual order.
+    pub(crate) fn needless(&self, ir: &Ir) -> Vec<Op> {
+        in_order(ir, &self.needless)
+    }
+
+    /// Ops that the catalogue lacks, in textual order.
+    pub(crate) fn missing(&self, ir: &Ir) -> Vec<Op> {
+        in_order(ir, &self.missing)
+    }
+
+    /// Where the levels of the settings run out, in textual order.
+    pub(crate) fn over_budget(&self, ir: &Ir, heir: &Heir, options: Options) -> Vec<Underflow> {
+        underflows(ir, heir, &|it| budget(ir, heir, options, it), &self.over_budget)
+    }
+
+    /// Where the moduli of the parameters run out, in textual order.
+    pub(crate) fn over_moduli(&self, ir: &Ir, heir: &Heir) -> Vec<Underflow> {
+        underflows(ir, heir, &|it| switches(ir, heir, it), &self.over_moduli)
+    }
+
+    /// The values at which noise first exceeds what their level bears, in textual order.
+    pub(crate) fn over_noise(&self, ir: &Ir, noise: HeirNoise<'_>) -> Vec<Value> {
+        let all = in_order(ir, &self.over_noise).into_iter();
+        all.flat_map(|it| plaintext::defined(ir, it))
+            .filter(|&it| is_first_over(ir, noise, it))
+            .collect()
+    }
+
+    /// What loops carry at another level than they take it, in textual order.
+    pub(crate) fn varying(&self, ir: &Ir, heir: &Heir) -> Vec<Varying> {
+        let all = in_order(ir, &self.varying).into_iter();
+        all.flat_map(|it| underflow::varying(ir, heir, it)).collect()
+    }
+
+    /// Where scales that are written cannot be, in textual order; only the first that is missing if one is.
+    pub(crate) fn scale_faults(&self, source: &Source, heir: &Heir) -> Vec<ScaleFault> {
+        let missing = || scale_rules::missing(source, heir, &self.holders);
+        match self.no_scale.get_or_init(missing) {
+            Some(it) => vec![it.clone()],
+            None => {
+                let all = in_order(source.ir(), &self.wrong_scale).into_iter();
+                all.filter_map(|it| scale_rules::wrong(source, heir, it)).collect()
+            }
+        }
+    }
+
+    /// Where ciphertexts have more polynomials than an op takes, in textual order.
+    pub(crate) fn surpluses(&self, ir: &Ir, heir: &Heir) -> &[Surplus] {
+        self.surpluses.get_or_init(|| {
+            if self.over_two.is_empty() || self.managed.values().all(|it| it.n == 0) {
+                return Vec::new();
+            }
+            let managed = |function: Option<Op>| {
+                let here = self.managed.get(&function).filter(|it| it.n > 0)?;
+                Some(here.n_relinearizations > 0)
+            };
+            surplus::surpluses(ir, heir, &in_order(ir, &self.wide), &managed)
+        })
+    }
+
+    /// Where the levels that are written are others, in textual order.
+    pub(crate) fn mismatches(&self, ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
+        self.written.mismatches(ir, heir)
+    }
+
+    /// The levels that a fresh ciphertext has where a value is defined.
+    pub(super) fn fresh_levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
+        self.written.levels(ir, heir, value)
+    }
+}
+
+/// Puts an op into a set or takes it out; whether that changed the set.
+fn put(set: &mut FxHashSet<Op>, op: Op, is_in: bool) -> bool {
+    if is_in { set.insert(op) } else { !set.is_empty() && set.remove(&op) }
+}
+
+fn in_order(ir: &Ir, set: &FxHashSet<Op>) -> Vec<Op> {
+    let mut out: Vec<Op> = set.iter().copied().collect();
+    out.sort_by_cached_key(|&it| (ir.start(it), it.index()));
+    out
+}
+
+fn underflows(
+    ir: &Ir,
+    heir: &Heir,
+    most: &dyn Fn(Value) -> Option<u32>,
+    set: &FxHashSet<Op>,
+) -> Vec<Underflow> {
+    let values = in_order(ir, set).into_iter().flat_map(|it| ir.op(it).results.clone());
+    let over = values.filter(|&it| underflow::runs_out(ir, heir, most, it));
+    over.map(|it| underflow::underflow(ir, heir, most, it)).collect()
+}
+
+fn is_needless(ir: &Ir, heir: &Heir, op: Op) -> bool {
+    let [operand] = ir.op(op).operands.as_slice() else { return false };
+    let Some(value) = operand.value.filter(|_| ir.op_name(op) == "mgmt.relinearize") else {
+        return false;
+    };
+    // What a function or a generic is given may have more than is assumed of it, and what is only taken to have two may be a product.
+    let is_two = matches!(
+        heir.ciphertext(value),
+        Ciphertext::Encrypted { dimension: Dimension::Known(2), .. }
+    );
+    ir.defining_op(value).is_some() && is_two
+}
+
+/// Whether the noise of a value is more than its level bears, and that of no value that it is made of.
+fn is_first_over(ir: &Ir, noise: HeirNoise<'_>, value: Value) -> bool {
+    noise.excess(value).is_some()
+        && !made_of(ir, value).iter().any(|&it| noise.excess(it).is_some())
+}
+
+/// The values that a value is made of, each once.
+pub(crate) fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
+    let mut out: SmallVec<[Value; 4]> = SmallVec::new();
+    match ir.defining_op(value) {
+        Some(op) if ir.op(op).regions.is_empty() => {
+            out.extend(ir.op(op).operands.iter().filter_map(|it| it.value));
+        }
+        _ => {}
+    }
+    out.extend(flow::feeders(ir, value).into_iter().map(|it| it.1));
+    out.sort_unstable();
+    out.dedup();
+    out
+}

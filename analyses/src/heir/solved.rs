@@ -1,0 +1,86 @@
+//! What noise in bits and scales stand on: integers, and the levels of ciphertexts.
+
+use std::sync::OnceLock;
+
+use noisy_syntax::{Delta, Interner, Ir, Type, Value};
+
+use super::{Ciphertext, Heir};
+use crate::flow::Interval;
+use crate::integers::Integers;
+use crate::sparse::{Base, Moved};
+
+/// Integers, and what is known of ciphertexts, always of the same text.
+#[derive(Debug)]
+pub(crate) struct Solved {
+    integers: Integers,
+    /// Found when somebody asks; then kept up to date by edits, or given up.
+    heir: OnceLock<Option<Box<Heir>>>,
+}
+
+/// What is known of a value before its noise and its scale.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    /// What it is.
+    pub(super) ciphertext: Ciphertext,
+    /// The levels that are left for it.
+    pub(super) left: Option<usize>,
+    /// Whether its type is one of a scheme or a library.
+    pub(super) is_lowered: bool,
+}
+
+impl Solved {
+    /// Solves integers from scratch.
+    pub(crate) fn new(ir: &Ir) -> Self {
+        Self { integers: Integers::new(ir), heir: OnceLock::new() }
+    }
+
+    /// What is known of integers.
+    pub(crate) fn integers(&self) -> &Integers {
+        &self.integers
+    }
+
+    /// What is known of ciphertexts; `None` if the program is not HEIR's.
+    pub(crate) fn heir(&self, ir: &Ir) -> Option<&Heir> {
+        let heir = || Heir::new(ir, &self.integers).map(Box::new);
+        self.heir.get_or_init(heir).as_deref()
+    }
+
+    /// Whether something is known of ciphertexts that no question would have to find.
+    #[cfg(test)]
+    pub(crate) fn is_kept(&self) -> bool {
+        matches!(self.heir.get(), Some(Some(_)))
+    }
+
+    /// Takes in an edit. The values of which something else is known of ciphertexts; `None` if that is to be found anew.
+    pub(crate) fn update(&mut self, ir: &Ir, delta: &Delta) -> Option<Vec<Value>> {
+        self.integers.update(ir, delta);
+        let integers = &self.integers;
+        let moved = self.heir.get_mut()?.as_mut().and_then(|it| it.update(ir, integers, delta));
+        if moved.is_none() {
+            self.heir = OnceLock::new();
+        }
+        moved
+    }
+
+    /// What moved below noise and scales.
+    pub(crate) fn moved(&self, values: Vec<Value>) -> Moved {
+        self.integers.moved().and(&Moved::These(values))
+    }
+}
+
+impl Base for Solved {
+    type Known<'a> = Known;
+
+    fn known(&self, interner: &Interner, ty: Type, value: Value) -> Known {
+        let heir = self.heir.get().and_then(Option::as_deref);
+        heir.map_or_else(Known::default, |it| Known {
+            ciphertext: it.ciphertext(value),
+            left: it.left(value),
+            is_lowered: it.is_lowered_type(interner, ty),
+        })
+    }
+
+    fn interval(&self, interner: &Interner, ty: Type, value: Value) -> Interval {
+        Base::interval(&self.integers, interner, ty, value)
+    }
+}

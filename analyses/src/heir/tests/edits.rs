@@ -1,0 +1,262 @@
+//! After edits all that is said of programs of HEIR's equals what is said from scratch.
+
+use std::fmt::Write as _;
+use std::num::NonZeroU32;
+use std::ops::Range;
+use std::path::Path;
+use std::process::Command;
+
+use crate::heir::plaintext;
+use crate::laws::Random;
+use crate::{Document, NoiseModel};
+
+const PARAMS: [&str; 5] = [
+    "bgv.schemeParam = #bgv.scheme_param<logN = 12, Q = [2147565569, 1152921504606994433], P = [2147573761], plaintextModulus = 65537>, scheme.bgv",
+    "bgv.schemeParam = #bgv.scheme_param<logN = 13, Q = [1152921504606994433, 1152921504598720513], P = [2147573761], plaintextModulus = 65537>, scheme.bfv",
+    "backend.lattigo, ckks.schemeParam = #ckks.scheme_param<logN = 13, Q = [36028797019389953, 35184372121601, 35184372744193], P = [36028797019488257], logDefaultScale = 45>, scheme.ckks",
+    "backend.config_override = {bootstrapLevelsConsumed = 3 : i32}, backend.openfhe, scheme.ckks",
+    "scheme.bgv",
+];
+
+/// The text after the name and the `=` of an op on values that are there.
+fn op(random: &mut Random, values: &[String], plain: &[String]) -> String {
+    let name = match random.below(16) {
+        0..4 => "arith.addi",
+        4..6 => "arith.muli",
+        6 => "arith.subi",
+        7 | 8 => "mgmt.relinearize",
+        9..11 => "mgmt.modreduce",
+        11 => "mgmt.level_reduce",
+        12 => "mgmt.bootstrap",
+        13 => "tensor_ext.rotate",
+        14 => "mgmt.adjust_scale",
+        _ if random.one_in(3) => "mgmt.level_reduce_min",
+        _ => "mgmt.init",
+    };
+    let mut near = || values[values.len() - 1 - random.below(values.len().min(4))].clone();
+    let (a, b) = (near(), near());
+    let dict = if random.one_in(3) {
+        let (level, scale) = (random.below(3), 45 * (1 + random.below(2)));
+        let drop = if random.one_in(3) { "levelToDrop = 2 : i64, " } else { "" };
+        format!(
+            " {{{drop}mgmt.mgmt = #mgmt.mgmt<level = {level}, dimension = 2, scale = {scale}>}}"
+        )
+    } else {
+        String::new()
+    };
+    match name {
+        "mgmt.init" => format!("{name} {}{dict} : i16", random.pick(plain)),
+        "tensor_ext.rotate" => format!("{name} {a}, %c{dict} : i16, index"),
+        _ if !name.starts_with("arith.") => format!("{name} {a}{dict} : i16"),
+        _ if random.one_in(4) => format!("{name} {a}, {}{dict} : i16", random.pick(plain)),
+        _ => format!("{name} {a}, {b}{dict} : i16"),
+    }
+}
+
+/// A program of HEIR's with one or two generics.
+fn program(seed: u64) -> String {
+    let mut random = Random::new(seed);
+    let mut out = format!("module attributes {{{}}} {{\n", random.pick(&PARAMS));
+    out.push_str("  func.func @f(%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 2>}, %p: i16) -> !secret.secret<i16> {\n    %c = arith.constant 1 : index\n    %q = arith.constant 3 : i16\n");
+    let mut input = "%x".to_owned();
+    for at in 0..=random.below(2) {
+        let _ = write!(
+            out,
+            "    %g{at} = secret.generic({input}: !secret.secret<i16>) {{\n    ^body(%a{at}: i16):\n"
+        );
+        let mut values = vec![format!("%a{at}")];
+        let mut plain = vec!["%p".to_owned(), "%q".to_owned()];
+        for n in 0..2 + random.below(12) {
+            let name = format!("%v{at}_{n}");
+            let text = op(&mut random, &values, &plain);
+            let is_plain = text.starts_with("mgmt.init");
+            if random.one_in(14) && !is_plain {
+                let (from, inner) = (values[values.len() - 1].clone(), format!("%i{at}_{n}"));
+                let inside = op(&mut random, std::slice::from_ref(&inner), &plain);
+                let _ = write!(
+                    out,
+                    "      {name} = affine.for %k{n} = 0 to 4 iter_args({inner} = {from}) -> (i16) {{\n        %w{n} = {inside}\n        affine.yield %w{n} : i16\n      }}\n"
+                );
+            } else {
+                let _ = writeln!(out, "      {name} = {text}");
+            }
+            if is_plain { plain.push(name) } else { values.push(name) }
+        }
+        let last = &values[values.len() - 1];
+        let _ = write!(out, "      secret.yield {last} : i16\n    }} -> (!secret.secret<i16>)\n");
+        input = format!("%g{at}");
+    }
+    let _ = write!(out, "    return {input} : !secret.secret<i16>\n  }}\n}}\n");
+    out
+}
+
+/// The range of a line with its end.
+fn line(text: &str, random: &mut Random) -> Range<usize> {
+    let starts: Vec<usize> = text.match_indices('\n').map(|it| it.0 + 1).collect();
+    let at = random.below(starts.len().max(2) - 1);
+    let end = starts.get(at + 1).copied().unwrap_or(text.len());
+    starts.get(at).copied().unwrap_or(0)..end
+}
+
+/// An edit such as people make: of a name, a number, an op or a line, mostly.
+fn edit(text: &str, random: &mut Random) -> (Range<usize>, String) {
+    let line = line(text, random);
+    let here = &text[line.clone()];
+    let places =
+        |of: &str| -> Vec<usize> { here.match_indices(of).map(|it| line.start + it.0).collect() };
+    let words: Vec<&str> =
+        text.split(|it: char| !(it.is_alphanumeric() || "%_.".contains(it))).collect();
+    match random.below(10) {
+        // Another value.
+        0..4 => {
+            let names: Vec<&str> = words.iter().copied().filter(|it| it.starts_with('%')).collect();
+            let places = places("%");
+            if places.len() < 2 || names.is_empty() {
+                return (line.start..line.start, " ".into());
+            }
+            let at = places[1 + random.below(places.len() - 1)];
+            let len = text[at + 1..].find(|it: char| !it.is_alphanumeric() && it != '_');
+            (at..at + 1 + len.unwrap_or(0), (*random.pick(&names)).to_owned())
+        }
+        // Another op.
+        4 | 5 => {
+            const NAMES: [&str; 8] = [
+                "arith.muli",
+                "arith.addi",
+                "mgmt.modreduce",
+                "mgmt.relinearize",
+                "mgmt.bootstrap",
+                "mgmt.level_reduce",
+                "linalg.other",
+                "mgmt.unheard",
+            ];
+            match here.find("= ").map(|it| line.start + it + 2) {
+                Some(at) => {
+                    let len = text[at..].find([' ', '\n']).unwrap_or(0);
+                    (at..at + len, (*random.pick(&NAMES)).to_owned())
+                }
+                None => (line.end..line.end, "\n".into()),
+            }
+        }
+        // Another number.
+        6 => match here.find("level = ").map(|it| line.start + it + 8) {
+            Some(at) => (at..at + 1, random.below(4).to_string()),
+            None => (line.start..line.start, "// ".into()),
+        },
+        7 => (line, String::new()),
+        8 => {
+            let names: Vec<&str> =
+                words.iter().copied().filter(|it| it.starts_with("%v")).collect();
+            let name = if names.is_empty() { "%p" } else { names[random.below(names.len())] };
+            let n = random.below(1000);
+            (line.end..line.end, format!("      %n{n} = mgmt.modreduce {name} : i16\n"))
+        }
+        _ => {
+            let at = line.start + random.below(line.len());
+            let at = (0..=at).rev().find(|&it| text.is_char_boundary(it)).unwrap_or(0);
+            (at..at, (*random.pick(&["?", " ", "%", "1", "}"])).to_owned())
+        }
+    }
+}
+
+/// All that is said of a program.
+fn told(document: &Document) -> String {
+    let ir = document.ir();
+    let mut out = String::new();
+    if let Some((heir, known)) = document.ciphertexts() {
+        for value in plaintext::values(ir) {
+            let (level, written) = (heir.level(ir, value), heir.written(ir, value));
+            let (size, written_size) =
+                (heir.dimension(ir, value), heir.written_dimension(ir, value));
+            let _ = writeln!(
+                out,
+                "{} {} {level:?} {written:?} {size:?} {written_size:?} {:?} {:?}",
+                ir.value_text(value),
+                heir.ciphertext(value),
+                heir.left(value),
+                known.of(value),
+            );
+        }
+    }
+    for it in document.diagnostics() {
+        let _ = writeln!(out, "{it:?}");
+    }
+    out
+}
+
+fn model() -> NoiseModel {
+    let mut model = NoiseModel::tutorial();
+    model.heir.level_budget = NonZeroU32::new(2);
+    model
+}
+
+/// Edits a program and holds it against what is said from scratch; how many edits were taken in.
+fn hold(text: &str, random: &mut Random, n_edits: usize) -> usize {
+    let mut document = Document::with_model(text, model());
+    let mut n_kept = 0;
+    let mut undo = None;
+    for _ in 0..n_edits {
+        let _ = told(&document);
+        let before = document.source().text().to_string();
+        // What was wrong is mended again, as people do.
+        let (range, new) = match undo.take() {
+            Some(it) if random.one_in(2) => it,
+            _ => edit(&before, random),
+        };
+        undo = Some((range.start..range.start + new.len(), before[range.clone()].to_owned()));
+        document.edit(range, &new);
+        n_kept += usize::from(document.keeps_levels());
+        let after = document.source().text().to_string();
+        let expected = told(&Document::with_model(&after, model()));
+        let found = told(&document);
+        if found != expected {
+            let lines = found.lines().zip(expected.lines()).filter(|it| it.0 != it.1);
+            let wrong: Vec<_> = lines.map(|it| format!("found {}\n      {}", it.0, it.1)).collect();
+            let wrong = wrong.join("\n");
+            let (n, m) = (found.lines().count(), expected.lines().count());
+            panic!("before:\n{before}\nafter:\n{after}\n{wrong}\n{n} lines for {m}");
+        }
+    }
+    n_kept
+}
+
+#[test]
+fn edits_of_random_programs_say_what_is_said_from_scratch() {
+    let mut n_kept = 0;
+    for seed in 1..=150 {
+        let mut random = Random::new(seed);
+        n_kept += hold(&program(seed), &mut random, 12);
+    }
+    assert!(n_kept > 400, "{n_kept} of 1800 edits were taken in");
+}
+
+#[test]
+fn edits_of_an_example_say_what_is_said_from_scratch() {
+    let text = include_str!("../../../../examples/heir.mlir");
+    let n_kept: usize = (1..=10).map(|seed| hold(text, &mut Random::new(seed), 12)).sum();
+    assert!(n_kept > 30, "{n_kept} of 120 edits were taken in");
+}
+
+/// If the programs of HEIR's tests are there.
+#[test]
+fn edits_of_heirs_programs_say_what_is_said_from_scratch() {
+    let archive = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/heir/open.tar.xz");
+    if !archive.exists() {
+        return;
+    }
+    let each = "--to-command=cat; printf '\\0'";
+    let unpacked = Command::new("tar")
+        .arg("-xJf")
+        .arg(&archive)
+        .args(["--wildcards", each, "*.mlir"])
+        .output();
+    let all = String::from_utf8_lossy(&unpacked.expect("tar runs").stdout).into_owned();
+    let programs: Vec<&str> =
+        all.split('\0').filter(|it| (100..6000).contains(&it.len())).collect();
+    assert!(programs.len() > 100, "{}", programs.len());
+    let mut n_kept = 0;
+    for (seed, text) in programs.iter().step_by(7).enumerate() {
+        n_kept += hold(text, &mut Random::new(seed as u64 + 1), 6);
+    }
+    assert!(n_kept > 50, "{n_kept} edits were taken in");
+}

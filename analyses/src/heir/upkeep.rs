@@ -1,0 +1,262 @@
+//! What keeps levels and polynomials up to date by edits.
+//!
+//! *Law.* After an edit that is taken in, all that is said equals what is said from scratch. An edit is not taken in, and all is made anew when
+//! somebody asks, where what one place says depends on the whole program: the text of an op that holds others, of a function or a call
+//! changes; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known; a value has the largest
+//! level of the program, and that becomes another; the file has several parts or modules within modules.
+//!
+//! *Cost.* In proportion to what the edit moves, and to the calls of the program.
+
+use std::collections::BTreeMap;
+
+use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Value};
+use rustc_hash::FxHashSet;
+
+use super::{Ciphertext, Heir, Level, clients, loops, plaintext, unclear};
+use crate::flow;
+
+/// What an edit may have changed.
+#[derive(Debug, Default)]
+pub(crate) struct Touched {
+    /// Values of which something else may be known.
+    pub(crate) values: Vec<Value>,
+    /// The ops that changed, and those that define or use such values; all alive, each once.
+    pub(crate) ops: Vec<Op>,
+}
+
+impl Touched {
+    /// What follows from the values that moved, and from the ops that changed.
+    pub(crate) fn new(ir: &Ir, moved: &[Value], delta: &Delta) -> Self {
+        let mut values: Vec<Value> = Vec::new();
+        let mut seen = FxHashSet::default();
+        let results = delta.changed.iter().flat_map(|&it| plaintext::defined(ir, it));
+        let mut stack: Vec<Value> = moved.iter().copied().chain(results).collect();
+        while let Some(value) = stack.pop() {
+            if !is_current(ir, value) || !seen.insert(value) {
+                continue;
+            }
+            values.push(value);
+            // What takes its level from what it is fed with.
+            for &(user, index) in &ir.value(value).uses {
+                if !ir.op(user).regions.is_empty() || flow::is_yield(ir, user) {
+                    stack.extend(flow::feeds(ir, user, index as usize));
+                }
+            }
+        }
+        let mut ops = delta.changed.clone();
+        let mut seen: FxHashSet<Op> = ops.iter().copied().collect();
+        for &value in &values {
+            let users = ir.value(value).uses.iter().map(|it| it.0);
+            for op in ir.definition_site(value).into_iter().chain(users) {
+                if ir.is_alive(op) && seen.insert(op) {
+                    ops.push(op);
+                }
+            }
+        }
+        Self { values, ops }
+    }
+}
+
+/// Whether a value is still one of the program.
+fn is_current(ir: &Ir, value: Value) -> bool {
+    let is_it = |all: &[Value], at: u32| all.get(at as usize) == Some(&value);
+    match ir.value(value).def {
+        Def::Result(op, at) => ir.is_alive(op) && is_it(&ir.op(op).results, at),
+        Def::Argument(block, at) => {
+            let holder = ir.region(ir.block(block).region).parent;
+            holder.is_some_and(|it| ir.is_alive(it)) && is_it(&ir.block(block).args, at)
+        }
+    }
+}
+
+/// Of an op: the largest level that it gives, and whether it gives one that is not known, or that is the last.
+const UNKNOWN: u32 = 1 << 31;
+const LAST: u32 = 1 << 30;
+const LARGEST: u32 = LAST - 1;
+
+/// What must be known to take an edit in.
+#[derive(Debug)]
+pub(super) struct Upkeep {
+    /// Ops whose change changes what is around or elsewhere.
+    structural: FxHashSet<Op>,
+    calls: Vec<Op>,
+    has_clients: bool,
+    /// By op.
+    levels: Vec<u32>,
+    /// How many ops give a level as their largest.
+    n_with: BTreeMap<u32, usize>,
+    n_unknown: usize,
+    n_last: usize,
+}
+
+impl Upkeep {
+    /// Of a program; `None` if no edit can be taken in.
+    pub(super) fn new(ir: &Ir, heir: &Heir) -> Option<Self> {
+        let known = &heir.facts.analysis;
+        let says_so = known.marks_any() || heir.settings().all().any(|it| it.scheme.is_some());
+        let is_regular = known.variant.is_empty()
+            && known.resized.is_empty()
+            && known.encoded.is_empty()
+            && heir.unclear.is_empty()
+            && heir.dark.is_empty();
+        if !says_so || !is_regular || !heir.settings().is_one() {
+            return None;
+        }
+        let mut it = Self {
+            structural: FxHashSet::default(),
+            calls: Vec::new(),
+            has_clients: !known.entries.is_empty(),
+            levels: vec![0; ir.bounds().0],
+            n_with: BTreeMap::new(),
+            n_unknown: 0,
+            n_last: 0,
+        };
+        it.add_all(ir, heir, ir.root())?;
+        (!it.has_clients || it.calls.is_empty()).then_some(it)
+    }
+
+    /// `None` if an op cannot be kept up.
+    fn add_all(&mut self, ir: &Ir, heir: &Heir, region: Region) -> Option<()> {
+        for op in ir.items(region) {
+            if is_structural(ir, op) {
+                self.structural.insert(op);
+                if ir.op(op).kind == OpKind::FuncCall {
+                    self.calls.push(op);
+                }
+            }
+            if is_irregular(ir, heir, op) {
+                return None;
+            }
+            self.count(op, levels(ir, heir, op)?);
+            for &(_, inner) in &ir.op(op).regions {
+                self.add_all(ir, heir, inner)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Whether an edit changes what holds others, or what is said elsewhere.
+    pub(super) fn is_structural(&self, ir: &Ir, delta: &Delta) -> bool {
+        let was = |op: &Op| self.structural.contains(op);
+        delta.removed.iter().any(was)
+            || delta.changed.iter().any(|op| was(op) || is_structural(ir, *op))
+    }
+
+    /// Whether what was touched can be kept up.
+    pub(super) fn is_regular(&self, ir: &Ir, heir: &Heir, ops: &[Op]) -> bool {
+        let of = |it: Value| heir.ciphertext(it);
+        let has_same_clients = || clients::entries(ir, &heir.facts) == heir.facts.analysis.entries;
+        !ops.iter().any(|&it| is_irregular(ir, heir, it))
+            && !self.calls.iter().any(|&it| unclear::starts(ir, &of, it))
+            && (!self.has_clients || has_same_clients())
+    }
+
+    /// Takes note of the levels of ops; `None` if they cannot be counted.
+    pub(super) fn recount(
+        &mut self,
+        ir: &Ir,
+        heir: &Heir,
+        ops: &[Op],
+        removed: &[Op],
+    ) -> Option<()> {
+        self.levels.resize(ir.bounds().0, 0);
+        for &op in removed {
+            self.count(op, 0);
+        }
+        for &op in ops {
+            self.count(op, levels(ir, heir, op)?);
+        }
+        Some(())
+    }
+
+    fn count(&mut self, op: Op, now: u32) {
+        let before = std::mem::replace(&mut self.levels[op.index()], now);
+        if before == now {
+            return;
+        }
+        let (was, is) = (before & LARGEST, now & LARGEST);
+        if was > 0
+            && let Some(n) = self.n_with.get_mut(&was)
+        {
+            *n -= 1;
+            if *n == 0 {
+                self.n_with.remove(&was);
+            }
+        }
+        if is > 0 {
+            *self.n_with.entry(is).or_default() += 1;
+        }
+        self.n_unknown += usize::from(now & UNKNOWN != 0);
+        self.n_unknown -= usize::from(before & UNKNOWN != 0);
+        self.n_last += usize::from(now & LAST != 0);
+        self.n_last -= usize::from(before & LAST != 0);
+    }
+
+    /// The largest level of any ciphertext, and whether it is known to be that.
+    pub(super) fn largest(&self) -> (u32, bool) {
+        (self.n_with.last_key_value().map_or(0, |it| *it.0), self.n_unknown == 0)
+    }
+
+    /// Whether the level of some ciphertext is the largest, whichever that is.
+    pub(super) fn has_last(&self) -> bool {
+        self.n_last > 0
+    }
+}
+
+/// Whether a change of an op changes what is around it or elsewhere.
+fn is_structural(ir: &Ir, op: Op) -> bool {
+    let data = ir.op(op);
+    !data.regions.is_empty()
+        || matches!(data.kind, OpKind::FuncFunc | OpKind::FuncCall | OpKind::Label)
+        || matches!(data.kind, OpKind::Chunk | OpKind::BuiltinModule)
+}
+
+/// Whether levels at an op depend on more than what feeds it.
+fn is_irregular(ir: &Ir, heir: &Heir, op: Op) -> bool {
+    let of = |it: Value| heir.ciphertext(it);
+    let data = ir.op(op);
+    if unclear::starts(ir, &of, op) {
+        return true;
+    }
+    let holder = if flow::is_yield(ir, op) { ir.parent_op(op) } else { None };
+    let mut varies = false;
+    for op in holder.into_iter().chain([op]) {
+        loops::carried_by(ir, op, &mut |it| {
+            let (from, to) = (of(it.init), of(it.yielded));
+            varies |= from.level().is_some() && from.level() < to.level();
+            varies |= from.dimension().is_some() && from.dimension() < to.dimension();
+        });
+    }
+    if varies {
+        return true;
+    }
+    let is_plain = |it: &Value| of(*it) == Ciphertext::Plain;
+    let mut plain = data.operands.iter().filter_map(|it| it.value).filter(is_plain);
+    plain.any(|it| {
+        let is_inner = |user: Op| ir.op_name(user) == "mgmt.init";
+        let inits = ir.value(it).uses.iter().filter(|it| is_inner(it.0));
+        let mut encoded = inits.flat_map(|it| ir.op(it.0).results.iter().copied());
+        ir.op_name(op) == "mgmt.modreduce"
+            || plaintext::is_encoded(ir, &of, it)
+            || encoded.any(|it| plaintext::is_encoded(ir, &of, it))
+    })
+}
+
+/// The levels that an op gives, as they are counted.
+fn levels(ir: &Ir, heir: &Heir, op: Op) -> Option<u32> {
+    let mut out = 0;
+    for value in plaintext::defined(ir, op) {
+        out = match heir.ciphertext(value) {
+            Ciphertext::Encrypted { level: Level::Used(n), .. } => {
+                if n > LARGEST {
+                    return None;
+                }
+                (out & !LARGEST) | n.max(out & LARGEST)
+            }
+            Ciphertext::Encrypted { level: Level::All, .. } => out | LAST,
+            Ciphertext::Unknown => out | UNKNOWN,
+            _ => out,
+        };
+    }
+    Some(out)
+}
