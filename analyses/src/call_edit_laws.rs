@@ -80,7 +80,7 @@ fn edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
 }
 
 /// The contexts of all functions, by what is passed.
-fn contexts(document: &Document) -> Vec<Vec<String>> {
+pub(crate) fn contexts(document: &Document) -> Vec<Vec<String>> {
     let ir = document.ir();
     let of = |it| {
         let contexts = document.contexts(it);

@@ -53,6 +53,8 @@ mod loop_laws;
 #[cfg(test)]
 mod order_laws;
 #[cfg(test)]
+mod recursion_edit_laws;
+#[cfg(test)]
 mod recursion_laws;
 #[cfg(test)]
 mod twin_laws;

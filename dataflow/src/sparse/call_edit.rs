@@ -2,17 +2,19 @@
 //!
 //! # Law
 //!
-//! Where no function may come to call itself and no vectors are joined, what a function returns in a context follows from its text, its
-//! vector and what its callees return, whoever asks first. So the contexts of the functions that an edit touches are evaluated again,
-//! callees before callers (`call_graph.rs`), and then those of the callers that asked for a context which returns something else now, up to
-//! where nothing changes. A context that is new is evaluated when it is asked for; one that nobody asks for any more goes, with what it
-//! asked for, and the facts of that function are joined again over those that are left.
+//! Where no vectors are joined and every recursion is orderless (`recursion.rs`), what a function returns in a context follows from its text,
+//! its vector and what its callees return, whoever asks first. So the contexts of the functions that an edit touches are evaluated again,
+//! callees before callers (`call_graph.rs`), those that may come to call each other together (`recursion_edit.rs`), and then those of the
+//! callers that asked for a context which returns something else now, up to where nothing changes. A context that is new is evaluated when
+//! it is asked for; one that nobody asks for any more goes, with what it asked for, and the facts of that function are joined again over
+//! those that are left.
 //!
-//! Everything else depends on the order of calls: where it comes to a recursion that is not solved for this vector, or where vectors are
-//! joined anywhere in the units that are connected (`call_index.rs`), these are solved as a whole, as from scratch.
+//! Everything else depends on the order of calls, which an edit anywhere among the connected units (`call_index.rs`) may change: who asks
+//! first decides which vectors are joined, and what callers got before the joined ones grew. If there is such a function among them, they
+//! are solved as a whole, as from scratch.
 //!
-//! *Cost.* The functions with a context that is new, goes or is evaluated again, each at most twice per context; and the call graph, if it
-//! changed.
+//! *Cost.* The functions with a context that is new, goes or is evaluated again, each at most twice per context; of a recursion all of its
+//! functions; and the call graph, if it changed.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -23,7 +25,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call_graph::CallGraph;
 use super::call_index::unit_of;
 use super::component::depth_of;
-use super::context::is_callable;
+use super::context::{Context, is_callable};
 use super::{Input, Moved, Observer, Sparse, SparseForward, values_within};
 use crate::flow::{self, Flow};
 
@@ -33,13 +35,17 @@ pub(super) struct CallEdit<F> {
     /// By unit: its values, with the facts that they had.
     before: FxHashMap<Op, Vec<(Value, F)>>,
     /// Functions whose contexts were all evaluated again.
-    redone: FxHashSet<Op>,
+    pub(super) redone: FxHashSet<Op>,
     /// Functions whose facts are to be joined again.
-    stale: FxHashSet<Op>,
+    pub(super) stale: FxHashSet<Op>,
+    /// Recursions that were solved again, by the ranks of their components.
+    pub(super) resolved: FxHashSet<u32>,
+    /// Units that asked for a context of one of these which returns something else now.
+    pub(super) callers: Vec<Op>,
     /// Whether it is followed from callees to callers.
-    is_followed: bool,
+    pub(super) is_followed: bool,
     /// Whether the connected units must be solved as a whole after all.
-    gives_up: bool,
+    pub(super) gives_up: bool,
 }
 
 impl<F> Default for CallEdit<F> {
@@ -48,6 +54,8 @@ impl<F> Default for CallEdit<F> {
             before: FxHashMap::default(),
             redone: FxHashSet::default(),
             stale: FxHashSet::default(),
+            resolved: FxHashSet::default(),
+            callers: Vec::new(),
             is_followed: false,
             gives_up: false,
         }
@@ -113,21 +121,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Whether a context may be asked for; if not, the connected units will be solved as a whole.
-    pub(super) fn may_ask(
-        &mut self,
-        ir: &Input<'_, A::Base>,
-        function: Op,
-        args: &[A::Fact],
-    ) -> bool {
+    pub(super) fn may_ask(&mut self, ir: &Input<'_, A::Base>, function: Op) -> bool {
         let most = 2 * self.apart();
         let Some(edit) = self.contexts.edit.as_mut().filter(|it| it.is_followed) else {
             return true;
         };
         let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
-        let is_known = || contexts.iter().any(|it| it.args == args && it.is_solved());
-        edit.gives_up |= contexts.iter().any(|it| it.is_joined)
-            || contexts.len() > most
-            || self.call_graph.is_recursive(function) && !is_known();
+        edit.gives_up |= self.contexts.ordered.contains(&function) || contexts.len() > most;
         if edit.gives_up {
             return false;
         }
@@ -141,7 +141,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.reset_within(ir, function);
             self.contexts.passed_over.remove(&function);
             for context in self.contexts.of.get_mut(&function).into_iter().flatten() {
-                context.renew();
+                let _ = context.renew();
                 if was_uncalled {
                     context.is_assumed = false;
                     self.contexts.unused.push((function, context.id));
@@ -159,13 +159,20 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.contexts.edit.as_ref().is_none_or(|it| !it.is_followed)
     }
 
+    /// The connected units must be solved as a whole.
+    pub(super) fn give_up_edit(&mut self) {
+        if let Some(edit) = &mut self.contexts.edit {
+            edit.gives_up = true;
+        }
+    }
+
     fn gives_up(&self) -> bool {
         self.contexts.edit.as_ref().is_some_and(|it| it.gives_up)
     }
 
     /// Evaluates units again, and what depends on them. Whether that is all; otherwise the connected units must be solved as a whole.
     fn redo_callers(&mut self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
-        if self.contexts.is_cut || self.is_joined_around(ir, units) {
+        if self.contexts.is_cut || self.is_ordered_around(ir, units) {
             return false;
         }
         if let Some(edit) = &mut self.contexts.edit {
@@ -174,25 +181,31 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut work: BTreeSet<(u32, Op)> =
             units.iter().map(|&it| (self.call_graph.rank(it), it)).collect();
         while let Some((_, unit)) = work.pop_first() {
-            if self.call_graph.is_recursive(unit) {
-                return false;
-            }
-            let callers = self.redo_unit(ir, unit, false);
+            let mut callers = self.redo(ir, unit, false);
             if self.gives_up() {
                 return false;
+            }
+            if let Some(edit) = &mut self.contexts.edit {
+                callers.append(&mut edit.callers);
             }
             let callers = callers.into_iter().filter(|&it| ir.is_alive(it));
             work.extend(callers.map(|it| (self.call_graph.rank(it), it)));
         }
-        if !self.remove_unused(ir) {
-            return false;
-        }
-        let stale = self.contexts.edit.as_mut().map(|it| std::mem::take(&mut it.stale));
-        let mut stale: Vec<Op> =
-            stale.into_iter().flatten().filter(|&it| ir.is_alive(it)).collect();
-        stale.sort_unstable();
-        for function in stale {
-            let _ = self.redo_unit(ir, function, true);
+        loop {
+            if !self.remove_unused(ir) {
+                return false;
+            }
+            let Some(edit) = &mut self.contexts.edit else { return true };
+            // What is left of a recursion may be solved again, as nobody will ask for more.
+            edit.resolved.clear();
+            let mut stale: Vec<Op> = edit.stale.drain().filter(|&it| ir.is_alive(it)).collect();
+            if stale.is_empty() {
+                break;
+            }
+            stale.sort_unstable();
+            for function in stale {
+                let _ = self.redo(ir, function, true);
+            }
         }
         let Some(edit) = &self.contexts.edit else { return true };
         let n_contexts = |it: &Op| self.contexts.of.get(it).map_or(0, Vec::len);
@@ -201,13 +214,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Whether vectors are joined in a function that is connected to one of these. Who asks first decides which, perhaps through functions
     /// that an edit leaves alone.
-    fn is_joined_around(&self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
-        !self.contexts.joined.is_empty()
+    fn is_ordered_around(&self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
+        !self.contexts.ordered.is_empty()
             && units.iter().any(|&unit| {
                 self.call_index
                     .component(ir, unit)
                     .iter()
-                    .any(|it| self.contexts.joined.contains(it))
+                    .any(|it| self.contexts.ordered.contains(it))
             })
     }
 
@@ -216,26 +229,42 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     fn remove_unused(&mut self, ir: &Input<'_, A::Base>) -> bool {
         while let Some((function, id)) = self.contexts.unused.last().copied() {
             let is_alive = ir.is_alive(function);
-            if self.call_graph.is_recursive(function)
-                || is_alive && self.is_joined_around(ir, &[function])
-            {
+            if is_alive && self.is_ordered_around(ir, &[function]) {
                 return false;
             }
             self.contexts.unused.pop();
+            // Contexts of a recursion ask for each other: those that are left are found from those that others ask for.
+            let is_recursive = self.call_graph.is_recursive(function);
+            let rank = self.call_graph.rank(function);
+            let ranks = &self.call_graph;
+            let is_unused = |it: &Context<A::Fact>| {
+                !it.is_assumed && it.callers().all(|it| is_recursive && ranks.rank(it) == rank)
+            };
             let Some(contexts) = self.contexts.of.get_mut(&function) else { continue };
-            let Some(at) = contexts.iter().position(|it| it.id == id && it.is_unused()) else {
+            let Some(at) = contexts.iter().position(|it| it.id == id && is_unused(it)) else {
                 continue;
             };
-            contexts.remove(at);
-            if contexts.is_empty() {
-                self.contexts.of.remove(&function);
+            if !is_recursive {
+                contexts.remove(at);
+                if contexts.is_empty() {
+                    self.contexts.of.remove(&function);
+                }
+                self.contexts.withdraw((function, id));
             }
-            self.contexts.withdraw((function, id));
             if let Some(edit) = &mut self.contexts.edit {
                 edit.stale.insert(function);
             }
         }
         true
+    }
+
+    /// Evaluates a unit again, with those that it may come to call itself through; see [`Sparse::redo_unit`].
+    fn redo(&mut self, ir: &Input<'_, A::Base>, unit: Op, is_last: bool) -> Vec<Op> {
+        if self.call_graph.is_recursive(unit) {
+            self.redo_recursion(ir, self.call_graph.rank(unit), is_last)
+        } else {
+            self.redo_unit(ir, unit, is_last)
+        }
     }
 
     /// Evaluates a unit again, in all of its contexts. The units that asked for a context which returns something else now. `is_last`:
@@ -280,14 +309,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 // Nobody will ask for it.
                 continue;
             }
-            if context.is_joined {
-                if let Some(edit) = &mut self.contexts.edit {
-                    edit.gives_up = true;
-                }
-                break;
-            }
-            context.renew();
-            let (id, former) = (context.id, std::mem::take(&mut context.results));
+            let (id, former) = (context.id, context.renew());
             let asks = self.contexts.take_asks((unit, id));
             self.solve_from_here(ir, unit, id);
             self.contexts.drop_asks(asks);
@@ -302,7 +324,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// A function has this context that is assumed for it, or none.
-    fn assume_only(&mut self, function: Op, args: Option<Vec<A::Fact>>) {
+    pub(super) fn assume_only(&mut self, function: Op, args: Option<Vec<A::Fact>>) {
         let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
         if !contexts.iter().any(|it| it.id == 0) {
             self.contexts.withdraw((function, 0));
@@ -318,7 +340,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Visits a function that was reset, without its body.
-    fn begin_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+    pub(super) fn begin_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
         self.contexts.passed_over.remove(&function);
         self.n_visits += 1;
         self.clock += 1;

@@ -8,7 +8,7 @@ use super::Domain;
 use crate::flow::{self, Flow};
 
 /// How often what a context takes or returns rises before it is widened.
-const MOST_RISES: u32 = 64;
+pub(super) const MOST_RISES: u32 = 64;
 
 /// Where the solution of a context stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,8 @@ pub struct Context<F> {
     pub(super) n_evaluated: u64,
     /// How often what it takes or returns became more than it was.
     pub(super) n_rises: u32,
+    /// For how much it asked when nothing in its recursion had returned.
+    pub(super) n_asks_first: usize,
 }
 
 impl<F> Context<F> {
@@ -57,6 +59,7 @@ impl<F> Context<F> {
             member: 0,
             n_evaluated: 0,
             n_rises: 0,
+            n_asks_first: 0,
         }
     }
 
@@ -65,18 +68,15 @@ impl<F> Context<F> {
         self.askers.keys().copied()
     }
 
-    /// Whether nobody asks for it.
-    pub(super) fn is_unused(&self) -> bool {
-        self.askers.is_empty() && !self.is_assumed
-    }
-
     pub(super) fn is_solved(&self) -> bool {
         self.state == State::Done
     }
 
-    /// It is to be evaluated again.
-    pub(super) fn renew(&mut self) {
+    /// It is to be evaluated again, as if it never was. What it returned.
+    pub(super) fn renew(&mut self) -> Vec<F> {
         self.state = State::New;
+        (self.n_evaluated, self.n_rises) = (0, 0);
+        std::mem::take(&mut self.results)
     }
 
     /// The calls, each with its unit.

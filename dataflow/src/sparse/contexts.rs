@@ -82,8 +82,9 @@ pub(super) struct Contexts<F> {
     pub(super) is_cut: bool,
     /// What an edit has touched, while it is followed through calls.
     pub(super) edit: Option<CallEdit<F>>,
-    /// Functions with joined vectors.
-    pub(super) joined: FxHashSet<Op>,
+    /// Functions whose facts depend on the order in which they are asked for what they return: with joined vectors, or of a recursion
+    /// that is not the same wherever it is entered.
+    pub(super) ordered: FxHashSet<Op>,
     /// Private functions that no live call reaches, and that are looked at all the same.
     pub(super) uncalled: FxHashSet<Op>,
     /// Functions whose body was passed over since it was reset.
@@ -105,7 +106,7 @@ impl<F> Default for Contexts<F> {
             spent: FxHashSet::default(),
             is_cut: false,
             edit: None,
-            joined: FxHashSet::default(),
+            ordered: FxHashSet::default(),
             uncalled: FxHashSet::default(),
             passed_over: FxHashSet::default(),
             depth: 0,
@@ -125,6 +126,11 @@ impl<F> Contexts<F> {
     pub(super) fn does_ask(&self, asker: Asker, call: Op, of: Asker) -> bool {
         let ask = Ask { call, callee: of.0, context: of.1 };
         self.asks.get(&asker).is_some_and(|it| it.contains(&ask))
+    }
+
+    /// For how much is asked.
+    pub(super) fn n_asks(&self, asker: Asker) -> usize {
+        self.asks.get(&asker).map_or(0, FxHashSet::len)
     }
 
     /// What was asked for; it stands until it is dropped.
@@ -200,7 +206,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.contexts.withdraw((function, 0));
             self.contexts.passed_over.remove(&function);
             self.contexts.spent.remove(&function);
-            self.contexts.joined.remove(&function);
+            self.contexts.ordered.remove(&function);
             self.contexts.uncalled.remove(&function);
         }
     }
@@ -340,7 +346,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         } else {
             args
         };
-        if !self.may_ask(ir, function, &args) {
+        if !self.may_ask(ir, function) {
             return vec![A::Fact::unknown(); flow::n_results(ir, function)];
         }
         let at = self.context_for(function, args, call.is_none());
@@ -369,7 +375,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 stacker::maybe_grow(STACK.0, STACK.1, || self.solve_context(ir, function, at));
             }
         }
-        self.context(function, at).map_or(Vec::new(), |it| it.results.clone())
+        // Contexts before it may be gone.
+        let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
+        let context = contexts.iter().find(|it| it.id == id);
+        let results = context.map_or(Vec::new(), |it| it.results.clone());
+        let bottom = A::Fact::bottom();
+        if results.iter().any(|it| *it != bottom) && self.is_kept_back(function) {
+            return vec![bottom; results.len()];
+        }
+        results
     }
 
     /// Solves a context that is not asked for from within another one, and before it those that turn out to be too deep.
@@ -395,7 +409,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if asks.insert(Ask { call, callee, context })
             && let Some(context) = self.context(callee, at)
         {
-            context.askers.entry(call).or_insert((asker.0, 0)).1 += 1;
+            // An edit may have moved the call into another unit.
+            let (unit, n) = context.askers.entry(call).or_insert((asker.0, 0));
+            (*unit, *n) = (asker.0, *n + 1);
         }
     }
 
@@ -437,13 +453,20 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return at;
         }
         self.contexts.next += 1;
-        if is_joined {
-            self.contexts.joined.insert(function);
-        }
         let args = if is_joined { args.into_iter().map(unbounded).collect() } else { args };
         let id = self.contexts.next;
+        if is_joined {
+            self.note_ordered(function);
+        }
+        let contexts = self.contexts.of.entry(function).or_default();
         contexts.push(Context { is_assumed, is_joined, ..Context::new(id, args) });
         contexts.len() - 1
+    }
+
+    /// The facts of a function, and of those that it may come to call itself through, depend on the order of calls.
+    pub(super) fn note_ordered(&mut self, function: Op) {
+        let component = self.call_graph.component(self.call_graph.rank(function));
+        self.contexts.ordered.extend(component.iter().copied().chain([function]));
     }
 
     /// Solves a context, unless a call in it is put off.
@@ -461,6 +484,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return;
         }
         if self.call_graph.is_recursive(function) {
+            if self.redo_recursion_of(ir, function) {
+                // As one of those from which it is entered.
+                return;
+            }
             return self.solve_recursion(ir, function, at);
         }
         let Some(context) = self.context(function, at) else { return };

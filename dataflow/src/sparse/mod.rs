@@ -56,6 +56,7 @@ mod observer;
 mod pass;
 mod reads;
 mod recursion;
+mod recursion_edit;
 mod rounds;
 mod visit;
 

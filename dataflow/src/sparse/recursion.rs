@@ -8,7 +8,13 @@
 //! all are solved. What is saturated and still grows becomes unbounded, and what rises again and again is widened, so this ends for every
 //! analysis that keeps the law of its trait.
 //!
-//! *Cost.* Each member is evaluated once, and once for each time that what it asks for grows: in visits, at most [`MOST_VISITS`] and
+//! What a member returned is kept from another that is evaluated for the first time: the first turn is what happens if no call within the
+//! recursion returns. A recursion is *orderless* if no member asks for more in later turns than in its first, no vectors are joined, nothing
+//! in it is saturated, and growth was ended nowhere. Facts being monotone, each member then asks for the same and ends with the same
+//! whatever has returned before, so that the recursion is the same wherever it is entered. Of all others the order of calls decides what
+//! is joined or ended first (`Contexts::ordered`).
+//!
+//! *Cost.* Each member is evaluated once, once more if what it asks for had returned before, and once for each time that what it asks for grows: in visits, at most [`MOST_VISITS`] and
 //! [`MOST_ROUNDS`] times what evaluating each member once costs. When that is spent, nothing is known of what any function of the component
 //! takes or returns, and the calls of its members are told to be [undecided](Sparse::undecided).
 
@@ -17,8 +23,8 @@ use std::collections::BTreeSet;
 
 use noisy_syntax::Op;
 
-use super::context::{State, is_callable, rise, sort_by_name};
-use super::{Domain, Input, Observer, Sparse, SparseForward};
+use super::context::{MOST_RISES, State, is_callable, rise, sort_by_name};
+use super::{Domain, Input, Observer, Sparse, SparseForward, values_within};
 use crate::flow;
 use crate::lattice::Lattice;
 
@@ -36,9 +42,14 @@ pub(super) struct Recursion {
     members: Vec<(Op, u32)>,
     /// Members to be evaluated, the last one first.
     work: BTreeSet<Reverse<usize>>,
-    /// Visits that are left.
+    /// Visits that are left, and how many were given.
     fuel: usize,
+    given: usize,
     is_spent: bool,
+    /// Whether a member is evaluated for the first time: nothing in the component has returned then.
+    is_first: bool,
+    /// Whether it asked for what had returned something.
+    has_missed: bool,
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
@@ -83,6 +94,15 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
+    /// Whether what a function of the component has returned is kept from a member that is evaluated for the first time.
+    pub(super) fn is_kept_back(&mut self, function: Op) -> bool {
+        if !self.is_in_recursion(function) {
+            return false;
+        }
+        let recursion = self.contexts.recursions.last_mut().filter(|it| it.is_first);
+        recursion.map(|it| it.has_missed = true).is_some()
+    }
+
     /// A member is to be evaluated again.
     pub(super) fn queue_member(&mut self, member: usize) {
         if let Some(recursion) = self.contexts.recursions.last_mut() {
@@ -97,7 +117,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             members: Vec::new(),
             work: BTreeSet::new(),
             fuel: MOST_VISITS,
+            given: MOST_VISITS,
             is_spent: self.contexts.spent.contains(&function),
+            is_first: false,
+            has_missed: false,
         });
         if self.apart() == 0 {
             self.enter_open_members(ir, function);
@@ -112,33 +135,94 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let Some(at) = contexts.iter().position(|it| it.id == id) else { continue };
             self.evaluate_member(ir, function, at);
         }
-        let members = self.contexts.recursions.pop().map(|it| it.members).unwrap_or_default();
-        for (function, id) in members {
+        let Some(recursion) = self.contexts.recursions.pop() else { return };
+        for &(function, id) in &recursion.members {
             let contexts = self.contexts.of.get_mut(&function).into_iter().flatten();
             for context in contexts.filter(|it| it.id == id && it.state == State::Open) {
                 context.state = State::Done;
             }
         }
+        if !self.is_orderless(ir, &recursion) {
+            self.note_ordered(function);
+        }
+    }
+
+    /// Whether a recursion that was solved gives the same wherever it is entered (see above).
+    fn is_orderless(&self, ir: &Input<'_, A::Base>, recursion: &Recursion) -> bool {
+        if recursion.is_spent || recursion.fuel < recursion.given / 2 {
+            return false;
+        }
+        let mut functions: Vec<Op> = Vec::new();
+        for &(function, id) in &recursion.members {
+            let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
+            let Some(context) = contexts.iter().find(|it| it.id == id) else { continue };
+            let is_low = |it: &A::Fact| !self.is_saturated(it);
+            if context.is_joined
+                || context.n_rises >= MOST_RISES / 2
+                || self.contexts.n_asks((function, id)) != context.n_asks_first
+                || !context.args.iter().chain(&context.results).all(is_low)
+            {
+                return false;
+            }
+            functions.push(function);
+        }
+        functions.sort_unstable();
+        functions.dedup();
+        functions.into_iter().all(|function| {
+            let mut values = Vec::new();
+            values_within(ir, function, &mut values);
+            values.into_iter().all(|it| !self.is_saturated(&self.facts[it.index()]))
+                && !self.is_undecided_within(ir, function)
+        })
+    }
+
+    /// Whether work ran out in the body of a function.
+    fn is_undecided_within(&self, ir: &Input<'_, A::Base>, function: Op) -> bool {
+        let mut found = false;
+        for &(_, region) in &ir.op(function).regions {
+            if !self.undecided.is_empty() {
+                ir.walk(region, &mut |it| found |= self.undecided.contains(&it));
+            }
+        }
+        found
     }
 
     /// Evaluates a member, and queues those that asked for it if it returns more than before.
     fn evaluate_member(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) {
         let Some(context) = self.context(function, at) else { return };
         context.n_evaluated += 1;
-        let (id, number) = (context.id, context.n_evaluated);
+        let (id, number, member) = (context.id, context.n_evaluated, context.member);
         let n_visits = self.n_visits;
+        if let Some(recursion) = self.contexts.recursions.last_mut() {
+            // It costs less to keep nothing back where that shows nothing any more.
+            let is_ordered = self.contexts.ordered.contains(&function);
+            recursion.is_first = number == 1 && !recursion.is_spent && !is_ordered;
+            recursion.has_missed = false;
+        }
         // Within a recursion no call is put off.
         let results = self.evaluate(ir, function, at, number).unwrap_or_default();
         let cost = self.n_visits - n_visits;
-        let Some(recursion) = self.contexts.recursions.last_mut().filter(|it| !it.is_spent) else {
+        let n_asks = self.contexts.n_asks((function, id));
+        let Some(recursion) = self.contexts.recursions.last_mut() else { return };
+        recursion.is_first = false;
+        if recursion.is_spent {
             return;
-        };
+        }
         if number == 1 {
             recursion.fuel += MOST_ROUNDS * cost;
+            recursion.given += MOST_ROUNDS * cost;
+            if recursion.has_missed {
+                recursion.work.insert(Reverse(member));
+            }
         }
         recursion.fuel = recursion.fuel.saturating_sub(cost);
         if recursion.fuel == 0 {
             return self.give_up_recursion(ir);
+        }
+        if number == 1
+            && let Some(context) = self.context(function, at)
+        {
+            context.n_asks_first = n_asks;
         }
         if !self.note_results(function, at, results) {
             return;
@@ -164,6 +248,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Takes over what a body returns, which only grows; what is saturated and would go on to grow is unbounded. Whether that is more than
     /// before.
     fn note_results(&mut self, function: Op, at: usize, results: Vec<A::Fact>) -> bool {
+        if results.iter().any(|it| self.is_saturated(it)) {
+            self.note_ordered(function);
+        }
         let analysis = &self.analysis;
         let contexts = self.contexts.of.get_mut(&function);
         let Some(context) = contexts.and_then(|it| it.get_mut(at)) else { return false };
