@@ -138,7 +138,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         let aliasing = Aliasing::default();
-        Self { with_input: false, aliasing, pair: 10_000_000, total: 400_000_000 }
+        Self { with_input: false, aliasing, pair: 5_000_000, total: 50_000_000 }
     }
 }
 
@@ -467,15 +467,8 @@ impl Question {
                 // Different iterations see different memrefs.
                 continue;
             }
-            let mut asked: Vec<Asked> =
-                (0..(level - 1).min(n)).map(|at| Asked::Is(at, 0)).collect();
-            for (at, local) in self.locals.iter().enumerate() {
-                if (local.2 as usize) < level {
-                    asked.push(Asked::Is(n + at, 0));
-                }
-            }
             if level == n + 1 {
-                if self.is_ordered && any(&relations, &asked, budget)? {
+                if self.is_ordered && any(&relations, &self.asked(level, true), budget)? {
                     let zero = Interval { least: Some(0), greatest: Some(0) };
                     out.push(Carried { is_forward: true, level, distance: vec![zero; n] });
                 }
@@ -486,8 +479,7 @@ impl Question {
                     continue;
                 }
                 let at = level - 1;
-                let step = if is_forward { Asked::AtLeast(at, 1) } else { Asked::AtMost(at, -1) };
-                asked.push(step);
+                let asked = self.asked(level, is_forward);
                 if let Some(distance) = self.distance(&relations, &asked, at, budget)? {
                     let turn = |it: Interval| Interval {
                         least: it.greatest.map(|it| -it),
@@ -500,10 +492,25 @@ impl Question {
                     };
                     out.push(Carried { is_forward, level, distance });
                 }
-                asked.pop();
             }
         }
         Ok(out)
+    }
+
+    /// What the outputs of a relation are for pairs at a level, in this direction.
+    pub(crate) fn asked(&self, level: usize, is_forward: bool) -> Vec<Asked> {
+        let n = self.n_common;
+        let mut out: Vec<Asked> = (0..(level - 1).min(n)).map(|at| Asked::Is(at, 0)).collect();
+        for (at, local) in self.locals.iter().enumerate() {
+            if (local.2 as usize) < level {
+                out.push(Asked::Is(n + at, 0));
+            }
+        }
+        if level <= n {
+            let at = level - 1;
+            out.push(if is_forward { Asked::AtLeast(at, 1) } else { Asked::AtMost(at, -1) });
+        }
+        out
     }
 
     /// The distances under what is asked: those before `at` are 0. `None` if there is no point.
@@ -529,7 +536,8 @@ impl Question {
         Ok(Some(out))
     }
 
-    fn relation(&self, piece: &Conjunction) -> Relation {
+    /// A piece with the distances of the common loops as outputs, then the differences of locals.
+    pub(crate) fn relation(&self, piece: &Conjunction) -> Relation {
         let width = piece.n_vars() + 1;
         let mut outputs = Vec::with_capacity(self.n_common + self.locals.len());
         for at in 0..self.n_common {

@@ -136,6 +136,10 @@ pub fn instances(body: &Body, limits: &Limits) -> Vec<Instances> {
             // Anything, under the order of iterations alone.
             Err(_) => unknown(n_common, [paths[i].len(), paths[j].len()], i == j),
         };
+        let work = limits.pair.min(left);
+        let mut budget = Budget::new(work);
+        let relations: Vec<Relation> =
+            question.pieces.iter().map(|it| question.relation(it)).collect();
         for level in question.depth as usize + 1..=n_common + 1 {
             for is_forward in [true, false] {
                 let is_last = level == n_common + 1;
@@ -144,16 +148,13 @@ pub fn instances(body: &Body, limits: &Limits) -> Vec<Instances> {
                 {
                     continue;
                 }
-                let work = limits.pair.min(left);
-                let mut budget = Budget::new(work);
+                let asked = question.asked(level, is_forward);
                 let mut parts = Vec::new();
-                for (points, own) in question.pieces.iter().zip(&own) {
-                    let part = part(&question, points, own, level, is_forward);
-                    if !matches!(part.points.is_empty(&mut budget), Ok(true)) {
-                        parts.push(part);
+                for ((points, relation), own) in question.pieces.iter().zip(&relations).zip(&own) {
+                    if !matches!(relation.is_empty(&asked, &mut budget), Ok(true)) {
+                        parts.push(part(&question, points, own, level, is_forward));
                     }
                 }
-                left -= work - budget.left();
                 if parts.is_empty() {
                     continue;
                 }
@@ -162,6 +163,7 @@ pub fn instances(body: &Body, limits: &Limits) -> Vec<Instances> {
                 out.push(Instances { source, target, level, n_common, is_exact, parts });
             }
         }
+        left -= work - budget.left();
     });
     out.sort_by_key(|it| (it.source, it.target, it.level));
     out

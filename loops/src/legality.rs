@@ -15,12 +15,14 @@
 //!
 //! Values that a loop carries from one iteration to the next (`iter_args`) are not seen here: who changes a loop looks at them.
 
+use std::cell::Cell;
+
 use noisy_polyhedra::Budget;
 use noisy_syntax::Op;
 
 use crate::body::Body;
 use crate::dependence::Limits;
-use crate::instances::{Differs, Instances, Time, instances};
+use crate::instances::{Condition, Differs, Instances, Time, instances};
 
 /// Why something may not be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,14 +41,33 @@ pub struct Legality<'a> {
     body: &'a Body,
     all: Vec<Instances>,
     paths: Vec<Vec<u32>>,
+    /// The most work on one question, in numbers touched.
     work: u64,
+    /// What is left for all questions.
+    left: Cell<u64>,
 }
 
 impl<'a> Legality<'a> {
     /// Finds the dependences.
     pub fn new(body: &'a Body, limits: &Limits) -> Self {
         let all = instances(body, limits);
-        Self { body, all, paths: crate::dependence::paths(body), work: limits.pair }
+        let left = Cell::new(limits.total);
+        Self { body, all, paths: crate::dependence::paths(body), work: limits.pair, left }
+    }
+
+    /// Does some of the work that is left for all questions together.
+    fn within<T>(&self, ask: impl FnOnce(&mut Budget) -> T) -> T {
+        let work = self.work.min(self.left.get());
+        let mut budget = Budget::new(work);
+        let answer = ask(&mut budget);
+        self.left.set(self.left.get() - (work - budget.left()));
+        answer
+    }
+
+    /// Whether there is a pair of a dependence of which all conditions hold; if the work that is left ends first, there may be, and that
+    /// counts.
+    pub fn exist(&self, it: &Instances, conditions: &[Condition<'_>]) -> bool {
+        self.within(|budget| it.exist(conditions, budget))
     }
 
     /// The dependences, by source, target and level.
@@ -137,8 +158,7 @@ impl<'a> Legality<'a> {
             let Some((source, target)) = sums(&source).zip(sums(&target)) else {
                 return Err(Obstacle::Dependence(at));
             };
-            let mut budget = Budget::new(self.work);
-            if it.overtake(&source, &target, false, &mut budget) {
+            if self.within(|budget| it.overtake(&source, &target, false, budget)) {
                 return Err(Obstacle::Dependence(at));
             }
         }
@@ -156,9 +176,8 @@ impl<'a> Legality<'a> {
             let Some((source, target)) = self.variables(it, band) else {
                 return Err(Obstacle::Imperfect(self.body.accesses[it.source].op));
             };
-            let mut budget = Budget::new(self.work);
             for (s, t) in source.iter().zip(&target) {
-                if it.exist(&[(s, t, Differs::AtMost(-1))], &mut budget) {
+                if self.exist(it, &[(s, t, Differs::AtMost(-1))]) {
                     return Err(Obstacle::Dependence(at));
                 }
             }
@@ -181,10 +200,9 @@ impl<'a> Legality<'a> {
             let (from, to) = (&outer_source[0], &outer_target[0]);
             let mut conditions =
                 vec![(from, to, Differs::AtLeast(1)), (from, to, Differs::AtMost(span))];
-            let mut budget = Budget::new(self.work);
             for (s, t) in source.iter().zip(&target) {
                 conditions.push((s, t, Differs::AtMost(-1)));
-                if it.exist(&conditions, &mut budget) {
+                if self.exist(it, &conditions) {
                     return Err(Obstacle::Dependence(at));
                 }
                 conditions.pop();
@@ -226,8 +244,7 @@ impl<'a> Legality<'a> {
         for (at, it) in self.between(first, second) {
             let both = (self.variable(it.source, first), self.variable(it.target, second));
             let (Some(source), Some(target)) = both else { continue };
-            let mut budget = Budget::new(self.work);
-            if it.exist(&[(&source, &target, Differs::AtMost(-1))], &mut budget) {
+            if self.exist(it, &[(&source, &target, Differs::AtMost(-1))]) {
                 return Err(Obstacle::Dependence(at));
             }
         }

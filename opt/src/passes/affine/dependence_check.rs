@@ -2,8 +2,9 @@
 //!
 //! The words are upstream's, the answers exact; of what is not known it says `unknown`.
 
-use noisy_loops::{Body, Dependences, Interval, Limits, dependences};
+use noisy_loops::{Body, Dependence, Dependences, Interval, Limits, dependences};
 use noisy_syntax::{Op, OpKind};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::passes::{Context, Failure, Options, PassInfo};
 
@@ -30,7 +31,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     }
     for function in functions {
         let body = Body::new(cx.ir, function);
-        let found = dependences(&body, &Limits::default());
+        let found = Found::new(dependences(&body, &Limits::default()));
         let is_affine =
             |it: Op| matches!(cx.ir.op(it).kind, OpKind::AffineLoad | OpKind::AffineStore);
         let accesses: Vec<usize> =
@@ -56,19 +57,33 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Dependences by source, target and level.
+struct Found {
+    known: FxHashMap<(usize, usize, usize), Dependence>,
+    unknown: FxHashSet<(usize, usize)>,
+}
+
+impl Found {
+    fn new(it: Dependences) -> Self {
+        let mut known = FxHashMap::default();
+        for it in it.known {
+            known.entry((it.source, it.target, it.level)).or_insert(it);
+        }
+        let unknown = it.unknown.iter().map(|it| (it.source, it.target)).collect();
+        Self { known, unknown }
+    }
+}
+
 fn answer(
-    found: &Dependences,
+    found: &Found,
     (source, target): (usize, usize),
     level: usize,
     n_common: usize,
 ) -> String {
-    let pair = (source.min(target), source.max(target));
-    if found.unknown.iter().any(|it| (it.source, it.target) == pair) {
+    if found.unknown.contains(&(source.min(target), source.max(target))) {
         return "unknown".to_owned();
     }
-    let known = found.known.iter();
-    let mut known = known.filter(|it| (it.source, it.target, it.level) == (source, target, level));
-    match known.next() {
+    match found.known.get(&(source, target, level)) {
         None => "false".to_owned(),
         Some(_) if level > n_common => "true".to_owned(),
         Some(it) => it.distance.iter().map(interval).collect(),

@@ -150,7 +150,6 @@ fn keeps_order(
         chain.push(at);
     }
     let times: Vec<_> = chain.iter().map(|&at| (time(0, at), time(1, at))).collect();
-    let mut budget = noisy_polyhedra::Budget::new(10_000_000);
     let mut conditions: Vec<Condition<'_>> = Vec::new();
     for (at, (source, target)) in times.iter().enumerate() {
         if at == 0 {
@@ -158,7 +157,7 @@ fn keeps_order(
             continue;
         }
         conditions.push((source, target, Differs::AtMost(-1)));
-        if it.exist(&conditions, &mut budget) {
+        if legality.exist(it, &conditions) {
             return false;
         }
         conditions.pop();
@@ -173,7 +172,7 @@ fn keeps_order(
         let between = ir.items_from(target).take_while(|&it| it != source);
         between.chain([source]).any(is_loop)
     };
-    !is_later_run || !it.exist(&conditions, &mut budget)
+    !is_later_run || !legality.exist(it, &conditions)
 }
 
 /// The op right in a loop that an op is or stands in.

@@ -105,6 +105,9 @@ fn roots(ir: &Ir, function: Op) -> Vec<Op> {
     all.into_iter().filter(|&it| ir.op(it).kind == OpKind::AffineFor).filter(is_outermost).collect()
 }
 
+/// Nests with more dependences stay as they are: a row is an integer program over all of them.
+const MOST_EDGES: usize = 4000;
+
 /// Each nest of a function with its schedule, if one is found.
 fn each_plan(
     ir: &Ir,
@@ -117,6 +120,9 @@ fn each_plan(
     for root in roots(ir, function) {
         let Some(nest) = nest(ir, body, legality, root, most_small) else { continue };
         let edges = nest.edges(legality.dependences());
+        if edges.len() > MOST_EDGES {
+            continue;
+        }
         if let Some(plan) = plan::plan(&nest, &edges) {
             visit(&nest, &plan, &edges);
         }

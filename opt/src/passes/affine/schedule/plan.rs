@@ -31,7 +31,8 @@ pub(super) struct Plan {
     pub(super) rows: Vec<Vec<Vec<i128>>>,
 }
 
-const WORK: u64 = 20_000_000;
+/// The most work on one question, in numbers touched.
+const WORK: u64 = 5_000_000;
 
 /// A schedule of a nest: of all statements together, or of components one behind the other where that gives deeper bands to statements of
 /// three loops and more, which use again what they read.
