@@ -18,4 +18,5 @@ mod system;
 
 pub use budget::{Budget, Stop};
 pub use conjunction::{Asked, Conjunction, Interval, Relation};
+pub use number::gcd;
 pub use set::Set;

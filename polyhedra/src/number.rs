@@ -6,6 +6,15 @@
 use num_bigint::BigInt;
 use num_traits::{Signed as _, ToPrimitive as _};
 
+/// The greatest common divisor, not negative; 1 if it is 2^127.
+pub fn gcd(a: i128, b: i128) -> i128 {
+    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    i128::try_from(a).unwrap_or(1)
+}
+
 /// An integer that may refuse to grow.
 pub(crate) trait Number: Clone + Ord + std::fmt::Debug {
     /// What an operation costs, in operations on machine words.

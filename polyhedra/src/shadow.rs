@@ -5,6 +5,7 @@
 
 use crate::budget::Budget;
 use crate::conjunction::Conjunction;
+use crate::number::gcd;
 
 impl Conjunction {
     /// The inequalities, equalities as two of them.
@@ -17,6 +18,41 @@ impl Conjunction {
     /// The rational shadow along a variable, which stays as one that nothing is said of. `None` if a number gets too large.
     #[must_use]
     pub fn shadow(&self, var: usize) -> Option<Conjunction> {
+        self.along(var, false)
+    }
+
+    /// The dark shadow along a variable, which stays as one that nothing is said of: each point of it has a value of the variable that is
+    /// an integer, but not each point that has one is in it. A variable with an equality of coefficient 1 is replaced, which is exact.
+    /// `None` if a number gets too large.
+    #[must_use]
+    pub fn dark_shadow(&self, var: usize) -> Option<Conjunction> {
+        match self.equalities().iter().position(|it| it[var].abs() == 1) {
+            Some(at) => self.replaced(var, at),
+            None => self.along(var, true),
+        }
+    }
+
+    /// The points without a variable that an equality, in which its coefficient is 1 or -1, says.
+    fn replaced(&self, var: usize, equality: usize) -> Option<Conjunction> {
+        let by = &self.equalities()[equality];
+        let without = |row: &Vec<i128>| {
+            let times = row[var].checked_mul(by[var])?;
+            let rest = |(x, y): (&i128, &i128)| x.checked_sub(y.checked_mul(times)?);
+            row.iter().zip(by).map(rest).collect::<Option<Vec<i128>>>()
+        };
+        let mut out = Conjunction::new(self.n_vars());
+        for (at, row) in self.equalities().iter().enumerate() {
+            if at != equality {
+                out.equal(without(row)?);
+            }
+        }
+        for row in self.inequalities() {
+            out.at_least(without(row)?);
+        }
+        Some(out)
+    }
+
+    fn along(&self, var: usize, is_dark: bool) -> Option<Conjunction> {
         let mut out = Conjunction::new(self.n_vars());
         let mut rows = Vec::new();
         let (mut low, mut high) = (Vec::new(), Vec::new());
@@ -32,7 +68,14 @@ impl Conjunction {
                 let (by_a, by_b) = (b[var].checked_neg()?, a[var]);
                 let sum =
                     |(x, y): (&i128, &i128)| x.checked_mul(by_a)?.checked_add(y.checked_mul(by_b)?);
-                rows.push(a.iter().zip(b).map(sum).collect::<Option<Vec<i128>>>()?);
+                let mut row = a.iter().zip(b).map(sum).collect::<Option<Vec<i128>>>()?;
+                if is_dark {
+                    // An integer is surely between the two where they are so far apart.
+                    let apart = by_a.checked_sub(1)?.checked_mul(by_b.checked_sub(1)?)?;
+                    let end = row.len() - 1;
+                    row[end] = row[end].checked_sub(apart)?;
+                }
+                rows.push(row);
             }
         }
         for row in tightest(rows) {
@@ -110,13 +153,6 @@ fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
     out
 }
 
-fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    i128::try_from(a).unwrap_or(1)
-}
 
 #[cfg(test)]
 mod tests {
@@ -131,7 +167,7 @@ mod tests {
             seed ^= seed << 17;
             i128::from(seed % 1000) % n
         };
-        let mut n_outside = 0;
+        let (mut n_outside, mut n_inside) = (0, 0);
         for _ in 0..400 {
             let mut it = Conjunction::new(3);
             for var in 0..3 {
@@ -145,6 +181,7 @@ mod tests {
                 it.at_least((0..4).map(|_| random(7) - 3).collect());
             }
             let shadow = it.shadow(1).unwrap();
+            let dark = it.dark_shadow(1).unwrap();
             let slim = it.without_implied(&mut Budget::new(1_000_000));
             assert!(shadow.inequalities().iter().all(|row| row[1] == 0));
             assert!(slim.inequalities().len() <= it.inequalities().len());
@@ -153,8 +190,11 @@ mod tests {
                 assert_eq!(it.holds(&point), slim.holds(&point));
                 assert!(!it.holds(&point) || shadow.holds(&point));
                 n_outside += usize::from(!shadow.holds(&point));
+                let has_value = (-4..=4).any(|y| it.holds(&[point[0], y, point[2]]));
+                assert!(!dark.holds(&point) || has_value);
+                n_inside += usize::from(dark.holds(&point));
             }
         }
-        assert!(n_outside > 10_000, "{n_outside}");
+        assert!(n_outside > 10_000 && n_inside > 10_000, "{n_outside} {n_inside}");
     }
 }

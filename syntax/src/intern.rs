@@ -206,6 +206,29 @@ impl Interner {
         text.out
     }
 
+    /// The bits of a number, a complex number or a vector; `None` of types whose size they do not say.
+    pub fn bits(&self, ty: Type) -> Option<u64> {
+        match self.type_data(ty) {
+            TypeData::Int { width, .. } => Some(u64::from(*width)),
+            // `bf16`, `tf32`, `f8E4M3FN`: the first number.
+            TypeData::Float(name) => {
+                let digits = name.trim_start_matches(|it: char| !it.is_ascii_digit());
+                let end = digits.find(|it: char| !it.is_ascii_digit()).unwrap_or(digits.len());
+                // `tf32` has 19 bits and takes 32.
+                digits[..end].parse().ok()
+            }
+            TypeData::Index => Some(64),
+            TypeData::Complex(element) => self.bits(*element)?.checked_mul(2),
+            TypeData::Vector { dims, element } => {
+                dims.iter().try_fold(self.bits(*element)?, |all, it| match it {
+                    Dim::Fixed(n) => all.checked_mul(*n),
+                    _ => None,
+                })
+            }
+            _ => None,
+        }
+    }
+
     /// An attribute as MLIR's generic form writes it.
     pub fn attr_text(&self, attr: Attr) -> String {
         let mut text = Text::new(self, None);

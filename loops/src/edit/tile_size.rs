@@ -80,7 +80,5 @@ fn bytes(ir: &Ir, memref: noisy_syntax::Value) -> i128 {
     let TypeData::MemRef { element, .. } = ir.interner.type_data(ir.value(memref).ty) else {
         return ELEMENT;
     };
-    let text = ir.interner.short_type_text(*element);
-    let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    digits.parse::<i128>().map_or(ELEMENT, |bits| bits.clamp(8, 1024) / 8)
+    ir.interner.bits(*element).map_or(ELEMENT, |bits| i128::from(bits.div_ceil(8)))
 }

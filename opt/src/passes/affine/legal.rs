@@ -16,6 +16,13 @@ pub(super) fn body_of(ir: &Ir, function: Op) -> Body {
     body
 }
 
+/// The same of a nest alone.
+pub(super) fn nest_of(ir: &Ir, root: Op) -> Body {
+    let mut body = Body::of_nest(ir, root);
+    body.effects.retain(|it| !is_harmless(ir, it.0));
+    body
+}
+
 fn is_harmless(ir: &Ir, op: Op) -> bool {
     let has_memref = operands(ir, op)
         .iter()

@@ -77,7 +77,7 @@ pub(super) fn is_rectangular(ir: &Ir, nest: &[For]) -> bool {
 }
 
 /// Puts loops in another order: at place k the loop `order[k]`. The loops stay where they are and exchange bounds, steps and variables.
-fn permute(ir: &mut Ir, nest: &[For], order: &[usize]) {
+pub(super) fn permute(ir: &mut Ir, nest: &[For], order: &[usize]) {
     // Each use of a variable becomes one of the variable of the place that the loop goes to.
     let uses: Vec<Vec<(Op, u32)>> = nest.iter().map(|it| ir.value(it.iv).uses.to_vec()).collect();
     for (place, &from) in order.iter().enumerate() {

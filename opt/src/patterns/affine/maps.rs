@@ -5,6 +5,7 @@
 //! each point the value is the same. *Cost.* Each composition makes the expression larger by that of the operand; more than [`MOST_NODES`]
 //! nodes are left alone.
 
+use noisy_polyhedra::gcd;
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::{Def, Ir, OpKind, Value};
 
@@ -381,7 +382,8 @@ fn flat(expr: &Expr, map: &Affine, locals: &mut Vec<Expr>) -> Option<Sum> {
                 return None;
             }
             let sum = flat(&both.0, map, locals)?;
-            let divisor = sum.parts().fold(by, gcd);
+            let divisor = sum.parts().fold(i128::from(by), |a, b| gcd(a, i128::from(b)));
+            let divisor = i64::try_from(divisor).unwrap_or(1).max(1);
             let small = sum.map(|it| Some(it / divisor))?;
             let small_by = by / divisor;
             if small_by == 1 {
@@ -413,14 +415,6 @@ fn named(it: Expr, n: usize, names: &mut Vec<Expr>) -> Sum {
     let mut locals = vec![0; place + 1];
     locals[place] = 1;
     Sum { factors: vec![0; n], locals, constant: 0 }
-}
-
-fn gcd(a: i64, b: i64) -> i64 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    i64::try_from(a).unwrap_or(1).max(1)
 }
 
 /// The operands of an op that its map is applied to, from the first one on.

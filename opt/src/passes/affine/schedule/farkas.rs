@@ -18,7 +18,7 @@
 //! *Law.* What the solver answers is rounded and proves nothing: who calls checks the row exactly.
 
 use noisy_loops::Part;
-use noisy_polyhedra::Conjunction;
+use noisy_polyhedra::{Conjunction, gcd};
 use noisy_solver::{Column, Limits, Model, Row as Constraint};
 use rustc_hash::FxHashSet;
 
@@ -142,14 +142,6 @@ fn combined(row: &[i128], pivot: &[i128], at: usize) -> Option<Vec<i128>> {
     let out: Vec<i128> = row.iter().zip(pivot).map(sum).collect::<Option<_>>()?;
     let divisor = out.iter().fold(0, |a, b| gcd(a, *b));
     Some(if divisor > 1 { out.iter().map(|it| it / divisor).collect() } else { out })
-}
-
-fn gcd(a: i128, b: i128) -> i128 {
-    let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    i128::try_from(a).unwrap_or(1)
 }
 
 /// The rows that a program is over.

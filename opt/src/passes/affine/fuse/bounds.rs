@@ -1,0 +1,139 @@
+//! Bounds of a form over a union of conjunctions, as functions of what is kept: proposed by shadows, checked exactly.
+//!
+//! *Proposal.* The form is a column; shadows along all columns that are not kept leave inequalities between it and these. Each of
+//! coefficient c is a bound: the rest divided by c and rounded. *Law.* A bound is used only if no point of any conjunction is beyond it.
+
+use noisy_loops::{Body, Form, Quotients, Term};
+use noisy_polyhedra::Budget;
+
+use super::joint::{Joint, without};
+
+/// A form over the points of a conjunction: a column, and which side's terms are kept.
+pub(super) struct Asked<'a> {
+    pub(super) joint: Joint<'a>,
+    pub(super) column: usize,
+    /// The columns that are kept, with their terms.
+    pub(super) kept: Vec<(usize, Term)>,
+}
+
+/// A bound: a form, divided by a number and rounded down.
+pub(super) type Quotient = (Form, i128);
+
+impl Asked<'_> {
+    /// The terms that are kept are those of a side of which `is_kept` holds, and quotients of such.
+    pub(super) fn new<'a>(
+        joint: Joint<'a>,
+        column: usize,
+        side: usize,
+        body: &Body,
+        is_kept: &dyn Fn(Term) -> bool,
+    ) -> Asked<'a> {
+        let kept = joint.terms_of(side).into_iter();
+        let kept = kept.filter(|it| is_known(body, it.1, is_kept)).collect();
+        Asked { joint, column, kept }
+    }
+
+    /// The lower and the upper bounds that shadows propose.
+    fn proposed(&self) -> Option<[Vec<Quotient>; 2]> {
+        let points = self.joint.conjunction()?;
+        let is_gone = |at: &usize| *at != self.column && !self.kept.iter().any(|it| it.0 == *at);
+        let gone: Vec<usize> = (0..points.n_vars()).filter(is_gone).collect();
+        let points = without(&points, &gone, false)?;
+        let mut out = [Vec::new(), Vec::new()];
+        let negated = |row: &Vec<i128>| row.iter().map(|it| -it).collect::<Vec<i128>>();
+        let halves = points.equalities().iter().flat_map(|it| [it.clone(), negated(it)]);
+        for row in halves.chain(points.inequalities().iter().cloned()) {
+            let by = row[self.column];
+            if by == 0 {
+                continue;
+            }
+            // by * column + rest >= 0
+            let sign = -by.signum();
+            let mut rest = Form::constant(row[points.n_vars()].checked_mul(sign)?);
+            for &(at, term) in &self.kept {
+                rest = rest.plus(&Form::term(term), row[at].checked_mul(sign)?).ok()?;
+            }
+            if by > 0 {
+                // Rounded up.
+                out[0].push((rest.offset(by - 1).ok()?, by));
+            } else {
+                out[1].push((rest, -by));
+            }
+        }
+        Some(out)
+    }
+}
+
+/// Whether a term is kept, or a quotient of such.
+fn is_known(body: &Body, term: Term, is_kept: &dyn Fn(Term) -> bool) -> bool {
+    match term {
+        Term::Quotient(at) => {
+            body.quotients.get(at).form.terms.iter().all(|it| is_known(body, it.0, is_kept))
+        }
+        _ => is_kept(term),
+    }
+}
+
+/// What shadows propose as bounds of all of these, each once, those without divisions first.
+pub(super) fn proposed(asked: &[Asked<'_>]) -> Option<[Vec<Quotient>; 2]> {
+    let mut out = [Vec::new(), Vec::new()];
+    for it in asked {
+        for (all, more) in out.iter_mut().zip(it.proposed()?) {
+            all.extend(more);
+        }
+    }
+    for all in &mut out {
+        all.sort_by_key(|it| it.1);
+        let mut seen = Vec::new();
+        all.retain(|it| !seen.contains(it) && {
+            seen.push(it.clone());
+            true
+        });
+    }
+    Some(out)
+}
+
+/// Divides and rounds.
+pub(super) fn divided(all: Vec<Quotient>, quotients: &mut Quotients) -> Option<Vec<Form>> {
+    let mut out = Vec::new();
+    for (form, by) in all {
+        let form = if by == 1 { form } else { quotients.floor_div(&form, by).ok()? };
+        if !out.contains(&form) {
+            out.push(form);
+        }
+    }
+    Some(out)
+}
+
+/// Whether a form bounds all of these: from below, or from above. `side` is that of the kept terms.
+pub(super) fn holds(
+    asked: &[Asked<'_>],
+    side: usize,
+    form: &Form,
+    is_low: bool,
+    budget: &mut Budget,
+) -> bool {
+    asked.iter().all(|it| {
+        let mut joint = it.joint.clone();
+        let beyond = joint.add();
+        // Beyond: form - column >= 1, or column - form >= 1.
+        let is_named = joint.name(beyond, side, form).is_some();
+        is_named && joint.stays(it.column, beyond, is_low, budget)
+    })
+}
+
+/// The bounds that are as far apart as few as possible: how many values there are between a lower and an upper bound, if some pair differs
+/// by a number.
+pub(super) fn closest<'f>(lows: &'f [Form], highs: &'f [Form]) -> Option<(&'f Form, i128)> {
+    let mut best: Option<(&Form, i128)> = None;
+    for low in lows {
+        for high in highs {
+            let apart = high.plus(low, -1).ok().and_then(|it| it.as_constant());
+            let Some(n) = apart.and_then(|it| it.checked_add(1)) else { continue };
+            if best.is_none_or(|it| n < it.1) {
+                best = Some((low, n));
+            }
+        }
+    }
+    best
+}

@@ -1,0 +1,203 @@
+//! Several instances of accesses in one conjunction: each *side* is an iteration of the loops around an access, all in the same iteration of
+//! the loops around the block.
+//!
+//! *Law.* What is the same for all sides (symbols, variables of the loops around, quotients of these) has one column, all else one for each
+//! side that speaks of it. Numbers that do not fit are told (`None`).
+
+use noisy_loops::{Body, Constraint, Form, Kind, Term};
+use noisy_polyhedra::{Budget, Conjunction};
+use rustc_hash::FxHashMap;
+
+/// The side of what all sides share.
+const SHARED: usize = usize::MAX;
+
+/// Columns with coefficients, the constant, and whether the sum is 0 or only not negative.
+type Row = (Vec<(usize, i128)>, i128, bool);
+
+/// A conjunction that is being made.
+#[derive(Clone, Debug)]
+pub(super) struct Joint<'a> {
+    body: &'a Body,
+    /// The loops around the block.
+    around: &'a [u32],
+    numbers: FxHashMap<(usize, Term), usize>,
+    rows: Vec<Row>,
+    n: usize,
+}
+
+impl<'a> Joint<'a> {
+    /// Says nothing.
+    pub(super) fn new(body: &'a Body, around: &'a [u32]) -> Self {
+        Self { body, around, numbers: FxHashMap::default(), rows: Vec::new(), n: 0 }
+    }
+
+    fn is_shared(&self, term: Term) -> bool {
+        match term {
+            Term::Symbol(_) => true,
+            Term::Iv(it) | Term::Step(it) => self.around.contains(&it),
+            Term::Local(value) => self.body.depth_of(value) as usize <= self.around.len(),
+            Term::Quotient(at) => {
+                self.body.quotients.get(at).form.terms.iter().all(|it| self.is_shared(it.0))
+            }
+        }
+    }
+
+    /// The column of a term of a side.
+    pub(super) fn column(&mut self, side: usize, term: Term) -> Option<usize> {
+        let key = (if self.is_shared(term) { SHARED } else { side }, term);
+        if let Some(&at) = self.numbers.get(&key) {
+            return Some(at);
+        }
+        let at = self.add();
+        self.numbers.insert(key, at);
+        if let Term::Quotient(which) = term {
+            // 0 <= form - by q <= by - 1
+            let it = self.body.quotients.get(which);
+            let rest = it.form.plus(&Form::term(term), it.by.checked_neg()?).ok()?;
+            self.put(&[(side, &rest, 1)], 0, false)?;
+            self.put(&[(side, &rest, -1)], it.by - 1, false)?;
+        }
+        Some(at)
+    }
+
+    /// A column of its own.
+    pub(super) fn add(&mut self) -> usize {
+        self.n += 1;
+        self.n - 1
+    }
+
+    /// Lets a sum of forms of sides, each times a number, and a constant be 0, or not negative.
+    pub(super) fn put(
+        &mut self,
+        sum: &[(usize, &Form, i128)],
+        constant: i128,
+        is_equality: bool,
+    ) -> Option<()> {
+        let mut row = (Vec::new(), constant, is_equality);
+        for &(side, form, by) in sum {
+            row.1 = form.constant.checked_mul(by)?.checked_add(row.1)?;
+            for &(term, factor) in &form.terms {
+                row.0.push((self.column(side, term)?, factor.checked_mul(by)?));
+            }
+        }
+        self.rows.push(row);
+        Some(())
+    }
+
+    /// Lets a column be a form of a side.
+    pub(super) fn name(&mut self, column: usize, side: usize, form: &Form) -> Option<()> {
+        self.put(&[(side, form, -1)], 0, true)?;
+        self.rows.last_mut()?.0.push((column, 1));
+        Some(())
+    }
+
+    /// Lets the constraints of a scope hold for a side.
+    pub(super) fn domain(&mut self, side: usize, piece: &[&Constraint]) -> Option<()> {
+        piece.iter().try_for_each(|it| self.put(&[(side, &it.form, 1)], 0, it.is_equality))
+    }
+
+    /// Lets all forms be the same for two sides.
+    pub(super) fn meet(&mut self, sides: [usize; 2], forms: [&[Form]; 2]) -> Option<()> {
+        if forms[0].len() != forms[1].len() {
+            return None;
+        }
+        forms[0]
+            .iter()
+            .zip(forms[1])
+            .try_for_each(|(a, b)| self.put(&[(sides[0], a, 1), (sides[1], b, -1)], 0, true))
+    }
+
+    /// How many rows there are; for [`Joint::conjunction_of`].
+    pub(super) fn n_rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The points.
+    pub(super) fn conjunction(&self) -> Option<Conjunction> {
+        self.conjunction_of(self.rows.len())
+    }
+
+    /// The points of the first rows alone, over all columns.
+    pub(super) fn conjunction_of(&self, n_rows: usize) -> Option<Conjunction> {
+        let mut out = Conjunction::new(self.n);
+        for (terms, constant, is_equality) in &self.rows[..n_rows] {
+            let mut row = vec![0_i128; self.n + 1];
+            for &(at, by) in terms {
+                row[at] = row[at].checked_add(by)?;
+            }
+            row[self.n] = *constant;
+            if *is_equality {
+                out.equal(row);
+            } else {
+                out.at_least(row);
+            }
+        }
+        Some(out)
+    }
+
+    /// Whether there is surely no point.
+    pub(super) fn is_never(&self, budget: &mut Budget) -> bool {
+        self.conjunction().is_some_and(|it| matches!(it.is_empty(budget), Ok(true)))
+    }
+
+    /// Whether surely no point has a column below another one, or above it.
+    pub(super) fn stays(
+        &mut self,
+        column: usize,
+        bound: usize,
+        is_low: bool,
+        budget: &mut Budget,
+    ) -> bool {
+        let sign = if is_low { -1 } else { 1 };
+        self.rows.push((vec![(column, sign), (bound, -sign)], -1, false));
+        self.is_never(budget)
+    }
+
+    /// The terms of a side, and those that are shared, with their columns.
+    pub(super) fn terms_of(&self, side: usize) -> Vec<(usize, Term)> {
+        let of = self.numbers.iter().filter(|it| it.0.0 == side || it.0.0 == SHARED);
+        let mut out: Vec<(usize, Term)> = of.map(|(key, &at)| (at, key.1)).collect();
+        out.sort_unstable_by_key(|it| it.0);
+        out
+    }
+
+    /// The columns that are neither of a side nor shared.
+    pub(super) fn columns_without(&self, side: usize) -> Vec<usize> {
+        let kept: Vec<usize> = self.terms_of(side).into_iter().map(|it| it.0).collect();
+        (0..self.n).filter(|it| !kept.contains(it)).collect()
+    }
+}
+
+/// The union of constraints under which the inside of a loop runs, and the loops around it, itself included.
+pub(super) fn scope_of(body: &Body, loop_: u32) -> Option<u32> {
+    body.scopes.iter().position(|it| it.kind == Kind::Loop(loop_)).map(|it| it as u32)
+}
+
+/// A conjunction without some columns. Real shadows hold all points and more; dark ones only such as have a value of each column that is
+/// gone. `None` if there are too many rows or too large numbers.
+pub(super) fn without(
+    points: &Conjunction,
+    columns: &[usize],
+    is_dark: bool,
+) -> Option<Conjunction> {
+    const MOST_ROWS: usize = 300;
+    let mut out = points.clone();
+    let mut left = columns.to_vec();
+    while !left.is_empty() {
+        // The one that makes the fewest rows.
+        let cost = |&var: &usize| {
+            let count = |is: fn(&i128) -> bool| {
+                let all = out.inequalities().iter().filter(|it| is(&it[var])).count();
+                all + out.equalities().iter().filter(|it| it[var] != 0).count()
+            };
+            count(|it| *it > 0) * count(|it| *it < 0)
+        };
+        let at = (0..left.len()).min_by_key(|&it| cost(&left[it]))?;
+        let var = left.swap_remove(at);
+        out = if is_dark { out.dark_shadow(var)? } else { out.shadow(var)? };
+        if out.inequalities().len() > MOST_ROWS {
+            return None;
+        }
+    }
+    Some(out)
+}

@@ -1,0 +1,634 @@
+//! The part of a loop nest, the source, that an iteration of another one behind it, the target, needs: bounds of the loops of the source
+//! as functions of the first loops of the target. And whether the source may run by such parts.
+//!
+//! With x an iteration of the first d loops of the target, the part of x runs before what else is in x. So an instance of the source runs
+//! in each x whose part holds it: once, often, or never. *Law*, for instances s of the source and t of the target that touch the same
+//! element, one of them a store:
+//!
+//! | what | must not be |
+//! |---|---|
+//! | t reads what s wrote | s is not in the part of the iteration of t |
+//! | t writes | s is in the part of a later iteration than that of t |
+//! | s and s' touch an element that the source writes | one is in a part and the other is not |
+//! | s reads what the source writes later, and the element was written before | s is in two parts |
+//! | ops whose effects nobody knows | an instance is in two parts |
+//!
+//! Sums are formed in their order: a part runs in the order of the source. All answers are exact, or a spent budget refuses.
+
+use noisy_loops::{Body, Constraint, Form, Meeting, Term, Limits};
+use noisy_polyhedra::Budget;
+use noisy_syntax::{Ir, Op, OpKind, Value};
+
+use super::super::legal;
+use super::bounds::{Asked, closest, divided, holds, proposed};
+use super::joint::{Joint, scope_of, without};
+use crate::effects;
+use crate::rewrite::{operand, preorder};
+
+/// The most work on one question of a fusion, in numbers touched.
+const WORK: u64 = 500_000;
+
+/// Two nests of a block, one of which may run by parts in the other.
+pub(super) struct Pair {
+    pub(super) body: Body,
+    /// The loops around the block.
+    around: Vec<u32>,
+    /// The accesses in the source, and in the target.
+    pub(super) source: Vec<usize>,
+    pub(super) target: Vec<usize>,
+    /// Whether ops stand in the source that may have effects.
+    pub(super) has_unknown: bool,
+}
+
+/// The bounds of a loop of the source in a part: the first and the last value.
+#[derive(Clone, Debug)]
+pub(super) struct Bounds {
+    pub(super) loop_: u32,
+    pub(super) low: Vec<Form>,
+    pub(super) high: Vec<Form>,
+}
+
+/// A part of the source for each iteration of the first loops of the target.
+#[derive(Clone, Debug)]
+pub(super) struct Slice {
+    /// These loops, outermost first.
+    pub(super) target: Vec<u32>,
+    pub(super) bounds: Vec<Bounds>,
+}
+
+/// The sides of questions.
+const S: usize = 0;
+const T: usize = 1;
+const X: usize = 2;
+
+impl Pair {
+    /// Reads two nests of a block; `None` if something in them is not understood.
+    pub(super) fn new(ir: &Ir, function: Op, source: Op, target: Op) -> Option<Self> {
+        let body = legal::body_of(ir, function);
+        let (first, second) = (body.loop_of(source)?, body.loop_of(target)?);
+        let around = body.loops_around(scope_of(&body, first));
+        let around = around[..around.len() - 1].to_vec();
+        let within = |loop_: u32| -> Option<Vec<usize>> {
+            let all = 0..body.accesses.len();
+            let is_inside = |it: &usize| body.loops_around(body.accesses[*it].scope).contains(&loop_);
+            let all: Vec<usize> = all.filter(is_inside).collect();
+            let is_plain = |it: &usize| {
+                let it = &body.accesses[*it];
+                let is_affine = matches!(ir.op(it.op).kind, OpKind::AffineLoad | OpKind::AffineStore);
+                let memref = operand(ir, it.op, usize::from(it.is_store));
+                is_affine && it.element.is_ok() && memref == Some(it.place.view)
+            };
+            all.iter().all(is_plain).then_some(all)
+        };
+        let is_known = |root: Op| {
+            let mut all = preorder(ir, ir.op(root).regions[0].1);
+            all.push(root);
+            all.iter().all(|&op| match ir.op(op).kind {
+                OpKind::AffineFor => body.loop_of(op).is_some_and(|it| {
+                    let it = &body.loops[it as usize];
+                    it.lower.is_some() && it.upper.is_some() && it.step.is_some_and(|it| it > 0)
+                }),
+                _ => ir.op(op).regions.is_empty() && ir.extra(op).successors.is_empty(),
+            })
+        };
+        if !is_known(source)
+            || !is_known(target)
+            || body.effect_in(first).is_some()
+            || body.effect_in(second).is_some()
+        {
+            return None;
+        }
+        let (source_accesses, target_accesses) = (within(first)?, within(second)?);
+        // Memrefs that may share elements in a way that is not known.
+        let aliasing = Limits::default().aliasing;
+        let all: Vec<usize> = source_accesses.iter().chain(&target_accesses).copied().collect();
+        for &a in &source_accesses {
+            for &b in &all {
+                let (a, b) = (&body.accesses[a], &body.accesses[b]);
+                let is_fine = match a.place.meets(&b.place, aliasing) {
+                    Meeting::Never => true,
+                    Meeting::Same(depth) => {
+                        depth as usize <= around.len() && a.place.view == b.place.view
+                    }
+                    Meeting::Unknown => false,
+                };
+                if !is_fine && (a.is_store || b.is_store) {
+                    return None;
+                }
+            }
+        }
+        let has_unknown = preorder(ir, ir.op(source).regions[0].1).iter().any(|&op| {
+            let kind = ir.op(op).kind;
+            let is_access = matches!(
+                kind,
+                OpKind::AffineLoad | OpKind::AffineStore | OpKind::MemrefLoad | OpKind::MemrefStore
+            );
+            kind.is_op()
+                && ir.op(op).regions.is_empty()
+                && !is_access
+                && kind != OpKind::AffineYield
+                && !effects::is_free_of_effects(ir, op)
+        });
+        Some(Self { around, source: source_accesses, target: target_accesses, has_unknown, body })
+    }
+
+    pub(super) fn view(&self, access: usize) -> Value {
+        self.body.accesses[access].place.view
+    }
+
+    pub(super) fn is_store(&self, access: usize) -> bool {
+        self.body.accesses[access].is_store
+    }
+
+    /// The loops around an access, without those around the block.
+    pub(super) fn path(&self, access: usize) -> Vec<u32> {
+        self.body.loops_around(self.body.accesses[access].scope)[self.around.len()..].to_vec()
+    }
+
+    /// The loops around all of these accesses.
+    pub(super) fn common(&self, accesses: &[usize]) -> Vec<u32> {
+        let mut all = accesses.iter().map(|&it| self.path(it));
+        let Some(mut out) = all.next() else { return Vec::new() };
+        for path in all {
+            let n = out.iter().zip(&path).take_while(|(a, b)| a == b).count();
+            out.truncate(n);
+        }
+        out
+    }
+
+    /// Whether the block is not in a loop.
+    pub(super) fn is_outermost(&self) -> bool {
+        self.around.is_empty()
+    }
+
+    /// The loops of the body that are these ops.
+    pub(super) fn loops_of(&self, ops: &[Op]) -> Vec<u32> {
+        ops.iter().filter_map(|&it| self.body.loop_of(it)).collect()
+    }
+
+    fn element(&self, access: usize) -> &[Form] {
+        self.body.accesses[access].element.as_deref().unwrap_or_default()
+    }
+
+    fn budget() -> Budget {
+        Budget::new(WORK)
+    }
+
+    /// When an access runs: a union of conjunctions.
+    fn when(&self, access: usize) -> Option<Vec<Vec<&Constraint>>> {
+        self.body.pieces(self.body.accesses[access].scope)
+    }
+
+    /// When the last of these loops runs.
+    fn when_in(&self, loops: &[u32]) -> Option<Vec<Vec<&Constraint>>> {
+        self.body.pieces(scope_of(&self.body, *loops.last()?))
+    }
+
+    fn joint(&self) -> Joint<'_> {
+        Joint::new(&self.body, &self.around)
+    }
+
+    /// Whether for each combination of parts of unions there is surely no point, of what is said of sides one by one and then of all.
+    fn never(
+        &self,
+        sides: &[(usize, Vec<Vec<&Constraint>>)],
+        more: &dyn Fn(&mut Joint<'_>) -> Option<()>,
+    ) -> bool {
+        let mut all = vec![self.joint()];
+        for (side, pieces) in sides {
+            let mut next = Vec::new();
+            for joint in &all {
+                for piece in pieces {
+                    let mut joint = joint.clone();
+                    if joint.domain(*side, piece).is_none() {
+                        return false;
+                    }
+                    next.push(joint);
+                }
+            }
+            all = next;
+        }
+        all.into_iter().all(|mut joint| more(&mut joint).is_some() && joint.is_never(&mut Self::budget()))
+    }
+
+    /// Lets an instance of a side be in the part of an iteration of another side.
+    fn is_in(&self, joint: &mut Joint<'_>, access: usize, side: usize, slice: &Slice, of: usize) -> Option<()> {
+        for (form, sign, _, of_x) in self.memberships(access, slice) {
+            joint.put(&[(side, &form, sign), (of, of_x, -sign)], 0, false)?;
+        }
+        Some(())
+    }
+
+    /// The conditions under which an access is in a part: its variable, 1 for at least and -1 for at most, and the bound.
+    fn memberships<'s>(&self, access: usize, slice: &'s Slice) -> Vec<(Form, i128, u32, &'s Form)> {
+        let path = self.path(access);
+        let mut out = Vec::new();
+        for it in slice.bounds.iter().filter(|it| path.contains(&it.loop_)) {
+            let iv = Form::term(Term::Iv(it.loop_));
+            out.extend(it.low.iter().map(|low| (iv.clone(), 1, it.loop_, low)));
+            out.extend(it.high.iter().map(|high| (iv.clone(), -1, it.loop_, high)));
+        }
+        out
+    }
+
+    /// Pairs of an access of the source and one of the target that a part is made for.
+    fn questions<'s>(
+        &'s self,
+        pairs: &[(usize, usize)],
+        loop_: u32,
+        target: &'s [u32],
+    ) -> Option<Vec<Asked<'s>>> {
+        let mut out = Vec::new();
+        let is_kept = move |term: Term| match term {
+            Term::Iv(it) => target.contains(&it) || self.around.contains(&it),
+            Term::Symbol(_) => true,
+            _ => false,
+        };
+        for &(a, b) in pairs {
+            for of_a in self.when(a)? {
+                for of_b in self.when(b)? {
+                    let mut joint = self.joint();
+                    joint.domain(S, &of_a)?;
+                    joint.domain(T, &of_b)?;
+                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                    if joint.is_never(&mut Self::budget()) {
+                        continue;
+                    }
+                    for &it in target {
+                        joint.column(T, Term::Iv(it))?;
+                    }
+                    let column = joint.column(S, Term::Iv(loop_))?;
+                    out.push(Asked::new(joint, column, T, &self.body, &is_kept));
+                }
+            }
+        }
+        Some(out)
+    }
+
+    /// The part of the source that holds what these pairs of accesses need, by the first loops of the target; `free` loops run as a whole.
+    pub(super) fn slice(
+        &mut self,
+        pairs: &[(usize, usize)],
+        target: &[u32],
+        free: &dyn Fn(u32) -> bool,
+    ) -> Option<Slice> {
+        let sources: Vec<usize> = pairs.iter().map(|it| it.0).collect();
+        let mut bounds = Vec::new();
+        for loop_ in self.common(&sources) {
+            if free(loop_) || self.body.loops[loop_ as usize].step != Some(1) {
+                break;
+            }
+            let found = proposed(&self.questions(pairs, loop_, target)?)?;
+            let [low, high] = found.map(|it| divided(it, &mut self.body.quotients));
+            let asked = self.questions(pairs, loop_, target)?;
+            if asked.is_empty() {
+                return None;
+            }
+            // Shadows are rational: they do not see that a variable of the source is one of the target under others that are not kept.
+            let same = target.iter().map(|&it| Form::term(Term::Iv(it)));
+            let with_same = |all: Option<Vec<Form>>| all.map(|it| same.clone().chain(it).collect());
+            let (low, high): (Option<Vec<Form>>, Option<Vec<Form>>) =
+                (with_same(low), with_same(high));
+            let fit = |all: Vec<Form>, is_low: bool| -> Vec<Form> {
+                let fits = |it: &Form| holds(&asked, T, it, is_low, &mut Self::budget());
+                let mut all: Vec<Form> = all.into_iter().filter(fits).collect();
+                self.thin(&mut all, target, is_low);
+                all
+            };
+            let (low, high) = (fit(low?, true), fit(high?, false));
+            if low.is_empty() || high.is_empty() {
+                break;
+            }
+            bounds.push(Bounds { loop_, low, high });
+        }
+        Some(Slice { target: target.to_vec(), bounds })
+    }
+
+    /// Drops bounds that others imply in all iterations of the target.
+    fn thin(&self, all: &mut Vec<Form>, target: &[u32], is_low: bool) {
+        let Some(pieces) = self.when_in(target) else { return };
+        let is_implied = |weak: &Form, strong: &Form| {
+            // The strong one is nowhere on the other side of the weak one.
+            let sign = if is_low { 1 } else { -1 };
+            self.never(&[(X, pieces.clone())], &|joint| {
+                joint.put(&[(X, weak, sign), (X, strong, -sign)], -1, false)
+            })
+        };
+        let mut at = all.len();
+        while at > 0 {
+            at -= 1;
+            let implied = (0..all.len()).any(|it| it != at && is_implied(&all[at], &all[it]));
+            if implied {
+                all.remove(at);
+            }
+        }
+    }
+
+    /// Whether bounds of the loop itself hold in all parts, so that the bounds of the part may stand alone.
+    pub(super) fn is_inside(&self, slice: &Slice, at: usize) -> bool {
+        let it = &slice.bounds[at];
+        let data = &self.body.loops[it.loop_ as usize];
+        let (Some(lower), Some(upper)) = (&data.lower, &data.upper) else { return false };
+        let Some(pieces) = self.when_in(&slice.target) else { return false };
+        let iv = Form::term(Term::Iv(it.loop_));
+        let outside = lower.iter().map(|form| (form, 1)).chain(upper.iter().map(|form| (form, -1)));
+        outside.into_iter().all(|(form, sign)| {
+            self.never(&[(X, pieces.clone())], &|joint| {
+                for it in &slice.bounds[..=at] {
+                    let iv = Form::term(Term::Iv(it.loop_));
+                    for low in &it.low {
+                        joint.put(&[(S, &iv, 1), (X, low, -1)], 0, false)?;
+                    }
+                    for high in &it.high {
+                        joint.put(&[(S, &iv, -1), (X, high, 1)], 0, false)?;
+                    }
+                }
+                // Below the lower bound, or from the upper one on.
+                joint.put(&[(S, form, sign), (S, &iv, -sign)], if sign > 0 { -1 } else { 0 }, false)
+            })
+        })
+    }
+
+    /// Lets an iteration of the target come behind another one, at this level.
+    fn later(joint: &mut Joint<'_>, loops: &[u32], level: usize, first: usize, later: usize) -> Option<()> {
+        for (at, &loop_) in loops.iter().enumerate().take(level + 1) {
+            let iv = Form::term(Term::Iv(loop_));
+            let is_last = at == level;
+            joint.put(&[(later, &iv, 1), (first, &iv, -1)], -i128::from(is_last), !is_last)?;
+        }
+        Some(())
+    }
+
+    /// Whether the source may run by these parts. `is_fresh`: what a memref held before the source is not seen by anybody; `is_temporary`:
+    /// see [`Pair::is_temporary`].
+    pub(super) fn allows(
+        &self,
+        slice: &Slice,
+        is_fresh: &dyn Fn(Value) -> bool,
+        is_temporary: &dyn Fn(Value) -> bool,
+        runs_before: bool,
+    ) -> bool {
+        self.keeps_target(slice) && self.is_closed(slice, is_temporary) && {
+            let needs_once = self.has_unknown || self.reads_first(is_fresh);
+            !needs_once || (!runs_before && self.runs_once(slice))
+        }
+    }
+
+    /// Whether each load of a memref in the source has a store of the same element before it, in the same iteration of all loops that parts
+    /// bound. Then what it reads was written in the same part, whatever other parts write. For memrefs that only the source accesses.
+    pub(super) fn is_temporary(&self, slice: &Slice, memref: Value) -> bool {
+        let all: Vec<usize> =
+            self.source.iter().copied().filter(|&it| self.view(it) == memref).collect();
+        let is_bounded = |it: &u32| slice.bounds.iter().any(|bounds| bounds.loop_ == *it);
+        all.iter().filter(|&&it| !self.is_store(it)).all(|&load| {
+            all.iter().any(|&store| {
+                let around = self.path(store);
+                self.is_store(store)
+                    && store < load
+                    && self.path(load).starts_with(&around)
+                    && self.element(store) == self.element(load)
+                    && all.iter().all(|&it| {
+                        self.path(it).iter().filter(|it| is_bounded(it)).all(|it| around.contains(it))
+                    })
+            })
+        })
+    }
+
+    /// Whether no instance of the source runs behind one of the target that writes what it touches.
+    fn keeps_target(&self, slice: &Slice) -> bool {
+        let Some(prefix) = self.when_in(&slice.target) else { return false };
+        self.meetings(&self.source, &self.target).all(|(a, b)| {
+            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
+            if !self.is_store(b) {
+                return true;
+            }
+            let sides = [(S, of_a), (T, of_b), (X, prefix.clone())];
+            (0..slice.target.len()).all(|level| {
+                self.never(&sides, &|joint| {
+                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                    self.is_in(joint, a, S, slice, X)?;
+                    Self::later(joint, &slice.target, level, T, X)
+                })
+            })
+        })
+    }
+
+    /// Pairs of accesses of one memref, one of them a store.
+    fn meetings<'s>(&'s self, a: &'s [usize], b: &'s [usize]) -> impl Iterator<Item = (usize, usize)> + 's {
+        let all = a.iter().flat_map(move |&a| b.iter().map(move |&b| (a, b)));
+        all.filter(|&(a, b)| {
+            self.view(a) == self.view(b) && (self.is_store(a) || self.is_store(b))
+        })
+    }
+
+    /// Whether instances of the source that touch the same element are in the same parts.
+    fn is_closed(&self, slice: &Slice, is_temporary: &dyn Fn(Value) -> bool) -> bool {
+        let Some(prefix) = self.when_in(&slice.target) else { return false };
+        self.meetings(&self.source, &self.source).all(|(a, b)| {
+            if is_temporary(self.view(a)) {
+                return true;
+            }
+            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
+            let sides = [(S, of_a), (T, of_b), (X, prefix.clone())];
+            self.memberships(b, slice).into_iter().all(|(iv, sign, _, bound)| {
+                self.never(&sides, &|joint| {
+                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                    self.is_in(joint, a, S, slice, X)?;
+                    joint.put(&[(T, &iv, -sign), (X, bound, sign)], -1, false)
+                })
+            })
+        })
+    }
+
+    /// Whether the source reads an element before it writes it, and somebody may have written that before.
+    fn reads_first(&self, is_fresh: &dyn Fn(Value) -> bool) -> bool {
+        self.meetings(&self.source, &self.source).any(|(a, b)| {
+            if self.is_store(a) || !self.is_store(b) || is_fresh(self.view(a)) {
+                return false;
+            }
+            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return true };
+            let loops = self.common(&[a, b]);
+            let sides = [(S, of_a), (T, of_b)];
+            let is_never = |level: usize| {
+                self.never(&sides, &|joint| {
+                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                    if level < loops.len() {
+                        return Self::later(joint, &loops, level, S, T);
+                    }
+                    loops.iter().try_for_each(|&it| {
+                        let iv = Form::term(Term::Iv(it));
+                        joint.put(&[(S, &iv, 1), (T, &iv, -1)], 0, true)
+                    })
+                })
+            };
+            let n_levels = loops.len() + usize::from(a < b);
+            !(0..n_levels).all(is_never)
+        })
+    }
+
+    /// Whether no instance of the source is in the parts of two iterations.
+    fn runs_once(&self, slice: &Slice) -> bool {
+        let Some(prefix) = self.when_in(&slice.target) else { return false };
+        self.source.iter().all(|&a| {
+            let Some(of_a) = self.when(a) else { return false };
+            let sides = [(S, of_a), (T, prefix.clone()), (X, prefix.clone())];
+            (0..slice.target.len()).all(|level| {
+                self.never(&sides, &|joint| {
+                    self.is_in(joint, a, S, slice, T)?;
+                    self.is_in(joint, a, S, slice, X)?;
+                    Self::later(joint, &slice.target, level, T, X)
+                })
+            })
+        })
+    }
+
+    /// Whether the points of the first rows are all in what is left of all rows without the columns of other sides than S.
+    fn covers(joint: &Joint<'_>, n_rows: usize) -> Option<bool> {
+        let (all, points) = (joint.conjunction()?, joint.conjunction_of(n_rows)?);
+        let left = without(&all, &joint.columns_without(S), true)?;
+        let holds = |row: &[i128]| points.implies(row, &mut Self::budget());
+        let is_zero = |row: &Vec<i128>| holds(row) && holds(&row.iter().map(|it| -it).collect::<Vec<_>>());
+        Some(left.inequalities().iter().all(|it| holds(it)) && left.equalities().iter().all(is_zero))
+    }
+
+    /// Whether each instance of these accesses of the source is in some part.
+    pub(super) fn runs_whole(&self, slice: &Slice, accesses: &[usize]) -> bool {
+        let covered = |a: usize| -> Option<bool> {
+            let prefix = self.when_in(&slice.target)?;
+            let all = self.when(a)?;
+            Some(all.iter().all(|of_a| {
+                prefix.iter().any(|of_x| {
+                    let mut joint = self.joint();
+                    let made = joint.domain(S, of_a).map(|()| joint.n_rows()).and_then(|n| {
+                        joint.domain(X, of_x)?;
+                        self.is_in(&mut joint, a, S, slice, X)?;
+                        Self::covers(&joint, n)
+                    });
+                    made.unwrap_or(false)
+                })
+            }))
+        };
+        accesses.iter().all(|&it| covered(it).unwrap_or(false))
+    }
+
+    /// Whether each load of a memref in the target is of an element that some store of the source wrote in the part of its iteration.
+    pub(super) fn are_loads_covered(&self, slice: &Slice, view: Value) -> bool {
+        let covered = |b: usize| -> Option<bool> {
+            let of_b = self.when(b)?;
+            let mut all = of_b.iter();
+            Some(all.all(|of_b| {
+                let stores = self.source.iter().filter(|&&a| self.is_store(a) && self.view(a) == view);
+                stores.into_iter().any(|&a| {
+                    // The load is side S here, the store side T.
+                    let is_covered = || -> Option<bool> {
+                        for of_a in self.when(a)? {
+                            let mut joint = self.joint();
+                            joint.domain(S, of_b)?;
+                            let n = joint.n_rows();
+                            joint.domain(T, &of_a)?;
+                            joint.meet([T, S], [self.element(a), self.element(b)])?;
+                            self.is_in(&mut joint, a, T, slice, S)?;
+                            if Self::covers(&joint, n)? {
+                                return Some(true);
+                            }
+                        }
+                        Some(false)
+                    };
+                    is_covered().unwrap_or(false)
+                })
+            }))
+        };
+        let mut loads = self.target.iter().filter(|&&b| !self.is_store(b) && self.view(b) == view);
+        loads.all(|&it| covered(it).unwrap_or(false))
+    }
+
+    /// Whether no load of a memref in the target reads what the target wrote in another iteration of these loops.
+    pub(super) fn is_local(&self, target: &[u32], view: Value) -> bool {
+        let all: Vec<usize> = self.target.iter().copied().filter(|&it| self.view(it) == view).collect();
+        self.meetings(&all, &all).all(|(a, b)| {
+            if !self.is_store(a) || self.is_store(b) {
+                return true;
+            }
+            let (Some(of_a), Some(of_b)) = (self.when(a), self.when(b)) else { return false };
+            let sides = [(S, of_a), (T, of_b)];
+            (0..target.len()).all(|level| {
+                self.never(&sides, &|joint| {
+                    joint.meet([S, T], [self.element(a), self.element(b)])?;
+                    Self::later(joint, target, level, S, T)
+                })
+            })
+        })
+    }
+
+    /// What accesses touch of a dimension in an iteration of the target, each in its part if it is of the source.
+    fn touched<'s>(
+        &'s self,
+        accesses: &[usize],
+        dimension: usize,
+        slice: Option<&'s Slice>,
+    ) -> Option<Vec<Asked<'s>>> {
+        let target = slice.map_or(&[][..], |it| &it.target);
+        let is_kept = move |term: Term| match term {
+            Term::Iv(it) => target.contains(&it) || self.around.contains(&it),
+            Term::Symbol(_) => true,
+            _ => false,
+        };
+        let mut out = Vec::new();
+        for &access in accesses {
+            let is_source = self.source.contains(&access);
+            for of_access in self.when(access)? {
+                let prefix = match (slice, is_source) {
+                    (Some(slice), true) => self.when_in(&slice.target)?,
+                    _ => vec![Vec::new()],
+                };
+                for of_x in prefix {
+                    let mut joint = self.joint();
+                    let side = if is_source { S } else { T };
+                    joint.domain(side, &of_access)?;
+                    if let (Some(slice), true) = (slice, is_source) {
+                        joint.domain(T, &of_x)?;
+                        self.is_in(&mut joint, access, S, slice, T)?;
+                    }
+                    for &it in target {
+                        joint.column(T, Term::Iv(it))?;
+                    }
+                    let column = joint.add();
+                    joint.name(column, side, self.element(access).get(dimension)?)?;
+                    out.push(Asked::new(joint, column, T, &self.body, &is_kept));
+                }
+            }
+        }
+        Some(out)
+    }
+
+    /// The box of what accesses touch of their memref: per dimension the first index and how many; `None` if that is no number.
+    pub(super) fn region(
+        &mut self,
+        accesses: &[usize],
+        slice: Option<&Slice>,
+    ) -> Option<Vec<(Form, i128)>> {
+        let rank = self.element(*accesses.first()?).len();
+        let mut out = Vec::new();
+        for dimension in 0..rank {
+            let found = proposed(&self.touched(accesses, dimension, slice)?)?;
+            let [low, high] = found.map(|it| divided(it, &mut self.body.quotients));
+            let asked = self.touched(accesses, dimension, slice)?;
+            let fit = |all: Vec<Form>, is_low: bool| -> Vec<Form> {
+                all.into_iter()
+                    .filter(|it| holds(&asked, T, it, is_low, &mut Self::budget()))
+                    .collect()
+            };
+            let (low, high) = (fit(low?, true), fit(high?, false));
+            let (start, n) = closest(&low, &high)?;
+            out.push((start.clone(), n.max(0)));
+        }
+        Some(out)
+    }
+
+    /// How many values a loop of the source takes in a part, if that is a number.
+    pub(super) fn trips(&self, slice: &Slice, loop_: u32) -> Option<i128> {
+        let it = slice.bounds.iter().find(|it| it.loop_ == loop_)?;
+        closest(&it.low, &it.high).map(|it| it.1.max(0))
+    }
+}
+
