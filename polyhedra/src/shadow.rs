@@ -153,7 +153,6 @@ fn tightest(rows: Vec<Vec<i128>>) -> Vec<Vec<i128>> {
     out
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,7 +25,8 @@ impl Block {
     pub(super) fn new(ir: &Ir, function: Op, block: Id) -> Self {
         let body = legal::body_of(ir, function);
         let ops: Vec<Op> = ir.block_ops(block).collect();
-        let places: FxHashMap<Op, usize> = ops.iter().enumerate().map(|(at, &op)| (op, at)).collect();
+        let places: FxHashMap<Op, usize> =
+            ops.iter().enumerate().map(|(at, &op)| (op, at)).collect();
         let above = |op: Op| {
             let mut around = std::iter::successors(Some(op), |&it| ir.parent_op(it));
             around.find_map(|it| places.get(&it).copied())
@@ -132,17 +133,17 @@ impl Block {
     }
 
     fn is_allocated(&self, ir: &Ir, memref: Value) -> bool {
-        ir.defining_op(memref).is_some_and(|op| {
-            matches!(ir.op(op).kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca)
-        }) && ir.value(memref).uses.iter().all(|&(user, at)| {
-            let is_access = match ir.op(user).kind {
-                OpKind::AffineLoad => at == 0,
-                OpKind::AffineStore => at == 1,
-                _ => false,
-            };
-            let mut around = std::iter::successors(Some(user), |&it| ir.parent_op(it));
-            is_access && around.any(|it| self.ops.contains(&it))
-        })
+        ir.defining_op(memref)
+            .is_some_and(|op| matches!(ir.op(op).kind, OpKind::MemrefAlloc | OpKind::MemrefAlloca))
+            && ir.value(memref).uses.iter().all(|&(user, at)| {
+                let is_access = match ir.op(user).kind {
+                    OpKind::AffineLoad => at == 0,
+                    OpKind::AffineStore => at == 1,
+                    _ => false,
+                };
+                let mut around = std::iter::successors(Some(user), |&it| ir.parent_op(it));
+                is_access && around.any(|it| self.ops.contains(&it))
+            })
     }
 
     /// Whether some way of ops that keep their order leads from one op to another one.
@@ -152,7 +153,8 @@ impl Block {
         for at in from + 1..=to {
             reached[at] = (from..at).any(|it| {
                 reached[it]
-                    && (self.keeps_order(it, at, None) || Self::uses(ir, self.ops[at], self.ops[it]))
+                    && (self.keeps_order(it, at, None)
+                        || Self::uses(ir, self.ops[at], self.ops[it]))
             });
         }
         reached[to]

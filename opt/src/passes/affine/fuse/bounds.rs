@@ -85,9 +85,11 @@ pub(super) fn proposed(asked: &[Asked<'_>]) -> Option<[Vec<Quotient>; 2]> {
     for all in &mut out {
         all.sort_by_key(|it| it.1);
         let mut seen = Vec::new();
-        all.retain(|it| !seen.contains(it) && {
-            seen.push(it.clone());
-            true
+        all.retain(|it| {
+            !seen.contains(it) && {
+                seen.push(it.clone());
+                true
+            }
         });
     }
     Some(out)

@@ -110,7 +110,13 @@ fn loop_of(ir: &Ir, iv: Value) -> Option<For> {
 }
 
 /// Gives a nest a memref of its own in place of another one.
-pub(super) fn privatize(ir: &mut Ir, nest: Op, it: &Private, top: Block, space: Option<i64>) -> Option<()> {
+pub(super) fn privatize(
+    ir: &mut Ir,
+    nest: Op,
+    it: &Private,
+    top: Block,
+    space: Option<i64>,
+) -> Option<()> {
     let TypeData::MemRef { element, rest, .. } = ir.interner.type_data(ir.value(it.memref).ty)
     else {
         return None;
@@ -118,7 +124,8 @@ pub(super) fn privatize(ir: &mut Ir, nest: Op, it: &Private, top: Block, space: 
     let (element, rest) = (*element, rest.clone());
     let dims: Option<Box<[Dim]>> =
         it.region.iter().map(|it| u64::try_from(it.1.max(1)).ok().map(Dim::Fixed)).collect();
-    let is_space = |it: &noisy_syntax::Attr| !matches!(ir.interner.attr_data(*it), AttrData::Affine(_));
+    let is_space =
+        |it: &noisy_syntax::Attr| !matches!(ir.interner.attr_data(*it), AttrData::Affine(_));
     let mut rest: Vec<noisy_syntax::Attr> = rest.iter().copied().filter(is_space).collect();
     if let Some(space) = space {
         let wide = ir.interner.ty(TypeData::Int { width: 64, sign: Sign::Signless });
@@ -146,7 +153,10 @@ pub(super) fn privatize(ir: &mut Ir, nest: Op, it: &Private, top: Block, space: 
             let index = Applied { map: one, operands: map.operands.clone() };
             indices.push(difference(&index, start).canonical(ir));
         }
-        let empty = Applied { map: Affine { n_dims: 0, n_symbols: 0, body: Exprs::Map(Vec::new()) }, operands: Vec::new() };
+        let empty = Applied {
+            map: Affine { n_dims: 0, n_symbols: 0, body: Exprs::Map(Vec::new()) },
+            operands: Vec::new(),
+        };
         let index = all_of(indices).map_or(empty, |it| it.canonical(ir));
         let attr = map_attr(ir, &index.map);
         ir.set_attr(op, "map", attr);
@@ -164,7 +174,7 @@ fn no_segments(ir: &mut Ir) -> noisy_syntax::Attr {
     ir.interner.attr(AttrData::DenseArray { element, values: vec![zero, zero].into() })
 }
 
-/// Erases allocations of a block that nobody uses.
+/// Erases those of these memrefs, each named once, that are allocated and that nobody uses.
 pub(super) fn erase_unused(ir: &mut Ir, memrefs: &[Value]) {
     for &memref in memrefs {
         if let Some(op) = ir.defining_op(memref)

@@ -233,7 +233,7 @@ impl Fusion {
         let is_store = |access: &usize| it.pair.is_store(*access) && is_shared(&it.pair, access);
         let stores: Vec<usize> = it.pair.source.iter().copied().filter(is_store).collect();
         let best = match stores[..] {
-            [store] if !self.is_maximal => self.best(ir, &mut it, &plans, store, false),
+            [store] if !self.is_maximal => self.best(ir, &mut it, &plans, store),
             _ => plans.len().checked_sub(1),
         };
         let Some(plan) = best.map(|at| plans.swap_remove(at)) else { return false };
@@ -249,7 +249,6 @@ impl Fusion {
         it: &mut Candidate<'_>,
         plans: &[Plan],
         access: usize,
-        is_same_size: bool,
     ) -> Option<usize> {
         let size = |region: Option<Vec<(noisy_loops::Form, i128)>>| -> Option<i128> {
             region?.iter().try_fold(1_i128, |all, it| all.checked_mul(it.1)).filter(|it| *it > 0)
@@ -257,14 +256,12 @@ impl Fusion {
         let (source, target) = (it.block.ops[it.source], it.block.ops[it.target]);
         let whole = size(it.pair.region(&[access], None))?;
         let none = Trips::default();
-        let before = n_ops(ir, source, &none, None)?.checked_add(n_ops(ir, target, &none, None)?)?;
+        let before =
+            n_ops(ir, source, &none, None)?.checked_add(n_ops(ir, target, &none, None)?)?;
         let mut best: Option<(usize, f64)> = None;
         for (at, plan) in plans.iter().enumerate().rev() {
             let Some(after) = it.n_ops(ir, &plan.slice) else { continue };
             let Some(part) = size(it.pair.region(&[access], Some(&plan.slice))) else { continue };
-            if is_same_size && part != whole {
-                continue;
-            }
             let more = after as f64 / before as f64 - 1.0;
             let gain = whole as f64 / part as f64;
             if more < self.tolerance && best.is_none_or(|it| gain > it.1) {
@@ -275,12 +272,20 @@ impl Fusion {
     }
 
     /// Changes the program.
-    fn apply(&mut self, ir: &mut Ir, it: &Candidate<'_>, plan: &Plan, place: usize, top: Id) -> bool {
+    fn apply(
+        &mut self,
+        ir: &mut Ir,
+        it: &Candidate<'_>,
+        plan: &Plan,
+        place: usize,
+        top: Id,
+    ) -> bool {
         let (source, target) = (it.block.ops[it.source], it.block.ops[it.target]);
         let at = it.block.ops[place];
         let mut private = Vec::new();
         for (memref, region) in &plan.private {
-            let starts = region.iter().map(|it_| Some((applied_form(&it.pair.body, &it_.0)?, it_.1)));
+            let starts =
+                region.iter().map(|it_| Some((applied_form(&it.pair.body, &it_.0)?, it_.1)));
             let Some(region) = starts.collect::<Option<Vec<_>>>() else { return false };
             private.push(Private { memref: *memref, region });
         }
@@ -296,12 +301,15 @@ impl Fusion {
             self.kept.push((source, target));
         }
         for it in &private {
-            let n = it.region.iter().try_fold(element_bytes(ir, it.memref), |all, it| {
-                all.checked_mul(it.1)
-            });
+            let n = it
+                .region
+                .iter()
+                .try_fold(element_bytes(ir, it.memref), |all, it| all.checked_mul(it.1));
             let space = self.space.filter(|_| n.is_some_and(|it| it <= self.threshold));
             privatize(ir, target, it, top, space);
-            self.memrefs.push(it.memref);
+            if !self.memrefs.contains(&it.memref) {
+                self.memrefs.push(it.memref);
+            }
         }
         true
     }
@@ -325,13 +333,17 @@ impl Fusion {
         for memref in read.memrefs(at, false) {
             for source in 0..read.ops.len() {
                 let op = read.ops[source];
-                if source == at || !is_plain_loop(ir, op) || !read.memrefs(source, false).contains(&memref) {
+                if source == at
+                    || !is_plain_loop(ir, op)
+                    || !read.memrefs(source, false).contains(&memref)
+                {
                     continue;
                 }
                 let (first, second) = (source.min(at), source.max(at));
                 let stored = read.memrefs(source, true);
                 let is_fed = stored.iter().any(|it| {
-                    read.memrefs(source, false).contains(it) && !read.earlier(source, *it).is_empty()
+                    read.memrefs(source, false).contains(it)
+                        && !read.earlier(source, *it).is_empty()
                 });
                 if stored.len() > 1 || is_fed || read.leads(ir, first, second) {
                     continue;
@@ -357,7 +369,10 @@ impl Fusion {
         place: usize,
     ) -> bool {
         let loads = |pair: &Pair, all: &[usize]| -> Vec<usize> {
-            all.iter().copied().filter(|&at| !pair.is_store(at) && pair.view(at) == memref).collect()
+            all.iter()
+                .copied()
+                .filter(|&at| !pair.is_store(at) && pair.view(at) == memref)
+                .collect()
         };
         let own = loads(&it.pair, &it.pair.source);
         let [load] = own[..] else { return false };
@@ -369,17 +384,20 @@ impl Fusion {
         let mut plans = Vec::new();
         for depth in 1..=loops.len() {
             let ops: Vec<u32> = it.pair.loops_of(&sequential);
-            let Some(slice) = it.pair.slice(&pairs, &loops[..depth], &|it| ops.contains(&it)) else {
+            let Some(slice) = it.pair.slice(&pairs, &loops[..depth], &|it| ops.contains(&it))
+            else {
                 continue;
             };
             let all = it.pair.source.clone();
-            if it.pair.allows(&slice, &|_| false, &|_| false, false) && it.pair.runs_whole(&slice, &all) {
+            if it.pair.allows(&slice, &|_| false, &|_| false, false)
+                && it.pair.runs_whole(&slice, &all)
+            {
                 plans.push(Plan { slice, removes: true, private: Vec::new() });
             }
         }
         let best = match self.is_maximal {
             true => plans.len().checked_sub(1),
-            false => self.best(ir, &mut it, &plans, load, true),
+            false => self.best(ir, &mut it, &plans, load),
         };
         let Some(plan) = best.map(|at| plans.swap_remove(at)) else { return false };
         self.apply(ir, &it, &plan, place, block)
@@ -401,11 +419,12 @@ impl Candidate<'_> {
         let (block, source, target) = (self.block, self.source, self.target);
         let written = block.memrefs(source, true);
         let is_fresh = |it: Value| block.is_own(it) && block.earlier(source, it).is_empty();
-        let is_seen = written.iter().any(|&it| {
-            !block.is_own(it) || block.users(source, it).iter().any(|&it| it != target)
-        });
+        let is_seen = written
+            .iter()
+            .any(|&it| !block.is_own(it) || block.users(source, it).iter().any(|&it| it != target));
         let everything = self.pair.source.clone();
-        let removes = (!is_seen && !self.pair.has_unknown) || self.pair.runs_whole(&slice, &everything);
+        let removes =
+            (!is_seen && !self.pair.has_unknown) || self.pair.runs_whole(&slice, &everything);
         let is_temporary = |it: Value| {
             let is_alone = block.is_own(it)
                 && block.earlier(source, it).is_empty()

@@ -15,7 +15,7 @@
 //!
 //! Sums are formed in their order: a part runs in the order of the source. All answers are exact, or a spent budget refuses.
 
-use noisy_loops::{Body, Constraint, Form, Meeting, Term, Limits};
+use noisy_loops::{Body, Constraint, Form, Limits, Meeting, Term};
 use noisy_polyhedra::Budget;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
@@ -70,11 +70,13 @@ impl Pair {
         let around = around[..around.len() - 1].to_vec();
         let within = |loop_: u32| -> Option<Vec<usize>> {
             let all = 0..body.accesses.len();
-            let is_inside = |it: &usize| body.loops_around(body.accesses[*it].scope).contains(&loop_);
+            let is_inside =
+                |it: &usize| body.loops_around(body.accesses[*it].scope).contains(&loop_);
             let all: Vec<usize> = all.filter(is_inside).collect();
             let is_plain = |it: &usize| {
                 let it = &body.accesses[*it];
-                let is_affine = matches!(ir.op(it.op).kind, OpKind::AffineLoad | OpKind::AffineStore);
+                let is_affine =
+                    matches!(ir.op(it.op).kind, OpKind::AffineLoad | OpKind::AffineStore);
                 let memref = operand(ir, it.op, usize::from(it.is_store));
                 is_affine && it.element.is_ok() && memref == Some(it.place.view)
             };
@@ -208,11 +210,19 @@ impl Pair {
             }
             all = next;
         }
-        all.into_iter().all(|mut joint| more(&mut joint).is_some() && joint.is_never(&mut Self::budget()))
+        all.into_iter()
+            .all(|mut joint| more(&mut joint).is_some() && joint.is_never(&mut Self::budget()))
     }
 
     /// Lets an instance of a side be in the part of an iteration of another side.
-    fn is_in(&self, joint: &mut Joint<'_>, access: usize, side: usize, slice: &Slice, of: usize) -> Option<()> {
+    fn is_in(
+        &self,
+        joint: &mut Joint<'_>,
+        access: usize,
+        side: usize,
+        slice: &Slice,
+        of: usize,
+    ) -> Option<()> {
         for (form, sign, _, of_x) in self.memberships(access, slice) {
             joint.put(&[(side, &form, sign), (of, of_x, -sign)], 0, false)?;
         }
@@ -350,7 +360,13 @@ impl Pair {
     }
 
     /// Lets an iteration of the target come behind another one, at this level.
-    fn later(joint: &mut Joint<'_>, loops: &[u32], level: usize, first: usize, later: usize) -> Option<()> {
+    fn later(
+        joint: &mut Joint<'_>,
+        loops: &[u32],
+        level: usize,
+        first: usize,
+        later: usize,
+    ) -> Option<()> {
         for (at, &loop_) in loops.iter().enumerate().take(level + 1) {
             let iv = Form::term(Term::Iv(loop_));
             let is_last = at == level;
@@ -388,7 +404,10 @@ impl Pair {
                     && self.path(load).starts_with(&around)
                     && self.element(store) == self.element(load)
                     && all.iter().all(|&it| {
-                        self.path(it).iter().filter(|it| is_bounded(it)).all(|it| around.contains(it))
+                        self.path(it)
+                            .iter()
+                            .filter(|it| is_bounded(it))
+                            .all(|it| around.contains(it))
                     })
             })
         })
@@ -414,11 +433,13 @@ impl Pair {
     }
 
     /// Pairs of accesses of one memref, one of them a store.
-    fn meetings<'s>(&'s self, a: &'s [usize], b: &'s [usize]) -> impl Iterator<Item = (usize, usize)> + 's {
+    fn meetings<'s>(
+        &'s self,
+        a: &'s [usize],
+        b: &'s [usize],
+    ) -> impl Iterator<Item = (usize, usize)> + 's {
         let all = a.iter().flat_map(move |&a| b.iter().map(move |&b| (a, b)));
-        all.filter(|&(a, b)| {
-            self.view(a) == self.view(b) && (self.is_store(a) || self.is_store(b))
-        })
+        all.filter(|&(a, b)| self.view(a) == self.view(b) && (self.is_store(a) || self.is_store(b)))
     }
 
     /// Whether instances of the source that touch the same element are in the same parts.
@@ -487,8 +508,11 @@ impl Pair {
         let (all, points) = (joint.conjunction()?, joint.conjunction_of(n_rows)?);
         let left = without(&all, &joint.columns_without(S), true)?;
         let holds = |row: &[i128]| points.implies(row, &mut Self::budget());
-        let is_zero = |row: &Vec<i128>| holds(row) && holds(&row.iter().map(|it| -it).collect::<Vec<_>>());
-        Some(left.inequalities().iter().all(|it| holds(it)) && left.equalities().iter().all(is_zero))
+        let is_zero =
+            |row: &Vec<i128>| holds(row) && holds(&row.iter().map(|it| -it).collect::<Vec<_>>());
+        Some(
+            left.inequalities().iter().all(|it| holds(it)) && left.equalities().iter().all(is_zero),
+        )
     }
 
     /// Whether each instance of these accesses of the source is in some part.
@@ -517,7 +541,8 @@ impl Pair {
             let of_b = self.when(b)?;
             let mut all = of_b.iter();
             Some(all.all(|of_b| {
-                let stores = self.source.iter().filter(|&&a| self.is_store(a) && self.view(a) == view);
+                let stores =
+                    self.source.iter().filter(|&&a| self.is_store(a) && self.view(a) == view);
                 stores.into_iter().any(|&a| {
                     // The load is side S here, the store side T.
                     let is_covered = || -> Option<bool> {
@@ -544,7 +569,8 @@ impl Pair {
 
     /// Whether no load of a memref in the target reads what the target wrote in another iteration of these loops.
     pub(super) fn is_local(&self, target: &[u32], view: Value) -> bool {
-        let all: Vec<usize> = self.target.iter().copied().filter(|&it| self.view(it) == view).collect();
+        let all: Vec<usize> =
+            self.target.iter().copied().filter(|&it| self.view(it) == view).collect();
         self.meetings(&all, &all).all(|(a, b)| {
             if !self.is_store(a) || self.is_store(b) {
                 return true;
@@ -631,4 +657,3 @@ impl Pair {
         closest(&it.low, &it.high).map(|it| it.1.max(0))
     }
 }
-
