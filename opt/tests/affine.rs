@@ -532,7 +532,6 @@ fn pipeline(seed: u64) -> String {
             let iv = plain[random.below(depth as u64) as usize];
             let kind = random.below(if is_store { 9 } else { 12 });
             match kind {
-                0..=4 => iv.to_owned(),
                 5 | 6 => format!("{iv} + {}", 1 + random.below(2)),
                 7 if depth == 2 => "%i0 + %i1".to_owned(),
                 8 => format!("{}", random.below(3)),
@@ -553,14 +552,13 @@ fn pipeline(seed: u64) -> String {
                     subscript(random, is_store)
                 });
             }
-            let (name, ty) = match is_local && (is_store || random.below(3) > 0) {
-                true => (locals[which], local_type(which)),
-                false => {
-                    if indices.len() == 1 {
-                        indices.push("0".to_owned());
-                    }
-                    (random.pick(&["%A", "%B"]), "memref<?x?xi64>")
+            let (name, ty) = if is_local && (is_store || random.below(3) > 0) {
+                (locals[which], local_type(which))
+            } else {
+                if indices.len() == 1 {
+                    indices.push("0".to_owned());
                 }
+                (random.pick(&["%A", "%B"]), "memref<?x?xi64>")
             };
             format!("{name}[{}] : {ty}", indices.join(", "))
         };

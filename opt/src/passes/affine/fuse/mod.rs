@@ -15,6 +15,7 @@ mod bounds;
 mod cost;
 mod emit;
 mod joint;
+mod region;
 mod slice;
 
 use noisy_syntax::rewrite::Point;
@@ -395,9 +396,10 @@ impl Fusion {
                 plans.push(Plan { slice, removes: true, private: Vec::new() });
             }
         }
-        let best = match self.is_maximal {
-            true => plans.len().checked_sub(1),
-            false => self.best(ir, &mut it, &plans, load),
+        let best = if self.is_maximal {
+            plans.len().checked_sub(1)
+        } else {
+            self.best(ir, &mut it, &plans, load)
         };
         let Some(plan) = best.map(|at| plans.swap_remove(at)) else { return false };
         self.apply(ir, &it, &plan, place, block)
@@ -461,7 +463,7 @@ impl Candidate<'_> {
         let mut trips = Trips::default();
         for it in &slice.bounds {
             let op = self.pair.body.loops[it.loop_ as usize].op;
-            trips.insert(op, self.pair.trips(slice, it.loop_)?);
+            trips.insert(op, slice.trips(it.loop_)?);
         }
         let part = n_ops(ir, self.block.ops[self.source], &trips, None)?;
         let last = self.pair.body.loops[*slice.target.last()? as usize].op;

@@ -20,7 +20,7 @@ use noisy_polyhedra::Budget;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
 use super::super::legal;
-use super::bounds::{Asked, closest, divided, holds, proposed};
+use super::bounds::{Asked, divided, holds, proposed};
 use super::joint::{Joint, scope_of, without};
 use crate::effects;
 use crate::rewrite::{operand, preorder};
@@ -32,7 +32,7 @@ const WORK: u64 = 500_000;
 pub(super) struct Pair {
     pub(super) body: Body,
     /// The loops around the block.
-    around: Vec<u32>,
+    pub(super) around: Vec<u32>,
     /// The accesses in the source, and in the target.
     pub(super) source: Vec<usize>,
     pub(super) target: Vec<usize>,
@@ -56,9 +56,9 @@ pub(super) struct Slice {
     pub(super) bounds: Vec<Bounds>,
 }
 
-/// The sides of questions.
-const S: usize = 0;
-const T: usize = 1;
+/// The sides of questions: an instance of the source, one of the target, an iteration of the first loops of the target.
+pub(super) const S: usize = 0;
+pub(super) const T: usize = 1;
 const X: usize = 2;
 
 impl Pair {
@@ -168,25 +168,25 @@ impl Pair {
         ops.iter().filter_map(|&it| self.body.loop_of(it)).collect()
     }
 
-    fn element(&self, access: usize) -> &[Form] {
+    pub(super) fn element(&self, access: usize) -> &[Form] {
         self.body.accesses[access].element.as_deref().unwrap_or_default()
     }
 
-    fn budget() -> Budget {
+    pub(super) fn budget() -> Budget {
         Budget::new(WORK)
     }
 
     /// When an access runs: a union of conjunctions.
-    fn when(&self, access: usize) -> Option<Vec<Vec<&Constraint>>> {
+    pub(super) fn when(&self, access: usize) -> Option<Vec<Vec<&Constraint>>> {
         self.body.pieces(self.body.accesses[access].scope)
     }
 
     /// When the last of these loops runs.
-    fn when_in(&self, loops: &[u32]) -> Option<Vec<Vec<&Constraint>>> {
+    pub(super) fn when_in(&self, loops: &[u32]) -> Option<Vec<Vec<&Constraint>>> {
         self.body.pieces(scope_of(&self.body, *loops.last()?))
     }
 
-    fn joint(&self) -> Joint<'_> {
+    pub(super) fn joint(&self) -> Joint<'_> {
         Joint::new(&self.body, &self.around)
     }
 
@@ -215,7 +215,7 @@ impl Pair {
     }
 
     /// Lets an instance of a side be in the part of an iteration of another side.
-    fn is_in(
+    pub(super) fn is_in(
         &self,
         joint: &mut Joint<'_>,
         access: usize,
@@ -584,76 +584,5 @@ impl Pair {
                 })
             })
         })
-    }
-
-    /// What accesses touch of a dimension in an iteration of the target, each in its part if it is of the source.
-    fn touched<'s>(
-        &'s self,
-        accesses: &[usize],
-        dimension: usize,
-        slice: Option<&'s Slice>,
-    ) -> Option<Vec<Asked<'s>>> {
-        let target = slice.map_or(&[][..], |it| &it.target);
-        let is_kept = move |term: Term| match term {
-            Term::Iv(it) => target.contains(&it) || self.around.contains(&it),
-            Term::Symbol(_) => true,
-            _ => false,
-        };
-        let mut out = Vec::new();
-        for &access in accesses {
-            let is_source = self.source.contains(&access);
-            for of_access in self.when(access)? {
-                let prefix = match (slice, is_source) {
-                    (Some(slice), true) => self.when_in(&slice.target)?,
-                    _ => vec![Vec::new()],
-                };
-                for of_x in prefix {
-                    let mut joint = self.joint();
-                    let side = if is_source { S } else { T };
-                    joint.domain(side, &of_access)?;
-                    if let (Some(slice), true) = (slice, is_source) {
-                        joint.domain(T, &of_x)?;
-                        self.is_in(&mut joint, access, S, slice, T)?;
-                    }
-                    for &it in target {
-                        joint.column(T, Term::Iv(it))?;
-                    }
-                    let column = joint.add();
-                    joint.name(column, side, self.element(access).get(dimension)?)?;
-                    out.push(Asked::new(joint, column, T, &self.body, &is_kept));
-                }
-            }
-        }
-        Some(out)
-    }
-
-    /// The box of what accesses touch of their memref: per dimension the first index and how many; `None` if that is no number.
-    pub(super) fn region(
-        &mut self,
-        accesses: &[usize],
-        slice: Option<&Slice>,
-    ) -> Option<Vec<(Form, i128)>> {
-        let rank = self.element(*accesses.first()?).len();
-        let mut out = Vec::new();
-        for dimension in 0..rank {
-            let found = proposed(&self.touched(accesses, dimension, slice)?)?;
-            let [low, high] = found.map(|it| divided(it, &mut self.body.quotients));
-            let asked = self.touched(accesses, dimension, slice)?;
-            let fit = |all: Vec<Form>, is_low: bool| -> Vec<Form> {
-                all.into_iter()
-                    .filter(|it| holds(&asked, T, it, is_low, &mut Self::budget()))
-                    .collect()
-            };
-            let (low, high) = (fit(low?, true), fit(high?, false));
-            let (start, n) = closest(&low, &high)?;
-            out.push((start.clone(), n.max(0)));
-        }
-        Some(out)
-    }
-
-    /// How many values a loop of the source takes in a part, if that is a number.
-    pub(super) fn trips(&self, slice: &Slice, loop_: u32) -> Option<i128> {
-        let it = slice.bounds.iter().find(|it| it.loop_ == loop_)?;
-        closest(&it.low, &it.high).map(|it| it.1.max(0))
     }
 }
