@@ -4,6 +4,7 @@
  */
 
 import * as vscode from "vscode";
+import { registerBudget } from "./budget.ts";
 import { registerBytecode } from "./bytecode.ts";
 import { registerPictures } from "./pictures.ts";
 import { Session, selector } from "./session.ts";
@@ -48,6 +49,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     registerStart(context),
     registerBytecode(),
     registerTasks(current),
+    registerBudget(current),
     registerPictures(context, current, log),
   );
   await current.restart();

@@ -105,6 +105,9 @@ export class Session {
   private queue: Promise<void> = Promise.resolve();
   /** When the server stopped by itself, in milliseconds; the last few minutes of it. */
   private stops: number[] = [];
+  private readonly changed = new vscode.EventEmitter<void>();
+  /** The server has started or stopped, or has begun or ended a search. */
+  readonly onDidChange = this.changed.event;
   /** Ends a start that is under way. */
   private giveUp: (() => void) | undefined;
 
@@ -327,6 +330,21 @@ export class Session {
     return client.sendRequest<T>("workspace/executeCommand", { command, arguments: args });
   }
 
+  /** Asks the server; without one, or without an answer, undefined. */
+  async ask<T>(method: string, params: object): Promise<T | undefined> {
+    const client = this.running?.client;
+    if (client?.state !== State.Running) {
+      return undefined;
+    }
+    try {
+      return await client.sendRequest<T>(method, params);
+    } catch (error) {
+      // The text changed meanwhile, or an older server runs.
+      this.log.debug(`${method}: ${String(error)}`);
+      return undefined;
+    }
+  }
+
   /** The folder of the server that runs or was last tried. */
   get serverFile(): string | undefined {
     return this.running?.server.file;
@@ -336,6 +354,7 @@ export class Session {
     if (current.abandoned || this.running !== current) {
       return;
     }
+    this.changed.fire();
     const { client, server } = current;
     if (client.state === State.Starting) {
       this.show(vscode.LanguageStatusSeverity.Information, "Noisy: starting", true);

@@ -17,7 +17,7 @@ pub(crate) struct ClientCapabilities {
     pub related_information: bool,
     /// It shows what is unnecessary or deprecated.
     pub tags: bool,
-    /// It shows edits to the user before they are made, if asked to.
+    /// It shows titles of edits.
     pub annotates_edits: bool,
     /// It takes edits of versions of documents.
     pub document_changes: bool,

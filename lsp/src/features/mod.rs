@@ -2,6 +2,7 @@
 //! here knows the protocol.
 
 pub(crate) mod action;
+pub(crate) mod budget;
 pub(crate) mod ciphertext;
 pub(crate) mod completion;
 pub(crate) mod cursor;

@@ -28,8 +28,9 @@ pub(crate) fn edits(text: &Rope, encoding: Encoding, edits: &[TextEdit]) -> Vec<
     edits.iter().map(edit).collect()
 }
 
-/// Edits that the user is shown before they are made, where the client can do that.
-pub(crate) fn previewed(
+/// Edits with a title, under which a client that has a preview shows them there. None asks to be confirmed: clients leave out
+/// such edits until the user has marked each.
+pub(crate) fn titled(
     connection: &Connection,
     uri: &lsp::Uri,
     version: i32,
@@ -49,7 +50,7 @@ pub(crate) fn previewed(
     let edits = edits.into_iter().map(annotated).collect();
     let annotation = lsp::ChangeAnnotation {
         label: title.to_owned(),
-        needs_confirmation: Some(true),
+        needs_confirmation: Some(false),
         description: None,
     };
     lsp::WorkspaceEdit {

@@ -1,10 +1,12 @@
 //! What is shown over the text: hovers, hints, lenses.
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use tower_lsp::ls_types as lsp;
 
 use super::action::{PLACE, place};
 use crate::features::action::{Placement, Scope, placed_ops};
+use crate::features::budget::{Most, Used};
 use crate::features::hint::Hint;
 use crate::features::hover::Hover;
 use crate::features::lens::Lens;
@@ -76,6 +78,16 @@ pub(crate) fn lens(view: &View<'_>, it: &Lens) -> lsp::CodeLens {
         }
     }
     lsp::CodeLens { range: view.range(&it.range), command: Some(command), data: None }
+}
+
+/// An op of `noisy/budget`.
+pub(crate) fn used(view: &View<'_>, it: Used) -> Value {
+    json!({ "line": view.position(it.offset).line, "percent": it.percent })
+}
+
+/// The function of `noisy/budget`.
+pub(crate) fn most(it: Most) -> Value {
+    json!({ "name": it.function, "text": it.text, "isOver": it.is_over })
 }
 
 /// A title for the middle of a sentence.

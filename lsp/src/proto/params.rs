@@ -71,6 +71,18 @@ pub(crate) enum ResolveData {
     },
 }
 
+/// What `noisy/budget` is asked with.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BudgetParams {
+    /// The document.
+    pub text_document: lsp::TextDocumentIdentifier,
+    /// The ops that are asked about.
+    pub range: lsp::Range,
+    /// A place in the function that is asked about.
+    pub position: Option<lsp::Position>,
+}
+
 /// `RequestFailed`: the request is right, but what it asks for cannot be done.
 pub(crate) fn refused(why: String) -> Error {
     Error { code: ErrorCode::ServerError(-32803), message: why.into(), data: None }

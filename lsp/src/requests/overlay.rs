@@ -4,9 +4,10 @@ use tower_lsp::jsonrpc::Result;
 use tower_lsp::ls_types as lsp;
 
 use super::config_file;
-use crate::features::{hint, hover, lens};
+use crate::features::{budget, hint, hover, lens};
 use crate::proto;
 use crate::proto::overlay::HintData;
+use crate::proto::params::BudgetParams;
 use crate::proto::view::View;
 use crate::session::Session;
 use crate::wire::json::{JsonArray, JsonBuffer};
@@ -78,4 +79,27 @@ pub(crate) async fn lenses(session: &Session, params: lsp::CodeLensParams) -> Re
         (!more).then(|| out.take())
     };
     session.list(&params.text_document.uri, job).await
+}
+
+/// How much of the budget the ops of a range use, and the most that the function at a place uses: a request of this server, which
+/// docs/editors.md describes.
+pub(crate) async fn budget(session: &Session, params: BudgetParams) -> Result<JsonBuffer> {
+    let uri = params.text_document.uri.clone();
+    let (mut search, mut ops) = (None, JsonArray::new());
+    let job = move |view: &mut View<'_>| {
+        let document = view.document;
+        let search = search.get_or_insert_with(|| {
+            let cursor = params.position.map(|it| view.offset(it));
+            budget::Search::new(document, view.offsets(params.range), cursor)
+        });
+        let more = search.step(document, &mut |it| ops.push(&proto::overlay::used(view, it)));
+        (!more).then(|| {
+            let most = search.most(document).map(proto::overlay::most);
+            let most = serde_json::to_string(&most).unwrap_or_else(|_| "null".to_owned());
+            let after = format!(",\"function\":{most}}}");
+            ops.take().within(b"{\"ops\":".to_vec(), after.as_bytes())
+        })
+    };
+    let found = session.run(&uri, job).await?;
+    Ok(found.unwrap_or_else(|| JsonBuffer::from(b"{\"ops\":[],\"function\":null}".to_vec())))
 }

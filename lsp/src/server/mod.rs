@@ -19,6 +19,7 @@ use tower_lsp::LanguageServer;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types as lsp;
 
+use crate::proto::params::BudgetParams;
 use crate::requests::{
     action, command, diagnostic, format, hierarchy, navigation, outline, overlay, token, writing,
 };
@@ -116,6 +117,7 @@ table! {
 
     "textDocument/inlayHint"(lsp::InlayHintParams) = overlay::hints;
     "textDocument/codeLens"(lsp::CodeLensParams) = overlay::lenses;
+    "noisy/budget"(BudgetParams) = overlay::budget;
 
     "textDocument/references"(lsp::ReferenceParams) = navigation::references;
     "textDocument/documentHighlight"(lsp::DocumentHighlightParams) = navigation::highlights;

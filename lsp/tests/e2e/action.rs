@@ -195,7 +195,7 @@ fn loops_are_transformed_or_refused_with_the_dependence() {
 }
 
 #[test]
-fn refactorings_are_shown_before_they_are_made_where_the_client_can() {
+fn refactorings_are_made_and_have_a_title_where_the_client_shows_it() {
     let text = "func.func @f(%x: i5) -> i5 {
   %0 = noisy.encode %x : i5 -> !noisy.i32
   %1 = noisy.mul %0, %0 : !noisy.i32
@@ -222,7 +222,8 @@ fn refactorings_are_shown_before_they_are_made_where_the_client_can() {
         assert_eq!(found[0]["title"], "Extract into a function");
         let resolved = client.request("codeAction/resolve", found[0].clone()).expect("resolved");
         let edit = &resolved["edit"];
-        assert_eq!(edit["changeAnnotations"]["noisy"]["needsConfirmation"] == true, annotates);
+        let label = &edit["changeAnnotations"]["noisy"]["label"];
+        assert_eq!(label == "Extract into a function", annotates, "{edit}");
         let edits = &edit["documentChanges"][0]["edits"];
         assert_eq!(edits[0]["annotationId"] == "noisy", annotates, "{edits}");
         let extracted = apply(text, edits);

@@ -297,3 +297,20 @@ fn what_loops_carry_is_shown_on_request() {
     client.change(URI, 2, Some(range(3, 31, 32)), "0");
     assert_eq!(hints(&mut client, all), ["1:12 parallel", "2:14 parallel"]);
 }
+
+#[test]
+fn the_budget_that_ops_and_their_function_use() {
+    let mut client = Client::new();
+    client.open(URI, &illegal());
+    let uri = json!({ "uri": URI });
+    let params = json!({ "textDocument": uri, "range": range(2, 0, 80), "position": { "line": 2, "character": 4 } });
+    let found = client.request("noisy/budget", params).expect("an answer");
+    let wanted = json!({
+        "ops": [{ "line": 2, "percent": 93 }],
+        "function": { "name": "f", "text": "max noise 48 of 26 bits", "isOver": true },
+    });
+    assert_eq!(found, wanted);
+    let other = json!({ "textDocument": { "uri": "file:///none.mlir" }, "range": range(0, 0, 0) });
+    let found = client.request("noisy/budget", other).expect("an answer");
+    assert_eq!(found, json!({ "ops": [], "function": null }));
+}

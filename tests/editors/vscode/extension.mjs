@@ -55,7 +55,7 @@ noise = true
 [placement]
 
 [rules]
-unused-op = "of"
+unused-op = "on"
 `;
 
 async function run() {
@@ -353,8 +353,77 @@ async function run() {
     await hints();
   });
 
+  await step("the status bar has the most noise, and bars show what each op uses", async () => {
+    await show("squarings.mlir");
+    await hints();
+    await page.locator(".view-line", { hasText: "noisy.mul" }).first().click();
+    const item = page.locator(".statusbar-item", { hasText: /max noise \d+ of 26 bits/ });
+    await item.waitFor();
+    assert.match((await item.getAttribute("class")) ?? "", /error/, "over the budget");
+    // Whatever VS Code calls them, they are pictures in the margin.
+    const bars = () =>
+      page
+        .locator(".monaco-editor .margin *")
+        .evaluateAll(
+          (all) =>
+            all.filter((it) => /image\/svg/.test(getComputedStyle(it).backgroundImage)).length,
+        );
+    assert.equal(await bars(), 0, "bars are off");
+    writeSettings({ "noisy.budgetBars.enable": true });
+    const ops = page.locator(".view-line", { hasText: /noisy\.(encode|mul)/ });
+    const wanted = await ops.count();
+    assert.ok(wanted > 3);
+    await eventually("a bar beside each op", async () => (await bars()) >= wanted);
+    await shot("budget-bars");
+    for (const [theme, name, is] of [
+      ["Default Light Modern", "light", ".monaco-workbench.vs"],
+      ["Default High Contrast", "high-contrast", ".monaco-workbench.hc-black"],
+    ]) {
+      writeSettings({ "noisy.budgetBars.enable": true, "workbench.colorTheme": theme });
+      await page.locator(is).first().waitFor();
+      await eventually("its bars", async () => (await bars()) >= wanted);
+      await shot(`budget-bars-${name}`);
+    }
+    writeSettings({});
+    await eventually("no bars", async () => (await bars()) === 0);
+  });
+
+  await step("ops are extracted into a function through the preview", async () => {
+    await show("checked.mlir");
+    await page.locator(".view-line", { hasText: "noisy.mul" }).first().click();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Home");
+    await page.keyboard.press("Shift+ArrowDown");
+    await command(page, "Refactor...");
+    const row = page.locator(".action-widget .monaco-list-row", {
+      hasText: "Extract into a function",
+    });
+    await row.hover();
+    await eventually("the row", async () =>
+      /focused/.test((await row.getAttribute("class")) ?? ""),
+    );
+    await page.keyboard.press("Control+Enter");
+    const apply = page.getByRole("button", { name: "Apply" });
+    await apply.waitFor();
+    await shot("refactor-preview");
+    await apply.click();
+    await eventually("a call", async () => /func\.call @f_part\(%0\)/.test(await text()));
+    await page.keyboard.press("Control+z");
+    await eventually("as before", async () => !/f_part/.test(await text()));
+    await page.keyboard.press("Control+s");
+    await close();
+    await show("squarings.mlir");
+  });
+
   await step("noisy.toml is checked, explained and completed", async () => {
+    const to = async (place) => {
+      await page.keyboard.press("Control+g");
+      await page.keyboard.type(place);
+      await page.keyboard.press("Enter");
+    };
     await show("noisy.toml");
+    await to("7:15");
+    await page.keyboard.type("x");
     await page.locator(".squiggly-error").first().waitFor();
     assert.equal(await page.locator(".squiggly-error").count(), 1);
     await page
@@ -364,9 +433,7 @@ async function run() {
     const hover = page.locator(".monaco-hover:visible", { hasText: "hints.noise" });
     await hover.waitFor();
     await shot("configuration-hover");
-    await page.keyboard.press("Control+g");
-    await page.keyboard.type("5:1");
-    await page.keyboard.press("Enter");
+    await to("5:1");
     await page.keyboard.type("obj");
     const row = (hasText) => page.locator(".suggest-widget .monaco-list-row", { hasText }).first();
     await row("objective").waitFor();
@@ -376,9 +443,7 @@ async function run() {
     await row("count").click();
     await eventually("the value", async () => /objective = "count"/.test(await text()));
     await page.keyboard.press("Escape");
-    await page.keyboard.press("Control+g");
-    await page.keyboard.type("7:15");
-    await page.keyboard.press("Enter");
+    await to("7:15");
     await command(page, "Trigger Suggest");
     await row('"off"').click();
     await eventually("the level", async () => /unused-op = "off"/.test(await text()));
