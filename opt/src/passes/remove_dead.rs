@@ -3,9 +3,12 @@
 //! *Law.* A function changes its signature only if it is private and each mention of it is a call that is seen. *Cost.* Linear in the
 //! ops, once for each round in which something went.
 
+mod live;
+
 use noisy_analyses::flow;
-use noisy_syntax::rewrite::NewOp;
-use noisy_syntax::{AttrData, Ir, Op, OpKind, Type, TypeData, Value};
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, TypeData, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::canonicalize::rewrite;
 use super::symbols::{Visibility, visibility};
@@ -13,6 +16,7 @@ use super::{Context, Failure, Options, PassInfo};
 use crate::patterns;
 use crate::rewrite::greedy::{Config, Patterns};
 use crate::rewrite::{Rewriter, nested, operands};
+use live::{Live, ends};
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "remove-dead-values",
@@ -25,88 +29,211 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let kept = Patterns::new(patterns::all().filter(|it| patterns::DEAD_VALUES.contains(&it.name)));
+    let config = Config { folds: false, ..Config::default() };
     let mut n = 0;
     loop {
-        rewrite(cx, op, &kept, Config { folds: false, ..Config::default() }, false)?;
-        let mut functions = nested(cx.ir, op);
-        functions.retain(|&it| cx.ir.op(it).kind == OpKind::FuncFunc);
-        let mut n_gone = 0;
-        for function in functions {
-            n_gone += shrink(cx.ir, function);
-        }
+        let calls = known_calls(cx.ir, op);
+        let live = Live::new(cx.ir, op, calls.clone());
+        let functions = shrinkable(cx.ir, &calls, live);
+        carry_what_is_needed(cx.ir, op, &functions.1);
+        rewrite(cx, op, &kept, config, false)?;
+        let n_gone = shrink(cx.ir, functions.0)?;
         n += n_gone;
         if n_gone == 0 {
             break;
         }
     }
+    rewrite(cx, op, &kept, config, false)?;
     cx.count("num-removed - Number of arguments and results of functions removed", n);
     Ok(())
 }
 
-/// Takes dead arguments and results off a private function and its calls; how many there were.
-fn shrink(ir: &mut Ir, function: Op) -> usize {
-    let (calls, is_all) = flow::calls_of(ir, function);
-    let Some(body) = flow::body(ir, function) else { return 0 };
-    // Attributes of arguments and results would have to shrink, too.
-    let has_attrs = ["arg_attrs", "res_attrs"].iter().any(|it| {
-        ir.attr(function, it).is_some() || calls.iter().any(|&call| ir.attr(call, it).is_some())
-    });
-    if visibility(ir, function) != Visibility::Private || !is_all || has_attrs {
-        return 0;
+/// The calls of each private function of which all are known.
+fn known_calls(ir: &Ir, op: Op) -> FxHashMap<Op, Vec<Op>> {
+    let mut out = FxHashMap::default();
+    for function in nested(ir, op) {
+        if ir.op(function).kind != OpKind::FuncFunc
+            || visibility(ir, function) != Visibility::Private
+            || flow::body(ir, function).is_none()
+        {
+            continue;
+        }
+        let (calls, is_all) = flow::calls_of(ir, function);
+        if is_all {
+            out.insert(function, calls);
+        }
     }
-    let entry = ir.entry_block(body);
-    let args = ir.block(entry).args.to_vec();
-    let is_unused = |ir: &Ir, it: Value| ir.value(it).uses.is_empty();
-    let dead_args: Vec<usize> = (0..args.len()).filter(|&at| is_unused(ir, args[at])).collect();
-    let Some([inputs, results]) = signature(ir, function) else { return 0 };
-    if inputs.len() != args.len() {
-        return 0;
+    out
+}
+
+/// What a function loses.
+#[derive(Debug)]
+struct Loss {
+    function: Op,
+    calls: Vec<Op>,
+    args: Vec<usize>,
+    results: Vec<usize>,
+}
+
+/// What private functions lose, and the values that are needed.
+fn shrinkable(ir: &Ir, calls: &FxHashMap<Op, Vec<Op>>, live: Live) -> (Vec<Loss>, Live) {
+    let mut functions: Vec<Op> = calls.keys().copied().collect();
+    functions.sort_unstable();
+    let mut out = Vec::new();
+    for function in functions {
+        let (calls, Some(body)) = (&calls[&function], flow::body(ir, function)) else { continue };
+        let Some([inputs, results]) = signature(ir, function) else { continue };
+        let own = &ir.block(ir.entry_block(body)).args;
+        let fits = |&call: &Op| {
+            let data = ir.op(call);
+            data.operands.len() == inputs.len() && data.results.len() == results.len()
+        };
+        if own.len() != inputs.len() || !calls.iter().all(fits) {
+            continue;
+        }
+        let args: Vec<usize> = (0..own.len()).filter(|&at| !live.has(own[at])).collect();
+        let results: Vec<usize> = (0..results.len())
+            .filter(|&at| calls.iter().all(|&call| !live.has(ir.op(call).results[at])))
+            .collect();
+        if !args.is_empty() || !results.is_empty() {
+            out.push(Loss { function, calls: calls.clone(), args, results });
+        }
     }
-    let dead_results: Vec<usize> = (0..results.len())
-        .filter(|&at| calls.iter().all(|&call| is_unused(ir, ir.op(call).results[at])))
-        .collect();
-    if dead_args.is_empty() && dead_results.is_empty() {
-        return 0;
+    (out, live)
+}
+
+/// Lets loops carry unchanged what nobody needs, so that it need not be carried.
+fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
+    for it in nested(ir, op) {
+        let regions: Vec<_> = ir.op(it).regions.iter().map(|it| it.1).collect();
+        let (entry, end) = match (ir.op(it).kind, &regions[..]) {
+            (OpKind::ScfFor, &[body]) => (ir.only_block(body), ends(ir, body)),
+            (OpKind::ScfWhile, &[before, after]) => (ir.only_block(before), ends(ir, after)),
+            _ => continue,
+        };
+        let (Some(entry), [end]) = (entry, &end[..]) else { continue };
+        let is_for = ir.op(it).kind == OpKind::ScfFor;
+        let args = ir.block(entry).args.to_vec();
+        let inits = operands(ir, it);
+        for at in 0..ir.op(*end).operands.len() {
+            let Some(&arg) = args.get(at + usize::from(is_for)) else { continue };
+            let is_needed = live.has(arg) || is_for && live.has(ir.op(it).results[at]);
+            let same = if is_for { arg } else { inits[at] };
+            if !is_needed && operands(ir, *end)[at] != same {
+                ir.set_operand(*end, at, same);
+            }
+        }
     }
-    let without = |list: &[Type], dead: &[usize]| -> Box<[Type]> {
-        list.iter().enumerate().filter(|it| !dead.contains(&it.0)).map(|it| *it.1).collect()
-    };
+}
+
+fn kept<T: Copy>(list: &[T], gone: &[usize]) -> Vec<T> {
+    list.iter().enumerate().filter(|it| !gone.contains(&it.0)).map(|it| *it.1).collect()
+}
+
+/// Whether all uses of a value are operands of calls, or of what returns, that go.
+fn is_free(ir: &Ir, value: Value, going: &FxHashSet<(Op, u32)>) -> bool {
+    ir.value(value).uses.iter().all(|it| going.contains(it))
+}
+
+/// Takes dead arguments and results off private functions and their calls; how many there were.
+fn shrink(ir: &mut Ir, mut losses: Vec<Loss>) -> Result<usize, Failure> {
+    // What is still used by anything but what goes itself stays, and so does what that needs in turn.
+    loop {
+        let mut going: FxHashSet<(Op, u32)> = FxHashSet::default();
+        for loss in &losses {
+            for &call in &loss.calls {
+                going.extend(loss.args.iter().map(|&at| (call, at as u32)));
+            }
+            let body = flow::body(ir, loss.function).map(|it| ends(ir, it)).unwrap_or_default();
+            for end in body.into_iter().filter(|&it| ir.op(it).kind == OpKind::FuncReturn) {
+                going.extend(loss.results.iter().map(|&at| (end, at as u32)));
+            }
+        }
+        let mut is_stable = true;
+        for loss in &mut losses {
+            let Some(body) = flow::body(ir, loss.function) else { continue };
+            let own = ir.block(ir.entry_block(body)).args.clone();
+            let n = loss.args.len() + loss.results.len();
+            loss.args.retain(|&at| is_free(ir, own[at], &going));
+            let calls = &loss.calls;
+            loss.results.retain(|&at| {
+                calls.iter().all(|&call| is_free(ir, ir.op(call).results[at], &going))
+            });
+            is_stable &= n == loss.args.len() + loss.results.len();
+        }
+        if is_stable {
+            break;
+        }
+    }
+    losses.retain(|it| !it.args.is_empty() || !it.results.is_empty());
+    let mut old_calls = Vec::new();
+    for loss in &losses {
+        change_signature(ir, loss);
+        for &call in &loss.calls {
+            let inputs = kept(&operands(ir, call), &loss.args);
+            let old = kept(&ir.op(call).results, &loss.results);
+            let types: Vec<Type> = old.iter().map(|&it| ir.value(it).ty).collect();
+            let mut new = NewOp::new("func.call").operands(&inputs).results(&types);
+            for &(name, attr) in &ir.extra(call).attrs {
+                new = new.attr(ir.interner.str(name), attr);
+            }
+            let mut rewriter = Rewriter::new(ir);
+            let new = rewriter.insert(new, Point::Before(call));
+            let values = rewriter.ir.op(new).results.to_vec();
+            for (&old, &new) in old.iter().zip(&values) {
+                rewriter.replace_uses(old, new);
+            }
+            shrink_attrs(ir, new, loss);
+            old_calls.push(call);
+        }
+    }
+    ir.erase_ops(&old_calls).map_err(|it| Failure(Some(it.to_string())))?;
+    for loss in &losses {
+        let Some(body) = flow::body(ir, loss.function) else { continue };
+        let entry = ir.entry_block(body);
+        for &at in loss.args.iter().rev() {
+            ir.erase_argument(entry, at).map_err(|it| Failure(Some(it.to_string())))?;
+        }
+    }
+    Ok(losses.iter().map(|it| it.args.len() + it.results.len()).sum())
+}
+
+/// The type of a function, what it returns, and the attributes of what is left; the arguments themselves stay.
+fn change_signature(ir: &mut Ir, loss: &Loss) {
+    let Some([inputs, results]) = signature(ir, loss.function) else { return };
     let data = TypeData::Function {
-        inputs: without(&inputs, &dead_args),
-        results: without(&results, &dead_results),
+        inputs: kept(&inputs, &loss.args).into(),
+        results: kept(&results, &loss.results).into(),
     };
     let ty = ir.interner.ty(data);
     let attr = ir.interner.attr(AttrData::Type(ty));
-    ir.set_attr(function, "function_type", attr);
-    let keep = |list: Vec<Value>, dead: &[usize]| -> Vec<Value> {
-        list.into_iter().enumerate().filter(|it| !dead.contains(&it.0)).map(|it| it.1).collect()
-    };
-    for block in ir.blocks(body) {
-        if let Some(end) = ir.last_op(block).filter(|&it| ir.op(it).kind == OpKind::FuncReturn) {
-            let values = keep(operands(ir, end), &dead_results);
+    ir.set_attr(loss.function, "function_type", attr);
+    shrink_attrs(ir, loss.function, loss);
+    for end in flow::body(ir, loss.function).map(|it| ends(ir, it)).unwrap_or_default() {
+        if ir.op(end).kind == OpKind::FuncReturn {
+            let values = kept(&operands(ir, end), &loss.results);
             ir.set_operands(end, &values);
         }
     }
-    for &at in dead_args.iter().rev() {
-        ir.erase_argument(entry, at).expect("nothing uses it");
-    }
-    let mut rewriter = Rewriter::new(ir);
-    for call in calls {
-        let inputs = keep(operands(rewriter.ir, call), &dead_args);
-        let old = keep(rewriter.ir.op(call).results.to_vec(), &dead_results);
-        let types: Vec<Type> = old.iter().map(|&it| rewriter.ty(it)).collect();
-        let mut new = NewOp::new("func.call").operands(&inputs).results(&types);
-        for &(name, attr) in &rewriter.ir.extra(call).attrs {
-            new = new.attr(rewriter.ir.interner.str(name), attr);
+}
+
+/// The attributes of arguments and results of a function or a call, without those that go.
+fn shrink_attrs(ir: &mut Ir, op: Op, loss: &Loss) {
+    for (name, gone) in [("arg_attrs", &loss.args), ("res_attrs", &loss.results)] {
+        let list: Option<Box<[Attr]>> =
+            ir.attr(op, name).and_then(|it| match ir.interner.attr_data(it) {
+                AttrData::Array(list) => Some(list.clone()),
+                _ => None,
+            });
+        let Some(list) = list.filter(|_| !gone.is_empty()) else { continue };
+        let left = kept(&list, gone);
+        if left.is_empty() {
+            ir.remove_attr(op, name);
+        } else {
+            let attr = ir.interner.attr(AttrData::Array(left.into()));
+            ir.set_attr(op, name, attr);
         }
-        let new = rewriter.insert(new, noisy_syntax::rewrite::Point::Before(call));
-        let values = rewriter.ir.op(new).results.to_vec();
-        for (&old, &new) in old.iter().zip(&values) {
-            rewriter.replace_uses(old, new);
-        }
-        rewriter.erase(call);
     }
-    dead_args.len() + dead_results.len()
 }
 
 fn signature(ir: &Ir, function: Op) -> Option<[Box<[Type]>; 2]> {

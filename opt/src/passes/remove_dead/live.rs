@@ -1,0 +1,196 @@
+//! Which values of a program are needed: by an op with an effect, by a condition, or by who cannot be seen.
+//!
+//! *Law.* What is not in [`Live`] may be any value of its type without a change that anyone sees. Values that loops carry, that choices
+//! yield, and that private functions are passed and return, are needed only if the other end of the way is. *Cost.* Linear in the ops,
+//! their operands and the calls.
+
+use noisy_analyses::flow;
+use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Traits, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::effects;
+use crate::rewrite::nested;
+use crate::values::operand;
+
+/// The values that are needed.
+#[derive(Debug, Default)]
+pub(super) struct Live {
+    values: FxHashSet<Value>,
+    ops: FxHashSet<Op>,
+    stack: Vec<Value>,
+    /// The calls of private functions of which all are known.
+    calls: FxHashMap<Op, Vec<Op>>,
+    /// The functions that these calls call.
+    callees: FxHashMap<Op, Op>,
+}
+
+impl Live {
+    /// The needed values in an op; `calls` are those of each private function of which all are known.
+    pub(super) fn new(ir: &Ir, top: Op, calls: FxHashMap<Op, Vec<Op>>) -> Self {
+        let mut callees = FxHashMap::default();
+        let all = nested(ir, top);
+        for &function in all.iter().filter(|it| calls.contains_key(it)) {
+            callees.extend(calls[&function].iter().map(|&it| (it, function)));
+        }
+        let mut out = Self { calls, callees, ..Self::default() };
+        for &op in &all {
+            if !ir.op(op).kind.has(Traits::TERMINATOR) && !effects::is_droppable(ir, op) {
+                out.need_op(ir, op);
+            }
+        }
+        out.run(ir);
+        out
+    }
+
+    /// Whether a value is needed.
+    pub(super) fn has(&self, value: Value) -> bool {
+        self.values.contains(&value)
+    }
+
+    fn mark(&mut self, value: Value) {
+        if self.values.insert(value) {
+            self.stack.push(value);
+        }
+    }
+
+    fn mark_operand(&mut self, ir: &Ir, op: Option<Op>, at: usize) {
+        if let Some(value) = op.and_then(|it| operand(ir, it, at)) {
+            self.mark(value);
+        }
+    }
+
+    fn run(&mut self, ir: &Ir) {
+        while let Some(value) = self.stack.pop() {
+            match ir.value(value).def {
+                Def::Result(op, at) => {
+                    self.need_op(ir, op);
+                    self.need_result(ir, op, at as usize);
+                }
+                Def::Argument(block, at) => self.need_argument(ir, block, at as usize),
+            }
+        }
+    }
+
+    /// An op runs: what it reads by itself is needed, and how its regions end.
+    fn need_op(&mut self, ir: &Ir, op: Op) {
+        if !self.ops.insert(op) {
+            return;
+        }
+        let data = ir.op(op);
+        let first_passed = self.first_passed(ir, op);
+        let own = &data.operands[..first_passed.min(data.operands.len())];
+        for it in own {
+            if let Some(value) = it.value {
+                self.mark(value);
+            }
+        }
+        for &(_, region) in &data.regions {
+            for end in ends(ir, region) {
+                self.need_op(ir, end);
+            }
+        }
+        // An op within others runs only if they do.
+        if let Some(around) = ir.parent_op(op).filter(|&it| ir.op(it).kind.is_op()) {
+            self.need_op(ir, around);
+        }
+    }
+
+    /// The number of the first operand that an op only passes on; all behind it are passed on, too.
+    fn first_passed(&self, ir: &Ir, op: Op) -> usize {
+        let around = ir.parent_op(op).map(|it| ir.op(it).kind);
+        match ir.op(op).kind {
+            OpKind::ScfFor => 3,
+            OpKind::ScfWhile => 0,
+            OpKind::ScfCondition => 1,
+            OpKind::ScfYield
+                if matches!(
+                    around,
+                    Some(
+                        OpKind::ScfFor
+                            | OpKind::ScfWhile
+                            | OpKind::ScfIf
+                            | OpKind::ScfIndexSwitch
+                            | OpKind::ScfExecuteRegion
+                    )
+                ) =>
+            {
+                0
+            }
+            OpKind::FuncCall if self.callees.contains_key(&op) => 0,
+            OpKind::FuncReturn
+                if ir.parent_op(op).is_some_and(|it| self.calls.contains_key(&it)) =>
+            {
+                0
+            }
+            _ => usize::MAX,
+        }
+    }
+
+    /// What a result is made of, where an op does not make it of its own operands.
+    fn need_result(&mut self, ir: &Ir, op: Op, at: usize) {
+        let data = ir.op(op);
+        match data.kind {
+            OpKind::ScfFor => self.need_carried(ir, op, at),
+            OpKind::ScfWhile => {
+                let end = data.regions.first().map(|it| ends(ir, it.1)).unwrap_or_default();
+                self.mark_operand(ir, end.first().copied(), at + 1);
+            }
+            OpKind::ScfIf | OpKind::ScfIndexSwitch | OpKind::ScfExecuteRegion => {
+                for &(_, region) in &data.regions {
+                    for end in ends(ir, region) {
+                        self.mark_operand(ir, Some(end), at);
+                    }
+                }
+            }
+            OpKind::FuncCall => {
+                let body = self.callees.get(&op).and_then(|&it| flow::body(ir, it));
+                for end in body.map(|it| ends(ir, it)).unwrap_or_default() {
+                    self.mark_operand(ir, Some(end), at);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What `scf.for` carries at a place: what it starts with and what each iteration ends with.
+    fn need_carried(&mut self, ir: &Ir, op: Op, at: usize) {
+        self.mark_operand(ir, Some(op), 3 + at);
+        for &(_, region) in &ir.op(op).regions {
+            for end in ends(ir, region) {
+                self.mark_operand(ir, Some(end), at);
+            }
+        }
+    }
+
+    fn need_argument(&mut self, ir: &Ir, block: Block, at: usize) {
+        let region = ir.block(block).region;
+        let Some(op) = ir.region(region).parent.filter(|&it| ir.op(it).kind.is_op()) else {
+            return;
+        };
+        self.need_op(ir, op);
+        match ir.op(op).kind {
+            OpKind::ScfFor if at > 0 => self.need_carried(ir, op, at - 1),
+            OpKind::ScfWhile => {
+                let regions: Vec<Region> = ir.op(op).regions.iter().map(|it| it.1).collect();
+                let [before, after] = regions[..] else { return };
+                if region == before {
+                    self.mark_operand(ir, Some(op), at);
+                    self.mark_operand(ir, ends(ir, after).first().copied(), at);
+                } else {
+                    self.mark_operand(ir, ends(ir, before).first().copied(), at + 1);
+                }
+            }
+            OpKind::FuncFunc if block == ir.entry_block(region) => {
+                for call in self.calls.get(&op).cloned().unwrap_or_default() {
+                    self.mark_operand(ir, Some(call), at);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The last ops of the blocks of a region.
+pub(super) fn ends(ir: &Ir, region: Region) -> Vec<Op> {
+    ir.blocks(region).into_iter().filter_map(|it| ir.last_op(it)).collect()
+}

@@ -1,0 +1,138 @@
+//! `remove-dead-values` through calls that are circular, loops that feed only themselves, and attributes of arguments.
+
+use expect_test::{Expect, expect};
+use noisy_opt::diagnostics::{Input, Sink};
+use noisy_opt::driver::manager::{Manager, Settings};
+use noisy_opt::driver::pipeline::Pipeline;
+use noisy_opt::driver::wrap;
+use noisy_opt::timing::Timing;
+use noisy_syntax::{Source, print};
+
+fn becomes(text: &str, expected: &Expect) {
+    let source = Source::new(text);
+    assert!(source.problems().is_empty(), "{:?}", source.problems());
+    let mut ir = source.into_ir();
+    let top = wrap(&mut ir);
+    let pipeline = Pipeline::parse("builtin.module(remove-dead-values)").expect("a pipeline");
+    let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
+    let (settings, mut timing) = (Settings::default(), Timing::default());
+    let mut manager = Manager::new(&settings, &mut sink, &mut timing);
+    manager.run(&mut ir, top, &pipeline).expect("the pass runs");
+    assert_eq!(ir.verify(), []);
+    expected.assert_eq(&print::custom(&ir));
+}
+
+#[test]
+fn what_only_needs_itself_goes() {
+    becomes(
+        r#"func.func private @callee(%a: i32, %b: i32, %c: i32) -> (i32, i32) {
+ %0 = arith.addi %a, %a : i32
+ return %0, %b : i32, i32 }
+func.func @caller(%x: i32) -> i32 {
+ %0:2 = func.call @callee(%x, %x, %x) : (i32, i32, i32) -> (i32, i32)
+ return %0#0 : i32 }
+func.func private @rec(%a: i32, %n: i32) -> i32 {
+ %0 = func.call @rec(%a, %n) : (i32, i32) -> i32
+ return %n : i32 }
+func.func @rc(%x: i32) -> i32 {
+ %r = func.call @rec(%x, %x) : (i32, i32) -> i32
+ return %x : i32 }
+func.func @acyc(%c: i1, %m: memref<i32>) {
+ %0 = arith.constant 1 : i32
+ %1 = arith.constant 2 : i32
+ %2 = scf.if %c -> i32 {
+  memref.store %0, %m[] : memref<i32>
+  scf.yield %0 : i32
+ } else {
+  scf.yield %1 : i32
+ }
+ return }
+func.func @whl(%a: i32, %b: i32, %c: i1) -> i32 {
+ %r:2 = scf.while (%x = %a, %y = %b) : (i32, i32) -> (i32, i32) {
+  %n = "test.cond"(%x) : (i32) -> i1
+  scf.condition(%n) %x, %y : i32, i32
+ } do {
+ ^bb0(%p: i32, %q: i32):
+  %s = arith.addi %q, %q : i32
+  scf.yield %p, %s : i32, i32
+ }
+ return %r#0 : i32 }
+func.func @forl(%a: i32, %b: i32, %n: index) -> i32 {
+ %c0 = arith.constant 0 : index
+ %c1 = arith.constant 1 : index
+ %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %a, %y = %b) -> (i32, i32) {
+  %s = arith.addi %x, %a : i32
+  %t = arith.addi %y, %s : i32
+  scf.yield %s, %t : i32, i32
+ }
+ return %r#0 : i32 }
+func.func private @attrs(%a: i32 {test.x}, %b: i32 {test.y}) -> (i32 {test.r}, i32 {test.s}) {
+ return %a, %a : i32, i32 }
+func.func @cattrs(%x: i32) -> i32 {
+ %0:2 = func.call @attrs(%x, %x) : (i32, i32) -> (i32, i32)
+ return %0#1 : i32 }
+func.func @blk(%c: i1, %a: i32, %m: memref<i32>) {
+ %0 = arith.addi %a, %a : i32
+ memref.store %a, %m[] : memref<i32>
+ return }
+"#,
+        &expect![[r#"
+            module {
+              func.func private @callee(%arg0: i32) -> i32 {
+                %0 = arith.addi %arg0, %arg0 : i32
+                return %0 : i32
+              }
+              func.func @caller(%arg0: i32) -> i32 {
+                %0 = call @callee(%arg0) : (i32) -> i32
+                return %0 : i32
+              }
+              func.func private @rec() {
+                call @rec() : () -> ()
+                return
+              }
+              func.func @rc(%arg0: i32) -> i32 {
+                call @rec() : () -> ()
+                return %arg0 : i32
+              }
+              func.func @acyc(%arg0: i1, %arg1: memref<i32>) {
+                %0 = arith.constant 1 : i32
+                scf.if %arg0 {
+                  memref.store %0, %arg1[] : memref<i32>
+                } else {
+                }
+                return
+              }
+              func.func @whl(%arg0: i32, %arg1: i32, %arg2: i1) -> i32 {
+                %0 = scf.while (%arg3 = %arg0) : (i32) -> i32 {
+                  %1 = "test.cond"(%arg3) : (i32) -> i1
+                  scf.condition(%1) %arg3 : i32
+                } do {
+                ^bb0(%arg3: i32):
+                  scf.yield %arg3 : i32
+                }
+                return %0 : i32
+              }
+              func.func @forl(%arg0: i32, %arg1: i32, %arg2: index) -> i32 {
+                %0 = arith.constant 0 : index
+                %1 = arith.constant 1 : index
+                %2 = scf.for %arg3 = %0 to %arg2 step %1 iter_args(%arg4 = %arg0) -> (i32) {
+                  %3 = arith.addi %arg4, %arg0 : i32
+                  scf.yield %3 : i32
+                }
+                return %2 : i32
+              }
+              func.func private @attrs(%arg0: i32 {test.x}) -> (i32 {test.s}) {
+                return %arg0 : i32
+              }
+              func.func @cattrs(%arg0: i32) -> i32 {
+                %0 = call @attrs(%arg0) : (i32) -> i32
+                return %0 : i32
+              }
+              func.func @blk(%arg0: i1, %arg1: i32, %arg2: memref<i32>) {
+                memref.store %arg1, %arg2[] : memref<i32>
+                return
+              }
+            }
+        "#]],
+    );
+}
