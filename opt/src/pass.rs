@@ -25,6 +25,9 @@ pub struct PassInfo {
     pub run: fn(&mut Context<'_>, Op, &Options) -> Result<(), Failure>,
 }
 
+/// The anchor of passes that run on whatever is a function.
+pub const FUNCTIONS: &str = "FunctionOpInterface";
+
 /// An option of a pass.
 #[derive(Debug)]
 pub struct OptionInfo {
@@ -49,6 +52,8 @@ pub enum OptionKind {
     Text,
     /// Numbers with commas between them.
     Ints,
+    /// Texts with commas between them.
+    Texts,
     /// One of these.
     OneOf(&'static [&'static str]),
 }
@@ -76,7 +81,19 @@ pub struct Context<'a> {
     pub log_actions: Option<&'a str>,
     /// Reads a pipeline that a pass runs by itself; how, only the pass manager knows.
     pub nested: fn(&str) -> Result<Nested, Failure>,
+    /// Told before and after each pass that a pass runs by itself.
+    pub around: Around<'a>,
     pub(crate) counted: Vec<(&'static str, usize)>,
+}
+
+/// Whom to tell of a pass on an op, and whether it is about to run (else it ran).
+#[derive(Clone, Copy)]
+pub struct Around<'a>(pub &'a dyn Fn(&Ir, Op, &'static PassInfo, bool));
+
+impl std::fmt::Debug for Around<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Around")
+    }
 }
 
 /// Runs a pipeline on an op.
@@ -175,11 +192,12 @@ impl PassInfo {
                     }
                     value
                 }
-                (OptionKind::Text, Some(value)) => value,
+                (OptionKind::Text | OptionKind::Texts, Some(value)) => value,
             };
             // A list that is given twice goes on.
             let old = &mut out.0[at].1;
-            if option.kind == OptionKind::Ints && !old.is_empty() && *old != option.default {
+            let is_list = matches!(option.kind, OptionKind::Ints | OptionKind::Texts);
+            if is_list && !old.is_empty() && *old != option.default {
                 *old = format!("{old},{value}");
             } else {
                 *old = value;
@@ -193,12 +211,18 @@ impl PassInfo {
         if options.0.is_empty() {
             return self.name.to_owned();
         }
-        let values: Vec<String> = options
-            .0
-            .iter()
-            .filter(|it| !it.1.is_empty())
+        let is_list = |name: &str| {
+            let option = self.options.iter().find(|it| it.name == name);
+            option.is_some_and(|it| matches!(it.kind, OptionKind::Ints | OptionKind::Texts))
+        };
+        let mut given: Vec<_> =
+            options.0.iter().filter(|it| !is_list(it.0) || !it.1.is_empty()).collect();
+        given.sort_by_key(|it| it.0);
+        let values: Vec<String> = given
+            .into_iter()
             .map(|(name, value)| {
-                if value.contains(' ') {
+                // What holds braces is read again by them.
+                if value.contains(' ') && !value.contains('{') {
                     format!("{name}={{{value}}}")
                 } else {
                     format!("{name}={value}")
@@ -214,7 +238,7 @@ impl OptionKind {
         match self {
             OptionKind::Bool => "boolean",
             OptionKind::Int | OptionKind::Ints => "integer",
-            OptionKind::Text => "string",
+            OptionKind::Text | OptionKind::Texts => "string",
             OptionKind::OneOf(_) => "enum",
         }
     }

@@ -7,11 +7,11 @@
 use std::io::Write as _;
 
 use noisy_syntax::print::{self, Style};
-use noisy_syntax::{Ir, Op, Traits};
+use noisy_syntax::{Ir, Op, OpKind, Traits};
 
 use super::pipeline::{Element, Pipeline};
 use crate::diagnostics::{Severity, Sink, place_of};
-use crate::pass::{Context, Failure, Nested, Options, PassInfo, log_action};
+use crate::pass::{Around, Context, FUNCTIONS, Failure, Nested, Options, PassInfo, log_action};
 use crate::timing::Timing;
 
 /// When the program is printed around passes.
@@ -58,6 +58,8 @@ pub struct Settings {
     pub verify_each: bool,
     /// The file that actions are logged to.
     pub log_actions: Option<String>,
+    /// The program is kept as it was before each pass, for [`FailedPass::before`].
+    pub keeps_before: bool,
 }
 
 /// A pass failed, or left an invalid program; it was told of.
@@ -71,17 +73,34 @@ pub struct Manager<'a> {
     sink: &'a mut Sink,
     timing: &'a mut Timing,
     statistics: Vec<(&'static str, &'static str, &'static str, usize)>,
+    failure: Option<FailedPass>,
+}
+
+/// The pass that failed first.
+#[derive(Clone, Debug)]
+pub struct FailedPass {
+    /// Its class and the op it ran on, as messages name them.
+    pub what: String,
+    /// The pipeline that runs it and nothing else.
+    pub pipeline: String,
+    /// The program before it, if that was to be kept.
+    pub before: Option<String>,
 }
 
 impl<'a> Manager<'a> {
     /// A manager that tells its diagnostics to a sink.
     pub fn new(settings: &'a Settings, sink: &'a mut Sink, timing: &'a mut Timing) -> Self {
-        Self { settings, sink, timing, statistics: Vec::new() }
+        Self { settings, sink, timing, statistics: Vec::new(), failure: None }
     }
 
     /// What passes counted: class and name of the pass, what was counted, how many.
     pub fn statistics(&self) -> &[(&'static str, &'static str, &'static str, usize)] {
         &self.statistics
+    }
+
+    /// The pass that failed, if one did.
+    pub fn failure(&self) -> Option<&FailedPass> {
+        self.failure.as_ref()
     }
 
     /// Runs a pipeline on an op of its anchor.
@@ -202,10 +221,23 @@ impl<'a> Manager<'a> {
         if print.before.as_ref().is_some_and(|it| it.has(info.name)) {
             self.dump(ir, op, &format!("Before {} ({})", info.class, info.name));
         }
+        let kept = self
+            .settings
+            .keeps_before
+            .then(|| print::op_in(ir, Self::outermost(ir, op), self.settings.style));
         let is_after = print.after.as_ref().is_some_and(|it| it.has(info.name));
         let before = (is_after && print.only_changed).then(|| self.text(ir, op));
         self.log(info.class, ir, op, true);
         self.timing.enter_slot(info.class, slot);
+        let settings = self.settings;
+        let around = |ir: &Ir, op: Op, info: &'static PassInfo, is_before: bool| {
+            let print = &settings.print_ir;
+            let (which, when) =
+                if is_before { (&print.before, "Before") } else { (&print.after, "After") };
+            if which.as_ref().is_some_and(|it| it.has(info.name)) && !print.only_failed {
+                dump(settings, ir, op, &format!("{when} {} ({})", info.class, info.name));
+            }
+        };
         let mut context = Context {
             ir,
             sink: self.sink,
@@ -213,9 +245,17 @@ impl<'a> Manager<'a> {
             style: self.settings.style,
             log_actions: self.settings.log_actions.as_deref(),
             nested,
+            around: Around(&around),
             counted: Vec::new(),
         };
-        let outcome = (info.run)(&mut context, op, options);
+        let fits = info.anchor != Some(FUNCTIONS) || context.ir.op(op).kind == OpKind::FuncFunc;
+        let outcome = if fits {
+            (info.run)(&mut context, op, options)
+        } else {
+            let name = context.ir.op_name(op);
+            let text = format!("'{name}' op trying to schedule a pass on an unsupported operation");
+            Err(Failure(Some(text)))
+        };
         let counted = std::mem::take(&mut context.counted);
         self.timing.leave();
         self.log(info.class, ir, op, false);
@@ -236,6 +276,7 @@ impl<'a> Manager<'a> {
                 Ok(())
             }
             Err(failure) => {
+                self.failure.get_or_insert_with(|| failed_pass(ir, op, info, options, kept));
                 if is_after || print.only_failed {
                     self.dump(ir, op, &format!("After {} Failed ({})", info.class, info.name));
                 }
@@ -257,21 +298,11 @@ impl<'a> Manager<'a> {
     }
 
     fn text(&self, ir: &Ir, op: Op) -> String {
-        let op = if self.settings.print_ir.whole { Self::outermost(ir, op) } else { op };
-        print::op_in(ir, op, self.settings.style)
+        shown(self.settings, ir, op)
     }
 
     fn dump(&self, ir: &Ir, op: Op, what: &str) {
-        let mut at = String::new();
-        if self.settings.print_ir.whole {
-            at = format!(" ('{}' operation", ir.op_name(op));
-            if let Some((name, _)) = ir.extra(op).symbol {
-                at += &format!(": @{}", ir.interner.str(name));
-            }
-            at += ")";
-        }
-        let text = format!("// -----// IR Dump {what}{at} //----- //\n{}\n\n", self.text(ir, op));
-        let _ = std::io::stderr().write_all(text.as_bytes());
+        dump(self.settings, ir, op, what);
     }
 
     fn log(&self, class: &str, ir: &Ir, op: Op, is_begin: bool) {
@@ -279,6 +310,46 @@ impl<'a> Manager<'a> {
             log_action(file, class, ir.op_name(op), is_begin);
         }
     }
+}
+
+/// The op as it is shown around passes, or all that is around it.
+fn shown(settings: &Settings, ir: &Ir, op: Op) -> String {
+    let op = if settings.print_ir.whole { Manager::outermost(ir, op) } else { op };
+    print::op_in(ir, op, settings.style)
+}
+
+/// What failed, and the pipeline of just that: the ops around, from the outermost on, then the pass.
+fn failed_pass(
+    ir: &Ir,
+    op: Op,
+    info: &'static PassInfo,
+    options: &Options,
+    before: Option<String>,
+) -> FailedPass {
+    let mut what = format!("`{}` on '{}' operation", info.class, ir.op_name(op));
+    if let Some((name, _)) = ir.extra(op).symbol {
+        what += &format!(": @{}", ir.interner.str(name));
+    }
+    let mut pipeline = info.text(options);
+    let mut at = Some(op);
+    while let Some(it) = at.filter(|&it| ir.op(it).kind.is_op()) {
+        pipeline = format!("{}({pipeline})", ir.op_name(it));
+        at = ir.parent_op(it);
+    }
+    FailedPass { what, pipeline, before }
+}
+
+fn dump(settings: &Settings, ir: &Ir, op: Op, what: &str) {
+    let mut at = String::new();
+    if settings.print_ir.whole {
+        at = format!(" ('{}' operation", ir.op_name(op));
+        if let Some((name, _)) = ir.extra(op).symbol {
+            at += &format!(": @{}", ir.interner.str(name));
+        }
+        at += ")";
+    }
+    let text = format!("// -----// IR Dump {what}{at} //----- //\n{}\n\n", shown(settings, ir, op));
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
 /// A pipeline that a pass runs by itself: not timed, not printed around, not verified in between.
@@ -293,7 +364,9 @@ fn run_nested(cx: &mut Context<'_>, op: Op, pipeline: &Pipeline) -> Result<(), F
             Element::Pass(info, options) => {
                 let at = cx.ir.op_name(op).to_owned();
                 cx.log_action(info.class, &at, true);
+                (cx.around.0)(cx.ir, op, info, true);
                 (info.run)(cx, op, options)?;
+                (cx.around.0)(cx.ir, op, info, false);
                 cx.log_action(info.class, &at, false);
             }
             Element::Nested(nested) => {

@@ -16,7 +16,7 @@ use crate::diagnostics::{Input, Severity, Sink};
 use crate::passes;
 use crate::timing::{Display, Timing};
 use flags::Flag;
-use manager::{Manager, PrintIr, Settings, Which};
+use manager::{FailedPass, Manager, PrintIr, Settings, Which};
 use pipeline::Pipeline;
 
 /// Runs the tool; its exit code.
@@ -62,6 +62,7 @@ struct Run {
     no_implicit_module: bool,
     is_reproducer: bool,
     crash_reproducer: Option<String>,
+    is_threaded: bool,
 }
 
 impl Run {
@@ -91,6 +92,7 @@ impl Run {
             no_implicit_module: false,
             is_reproducer: false,
             crash_reproducer: None,
+            is_threaded: true,
         };
         let mut display = Display { is_list: false, is_json: false };
         let mut has_timing = false;
@@ -145,11 +147,16 @@ impl Run {
                 "run-reproducer" => run.is_reproducer = flag.is_on(),
                 "log-actions-to" => run.settings.log_actions = Some(value),
                 "mlir-pass-pipeline-crash-reproducer" => run.crash_reproducer = Some(value),
+                "mlir-pass-pipeline-local-reproducer" => {
+                    run.settings.keeps_before = flag.is_on();
+                }
                 name => {
                     let Some(info) = passes::find(name) else { continue };
                     has_passes = true;
                     let options = info.options(&value).map_err(Stop::Wrong)?;
-                    run.pipeline.add(info, options);
+                    run.pipeline
+                        .add(info, options)
+                        .map_err(|it| Stop::Wrong(format!("error: {it}")))?;
                 }
             }
         }
@@ -170,6 +177,15 @@ impl Run {
                     .to_owned(),
             ));
         }
+        if run.settings.keeps_before && is_threaded && run.crash_reproducer.is_some() {
+            return Err(Stop::Wrong(
+                "Local crash reproduction can't be setup on a pass-manager without disabling \
+                 multi-threading first."
+                    .to_owned(),
+            ));
+        }
+        run.settings.keeps_before &= run.crash_reproducer.is_some();
+        run.is_threaded = is_threaded;
         run.timing = has_timing.then_some(display);
         Ok(run)
     }
@@ -268,21 +284,17 @@ impl Run {
             sink.tell(Severity::Error, None, &text);
             return Err(());
         }
+        let whole =
+            self.crash_reproducer.as_ref().map(|_| print::op_in(&ir, top, self.settings.style));
         let mut manager = Manager::new(&self.settings, sink, timing);
         let outcome = manager.run(&mut ir, top, &self.pipeline);
         if self.statistics {
             complain(&statistics(manager.statistics()));
         }
         if outcome.is_err() {
-            if let Some(file) = &self.crash_reproducer {
-                let text = reproducer(&input.text, &self.pipeline);
-                match write(file, &text) {
-                    Ok(()) => complain(&format!(
-                        "{}: note: see reproducer in '{file}'",
-                        self.shown_file()
-                    )),
-                    Err(error) => complain(&format!("cannot write reproducer '{file}': {error}")),
-                }
+            let failure = manager.failure().cloned();
+            if let (Some(file), Some(whole)) = (&self.crash_reproducer, whole) {
+                self.write_reproducer(file, whole, failure, (&ir, top), sink);
             }
             return Err(());
         }
@@ -290,6 +302,32 @@ impl Run {
         let out = print::document(&ir, self.settings.style);
         timing.leave();
         Ok(out)
+    }
+
+    /// Writes a program that fails as this one did, and tells of it.
+    fn write_reproducer(
+        &self,
+        file: &str,
+        whole: String,
+        failure: Option<FailedPass>,
+        (ir, top): (&Ir, Op),
+        sink: &mut Sink,
+    ) {
+        let what = failure.as_ref().map_or("the verifier".to_owned(), |it| it.what.clone());
+        let local = failure.and_then(|it| it.before.map(|before| (before, it.pipeline)));
+        let is_local = local.is_some();
+        let (text, pipeline) = local.unwrap_or_else(|| (whole, self.pipeline.spaced_text()));
+        let text = reproducer(&text, &pipeline, self.is_threaded, self.settings.verify_each);
+        let place = crate::diagnostics::place_of(ir, top);
+        let message = "Failures have been detected while processing an MLIR pass pipeline";
+        sink.tell(Severity::Error, place, message);
+        let what = if is_local { what } else { format!("[{what}]") };
+        let end = match write(file, &text) {
+            Ok(()) => format!("reproducer generated at `{file}`"),
+            Err(error) => format!("cannot write reproducer `{file}`: {error}"),
+        };
+        let note = format!("Pipeline failed while executing {what}: {end}");
+        sink.tell(Severity::Note, place, &note);
     }
 
     /// Reads a part; what is wrong with it is told.
@@ -472,11 +510,12 @@ fn statistics(all: &[(&'static str, &'static str, &'static str, usize)]) -> Stri
 }
 
 /// A program with the pipeline that failed on it.
-fn reproducer(text: &str, pipeline: &Pipeline) -> String {
-    let pipeline = pipeline.text().replace('\\', "\\\\").replace('"', "\\\"");
+fn reproducer(text: &str, pipeline: &str, is_threaded: bool, verify_each: bool) -> String {
+    let pipeline = pipeline.replace('\\', "\\\\").replace('"', "\\\"");
     format!(
-        "{text}\n{{-#\n  external_resources: {{\n    mlir_reproducer: {{\n      pipeline: \"{pipeline}\",\n      \
-         disable_threading: true,\n      verify_each: true\n    }}\n  }}\n#-}}\n"
+        "{text}\n\n{{-#\n  external_resources: {{\n    mlir_reproducer: {{\n      pipeline: \"{pipeline}\",\n      \
+         disable_threading: {},\n      verify_each: {verify_each}\n    }}\n  }}\n#-}}\n",
+        !is_threaded
     )
 }
 

@@ -2,7 +2,7 @@
 //! pipeline.
 
 use super::flags::nearest;
-use crate::pass::{Options, PassInfo};
+use crate::pass::{FUNCTIONS, Options, PassInfo};
 use crate::passes;
 
 /// Passes to run on each op of a kind.
@@ -54,7 +54,7 @@ impl Pipeline {
         parser.blanks();
         let start = parser.at;
         let anchor = parser.name().to_owned();
-        let is_open = parser.text[parser.at..].starts_with('(');
+        let is_open = parser.text[parser.at..].starts_with('(') && text.trim_end().ends_with(')');
         if anchor.is_empty() || !is_open {
             return Err(PipelineError {
                 at: start,
@@ -70,7 +70,9 @@ impl Pipeline {
         parser.elements(&mut out)?;
         parser.blanks();
         if parser.at < text.len() {
-            return Err(Parser::wrong("expected end of pipeline", parser.at));
+            // The parenthesis that closed the whole was meant to be the last one.
+            let message = "encountered extra closing ')' creating unbalanced parentheses while parsing pipeline";
+            return Err(Parser::wrong(message, parser.at - 1));
         }
         Ok(out)
     }
@@ -85,14 +87,20 @@ impl Pipeline {
     }
 
     /// Adds a pass by its flag, within a pipeline on the ops that it is restricted to.
-    pub fn add(&mut self, info: &'static PassInfo, options: Options) {
-        match info.anchor {
+    ///
+    /// # Errors
+    /// If it runs on functions and the pipeline on something else.
+    pub fn add(&mut self, info: &'static PassInfo, options: Options) -> Result<(), String> {
+        if !may_schedule(info, &self.anchor) {
+            return Err(cannot_schedule(info, &self.anchor));
+        }
+        match info.anchor.filter(|it| *it != FUNCTIONS) {
             Some(anchor) if anchor != self.anchor && self.anchor != "any" => {
                 if let Some(Element::Nested(last)) = self.elements.last_mut()
                     && last.anchor == anchor
                 {
                     last.elements.push(Element::Pass(info, options));
-                    return;
+                    return Ok(());
                 }
                 let mut nested = Pipeline::new(anchor);
                 nested.elements.push(Element::Pass(info, options));
@@ -100,10 +108,20 @@ impl Pipeline {
             }
             _ => self.elements.push(Element::Pass(info, options)),
         }
+        Ok(())
+    }
+
+    /// The text of the pipeline, with blanks between its elements as upstream's reproducers have them.
+    pub fn spaced_text(&self) -> String {
+        format!("{}({})", self.anchor, self.element_texts().join(", "))
     }
 
     /// The text of the pipeline, options with their values.
     pub fn text(&self) -> String {
+        format!("{}({})", self.anchor, self.element_texts().join(","))
+    }
+
+    fn element_texts(&self) -> Vec<String> {
         let elements: Vec<String> = self
             .elements
             .iter()
@@ -112,7 +130,7 @@ impl Pipeline {
                 Element::Nested(it) => it.text(),
             })
             .collect();
-        format!("{}({})", self.anchor, elements.join(","))
+        elements
     }
 }
 
@@ -244,7 +262,11 @@ impl Parser<'_> {
             );
             Self::wrong(&text, at)
         })?;
+        if !may_schedule(info, &around.anchor) {
+            return Err(Self::wrong(&cannot_schedule(info, &around.anchor), at));
+        }
         if let Some(anchor) = info.anchor
+            && anchor != FUNCTIONS
             && anchor != around.anchor
         {
             let message = format!(
@@ -256,4 +278,14 @@ impl Parser<'_> {
         around.elements.push(Element::Pass(info, options));
         Ok(())
     }
+}
+
+/// Whether a pass that runs on functions may stand in a pipeline on these ops; in one on any ops that is seen when it runs.
+fn may_schedule(info: &PassInfo, anchor: &str) -> bool {
+    info.anchor != Some(FUNCTIONS) || anchor == "any" || anchor == "func.func"
+}
+
+fn cannot_schedule(info: &PassInfo, anchor: &str) -> String {
+    let class = info.class;
+    format!("unable to schedule pass '{class}' on a PassManager intended to run on '{anchor}'!")
 }

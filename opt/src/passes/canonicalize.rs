@@ -70,19 +70,19 @@ const OPTIONS: &[OptionInfo] = &[
     OptionInfo {
         name: "filter-dialects",
         default: "",
-        kind: OptionKind::Text,
+        kind: OptionKind::Texts,
         summary: "Only apply canonicalization patterns from dialects in this list",
     },
     OptionInfo {
         name: "disable-patterns",
         default: "",
-        kind: OptionKind::Text,
+        kind: OptionKind::Texts,
         summary: "Labels of patterns that should be filtered out during application",
     },
     OptionInfo {
         name: "enable-patterns",
         default: "",
-        kind: OptionKind::Text,
+        kind: OptionKind::Texts,
         summary: "Labels of patterns that should be used during application, all other patterns are filtered out",
     },
 ];

@@ -115,8 +115,8 @@ fn carry_what_is_needed(ir: &mut Ir, op: Op, live: &Live) {
         let is_for = ir.op(it).kind == OpKind::ScfFor;
         let args = ir.block(entry).args.to_vec();
         let inits = operands(ir, it);
-        for at in 0..ir.op(*end).operands.len() {
-            let Some(&arg) = args.get(at + usize::from(is_for)) else { continue };
+        let carried = args.iter().skip(usize::from(is_for)).copied();
+        for (at, arg) in carried.enumerate().take(ir.op(*end).operands.len()) {
             let is_needed = live.has(arg) || is_for && live.has(ir.op(it).results[at]);
             let same = if is_for { arg } else { inits[at] };
             if !is_needed && operands(ir, *end)[at] != same {

@@ -1,0 +1,114 @@
+//! The tool as it is run: pipelines that are wrong, passes that run pipelines, reproducers that reproduce.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const MODULE: &str = "module @m {
+  func.func @f(%a: i32) -> i32 {
+    %0 = arith.addi %a, %a : i32
+    %1 = arith.addi %a, %a : i32
+    %2 = arith.muli %0, %1 : i32
+    return %2 : i32
+  }
+}
+";
+
+/// A file of its own for a test.
+fn file(name: &str, text: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("noisy-opt-{}-{name}", std::process::id()));
+    std::fs::write(&path, text).expect("a temporary file");
+    path
+}
+
+fn run(args: &[&str], input: &std::path::Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_noisy-opt"));
+    command.args(args).arg(input).output().expect("the tool runs")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn wrong_pipelines_are_told_as_upstream_tells_them() {
+    let input = file("wrong.mlir", MODULE);
+    for (pipeline, expected) in [
+        (
+            "builtin.module(cse",
+            "expected pass pipeline to be wrapped with the anchor operation type",
+        ),
+        (
+            "builtin.module()(",
+            "expected pass pipeline to be wrapped with the anchor operation type",
+        ),
+        ("builtin.module(cse))", "encountered extra closing ')' creating unbalanced parentheses"),
+        (
+            "builtin.module(func.func(cse)",
+            "encountered unbalanced parentheses while parsing pipeline",
+        ),
+        (
+            "builtin.module(test-interface-pass)",
+            "unable to schedule pass 'TestInterfacePass' on a PassManager intended to run on 'builtin.module'!",
+        ),
+        (
+            "any(test-interface-pass)",
+            "'builtin.module' op trying to schedule a pass on an unsupported operation",
+        ),
+    ] {
+        let output = run(&[&format!("--pass-pipeline={pipeline}")], &input);
+        assert_eq!(output.status.code(), Some(1), "{pipeline}");
+        assert!(stderr(&output).contains(expected), "{pipeline}: {}", stderr(&output));
+    }
+    let _ = std::fs::remove_file(input);
+}
+
+#[test]
+fn a_pipeline_is_shown_with_all_options_in_order() {
+    let input = file("dump.mlir", MODULE);
+    let pipeline = "--pass-pipeline=builtin.module(func.func(test-options-pass{list=1,2 list=3 string-list=x,y}))";
+    let output = run(&[pipeline, "--dump-pass-pipeline"], &input);
+    let shown = "func.func(test-options-pass{enum=zero list=1,2,3 string= string-list=x,y})";
+    assert!(stderr(&output).contains(shown), "{}", stderr(&output));
+    let _ = std::fs::remove_file(input);
+}
+
+#[test]
+fn a_pass_runs_a_pipeline_and_what_is_printed_around_passes_sees_it() {
+    let input = file("dynamic.mlir", MODULE);
+    let pipeline = "--pass-pipeline=builtin.module(func.func(test-dynamic-pipeline{op-name=f dynamic-pipeline=cse}))";
+    let output = run(&[pipeline, "--mlir-print-ir-after=cse"], &input);
+    assert!(output.status.success());
+    assert!(stderr(&output).contains("IR Dump After CSE (cse)"), "{}", stderr(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).matches("arith.addi").count(), 1);
+    let pipeline = "--pass-pipeline=builtin.module(func.func(test-dynamic-pipeline{op-name=g dynamic-pipeline=cse}))";
+    let output = run(&[pipeline], &input);
+    assert!(stderr(&output).contains("dynamic-pipeline skip op name: f"), "{}", stderr(&output));
+    assert_eq!(String::from_utf8_lossy(&output.stdout).matches("arith.addi").count(), 2);
+    let _ = std::fs::remove_file(input);
+}
+
+#[test]
+fn reproducers_reproduce() {
+    let input = file("failing.mlir", MODULE);
+    let reproducer = file("reproducer.mlir", "");
+    let flag = format!("--mlir-pass-pipeline-crash-reproducer={}", reproducer.display());
+    let pipeline = "--pass-pipeline=builtin.module(func.func(cse,test-pass-failure))";
+    for is_local in [false, true] {
+        let mut args = vec![flag.as_str(), pipeline, "--mlir-disable-threading"];
+        args.extend(is_local.then_some("--mlir-pass-pipeline-local-reproducer"));
+        let output = run(&args, &input);
+        assert_eq!(output.status.code(), Some(1));
+        let said = stderr(&output);
+        assert!(said.contains("Pipeline failed while executing"), "{said}");
+        assert!(said.contains("`TestFailurePass` on 'func.func' operation: @f"), "{said}");
+        let text = std::fs::read_to_string(&reproducer).expect("it was written");
+        // The local one holds the program right before the pass, and that pass alone.
+        assert_eq!(text.matches("arith.addi").count(), if is_local { 1 } else { 2 }, "{text}");
+        assert_eq!(text.contains("cse"), !is_local, "{text}");
+        let again = run(&["--run-reproducer", "--mlir-print-ir-after-failure"], &reproducer);
+        assert_eq!(again.status.code(), Some(1));
+        let said = stderr(&again);
+        assert!(said.contains("After TestFailurePass Failed"), "{said}");
+    }
+    let _ = (std::fs::remove_file(input), std::fs::remove_file(reproducer));
+}
