@@ -12,11 +12,13 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 mod compare;
 mod data;
 mod foreign;
+mod layout;
 mod text;
 
 use crate::slack::{keep_slack, keep_slack_in_map};
 use crate::{Attr, Name, OpKind, Type};
 pub use data::{AttrData, Dim, LocationPart, Sign, TypeData};
+pub use layout::Layout;
 pub(crate) use text::{AliasNames, Text, Types};
 
 /// The interners of one document.

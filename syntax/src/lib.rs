@@ -34,7 +34,7 @@ pub use delta::Delta;
 pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
 pub use grammar::{Alias, AliasUse, Form};
-pub use intern::{AttrData, Dim, Interner, LocationPart, Sign, TypeData};
+pub use intern::{AttrData, Dim, Interner, Layout, LocationPart, Sign, TypeData};
 pub use ir::{
     BlockData, Def, Ir, Items, OpData, OpExtra, Operand, RegionData, ResultName, Successor,
     ValueData,

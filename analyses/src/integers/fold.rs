@@ -459,8 +459,7 @@ fn dim(ir: &impl View, op: Op, operands: &[Constant]) -> Option<Constant> {
 
 /// What the type of a memref states of where it starts, its sizes and its strides: results 1, then as many as it has dimensions, twice.
 fn layout(ir: &impl View, op: Op, result: usize) -> Option<Constant> {
-    let TypeData::MemRef { dims: Some(dims), rest, .. } =
-        ir.interner().type_data(ir.operand_ty(op, 0)?)
+    let TypeData::MemRef { dims: Some(dims), .. } = ir.interner().type_data(ir.operand_ty(op, 0)?)
     else {
         return None;
     };
@@ -471,30 +470,16 @@ fn layout(ir: &impl View, op: Op, result: usize) -> Option<Constant> {
             _ => None,
         })
         .collect();
-    let strided = rest.iter().find_map(|it| match ir.interner().attr_data(*it) {
-        AttrData::Text(text, _) => ir.interner().str(*text).strip_prefix("strided<["),
-        _ => None,
-    });
-    let has_map = rest.iter().any(|it| matches!(ir.interner().attr_data(*it), AttrData::Affine(_)));
     let at = result.checked_sub(1)?;
     if (1..=sizes.len()).contains(&at) {
         return sizes[at - 1].map(Int);
     }
-    let number = |it: &str| it.trim().parse().ok().map(Int);
-    match (strided, at.checked_sub(1 + sizes.len())) {
-        (Some(text), None) => match text.split_once("offset:") {
-            Some((_, offset)) => number(offset.trim_end_matches('>')),
-            None => Some(Int(0)),
-        },
-        (Some(text), Some(at)) => number(text.split(']').next()?.split(',').nth(at)?),
-        _ if has_map => None,
-        (None, None) => Some(Int(0)),
-        // As many elements as lie within the dimensions after.
-        (None, Some(at)) => {
-            let after = sizes.get(at + 1..)?.iter();
-            after.copied().try_fold(1_i128, |all, it| all.checked_mul(it?)).map(Int)
-        }
-    }
+    let layout = ir.interner().layout(ir.operand_ty(op, 0)?)?;
+    let number = match at.checked_sub(1 + sizes.len()) {
+        None => layout.offset,
+        Some(at) => *layout.strides.get(at)?,
+    };
+    number.map(|it| Int(it.into()))
 }
 
 fn rank(ir: &impl View, op: Op) -> Option<Constant> {

@@ -1,7 +1,7 @@
 //! What attributes of `memref` ops say of shapes: groups of dimensions, offsets, sizes, alignments.
 //!
 //! *Law.* What is rejected here, `mlir-opt` of LLVM 19 rejects (`verifyCollapsedShape`, `verifyOffsetSizeAndStrideOp` in its sources).
-//! What is dynamic agrees with everything that is dynamic. Layouts are not compared.
+//! What is dynamic agrees with everything that is dynamic, and layouts differ only where both are known.
 
 use super::Verifier;
 use crate::dialect::format::DYNAMIC;
@@ -80,8 +80,32 @@ impl Verifier<'_> {
                 let message = format!("size {at} is {size}, unlike that of the result");
                 return Err((Code::ResultType, message));
             }
+            if is_subview && let Some(message) = self.other_layout(op, &offsets, &strides) {
+                return Err((Code::ResultType, message));
+            }
         }
         Ok(())
+    }
+
+    /// What the result of `memref.subview`, of the rank of its operand, says of its layout that is not so.
+    fn other_layout(&self, op: Op, offsets: &[i128], strides: &[i128]) -> Option<String> {
+        let known = |list: &[i128]| -> Vec<Option<i64>> {
+            let number = |it: &i128| i64::try_from(*it).ok().filter(|it| *it != DYNAMIC);
+            list.iter().map(number).collect()
+        };
+        let interner = &self.ir.interner;
+        let part =
+            interner.layout(self.operand_type(op, 0))?.part(&known(offsets), &known(strides));
+        let said = interner.layout(self.value_type(*self.ir.op(op).results.first()?))?;
+        let differ = |a: Option<i64>, b: Option<i64>| a.zip(b).filter(|(a, b)| a != b);
+        if let Some((is, said)) = differ(part.offset, said.offset) {
+            return Some(format!("the result starts at offset {is}, but its type says {said}"));
+        }
+        let mut pairs = part.strides.iter().zip(&said.strides).enumerate();
+        pairs.find_map(|(at, (is, said))| {
+            let (is, said) = differ(*is, *said)?;
+            Some(format!("stride {at} of the result is {is}, but its type says {said}"))
+        })
     }
 
     /// Static offsets and sizes are not negative.

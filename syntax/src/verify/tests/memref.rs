@@ -121,6 +121,11 @@ fn slices_have_as_many_offsets_sizes_and_strides_as_dimensions() {
   %13 = memref.reinterpret_cast %m to offset: [0], sizes: [2], strides: [2, 1] : memref<4x4xf32> to memref<2x2xf32>
   %14 = memref.reinterpret_cast %m to offset: [0, 0], sizes: [2], strides: [1] : memref<4x4xf32> to memref<2xf32>
   %15 = memref.reinterpret_cast %m to offset: [0], sizes: [2], strides: [1] : memref<4x4xf32> to memref<3xf32>
+  %3 = memref.subview %m[%i, 1] [2, 2] [1, %i] : memref<4x4xf32> to memref<2x2xf32, strided<[4, ?], offset: ?>>
+  %4 = memref.subview %0[1] [1] [3] : memref<2xf32, strided<[4]>> to memref<1xf32, strided<[12], offset: 4>>
+  %17 = memref.subview %m[1, 2] [2, 2] [1, 1] : memref<4x4xf32> to memref<2x2xf32, strided<[4, 1], offset: 5>>
+  %18 = memref.subview %m[1, 2] [2, 2] [2, 1] : memref<4x4xf32> to memref<2x2xf32, strided<[4, 1], offset: 6>>
+  %19 = memref.subview %m[1, 0] [2, 4] [1, 1] : memref<4x4xf32> to memref<2x4xf32>
   %16 = memref.subview %m[0, 0] [%i, 2] [1, 1] : memref<4x4xf32> to memref<2x2xf32, strided<[4, 1]>>
   return
 }
@@ -132,7 +137,10 @@ fn slices_have_as_many_offsets_sizes_and_strides_as_dimensions() {
             8 memref.reinterpret_cast: has 1 sizes, but needs 2 (wrong-count)
             9 memref.reinterpret_cast: has 2 offsets, but needs 1 (wrong-count)
             10 memref.reinterpret_cast: size 0 is 2, unlike that of the result (result-type)
-            11 memref.subview: size 0 is dynamic, unlike that of the result (result-type)
+            13 memref.subview: the result starts at offset 6, but its type says 5 (result-type)
+            14 memref.subview: stride 0 of the result is 8, but its type says 4 (result-type)
+            15 memref.subview: the result starts at offset 4, but its type says 0 (result-type)
+            16 memref.subview: size 0 is dynamic, unlike that of the result (result-type)
         "#]],
     );
 }
