@@ -38,6 +38,8 @@ pub(super) enum Message {
     Refresh,
     Query(Box<dyn FnOnce(&mut View<'_>) + Send>),
     Job(Box<dyn Steps>),
+    /// A job about a part of the text, done before those about all of it.
+    Near(Box<dyn Steps>),
     /// Search now; the sender is told the version once the search is over.
     Search(oneshot::Sender<i32>),
     /// The user has not typed for a while since a version.
@@ -68,6 +70,7 @@ impl std::fmt::Debug for Message {
             Message::Refresh => "Refresh",
             Message::Query(_) => "Query",
             Message::Job(_) => "Job",
+            Message::Near(_) => "Near",
             Message::Search(_) => "Search",
             Message::Still(_) => "Still",
             Message::Solved(..) => "Solved",
@@ -106,6 +109,7 @@ impl Document {
                 inbox: VecDeque::new(),
                 n_changes: 0,
                 jobs: VecDeque::new(),
+                n_near: 0,
                 mailbox: mailbox.clone(),
                 is_new: true,
                 cache: Cache::default(),
@@ -169,6 +173,16 @@ impl Document {
         self.mailbox.post(Message::Job(Box::new(Waiting::new(job, sender))));
         async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
     }
+
+    /// As [`Document::run`], before all jobs that were given there: what the user sees does not wait for the rest of the file.
+    pub(crate) fn run_near<J: Job>(
+        &self,
+        job: J,
+    ) -> impl Future<Output = Result<J::Output, NoAnswer>> + Send + use<J> {
+        let (sender, receiver) = oneshot::channel();
+        self.mailbox.post(Message::Near(Box::new(Waiting::new(job, sender))));
+        async { receiver.await.unwrap_or(Err(NoAnswer::Gone)) }
+    }
 }
 
 /// The settings of a document; problems of its configuration file are shown.
@@ -192,6 +206,8 @@ pub(super) struct Actor {
     inbox: VecDeque<Message>,
     n_changes: usize,
     jobs: VecDeque<Box<dyn Steps>>,
+    /// How many of the jobs are about a part of the text; they come first.
+    n_near: usize,
     /// Also for what the actor tells itself later.
     mailbox: Messages<Actor>,
     /// Nothing was published yet.
@@ -256,6 +272,10 @@ impl Actor {
                 }
             }
             Message::Job(job) => self.jobs.push_back(job),
+            Message::Near(job) => {
+                self.jobs.insert(self.n_near, job);
+                self.n_near += 1;
+            }
             Message::Search(saver) => {
                 self.savers.push(saver);
                 self.start_search();
@@ -280,6 +300,7 @@ impl Actor {
     /// Ends all jobs. What they found so far may be large; another thread drops it.
     fn end_jobs(&mut self) {
         let mut jobs = std::mem::take(&mut self.jobs);
+        self.n_near = 0;
         for job in &mut jobs {
             job.end();
         }
@@ -294,6 +315,8 @@ impl Actor {
             && !job.step(&mut view)
         {
             self.jobs.push_front(job);
+        } else {
+            self.n_near = self.n_near.saturating_sub(1);
         }
     }
 

@@ -43,7 +43,8 @@ pub(crate) async fn hints(session: &Session, params: lsp::InlayHintParams) -> Re
         });
         (!more).then(|| out.take())
     };
-    session.list(&params.text_document.uri, job).await
+    let found = session.run_in(&params.text_document.uri, params.range, job).await?;
+    Ok(found.unwrap_or_else(|| JsonArray::new().take()))
 }
 
 /// A hint with its tooltip, if the document is still the one it was made for.
@@ -100,6 +101,6 @@ pub(crate) async fn budget(session: &Session, params: BudgetParams) -> Result<Js
             ops.take().within(b"{\"ops\":".to_vec(), after.as_bytes())
         })
     };
-    let found = session.run(&uri, job).await?;
+    let found = session.run_in(&uri, params.range, job).await?;
     Ok(found.unwrap_or_else(|| JsonBuffer::from(b"{\"ops\":[],\"function\":null}".to_vec())))
 }

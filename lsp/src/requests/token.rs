@@ -125,6 +125,6 @@ pub(crate) async fn range(
         });
         (!tokens.step(source)).then(|| tokens.take())
     };
-    let data = session.alone().run(&params.text_document.uri, job).await?;
+    let data = session.alone().run_in(&params.text_document.uri, params.range, job).await?;
     Ok(data.map_or_else(none, |data| whole(None, &data)))
 }

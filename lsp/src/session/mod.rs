@@ -17,6 +17,9 @@ use crate::proto::view::View;
 use crate::text::config_file::ConfigFile;
 use crate::wire::json::{JsonArray, JsonBuffer};
 
+/// So many lines are what a user sees, with some around; they are answered before whole files.
+const NEAR: u32 = 1000;
+
 /// A connection with its documents.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -46,6 +49,20 @@ impl Session {
     /// Runs a job on a document; nothing if it is not open.
     pub(crate) async fn run<J: Job>(&self, uri: &lsp::Uri, job: J) -> Result<Option<J::Output>> {
         let Some(document) = self.document(uri) else { return Ok(None) };
+        answer(document.run(job).await)
+    }
+
+    /// Runs a job about a range of a document: a short one before all that is about whole files.
+    pub(crate) async fn run_in<J: Job>(
+        &self,
+        uri: &lsp::Uri,
+        range: lsp::Range,
+        job: J,
+    ) -> Result<Option<J::Output>> {
+        let Some(document) = self.document(uri) else { return Ok(None) };
+        if range.end.line.saturating_sub(range.start.line) <= NEAR {
+            return answer(document.run_near(job).await);
+        }
         answer(document.run(job).await)
     }
 
@@ -151,6 +168,19 @@ impl Alone<'_> {
             if view.is_only_noise() { Some(None) } else { job.step(view).map(Some) }
         };
         Ok(self.0.run(uri, job).await?.flatten())
+    }
+
+    /// As [`Session::run_in`].
+    pub(crate) async fn run_in<J: Job>(
+        self,
+        uri: &lsp::Uri,
+        range: lsp::Range,
+        mut job: J,
+    ) -> Result<Option<J::Output>> {
+        let job = move |view: &mut View<'_>| {
+            if view.is_only_noise() { Some(None) } else { job.step(view).map(Some) }
+        };
+        Ok(self.0.run_in(uri, range, job).await?.flatten())
     }
 
     /// As [`Session::list`].

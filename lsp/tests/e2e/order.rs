@@ -81,6 +81,35 @@ fn slow_requests_hold_up_nobody() {
 }
 
 #[test]
+fn what_is_seen_comes_before_what_is_about_the_whole_file() {
+    let mut client = Client::new();
+    client.open(URI, &large(60_000));
+    let document = json!({ "uri": URI });
+    let seen =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 60, "character": 0 } });
+    let all = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99_999, "character": 0 } });
+    let (mut whole, mut near) = (Vec::new(), Vec::new());
+    for name in ["semanticTokens/full", "codeLens", "documentSymbol"] {
+        let params = json!({ "textDocument": document });
+        whole.push(client.ask(&format!("textDocument/{name}"), params));
+    }
+    let hints = "textDocument/inlayHint";
+    whole.push(client.ask(hints, json!({ "textDocument": document, "range": all })));
+    for method in ["textDocument/semanticTokens/range", hints, "noisy/budget"] {
+        near.push(client.ask(method, json!({ "textDocument": document, "range": seen })));
+    }
+    let mut order = Vec::new();
+    for _ in 0..whole.len() + near.len() {
+        let is_answer = |it: &Value| it.get("method").is_none() && it["id"].is_i64();
+        order.push(client.wait("an answer", is_answer)["id"].as_i64().unwrap_or_default());
+    }
+    let last_near = order.iter().rposition(|it| near.contains(it));
+    let last_whole = order.iter().rposition(|it| whole.contains(it));
+    // One that was asked first may be done by then; not all of them.
+    assert!(last_near < last_whole, "{order:?}: {near:?} before {whole:?}");
+}
+
+#[test]
 fn hundreds_of_requests_in_flight_hold_up_nobody() {
     let mut client = Client::new();
     client.open(URI, &large(30_000));
