@@ -1,11 +1,12 @@
 //! How long an edit takes until its diagnostics, and a request until its answer, over the real server's standard input and
-//! output: `cargo bench -p noisy-lsp`, with numbers of ops after `--` if not the usual ones. Prints a table for noisy programs and one for
-//! those of HEIR, in milliseconds.
+//! output: `cargo bench -p noisy-lsp`, with numbers of ops after `--` if not the usual ones. Prints a table for 60 nests of
+//! affine loops, one for noisy programs and one for those of HEIR, in milliseconds.
 
 #[path = "../tests/e2e/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
 mod client;
 
+use std::fmt::Write as _;
 use std::time::Instant;
 
 use client::{Client, URI};
@@ -153,7 +154,120 @@ fn measure(kind: &Kind, n: usize) -> Vec<(&'static str, String)> {
     out
 }
 
+/// Nests of six kinds, none like another one: a product, stencils, triangles, a sum by columns.
+fn nests(n: usize) -> String {
+    let nest = |at: usize| {
+        let size = at + 50;
+        let load = |name: &str, memref: &str, index: &str| {
+            format!("    %{name} = affine.load %{memref}[{index}] : memref<?x?xf64>\n")
+        };
+        let store = |value: &str, memref: &str, index: &str| {
+            format!("    affine.store %{value}, %{memref}[{index}] : memref<?x?xf64>\n")
+        };
+        let sum = "    %p = arith.mulf %a, %b : f64\n    %s = arith.addf %p, %c : f64\n";
+        let (loops, body): (&[(&str, &str)], String) = match at % 6 {
+            0 => (
+                &[("i", "0"), ("j", "0"), ("k", "0")],
+                load("a", "A", "%i, %k")
+                    + &load("b", "B", "%k, %j")
+                    + &load("c", "C", "%i, %j")
+                    + sum
+                    + &store("s", "C", "%i, %j"),
+            ),
+            1 => (
+                &[("t", "0"), ("i", "1"), ("j", "1")],
+                load("a", "A", "%i - 1, %j")
+                    + &load("b", "A", "%i, %j + 1")
+                    + &load("c", "A", "%i, %j")
+                    + sum
+                    + &store("s", "A", "%i, %j"),
+            ),
+            2 => (
+                &[("i", "0"), ("j", "affine_map<(d0) -> (d0)>(%i)"), ("k", "0")],
+                load("a", "A", "%k, %i")
+                    + &load("b", "A", "%k, %j")
+                    + &load("c", "B", "%i, %j")
+                    + sum
+                    + &store("s", "B", "%i, %j"),
+            ),
+            3 => (
+                &[("i", "0"), ("j", "affine_map<(d0) -> (d0)>(%i)"), ("k", "0")],
+                load("a", "A", "%i, %k")
+                    + &load("b", "A", "%k, %j")
+                    + &load("c", "A", "%i, %j")
+                    + sum
+                    + &store("s", "A", "%i, %j"),
+            ),
+            4 => (
+                &[("i", "0"), ("j", "0")],
+                load("a", "A", "%j, %i")
+                    + &load("b", "B", "%j, 0")
+                    + &load("c", "C", "%i, 0")
+                    + sum
+                    + &store("s", "C", "%i, 0"),
+            ),
+            _ => (
+                &[("t", "0"), ("i", "2"), ("j", "2")],
+                load("a", "B", "%i - 1, %j - 1")
+                    + &load("b", "B", "%i + 1, %j + 1")
+                    + &load("c", "A", "%i, %j")
+                    + sum
+                    + &store("s", "A", "%i, %j")
+                    + &store("c", "B", "%i, %j"),
+            ),
+        };
+        let mut open = String::new();
+        for (iv, low) in loops {
+            let _ = writeln!(open, "  affine.for %{iv} = {low} to {size} {{");
+        }
+        open + &body + &"  }\n".repeat(loops.len())
+    };
+    let all: String = (0..n).map(nest).collect();
+    format!(
+        "func.func @f(%A: memref<?x?xf64>, %B: memref<?x?xf64>, %C: memref<?x?xf64>) {{\n{all}  return\n}}\n"
+    )
+}
+
+/// An edit of a nest, and the hints of all loops of the file behind it.
+fn measure_nests(n: usize) {
+    let hints = json!({ "inlayHints": { "tripCounts": false, "dependences": true } });
+    let (mut client, _) = Client::with(client::capabilities(), hints);
+    let text = nests(n);
+    client.open(URI, &text);
+    client.diagnostics(URI, 1);
+    let lines: Vec<&str> = text.lines().collect();
+    let all = range((0, 0), (lines.len(), 0));
+    let n_loops = lines.iter().filter(|it| it.contains("affine.for")).count();
+    let start = Instant::now();
+    let found = client.about("inlayHint", URI, json!({ "range": all.clone() }));
+    assert_eq!(found.as_array().map(Vec::len), Some(n_loops), "a hint for each loop");
+    let first = since(start);
+    // An upper bound: what the nest carries may differ with it.
+    let headers: Vec<usize> =
+        (0..lines.len()).filter(|&it| lines[it].contains("affine.for")).collect();
+    let (mut diagnostics, mut hints) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        let line = headers[round * 7919 % headers.len()];
+        let at = lines[line].len() - 2;
+        let version = 2 * i32::try_from(round).unwrap_or(0) + 2;
+        let start = Instant::now();
+        client.change(URI, version, Some(range((line, at), (line, at))), "7");
+        client.diagnostics(URI, version);
+        diagnostics.push(since(start));
+        let found = client.about("inlayHint", URI, json!({ "range": all.clone() }));
+        hints.push(since(start));
+        assert_eq!(found.as_array().map(Vec::len), Some(n_loops), "a hint for each loop");
+        client.change(URI, version + 1, Some(range((line, at), (line, at + 1))), "");
+        client.diagnostics(URI, version + 1);
+    }
+    println!("| {n} nests, {n_loops} loops | ms, p50 / p99 |\n|---|---|");
+    println!("| what all loops carry, at first | {first:.2} |");
+    println!("| a digit of a bound, to diagnostics | {} |", summary(diagnostics));
+    println!("| the same, to what all loops carry | {} |\n", summary(hints));
+}
+
 fn main() {
+    measure_nests(60);
     let wanted: Vec<usize> = std::env::args().filter_map(|it| it.parse().ok()).collect();
     let sizes = if wanted.is_empty() { vec![1_000, 10_000, 100_000] } else { wanted };
     for kind in KINDS {
