@@ -1,7 +1,7 @@
 //! Rules of `memref`.
 
 use noisy_syntax::rewrite::NewOp;
-use noisy_syntax::{Attr, AttrData, Dim, Ir, Op, OpKind, Sign, Type, TypeData, Value};
+use noisy_syntax::{Attr, AttrData, Dim, Ir, Layout, Op, OpKind, Sign, Type, TypeData, Value};
 
 use super::patterns;
 use crate::effects::dims_of;
@@ -248,70 +248,19 @@ fn size_of_made(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// Offset and strides, each known or not.
-pub(super) type Layout = (Option<i64>, Vec<Option<i64>>);
-
-/// The offset and the strides that a type states.
-pub(super) fn layout(ir: &Ir, ty: Type) -> Option<Layout> {
-    let TypeData::MemRef { dims: Some(dims), rest, .. } = ir.interner.type_data(ty) else {
-        return None;
-    };
-    for it in rest {
-        match ir.interner.attr_data(*it) {
-            AttrData::Text(text, _) => {
-                let text = ir.interner.str(*text);
-                if let Some(inside) = text.strip_prefix("strided<[") {
-                    let (strides, behind) = inside.split_once(']')?;
-                    let number = |it: &str| it.trim().parse::<i64>().ok();
-                    let strides: Vec<Option<i64>> =
-                        strides.split(',').filter(|it| !it.trim().is_empty()).map(number).collect();
-                    let offset = match behind.split_once("offset:") {
-                        Some((_, it)) => number(it.trim_end_matches('>')),
-                        None => Some(0),
-                    };
-                    return (strides.len() == dims.len()).then_some((offset, strides));
-                }
-            }
-            AttrData::Affine(_) => return None,
-            _ => {}
-        }
-    }
-    let mut strides = vec![Some(1); dims.len()];
-    for at in (0..dims.len().saturating_sub(1)).rev() {
-        let size = match dims[at + 1] {
-            Dim::Fixed(size) => i64::try_from(size).ok(),
-            _ => None,
-        };
-        strides[at] = strides[at + 1].zip(size).and_then(|(a, b): (i64, i64)| a.checked_mul(b));
-    }
-    Some((Some(0), strides))
-}
-
 /// Where a part of a buffer starts, and its strides.
 fn subview_layout(ir: &Ir, from: Type, lists: &[Vec<i64>; 3]) -> Option<Layout> {
-    let (offset, strides) = layout(ir, from)?;
+    let known = |list: &[i64]| -> Vec<Option<i64>> {
+        list.iter().map(|&it| (it != DYNAMIC).then_some(it)).collect()
+    };
     let [offsets, _, steps] = lists;
-    let known = |it: i64| (it != DYNAMIC).then_some(it);
-    let mut at = offset;
-    for (&it, stride) in offsets.iter().zip(&strides) {
-        // Nothing times an unknown stride is nothing.
-        let by = match (known(it), stride) {
-            (Some(0), _) => Some(0),
-            (it, stride) => it.zip(*stride).and_then(|(a, b)| a.checked_mul(b)),
-        };
-        at = at.zip(by).and_then(|(a, b)| a.checked_add(b));
-    }
-    let strides: Vec<Option<i64>> = strides
-        .iter()
-        .zip(steps)
-        .map(|(stride, &step)| stride.zip(known(step)).and_then(|(a, b)| a.checked_mul(b)))
-        .collect();
-    (strides.len() == offsets.len()).then_some((at, strides))
+    let part = ir.interner.layout(from)?.part(&known(offsets), &known(steps));
+    (part.strides.len() == offsets.len()).then_some(part)
 }
 
 /// The type of a part of a buffer without some dimensions.
 fn subview_type(ir: &mut Ir, from: Type, lists: &[Vec<i64>; 3], dropped: &[usize]) -> Option<Type> {
-    let (at, strides) = subview_layout(ir, from, lists)?;
+    let Layout { offset: at, strides } = subview_layout(ir, from, lists)?;
     let TypeData::MemRef { element, rest, .. } = ir.interner.type_data(from).clone() else {
         return None;
     };
@@ -447,8 +396,8 @@ fn subview_of_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 fn dropped_dims(ir: &Ir, op: Op) -> Option<Vec<usize>> {
     let (lists, _) = subview_parts(ir, op)?;
     let (from, ty) = (ir.value(operand(ir, op, 0)?).ty, ir.value(*ir.op(op).results.first()?).ty);
-    let (_, all) = subview_layout(ir, from, &lists)?;
-    let (_, kept) = layout(ir, ty)?;
+    let all = subview_layout(ir, from, &lists)?.strides;
+    let kept = ir.interner.layout(ty)?.strides;
     let n_dropped = all.len().checked_sub(kept.len())?;
     let mut ones: Vec<usize> = (0..all.len()).filter(|&at| lists[1][at] == 1).collect();
     if n_dropped == 0 {

@@ -1,11 +1,11 @@
 //! Rules of buffers taken apart into a base, an offset, sizes and strides, and put together again, and of scopes of `alloca`s.
 
 use noisy_syntax::rewrite::{NewOp, Point};
-use noisy_syntax::{Def, Dim, Op, OpKind, Type, Value};
+use noisy_syntax::{Def, Dim, Layout, Op, OpKind, Type, Value};
 
 use rustc_hash::FxHashSet;
 
-use super::memref::{DYNAMIC, layout, subview_parts};
+use super::memref::{DYNAMIC, subview_parts};
 use super::patterns;
 use super::scf::{inline_region, only_block, regions};
 use crate::effects::{self, dims_of};
@@ -22,7 +22,9 @@ pub(super) const PATTERNS: &[Pattern] = patterns! {
 fn known_layout(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let buffer = rewriter.operand(op, 0);
     let results = rewriter.ir.op(op).results.clone();
-    let Some((offset, strides)) = layout(rewriter.ir, rewriter.ty(buffer)) else { return false };
+    let Some(Layout { offset, strides }) = rewriter.ir.interner.layout(rewriter.ty(buffer)) else {
+        return false;
+    };
     let Some(dims) = dims_of(rewriter.ir, buffer) else { return false };
     let sizes = dims.iter().map(|it| match it {
         Dim::Fixed(size) => i64::try_from(*size).ok(),
@@ -73,7 +75,9 @@ fn view_of_parts(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let buffer = rewriter.operand(parts, 0);
-    let Some((offset, strides)) = layout(rewriter.ir, rewriter.ty(buffer)) else { return false };
+    let Some(Layout { offset, strides }) = rewriter.ir.interner.layout(rewriter.ty(buffer)) else {
+        return false;
+    };
     let Some((lists, values)) = subview_parts(rewriter.ir, op) else { return false };
     let Some(dims) = dims_of(rewriter.ir, buffer) else { return false };
     let sizes: Vec<Option<i64>> = dims
@@ -120,8 +124,11 @@ fn view_of_parts(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 fn view_of_same(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let source = rewriter.operand(op, 0);
     let ty = rewriter.ty(rewriter.ir.op(op).results[0]);
-    let is_known = layout(rewriter.ir, ty)
-        .is_some_and(|(offset, strides)| offset == Some(0) && strides.iter().all(Option::is_some));
+    let is_known = rewriter
+        .ir
+        .interner
+        .layout(ty)
+        .is_some_and(|it| it.offset == Some(0) && it.strides.iter().all(Option::is_some));
     let is_static = dims_of(rewriter.ir, source)
         .is_some_and(|it| it.iter().all(|it| matches!(it, Dim::Fixed(_))));
     let is_same = rewriter.ty(source) == ty && is_known && is_static;
