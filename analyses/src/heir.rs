@@ -75,7 +75,7 @@ pub(crate) use work::swaps_rows;
 
 pub use crate::noise::model::heir::{Latency, Model, Options};
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use noisy_syntax::{Delta, Interner, Ir, Op, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -100,6 +100,8 @@ pub struct Heir {
     yielded: FxHashMap<Value, Level>,
     /// The same of polynomials.
     yielded_dimensions: FxHashMap<Value, Dimension>,
+    /// What plaintexts that are encoded are wanted at besides, found when somebody asks.
+    sources: OnceLock<FxHashMap<Value, Option<Level>>>,
     /// The levels that are left, by value.
     left: Vec<Option<u32>>,
     /// What edits need; `None` if each makes all anew.
@@ -179,6 +181,7 @@ impl Heir {
             dark,
             yielded,
             yielded_dimensions,
+            sources: OnceLock::new(),
             left: vec![None; ir.bounds().1],
             upkeep: None,
         };
@@ -210,6 +213,7 @@ impl Heir {
         }
         self.largest_of_part = vec![largest];
         self.is_largest_known = vec![is_known];
+        self.sources = OnceLock::new();
         self.left.resize(ir.bounds().1, None);
         for &value in &touched.values {
             self.left[value.index()] = self.find_left(ir, value);
@@ -303,6 +307,12 @@ impl Heir {
         if self.unclear.contains(&value) { Ciphertext::Unknown } else { self.ciphertext(value) }
     }
 
+    /// At which level something is wanted that is also encoded.
+    fn source(&self, ir: &Ir, value: Value) -> Option<Level> {
+        let sources = self.sources.get_or_init(|| plaintext::sources(ir, &|it| self.clear(it)));
+        sources.get(&value).copied().flatten()
+    }
+
     /// What an op does to the level of its operands; `None` if it is not known.
     fn moved(&self, ir: &Ir, op: Op) -> Option<ciphertext::Moved> {
         self.facts.analysis.moved(ir, op)
@@ -320,7 +330,8 @@ impl Heir {
                 None => Some(0),
             },
             Ciphertext::Plain => {
-                let level = plaintext::written(ir, value, &|it| self.clear(it))?;
+                let level =
+                    plaintext::written(ir, value, &|it| self.clear(it), &|it| self.source(ir, it))?;
                 self.number(ir, value, level)
             }
             _ => None,
@@ -341,9 +352,7 @@ impl Heir {
                     _ => None,
                 }
             }
-            Ciphertext::Plain => {
-                plaintext::written(ir, value, &|it| self.ciphertext(it)).map(|_| 2)
-            }
+            Ciphertext::Plain => plaintext::is_init(ir, value).then_some(2),
             _ => None,
         }
     }
@@ -354,7 +363,9 @@ impl Heir {
         let level = match self.ciphertext(value) {
             Ciphertext::Encrypted { level, .. } => level,
             Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
-            Ciphertext::Plain => plaintext::level(ir, value, &|it| self.clear(it))?,
+            Ciphertext::Plain => {
+                plaintext::level(ir, value, &|it| self.clear(it), &|it| self.source(ir, it))?
+            }
             _ => return None,
         };
         let level = self.number(ir, value, level)?;

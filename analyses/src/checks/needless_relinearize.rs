@@ -14,7 +14,7 @@
 //! }
 //! ```
 //!
-//! Use the operand instead.
+//! The fix uses the operand instead.
 //!
 //! ```mlir
 //! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
@@ -27,8 +27,9 @@
 //! }
 //! ```
 
+use super::removal::removal_unread;
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Severity, Tag};
+use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
 use crate::explain::core_range;
 use crate::program::Program;
 
@@ -40,7 +41,7 @@ pub(super) const CHECK: Check = Check {
     tag: Some(Tag::Unnecessary),
     source: include_str!("needless_relinearize.rs"),
     run: check,
-    fix: None,
+    fix: Some(fix),
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
@@ -56,4 +57,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         found.help = Some(format!("Use {name} instead"));
         out.push(found);
     }
+}
+
+fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
+    let ir = program.ir();
+    let op = ir.item_at(diagnostic.range.start).filter(|&it| !ir.is_broken(it))?;
+    let ([_], [operand]) = (ir.op(op).results.as_slice(), ir.op(op).operands.as_slice()) else {
+        return None;
+    };
+    let instead = program.source().span_text(op, operand.span);
+    removal_unread(program, op, "Remove this relinearization", Some(&instead))
 }

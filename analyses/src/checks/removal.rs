@@ -18,11 +18,21 @@ pub(super) fn removal(
     title: &str,
     instead: Option<&str>,
 ) -> Option<Fix> {
+    let ir = program.ir();
+    let data = ir.op(op);
+    let is_read = data.kind != OpKind::Unknown && data.form != Form::Opaque && !ir.is_broken(op);
+    is_read.then(|| removal_unread(program, op, title, instead))?
+}
+
+/// As [`removal`], of an op of which it is known by its name alone that nothing else is lost with it.
+pub(super) fn removal_unread(
+    program: &Program,
+    op: Op,
+    title: &str,
+    instead: Option<&str>,
+) -> Option<Fix> {
     let (ir, text) = (program.ir(), program.source().text());
     let data = ir.op(op);
-    if data.kind == OpKind::Unknown || data.form == Form::Opaque || ir.is_broken(op) {
-        return None;
-    }
     let mut edits: Vec<TextEdit> = Vec::new();
     for &result in &data.results {
         for &(user, index) in &ir.value(result).uses {

@@ -82,15 +82,20 @@ pub(super) fn wanted(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) ->
     out
 }
 
-/// The level that a plaintext is encoded for.
-pub(super) fn level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Option<Level> {
+/// The level that a plaintext is encoded for; `direct` is [`direct`] of what a `mgmt.init` encodes.
+pub(super) fn level(
+    ir: &Ir,
+    value: Value,
+    of: &dyn Fn(Value) -> Ciphertext,
+    direct: &dyn Fn(Value) -> Option<Level>,
+) -> Option<Level> {
     let here = wanted(ir, value, of);
     if !is_init(ir, value) {
         return here.level.max(here.elsewhere).max(here.merged);
     }
     // What is used directly besides is encoded for the larger of both.
     let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
-    let source = operand.and_then(|it| direct(ir, it, of));
+    let source = operand.and_then(direct);
     let fresh = Some(Level::Used(0));
     let others = here.elsewhere.max(here.merged);
     if let Some(level) = here.level.max(source) {
@@ -105,14 +110,19 @@ pub(super) fn level(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> 
 }
 
 /// The level that HEIR writes on a `mgmt.init` where none follows from its uses: what it merges with, else that of a fresh ciphertext.
-pub(super) fn written(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Option<Level> {
+pub(super) fn written(
+    ir: &Ir,
+    value: Value,
+    of: &dyn Fn(Value) -> Ciphertext,
+    direct: &dyn Fn(Value) -> Option<Level>,
+) -> Option<Level> {
     if !is_init(ir, value) {
         return None;
     }
     let operand = ir.defining_op(value).and_then(|it| ir.op(it).operands.first()?.value);
     let is_entry = operand.is_some_and(|it| !is_computed(ir, it));
     let here = wanted(ir, value, of);
-    let level = here.level.max(operand.and_then(|it| direct(ir, it, of)));
+    let level = here.level.max(operand.and_then(direct));
     let level = level.or(is_entry.then_some(Level::Used(0)));
     // Of two levels the one with more moduli left is taken where paths meet.
     let merged = here.merged.map(|it| level.map_or(it, |level| level.min(it)));
@@ -137,8 +147,20 @@ pub(super) fn dimension(
     }
 }
 
-/// The largest level of the sums and products that use a value itself.
-fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Option<Level> {
+/// What each value that a `mgmt.init` encodes is wanted at by itself. One value may be encoded many times.
+pub(super) fn sources(
+    ir: &Ir,
+    of: &dyn Fn(Value) -> Ciphertext,
+) -> FxHashMap<Value, Option<Level>> {
+    let mut out = FxHashMap::default();
+    for source in values(ir).into_iter().filter_map(|it| source_of(ir, it)) {
+        out.entry(source).or_insert_with(|| direct(ir, source, of));
+    }
+    out
+}
+
+/// The largest level of the sums and products that use a value itself. *Cost.* Its uses.
+pub(super) fn direct(ir: &Ir, value: Value, of: &dyn Fn(Value) -> Ciphertext) -> Option<Level> {
     let level = |&(user, index): &(Op, u32)| {
         let data = ir.op(user);
         if !data.regions.is_empty() || flow::is_yield(ir, user) {
@@ -172,14 +194,9 @@ pub(super) fn encoded(ir: &Ir, facts: &Sparse<Ciphertexts>) -> FxHashMap<Value, 
     out
 }
 
-/// Whether a plaintext is wanted at several levels, as far as that follows if nothing else is.
-pub(super) fn is_encoded(ir: &Ir, of: &dyn Fn(Value) -> Ciphertext, value: Value) -> bool {
-    encoded_for(ir, of, value, &mut |source| direct(ir, source, of)).is_some()
-}
-
 /// The level of a plaintext that sums and products want at that, and that other ops take at a lower one; `source` says at which the value
 /// is wanted that a `mgmt.init` encodes.
-fn encoded_for(
+pub(super) fn encoded_for(
     ir: &Ir,
     of: &dyn Fn(Value) -> Ciphertext,
     value: Value,
@@ -220,7 +237,7 @@ pub(super) fn may_be_encoded(ir: &Ir, value: Value) -> bool {
     is_init(ir, value) || types::may_be_encoded(ir, value)
 }
 
-fn is_init(ir: &Ir, value: Value) -> bool {
+pub(super) fn is_init(ir: &Ir, value: Value) -> bool {
     matches!(ir.value(value).def, Def::Result(op, _) if ir.op_name(op) == "mgmt.init")
 }
 

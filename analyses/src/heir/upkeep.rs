@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Ciphertext, Heir, Level, clients, loops, plaintext, unclear};
 use crate::flow;
@@ -80,6 +80,8 @@ pub(super) struct Upkeep {
     /// Ops whose change changes what is around or elsewhere.
     structural: FxHashSet<Op>,
     calls: Vec<Op>,
+    /// At which level plaintexts are wanted by themselves, or a larger one; only of those that were asked for.
+    direct: FxHashMap<Value, Option<Level>>,
     has_clients: bool,
     /// By op.
     levels: Vec<u32>,
@@ -105,6 +107,7 @@ impl Upkeep {
         let mut it = Self {
             structural: FxHashSet::default(),
             calls: Vec::new(),
+            direct: FxHashMap::default(),
             has_clients: !known.entries.is_empty(),
             levels: vec![0; ir.bounds().0],
             n_with: BTreeMap::new(),
@@ -143,12 +146,43 @@ impl Upkeep {
     }
 
     /// Whether what was touched can be kept up.
-    pub(super) fn is_regular(&self, ir: &Ir, heir: &Heir, ops: &[Op]) -> bool {
+    pub(super) fn is_regular(&mut self, ir: &Ir, heir: &Heir, ops: &[Op]) -> bool {
         let of = |it: Value| heir.ciphertext(it);
         let has_same_clients = || clients::entries(ir, &heir.facts) == heir.facts.analysis.entries;
-        !ops.iter().any(|&it| is_irregular(ir, heir, it))
+        let is_encoded = self.encodes(ir, heir, ops);
+        !is_encoded
+            && !ops.iter().any(|&it| is_irregular(ir, heir, it))
             && !self.calls.iter().any(|&it| unclear::starts(ir, &of, it))
             && (!self.has_clients || has_same_clients())
+    }
+
+    /// Whether a plaintext that ops take, or what is encoded of it, may be wanted at several levels.
+    fn encodes(&mut self, ir: &Ir, heir: &Heir, ops: &[Op]) -> bool {
+        let of = |it: Value| heir.ciphertext(it);
+        let is_plain = |it: &Value| of(*it) == Ciphertext::Plain;
+        let takes = |&op: &Op| {
+            // What is only encoded is not wanted by that.
+            let is_init = ir.op_name(op) == "mgmt.init";
+            ir.op(op).operands.iter().filter(move |_| !is_init).filter_map(|it| it.value)
+        };
+        let taken: Vec<Value> = ops.iter().flat_map(takes).filter(is_plain).collect();
+        for value in &taken {
+            self.direct.remove(value);
+        }
+        let mut seen = FxHashSet::default();
+        let mut is_encoded = |value: Value| {
+            let mut source = |it: Value| {
+                *self.direct.entry(it).or_insert_with(|| plaintext::direct(ir, it, &of))
+            };
+            plaintext::encoded_for(ir, &of, value, &mut source).is_some()
+        };
+        taken.into_iter().filter(|&it| seen.insert(it)).any(|value| {
+            let users = ir.value(value).uses.iter().map(|it| it.0);
+            let mut encoded = users
+                .filter(|&it| ir.op_name(it) == "mgmt.init")
+                .flat_map(|it| ir.op(it).results.iter().copied());
+            is_encoded(value) || encoded.any(&mut is_encoded)
+        })
     }
 
     /// Takes note of the levels of ops; `None` if they cannot be counted.
@@ -230,16 +264,10 @@ fn is_irregular(ir: &Ir, heir: &Heir, op: Op) -> bool {
     if varies {
         return true;
     }
-    let is_plain = |it: &Value| of(*it) == Ciphertext::Plain;
-    let mut plain = data.operands.iter().filter_map(|it| it.value).filter(is_plain);
-    plain.any(|it| {
-        let is_inner = |user: Op| ir.op_name(user) == "mgmt.init";
-        let inits = ir.value(it).uses.iter().filter(|it| is_inner(it.0));
-        let mut encoded = inits.flat_map(|it| ir.op(it.0).results.iter().copied());
-        ir.op_name(op) == "mgmt.modreduce"
-            || plaintext::is_encoded(ir, &of, it)
-            || encoded.any(|it| plaintext::is_encoded(ir, &of, it))
-    })
+    // The level of a plaintext follows from its uses.
+    let is_plain = |it: Value| of(it) == Ciphertext::Plain;
+    ir.op_name(op) == "mgmt.modreduce"
+        && data.operands.iter().filter_map(|it| it.value).any(is_plain)
 }
 
 /// The levels that an op gives, as they are counted.

@@ -230,6 +230,21 @@ fn edits_of_random_programs_say_what_is_said_from_scratch() {
     assert!(n_kept > 400, "{n_kept} of 1800 edits were taken in");
 }
 
+/// What is encoded often is not looked at for each time that it is.
+#[test]
+fn a_plaintext_that_is_encoded_thousands_of_times_is_looked_at_once() {
+    let n = 4000;
+    let op = |at: usize| {
+        let from = at.checked_sub(1).map_or("%a".to_owned(), |it| format!("%v{it}"));
+        format!("  %p{at} = mgmt.init %q : i16\n  %v{at} = arith.addi {from}, %p{at} : i16\n")
+    };
+    let ops: String = (0..n).map(op).collect();
+    let text = format!(
+        "module attributes {{scheme.bgv}} {{\nfunc.func @f(%x: !secret.secret<i16>, %q: i16) {{\n%r = secret.generic(%x: !secret.secret<i16>) {{\n^b(%a: i16):\n{ops}  secret.yield %a : i16\n}} -> (!secret.secret<i16>)\nreturn\n}}\n}}\n"
+    );
+    assert!(hold(&text, &mut Random::new(3), 3) > 0);
+}
+
 #[test]
 fn edits_of_an_example_say_what_is_said_from_scratch() {
     let text = include_str!("../../../../examples/heir.mlir");
