@@ -9,11 +9,15 @@ use noisy_opt::timing::Timing;
 use noisy_syntax::{Source, print};
 
 fn becomes(text: &str, expected: &Expect) {
+    becomes_by("builtin.module(canonicalize)", text, expected);
+}
+
+fn becomes_by(pipeline: &str, text: &str, expected: &Expect) {
     let source = Source::new(text);
     assert!(source.problems().is_empty(), "{:?}", source.problems());
     let mut ir = source.into_ir();
     let top = wrap(&mut ir);
-    let pipeline = Pipeline::parse("builtin.module(canonicalize)").expect("a pipeline");
+    let pipeline = Pipeline::parse(pipeline).expect("a pipeline");
     let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
     let (settings, mut timing) = (Settings::default(), Timing::default());
     let mut manager = Manager::new(&settings, &mut sink, &mut timing);
@@ -661,6 +665,133 @@ func.func @sel2(%c: i1, %d: i1, %a: i32, %b: i32) -> (i32, i64, i32, i32, i1) {
                 %6 = arith.select %arg0, %arg3, %arg2 : i32
                 %7 = arith.select %arg0, %1, %2 : i32
                 return %3, %5, %6, %7, %arg1 : i32, i64, i32, i32, i1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn equal_blocks_are_passed_what_they_differ_in() {
+    becomes_by(
+        "builtin.module(canonicalize{region-simplify=aggressive})",
+        r#"func.func @mism3(%c : i1, %a: i32, %b: i32) -> i32 {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  %x = "foo.op"(%a, %b) : (i32, i32) -> i32
+  return %x : i32
+^bb2:
+  %y = "foo.op"(%b, %b) : (i32, i32) -> i32
+  return %y : i32
+}
+func.func @mism_attr(%c : i1, %a: i32) -> i32 {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  %x = "foo.op"(%a) {k = 1} : (i32) -> i32
+  return %x : i32
+^bb2:
+  %y = "foo.op"(%a) {k = 2} : (i32) -> i32
+  return %y : i32
+}
+func.func @args2(%c : i1, %a: i32, %b: i32) -> i32 {
+  cf.cond_br %c, ^bb1(%a: i32), ^bb2(%b : i32)
+^bb1(%p: i32):
+  %x = "foo.op"(%p, %a) : (i32, i32) -> i32
+  return %x : i32
+^bb2(%q: i32):
+  %y = "foo.op"(%q, %b) : (i32, i32) -> i32
+  return %y : i32
+}
+func.func @unreg(%c : i1, %a: i32, %b: i32) -> i32 {
+  "foo.br"()[^bb1, ^bb2] : () -> ()
+^bb1:
+  return %a : i32
+^bb2:
+  return %b : i32
+}
+func.func @loop(%c : i1, %d : i1) {
+  %e = "foo.op"() : () -> (i1)
+  cf.cond_br %c, ^bb2, ^bb3
+^bb1:
+  cf.cond_br %e, ^bb1, ^bb3
+^bb2:
+  cf.cond_br %d, ^bb1, ^bb3
+^bb3:
+  return
+}
+func.func @types(%c : i1, %a: i32, %b: i64) {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  "foo.ret"(%a) : (i32) -> ()
+  return
+^bb2:
+  "foo.ret"(%b) : (i64) -> ()
+  return
+}
+func.func @three(%i : i32, %a: i32, %b: i32, %c: i32) -> i32 {
+  cf.switch %i : i32, [ default: ^bb1, 1: ^bb2, 2: ^bb3 ]
+^bb1:
+  return %a : i32
+^bb2:
+  return %b : i32
+^bb3:
+  return %c : i32
+}
+"#,
+        &expect![[r#"
+            module {
+              func.func @mism3(%arg0: i1, %arg1: i32, %arg2: i32) -> i32 {
+                %0 = arith.select %arg0, %arg1, %arg2 : i32
+                %1 = "foo.op"(%0, %arg2) : (i32, i32) -> i32
+                return %1 : i32
+              }
+              func.func @mism_attr(%arg0: i1, %arg1: i32) -> i32 {
+                cf.cond_br %arg0, ^bb1, ^bb2
+              ^bb1:
+                %0 = "foo.op"(%arg1) {k = 1 : i64} : (i32) -> i32
+                return %0 : i32
+              ^bb2:
+                %1 = "foo.op"(%arg1) {k = 2 : i64} : (i32) -> i32
+                return %1 : i32
+              }
+              func.func @args2(%arg0: i1, %arg1: i32, %arg2: i32) -> i32 {
+                %0 = arith.select %arg0, %arg1, %arg2 : i32
+                %1 = arith.select %arg0, %arg1, %arg2 : i32
+                %2 = "foo.op"(%0, %1) : (i32, i32) -> i32
+                return %2 : i32
+              }
+              func.func @unreg(%arg0: i1, %arg1: i32, %arg2: i32) -> i32 {
+                "foo.br"()[^bb1, ^bb2] : () -> ()
+              ^bb1:
+                return %arg1 : i32
+              ^bb2:
+                return %arg2 : i32
+              }
+              func.func @loop(%arg0: i1, %arg1: i1) {
+                %0 = "foo.op"() : () -> i1
+                cf.cond_br %arg0, ^bb1(%arg1 : i1), ^bb2
+              ^bb1(%1: i1):
+                cf.cond_br %1, ^bb1(%0 : i1), ^bb2
+              ^bb2:
+                return
+              }
+              func.func @types(%arg0: i1, %arg1: i32, %arg2: i64) {
+                cf.cond_br %arg0, ^bb1, ^bb2
+              ^bb1:
+                "foo.ret"(%arg1) : (i32) -> ()
+                return
+              ^bb2:
+                "foo.ret"(%arg2) : (i64) -> ()
+                return
+              }
+              func.func @three(%arg0: i32, %arg1: i32, %arg2: i32, %arg3: i32) -> i32 {
+                cf.switch %arg0 : i32, [
+                  default: ^bb1(%arg1 : i32),
+                  1: ^bb1(%arg2 : i32),
+                  2: ^bb1(%arg3 : i32)
+                ]
+              ^bb1(%0: i32):
+                return %0 : i32
               }
             }
         "#]],

@@ -301,6 +301,10 @@ impl Run {
         timing.enter("Output");
         let out = print::document(&ir, self.settings.style);
         timing.leave();
+        if self.split_at.is_none() {
+            // The tool ends here; the system takes back all at once what would be freed piece by piece.
+            std::mem::forget(ir);
+        }
         Ok(out)
     }
 

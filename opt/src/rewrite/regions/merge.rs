@@ -1,45 +1,122 @@
-//! Equal blocks become one.
+//! Equal blocks become one; where they read different values from outside, the one that is left is passed them as arguments.
+//!
+//! *Law.* Who branched to a block finds the same ops there, with the values that it had. *Cost.* Linear in the ops of the region, for
+//! each of at most [`MOST_ROUNDS`] rounds.
 
-use noisy_syntax::{Block, Ir, Op, Region, Value};
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Type, Value};
 use rustc_hash::FxHashMap;
 
-use super::Rewriter;
+use super::{Rewriter, forwarded_kind};
 
-/// Merges blocks of a region that do the same and end the same: who branched to the later one branches to the earlier one. Blocks whose
-/// values others use, that have arguments, or that hold regions stay.
+/// Blocks that became equal because those behind them did are looked at again so often.
+const MOST_ROUNDS: usize = 10;
+
+/// Merges blocks of a region that do the same and end the same. Blocks whose values others use, or that hold regions, stay.
 pub(super) fn merge(rewriter: &mut Rewriter<'_>, region: Region) {
-    loop {
-        let blocks = rewriter.ir.blocks(region);
-        let mut first: FxHashMap<Vec<u64>, Block> = FxHashMap::default();
-        let mut pair = None;
-        for &block in blocks.iter().skip(1) {
-            let Some(key) = signature(rewriter.ir, block) else { continue };
-            match first.get(&key) {
-                Some(&same) => {
-                    pair = Some((same, block));
-                    break;
-                }
-                None => {
-                    first.insert(key, block);
-                }
-            }
+    for _ in 0..MOST_ROUNDS {
+        let mut clusters: Vec<Vec<Block>> = Vec::new();
+        let mut places: FxHashMap<Vec<u64>, usize> = FxHashMap::default();
+        for block in rewriter.ir.blocks(region).into_iter().skip(1) {
+            let Some((key, _)) = signature(rewriter.ir, block) else { continue };
+            let place = *places.entry(key).or_insert_with(|| {
+                clusters.push(Vec::new());
+                clusters.len() - 1
+            });
+            clusters[place].push(block);
         }
-        let Some((kept, gone)) = pair else { return };
-        let preds: Vec<(Op, u32)> = rewriter.ir.block(gone).preds.to_vec();
-        for (branch, successor) in preds {
-            rewriter.set_successor(branch, successor as usize, kept, &[]);
+        let mut is_changed = false;
+        for blocks in clusters.into_iter().filter(|it| it.len() > 1) {
+            is_changed |= merge_cluster(rewriter, &blocks);
         }
-        rewriter.erase_block(gone);
+        if !is_changed {
+            return;
+        }
     }
 }
 
-/// What a block does, as numbers: equal for blocks that do the same. `None` for blocks that are left alone.
-fn signature(ir: &Ir, block: Block) -> Option<Vec<u64>> {
-    if !ir.block(block).args.is_empty() || ir.block(block).preds.is_empty() {
+/// Makes one block of several that differ only in the values that they read from outside; says whether it did.
+fn merge_cluster(rewriter: &mut Rewriter<'_>, blocks: &[Block]) -> bool {
+    let (&kept, gone) = blocks.split_first().expect("a cluster has blocks");
+    // Clusters merged before this one may have changed what its blocks pass on; the next round sees to that.
+    let all: Option<Vec<_>> = blocks.iter().map(|&it| signature(rewriter.ir, it)).collect();
+    let Some(all) = all.filter(|all| all.iter().all(|it| it.0 == all[0].0)) else { return false };
+    let outside: Vec<Vec<Value>> = all.into_iter().map(|it| it.1).collect();
+    let n = outside[0].len();
+    let differing: Vec<usize> =
+        (0..n).filter(|&at| outside.iter().any(|it| it[at] != outside[0][at])).collect();
+    let passes = !differing.is_empty() || !rewriter.ir.block(kept).args.is_empty();
+    let may_pass = blocks.iter().all(|&it| {
+        let preds = &rewriter.ir.block(it).preds;
+        preds.iter().all(|it| forwarded_kind(rewriter.ir.op(it.0).kind).is_some())
+    });
+    if passes && !may_pass {
+        return false;
+    }
+    // The operands that become arguments, in the block that is left.
+    let places: Vec<(Op, usize)> = outside_operands(rewriter.ir, kept);
+    for &at in &differing {
+        let ty = rewriter.ty(outside[0][at]);
+        let arg = rewriter.ir.add_argument(kept, ty);
+        let (op, index) = places[at];
+        rewriter.set_operand(op, index, arg);
+    }
+    for (&block, values) in blocks.iter().zip(&outside) {
+        let more: Vec<Value> = differing.iter().map(|&at| values[at]).collect();
+        let preds: Vec<(Op, u32)> = rewriter.ir.block(block).preds.to_vec();
+        for (branch, successor) in preds {
+            if block == kept && more.is_empty() {
+                continue;
+            }
+            let mut passed = rewriter.ir.passed_operands(branch, successor as usize);
+            passed.extend(&more);
+            rewriter.set_successor(branch, successor as usize, kept, &passed);
+        }
+    }
+    for &block in gone {
+        rewriter.erase_block(block);
+    }
+    true
+}
+
+/// Whether an operand may become an argument of a block: what maps are applied to may not.
+fn may_differ(kind: OpKind) -> bool {
+    !kind.spec().name.starts_with("affine.")
+}
+
+/// The operands of the ops of a block that are defined outside of it and may differ, in order.
+fn outside_operands(ir: &Ir, block: Block) -> Vec<(Op, usize)> {
+    let mut local: rustc_hash::FxHashSet<Value> = ir.block(block).args.iter().copied().collect();
+    let mut out = Vec::new();
+    for op in ir.block_ops(block) {
+        let data = ir.op(op);
+        for (at, operand) in data.operands.iter().enumerate() {
+            if operand.value.is_some_and(|it| !local.contains(&it)) && may_differ(data.kind) {
+                out.push((op, at));
+            }
+        }
+        local.extend(data.results.iter().copied());
+    }
+    out
+}
+
+/// What a block does, as numbers, equal for blocks that do the same, and the values from outside in which these may differ. `None` for
+/// blocks that are left alone.
+fn signature(ir: &Ir, block: Block) -> Option<(Vec<u64>, Vec<Value>)> {
+    if ir.block(block).preds.is_empty() {
         return None;
     }
+    let number = |ty: Type| ty.index() as u64;
+    let args = &ir.block(block).args;
     let mut local: FxHashMap<Value, u64> = FxHashMap::default();
-    let mut out = Vec::new();
+    let mut out = vec![args.len() as u64];
+    for &arg in args {
+        out.push(number(ir.value(arg).ty));
+        local.insert(arg, local.len() as u64);
+        if is_used_elsewhere(ir, arg, block) {
+            return None;
+        }
+    }
+    let mut outside = Vec::new();
     for op in ir.block_ops(block) {
         let data = ir.op(op);
         if !data.regions.is_empty() {
@@ -48,26 +125,36 @@ fn signature(ir: &Ir, block: Block) -> Option<Vec<u64>> {
         out.extend([u64::from(data.name.index() as u32), data.operands.len() as u64]);
         for operand in &data.operands {
             let value = operand.value?;
-            let number = local.get(&value).map(|it| it << 1 | 1);
-            out.push(number.unwrap_or((value.index() as u64) << 1));
+            match local.get(&value) {
+                Some(it) => out.extend([0, *it]),
+                None if may_differ(data.kind) => {
+                    out.extend([1, number(ir.value(value).ty)]);
+                    outside.push(value);
+                }
+                None => out.extend([2, value.index() as u64]),
+            }
         }
         let rest = ir.extra(op);
         out.push(rest.attrs.len() as u64);
         for &(name, attr) in &rest.attrs {
             out.extend([name.index() as u64, attr.index() as u64]);
         }
+        out.push(rest.successors.len() as u64);
         for successor in &rest.successors {
             out.extend([successor.block?.index() as u64, u64::from(successor.operands.start)]);
         }
         out.push(data.results.len() as u64);
         for &result in &data.results {
-            if ir.value(result).uses.iter().any(|it| ir.block_of(it.0) != block) {
+            if is_used_elsewhere(ir, result, block) {
                 return None;
             }
-            let number = local.len() as u64;
-            local.insert(result, number);
-            out.push(ir.value(result).ty.index() as u64);
+            local.insert(result, local.len() as u64);
+            out.push(number(ir.value(result).ty));
         }
     }
-    Some(out)
+    Some((out, outside))
+}
+
+fn is_used_elsewhere(ir: &Ir, value: Value, block: Block) -> bool {
+    ir.value(value).uses.iter().any(|it| ir.block_of(it.0) != block)
 }
