@@ -8,7 +8,8 @@ mod words;
 
 pub use assumption::{Assumption, assumption};
 pub use derivation::{Derivation, MAX_STEPS, Step, derivation};
-pub use place::{core_range, value_range};
+pub(crate) use place::core_range;
+pub use place::value_range;
 pub use tally::{Cost, Count, Keys, Tally};
 pub use words::integer_in_words;
 pub(crate) use words::{excess_in_words, short_name};

@@ -246,7 +246,7 @@ impl Heir {
 
     /// What the module around an op says of its scheme: the first with attributes of those that are in one part of the document with
     /// the op.
-    pub fn setting_of(&self, op: Op) -> Option<&Setting> {
+    pub(crate) fn setting_of(&self, op: Op) -> Option<&Setting> {
         self.facts.analysis.settings.of(op)
     }
 
@@ -339,7 +339,7 @@ impl Heir {
     }
 
     /// The polynomials that HEIR writes on a value, also where none follow, as [`Heir::written`].
-    pub fn written_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+    pub(crate) fn written_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         if let Some(dimension) = self.dimension(ir, value) {
             return Some(dimension);
         }

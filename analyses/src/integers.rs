@@ -132,7 +132,7 @@ impl Integers {
     }
 
     /// Whether control may go from a branch to its successor number `index`. In O(log n).
-    pub fn is_edge_live(&self, ir: &Ir, branch: Op, index: usize) -> bool {
+    pub(crate) fn is_edge_live(&self, ir: &Ir, branch: Op, index: usize) -> bool {
         self.is_live(ir, branch) && self.may_take(ir, branch, index)
     }
 

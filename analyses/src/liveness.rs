@@ -103,7 +103,7 @@ impl Liveness {
     }
 
     /// The values that are live where a block ends.
-    pub fn live_out(&self, block: Block) -> Option<&Values> {
+    pub(crate) fn live_out(&self, block: Block) -> Option<&Values> {
         self.cfg.node(block).map(|it| &self.states.inflow[it])
     }
 

@@ -103,7 +103,7 @@ impl Instances {
 
     /// Whether there is a pair whose target does not come later, where the times are compared in order and the first difference decides.
     /// Pairs of equal times count as `equal_counts` says.
-    pub fn overtake(
+    pub(crate) fn overtake(
         &self,
         source: &[Time],
         target: &[Time],

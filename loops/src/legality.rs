@@ -190,7 +190,7 @@ impl<'a> Legality<'a> {
     ///
     /// # Errors
     /// What is in the way.
-    pub fn jams(&self, outer: u32, inner: &[u32], span: i128) -> Result<(), Obstacle> {
+    pub(crate) fn jams(&self, outer: u32, inner: &[u32], span: i128) -> Result<(), Obstacle> {
         self.known(outer)?;
         for (at, it) in self.between(outer, outer) {
             let both = self.variables(it, &[outer]).zip(self.variables(it, inner));
@@ -229,7 +229,7 @@ impl<'a> Legality<'a> {
     ///
     /// # Errors
     /// What is in the way.
-    pub fn reverses(&self, loop_: u32) -> Result<(), Obstacle> {
+    pub(crate) fn reverses(&self, loop_: u32) -> Result<(), Obstacle> {
         self.is_parallel(loop_)
     }
 

@@ -62,7 +62,7 @@ impl Conjunction {
     }
 
     /// Adds a variable that may be any integer; its number.
-    pub fn add_variable(&mut self) -> usize {
+    pub(crate) fn add_variable(&mut self) -> usize {
         for row in self.equal.iter_mut().chain(&mut self.least) {
             row.insert(self.n_vars, 0);
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use noisy_syntax::{Def, Form, Ir, Op, Value};
 
 /// The part of an op that computes: its name and its operands.
-pub fn core_range(ir: &Ir, op: Op) -> Range<usize> {
+pub(crate) fn core_range(ir: &Ir, op: Op) -> Range<usize> {
     let data = ir.op(op);
     let name = data.name_span;
     if !data.kind.is_op() || name.end <= name.start {

@@ -37,7 +37,6 @@ use crate::program::Program;
 
 use self::build::Builder;
 pub use self::calls::Calls;
-pub use self::weight::UNKNOWN_TRIPS;
 pub(super) use self::weight::{UNIT, Weights};
 
 /// What a placement costs.

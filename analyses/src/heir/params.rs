@@ -132,12 +132,12 @@ impl SchemeParams {
     }
 
     /// The highest level.
-    pub fn max_level(&self) -> usize {
+    pub(crate) fn max_level(&self) -> usize {
         self.q.len() - 1
     }
 
     /// The number of digits of key switching: the ratio of the numbers of primes, rounded up.
-    pub fn dnum(&self) -> usize {
+    pub(crate) fn dnum(&self) -> usize {
         self.q.len().div_ceil(self.p.len().max(1))
     }
 }

@@ -98,7 +98,7 @@ impl Bounds {
 
     /// The same numbers, with what each reading says of the other.
     #[must_use]
-    pub fn agreed(self) -> Self {
+    pub(crate) fn agreed(self) -> Self {
         let mut it = self;
         let unused = 64 - it.width;
         let signed = |bits: u64| (bits << unused).cast_signed() >> unused;
@@ -255,7 +255,7 @@ pub fn width(ir: &impl View, value: Value) -> Option<u32> {
 }
 
 /// As [`width`], of a type.
-pub fn type_width(types: &impl Types, ty: Type) -> Option<u32> {
+pub(crate) fn type_width(types: &impl Types, ty: Type) -> Option<u32> {
     constant::width(types, ty).filter(|&it| it <= 64)
 }
 

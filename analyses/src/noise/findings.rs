@@ -96,7 +96,7 @@ impl Findings {
     }
 
     /// Resets that may have nothing to reset, in no particular order; whether they have is in the facts.
-    pub fn idle_resets(&self, ir: &Ir) -> Vec<Op> {
+    pub(crate) fn idle_resets(&self, ir: &Ir) -> Vec<Op> {
         self.idle_resets.iter().copied().filter(|&op| ir.is_alive(op)).collect()
     }
 

@@ -158,7 +158,7 @@ impl NoiseModel {
     /// Whether an operand of an op carries noise into its results. One whose type is not known does: nothing may be
     /// concluded without it.
     #[inline]
-    pub fn is_carrier(&self, ir: &impl View, op: Op, rule: GrowthRule, operand: usize) -> bool {
+    pub(crate) fn is_carrier(&self, ir: &impl View, op: Op, rule: GrowthRule, operand: usize) -> bool {
         match rule.operands {
             Carriers::These(mask) => operand < 64 && mask >> operand & 1 == 1,
             Carriers::ByType => {
@@ -203,18 +203,18 @@ impl NoiseModel {
     }
 
     /// The level that [`NoiseModel::reset_op`] brings noise down to, in bits.
-    pub fn reset_level(&self) -> Bits {
+    pub(crate) fn reset_level(&self) -> Bits {
         self.reset_level
     }
 
     /// The price of one inserted [`NoiseModel::reset_op`]; at least 1.
-    pub fn reset_cost(&self) -> u64 {
+    pub(crate) fn reset_cost(&self) -> u64 {
         self.reset_cost
     }
 
     /// The text of an inserted [`NoiseModel::reset_op`]. Each name comes with its `%`. Without a template of its own the op is
     /// written as `%r = op %a : type`, or in generic form where its neighbors are.
-    pub fn reset_text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
+    pub(crate) fn reset_text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
         let op = &self.reset_op;
         match &self.reset_text {
             Some(text) => spec::fill(text, result, operand, ty),

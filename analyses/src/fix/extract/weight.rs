@@ -13,7 +13,7 @@ use crate::flow::{self, Flow};
 use crate::integers::Integers;
 
 /// How often a loop is taken to run when the text does not say.
-pub const UNKNOWN_TRIPS: u64 = 10;
+pub(crate) const UNKNOWN_TRIPS: u64 = 10;
 
 /// The weight of what is executed once. Halves down to the sixth, thirds and fifths of it are whole.
 pub(in crate::fix) const UNIT: u64 = 960;

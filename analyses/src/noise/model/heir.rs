@@ -89,10 +89,10 @@ pub enum Model {
 
 impl Model {
     /// The models of BGV.
-    pub const BGV: [Model; 4] =
+    pub(crate) const BGV: [Model; 4] =
         [Model::BgvKpz21, Model::BgvWorstCase, Model::BgvMp24, Model::BgvMono];
     /// The models of BFV.
-    pub const BFV: [Model; 4] =
+    pub(crate) const BFV: [Model; 4] =
         [Model::BfvKpz21, Model::BfvWorstCase, Model::BfvBmcm23, Model::BfvCanonEmb];
 
     /// Its name, as HEIR spells it.
@@ -110,7 +110,7 @@ impl Model {
     }
 
     /// Whether it is one of BFV.
-    pub fn is_bfv(self) -> bool {
+    pub(crate) fn is_bfv(self) -> bool {
         Model::BFV.contains(&self)
     }
 }
