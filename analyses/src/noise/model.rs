@@ -158,7 +158,13 @@ impl NoiseModel {
     /// Whether an operand of an op carries noise into its results. One whose type is not known does: nothing may be
     /// concluded without it.
     #[inline]
-    pub(crate) fn is_carrier(&self, ir: &impl View, op: Op, rule: GrowthRule, operand: usize) -> bool {
+    pub(crate) fn is_carrier(
+        &self,
+        ir: &impl View,
+        op: Op,
+        rule: GrowthRule,
+        operand: usize,
+    ) -> bool {
         match rule.operands {
             Carriers::These(mask) => operand < 64 && mask >> operand & 1 == 1,
             Carriers::ByType => {
@@ -214,7 +220,13 @@ impl NoiseModel {
 
     /// The text of an inserted [`NoiseModel::reset_op`]. Each name comes with its `%`. Without a template of its own the op is
     /// written as `%r = op %a : type`, or in generic form where its neighbors are.
-    pub(crate) fn reset_text(&self, result: &str, operand: &str, ty: &str, is_generic: bool) -> String {
+    pub(crate) fn reset_text(
+        &self,
+        result: &str,
+        operand: &str,
+        ty: &str,
+        is_generic: bool,
+    ) -> String {
         let op = &self.reset_op;
         match &self.reset_text {
             Some(text) => spec::fill(text, result, operand, ty),
