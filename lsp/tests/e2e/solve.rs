@@ -44,6 +44,7 @@ fn in_the_background_titles_become_exact() {
         titles(&found),
         [
             "Insert 1 reduce_noise (proven optimal) in @f",
+            "Write noisy.mul in the generic form",
             "Insert 1 reduce_noise (proven optimal) in the whole file",
             "Suppress noise-overflow on this line",
         ]
