@@ -38,6 +38,7 @@ fn heir(n: usize) -> String {
         (9, _) => format!("  %{at} = mgmt.modreduce %{} : i16\n", at - 1),
         (_, 0) => format!("  %{at} = mgmt.relinearize %{} : i16\n", at - 1),
         (_, 3) => format!("  %{at} = arith.muli %x, %x : i16\n"),
+        (5.., 1) => format!("  %{at} = arith.addi %{}, %{} : i16\n", at - 1, at - 3),
         _ => format!("  %{at} = arith.addi %{}, %x : i16\n", at - 1),
     };
     let ops: String = (0..n).map(op).collect();
