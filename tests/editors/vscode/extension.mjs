@@ -419,7 +419,11 @@ async function run() {
     const to = async (place) => {
       await page.keyboard.press("Control+g");
       await page.keyboard.type(place);
+      // The editor may still be busy with what was typed.
+      const [line, column] = place.split(":");
+      await page.getByText(`to line ${line} at column ${column}`).waitFor();
       await page.keyboard.press("Enter");
+      await page.locator(".quick-input-widget").waitFor({ state: "hidden" });
     };
     await show("noisy.toml");
     await to("7:15");
