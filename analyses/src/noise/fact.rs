@@ -36,7 +36,7 @@ pub enum Noise {
 
 impl Noise {
     /// From 0 to `hi` bits.
-    pub(crate) fn up_to(hi: Bits) -> Self {
+    pub fn up_to(hi: Bits) -> Self {
         Noise::Range { lo: 0, hi }
     }
 

@@ -10,6 +10,7 @@ mod infrastructure;
 mod inline;
 mod int_range;
 mod licm;
+mod mul_to_add;
 mod noisy;
 mod printers;
 mod remove_dead;
@@ -45,6 +46,7 @@ const TABLES: &[&[PassInfo]] = &[
     inline::PASSES,
     int_range::PASSES,
     licm::PASSES,
+    mul_to_add::PASSES,
     noisy::PASSES,
     printers::PASSES,
     remove_dead::PASSES,

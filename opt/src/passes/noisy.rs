@@ -1,5 +1,71 @@
-//! Not there yet.
+//! `noisy-reduce-noise`: the cheapest `noisy.reduce_noise` ops that keep every value within the noise budget.
+//!
+//! *Law.* The program that was analyzed again and found legal is the one that the pass leaves: both are printed and compared.
+//! *Cost.* That of the placement; reading, following and comparing are linear.
 
-use super::PassInfo;
+mod follow;
 
-pub(super) const PASSES: &[PassInfo] = &[];
+use noisy_analyses::{Options as Placing, Program, Verdict, insert_reduces};
+use noisy_syntax::{Ir, Op, print};
+use regex::Regex;
+
+use super::{Context, Failure, Options, PassInfo};
+use crate::diagnostics::Severity;
+
+/// The pass, under its own name and under that of the MLIR tutorial (j2kun/mlir-tutorial).
+pub(super) const PASSES: &[PassInfo] =
+    &[row("noisy-reduce-noise"), row("noisy-reduce-noise-optimizer")];
+
+const fn row(name: &'static str) -> PassInfo {
+    PassInfo {
+        name,
+        class: "ReduceNoiseOptimizer",
+        anchor: None,
+        summary: "Insert the cheapest noisy.reduce_noise ops that keep noise within the budget",
+        options: &[],
+        run,
+    }
+}
+
+fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let program = Program::new(&print::generic(cx.ir));
+    let (ours, theirs) = (cx.ir.functions(), program.ir().functions());
+    if ours.len() != theirs.len() {
+        return Err(defect("the printed program has other functions"));
+    }
+    let meant = ours.iter().zip(&theirs).filter(|it| is_within(cx.ir, *it.0, op));
+    let (meant, asked): (Vec<Op>, Vec<Op>) = meant.unzip();
+    let outcome = insert_reduces(&program, &asked, &Placing::default())
+        .map_err(|why| Failure(Some(why.to_string())))?;
+    // Lines of the program as it was printed are no lines of the file.
+    let line = Regex::new(r" on line \d+").map_err(|_| defect("a pattern"))?;
+    let mut is_refused = false;
+    for (function, of) in meant.iter().zip(&outcome.functions) {
+        if let Verdict::Refused(why) = &of.verdict {
+            is_refused = true;
+            let text = line.replace_all(why, "");
+            cx.sink.tell_op(Severity::Error, cx.ir, *function, &text);
+        }
+    }
+    if is_refused {
+        return Err(Failure(None));
+    }
+    let (Some(fix), Some(after)) = (&outcome.fix, &outcome.after) else { return Ok(()) };
+    let after = after.ir();
+    let pairs: Vec<(Op, Op)> = ours.into_iter().zip(after.functions()).collect();
+    let n = follow::follow(cx.ir, after, &fix.edits, &pairs).map_err(defect)?;
+    if print::generic(cx.ir) != print::generic(after) {
+        return Err(defect("the program is not the one that was analyzed"));
+    }
+    cx.count("noisy.reduce_noise ops inserted", n);
+    Ok(())
+}
+
+fn defect(what: &str) -> Failure {
+    Failure(Some(format!("internal error of noisy-reduce-noise: {what}")))
+}
+
+/// Whether an op is another one, or lies in it.
+fn is_within(ir: &Ir, op: Op, outer: Op) -> bool {
+    std::iter::successors(Some(op), |&it| ir.parent_op(it)).any(|it| it == outer)
+}

@@ -118,7 +118,7 @@ func.func private @a(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
 func.func private @c(%x: !noisy.i32, %k: i1) -> !noisy.i32 {  // noise: 12
   %r = func.call @a(%x, %k) : (!noisy.i32, i1) -> !noisy.i32  // noise: over
   %s = noisy.add %r, %x : !noisy.i32  // noise: over
-  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %s: noise may reach 27 bits at recursion depth 15, 1 over the 26-bit budget
+  //   ^^^^^^^^^^^^^^^^ error[noise-overflow]: %s: noise may reach 27 bits at recursion depth 16, 1 over the 26-bit budget
   return %s : !noisy.i32
 }
 func.func private @b(%x: !noisy.i32) -> !noisy.i32 {  // noise: over

@@ -9,11 +9,14 @@ use noisy_syntax::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::for_loop::{For, apply, difference, postorder, run_once, set_bounds};
+use crate::diagnostics::Severity;
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::patterns::affine::maps::{Applied, exprs};
 use crate::rewrite::{Rewriter, operands, preorder};
 
-pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
+pub(in crate::passes) const PASSES: &[PassInfo] = &[UNROLL, FULL, FULL_OR_NOT];
+
+const UNROLL: PassInfo = PassInfo {
     name: "affine-loop-unroll",
     class: "AffineLoopUnroll",
     anchor: Some("func.func"),
@@ -57,7 +60,39 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
         },
     ],
     run,
-}];
+};
+
+/// Of the MLIR tutorial (j2kun/mlir-tutorial), as is the next one.
+const FULL: PassInfo = PassInfo {
+    name: "affine-full-unroll",
+    class: "AffineFullUnroll",
+    anchor: None,
+    summary: "Fully unroll all affine loops",
+    options: &[],
+    run: |cx, op, _| {
+        run_all(cx, op, i64::MAX);
+        let is_left = |it: &&Op| For::of(cx.ir, **it).is_none_or(|it| it.trip_count() != Some(0));
+        match postorder(cx.ir, op).iter().find(is_left) {
+            None => Ok(()),
+            Some(&it) => {
+                cx.sink.tell_op(Severity::Error, cx.ir, it, "unrolling failed");
+                Err(Failure(None))
+            }
+        }
+    },
+};
+
+const FULL_OR_NOT: PassInfo = PassInfo {
+    name: "affine-full-unroll-rewrite",
+    class: "AffineFullUnrollPatternRewrite",
+    anchor: None,
+    summary: "Fully unroll all affine loops that can be",
+    options: &[],
+    run: |cx, op, _| {
+        run_all(cx, op, i64::MAX);
+        Ok(())
+    },
+};
 
 /// A program does not grow beyond so many copied ops.
 const MOST_OPS: usize = 1 << 20;
@@ -66,12 +101,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let mut left = MOST_OPS;
     let is_full = options.is_on("unroll-full");
     if let Some(threshold) = options.int("unroll-full-threshold").filter(|_| is_full) {
-        for it in postorder(cx.ir, op) {
-            let trips = For::of(cx.ir, it).and_then(|it| it.trip_count());
-            if let Some(trips) = trips.filter(|it| *it <= threshold) {
-                full(cx.ir, it, trips, &mut left);
-            }
-        }
+        run_all(cx, op, threshold);
         return Ok(());
     }
     let factor = options.int("unroll-factor").unwrap_or(4);
@@ -99,6 +129,17 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// Unrolls all loops of at most so many iterations, inner ones first.
+fn run_all(cx: &mut Context<'_>, op: Op, threshold: i64) {
+    let mut left = MOST_OPS;
+    for it in postorder(cx.ir, op) {
+        let trips = For::of(cx.ir, it).and_then(|it| it.trip_count());
+        if let Some(trips) = trips.filter(|it| *it <= threshold) {
+            full(cx.ir, it, trips, &mut left);
+        }
+    }
 }
 
 /// Loops with no loop of `affine.for` in them, in order.

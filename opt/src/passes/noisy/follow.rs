@@ -1,0 +1,146 @@
+//! A program changed as a copy of it was, to which `noisy.reduce_noise` ops were added.
+
+use std::ops::Range;
+
+use noisy_analyses::TextEdit;
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{Ir, Op, OpKind, Region, Value};
+use rustc_hash::FxHashMap;
+
+const OTHER: &str = "the copy differs by more than ops that were inserted";
+
+/// What a copy of a program has more.
+struct Copy<'a> {
+    after: &'a Ir,
+    /// The parts of its text that edits have written, in order.
+    written: Vec<Range<usize>>,
+    /// The values of the copy, and those of the program that they stand for.
+    values: FxHashMap<Value, Value>,
+    /// The ops that both have.
+    common: Vec<(Op, Op)>,
+    /// The ops that were inserted, each with the op of the program that it comes before.
+    inserted: Vec<(Op, Op)>,
+}
+
+/// Inserts what the copy `after`, made by these edits in order, has more within pairs of functions; how many ops these are.
+///
+/// # Errors
+/// When there is another difference.
+pub(super) fn follow(
+    ir: &mut Ir,
+    after: &Ir,
+    edits: &[TextEdit],
+    functions: &[(Op, Op)],
+) -> Result<usize, &'static str> {
+    let mut shift = 0_isize;
+    let written = edits.iter().map(|it| {
+        let start = it.range.start.wrapping_add_signed(shift);
+        shift += it.text.len() as isize - it.range.len() as isize;
+        start..start + it.text.len()
+    });
+    let mut copy = Copy {
+        after,
+        written: written.collect(),
+        values: FxHashMap::default(),
+        common: Vec::new(),
+        inserted: Vec::new(),
+    };
+    for &(ours, theirs) in functions {
+        copy.pair(ir, ours, theirs)?;
+    }
+    let Copy { mut values, common, inserted, .. } = copy;
+    let n = inserted.len();
+    // What is reduced may be a result of another of them.
+    let mut left = inserted;
+    while !left.is_empty() {
+        let n_left = left.len();
+        let mut later = Vec::new();
+        for (new, before) in left {
+            let data = after.op(new);
+            let operand = data.operands.first().and_then(|it| it.value);
+            let Some(&value) = operand.and_then(|it| values.get(&it)) else {
+                later.push((new, before));
+                continue;
+            };
+            let ty = ir.value(value).ty;
+            let made = NewOp::new("noisy.reduce_noise").operands(&[value]).results(&[ty]);
+            let made = ir.insert(made, Point::Before(before));
+            values.extend(data.results.first().map(|&it| (it, ir.op(made).results[0])));
+        }
+        if later.len() == n_left {
+            return Err(OTHER);
+        }
+        left = later;
+    }
+    for (ours, theirs) in common {
+        for (index, operand) in after.op(theirs).operands.iter().enumerate() {
+            let &value = operand.value.and_then(|it| values.get(&it)).ok_or(OTHER)?;
+            if ir.op(ours).operands[index].value != Some(value) {
+                ir.set_operand(ours, index, value);
+            }
+        }
+    }
+    Ok(n)
+}
+
+impl Copy<'_> {
+    /// Pairs an op with its copy, and what is in it.
+    fn pair(&mut self, ir: &Ir, ours: Op, theirs: Op) -> Result<(), &'static str> {
+        let mut work = vec![(ours, theirs)];
+        while let Some((ours, theirs)) = work.pop() {
+            let (mine, other) = (ir.op(ours), self.after.op(theirs));
+            let is_same = mine.kind == other.kind
+                && mine.results.len() == other.results.len()
+                && mine.operands.len() == other.operands.len()
+                && mine.regions.len() == other.regions.len();
+            if !is_same {
+                return Err(OTHER);
+            }
+            self.values.extend(other.results.iter().copied().zip(mine.results.iter().copied()));
+            self.common.push((ours, theirs));
+            for (mine, other) in mine.regions.iter().zip(&other.regions) {
+                work.extend(self.region(ir, mine.1, other.1)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Pairs the ops of a region with those of its copy.
+    fn region(
+        &mut self,
+        ir: &Ir,
+        ours: Region,
+        theirs: Region,
+    ) -> Result<Vec<(Op, Op)>, &'static str> {
+        let (mine, other) = (ir.blocks(ours), self.after.blocks(theirs));
+        if mine.len() != other.len() {
+            return Err(OTHER);
+        }
+        let mut pairs = Vec::new();
+        for (mine, other) in mine.into_iter().zip(other) {
+            let (args, copies) = (&ir.block(mine).args, &self.after.block(other).args);
+            self.values.extend(copies.iter().copied().zip(args.iter().copied()));
+            let mut left = ir.block_ops(mine).peekable();
+            for it in self.after.block_ops(other) {
+                let next = *left.peek().ok_or(OTHER)?;
+                if self.is_inserted(it) {
+                    self.inserted.push((it, next));
+                } else {
+                    pairs.push((next, it));
+                    left.next();
+                }
+            }
+            if left.next().is_some() {
+                return Err(OTHER);
+            }
+        }
+        Ok(pairs)
+    }
+
+    fn is_inserted(&self, op: Op) -> bool {
+        let start = self.after.range(op).start;
+        let at = self.written.partition_point(|it| it.end <= start);
+        self.after.op(op).kind == OpKind::NoisyReduceNoise
+            && self.written.get(at).is_some_and(|it| it.contains(&start))
+    }
+}

@@ -1,0 +1,198 @@
+//! Passes of the MLIR tutorial: `noisy-reduce-noise`, `mul-to-add`, `affine-full-unroll`.
+
+use expect_test::{Expect, expect};
+use noisy_opt::diagnostics::{Input, Sink};
+use noisy_opt::driver::manager::{Manager, Settings};
+use noisy_opt::driver::pipeline::Pipeline;
+use noisy_opt::driver::wrap;
+use noisy_opt::timing::Timing;
+use noisy_syntax::{Source, print};
+
+/// What a program becomes, or what a pass says against it.
+fn run(pass: &str, text: &str) -> Result<String, Vec<String>> {
+    let source = Source::new(text);
+    assert!(source.problems().is_empty(), "{:?}", source.problems());
+    let mut ir = source.into_ir();
+    let top = wrap(&mut ir);
+    let pipeline = Pipeline::parse(&format!("builtin.module({pass})")).expect("a pipeline");
+    let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
+    let (settings, mut timing) = (Settings::default(), Timing::default());
+    let mut manager = Manager::new(&settings, &mut sink, &mut timing);
+    if manager.run(&mut ir, top, &pipeline).is_err() {
+        return Err(sink.unexpected());
+    }
+    assert_eq!(ir.verify(), []);
+    Ok(print::custom(&ir))
+}
+
+fn becomes(pass: &str, text: &str, expected: &Expect) {
+    expected.assert_eq(&run(pass, text).expect("the pass runs"));
+}
+
+#[test]
+fn noise_is_reduced_in_branches_and_loops() {
+    becomes(
+        "noisy-reduce-noise",
+        "func.func @branch(%x: i5, %c: i1) -> i5 {
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  %1 = noisy.mul %0, %0 : !noisy.i32
+  cf.cond_br %c, ^a(%1 : !noisy.i32), ^b
+^b:
+  %2 = noisy.mul %0, %0 : !noisy.i32
+  cf.br ^a(%2 : !noisy.i32)
+^a(%3: !noisy.i32):
+  %4 = noisy.mul %3, %1 : !noisy.i32
+  %d = noisy.decode %4 : !noisy.i32 -> i5
+  return %d : i5
+}
+func.func @loop(%x: i5, %n: index) -> i5 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = noisy.encode %x : i5 -> !noisy.i32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %0) -> (!noisy.i32) {
+    %2 = noisy.add %a, %0 : !noisy.i32
+    scf.yield %2 : !noisy.i32
+  }
+  %d = noisy.decode %r : !noisy.i32 -> i5
+  return %d : i5
+}
+",
+        &expect![[r#"
+            module {
+              func.func @branch(%arg0: i5, %arg1: i1) -> i5 {
+                %0 = noisy.encode %arg0 : i5 -> !noisy.i32
+                %1 = noisy.mul %0, %0 : !noisy.i32
+                %2 = noisy.reduce_noise %1 : !noisy.i32
+                cf.cond_br %arg1, ^bb2(%2 : !noisy.i32), ^bb1
+              ^bb1:
+                %3 = noisy.mul %0, %0 : !noisy.i32
+                %4 = noisy.reduce_noise %3 : !noisy.i32
+                cf.br ^bb2(%4 : !noisy.i32)
+              ^bb2(%5: !noisy.i32):
+                %6 = noisy.mul %5, %2 : !noisy.i32
+                %7 = noisy.decode %6 : !noisy.i32 -> i5
+                return %7 : i5
+              }
+              func.func @loop(%arg0: i5, %arg1: index) -> i5 {
+                %0 = arith.constant 0 : index
+                %1 = arith.constant 1 : index
+                %2 = noisy.encode %arg0 : i5 -> !noisy.i32
+                %3 = scf.for %arg2 = %0 to %arg1 step %1 iter_args(%arg3 = %2) -> (!noisy.i32) {
+                  %5 = noisy.add %arg3, %2 : !noisy.i32
+                  %6 = noisy.reduce_noise %5 : !noisy.i32
+                  scf.yield %6 : !noisy.i32
+                }
+                %4 = noisy.decode %3 : !noisy.i32 -> i5
+                return %4 : i5
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn only_the_functions_in_the_op_are_changed() {
+    let text = "module {
+  module @a {
+    func.func @f(%x: !noisy.i32) -> !noisy.i32 {
+      %0 = noisy.mul %x, %x : !noisy.i32
+      %1 = noisy.mul %0, %x : !noisy.i32
+      return %1 : !noisy.i32
+    }
+  }
+  func.func @g(%x: !noisy.i32) -> !noisy.i32 {
+    %0 = noisy.mul %x, %x : !noisy.i32
+    %1 = noisy.mul %0, %x : !noisy.i32
+    return %1 : !noisy.i32
+  }
+}
+";
+    let after = run("builtin.module(noisy-reduce-noise-optimizer)", text).expect("the pass runs");
+    let (inner, outer) = after.split_once("@g").expect("two functions");
+    assert_eq!(inner.matches("reduce_noise").count(), 1, "{after}");
+    assert_eq!(outer.matches("reduce_noise").count(), 0, "{after}");
+}
+
+#[test]
+fn what_cannot_be_placed_is_told() {
+    let text = "func.func @f(%x: !noisy.i32 {noisy.bound = 40 : i32}) -> !noisy.i32 {
+  %0 = noisy.mul %x, %x : !noisy.i32
+  return %0 : !noisy.i32
+}
+";
+    let told = run("noisy-reduce-noise", text).expect_err("nothing helps").join("\n");
+    expect!["test:1: error: unexpected error: no placement is possible: %arg0 has at least 40 bits of noise, and at most 26 are allowed"].assert_eq(&told);
+}
+
+/// What a function of one argument of 8 bits returns that has only constants, products, sums and a return.
+fn value(text: &str, argument: u8) -> u8 {
+    let mut values = std::collections::HashMap::from([("%arg0".to_owned(), argument)]);
+    for line in text.lines().map(str::trim) {
+        let words: Vec<&str> = line.split([' ', ',']).filter(|it| !it.is_empty()).collect();
+        match words[..] {
+            ["return", value, ..] => return values[value],
+            [name, "=", op, a, ..] => {
+                let of = |it: &str| values[it];
+                let value = match op {
+                    "arith.constant" => a.parse::<i16>().expect("a number") as u8,
+                    "arith.addi" => of(a).wrapping_add(of(words[4])),
+                    "arith.muli" => of(a).wrapping_mul(of(words[4])),
+                    _ => panic!("{line}"),
+                };
+                values.insert(name.to_owned(), value);
+            }
+            _ => {}
+        }
+    }
+    panic!("nothing is returned: {text}")
+}
+
+#[test]
+fn products_are_sums_of_the_same_value() {
+    for factor in -128_i16..128 {
+        let text = format!(
+            "func.func @f(%x: i8) -> i8 {{
+  %c = arith.constant {factor} : i8
+  %0 = arith.muli %x, %c : i8
+  return %0 : i8
+}}
+"
+        );
+        let after = run("mul-to-add", &text).expect("the pass runs");
+        for argument in [0, 1, 3, 100, 128, 255] {
+            assert_eq!(value(&after, argument), argument.wrapping_mul(factor as u8), "{after}");
+        }
+        let is_kept = factor < 0 && factor != -128;
+        assert_eq!(after.contains("muli"), is_kept, "{after}");
+    }
+}
+
+#[test]
+fn loops_unroll_wholly_or_say_that_they_do_not() {
+    let text = |n: &str| {
+        format!(
+            "func.func @f(%m: memref<4x3xi32>, %n: index) {{
+  %c = arith.constant 0 : i32
+  affine.for %i = 0 to {n} {{
+    affine.for %j = 0 to 3 {{
+      affine.store %c, %m[%i, %j] : memref<4x3xi32>
+    }}
+  }}
+  return
+}}
+"
+        )
+    };
+    let after = run("affine-full-unroll", &text("4")).expect("the pass runs");
+    assert_eq!(
+        (after.matches("affine.for").count(), after.matches("affine.store").count()),
+        (0, 12)
+    );
+    let told = run("affine-full-unroll", &text("%n")).expect_err("it cannot be unrolled");
+    assert!(told.join("").contains("unrolling failed"), "{told:?}");
+    let after = run("affine-full-unroll-rewrite", &text("%n")).expect("the pass runs");
+    assert_eq!(
+        (after.matches("affine.for").count(), after.matches("affine.store").count()),
+        (1, 3)
+    );
+}
