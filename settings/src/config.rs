@@ -14,7 +14,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::options::{Model, Settings};
-use crate::problem::Problem;
+use crate::problem::{Problem, in_words};
 use crate::rules;
 use crate::schema::{MOST, unknown_keys};
 
@@ -346,7 +346,10 @@ fn deserialize(text: &str, table: DeTable<'_>) -> Result<Settings, Vec<Problem>>
             let range = range.map_or_else(Spanned::span, Spanned::span);
             Some(Problem::new(text, range, format!("`model`: {error}")))
         });
-        let message = || it.message().replace("wanted string or table", "expected a string");
+        let message = || match it.message() {
+            "wanted string or table" => "expected a string".to_owned(),
+            said => in_words(said),
+        };
         vec![error.unwrap_or_else(|| Problem::new(text, it.span().unwrap_or(0..0), message()))]
     })
 }

@@ -36,6 +36,43 @@ impl fmt::Display for Problem {
     }
 }
 
+/// What serde says of a wrong value, in words: what was expected, and what stands there instead.
+pub(crate) fn in_words(said: &str) -> String {
+    let Some((what, expected)) = said.split_once(", expected ") else { return said.to_owned() };
+    if let Some(it) = what.strip_prefix("unknown variant ") {
+        let wrong = it.trim_matches('`');
+        // `one of `a`, `b``, `` `a` or `b` ``
+        let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+        return match nearest(wrong, names.iter().copied()) {
+            Some(name) => format!("unknown value `{wrong}`; did you mean `{name}`?"),
+            None => format!("unknown value `{wrong}`; there are {}", names.join(", ")),
+        };
+    }
+    let found =
+        what.strip_prefix("invalid type: ").or_else(|| what.strip_prefix("invalid value: "));
+    let Some(found) = found else { return said.to_owned() };
+    let found = match found.split_once(' ') {
+        Some(("string" | "integer" | "boolean" | "floating", it)) => {
+            it.trim_start_matches("point ")
+        }
+        _ if found == "map" => "a table",
+        _ if found == "sequence" => "an array",
+        _ => found,
+    };
+    let expected = match expected {
+        "u32" => "a whole number from 0 to 4294967295",
+        "a nonzero u32" => "a whole number from 1 to 4294967295",
+        "u64" | "usize" => "a whole number from 0",
+        "i64" => "a whole number",
+        "f64" => "a number",
+        "a boolean" => "`true` or `false`",
+        "a map" => "a table",
+        "a sequence" => "an array",
+        it => it,
+    };
+    format!("expected {expected}, not {found}")
+}
+
 /// The name nearest to a wrong one, if it is near enough to be what was meant.
 pub fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     /// Longer than any name: nothing is near.

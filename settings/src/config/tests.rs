@@ -52,20 +52,20 @@ fn wrong_values_are_errors_at_their_place() {
     wrong(
         "[placement]\ntime-limit = \"soon\"",
         &expect![[r#"
-        2:14: invalid type: string "soon", expected a number of seconds between 0 and 1000000
-    "#]],
+            2:14: expected a number of seconds between 0 and 1000000, not "soon"
+        "#]],
     );
     wrong(
         "[placement]\ntime-limit = -1",
         &expect![[r#"
-        2:14: invalid value: integer `-1`, expected a number of seconds between 0 and 1000000
-    "#]],
+            2:14: expected a number of seconds between 0 and 1000000, not `-1`
+        "#]],
     );
     wrong(
         "placement.objective = \"cheap\"",
         &expect![[r#"
-        1:23: unknown variant `cheap`, expected `executed` or `count`
-    "#]],
+            1:23: unknown value `cheap`; there are executed, count
+        "#]],
     );
     wrong(
         "rules.noise-overflow = true",
@@ -74,10 +74,40 @@ fn wrong_values_are_errors_at_their_place() {
         "#]],
     );
     wrong(
+        "rules.noise-overflow = \"of\"",
+        &expect![[r#"
+        1:24: unknown value `of`; did you mean `off`?
+    "#]],
+    );
+    wrong(
+        "heir.level-budget = 0",
+        &expect![[r#"
+        1:21: expected a whole number from 1 to 4294967295, not `0`
+    "#]],
+    );
+    wrong(
+        "placement.replace = [1]",
+        &expect![[r#"
+        1:21: expected `true` or `false`, not an array
+    "#]],
+    );
+    wrong(
+        "heir.level-budget = {}",
+        &expect![[r#"
+        1:21: expected a whole number from 1 to 4294967295, not a table
+    "#]],
+    );
+    wrong(
+        "heir.level-budget = 1.5",
+        &expect![[r#"
+        1:21: expected a whole number from 1 to 4294967295, not `1.5`
+    "#]],
+    );
+    wrong(
         "rules = 3",
         &expect![[r#"
-        1:9: invalid type: integer `3`, expected a map
-    "#]],
+            1:9: expected a table, not `3`
+        "#]],
     );
     wrong(
         "exclude = [\"a\", 3]",
@@ -100,8 +130,8 @@ fn wrong_values_are_errors_at_their_place() {
     wrong(
         "[[overrides]]\nfiles = [\"a\"]\nplacement.replace = 1",
         &expect![[r#"
-        3:21: invalid type: integer `1`, expected a boolean
-    "#]],
+            3:21: expected `true` or `false`, not `1`
+        "#]],
     );
 }
 
@@ -201,7 +231,7 @@ fn wrong_overrides_are_errors() {
     expect!["unknown key `replase` in `placement`; did you mean `replace`?"]
         .assert_eq(&of("placement.replase=true"));
     expect!["expected KEY=VALUE"].assert_eq(&of("placement"));
-    expect![[r#"invalid type: string "maybe", expected a boolean"#]]
+    expect![[r#"expected `true` or `false`, not "maybe""#]]
         .assert_eq(&of("placement.replace=maybe"));
     expect!["`exclude` can be set in a file only"].assert_eq(&of("exclude=[]"));
     expect!["key with no value, expected `=`"].assert_eq(&of("a b = 3"));
