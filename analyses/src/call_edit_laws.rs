@@ -49,13 +49,9 @@ fn program(random: &mut Random) -> String {
     text
 }
 
-/// An edit of a line: what it computes, calls or says of a function; or that it is gone, or there twice.
-fn edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let at = random.below(lines.len());
-    let start: usize = lines[..at].iter().map(|it| it.len()).sum();
-    let line = lines[at];
-    let new = match random.below(10) {
+/// A line, edited: what it computes, calls or says of a function; or it is gone, or there twice.
+fn edit(random: &mut Random, line: &str) -> String {
+    match random.below(10) {
         0 => String::new(),
         1 => format!("{line}{line}"),
         2 => line.replacen("noisy.add", "noisy.mul", 1),
@@ -75,8 +71,7 @@ fn edit(random: &mut Random, text: &str) -> (std::ops::Range<usize>, String) {
             }
             None => line.replacen("noisy.mul", "noisy.add", 1),
         },
-    };
-    (start..start + line.len(), new)
+    }
 }
 
 /// The contexts of all functions, by what is passed.
@@ -96,40 +91,72 @@ pub(crate) fn contexts(document: &Document) -> Vec<Vec<String>> {
     ir.functions().into_iter().map(of).collect()
 }
 
+/// How many edits visited anything, and how many of them less than half of what reading anew does.
+#[derive(Debug, Default)]
+pub(crate) struct Costs {
+    pub(crate) n_costly: usize,
+    pub(crate) n_less: usize,
+}
+
+/// Edits random lines of a program, or takes the last edit back one time in `undone`; facts, contexts and diagnostics are those of the text
+/// read anew each time.
+pub(crate) fn edits_equal_reading_anew(
+    (seed, random): (u64, &mut Random),
+    text: &str,
+    undone: usize,
+    edit: fn(&mut Random, &str) -> String,
+    costs: &mut Costs,
+) {
+    let mut document = Document::new(text);
+    let mut undo: Option<(std::ops::Range<usize>, String)> = None;
+    for _ in 0..12 {
+        let text = document.source().text().to_string();
+        let (range, new) = match undo.take() {
+            Some(it) if random.one_in(undone) => it,
+            _ => {
+                let lines: Vec<&str> = text.split_inclusive('\n').collect();
+                let at = random.below(lines.len());
+                let start: usize = lines[..at].iter().map(|it| it.len()).sum();
+                (start..start + lines[at].len(), edit(random, lines[at]))
+            }
+        };
+        undo = Some((range.start..range.start + new.len(), text[range.clone()].to_owned()));
+        document.edit(range.clone(), &new);
+        let anew = Document::new(&document.source().text().to_string());
+        let told = format!("seed {seed}: {range:?} -> {new:?}\n{text}");
+        let (found, expected) = (crate::laws::facts(&document), crate::laws::facts(&anew));
+        for (found, expected) in found.lines().zip(expected.lines()) {
+            assert_eq!(found, expected, "{told}");
+        }
+        assert_eq!(found.len(), expected.len(), "{told}");
+        assert_eq!(contexts(&document), contexts(&anew), "{told}");
+        assert_eq!(document.diagnostics(), anew.diagnostics(), "{told}");
+        let visits = (document.facts().n_visits(), anew.facts().n_visits());
+        costs.n_costly += usize::from(visits.0 > 0);
+        costs.n_less += usize::from(visits.0 > 0 && 2 * visits.0 < visits.1);
+    }
+}
+
 #[test]
 fn edits_through_calls_equal_reading_anew() {
-    let (mut n_less, mut n_costly) = (0, 0);
+    let mut costs = Costs::default();
     for seed in 1..=700 {
         let mut random = Random::new(seed * 7177);
-        let mut document = Document::new(&program(&mut random));
-        let mut undo: Option<(std::ops::Range<usize>, String)> = None;
-        for _ in 0..12 {
-            let text = document.source().text().to_string();
-            let (range, new) = match undo.take() {
-                Some(it) if random.one_in(3) => it,
-                _ => edit(&mut random, &text),
-            };
-            undo = Some((range.start..range.start + new.len(), text[range.clone()].to_owned()));
-            document.edit(range.clone(), &new);
-            let anew = Document::new(&document.source().text().to_string());
-            let told = format!("seed {seed}: {range:?} -> {new:?}\n{text}");
-            let (found, expected) = (crate::laws::facts(&document), crate::laws::facts(&anew));
-            for (found, expected) in found.lines().zip(expected.lines()) {
-                assert_eq!(found, expected, "{told}");
-            }
-            assert_eq!(contexts(&document), contexts(&anew), "{told}");
-            assert_eq!(document.diagnostics(), anew.diagnostics(), "{told}");
-            let visits = (document.facts().n_visits(), anew.facts().n_visits());
-            n_costly += usize::from(visits.0 > 0);
-            n_less += usize::from(visits.0 > 0 && 2 * visits.0 < visits.1);
-        }
+        let text = program(&mut random);
+        edits_equal_reading_anew((seed, &mut random), &text, 3, edit, &mut costs);
     }
+    let Costs { n_costly, n_less } = costs;
     eprintln!("{n_less} of {n_costly} edits cost less than half of reading anew");
     assert!(n_less * 4 > n_costly && n_costly > 2_000, "{n_less} of {n_costly}");
 }
 
 /// What an edit of a line of a function visits, by the solver of noise, and one back; `text` says what the line is by its beginning.
-fn visits(document: &mut Document, function: &str, line: &str, new: &str) -> (usize, usize) {
+pub(crate) fn visits(
+    document: &mut Document,
+    function: &str,
+    line: &str,
+    new: &str,
+) -> (usize, usize) {
     let of_noise = |it: &Document| it.facts().n_visits();
     visits_by(&of_noise, document, function, line, new)
 }
@@ -145,7 +172,7 @@ fn visits_by(
     let text = document.source().text().to_string();
     let head = text.find(&format!("@{function}(")).expect("the function is there");
     let start = head + text[head..].find(line).expect("the line is there");
-    let end = start + text[start..].find('\n').unwrap_or(0);
+    let end = start + text[start..].find('\n').expect("the line ends");
     document.edit(start..end, new);
     let there = n_visits(document);
     document.edit(start..start + new.len(), &text[start..end]);
@@ -283,9 +310,10 @@ fn star(n: usize) -> String {
 }
 
 /// The document says what is said of its text anew.
-fn check(document: &Document) {
+pub(crate) fn check(document: &Document) {
     let anew = Document::new(&document.source().text().to_string());
     assert!(crate::laws::facts(document) == crate::laws::facts(&anew));
+    assert_eq!(document.diagnostics(), anew.diagnostics());
 }
 
 #[test]

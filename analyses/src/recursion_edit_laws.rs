@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::Document;
-use crate::call_edit_laws::contexts;
+use crate::call_edit_laws::{Costs, check, edits_equal_reading_anew, visits};
 use crate::laws::Random;
 
 const TY: &str = "!noisy.i32";
@@ -75,25 +75,6 @@ fn star(n: usize, n_around: usize, growth: Growth) -> String {
     text
 }
 
-/// The document says what is said of its text anew.
-fn check(document: &Document) {
-    let anew = Document::new(&document.source().text().to_string());
-    assert!(crate::laws::facts(document) == crate::laws::facts(&anew));
-    assert_eq!(document.diagnostics(), anew.diagnostics());
-}
-
-/// What an edit of a line of a function visits, and one back; `line` is its beginning.
-fn visits(document: &mut Document, function: &str, line: &str, new: &str) -> (usize, usize) {
-    let text = document.source().text().to_string();
-    let head = text.find(&format!("@{function}(")).expect("the function is there");
-    let start = head + text[head..].find(line).expect("the line is there");
-    let end = start + text[start..].find('\n').expect("the line ends");
-    document.edit(start..end, new);
-    let there = document.facts().n_visits();
-    document.edit(start..start + new.len(), &text[start..end]);
-    (there, document.facts().n_visits())
-}
-
 /// A line, edited: what it computes, which function it calls, or whether anybody may call the function; or it is gone.
 fn edit(random: &mut Random, line: &str) -> String {
     match random.below(8) {
@@ -117,7 +98,7 @@ fn edit(random: &mut Random, line: &str) -> String {
 
 #[test]
 fn edits_through_recursions_equal_reading_anew() {
-    let (mut n_less, mut n_costly) = (0, 0);
+    let mut costs = Costs::default();
     for seed in 1..=number("RECURSION_PROGRAMS", 300) {
         let mut random = Random::new(seed * 9241);
         let n = 3 + random.below(4);
@@ -136,34 +117,9 @@ fn edits_through_recursions_equal_reading_anew() {
             let one = function(&format!("f{at}"), next.as_deref(), around.as_deref(), growth);
             text += &if random.one_in(4) { one.replacen("private ", "", 1) } else { one };
         }
-        let mut document = Document::new(&text);
-        let mut undo: Option<(std::ops::Range<usize>, String)> = None;
-        for _ in 0..12 {
-            let text = document.source().text().to_string();
-            let (range, new) = match undo.take() {
-                Some(it) if random.one_in(2) => it,
-                _ => {
-                    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-                    let at = random.below(lines.len());
-                    let start: usize = lines[..at].iter().map(|it| it.len()).sum();
-                    (start..start + lines[at].len(), edit(&mut random, lines[at]))
-                }
-            };
-            undo = Some((range.start..range.start + new.len(), text[range.clone()].to_owned()));
-            document.edit(range.clone(), &new);
-            let anew = Document::new(&document.source().text().to_string());
-            let told = format!("seed {seed}: {range:?} -> {new:?}\n{text}");
-            let (found, expected) = (crate::laws::facts(&document), crate::laws::facts(&anew));
-            for (found, expected) in found.lines().zip(expected.lines()) {
-                assert_eq!(found, expected, "{told}");
-            }
-            assert_eq!(contexts(&document), contexts(&anew), "{told}");
-            assert_eq!(document.diagnostics(), anew.diagnostics(), "{told}");
-            let visits = (document.facts().n_visits(), anew.facts().n_visits());
-            n_costly += usize::from(visits.0 > 0);
-            n_less += usize::from(visits.0 > 0 && 2 * visits.0 < visits.1);
-        }
+        edits_equal_reading_anew((seed, &mut random), &text, 2, edit, &mut costs);
     }
+    let Costs { n_costly, n_less } = costs;
     eprintln!("{n_less} of {n_costly} edits cost less than half of reading anew");
     assert!(n_less * 5 > n_costly && n_costly > 500, "{n_less} of {n_costly}");
 }

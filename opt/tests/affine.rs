@@ -1,13 +1,11 @@
 //! Random affine programs run the same before and after the passes over affine loops. What runs them shares nothing with the passes.
 
+mod common;
+
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use noisy_opt::diagnostics::{Input, Sink};
-use noisy_opt::driver::manager::{Manager, Settings};
-use noisy_opt::driver::pipeline::Pipeline;
-use noisy_opt::driver::wrap;
-use noisy_opt::timing::Timing;
+use common::read;
 use noisy_syntax::affine::{Affine, Body};
 use noisy_syntax::{AttrData, Dim, Ir, Op, OpKind, Region, Source, TypeData, Value, print};
 
@@ -407,23 +405,9 @@ fn checked_result(ir: &Ir, n: i64) -> Option<Vec<(usize, Vec<i64>, i64)>> {
     Some(out)
 }
 
-fn read(text: &str) -> Ir {
-    let mut source = Source::new(text);
-    let wrong = source.ir().verify();
-    assert!(wrong.is_empty(), "{wrong:?}\n{text}");
-    std::mem::replace(&mut source, Source::new("")).into_ir()
-}
-
 fn transformed(text: &str, pass: &str) -> Ir {
-    let mut ir = read(text);
-    let top = wrap(&mut ir);
-    let settings = Settings { verify_each: true, ..Settings::default() };
-    let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
-    let mut timing = Timing::default();
-    let pipeline = Pipeline::parse(&format!("builtin.module(func.func({pass}))")).unwrap();
-    let done = Manager::new(&settings, &mut sink, &mut timing).run(&mut ir, top, &pipeline);
-    assert!(done.is_ok(), "{:?}\n{text}", sink.unexpected());
-    ir
+    let done = common::run(&format!("builtin.module(func.func({pass}))"), text);
+    done.unwrap_or_else(|told| panic!("{told:?}\n{text}"))
 }
 
 /// How many of the passes are schedules; each runs on a third of the programs.

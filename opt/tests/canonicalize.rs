@@ -1,28 +1,16 @@
 //! What `canonicalize` makes of programs, as `mlir-opt` does; that it means the same is for `twin.rs`.
 
+mod common;
+
 use expect_test::{Expect, expect};
-use noisy_opt::diagnostics::{Input, Sink};
-use noisy_opt::driver::manager::{Manager, Settings};
-use noisy_opt::driver::pipeline::Pipeline;
-use noisy_opt::driver::wrap;
-use noisy_opt::timing::Timing;
-use noisy_syntax::{Source, print};
+use noisy_syntax::print;
 
 fn becomes(text: &str, expected: &Expect) {
     becomes_by("builtin.module(canonicalize)", text, expected);
 }
 
 fn becomes_by(pipeline: &str, text: &str, expected: &Expect) {
-    let source = Source::new(text);
-    assert!(source.problems().is_empty(), "{:?}", source.problems());
-    let mut ir = source.into_ir();
-    let top = wrap(&mut ir);
-    let pipeline = Pipeline::parse(pipeline).expect("a pipeline");
-    let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
-    let (settings, mut timing) = (Settings::default(), Timing::default());
-    let mut manager = Manager::new(&settings, &mut sink, &mut timing);
-    manager.run(&mut ir, top, &pipeline).expect("the pass runs");
-    assert_eq!(ir.verify(), []);
+    let ir = common::run(pipeline, text).expect("the pass runs");
     expected.assert_eq(&print::custom(&ir));
 }
 

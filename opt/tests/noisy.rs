@@ -1,28 +1,13 @@
 //! Passes of the MLIR tutorial: `noisy-reduce-noise`, `mul-to-add`, `affine-full-unroll`.
 
+mod common;
+
 use expect_test::{Expect, expect};
-use noisy_opt::diagnostics::{Input, Sink};
-use noisy_opt::driver::manager::{Manager, Settings};
-use noisy_opt::driver::pipeline::Pipeline;
-use noisy_opt::driver::wrap;
-use noisy_opt::timing::Timing;
-use noisy_syntax::{Source, print};
+use noisy_syntax::print;
 
 /// What a program becomes, or what a pass says against it.
 fn run(pass: &str, text: &str) -> Result<String, Vec<String>> {
-    let source = Source::new(text);
-    assert!(source.problems().is_empty(), "{:?}", source.problems());
-    let mut ir = source.into_ir();
-    let top = wrap(&mut ir);
-    let pipeline = Pipeline::parse(&format!("builtin.module({pass})")).expect("a pipeline");
-    let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
-    let (settings, mut timing) = (Settings::default(), Timing::default());
-    let mut manager = Manager::new(&settings, &mut sink, &mut timing);
-    if manager.run(&mut ir, top, &pipeline).is_err() {
-        return Err(sink.unexpected());
-    }
-    assert_eq!(ir.verify(), []);
-    Ok(print::custom(&ir))
+    common::run(&format!("builtin.module({pass})"), text).map(|it| print::custom(&it))
 }
 
 fn becomes(pass: &str, text: &str, expected: &Expect) {

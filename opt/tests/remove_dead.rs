@@ -1,24 +1,12 @@
 //! `remove-dead-values` through calls that are circular, loops that feed only themselves, and attributes of arguments.
 
+mod common;
+
 use expect_test::{Expect, expect};
-use noisy_opt::diagnostics::{Input, Sink};
-use noisy_opt::driver::manager::{Manager, Settings};
-use noisy_opt::driver::pipeline::Pipeline;
-use noisy_opt::driver::wrap;
-use noisy_opt::timing::Timing;
-use noisy_syntax::{Source, print};
+use noisy_syntax::print;
 
 fn becomes(text: &str, expected: &Expect) {
-    let source = Source::new(text);
-    assert!(source.problems().is_empty(), "{:?}", source.problems());
-    let mut ir = source.into_ir();
-    let top = wrap(&mut ir);
-    let pipeline = Pipeline::parse("builtin.module(remove-dead-values)").expect("a pipeline");
-    let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
-    let (settings, mut timing) = (Settings::default(), Timing::default());
-    let mut manager = Manager::new(&settings, &mut sink, &mut timing);
-    manager.run(&mut ir, top, &pipeline).expect("the pass runs");
-    assert_eq!(ir.verify(), []);
+    let ir = common::run("builtin.module(remove-dead-values)", text).expect("the pass runs");
     expected.assert_eq(&print::custom(&ir));
 }
 

@@ -1,11 +1,9 @@
 //! Random programs run the same before and after passes. What runs them is an interpreter of its own, which shares nothing with the
 //! folds, patterns and analyses.
 
-use noisy_opt::diagnostics::{Input, Sink};
-use noisy_opt::driver::manager::{Manager, Settings};
-use noisy_opt::driver::pipeline::Pipeline;
-use noisy_opt::driver::wrap;
-use noisy_opt::timing::Timing;
+mod common;
+
+use common::read;
 use noisy_syntax::{AttrData, Block, Ir, Op, Region, Source, TypeData, Value, print};
 use proptest::prelude::*;
 use std::collections::HashMap;
@@ -439,12 +437,6 @@ fn program(numbers: &[u16]) -> String {
     writer.out
 }
 
-fn read(text: &str) -> Ir {
-    let source = Source::new(text);
-    assert!(source.problems().is_empty(), "{:?}\n{text}", source.problems());
-    source.into_ir()
-}
-
 fn main_of(ir: &Ir) -> Op {
     let found = ir
         .functions()
@@ -454,15 +446,7 @@ fn main_of(ir: &Ir) -> Op {
 }
 
 fn transformed(text: &str, pipeline: &str) -> Ir {
-    let mut ir = read(text);
-    let top = wrap(&mut ir);
-    let settings = Settings { verify_each: true, ..Settings::default() };
-    let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
-    let mut timing = Timing::default();
-    let pipeline = Pipeline::parse(pipeline).expect("a pipeline");
-    let done = Manager::new(&settings, &mut sink, &mut timing).run(&mut ir, top, &pipeline);
-    assert!(done.is_ok(), "{:?}\n{text}", sink.unexpected());
-    ir
+    common::run(pipeline, text).unwrap_or_else(|told| panic!("{told:?}\n{text}"))
 }
 
 const PIPELINES: [&str; 10] = [

@@ -1,0 +1,33 @@
+//! Programs read, and pipelines run on them.
+
+use noisy_opt::diagnostics::{Input, Sink};
+use noisy_opt::driver::manager::{Manager, Settings};
+use noisy_opt::driver::pipeline::Pipeline;
+use noisy_opt::driver::wrap;
+use noisy_opt::timing::Timing;
+use noisy_syntax::{Ir, Source};
+
+/// A program without a problem.
+pub(crate) fn read(text: &str) -> Ir {
+    let mut source = Source::new(text);
+    assert!(source.problems().is_empty(), "{:?}\n{text}", source.problems());
+    let wrong = source.ir().verify();
+    assert!(wrong.is_empty(), "{wrong:?}\n{text}");
+    std::mem::replace(&mut source, Source::new("")).into_ir()
+}
+
+/// What a pipeline makes of a program, which is verified after each pass and at the end; or what is said against it.
+pub(crate) fn run(pipeline: &str, text: &str) -> Result<Ir, Vec<String>> {
+    let mut ir = read(text);
+    let top = wrap(&mut ir);
+    let pipeline = Pipeline::parse(pipeline).expect("a pipeline");
+    let settings = Settings { verify_each: true, ..Settings::default() };
+    let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
+    let mut timing = Timing::default();
+    let done = Manager::new(&settings, &mut sink, &mut timing).run(&mut ir, top, &pipeline);
+    if done.is_err() {
+        return Err(sink.unexpected());
+    }
+    assert_eq!(ir.verify(), [], "{text}");
+    Ok(ir)
+}
