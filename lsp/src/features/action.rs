@@ -54,7 +54,7 @@ pub(crate) fn actions(
     diagnostics: &[Diagnostic],
 ) -> Vec<Action> {
     let here: Vec<&Diagnostic> =
-        diagnostics.iter().filter(|it| touches(&it.range, range)).collect();
+        diagnostics.iter().filter(|it| cursor::touch(&it.range, range)).collect();
     let mut out = Vec::new();
     let mut codes = Vec::new();
     for (fix, &it) in document.fixes(here.iter().copied()).into_iter().zip(&here) {
@@ -71,7 +71,7 @@ pub(crate) fn actions(
     if let Some(function) = cursor::function_at(document.ir(), range.start) {
         let whole = document.ir().range(function);
         let scope = || Scope::Function(whole.start, document.function_name(function));
-        if diagnostics.iter().any(|it| may_place(it) && touches(&it.range, &whole)) {
+        if diagnostics.iter().any(|it| may_place(it) && cursor::touch(&it.range, &whole)) {
             let fixed = here.iter().filter(|it| may_place(it)).map(|it| (*it).clone()).collect();
             out.push(Action::Place(Placement { scope: scope(), anew: false }, fixed));
         }
@@ -131,8 +131,4 @@ pub(crate) fn placed_ops(document: &Document) -> &str {
         (true, None) => "relinearize",
         (true, Some(_)) => "bootstrap and relinearize",
     }
-}
-
-fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
-    a.start <= b.end && b.start <= a.end
 }

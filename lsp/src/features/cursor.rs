@@ -147,3 +147,8 @@ pub(crate) fn function_at(ir: &Ir, offset: usize) -> Option<Op> {
         .and_then(|op| ir.function_of(op))
         .or_else(|| ir.function_of(ir.item_at(offset.checked_sub(1)?)?))
 }
+
+/// Whether two ranges have a place in common, their ends included.
+pub(crate) fn touch(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start <= b.end && b.start <= a.end
+}

@@ -137,8 +137,7 @@ fn errors(document: &Document) -> Vec<Diagnostic> {
 /// Whether something is wrong with a function besides too much noise.
 fn has_error(document: &Document, function: Op, diagnostics: &[Diagnostic]) -> bool {
     let range = document.ir().range(function);
-    let touches = |it: &Diagnostic| range.start <= it.range.end && it.range.start <= range.end;
-    diagnostics.iter().any(|it| is_error(it) && touches(it))
+    diagnostics.iter().any(|it| is_error(it) && cursor::touch(&range, &it.range))
 }
 
 /// Whether an offset is in the words of a function up to its name.

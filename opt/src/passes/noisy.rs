@@ -67,5 +67,5 @@ fn defect(what: &str) -> Failure {
 
 /// Whether an op is another one, or lies in it.
 fn is_within(ir: &Ir, op: Op, outer: Op) -> bool {
-    std::iter::successors(Some(op), |&it| ir.parent_op(it)).any(|it| it == outer)
+    op == outer || ir.op(outer).regions.iter().any(|it| ir.encloses(it.1, op))
 }

@@ -121,17 +121,35 @@ fn joined(outer: &Groups, inner: &Groups) -> Option<Groups> {
     outer.iter().map(of).collect()
 }
 
+/// A change of the shape of what another one gives, all of them buffers without a layout.
+struct Twice {
+    /// What the first one takes, and what the second gives.
+    source: Value,
+    result: Value,
+    /// The groups of the second and of the first.
+    ours: Groups,
+    theirs: Groups,
+}
+
+impl Twice {
+    /// Of an op and one before it of this kind.
+    fn of(rewriter: &Rewriter<'_>, op: Op, before: OpKind) -> Option<Self> {
+        let (middle, result) = source_and_result(rewriter, op);
+        let inner = rewriter.defined_by(middle, before)?;
+        let source = rewriter.operand(inner, 0);
+        let is_plain = |it: Value| is_plain(rewriter.ir, rewriter.ty(it));
+        if ![source, middle, result].into_iter().all(is_plain) {
+            return None;
+        }
+        let (ours, theirs) = (groups(rewriter.ir, op)?, groups(rewriter.ir, inner)?);
+        Some(Self { source, result, ours, theirs })
+    }
+}
+
 /// Two changes in one direction are one.
 fn shape_of_shape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let (middle, result) = source_and_result(rewriter, op);
     let kind = rewriter.ir.op(op).kind;
-    let Some(inner) = rewriter.defined_by(middle, kind) else { return false };
-    let source = rewriter.operand(inner, 0);
-    let types = [source, middle, result].map(|it| rewriter.ty(it));
-    if !types.iter().all(|&it| is_plain(rewriter.ir, it)) {
-        return false;
-    }
-    let (Some(ours), Some(theirs)) = (groups(rewriter.ir, op), groups(rewriter.ir, inner)) else {
+    let Some(Twice { source, result, ours, theirs }) = Twice::of(rewriter, op, kind) else {
         return false;
     };
     // To or from a single element all dimensions are one, which no group says.
@@ -154,15 +172,9 @@ fn shape_of_shape(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
 
 /// A change one way and part of the way back is one change.
 fn shape_of_opposite(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
-    let (middle, result) = source_and_result(rewriter, op);
     let kind = rewriter.ir.op(op).kind;
-    let Some(inner) = rewriter.defined_by(middle, opposite(kind)) else { return false };
-    let source = rewriter.operand(inner, 0);
-    let types = [source, middle, result].map(|it| rewriter.ty(it));
-    if !types.iter().all(|&it| is_plain(rewriter.ir, it)) {
-        return false;
-    }
-    let (Some(ours), Some(theirs)) = (groups(rewriter.ir, op), groups(rewriter.ir, inner)) else {
+    let Some(Twice { source, result, ours, theirs }) = Twice::of(rewriter, op, opposite(kind))
+    else {
         return false;
     };
     let (Some(from), Some(to)) = (shape(rewriter.ir, source), shape(rewriter.ir, result)) else {

@@ -7,6 +7,11 @@ use super::Verifier;
 use crate::dialect::format::DYNAMIC;
 use crate::{Attr, AttrData, Code, Dim, Op, OpKind};
 
+/// A dimension as lists of static sizes have it.
+fn as_listed(dim: &Dim) -> i128 {
+    if let Dim::Fixed(n) = dim { i128::from(*n) } else { i128::from(DYNAMIC) }
+}
+
 impl Verifier<'_> {
     /// The integers of a list.
     fn integers(&self, list: Attr) -> Option<Vec<i128>> {
@@ -63,13 +68,10 @@ impl Verifier<'_> {
         }
         // A subview may leave out dimensions of size 1.
         if dims.len() == sizes.len() {
-            let said = |dim: &Dim| {
-                if let Dim::Fixed(n) = dim { i128::from(*n) } else { i128::from(DYNAMIC) }
-            };
             let is_other = |(size, dim): (&i128, &Dim)| {
                 let is_static = *size >= 0 && matches!(dim, Dim::Fixed(_));
                 let counts = is_static || is_subview && (*size >= 0 || is_dynamic(&size));
-                counts && *size != said(dim)
+                counts && *size != as_listed(dim)
             };
             if let Some(at) = sizes.iter().zip(dims).position(is_other) {
                 let size = if is_dynamic(&&sizes[at]) {
@@ -245,10 +247,8 @@ impl Verifier<'_> {
                 "the output shape has {n_dynamic} dynamic sizes, but {n_given} are given"
             ));
         }
-        let is_wrong = |(size, dim): (&i128, &Dim)| {
-            let said = if let Dim::Fixed(n) = dim { i128::from(*n) } else { i128::from(DYNAMIC) };
-            *size != i128::from(DYNAMIC) && *size != said
-        };
+        let is_wrong =
+            |(size, dim): (&i128, &Dim)| *size != i128::from(DYNAMIC) && *size != as_listed(dim);
         let at = sizes.iter().zip(long).position(is_wrong)?;
         Some(format!("size {at} of the output shape is {}, unlike that of the type", sizes[at]))
     }
