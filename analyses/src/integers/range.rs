@@ -2,7 +2,7 @@
 //! bits and `index`, and for every element of shapes of them.
 //!
 //! Both readings are kept because each knows what the other does not: `[250, 255]` of eight bits is `[-6, -1]`, but `[0, 255]` says
-//! nothing of the sign. They are brought into agreement after every operation ([`Bounds::agreed`]).
+//! nothing of the sign. They are brought into agreement after every operation (`Bounds::agreed`).
 //!
 //! The chains of this lattice are long. In a cycle, a bound that still moves after a few rounds goes to the end of its type, each of
 //! the four by itself.
