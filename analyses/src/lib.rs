@@ -6,6 +6,7 @@
 pub mod checks;
 pub mod depth;
 mod diagnostic;
+pub mod diff;
 mod document;
 pub mod dump;
 pub mod explain;

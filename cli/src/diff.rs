@@ -1,21 +1,19 @@
 //! Unified diffs.
-//!
-//! *Cost.* About linear in both texts, also where every line has changed: lines that only one of them has are set aside first, and where
-//! lines repeat too often for the search, a script that is not the shortest is enough.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use imara_diff::{Algorithm, Diff, Hunk, InternedInput, Token};
+use noisy_analyses::diff::{Change, changes};
 
 /// Lines shown around a change.
-const CONTEXT: u32 = 3;
+const CONTEXT: usize = 3;
 
 /// The diff of two texts under one name, which `patch -p0` reads; empty if they are the same.
 pub(crate) fn unified(name: &str, before: &str, after: &str) -> String {
-    let lines = InternedInput::new(before, after);
+    let (before, after): (Vec<_>, Vec<_>) =
+        (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
     let mut out = String::new();
-    let mut hunks = hunks(&lines).into_iter().peekable();
+    let mut hunks = changes(&before, &after).into_iter().peekable();
     while let Some(first) = hunks.next() {
         if out.is_empty() {
             let _ = writeln!(out, "--- {name}\n+++ {name}");
@@ -27,84 +25,39 @@ pub(crate) fn unified(name: &str, before: &str, after: &str) -> String {
         {
             group.push(next);
         }
-        draw(&mut out, &lines, &group);
+        draw(&mut out, &before, &after, &group);
     }
     out
-}
-
-/// The changes, in order.
-fn hunks(lines: &InternedInput<&str>) -> Vec<Hunk> {
-    let n = lines.interner.num_tokens();
-    let (old, new) =
-        (Shared::new(&lines.before, &lines.after, n), Shared::new(&lines.after, &lines.before, n));
-    let mut diff = Diff::default();
-    diff.compute_with(Algorithm::Histogram, &old.tokens, &new.tokens, n);
-    let stays = |of: &Shared, is_changed: &dyn Fn(u32) -> bool| -> Vec<u32> {
-        (0_u32..).zip(&of.rows).filter(|it| !is_changed(it.0)).map(|it| *it.1).collect()
-    };
-    let stay = stays(&old, &|it| diff.is_removed(it)).into_iter();
-    let stay = stay.zip(stays(&new, &|it| diff.is_added(it)));
-    let ends = (lines.before.len() as u32, lines.after.len() as u32);
-    let (mut from, mut to) = (0, 0);
-    let mut out = Vec::new();
-    // What lies between two lines that stay is one change.
-    for (old, new) in stay.chain([ends]) {
-        if (from, to) != (old, new) {
-            out.push(Hunk { before: from..old, after: to..new });
-        }
-        (from, to) = (old + 1, new + 1);
-    }
-    out
-}
-
-/// The lines of a text that another has, too, and where they are.
-struct Shared {
-    tokens: Vec<Token>,
-    rows: Vec<u32>,
-}
-
-impl Shared {
-    fn new(of: &[Token], other: &[Token], n_tokens: u32) -> Self {
-        let mut is_there = vec![false; n_tokens as usize];
-        for it in other {
-            is_there[it.0 as usize] = true;
-        }
-        let shared = (0..).zip(of).filter(|it| is_there[it.1.0 as usize]);
-        let (rows, tokens) = shared.unzip();
-        Self { tokens, rows }
-    }
 }
 
 /// Draws changes that are shown together.
-fn draw(out: &mut String, lines: &InternedInput<&str>, group: &[Hunk]) {
+fn draw(out: &mut String, old: &[&str], new: &[&str], group: &[Change]) {
     let (first, last) = (&group[0], &group[group.len() - 1]);
     let lead = CONTEXT.min(first.before.start);
-    let trail = CONTEXT.min(lines.before.len() as u32 - last.before.end);
+    let trail = CONTEXT.min(old.len() - last.before.end);
     let before = first.before.start - lead..last.before.end + trail;
     let after = first.after.start - lead..last.after.end + trail;
     let _ = writeln!(out, "@@ -{} +{} @@", place(&before), place(&after));
-    let mut put = |sign: char, tokens: &[Token]| {
-        for &it in tokens {
-            let line = lines.interner[it];
+    let mut put = |sign: char, lines: &[&str]| {
+        for line in lines {
             let _ = write!(out, "{sign}{line}");
             if !line.ends_with('\n') {
                 out.push_str("\n\\ No newline at end of file\n");
             }
         }
     };
-    let part = |of: &Range<u32>| of.start as usize..of.end as usize;
     let mut at = before.start;
     for it in group {
-        put(' ', &lines.before[part(&(at..it.before.start))]);
-        put('-', &lines.before[part(&it.before)]);
-        put('+', &lines.after[part(&it.after)]);
+        put(' ', &old[at..it.before.start]);
+        put('-', &old[it.before.clone()]);
+        put('+', &new[it.after.clone()]);
         at = it.before.end;
     }
-    put(' ', &lines.before[part(&(at..before.end))]);
+    put(' ', &old[at..before.end]);
 }
 
 /// The first line and the number of lines, in the manner of `diff -u`: a number of 1 is left out, and what is empty comes after a line.
-fn place(lines: &Range<u32>) -> String {
+fn place(lines: &Range<usize>) -> String {
     match lines.end - lines.start {
         0 => format!("{},0", lines.start),
         1 => (lines.start + 1).to_string(),

@@ -4,9 +4,8 @@
 //! *Law.* Each stage works on the text that the one before has made and that was read again. The edits of all of them together give
 //! the text after the last.
 
-use imara_diff::{Algorithm, Diff, InternedInput, Token};
 use noisy_analyses::{
-    self as analyses, Applicability, Diagnostic, Document, Fix, Options, TextEdit, checks,
+    self as analyses, Applicability, Diagnostic, Document, Fix, Options, TextEdit, checks, diff,
 };
 use noisy_syntax::Op;
 
@@ -147,17 +146,15 @@ fn title(stages: &[String]) -> String {
 
 /// The lines of a text that differ in another, as edits in order that do not touch.
 fn difference(before: &str, after: &str) -> Vec<TextEdit> {
-    let lines = InternedInput::new(before, after);
+    let (old, new): (Vec<_>, Vec<_>) =
+        (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
     let (mut out, mut from, mut offset) = (Vec::new(), 0, 0);
-    for hunk in Diff::compute(Algorithm::Histogram, &lines).hunks() {
-        let text =
-            |tokens: &[Token]| -> String { tokens.iter().map(|&it| lines.interner[it]).collect() };
-        let (start, end) = (hunk.before.start as usize, hunk.before.end as usize);
-        offset += text(&lines.before[from..start]).len();
-        let gone = text(&lines.before[start..end]).len();
-        let come = &lines.after[hunk.after.start as usize..hunk.after.end as usize];
-        out.push(TextEdit { range: offset..offset + gone, text: text(come) });
-        (from, offset) = (end, offset + gone);
+    let length = |lines: &[&str]| -> usize { lines.iter().map(|it| it.len()).sum() };
+    for it in diff::changes(&old, &new) {
+        let start = offset + length(&old[from..it.before.start]);
+        offset = start + length(&old[it.before.clone()]);
+        out.push(TextEdit { range: start..offset, text: new[it.after].concat() });
+        from = it.before.end;
     }
     out
 }
