@@ -1,19 +1,22 @@
 //! `graph`: how noise flows through a function, as a picture.
 //!
 //! A node for each value that carries noise and for each op that takes such values and gives none, an edge for each use. What flows
-//! without an op that computes it (loop-carried values, block arguments, results of branches) is a dashed edge.
+//! without an op that computes it (loop-carried values, block arguments, results of branches) is a dashed edge. Nodes stand in the
+//! regions that the program has; the page folds these.
 
+mod build;
 mod dot;
 mod html;
+mod layout;
 mod svg;
 
 use std::io;
 use std::path::Path;
 
-use noisy_analyses::{Document, Noise, explain, flow, insert_reduces};
-use noisy_syntax::{Ir, Op, Value};
-use rustc_hash::{FxHashMap, FxHashSet};
+use noisy_analyses::{Document, insert_reduces};
+use noisy_syntax::Op;
 
+use self::build::graph;
 use crate::args::{self, Picture};
 use crate::walk::Input;
 use crate::{check, page, setup};
@@ -25,6 +28,30 @@ struct Graph {
     title: String,
     nodes: Vec<Node>,
     edges: Vec<Edge>,
+    /// The body of the function first, each region before those within it.
+    regions: Vec<Region>,
+}
+
+/// A region of an op in which some value carries noise, or the body of the function.
+#[derive(Debug, PartialEq, Eq)]
+struct Region {
+    /// The region around it; the body of the function names itself.
+    parent: usize,
+    /// `scf.for`, or `scf.if then`.
+    label: String,
+    /// The line of its op.
+    line: usize,
+    /// Its line in the file as it is.
+    origin: Option<usize>,
+    /// In program order.
+    items: Vec<Item>,
+}
+
+/// What stands in a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Item {
+    Node(usize),
+    Region(usize),
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -40,25 +67,27 @@ struct Node {
     /// Its line in the file as it is; what is proposed has none.
     origin: Option<usize>,
     look: Look,
+    /// The region that it stands in.
+    region: usize,
 }
 
-/// What a node looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a node looks like, the worst last; a folded region looks like the worst in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Look {
-    /// So many hundredths of the budget.
-    Within(u32),
-    /// Here the budget is first exceeded.
-    Violation,
-    /// Over, because of something further up.
-    Spoilt,
+    /// Carries no noise itself.
+    Sink,
     /// Brings noise down.
     Reset,
     /// Would bring noise down: it is not there yet.
     Proposed,
+    /// So many hundredths of the budget.
+    Within(u32),
     /// Not known.
     Unknown,
-    /// Carries no noise itself.
-    Sink,
+    /// Over, because of something further up.
+    Spoilt,
+    /// Here the budget is first exceeded.
+    Violation,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -140,6 +169,10 @@ fn trace_back(after: &mut Graph, before: &Graph) {
             }
         }
     }
+    // A fix moves no op from one region to another.
+    for (region, old) in after.regions.iter_mut().zip(&before.regions) {
+        region.origin = old.origin;
+    }
 }
 
 /// The function of a name; without a name the first that is over the budget, or else the first.
@@ -168,112 +201,6 @@ fn choose(document: &Document, name: Option<&str>) -> Result<Op, String> {
     first.copied().ok_or_else(|| "there is no function".to_owned())
 }
 
-fn graph(document: &Document, function: Op, what: &str) -> Graph {
-    let ir = document.ir();
-    let roots: FxHashSet<Value> = document.roots().into_iter().map(|it| it.0).collect();
-    let mut out = Graph {
-        title: format!("@{}{what}", document.function_name(function)),
-        nodes: Vec::new(),
-        edges: Vec::new(),
-    };
-    let mut by_value: FxHashMap<Value, usize> = FxHashMap::default();
-    let mut values: Vec<(Value, usize)> = Vec::new();
-    let mut sinks: Vec<(Op, usize)> = Vec::new();
-    let mut visit = |op: Op| {
-        let data = ir.op(op);
-        let blocks = data.regions.iter().flat_map(|&(_, region)| ir.blocks(region));
-        let arguments = blocks.flat_map(|block| ir.block(block).args.clone());
-        let noisy =
-            arguments.map(|it| (it, true)).chain(data.results.iter().map(|&it| (it, false)));
-        for (value, is_argument) in noisy.filter(|it| document.is_noisy(it.0)) {
-            by_value.insert(value, out.nodes.len());
-            values.push((value, out.nodes.len()));
-            out.nodes.push(node(document, op, value, is_argument, roots.contains(&value)));
-        }
-        let gives = data.results.iter().any(|&it| document.is_noisy(it));
-        if !gives && data.kind.is_op() && computed(document, op).next().is_some() {
-            sinks.push((op, out.nodes.len()));
-            let line = line(document, ir.range(op).start);
-            out.nodes.push(Node {
-                label: short(ir, op).to_owned(),
-                detail: String::new(),
-                name: String::new(),
-                line,
-                origin: Some(line),
-                look: Look::Sink,
-            });
-        }
-    };
-    visit(function);
-    for &(_, region) in &ir.op(function).regions {
-        ir.walk(region, &mut visit);
-    }
-    let mut edges = Vec::new();
-    for &(value, to) in &values {
-        for (_, from) in flow::feeders(ir, value) {
-            edges.extend(by_value.get(&from).map(|&from| Edge { from, to, carried: true }));
-        }
-    }
-    let mut uses = |op: Op, to: usize| {
-        for from in computed(document, op).filter_map(|it| by_value.get(&it)) {
-            edges.push(Edge { from: *from, to, carried: false });
-        }
-    };
-    for &(op, to) in &sinks {
-        uses(op, to);
-    }
-    for &(value, to) in &values {
-        if let noisy_syntax::Def::Result(op, _) = ir.value(value).def {
-            uses(op, to);
-        }
-    }
-    edges.sort_unstable();
-    // `mul %a, %a` uses a value twice; what is passed on to a place is passed on once.
-    edges.dedup_by(|a, b| a == b && a.carried);
-    out.edges = edges;
-    out
-}
-
-/// The noisy operands that an op computes with; the others it passes on, to where [`flow::feeds`] says.
-fn computed(document: &Document, op: Op) -> impl Iterator<Item = Value> {
-    let ir = document.ir();
-    let operands = ir.op(op).operands.iter().enumerate();
-    let noisy = operands.filter_map(|(n, it)| Some((n, it.value?)));
-    noisy
-        .filter(move |&(n, it)| document.is_noisy(it) && flow::feeds(ir, op, n).is_empty())
-        .map(|(_, it)| it)
-}
-
-fn node(document: &Document, op: Op, value: Value, is_argument: bool, is_root: bool) -> Node {
-    let (ir, model) = (document.ir(), document.model());
-    let name = ir.value_text(value);
-    let noise = *document.noise(value);
-    let is_reset = !is_argument && ir.op_name(op) == model.reset_op;
-    let look = match noise {
-        _ if is_root => Look::Violation,
-        it if it.is_over(model.budget) => Look::Spoilt,
-        _ if is_reset => Look::Reset,
-        Noise::Range { hi, .. } => {
-            Look::Within((u64::from(hi) * 100 / u64::from(model.budget).max(1)) as u32)
-        }
-        Noise::Unknown | Noise::Bottom => Look::Unknown,
-    };
-    let line = line(document, explain::value_range(ir, value).start);
-    let label = if is_argument { name.clone() } else { format!("{name} = {}", short(ir, op)) };
-    Node { label, detail: noise.to_string(), name, line, origin: Some(line), look }
-}
-
-/// The name of an op without its dialect.
-fn short(ir: &Ir, op: Op) -> &str {
-    let name = ir.op_name(op);
-    name.rsplit('.').next().unwrap_or(name)
-}
-
-fn line(document: &Document, byte: usize) -> usize {
-    let text = document.source().text();
-    text.byte_to_line(byte.min(text.len_bytes())) + 1
-}
-
 /// The color of a node and of its rim.
 fn colors(look: Look) -> (String, &'static str) {
     match look {
@@ -282,7 +209,7 @@ fn colors(look: Look) -> (String, &'static str) {
             let part = part.min(100);
             (format!("#ff{:02x}{:02x}", 250 - part, 235 - part * 17 / 10), "#8a6d3b")
         }
-        Look::Violation => ("#e53935".to_owned(), "#7f0000"),
+        Look::Violation => ("#d32f2f".to_owned(), "#7f0000"),
         Look::Spoilt => ("#ffcdd2".to_owned(), "#c62828"),
         Look::Reset => ("#a5d6a7".to_owned(), "#1b5e20"),
         Look::Proposed => ("#e8f5e9".to_owned(), "#1b5e20"),
@@ -324,7 +251,7 @@ func.func @main(%a: !noisy.i32, %n: index, %x: !other.t) -> i5 {
                 label="@main";
                 n0_0 [label="%a\n[0, 12]", fillcolor="#ffcc9d", color="#8a6d3b", tooltip="line 2"];
                 n0_1 [label="%0 = mul\n[0, 24]", fillcolor="#ff9e4f", color="#8a6d3b", tooltip="line 3"];
-                n0_2 [label="%1 = mul\n[0, 48]", fillcolor="#e53935", color="#7f0000", penwidth=3, fontcolor=white, tooltip="line 4"];
+                n0_2 [label="%1 = mul\n[0, 48]", fillcolor="#d32f2f", color="#7f0000", penwidth=3, fontcolor=white, tooltip="line 4"];
                 n0_3 [label="%2 = reduce_noise\n[0, 12]", fillcolor="#a5d6a7", color="#1b5e20", tooltip="line 5"];
                 n0_4 [label="%b\n[0, 12]", fillcolor="#ffcc9d", color="#8a6d3b", tooltip="line 7"];
                 n0_5 [label="%3 = for\n[0, 12]", fillcolor="#ffcc9d", color="#8a6d3b", tooltip="line 7"];
@@ -430,22 +357,29 @@ func.func @f(%a: !noisy.i32, %b: !noisy.i32, %c: i1) -> !noisy.i32 {
     fn the_page_runs_its_own_script_only() {
         let document = Document::new(PROGRAM);
         let function = choose(&document, None).expect("a function");
-        let graph = graph(&document, function, "");
+        let mut graph = graph(&document, function, "");
+        graph.title.push_str("</script><b>");
         let page = html::draw("<b>.mlir", std::slice::from_ref(&graph));
         assert!(page.contains("<title>&lt;b&gt;.mlir: noise</title>"), "{page}");
-        assert_eq!(page.matches("<script").count(), 1);
+        assert!(!page.contains("<b>"), "{page}");
         let nonce = page.split_once("'nonce-").and_then(|it| it.1.split_once('\'')).map(|it| it.0);
         let nonce = nonce.expect("a policy with a nonce");
         assert_eq!(nonce.len(), 64);
+        assert_eq!(page.matches("<script").count(), 2);
         assert!(page.contains(&format!("<script nonce=\"{nonce}\">")), "{page}");
         assert!(!page.contains("src=") && !page.contains("href="));
-        let ids: FxHashSet<_> = page
-            .split(" id=\"n")
-            .skip(1)
-            .filter_map(|it| it.split_once('"'))
-            .map(|it| it.0)
-            .collect();
-        assert_eq!(ids.len(), graph.nodes.len());
+        let (_, data) = page.split_once("<script type=\"application/json\">").expect("data");
+        let (data, _) = data.split_once("</script>").expect("its end");
+        let data: serde_json::Value = serde_json::from_str(data).expect("JSON");
+        let drawn = &data["graphs"][0];
+        assert_eq!(drawn["title"], graph.title.as_str());
+        for (part, wanted) in [("nodes", graph.nodes.len()), ("edges", graph.edges.len())] {
+            assert_eq!(drawn[part].as_array().map(Vec::len), Some(wanted), "{part}");
+        }
+        let rows = &drawn["regions"];
+        assert_eq!(rows[1]["label"], "scf.for");
+        assert_eq!(rows[1]["detail"], "2 values");
+        assert_eq!(rows[1]["rows"], serde_json::json!([[{ "node": 4 }], [{ "node": 6 }]]));
     }
 
     #[test]

@@ -68,7 +68,7 @@ function registerPicture(
 ): vscode.Disposable {
   let panel: vscode.WebviewPanel | undefined;
   /** What is drawn. */
-  let drawn: { document: vscode.TextDocument; version: number } | undefined;
+  let drawn: { document: vscode.TextDocument; version: number; line: number } | undefined;
 
   /** The panel, which says where its reader clicks. */
   const newPanel = (): vscode.WebviewPanel => {
@@ -87,6 +87,8 @@ function registerPicture(
         const line = lineOf(message);
         if (line !== undefined && drawn !== undefined) {
           void reveal(drawn.document, line);
+        } else if (drawn !== undefined && isReady(message)) {
+          void it.webview.postMessage({ select: drawn.line + 1 });
         }
       }),
     );
@@ -103,7 +105,7 @@ function registerPicture(
     try {
       const html = await run(file, args(input), document.getText(), folder);
       panel ??= newPanel();
-      drawn = { document, version };
+      drawn = { document, version, line };
       panel.title = title;
       panel.webview.html = html;
     } catch (error) {
@@ -134,6 +136,11 @@ function lineOf(message: unknown): number | undefined {
   const line =
     typeof message === "object" && message !== null && "line" in message ? message.line : undefined;
   return typeof line === "number" && Number.isInteger(line) && line > 0 ? line : undefined;
+}
+
+/** Whether a page says that it can be told the line of the cursor. */
+function isReady(message: unknown): boolean {
+  return typeof message === "object" && message !== null && "isReady" in message;
 }
 
 /** Puts the cursor on a line, in the column where the document is shown or in the first. */

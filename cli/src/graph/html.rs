@@ -1,14 +1,22 @@
-//! As a page: the picture with a legend, zoom, search and the keyboard, light, dark or in high contrast, as its reader has it. In the panel
-//! of an editor a click tells the line, and the line of the cursor selects a node.
+//! As a page with a legend, folding of regions, zoom, search and the keyboard, light, dark or in high contrast, as its reader has it.
+//! In the panel of an editor a click tells the line, and the line of the cursor selects a node.
+//!
+//! The page holds nodes, edges and rows as data. Its script places the rows, as it must after each fold, and paints on a canvas only
+//! what is in sight: an element for each of 5,000 nodes takes a browser a second and more for each frame.
 
 use std::fmt::Write as _;
 
-use super::{Graph, Look, colors, svg};
+use serde_json::{Value, json};
+
+use super::layout::{self, DROP, GAP, HEAD, HEIGHT, PAD};
+use super::{Graph, Item, Look, colors};
 use crate::format::xml;
 use crate::page::page;
 
-const SCRIPT: &str = include_str!("page.js");
+const SCRIPT: &str = concat!(include_str!("scene.js"), include_str!("page.js"));
 const STYLE: &str = include_str!("page.css");
+/// How wide a character is taken to be for the order of rows; the page measures its own font.
+const CHAR: f64 = 7.3;
 
 /// One page, the graphs side by side.
 pub(super) fn draw(name: &str, graphs: &[Graph]) -> String {
@@ -29,14 +37,119 @@ pub(super) fn draw(name: &str, graphs: &[Graph]) -> String {
             "<li><span style=\"background:{fill};border-color:{rim}{dashed}\"></span>{what}</li>"
         );
     }
-    let (name, picture) = (xml(name), svg::draw(graphs));
+    let name = xml(name);
+    // In a script `<` could begin its end.
+    let data = data(graphs).to_string().replace('<', "\\u003c");
     let body = format!(
         "<h1>{name}</h1>\n\
          <ul>{items}<li>dashed line: carried by a loop, a branch or a block</li></ul>\n\
          <div class=\"bar\"><input type=\"search\" placeholder=\"Search ( / )\" aria-label=\"Search\"> <output></output>\
          <button type=\"button\" data-key=\"-\" aria-label=\"Zoom out\">\u{2212}</button><button type=\"button\" data-key=\"+\" aria-label=\"Zoom in\">+</button>\
-         <button type=\"button\" data-key=\"0\">Fit</button><span role=\"status\"></span></div>\n\
-         <main tabindex=\"0\" aria-label=\"Noise graph. Arrow keys follow the edges, Enter goes to the op, plus and minus zoom, 0 fits, slash searches.\">\n{picture}</main>\n"
+         <button type=\"button\" data-key=\"0\" title=\"Show the whole picture ( 0 )\">Fit</button>\
+         <button type=\"button\" data-key=\"n\" title=\"Go to the next op over the budget ( n, back: N )\">Next over budget</button>\
+         <button type=\"button\" data-key=\"f\" title=\"Fold all loops and other regions ( f ); Space folds one\">Fold all</button>\
+         <button type=\"button\" data-key=\"u\" title=\"Unfold all loops and other regions ( u )\">Unfold all</button>\
+         <span role=\"status\"></span></div>\n\
+         <main tabindex=\"0\" role=\"application\" aria-activedescendant=\"selected\" aria-label=\"Noise graph. Arrow keys follow the edges, \
+         Enter goes to the op, Space folds or unfolds a region, f folds all, u unfolds all, n goes to the next op over the budget, \
+         plus and minus zoom, 0 fits, slash searches.\">\
+         <canvas></canvas><div id=\"selected\" role=\"img\" hidden></div></main>\n\
+         <script type=\"application/json\">{data}</script>\n"
     );
     page(&format!("{name}: noise"), STYLE, &body, SCRIPT)
+}
+
+fn data(graphs: &[Graph]) -> Value {
+    json!({
+        "sizes": { "height": HEIGHT, "gap": GAP, "drop": DROP, "pad": PAD, "head": HEAD },
+        "graphs": graphs.iter().map(graph).collect::<Vec<_>>(),
+    })
+}
+
+fn graph(graph: &Graph) -> Value {
+    let chars = |text: &str| text.chars().count() as f64 * CHAR;
+    let layout = layout::layout(graph, |item| match item {
+        Item::Node(it) => chars(&graph.nodes[it].label).max(chars(&graph.nodes[it].detail)) + 20.0,
+        Item::Region(it) => chars(&graph.regions[it].label),
+    });
+    let nodes = graph.nodes.iter().map(|it| {
+        let (fill, rim) = colors(it.look);
+        json!({ "label": it.label, "detail": it.detail, "line": it.origin, "look": word(it.look), "fill": fill, "rim": rim })
+    });
+    let folded = folded(graph);
+    let regions =
+        graph.regions.iter().zip(&folded).zip(&layout.rows).map(|((it, folded), rows)| {
+            let (fill, rim) = colors(folded.look);
+            let rows: Vec<Vec<Value>> = rows
+                .iter()
+                .map(|row| {
+                    let of = |it: &Item| match it {
+                        Item::Node(it) => json!({ "node": it }),
+                        Item::Region(it) => json!({ "region": it }),
+                    };
+                    row.iter().map(of).collect()
+                })
+                .collect();
+            json!({
+                "label": it.label, "line": it.origin, "detail": folded.words(),
+                "look": word(folded.look), "fill": fill, "rim": rim, "rows": rows,
+            })
+        });
+    let edges = graph.edges.iter().map(|it| json!([it.from, it.to, u8::from(it.carried)]));
+    json!({
+        "title": graph.title,
+        "nodes": nodes.collect::<Vec<_>>(),
+        "regions": regions.collect::<Vec<_>>(),
+        "edges": edges.collect::<Vec<_>>(),
+    })
+}
+
+/// What a page must tell apart.
+fn word(look: Look) -> &'static str {
+    match look {
+        Look::Violation => "violation",
+        Look::Proposed => "proposed",
+        Look::Reset => "reset",
+        _ => "",
+    }
+}
+
+/// What a region is while it is folded.
+#[derive(Clone, Copy)]
+struct Folded {
+    nodes: usize,
+    over: usize,
+    /// The worst that stands in it.
+    look: Look,
+}
+
+impl Folded {
+    fn words(self) -> String {
+        let values = match self.nodes {
+            1 => "1 value".to_owned(),
+            n => format!("{n} values"),
+        };
+        match self.over {
+            0 => values,
+            over => format!("{values}, {over} over budget"),
+        }
+    }
+}
+
+fn folded(graph: &Graph) -> Vec<Folded> {
+    let mut out = vec![Folded { nodes: 0, over: 0, look: Look::Sink }; graph.regions.len()];
+    for node in &graph.nodes {
+        let region = &mut out[node.region];
+        region.nodes += 1;
+        region.over += usize::from(matches!(node.look, Look::Violation | Look::Spoilt));
+        region.look = region.look.max(node.look);
+    }
+    for at in (1..out.len()).rev() {
+        let inner = out[at];
+        let outer = &mut out[graph.regions[at].parent];
+        outer.nodes += inner.nodes;
+        outer.over += inner.over;
+        outer.look = outer.look.max(inner.look);
+    }
+    out
 }

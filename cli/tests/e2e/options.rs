@@ -445,7 +445,7 @@ fn a_folder_whose_name_is_no_utf8_has_a_configuration() {
         let run = folder.shell(&format!("{tool} {args}"));
         let out = String::from_utf8_lossy(&run.stdout);
         assert_eq!(run.status.code(), Some(0), "{args}: {run:?}");
-        let drawn = out.contains("\"node violation") || out.contains("#e53935");
+        let drawn = out.contains("\"node violation") || out.contains("#d32f2f");
         assert!(!drawn, "{args}: {out}");
     }
     let facts = folder.shell(&format!("{tool} --dump facts --output-format json-lines */a.mlir"));

@@ -112,6 +112,21 @@ function findChromium() {
   return found;
 }
 
+/** An empty page of a browser of its own. */
+export async function newPage() {
+  const browser = await chromium.launch({
+    executablePath: findChromium(),
+    args: [
+      ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
+      ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
+    ],
+  });
+  endings.unshift(() => browser.close());
+  const page = await browser.newPage({ viewport: { width: 1120, height: 620 } });
+  page.setDefaultTimeout(PATIENCE);
+  return page;
+}
+
 async function freePort() {
   return new Promise((resolve, reject) => {
     const probe = createServer()
@@ -215,16 +230,7 @@ export async function open(vsix, files = {}) {
   });
 
   const page = await step("a browser opens it", async () => {
-    const browser = await chromium.launch({
-      executablePath: findChromium(),
-      args: [
-        ...["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"],
-        ...["--disable-background-networking", "--disable-component-update", "--disable-sync"],
-      ],
-    });
-    endings.unshift(() => browser.close());
-    const opened = await browser.newPage({ viewport: { width: 1120, height: 620 } });
-    opened.setDefaultTimeout(PATIENCE);
+    const opened = await newPage();
     await opened.goto(`http://127.0.0.1:${port}/?folder=${encodeURIComponent(project)}`);
     await opened.locator(".explorer-folders-view").waitFor();
     return opened;

@@ -1,0 +1,193 @@
+//! Where nodes stand.
+//!
+//! *Law.* A region is a box in the region around it, and what stands in it stands in rows: each item one row below the lowest of what
+//! feeds it, and what nothing feeds one row above the first that it feeds. Edges back to what comes earlier in the program do not
+//! count. The rows and the order within each do not depend on what is folded; so a page that folds a region has only to place the
+//! same rows anew.
+//!
+//! *Cost.* In a row items are ordered by where their neighbours stand, a few times down and up: linear in nodes, edges and the depth
+//! of regions, but for the sorting. [docs/performance.md](../../../docs/performance.md) has the figures of libraries beside it.
+
+use rustc_hash::FxHashMap;
+
+use super::{Graph, Item};
+
+/// The height of a node, and of a folded region.
+pub(super) const HEIGHT: f64 = 38.0;
+/// Between items of a row.
+pub(super) const GAP: f64 = 18.0;
+/// Between rows.
+pub(super) const DROP: f64 = 36.0;
+/// Between the rim of a region and what stands in it.
+pub(super) const PAD: f64 = 14.0;
+/// The line in a region's box that names it.
+pub(super) const HEAD: f64 = 24.0;
+/// How often the rows are gone through to order them.
+const SWEEPS: usize = 6;
+
+/// A box, by its upper left corner.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Place {
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+/// Where everything stands with no region folded.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// Of each region, what stands in its rows.
+    pub rows: Vec<Vec<Vec<Item>>>,
+    pub nodes: Vec<Place>,
+    /// The first is that of the function, without a rim.
+    pub regions: Vec<Place>,
+}
+
+/// Places a graph; `width` says how wide the text of a node or of a region is.
+pub(super) fn layout(graph: &Graph, width: impl Fn(Item) -> f64) -> Layout {
+    let edges = edges_of_regions(graph);
+    let node = |it| Place { width: width(Item::Node(it)), height: HEIGHT, ..Place::default() };
+    let mut out = Layout {
+        rows: vec![Vec::new(); graph.regions.len()],
+        nodes: (0..graph.nodes.len()).map(node).collect(),
+        regions: vec![Place::default(); graph.regions.len()],
+    };
+    // What is within comes first: its size is needed outside.
+    for region in (0..graph.regions.len()).rev() {
+        let items = &graph.regions[region].items;
+        let sizes: Vec<f64> = items.iter().map(|&it| out.place(it).width).collect();
+        let rows = ordered(&sizes, &edges[region]);
+        out.rows[region] =
+            rows.iter().map(|row| row.iter().map(|&at| items[at]).collect()).collect();
+        let title = if region == 0 { 0.0 } else { width(Item::Region(region)) };
+        out.stack(region, title);
+    }
+    // From places in a region to places in the picture.
+    for region in 0..graph.regions.len() {
+        let Place { x, y, .. } = out.regions[region];
+        for &item in &graph.regions[region].items {
+            let place = out.place_mut(item);
+            place.x += x;
+            place.y += y;
+        }
+    }
+    out
+}
+
+impl Layout {
+    pub(super) fn place(&self, item: Item) -> Place {
+        match item {
+            Item::Node(it) => self.nodes[it],
+            Item::Region(it) => self.regions[it],
+        }
+    }
+
+    fn place_mut(&mut self, item: Item) -> &mut Place {
+        match item {
+            Item::Node(it) => &mut self.nodes[it],
+            Item::Region(it) => &mut self.regions[it],
+        }
+    }
+
+    /// Puts the rows of a region below each other, each in the middle, and says how large the region is.
+    fn stack(&mut self, region: usize, title: f64) {
+        let (pad, head) = if region == 0 { (0.0, 0.0) } else { (PAD, HEAD) };
+        let rows = self.rows[region].clone();
+        let of = |row: &[Item], it: &Self| {
+            let widths: f64 = row.iter().map(|&item| it.place(item).width).sum();
+            widths + GAP * row.len().saturating_sub(1) as f64
+        };
+        let width = rows.iter().map(|row| of(row, self)).fold(title, f64::max);
+        let mut y = head + pad;
+        for row in &rows {
+            let mut x = pad + (width - of(row, self)) / 2.0;
+            let mut height = 0.0_f64;
+            for &item in row {
+                let place = self.place_mut(item);
+                (place.x, place.y) = (x, y);
+                x += place.width + GAP;
+                height = height.max(place.height);
+            }
+            y += height + DROP;
+        }
+        let height = if rows.is_empty() { y } else { y - DROP } + pad;
+        self.regions[region] = Place { width: width + 2.0 * pad, height, ..Place::default() };
+    }
+}
+
+/// The edges between the items of each region, by their places in it: an edge between nodes counts in the innermost region around
+/// both, between the items in which they stand.
+fn edges_of_regions(graph: &Graph) -> Vec<Vec<(usize, usize)>> {
+    let mut number: FxHashMap<Item, usize> = FxHashMap::default();
+    let mut depth = vec![0_usize; graph.regions.len()];
+    for (at, region) in graph.regions.iter().enumerate() {
+        depth[at] = if at == 0 { 0 } else { depth[region.parent] + 1 };
+        number.extend(region.items.iter().enumerate().map(|(n, &item)| (item, n)));
+    }
+    let mut out = vec![Vec::new(); graph.regions.len()];
+    for edge in &graph.edges {
+        let mut ends = [edge.from, edge.to].map(|it| (Item::Node(it), graph.nodes[it].region));
+        while ends[0].1 != ends[1].1 {
+            let deeper = usize::from(depth[ends[1].1] > depth[ends[0].1]);
+            let region = ends[deeper].1;
+            ends[deeper] = (Item::Region(region), graph.regions[region].parent);
+        }
+        if let [Some(&from), Some(&to)] = ends.map(|it| number.get(&it.0)) {
+            out[ends[0].1].push((from, to));
+        }
+    }
+    out
+}
+
+/// The rows of some items in program order, of these widths.
+fn ordered(widths: &[f64], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
+    let n = widths.len();
+    let (mut above, mut below) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+    for &(from, to) in edges.iter().filter(|it| it.0 < it.1) {
+        above[to].push(from);
+        below[from].push(to);
+    }
+    // Items come in program order, so that one pass finds the rows.
+    let mut row_of = vec![0_usize; n];
+    for item in 0..n {
+        row_of[item] = above[item].iter().map(|&it: &usize| row_of[it] + 1).max().unwrap_or(0);
+    }
+    for item in 0..n {
+        if let (true, Some(first)) =
+            (above[item].is_empty(), below[item].iter().map(|&it: &usize| row_of[it]).min())
+        {
+            row_of[item] = first - 1;
+        }
+    }
+    let mut rows: Vec<Vec<usize>> = vec![Vec::new(); row_of.iter().max().map_or(0, |it| it + 1)];
+    (0..n).for_each(|item| rows[row_of[item]].push(item));
+    let mut x = vec![0.0_f64; n];
+    let place = |row: &[usize], x: &mut [f64]| {
+        let total: f64 = row.iter().map(|&it| widths[it] + GAP).sum();
+        let mut at = -total / 2.0;
+        for &item in row {
+            x[item] = at + widths[item] / 2.0;
+            at += widths[item] + GAP;
+        }
+    };
+    for row in &rows {
+        place(row, &mut x);
+    }
+    for sweep in 0..SWEEPS {
+        let down = sweep % 2 == 0;
+        let neighbours = if down { &above } else { &below };
+        for step in 0..rows.len() {
+            let at = if down { step } else { rows.len() - 1 - step };
+            let key = |item: usize| match &neighbours[item][..] {
+                [] => x[item],
+                of => of.iter().map(|&it| x[it]).sum::<f64>() / of.len() as f64,
+            };
+            let mut row: Vec<(f64, usize)> = rows[at].iter().map(|&it| (key(it), it)).collect();
+            row.sort_by(|a, b| a.0.total_cmp(&b.0));
+            rows[at] = row.into_iter().map(|it| it.1).collect();
+            place(&rows[at], &mut x);
+        }
+    }
+    rows
+}
