@@ -4,9 +4,12 @@
 //! regions, and run where the first has run whenever the second does. Ops that only read memory are the same if nothing between them,
 //! in one block, may have written. *Cost.* Linear in the ops, but for runs of equal loads far apart: each walks to the op before it, once.
 
+use std::hash::{Hash as _, Hasher as _};
+
+use hashbrown::HashTable;
 use noisy_analyses::cfg::Cfg;
-use noisy_syntax::{Attr, Block, Ir, Name, Op, OpKind, Region, Traits, Type, Value};
-use rustc_hash::FxHashMap;
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Value};
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
 use super::{Context, Failure, Options, PassInfo};
@@ -22,24 +25,10 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     run,
 }];
 
-/// What an op computes, as far as it can be compared without its regions.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Key {
-    name: Name,
-    operands: SmallVec<[Value; 3]>,
-    attrs: SmallVec<[(Name, Attr); 1]>,
-    results: SmallVec<[Type; 1]>,
-    /// Numbers that stand for what is in the regions.
-    regions: Vec<u64>,
-}
-
-/// Ops that were seen, by what they compute, and how to forget those of an inner scope.
+/// Ops that were seen, by what they compute.
 #[derive(Debug, Default)]
 struct Known {
-    ops: FxHashMap<Key, Op>,
-    undo: Vec<(Key, Option<Op>)>,
-    /// Where in `undo` each open scope starts.
-    marks: Vec<usize>,
+    seen: Seen,
     /// How far the walk from an op to a later one of its block has found nothing that writes.
     clear: FxHashMap<(Op, Block), Op>,
     n_replaced: usize,
@@ -47,8 +36,60 @@ struct Known {
     dead: Vec<Op>,
 }
 
-/// What is known around an isolated op, kept for behind it.
-type Scopes = (FxHashMap<Key, Op>, Vec<(Key, Option<Op>)>, Vec<usize>);
+/// One op for each thing that is computed in the open scopes: the last that was seen.
+#[derive(Debug, Default)]
+struct Seen {
+    /// With the hash of what each computes.
+    table: HashTable<(u64, Op)>,
+    /// Each op that came in, its hash, and the one whose place it took.
+    undo: Vec<(u64, Op, Option<Op>)>,
+    /// Where in `undo` each open scope starts.
+    marks: Vec<usize>,
+}
+
+impl Seen {
+    fn open(&mut self) {
+        self.marks.push(self.undo.len());
+    }
+
+    fn find(&self, ir: &Ir, hash: u64, op: Op) -> Option<Op> {
+        self.table.find(hash, |it| it.0 == hash && computes_same(ir, it.1, op)).map(|it| it.1)
+    }
+
+    /// Lets an op stand for what it computes, in the place of `old`.
+    fn enter(&mut self, hash: u64, op: Op, old: Option<Op>) {
+        self.put(hash, old, Some(op));
+        self.undo.push((hash, op, old));
+    }
+
+    fn put(&mut self, hash: u64, old: Option<Op>, new: Option<Op>) {
+        let found = old.and_then(|old| self.table.find_entry(hash, |it| it.1 == old).ok());
+        match (found, new) {
+            (Some(mut found), Some(new)) => found.get_mut().1 = new,
+            (Some(found), None) => {
+                found.remove();
+            }
+            (None, Some(new)) => {
+                self.table.insert_unique(hash, (hash, new), |it| it.0);
+            }
+            (None, None) => {}
+        }
+    }
+
+    /// Forgets what was learned since the last mark.
+    fn close(&mut self) {
+        let to = self.marks.pop().unwrap_or(0);
+        if self.marks.is_empty() {
+            // The outermost scope: nothing is left.
+            self.table.clear();
+            self.undo.clear();
+        }
+        while self.undo.len() > to {
+            let Some((hash, op, old)) = self.undo.pop() else { return };
+            self.put(hash, Some(op), old);
+        }
+    }
+}
 
 /// What is still to be done; no recursion with the depth of the program.
 enum Step {
@@ -56,7 +97,8 @@ enum Step {
     Region(Region),
     Open,
     Close,
-    Restore(Box<Scopes>),
+    /// What is known around an isolated op, kept for behind it.
+    Restore(Box<Seen>),
 }
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
@@ -73,9 +115,9 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
                 enter(rewriter.ir, region, &mut steps);
                 cx.timing.leave();
             }
-            Step::Open => known.marks.push(known.undo.len()),
-            Step::Close => known.forget(),
-            Step::Restore(old) => (known.ops, known.undo, known.marks) = *old,
+            Step::Open => known.seen.open(),
+            Step::Close => known.seen.close(),
+            Step::Restore(old) => known.seen = *old,
             Step::Ops(ops, from) => {
                 for at in from..ops.len() {
                     let op = ops[at];
@@ -86,11 +128,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
                     steps.push(Step::Ops(ops, at + 1));
                     let kind = rewriter.ir.op(op).kind;
                     if kind.has(Traits::ISOLATED) || kind == OpKind::Unknown {
-                        let old = (
-                            std::mem::take(&mut known.ops),
-                            std::mem::take(&mut known.undo),
-                            std::mem::take(&mut known.marks),
-                        );
+                        let old = std::mem::take(&mut known.seen);
                         steps.push(Step::Restore(Box::new(old)));
                     }
                     for region in inner.into_iter().rev() {
@@ -167,18 +205,6 @@ fn enter(ir: &Ir, region: Region, steps: &mut Vec<Step>) {
 }
 
 impl Known {
-    /// Forgets what was learned since the last mark.
-    fn forget(&mut self) {
-        let to = self.marks.pop().unwrap_or(0);
-        while self.undo.len() > to {
-            let Some((key, old)) = self.undo.pop() else { return };
-            match old {
-                Some(op) => self.ops.insert(key, op),
-                None => self.ops.remove(&key),
-            };
-        }
-    }
-
     /// Looks at an op; gives the regions to look into.
     fn visit(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> Vec<Region> {
         let ir = &*rewriter.ir;
@@ -199,8 +225,9 @@ impl Known {
         if !is_simple || !(is_plain || is_read) || data.results.is_empty() {
             return regions;
         }
-        let Some(key) = key(ir, op) else { return regions };
-        if let Some(&same) = self.ops.get(&key)
+        let Some(hash) = hash(ir, op) else { return regions };
+        let same = self.seen.find(ir, hash, op);
+        if let Some(same) = same
             && (is_plain || self.is_unwritten(ir, same, op))
         {
             let values = ir.op(same).results.clone();
@@ -212,8 +239,7 @@ impl Known {
             self.n_replaced += 1;
             return Vec::new();
         }
-        let old = self.ops.insert(key.clone(), op);
-        self.undo.push((key, old));
+        self.seen.enter(hash, op, same);
         regions
     }
 
@@ -265,53 +291,83 @@ fn only_reads(ir: &Ir, op: Op) -> bool {
         && effects::accesses(ir, op).is_some_and(|it| it.iter().all(|it| it.0 == Access::Read))
 }
 
-/// What an op computes; what is in its regions is numbered in order, so that equal regions give equal numbers.
-fn key(ir: &Ir, op: Op) -> Option<Key> {
+/// The operands of an op, in one order for all that compute the same.
+fn operands(ir: &Ir, op: Op) -> Option<SmallVec<[Value; 4]>> {
     let data = ir.op(op);
-    let mut operands: SmallVec<[Value; 3]> =
-        data.operands.iter().map(|it| it.value).collect::<Option<_>>()?;
+    let mut operands: SmallVec<[Value; 4]> = SmallVec::new();
+    for operand in &data.operands {
+        operands.push(operand.value?);
+    }
     if data.kind.has(Traits::COMMUTATIVE) {
         operands.sort_unstable();
     }
-    let mut regions = Vec::new();
+    Some(operands)
+}
+
+/// A hash of what an op computes; `None` if it is not compared.
+fn hash(ir: &Ir, op: Op) -> Option<u64> {
+    let data = ir.op(op);
+    let mut state = FxHasher::default();
+    data.name.hash(&mut state);
+    for operand in operands(ir, op)? {
+        operand.hash(&mut state);
+    }
+    ir.extra(op).attrs.hash(&mut state);
+    for &result in &data.results {
+        ir.value(result).ty.hash(&mut state);
+    }
     if !data.regions.is_empty() {
-        let mut local: FxHashMap<Value, u64> = FxHashMap::default();
-        for &(_, region) in &data.regions {
-            regions.push(u64::MAX);
-            for &block in &ir.blocks(region) {
-                for &arg in &ir.block(block).args {
-                    regions.push(ir.value(arg).ty.index() as u64);
-                    local.insert(arg, local.len() as u64);
-                }
+        inside(ir, op)?.hash(&mut state);
+    }
+    Some(state.finish())
+}
+
+/// Whether two ops compute the same, wherever they stand.
+fn computes_same(ir: &Ir, a: Op, b: Op) -> bool {
+    let (x, y) = (ir.op(a), ir.op(b));
+    let types = |op: Op| ir.op(op).results.iter().map(|&it| ir.value(it).ty);
+    x.name == y.name
+        && x.operands.len() == y.operands.len()
+        && operands(ir, a) == operands(ir, b)
+        && ir.extra(a).attrs == ir.extra(b).attrs
+        && types(a).eq(types(b))
+        && x.regions.len() == y.regions.len()
+        && (x.regions.is_empty() || inside(ir, a).is_some_and(|it| Some(it) == inside(ir, b)))
+}
+
+/// What is in the regions of an op, numbered in order, so that equal regions give equal numbers; `None` if it is not compared.
+fn inside(ir: &Ir, op: Op) -> Option<Vec<u64>> {
+    let mut out = Vec::new();
+    let mut local: FxHashMap<Value, u64> = FxHashMap::default();
+    for &(_, region) in &ir.op(op).regions {
+        out.push(u64::MAX);
+        for &block in &ir.blocks(region) {
+            for &arg in &ir.block(block).args {
+                out.push(ir.value(arg).ty.index() as u64);
+                local.insert(arg, local.len() as u64);
             }
-            for inner in preorder(ir, region) {
-                let it = ir.op(inner);
-                if !it.regions.is_empty() || !ir.extra(inner).successors.is_empty() {
-                    return None;
-                }
-                regions.extend([u64::MAX - 1, it.name.index() as u64]);
-                for operand in &it.operands {
-                    let value = operand.value?;
-                    let number = local.get(&value).map(|it| it << 1 | 1);
-                    regions.push(number.unwrap_or((value.index() as u64) << 1));
-                }
-                regions.push(u64::MAX - 2);
-                for &(name, attr) in &ir.extra(inner).attrs {
-                    regions.extend([name.index() as u64, attr.index() as u64]);
-                }
-                regions.push(u64::MAX - 3);
-                for &result in &it.results {
-                    regions.push(ir.value(result).ty.index() as u64);
-                    local.insert(result, local.len() as u64);
-                }
+        }
+        for inner in preorder(ir, region) {
+            let it = ir.op(inner);
+            if !it.regions.is_empty() || !ir.extra(inner).successors.is_empty() {
+                return None;
+            }
+            out.extend([u64::MAX - 1, it.name.index() as u64]);
+            for operand in &it.operands {
+                let value = operand.value?;
+                let number = local.get(&value).map(|it| it << 1 | 1);
+                out.push(number.unwrap_or((value.index() as u64) << 1));
+            }
+            out.push(u64::MAX - 2);
+            for &(name, attr) in &ir.extra(inner).attrs {
+                out.extend([name.index() as u64, attr.index() as u64]);
+            }
+            out.push(u64::MAX - 3);
+            for &result in &it.results {
+                out.push(ir.value(result).ty.index() as u64);
+                local.insert(result, local.len() as u64);
             }
         }
     }
-    Some(Key {
-        name: data.name,
-        operands,
-        attrs: ir.extra(op).attrs.iter().copied().collect(),
-        results: data.results.iter().map(|&it| ir.value(it).ty).collect(),
-        regions,
-    })
+    Some(out)
 }
