@@ -88,7 +88,8 @@ fn sheet(text: &Rope) -> Source<String> {
 fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool) -> String {
     let mut marks = marks(&checked.text, it);
     marks.retain(|it| {
-        line_end(&checked.text, it.row) - checked.text.line_to_char(it.row) <= MAX_LINE
+        let start = source.line(it.row).map_or(source.len(), |line| line.offset());
+        line_end(source, it.row) - start <= MAX_LINE
     });
     if !marks.iter().any(|it| it.is_primary) {
         return concise::line(checked, it, color);
@@ -117,7 +118,7 @@ fn draw(checked: &Checked, source: &Source<String>, it: &Diagnostic, color: bool
         let (from, to) =
             (checked.text.byte_to_char(range.start), checked.text.byte_to_char(range.end));
         // A mark ends with its line; only the first line of a range is marked.
-        from..to.min(line_end(&checked.text, checked.text.char_to_line(from))).max(from)
+        from..to.min(line_end(source, checked.text.byte_to_line(range.start))).max(from)
     };
     let mut labels = Vec::new();
     let mut primary = (0, 0..0);
@@ -168,11 +169,9 @@ fn marks<'a>(text: &Rope, it: &'a Diagnostic) -> Vec<Mark<'a>> {
 }
 
 /// The character after the last of a line, its line break not counted.
-fn line_end(text: &Rope, row: usize) -> usize {
-    let line = text.line(row);
-    let mut len = line.len_chars();
-    while len > 0 && matches!(line.char(len - 1), '\n' | '\r') {
-        len -= 1;
-    }
-    text.line_to_char(row) + len
+fn line_end(source: &Source<String>, row: usize) -> usize {
+    let Some(line) = source.line(row) else { return source.len() };
+    let text = source.get_line_text(line).unwrap_or_default();
+    let n_broken = text.len() - text.trim_end_matches(['\n', '\r']).len();
+    line.offset() + line.len() - n_broken
 }
