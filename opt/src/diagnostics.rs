@@ -1,5 +1,6 @@
 //! Diagnostics: `FILE:LINE:COL: severity: text` on stderr, or held against what the text expects.
 
+use std::cell::OnceCell;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -31,7 +32,7 @@ impl Severity {
 }
 
 /// A part of a file that is processed by itself.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Input {
     /// The name of the file.
     pub file: String,
@@ -39,28 +40,34 @@ pub struct Input {
     pub text: String,
     /// How many lines of the file stand before it.
     pub first_line: usize,
-    /// Where each line of the part starts, in bytes.
-    starts: Vec<usize>,
+    /// Where each line of the part starts, in bytes; looked for when a place is first told.
+    starts: OnceCell<Vec<usize>>,
 }
 
 impl Input {
     /// A part of a file.
     pub fn new(file: &str, text: String, first_line: usize) -> Self {
-        let ends = text.bytes().enumerate().filter(|it| it.1 == b'\n').map(|it| it.0 + 1);
-        let starts = std::iter::once(0).chain(ends).collect();
-        Self { file: file.to_owned(), text, first_line, starts }
+        Self { file: file.to_owned(), text, first_line, starts: OnceCell::new() }
+    }
+
+    fn starts(&self) -> &[usize] {
+        self.starts.get_or_init(|| {
+            let ends = self.text.match_indices('\n').map(|it| it.0 + 1);
+            std::iter::once(0).chain(ends).collect()
+        })
     }
 
     /// Line and column of a byte, from 1 on, within the part.
     fn place(&self, at: usize) -> (usize, usize) {
-        let line = self.starts.partition_point(|&it| it <= at);
-        (line, at - self.starts[line - 1] + 1)
+        let starts = self.starts();
+        let line = starts.partition_point(|&it| it <= at);
+        (line, at - starts[line - 1] + 1)
     }
 
     /// A line from 1 on, or what of a long one is around a column, and how many characters stand before the column there.
     fn excerpt(&self, line: usize, column: usize) -> (String, usize) {
-        let start = self.starts[line - 1];
-        let end = self.starts.get(line).copied().unwrap_or(self.text.len());
+        let start = self.starts()[line - 1];
+        let end = self.starts().get(line).copied().unwrap_or(self.text.len());
         let text = self.text[start..end].trim_end_matches(['\n', '\r']);
         let at = floor(text, column - 1);
         let from = if at > AROUND { floor(text, at - AROUND) } else { 0 };
@@ -113,6 +120,11 @@ impl Sink {
     /// A sink that writes, or that collects.
     pub fn new(input: Input, expects: bool) -> Self {
         Self { input, expects, got: Vec::new(), n_errors: 0, n_told: 0 }
+    }
+
+    /// The text that diagnostics are about.
+    pub fn text(&self) -> &str {
+        &self.input.text
     }
 
     /// How many errors there were.

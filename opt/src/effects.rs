@@ -31,7 +31,7 @@ pub fn accesses(ir: &Ir, op: Op) -> Option<Accesses> {
 
 /// The ops in the regions of an op, itself included, while `is_fine` says so; whether it always did.
 fn all_in(ir: &Ir, op: Op, is_fine: &mut dyn FnMut(Op) -> bool) -> bool {
-    let mut stack = vec![op];
+    let mut stack: SmallVec<[Op; 8]> = SmallVec::from_slice(&[op]);
     while let Some(op) = stack.pop() {
         if !ir.op(op).kind.is_op() {
             continue;

@@ -28,7 +28,6 @@ pub(crate) use starts::Starts;
 /// An item of a region and, if it is an op, everything the IR knows of it.
 #[derive(Debug)]
 pub struct OpData {
-    pub(crate) link: seq::Link,
     /// Whether the item is part of the document (arena slots are reused).
     pub(crate) alive: bool,
     /// The region that holds it; of a chunk, the root.
@@ -193,6 +192,8 @@ pub struct RegionData {
 #[derive(Debug)]
 pub struct Ir {
     pub(crate) ops: Vec<OpData>,
+    /// The place of each of [`Self::ops`] in the sequence of its region.
+    pub(crate) links: Vec<seq::Link>,
     pub(crate) values: Vec<ValueData>,
     pub(crate) blocks: Vec<BlockData>,
     pub(crate) regions: Vec<RegionData>,
@@ -205,7 +206,7 @@ pub struct Ir {
     pub interner: Interner,
     pub(crate) root: Region,
     /// Where ops were read whose text was let go of.
-    pub(crate) origins: rustc_hash::FxHashMap<Op, Span>,
+    pub(crate) origins: Vec<Option<Span>>,
     /// Where regions start in ops that have many.
     pub(crate) starts: starts::Starts,
 }
@@ -292,8 +293,8 @@ impl Ir {
 
     /// An attribute of an op by name.
     pub fn attr(&self, op: Op, name: &str) -> Option<Attr> {
-        let name = self.interner.find_name(name)?;
-        self.extra(op).attrs.iter().find(|(it, _)| *it == name).map(|(_, attr)| *attr)
+        let attrs = &self.op(op).extra.as_deref()?.attrs;
+        attrs.iter().find(|it| self.interner.str(it.0) == name).map(|it| it.1)
     }
 
     /// The items of a region in program order: ops and labels.

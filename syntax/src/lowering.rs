@@ -37,7 +37,7 @@ pub(crate) struct Work {
     /// These runs, cut out.
     pub(crate) trees: Vec<seq::Root>,
     /// A scratch buffer.
-    parsed: Parsed,
+    parsed: Option<Box<Parsed>>,
 }
 
 /// Where tokens and items come from.
@@ -66,6 +66,9 @@ struct Own<'a> {
 
 impl Own<'_> {
     fn at(&self, at: u32) -> u32 {
+        if self.item.regions.is_empty() {
+            return at.max(self.item.start) - self.item.start;
+        }
         let n_before = self.item.regions.partition_point(|it| at >= it.close);
         let last = n_before.checked_sub(1).map(|it| &self.item.regions[it]);
         let cut = last.map_or(0, |it| it.cut + it.close - it.open);
@@ -137,7 +140,7 @@ impl Ir {
     fn lower(&mut self, run: Run<'_>, index: u32, parent: Region, work: &mut Work) -> Op {
         let item = run.item(index);
         let op = self.new_op(OpData::new(parent, OpKind::Unknown));
-        let mut parsed = std::mem::take(&mut work.parsed);
+        let mut parsed = work.parsed.take().unwrap_or_default();
         let is_misplaced = match item.shape {
             Shape::TypeAlias | Shape::AttrAlias => parent != run.chunk,
             Shape::Label => parent == run.chunk,
@@ -163,12 +166,11 @@ impl Ir {
             self.set_label_block(op, Some(block));
         }
         let arguments = std::mem::take(&mut parsed.region_arguments);
-        work.parsed = parsed;
+        work.parsed = Some(parsed);
         for (n, inner) in item.regions.iter().enumerate() {
             let arguments = arguments.get(n).map_or(&[][..], Vec::as_slice);
             self.lower_region(run, item, op, inner, arguments, work);
         }
-        work.parsed.region_arguments = arguments;
         op
     }
 
@@ -389,7 +391,7 @@ impl Ir {
     /// their ids as far as they go.
     pub(crate) fn lower_again(&mut self, run: Run<'_>, index: u32, op: Op, work: &mut Work) {
         let item = run.item(index);
-        let mut parsed = std::mem::take(&mut work.parsed);
+        let mut parsed = work.parsed.take().unwrap_or_default();
         self.parse(run, item, &mut parsed);
         let signature = self.signature(op);
         self.unlink(op);
@@ -422,7 +424,7 @@ impl Ir {
         if self.signature(op) != signature {
             self.names.touched.signature_changed.push(op);
         }
-        work.parsed = parsed;
+        work.parsed = Some(parsed);
         work.fresh.push(op);
         if !same {
             work.defines.extend(self.result_firsts(op));

@@ -46,7 +46,6 @@
 
 use smallvec::SmallVec;
 
-use crate::ir::names::Touched;
 use crate::ir::seq;
 use crate::ir::{OpData, Operand, Successor, ValueData};
 use crate::{
@@ -218,7 +217,7 @@ impl Ir {
             self.unlink_use((op, index as u32));
         }
         self.ops[op.index()].operands.clear();
-        self.names.touched = Touched::default();
+        self.names.touched.forget();
     }
 
     /// The operands of an op that it does not pass to a successor.
@@ -250,7 +249,7 @@ impl Ir {
         uses.push((op, index as u32));
         (operand.ty, operand.name, operand.number) = (ty, Name::EMPTY, 0);
         operand.value = Some(value);
-        self.names.touched = Touched::default();
+        self.names.touched.forget();
     }
 
     /// Gives an op other operands of its own; those that it passes to successors stay.
@@ -373,7 +372,7 @@ impl Ir {
         }
         self.ops[op.index()].extra = Some(extra);
         self.add_symbols(op);
-        self.names.touched = Touched::default();
+        self.names.touched.forget();
     }
 
     /// Adds a region without blocks to an op, after those that it has.
@@ -480,7 +479,7 @@ impl Ir {
         let place = self.spot(to);
         self.put(op, place);
         self.add_symbols(op);
-        self.names.touched = Touched::default();
+        self.names.touched.forget();
     }
 
     fn take_out(&mut self, item: Op) {

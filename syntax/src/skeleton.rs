@@ -23,8 +23,6 @@
 mod bounds;
 mod parser;
 
-use smallvec::SmallVec;
-
 use crate::token_stream::TokenStream;
 use crate::{Op, Region, Token};
 use parser::Parser;
@@ -60,7 +58,7 @@ pub(crate) struct Item {
     /// Whether its name is quoted.
     pub(crate) quoted: bool,
     /// Its regions.
-    pub(crate) regions: SmallVec<[Inner; 1]>,
+    pub(crate) regions: Vec<Inner>,
     /// The default dialect of unprefixed names where it stands.
     pub(crate) default_dialect: Option<&'static str>,
 }

@@ -28,11 +28,31 @@ pub struct Source {
     verdicts: Verdicts,
 }
 
+impl Ir {
+    /// Reads a text of less than 4 GiB for the IR alone ([`Source::into_ir`]).
+    ///
+    /// # Errors
+    /// The document, if something may be wrong with it or with what it uses: [`Source::problems`] tells.
+    pub fn read(text: &str) -> Result<Ir, Box<Source>> {
+        let mut ir = parse::parse(text);
+        let verdicts = Verdicts::new(&ir);
+        if ir.is_suspicious() || verdicts.iter().next().is_some() {
+            return Err(Box::new(Source::of(text, ir, verdicts)));
+        }
+        ir.detach();
+        Ok(ir)
+    }
+}
+
 impl Source {
     /// Reads a text of less than 4 GiB.
     pub fn new(text: &str) -> Self {
         let ir = parse::parse(text);
         let verdicts = Verdicts::new(&ir);
+        Self::of(text, ir, verdicts)
+    }
+
+    fn of(text: &str, ir: Ir, verdicts: Verdicts) -> Self {
         Self { rope: Rope::from_str(text), ir, verdicts }
     }
 

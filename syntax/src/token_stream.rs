@@ -53,7 +53,7 @@ impl<'a> TokenStream<'a> {
             base: 0,
             piece: 0,
             lexer: Lexer::new(true),
-            tokens: Vec::with_capacity(text.len() / 5 + 1),
+            tokens: Vec::new(),
             reaches: Vec::new(),
             holes: Vec::new(),
             n_read: text.len(),
@@ -101,7 +101,15 @@ impl<'a> TokenStream<'a> {
     }
 
     /// A token, or the [`TokenKind::Eof`] before it.
+    #[inline]
     pub(crate) fn token(&mut self, index: usize) -> Token {
+        match self.tokens.get(index) {
+            Some(&token) => token,
+            None => self.token_ahead(index),
+        }
+    }
+
+    fn token_ahead(&mut self, index: usize) -> Token {
         while index >= self.tokens.len() {
             match self.tokens.last() {
                 Some(&last) if last.kind == TokenKind::Eof => return last,
@@ -113,6 +121,7 @@ impl<'a> TokenStream<'a> {
 
     /// The byte of the document after the last that the ends of the tokens up to this one depend on, of those that looked far.
     /// Each is told once.
+    #[inline]
     pub(crate) fn take_reach(&mut self, index: usize, next: &mut usize) -> Option<u32> {
         let (token, reach) = *self.reaches.get(*next)?;
         (token as usize <= index).then(|| {
@@ -161,6 +170,16 @@ impl<'a> TokenStream<'a> {
         }
         self.n_read += to - from;
         true
+    }
+
+    /// Drops the tokens before one, which is number 0 from now on.
+    pub(crate) fn forget(&mut self, before: usize) {
+        self.tokens.drain(..before);
+        self.reaches.retain_mut(|it| {
+            let stays = it.0 as usize >= before;
+            it.0 = it.0.saturating_sub(before as u32);
+            stays
+        });
     }
 
     /// Makes a hole of `len` bytes of the document where the trivia before token `index` starts, at byte `at`. Returns where it ends.

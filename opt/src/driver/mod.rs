@@ -6,11 +6,12 @@ pub mod flags;
 pub mod manager;
 pub mod pipeline;
 
+use std::borrow::Cow;
 use std::io::{Read as _, Write as _};
 
 use noisy_syntax::print::{self, Style};
 use noisy_syntax::rewrite::{NewOp, Point};
-use noisy_syntax::{Form, Ir, Op, OpKind, Source};
+use noisy_syntax::{Form, Ir, Op, OpKind};
 
 use crate::diagnostics::{Input, Severity, Sink};
 use crate::passes;
@@ -223,12 +224,13 @@ impl Run {
         let mut out = String::new();
         let mut is_fine = true;
         let marker = self.split_at.clone();
-        for (n, (part, first_line)) in parts(&text, marker.as_deref()).into_iter().enumerate() {
+        for (n, (part, first_line)) in parts(text, marker.as_deref()).into_iter().enumerate() {
             if n > 0 && is_fine {
                 out += "// -----\n";
             }
             let input = Input::new(&self.shown_file(), part, first_line);
             match self.part(input, &mut timing) {
+                Ok(printed) if out.is_empty() => out = printed,
                 Ok(printed) => out += &printed,
                 Err(()) => is_fine = false,
             }
@@ -252,8 +254,8 @@ impl Run {
 
     /// Processes a part of the file; what it becomes.
     fn part(&self, input: Input, timing: &mut Timing) -> Result<String, ()> {
-        let mut sink = Sink::new(input.clone(), self.verify_diagnostics);
-        let outcome = self.transform(&input, &mut sink, timing);
+        let mut sink = Sink::new(input, self.verify_diagnostics);
+        let outcome = self.transform(&mut sink, timing);
         if self.verify_diagnostics {
             let wrong = sink.unexpected();
             for it in &wrong {
@@ -264,9 +266,9 @@ impl Run {
         outcome
     }
 
-    fn transform(&self, input: &Input, sink: &mut Sink, timing: &mut Timing) -> Result<String, ()> {
+    fn transform(&self, sink: &mut Sink, timing: &mut Timing) -> Result<String, ()> {
         timing.enter("Parser");
-        let parsed = self.parse(input, sink);
+        let parsed = self.parse(sink);
         timing.leave();
         let mut ir = parsed?;
         let top = if self.no_implicit_module { only_op(&ir) } else { Some(wrap(&mut ir)) };
@@ -335,33 +337,38 @@ impl Run {
     }
 
     /// Reads a part; what is wrong with it is told.
-    fn parse(&self, input: &Input, sink: &mut Sink) -> Result<Ir, ()> {
-        let source = Source::new(&one_chunk(&input.text));
-        let problems = source.problems();
-        for (op, range, problem) in &problems {
-            let is_plain = problem.category() == noisy_syntax::Category::Structure;
-            let text = if is_plain {
-                format!("'{}' op {}", source.ir().op_name(*op), problem.message)
-            } else {
-                problem.message.clone()
-            };
-            sink.tell(Severity::Error, Some(range.start), &text);
-        }
-        if !problems.is_empty() {
-            return Err(());
-        }
-        let ir = source.ir();
+    fn parse(&self, sink: &mut Sink) -> Result<Ir, ()> {
+        let ir = match Ir::read(&one_chunk(sink.text())) {
+            Ok(ir) => ir,
+            Err(source) => {
+                let problems = source.problems();
+                for (op, range, problem) in &problems {
+                    let is_plain = problem.category() == noisy_syntax::Category::Structure;
+                    let text = if is_plain {
+                        format!("'{}' op {}", source.ir().op_name(*op), problem.message)
+                    } else {
+                        problem.message.clone()
+                    };
+                    sink.tell(Severity::Error, Some(range.start), &text);
+                }
+                if !problems.is_empty() {
+                    return Err(());
+                }
+                source.into_ir()
+            }
+        };
         let mut is_fine = true;
         ir.walk(ir.root(), &mut |op| {
             let data = ir.op(op);
+            if data.form != Form::Opaque && (data.kind != OpKind::Unknown || self.allow_unregistered)
+            {
+                return;
+            }
             let name = ir.op_name(op);
             let dialect = name.split('.').next().unwrap_or_default();
             let text = if data.form == Form::Opaque {
                 format!("custom op '{name}' is unknown (tried 'builtin.{name}' as well)")
-            } else if data.kind == OpKind::Unknown
-                && !self.allow_unregistered
-                && !noisy_syntax::dialect::is_read_by_mlir(dialect)
-            {
+            } else if !noisy_syntax::dialect::is_read_by_mlir(dialect) {
                 format!(
                     "'{name}' operation created with unregistered dialect. If this is intended, please call \
                      allowUnregisteredDialects() on the MLIRContext, or use -allow-unregistered-dialect with \
@@ -371,9 +378,9 @@ impl Run {
                 return;
             };
             is_fine = false;
-            sink.tell(Severity::Error, Some(ir.range(op).start), &text);
+            sink.tell_op(Severity::Error, &ir, op, &text);
         });
-        if is_fine { Ok(source.into_ir()) } else { Err(()) }
+        if is_fine { Ok(ir) } else { Err(()) }
     }
 }
 
@@ -453,8 +460,8 @@ fn write(file: &str, text: &str) -> std::io::Result<()> {
 }
 
 /// The parts of a text between lines that start with a marker, each with the number of lines before it.
-fn parts(text: &str, marker: Option<&str>) -> Vec<(String, usize)> {
-    let Some(marker) = marker else { return vec![(text.to_owned(), 0)] };
+fn parts(text: String, marker: Option<&str>) -> Vec<(String, usize)> {
+    let Some(marker) = marker else { return vec![(text, 0)] };
     let mut out = vec![(String::new(), 0)];
     for (n, line) in text.split_inclusive('\n').enumerate() {
         if line.starts_with(marker) {
@@ -467,11 +474,11 @@ fn parts(text: &str, marker: Option<&str>) -> Vec<(String, usize)> {
 }
 
 /// The text with the lines that would split it made plain comments of the same length.
-fn one_chunk(text: &str) -> String {
+fn one_chunk(text: &str) -> Cow<'_, str> {
     if !text.contains("// -----") {
-        return text.to_owned();
+        return Cow::Borrowed(text);
     }
-    text.replace("// -----", "//      ")
+    Cow::Owned(text.replace("// -----", "//      "))
 }
 
 fn only_op(ir: &Ir) -> Option<Op> {

@@ -12,7 +12,7 @@ use noisy_syntax::{Attr, Ir, Op, OpKind, Traits, Type, TypeData, Value};
 use smallvec::SmallVec;
 
 use crate::predicate;
-use crate::rewrite::{Rewriter, constants};
+use crate::rewrite::{Rewriter, constants, operand};
 
 /// What a result of an op folds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,17 +81,11 @@ fn without_bits(ir: &Ir, op: Op) -> Option<Constant> {
         matches!(ir.interner.type_data(ty), TypeData::Int { width: 0, .. })
     };
     let data = ir.op(op);
-    let operands: SmallVec<[Value; 3]> =
-        data.operands.iter().map(|it| it.value).collect::<Option<_>>()?;
-    if !operands.iter().all(|&it| constants::attr_of(ir, it).is_some()) {
-        return None;
-    }
-    match data.kind {
-        OpKind::ArithExtsi | OpKind::ArithExtui if has_no_bits(operands[0]) => {
-            Some(Constant::Int(0))
-        }
-        OpKind::ArithCmpi if has_no_bits(operands[0]) => {
-            compare::predicate(ir, op).map(|it| Constant::bool(compare::holds_of_equal(it)))
+    let takes_no_bits = || operand(ir, op, 0).is_some_and(has_no_bits);
+    let folded = match data.kind {
+        OpKind::ArithExtsi | OpKind::ArithExtui if takes_no_bits() => Constant::Int(0),
+        OpKind::ArithCmpi if takes_no_bits() => {
+            Constant::bool(compare::holds_of_equal(compare::predicate(ir, op)?))
         }
         OpKind::ArithTrunci
         | OpKind::ArithAddi
@@ -111,10 +105,12 @@ fn without_bits(ir: &Ir, op: Op) -> Option<Constant> {
         | OpKind::ArithMuluiExtended
             if data.results.iter().all(|&it| has_no_bits(it)) =>
         {
-            Some(Constant::Int(0))
+            Constant::Int(0)
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    let is_constant = |it: Value| constants::attr_of(ir, it).is_some();
+    data.operands.iter().all(|it| it.value.is_some_and(is_constant)).then_some(folded)
 }
 
 /// Whether the table has folds of this kind of op.

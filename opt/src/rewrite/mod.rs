@@ -12,6 +12,7 @@ mod worklist;
 use noisy_analyses::integers::elements::Lists;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Type, Value};
+use smallvec::SmallVec;
 
 pub use crate::values::{operand, operands};
 use worklist::Worklist;
@@ -156,7 +157,7 @@ impl<'a> Rewriter<'a> {
             return;
         }
         let around = self.ir.parent_op(op);
-        let mut going = vec![op];
+        let mut going: SmallVec<[Op; 8]> = SmallVec::from_slice(&[op]);
         while let Some(op) = going.pop() {
             self.look_at_operands(op);
             self.work.remove(op);

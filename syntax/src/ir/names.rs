@@ -85,6 +85,18 @@ pub(crate) struct Touched {
     pub(crate) runs: Vec<Replaced>,
 }
 
+impl Touched {
+    /// Forgets everything, keeping the room.
+    pub(crate) fn forget(&mut self) {
+        self.flows.clear();
+        self.symbols.clear();
+        self.signature_changed.clear();
+        self.aliases.clear();
+        self.idle.clear();
+        self.runs.clear();
+    }
+}
+
 /// A stretch of a region whose items were replaced.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Replaced {

@@ -1,6 +1,6 @@
 //! The items of a region as a balanced sequence that sums lengths.
 //!
-//! A randomized binary tree without stored priorities: the items are its nodes (the links live in [`crate::OpData`]), in-order
+//! A randomized binary tree without stored priorities: the items are its nodes (their [`Link`]s lie side by side in a table of their own, so that a walk stays in the cache), in-order
 //! is program order, and every node knows of its subtree the bytes, the items, whether there are labels, how far its items looked beyond
 //! its end, and so on ([`Link`]). Merging two trees picks the
 //! root with probability proportional to size, which keeps the expected depth at O(log n) whatever the edits
@@ -35,13 +35,28 @@ pub(crate) struct Link {
     height: u8,
     /// [`LABEL`], and what its items ask for: [`DIALECT`], [`crate::skeleton::PLACE`].
     has: u8,
+    /// The same of the item alone ([`Link::far`], [`Link::height`], [`Link::has`]), as of when it was put here or renewed.
+    own_far: u32,
+    own_height: u8,
+    own_has: u8,
 }
 
 /// There is a label.
 const LABEL: u8 = 1;
 
-const EMPTY: Link =
-    Link { up: NONE, left: NONE, right: NONE, bytes: 0, count: 0, far: 0, height: 0, has: 0 };
+const EMPTY: Link = Link {
+    up: NONE,
+    left: NONE,
+    right: NONE,
+    bytes: 0,
+    count: 0,
+    far: 0,
+    height: 0,
+    has: 0,
+    own_far: 0,
+    own_height: 0,
+    own_has: 0,
+};
 
 impl Default for Link {
     fn default() -> Self {
@@ -68,7 +83,7 @@ pub(crate) struct Sum {
 
 fn link(ir: &Ir, op: Op) -> &Link {
     static NOTHING: Link = EMPTY;
-    if op == NONE { &NOTHING } else { &ir.ops[op.index()].link }
+    if op == NONE { &NOTHING } else { &ir.links[op.index()] }
 }
 
 fn bytes(ir: &Ir, op: Op) -> u32 {
@@ -86,10 +101,15 @@ fn own_bytes(ir: &Ir, op: Op) -> u32 {
 
 /// What an item of that length is by itself.
 fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
+    let &Link { own_far: far, own_height: height, own_has: has, .. } = link(ir, op);
+    Sum { bytes: own, far, height, has }
+}
+
+/// Notes what an item is by itself.
+fn note_own(ir: &mut Ir, op: Op) {
     let data = &ir.ops[op.index()];
     let label = if data.kind == OpKind::Label { LABEL } else { 0 };
-    let mut sum =
-        Sum { bytes: own, far: data.lookahead, height: 0, has: label | data.context_deps };
+    let mut sum = Sum { bytes: 0, far: data.lookahead, height: 0, has: label | data.context_deps };
     for &(_, region) in &data.regions {
         let inner = total(ir, region);
         sum.height = sum.height.max(inner.height.saturating_add(1));
@@ -100,7 +120,8 @@ fn own_sum(ir: &Ir, op: Op, own: u32) -> Sum {
             sum.has |= inner.has & DIALECT;
         }
     }
-    sum
+    let it = &mut ir.links[op.index()];
+    (it.own_far, it.own_height, it.own_has) = (sum.far, sum.height, sum.has);
 }
 
 /// Recomputes what a node whose own length is given knows of its subtree.
@@ -110,7 +131,7 @@ fn update(ir: &mut Ir, op: Op, own: u32) {
     let (l, r) = (*link(ir, left), *link(ir, right));
     let far = r.far.max(sum.far.saturating_sub(r.bytes));
     ir.starts.forget();
-    let it = &mut ir.ops[op.index()].link;
+    let it = &mut ir.links[op.index()];
     it.bytes = own + l.bytes + r.bytes;
     it.count = 1 + l.count + r.count;
     it.far = far.max(l.far.saturating_sub(own + r.bytes));
@@ -118,7 +139,7 @@ fn update(ir: &mut Ir, op: Op, own: u32) {
     it.has = sum.has | l.has | r.has;
     for child in [left, right] {
         if child != NONE {
-            ir.ops[child.index()].link.up = op;
+            ir.links[child.index()].up = op;
         }
     }
 }
@@ -131,7 +152,8 @@ fn build_tree(ir: &mut Ir, items: &[(Op, u32)]) -> Op {
     let left = build_tree(ir, &items[..middle]);
     let right = build_tree(ir, &items[middle + 1..]);
     let (op, own) = items[middle];
-    ir.ops[op.index()].link = Link { left, right, ..Link::default() };
+    ir.links[op.index()] = Link { left, right, ..Link::default() };
+    note_own(ir, op);
     update(ir, op, own);
     op
 }
@@ -175,7 +197,7 @@ pub(crate) fn cut(ir: &mut Ir, region: Region, from: usize, n: usize) -> Root {
     let root = merge(ir, before, after);
     set_root(ir, region, root);
     if middle != NONE {
-        ir.ops[middle.index()].link.up = NONE;
+        ir.links[middle.index()].up = NONE;
     }
     Root((middle != NONE).then_some(middle))
 }
@@ -186,17 +208,17 @@ pub(crate) fn remove(ir: &mut Ir, op: Op) {
     let Link { up, left, right, .. } = *link(ir, op);
     let up_own = if up == NONE { 0 } else { own_bytes(ir, up) };
     let child = merge(ir, left, right);
-    ir.ops[op.index()].link = Link::default();
+    ir.links[op.index()] = Link::default();
     if up == NONE {
         set_root(ir, region, child);
         return;
     }
     if child != NONE {
-        ir.ops[child.index()].link.up = up;
+        ir.links[child.index()].up = up;
     }
-    let it = &mut ir.ops[up.index()].link;
+    let it = &mut ir.links[up.index()];
     *(if it.left == op { &mut it.left } else { &mut it.right }) = child;
-    renew(ir, up, up_own);
+    climb(ir, up, up_own);
 }
 
 /// Puts pieces into a region, before the item that is number `at` there.
@@ -227,7 +249,7 @@ fn root_of(ir: &Ir, region: Region) -> Op {
 fn set_root(ir: &mut Ir, region: Region, root: Op) {
     ir.starts.forget();
     if root != NONE {
-        ir.ops[root.index()].link.up = NONE;
+        ir.links[root.index()].up = NONE;
     }
     ir.regions[region.index()].items = Root((root != NONE).then_some(root));
 }
@@ -242,12 +264,12 @@ fn split(ir: &mut Ir, root: Op, n: u32) -> (Op, Op) {
     let before = count(ir, left);
     if n <= before {
         let (a, b) = split(ir, left, n);
-        ir.ops[root.index()].link.left = b;
+        ir.links[root.index()].left = b;
         update(ir, root, own);
         (a, root)
     } else {
         let (a, b) = split(ir, right, n - before - 1);
-        ir.ops[root.index()].link.right = a;
+        ir.links[root.index()].right = a;
         update(ir, root, own);
         (root, b)
     }
@@ -266,14 +288,14 @@ fn merge(ir: &mut Ir, a: Op, b: Op) -> Op {
         let own = own_bytes(ir, a);
         let right = link(ir, a).right;
         let right = merge(ir, right, b);
-        ir.ops[a.index()].link.right = right;
+        ir.links[a.index()].right = right;
         update(ir, a, own);
         a
     } else {
         let own = own_bytes(ir, b);
         let left = link(ir, b).left;
         let left = merge(ir, a, left);
-        ir.ops[b.index()].link.left = left;
+        ir.links[b.index()].left = left;
         update(ir, b, own);
         b
     }
@@ -281,6 +303,12 @@ fn merge(ir: &mut Ir, a: Op, b: Op) -> Op {
 
 /// After what an item holds changed: makes the sums of its region true again. Its new length is given.
 pub(crate) fn renew(ir: &mut Ir, op: Op, len: u32) {
+    note_own(ir, op);
+    climb(ir, op, len);
+}
+
+/// Sums up anew from an item of that length to the root.
+fn climb(ir: &mut Ir, op: Op, len: u32) {
     let mut at = op;
     let mut own = len;
     loop {

@@ -11,6 +11,7 @@ impl Ir {
     /// Spares some room in each table for what edits add.
     pub(crate) fn keep_slack(&mut self) {
         keep_slack(&mut self.ops);
+        keep_slack(&mut self.links);
         keep_slack(&mut self.values);
         keep_slack(&mut self.blocks);
         keep_slack(&mut self.regions);
@@ -21,9 +22,11 @@ impl Ir {
     pub(crate) fn new_op(&mut self, data: OpData) -> Op {
         if let Some(op) = self.free_ops.pop() {
             self.ops[op.index()] = data;
+            self.links[op.index()] = seq::Link::default();
             return op;
         }
         self.ops.push(data);
+        self.links.push(seq::Link::default());
         Op::from_index(self.ops.len() - 1)
     }
 
@@ -81,7 +84,6 @@ impl OpData {
     /// An item of a region that says nothing yet.
     pub(crate) fn new(parent: Region, kind: OpKind) -> Self {
         OpData {
-            link: seq::Link::default(),
             alive: true,
             parent,
             kind,

@@ -13,6 +13,9 @@ impl Printer<'_> {
     /// What was written, below the aliases that it uses.
     pub(super) fn finish(mut self) -> String {
         let Some(aliases) = self.text.aliases.take() else { return self.text.out };
+        if aliases.maps.is_empty() && aliases.sets.is_empty() {
+            return self.text.out;
+        }
         let body = std::mem::take(&mut self.text.out);
         for (attrs, name) in [(&aliases.maps, "map"), (&aliases.sets, "set")] {
             for (n, &attr) in attrs.iter().enumerate() {

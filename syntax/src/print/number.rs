@@ -118,13 +118,18 @@ impl Numbers {
             return;
         }
         let groups = if self.naming.is_some() { suggested(ir, op) } else { Vec::new() };
-        let groups = if groups.is_empty() { vec![(None, results.len())] } else { groups };
-        if let [(name, 1)] = &groups[..] {
-            let piece = self.name(name.as_deref());
+        let one = match &groups[..] {
+            [] if results.len() == 1 => Some(None),
+            [(name, 1)] => Some(name.as_deref()),
+            _ => None,
+        };
+        if let Some(name) = one {
+            let piece = self.name(name);
             self.values[results[0].index()] = piece;
             self.lefts[op.index()] = piece;
             return;
         }
+        let groups = if groups.is_empty() { vec![(None, results.len())] } else { groups };
         let mut left = String::new();
         let mut results = results.iter();
         for (name, n) in groups {

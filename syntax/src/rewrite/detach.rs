@@ -14,6 +14,7 @@ impl Default for Ir {
     fn default() -> Self {
         let mut ir = Ir {
             ops: Vec::new(),
+            links: Vec::new(),
             values: Vec::new(),
             blocks: Vec::new(),
             regions: Vec::new(),
@@ -24,7 +25,7 @@ impl Default for Ir {
             names: Names::default(),
             interner: Interner::default(),
             root: Region::from_index(0),
-            origins: rustc_hash::FxHashMap::default(),
+            origins: Vec::new(),
             starts: crate::ir::Starts::default(),
         };
         ir.root = ir.new_region(None);
@@ -44,7 +45,7 @@ impl Ir {
     /// Where the op was read, in bytes of the text that the IR was read from. `None` for ops that were made since, and while the
     /// text is there ([`Ir::range`]).
     pub fn origin(&self, op: Op) -> Option<Range<usize>> {
-        self.origins.get(&op).map(|it| it.range())
+        self.origins.get(op.index()).copied().flatten().map(Span::range)
     }
 
     /// What is wrong with a program by the rules of the verifier that documents are verified by, in program order.
@@ -55,10 +56,9 @@ impl Ir {
     pub(crate) fn detach(&mut self) {
         let mut ops = Vec::new();
         self.walk(self.root, &mut |op| ops.push(op));
-        for &op in &ops {
-            let range = self.range(op);
-            self.origins.insert(op, Span::new(range.start as u32, range.end as u32));
-        }
+        let mut origins = vec![None; self.ops.len()];
+        self.note_origins(self.root, 0, &mut origins);
+        self.origins = origins;
         for &op in &ops {
             let regions: Vec<Region> = self.op(op).regions.iter().map(|it| it.1).collect();
             let missing: Vec<Option<OpKind>> =
@@ -90,6 +90,21 @@ impl Ir {
             self.ops[op.index()].form = Form::Generic;
         }
         self.names.forget_text();
+    }
+
+    /// Notes where the ops of a region are, and those in them; the region starts at byte `at`.
+    fn note_origins(&self, region: Region, mut at: usize, out: &mut [Option<Span>]) {
+        for op in self.items(region) {
+            let (data, end) = (self.op(op), at + self.len(op));
+            if data.kind.is_op() {
+                out[op.index()] = Some(Span::new(at as u32 + data.lead, end as u32));
+            }
+            for &(own, inner) in &data.regions {
+                self.note_origins(inner, at + own as usize, out);
+                at += self.region_len(inner);
+            }
+            at = end;
+        }
     }
 
     /// Makes the first block of a region, if it has any, one with a label.

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 
 use super::remove_one;
-use crate::ir::names::Touched;
 use crate::{Block, Ir, Op, OpKind, Value};
 
 /// Why something was not erased: it is still used.
@@ -75,7 +75,7 @@ impl Ir {
 
     fn erase_items(&mut self, items: &[Op]) -> Result<(), InUse> {
         // All that goes, and what is defined by it.
-        let mut going: Vec<Op> = items.to_vec();
+        let mut going: SmallVec<[Op; 8]> = SmallVec::from_slice(items);
         let mut at = 0;
         while let Some(&op) = going.get(at) {
             for &(_, region) in &self.op(op).regions {
@@ -83,16 +83,18 @@ impl Ir {
             }
             at += 1;
         }
-        let gone: FxHashSet<Op> = going.iter().copied().collect();
+        let many: FxHashSet<Op> =
+            if going.spilled() { going.iter().copied().collect() } else { FxHashSet::default() };
+        let goes = |it: Op| if many.is_empty() { going.contains(&it) } else { many.contains(&it) };
         for &op in &going {
             for &value in &self.op(op).results {
-                if self.value(value).uses.iter().any(|it| !gone.contains(&it.0)) {
+                if self.value(value).uses.iter().any(|it| !goes(it.0)) {
                     return Err(InUse::Value(value));
                 }
             }
             if self.op(op).kind == OpKind::Label {
                 let block = self.label_block(op);
-                if self.block(block).preds.iter().any(|it| !gone.contains(&it.0)) {
+                if self.block(block).preds.iter().any(|it| !goes(it.0)) {
                     return Err(InUse::Block(block));
                 }
             }
@@ -112,7 +114,9 @@ impl Ir {
             }
         }
         for &op in &going {
-            self.origins.remove(&op);
+            if let Some(origin) = self.origins.get_mut(op.index()) {
+                *origin = None;
+            }
             if self.op(op).kind == OpKind::Label {
                 let block = self.label_block(op);
                 self.set_label_block(op, None);
@@ -130,7 +134,7 @@ impl Ir {
             data.result_names.clear();
             self.free_ops.push(op);
         }
-        self.names.touched = Touched::default();
+        self.names.touched.forget();
         Ok(())
     }
 }

@@ -148,10 +148,14 @@ impl Parser<'_, '_> {
     }
 
     /// The `=` after a list of results that starts here.
-    pub(super) fn results_end(&mut self, mut at: usize) -> Option<usize> {
-        if at < self.no_results_before {
+    pub(super) fn results_end(&mut self, first: usize) -> Option<usize> {
+        if first < self.no_results_before {
             return None;
         }
+        if let Some((_, equal)) = self.results.filter(|it| it.0 == first) {
+            return Some(equal);
+        }
+        let mut at = first;
         loop {
             if self.kind(at) != TokenKind::Percent {
                 break;
@@ -162,7 +166,10 @@ impl Parser<'_, '_> {
             }
             match self.kind(at) {
                 TokenKind::Comma => at += 1,
-                TokenKind::Equal => return Some(at),
+                TokenKind::Equal => {
+                    self.results = Some((first, at));
+                    return Some(at);
+                }
                 _ => break,
             }
         }

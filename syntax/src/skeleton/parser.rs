@@ -1,7 +1,5 @@
 //! Reads a run token by token, the open items on a stack.
 
-use smallvec::SmallVec;
-
 use super::{
     Context, DIALECT, End, Here, Inner, Item, Kept, MAX_REGION_DEPTH, PLACE, Part, Shape, Skeleton,
     Stop, Take,
@@ -27,9 +25,11 @@ pub(super) struct Open {
     pub(super) own_base: Option<usize>,
     /// The first token not yet copied to `own`.
     pub(super) copied: u32,
-    pub(super) regions: SmallVec<[Inner; 1]>,
+    pub(super) regions: Vec<Inner>,
     /// Default dialect where the item stands.
     pub(super) default_dialect: Option<&'static str>,
+    /// Default dialect inside its regions, once there is one.
+    pub(super) inner_dialect: Option<&'static str>,
     /// The region that is being read is the last of `regions`.
     pub(super) in_region: bool,
 }
@@ -93,6 +93,8 @@ pub(super) struct Parser<'a, 't> {
     pub(super) n_reaches: usize,
     /// No list of results starts at a token before this one: it was tried.
     pub(super) no_results_before: usize,
+    /// The last list of results that was found: its first token and its `=`.
+    pub(super) results: Option<(usize, usize)>,
     /// Where the trivia before the next token starts.
     pub(super) trivia: u32,
     pub(super) context: Context,
@@ -117,6 +119,7 @@ impl<'a, 't> Parser<'a, 't> {
             seen: 0,
             n_reaches: 0,
             no_results_before: 0,
+            results: None,
             trivia: start,
             context,
             ops: Vec::new(),
@@ -155,10 +158,11 @@ impl<'a, 't> Parser<'a, 't> {
         &self.stream.text()[self.stream.tokens()[index].range()]
     }
 
+    /// The default dialect where the next item starts.
     pub(super) fn default_dialect(&self) -> Option<&'static str> {
         match self.ops.last() {
             None => self.context.default_dialect,
-            Some(op) => self.inner_dialect(op),
+            Some(op) => op.inner_dialect,
         }
     }
 
@@ -214,6 +218,7 @@ impl<'a, 't> Parser<'a, 't> {
         self.trivia = self.stream.skip(self.at, self.trivia, kept.len);
         self.n_reaches = self.n_reaches.min(self.stream.n_reaches());
         self.no_results_before = self.at;
+        self.results = None;
         self.seen = self.seen.max(self.stream.base() + self.trivia as usize + kept.far);
         let part = Part::Kept(self.out.kept.len() as u32);
         self.out.kept.push(kept);
@@ -275,8 +280,9 @@ impl<'a, 't> Parser<'a, 't> {
             around: std::mem::take(&mut self.brackets),
             own_base: None,
             copied: first as u32,
-            regions: SmallVec::new(),
+            regions: Vec::new(),
             default_dialect,
+            inner_dialect: None,
             in_region: false,
         });
         self.at = taken;
@@ -354,7 +360,9 @@ impl<'a, 't> Parser<'a, 't> {
     fn open_region(&mut self) {
         let brace = self.token(self.at);
         let at = self.at as u32;
+        let inner_dialect = self.ops.last().and_then(|it| self.inner_dialect(it));
         let Some(op) = self.ops.last_mut() else { return };
+        op.inner_dialect = inner_dialect;
         // From now on own tokens are not contiguous: copy them.
         op.own_base.get_or_insert(self.own.len());
         self.own.extend_from_slice(&self.stream.tokens()[op.copied as usize..self.at]);

@@ -1,14 +1,18 @@
-//! Reading a whole text.
+//! Reading a whole text, a stretch of top-level items after the other: the tokens and the skeleton of one are let go of before the
+//! next is read, so that they take the room of the longest function and not of the file.
 
 use crate::ir::names::Touched;
 use crate::ir::seq;
 use crate::lowering::{Run, Work};
-use crate::skeleton::{Context, End, Skeleton, Stop, Take, skeleton};
+use crate::skeleton::{Context, End, Here, Skeleton, Stop, Take, skeleton};
 use crate::token_stream::TokenStream;
 use crate::{Ir, dialect, reserve_with_slack};
 
 /// The top level of a file.
 pub(super) const TOP: Context = Context { depth: 0, default_dialect: dialect::TOP, inside: false };
+
+/// A stretch ends with the first top-level item that ends after so many bytes; in tests every text has several.
+const STRETCH: usize = if cfg!(test) { 64 } else { 1 << 14 };
 
 /// Reads a whole text.
 pub(super) fn parse(text: &str) -> Ir {
@@ -19,24 +23,38 @@ pub(super) fn parse(text: &str) -> Ir {
     let mut chunks = Vec::new();
     let mut head = Head::default();
     ir.names.in_order = true;
+    // About as many items as lines. Room that is not used takes no memory.
+    let n_lines = text.bytes().filter(|&it| it == b'\n').count();
+    reserve_with_slack(&mut ir.ops, n_lines);
+    reserve_with_slack(&mut ir.links, n_lines);
+    reserve_with_slack(&mut ir.values, n_lines);
+    work.fresh.reserve(n_lines);
     loop {
-        let mut read = Skeleton::default();
-        let end = skeleton(&mut stream, head.token, head.end, TOP, &mut read, &mut |_| Take::Read);
-        let n_items = read.items.len();
-        let (n_ops, n_values) = (ir.ops.len() + n_items + 1, ir.values.len() + n_items);
-        reserve_with_slack(&mut ir.ops, n_ops);
-        reserve_with_slack(&mut ir.values, n_values);
-        work.fresh.reserve(n_items);
         let chunk = ir.new_chunk(head.own_len);
         let region = ir.op(chunk).regions[0].1;
-        let run = Run {
-            stream: &stream,
-            skeleton: &read,
-            chunk: region,
-            aliases: None,
-            at_file_start: true,
+        let mut pieces = Vec::new();
+        let (mut token, mut start) = (head.token, head.end);
+        let end = loop {
+            let mut read = Skeleton::default();
+            let far = start as usize + STRETCH;
+            let take = &mut |here: Here| {
+                if here.outermost && here.at >= far { Take::Stop } else { Take::Read }
+            };
+            let end = skeleton(&mut stream, token, start, TOP, &mut read, take);
+            let run = Run {
+                stream: &stream,
+                skeleton: &read,
+                chunk: region,
+                aliases: None,
+                at_file_start: true,
+            };
+            pieces.extend(ir.build_parts(run, region, &read.roots, &mut work));
+            if end.stop != Stop::Told {
+                break end;
+            }
+            stream.forget(end.token);
+            (token, start) = (0, end.trivia as u32);
         };
-        let pieces = ir.build_parts(run, region, &read.roots, &mut work);
         seq::fill(&mut ir, region, &pieces);
         ir.regions[region.index()].tail = (end.at - end.trivia) as u32;
         chunks.push(seq::Piece::Item(chunk, (end.at - head.at) as u32));

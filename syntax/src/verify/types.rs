@@ -1,5 +1,7 @@
 //! Operand, result and attribute types of `arith`, `noisy`, `cf` and of the operands of the others, op by op.
 
+use smallvec::SmallVec;
+
 use super::Verifier;
 use crate::dialect::{Agreement, TypeClass, TypeRule, WidthChange};
 use crate::{AttrData, Code, Dim, Op, OpKind, Sign, Type, TypeData};
@@ -143,7 +145,7 @@ impl Verifier<'_> {
     }
 
     /// The types of all operands, then of all results.
-    pub(super) fn all_types(&self, op: Op) -> (Vec<Type>, Vec<Type>) {
+    pub(super) fn all_types(&self, op: Op) -> (SmallVec<[Type; 4]>, SmallVec<[Type; 4]>) {
         let data = self.ir.op(op);
         let operands = (0..data.operands.len()).map(|at| self.operand_type(op, at)).collect();
         (operands, data.results.iter().map(|&it| self.value_type(it)).collect())

@@ -19,6 +19,8 @@
 //! defines with another type, and perhaps the op before it; one of labels or branches computes the dominators of its region,
 //! O(m log n), and verifies the ops in blocks that gained or lost a dominator.
 
+use std::num::NonZero;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::affine::MAX_STEPS;
@@ -28,6 +30,9 @@ use super::{Order, Verdict, Verifier};
 use crate::ir::names::{Replaced, Touched};
 use crate::ir::seq;
 use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, Type};
+
+/// A thread verifies at least so many items.
+const SHARE: usize = 4096;
 
 /// The verdict on each op with a problem, and what they rest on.
 #[derive(Debug, Default)]
@@ -53,14 +58,26 @@ impl Verdicts {
         for (region, name) in ir.all_symbols() {
             out.callees.extend(Callee::of(ir, region, name).map(|it| ((region, name), it)));
         }
-        let mut verifier = Verifier::new(ir, &out.flows, Some(&order));
-        for &op in &order.items {
-            out.has_affine |= is_affine(ir.op(op).kind);
-            let verdict = verifier.verify(op);
-            if !verdict.is_empty() {
-                out.of_ops.insert(op, verdict);
+        out.has_affine = order.items.iter().any(|&op| is_affine(ir.op(op).kind));
+        let flows = &out.flows;
+        let of = |items: &[Op]| -> Vec<(Op, Verdict)> {
+            let mut verifier = Verifier::new(ir, flows, Some(&order));
+            let verdicts = items.iter().map(|&op| (op, verifier.verify(op)));
+            verdicts.filter(|it| !it.1.is_empty()).collect()
+        };
+        let n_threads = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let share = order.items.len().div_ceil(n_threads).max(SHARE);
+        let found: Vec<(Op, Verdict)> = std::thread::scope(|scope| {
+            let mut shares = order.items.chunks(share);
+            let first = shares.next().unwrap_or_default();
+            let others: Vec<_> = shares.map(|items| scope.spawn(|| of(items))).collect();
+            let mut found = of(first);
+            for it in others {
+                found.extend(it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
-        }
+            found
+        });
+        out.of_ops = found.into_iter().collect();
         out
     }
 

@@ -124,6 +124,11 @@ impl Ir {
         self.definition_site(value).is_none_or(|op| self.is_judged(op))
     }
 
+    /// Whether anything may be wrong with an op by itself or with a name.
+    pub(crate) fn is_suspicious(&self) -> bool {
+        !self.names.suspects.is_empty() || !self.names.dubious.is_empty()
+    }
+
     /// All ops that may have problems, in no particular order.
     pub(crate) fn suspects(&self) -> impl Iterator<Item = Op> + '_ {
         self.names.suspects.iter().copied()
