@@ -164,21 +164,7 @@ impl Proof {
 
     /// The same in the numbers of a whole, of whose sites and nodes these are, where costs are so many times as high.
     pub(crate) fn lifted(&self, sites: &[u32], nodes: &[u32], times: u64) -> Proof {
-        let lift = |list: &[u32]| -> Vec<u32> {
-            let mut list: Vec<u32> = list.iter().map(|&s| sites[s as usize]).collect();
-            list.sort_unstable();
-            list
-        };
-        let row = |row: &Row| match row {
-            Row::Core(core) => Row::Core(lift(core).into()),
-            Row::Cut(cut) => {
-                let mut terms: Vec<(u32, u64)> =
-                    cut.terms.iter().map(|&(s, weight)| (sites[s as usize], weight)).collect();
-                terms.sort_unstable();
-                let proof = cut.proof.lifted(sites, nodes, 1);
-                Row::Cut(Arc::new(Cut { terms, least: cut.least, proof }))
-            }
-        };
+        let lift = |list: &[u32]| lifted(list, sites);
         let step = |step: &Step| match step {
             Step::Bound(list) => Step::Bound(*list),
             Step::Branch(site) => Step::Branch(sites[*site as usize]),
@@ -209,7 +195,7 @@ impl Proof {
         };
         Proof {
             sites: lift(&self.sites),
-            rows: self.rows.iter().map(row).collect(),
+            rows: self.rows.iter().map(|row| row.lifted(sites, nodes)).collect(),
             multipliers: self.multipliers.iter().map(list).collect(),
             steps: self.steps.iter().map(step).collect(),
             bound: self.bound.saturating_mul(times),
@@ -225,7 +211,28 @@ pub(crate) fn numbered(
     rows.map(|(at, (row, y))| (row, (at as u32, Multiplier(y.unsigned_abs())))).unzip()
 }
 
+/// Sites in the numbers of a whole, in increasing order.
+fn lifted(list: &[u32], sites: &[u32]) -> Vec<u32> {
+    let mut list: Vec<u32> = list.iter().map(|&s| sites[s as usize]).collect();
+    list.sort_unstable();
+    list
+}
+
 impl Row {
+    /// The same in the numbers of a whole, of whose sites and nodes these are.
+    pub(crate) fn lifted(&self, sites: &[u32], nodes: &[u32]) -> Row {
+        match self {
+            Row::Core(core) => Row::Core(lifted(core, sites).into()),
+            Row::Cut(cut) => {
+                let mut terms: Vec<(u32, u64)> =
+                    cut.terms.iter().map(|&(s, weight)| (sites[s as usize], weight)).collect();
+                terms.sort_unstable();
+                let proof = cut.proof.lifted(sites, nodes, 1);
+                Row::Cut(Arc::new(Cut { terms, least: cut.least, proof }))
+            }
+        }
+    }
+
     /// Calls back with each site and its weight.
     pub(crate) fn for_each(&self, mut of: impl FnMut(u32, u64)) {
         match self {

@@ -23,6 +23,7 @@ use crate::incumbent::{Incumbent, Of};
 use crate::limits::Budget;
 use crate::local_cuts::{Resume, Way, neighbors};
 use crate::relax::{Ledger, Post, Tight, Weighed};
+use crate::repeats::Repeats;
 use crate::window::Window;
 
 /// So many units of weight are one of cost, as a power of two.
@@ -59,6 +60,7 @@ pub(crate) fn cost_partition<'g>(
     let entries = parts.iter().map(|it| it.tight.clone()).collect();
     let ledger = Arc::new(Ledger::new(graph.n_sites(), entries));
     incumbent.ask(Of::Relaxation, ledger.clone());
+    let repeats = Repeats::new(graph);
     let jobs: Vec<Mutex<Part>> = parts.into_iter().map(Mutex::new).collect();
     let locked = |at: usize| jobs[at].lock().unwrap_or_else(PoisonError::into_inner);
     for pass in 0.. {
@@ -72,7 +74,7 @@ pub(crate) fn cost_partition<'g>(
                 }
                 let rounds = if pass == 0 { 1 } else { ROUNDS };
                 let post = Post::new(&ledger, at, incumbent);
-                locked(at).tighten(graph, cores, &best, rounds, &post, budget);
+                locked(at).tighten(graph, cores, &best, rounds, &repeats, &post, budget);
             }
         };
         if n_workers <= 1 {
@@ -170,6 +172,7 @@ impl Part {
         cores: &mut Cores<'g>,
         best: &[bool],
         rounds: usize,
+        repeats: &Repeats,
         post: &Post,
         budget: &mut Budget,
     ) {
@@ -178,7 +181,7 @@ impl Part {
         }
         let Some(mut window) = Window::new(graph, cores, self.sites.clone()) else { return };
         let known: Vec<bool> = self.sites.iter().map(|&s| best[s as usize]).collect();
-        let way = Way { weights: &self.weights, known: &known, n_workers: 1, rounds };
+        let way = Way { weights: &self.weights, known: &known, n_workers: 1, rounds, repeats };
         let (sites, weights, tight) = (&self.sites, &self.weights, &mut self.tight);
         let mut tell = |it: &Tight| {
             // In units of cost, rounded down.

@@ -56,6 +56,7 @@ mod partition;
 mod piece;
 mod prove;
 mod relax;
+mod repeats;
 mod search;
 mod simplify;
 mod solve;

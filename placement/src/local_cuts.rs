@@ -27,6 +27,7 @@ use crate::graph::{Graph, NONE};
 use crate::limits::Budget;
 use crate::partition::grow;
 use crate::relax::Tight;
+use crate::repeats::{Copies, Repeats};
 use crate::window::{Fixed, Window};
 
 /// Sites of a priced window, and the units that their mean weight has.
@@ -40,6 +41,11 @@ const DEEP: [usize; 2] = [16, 64];
 /// Rounds that raise the bound by less than this part are too many after so many.
 const LITTLE: i128 = 4000;
 const PATIENCE: usize = 2;
+/// Copies are looked for so many times in a round, each violated by at least this part of its least weight, and taken while one of its
+/// sites is in fewer than so many.
+const COPIES: usize = 4;
+const DEPTH: f64 = 1e-2;
+const SHARE: u8 = 3;
 /// Idle rows are dropped every so many rounds.
 const DROP: usize = 6;
 
@@ -90,6 +96,8 @@ pub(crate) struct Way<'w> {
     pub n_workers: usize,
     /// At most so many rounds.
     pub rounds: usize,
+    /// Cuts that are known of the whole graph.
+    pub repeats: &'w Repeats,
 }
 
 impl Window<'_, '_> {
@@ -113,6 +121,19 @@ impl Window<'_, '_> {
             if resume.is_done() || budget.is_spent() {
                 break;
             }
+            let start = best.bound;
+            for _ in 0..COPIES {
+                let before = best.bound;
+                let copies = self.copies(way.repeats, budget);
+                if copies.is_empty() {
+                    break;
+                }
+                self.add(copies)?;
+                answer = self.relaxed(way.weights, &mut best, tell, budget)?;
+                if best.bound - before < before / LITTLE {
+                    break;
+                }
+            }
             let mut random = Random::new(1 + resume.rounds as u64);
             let is_priced = resume.rounds == 0;
             let mut jobs = if is_priced {
@@ -123,8 +144,9 @@ impl Window<'_, '_> {
             run(self.graph, self.cores, &mut jobs, way.n_workers, budget);
             let cuts: Vec<Row> = jobs.into_iter().filter_map(|it| it.cut).collect();
             resume.rounds += 1;
-            let before = best.bound;
+            let before = start;
             if !cuts.is_empty() {
+                way.repeats.learn(self.graph, &cuts);
                 self.add(cuts)?;
                 answer = self.relaxed(way.weights, &mut best, tell, budget)?;
             }
@@ -171,6 +193,49 @@ impl Window<'_, '_> {
                 return Some(answer);
             }
         }
+    }
+
+    /// Copies of cuts that are known, where the point violates them: the deepest first, each site in a few of them only.
+    fn copies(&self, repeats: &Repeats, budget: &mut Budget) -> Vec<Row> {
+        let patterns = repeats.patterns();
+        let mut out = Vec::new();
+        if patterns.is_empty() {
+            return out;
+        }
+        let graph = self.graph;
+        let nodes = self.sites.iter().flat_map(|&s| graph.nodes_of.of(s).iter().copied());
+        let by_color = repeats.by_color(nodes);
+        let mut copies = Copies::new(repeats, graph);
+        let value = |s: u32| {
+            let is_inside = s != NONE && self.column[s as usize] != NONE;
+            is_inside.then(|| self.x[s as usize])
+        };
+        let mut found: Vec<(f64, usize, u32)> = Vec::new();
+        for (at, pattern) in patterns.iter().enumerate() {
+            for &start in repeats.starts(&by_color, pattern) {
+                let depth = copies.violation(pattern, start, value);
+                found.extend(depth.filter(|it| *it > DEPTH).map(|depth| (depth, at, start)));
+            }
+        }
+        found.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let mut uses = vec![0_u8; self.sites.len()];
+        for (_, at, start) in found {
+            if budget.is_spent() {
+                break;
+            }
+            let Some(row) = copies.copy(self.cores, &patterns[at], start) else { continue };
+            let mut is_fresh = false;
+            row.for_each(|s, _| is_fresh |= uses[self.column[s as usize] as usize] < SHARE);
+            if is_fresh {
+                row.for_each(|s, _| {
+                    let uses = &mut uses[self.column[s as usize] as usize];
+                    *uses = uses.saturating_add(1);
+                });
+                out.push(row);
+            }
+        }
+        budget.spend(copies.work);
+        out
     }
 
     fn binding(&self, answer: &Optimum) -> Vec<Binding<'_>> {

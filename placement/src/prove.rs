@@ -31,6 +31,7 @@ use crate::limits::Budget;
 use crate::local_cuts::{Resume, Way};
 use crate::piece::Piece;
 use crate::relax::{Tight, Weighed, relax, workers};
+use crate::repeats::Repeats;
 use crate::simplify::{Fixed, simplify};
 use crate::state::State;
 use crate::walk::walk_for;
@@ -155,11 +156,12 @@ fn tighten<'g>(
     }
     let sites: Vec<u32> = (0..graph.n_sites() as u32).collect();
     let mut tight = tight;
+    let repeats = Repeats::new(graph);
     let mut resume = Resume::new(rows);
     let mut nodes = FEW_NODES;
     while !resume.is_done() {
         let known = incumbent.best();
-        let way = Way { weights: &graph.cost, known: &known, n_workers, rounds: ROUNDS };
+        let way = Way { weights: &graph.cost, known: &known, n_workers, rounds: ROUNDS, repeats: &repeats };
         let mut window = Window::new(graph, cores, sites.clone())?;
         let mut tell = |it: &Tight| {
             tight = it.clone();
