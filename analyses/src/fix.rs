@@ -16,6 +16,7 @@ mod verify;
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 use noisy_syntax::Op;
 use num_integer::gcd;
@@ -344,7 +345,8 @@ pub fn insert_reduces(
     functions: &[Op],
     options: &Options,
 ) -> Result<Outcome, FixError> {
-    let mut answers = group::solve(program, functions, options);
+    let start = Instant::now();
+    let mut answers = group::solve(program, functions, options, extract::MOST_COPIES);
     let mut fix = None;
     let mut outcome = Outcome::default();
     if !answers.fixed.is_empty() {
@@ -352,27 +354,23 @@ pub fn insert_reduces(
         let mut edits = layout::edits(program, &all);
         let mut verified = verify::verify(program, &all, &edits);
         if let Err(unverified) = verified {
-            // Calls with many different noises are taken together by the analysis: more is asked than was known.
-            let is_sound = |it: &group::Answer| {
-                let edits = layout::edits(program, &[it]);
-                verify::verify(program, &[it], &edits)
-            };
-            let (mut sound, mut refused) = (Vec::new(), Vec::new());
-            for it in std::mem::take(&mut answers.fixed) {
-                match is_sound(&it) {
-                    Ok(_) => sound.push(it),
-                    Err(why) => refused.push((it, why.to_string())),
-                }
-            }
-            if refused.is_empty() || refused.iter().any(|(it, _)| !it.has_calls) {
+            let Some(refused) = take_unsound(program, &mut answers) else {
                 return Err(unverified);
-            }
+            };
+            // Calls with many different noises are taken together by the analysis: so they are here, with the time that is left.
+            let mut again = options.clone();
+            again.limits.time = again.limits.time.map(|time| time.saturating_sub(start.elapsed()));
+            let asked: Vec<Op> =
+                refused.iter().flat_map(|it| it.0.group.functions.clone()).collect();
+            let mut later = group::solve(program, &asked, &again, crate::sparse::MAX_APART);
+            let Some(refused) = take_unsound(program, &mut later) else { return Err(unverified) };
             for (it, why) in refused {
                 for &function in it.group.functions.iter().filter(|of| it.is_fixed(**of)) {
                     answers.refused.insert(function, why.clone());
                 }
             }
-            answers.fixed = sound;
+            answers.fixed.append(&mut later.fixed);
+            answers.refused.extend(later.refused);
             let all: Vec<&group::Answer> = answers.fixed.iter().collect();
             edits = layout::edits(program, &all);
             verified = verify::verify(program, &all, &edits);
@@ -398,6 +396,26 @@ pub fn insert_reduces(
         edits,
     });
     Ok(outcome)
+}
+
+/// Takes out the answers that the analysis does not bear one by one, with what it says. `None` where none is at fault alone, or one
+/// without calls is: that is a defect.
+fn take_unsound(
+    program: &Program,
+    answers: &mut group::Answers,
+) -> Option<Vec<(group::Answer, String)>> {
+    let n = answers.fixed.len();
+    let (mut sound, mut unsound) = (Vec::new(), Vec::new());
+    for it in std::mem::take(&mut answers.fixed) {
+        let edits = layout::edits(program, &[&it]);
+        match verify::verify(program, &[&it], &edits) {
+            Ok(_) => sound.push(it),
+            Err(why) => unsound.push((it, why.to_string())),
+        }
+    }
+    answers.fixed = sound;
+    let is_told = !unsound.is_empty() || n == 0;
+    (is_told && unsound.iter().all(|(it, _)| it.has_calls)).then_some(unsound)
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use noisy_analyses::Document;
-use noisy_analyses::fix::extract::{Calls, Request, extract};
+use noisy_analyses::fix::extract::{Calls, MOST_COPIES, Request, extract};
+use noisy_analyses::sparse::MAX_APART;
 use noisy_certificate::{Certificate, FORMAT, Function, Instance, System, VERSION, verify};
 use noisy_settings::Settings;
 use rustc_hash::FxHashSet;
@@ -129,14 +130,14 @@ fn judge(
         if functions.is_empty() {
             return Err(wrong("a system without functions".to_owned()));
         }
-        let request = Request {
-            functions,
-            closed,
-            objective: placement.objective,
-            replace: placement.replace,
+        let ask = |copies| {
+            let (objective, replace) = (placement.objective, placement.replace);
+            let request = Request { functions, closed, objective, replace, copies };
+            let question = extract(document, &calls, &request).map_err(|it| it.to_string())?;
+            compare(system, &question.instance, question.unit).map(|()| question)
         };
-        let question = extract(document, &calls, &request).map_err(|it| wrong(it.to_string()))?;
-        compare(system, &question.instance, question.unit).map_err(wrong)?;
+        let question =
+            ask(MOST_COPIES).or_else(|why| ask(MAX_APART).map_err(|_| why)).map_err(wrong)?;
         if !question.is_exact && system.bound > 0 {
             let why = "a bound, where the question may be stricter than the analysis";
             return Err(wrong(why.to_owned()));

@@ -6,7 +6,9 @@
 //! raises that of the whole. All rows of all parts with their multipliers are a proof over the whole: together they take no more of a
 //! site than it costs.
 //!
-//! Every part is first given one round; then all are given some more, again and again, until none gains.
+//! Every part is first given one round; then all are given some more, in a few passes. Then everything is dealt again, cuts with their
+//! multipliers among the rows, to other parts: what lay on a border lies inside. When that gains little the parts become larger, until
+//! the last is the whole.
 //!
 //! Cost: that of the rounds; memory the rows of all parts.
 
@@ -14,10 +16,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::anneal::Random;
-use crate::certificate::Row;
+use crate::certificate::{Proof, Row};
 use crate::cores::Cores;
 use crate::deal::{Binding, deal};
-use crate::fixed_point::SCALE;
+use crate::fixed_point::{SCALE, ceil_cost};
 use crate::graph::Graph;
 use crate::incumbent::{Incumbent, Of};
 use crate::limits::Budget;
@@ -30,6 +32,10 @@ use crate::window::Window;
 const UNIT: u32 = 20;
 /// Rounds at a time, after the first.
 const ROUNDS: usize = 3;
+/// Passes over the parts between one deal and the next.
+const PASSES: usize = 3;
+/// After a deal that raises the bound by less than this part, parts are larger.
+const LITTLE: i128 = 2000;
 
 struct Part {
     sites: Vec<u32>,
@@ -54,16 +60,56 @@ pub(crate) fn cost_partition<'g>(
     if sum >= 1 << 40 {
         return None;
     }
-    let parts = parts(graph, proof, size);
-    // The parts prove a little less than the relaxation, by rounding.
-    incumbent.certify((*incumbent.proof()).clone());
+    let repeats = Repeats::new(graph);
+    let (mut rows, mut size) = (proof.clone(), size);
+    let mut before = proven(graph, rows.clone());
+    let mut random = Random::new(1);
+    for number in 0.. {
+        let parts = parts(graph, &rows, size, number == 0, &mut random);
+        // The parts prove a little less than what is dealt, by rounding.
+        incumbent.certify((*incumbent.proof()).clone());
+        let parts = tighten(graph, cores, parts, &repeats, n_workers, incumbent, budget);
+        rows = Arc::new(parts.iter().flat_map(|it| it.tight.1.to_vec()).collect());
+        let now = proven(graph, rows.clone());
+        let (gain, is_whole) = (now.bound - before.bound, size >= graph.n_sites());
+        if now.bound > before.bound {
+            // What one part leaves of a cost another may need: together they prove no less than one by one.
+            let sites = (0..graph.n_sites() as u32).collect();
+            let bound = ceil_cost(now.bound);
+            incumbent.certify(Proof::by_rows(sites, rows.iter().cloned(), bound));
+            before = now;
+        } else {
+            rows = before.rows.clone();
+        }
+        if budget.is_spent() || incumbent.is_proven() {
+            break;
+        }
+        if gain < before.bound / LITTLE {
+            if is_whole {
+                break;
+            }
+            size = size.saturating_mul(2);
+        }
+    }
+    Some(before)
+}
+
+/// Raises the bounds of some parts, in passes over all of them.
+fn tighten<'g>(
+    graph: &'g Graph,
+    cores: &mut Cores<'g>,
+    parts: Vec<Part>,
+    repeats: &Repeats,
+    n_workers: usize,
+    incumbent: &Incumbent,
+    budget: &mut Budget,
+) -> Vec<Part> {
     let entries = parts.iter().map(|it| it.tight.clone()).collect();
     let ledger = Arc::new(Ledger::new(graph.n_sites(), entries));
     incumbent.ask(Of::Relaxation, ledger.clone());
-    let repeats = Repeats::new(graph);
     let jobs: Vec<Mutex<Part>> = parts.into_iter().map(Mutex::new).collect();
     let locked = |at: usize| jobs[at].lock().unwrap_or_else(PoisonError::into_inner);
-    for pass in 0.. {
+    for _ in 0..PASSES {
         let best = incumbent.best();
         let next = AtomicUsize::new(0);
         let work = |cores: &mut Cores<'g>, budget: &mut Budget| {
@@ -72,9 +118,8 @@ pub(crate) fn cost_partition<'g>(
                 if at >= jobs.len() || budget.is_spent() || incumbent.is_proven() {
                     break;
                 }
-                let rounds = if pass == 0 { 1 } else { ROUNDS };
                 let post = Post::new(&ledger, at, incumbent);
-                locked(at).tighten(graph, cores, &best, rounds, &repeats, &post, budget);
+                locked(at).tighten(graph, cores, &best, repeats, &post, budget);
             }
         };
         if n_workers <= 1 {
@@ -95,12 +140,17 @@ pub(crate) fn cost_partition<'g>(
             break;
         }
     }
-    let rows = (0..jobs.len()).flat_map(|at| locked(at).tight.1.to_vec()).collect();
-    Some(proven(graph, rows))
+    jobs.into_iter().map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
 }
 
 /// The parts with the rows that are dealt to them.
-fn parts(graph: &Graph, proof: &Weighed, size: usize) -> Vec<Part> {
+fn parts(
+    graph: &Graph,
+    proof: &Weighed,
+    size: usize,
+    is_first: bool,
+    random: &mut Random,
+) -> Vec<Part> {
     let costs: Vec<f64> = graph.cost.iter().map(|&it| it as f64).collect();
     let one = (1_u64 << SCALE) as f64;
     let terms: Vec<Vec<(u32, u64)>> = proof
@@ -116,7 +166,7 @@ fn parts(graph: &Graph, proof: &Weighed, size: usize) -> Vec<Part> {
         .collect();
     let n = graph.n_sites() as u32;
     let near: Vec<Vec<u32>> = (0..n).map(|s| neighbors(graph, s).collect()).collect();
-    let groups = deal(&costs, &rows, &near, size, &mut Random::new(1));
+    let groups = deal(&costs, &rows, &near, size, random);
     let unit = f64::from(1 << UNIT);
     groups
         .into_iter()
@@ -133,7 +183,8 @@ fn parts(graph: &Graph, proof: &Weighed, size: usize) -> Vec<Part> {
             };
             let known = rows.iter().map(|it| &it.0).filter(|it| is_inside(it)).cloned().collect();
             let tight = (bound(&sites, &weights, &rows), Arc::new(rows));
-            Part { sites, weights, resume: Resume::new(known), tight }
+            let resume = if is_first { Resume::new(known) } else { Resume::later(known) };
+            Part { sites, weights, resume, tight }
         })
         .collect()
 }
@@ -154,15 +205,15 @@ fn bound(sites: &[u32], weights: &[u64], rows: &[(Row, i128)]) -> i128 {
 }
 
 /// What rows prove of the whole.
-fn proven(graph: &Graph, rows: Vec<(Row, i128)>) -> Tight {
+fn proven(graph: &Graph, rows: Weighed) -> Tight {
     let mut reduced: Vec<i128> = graph.cost.iter().map(|&it| i128::from(it) << SCALE).collect();
     let mut bound = 0;
-    for (row, y) in &rows {
+    for (row, y) in &*rows {
         bound += y * i128::from(row.least());
         row.for_each(|s, weight| reduced[s as usize] -= y * i128::from(weight));
     }
     bound += reduced.iter().map(|&it| it.min(0)).sum::<i128>();
-    Tight { bound, rows: Arc::new(rows), reduced }
+    Tight { bound, rows, reduced }
 }
 
 impl Part {
@@ -171,7 +222,6 @@ impl Part {
         graph: &'g Graph,
         cores: &mut Cores<'g>,
         best: &[bool],
-        rounds: usize,
         repeats: &Repeats,
         post: &Post,
         budget: &mut Budget,
@@ -180,6 +230,7 @@ impl Part {
             return;
         }
         let Some(mut window) = Window::new(graph, cores, self.sites.clone()) else { return };
+        let rounds = if self.resume.is_new() { 1 } else { ROUNDS };
         let known: Vec<bool> = self.sites.iter().map(|&s| best[s as usize]).collect();
         let way = Way { weights: &self.weights, known: &known, n_workers: 1, rounds, repeats };
         let (sites, weights, tight) = (&self.sites, &self.weights, &mut self.tight);

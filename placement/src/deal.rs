@@ -24,8 +24,10 @@ pub(crate) struct Binding<'a> {
     pub y: f64,
 }
 
-/// Rows of more terms do not say what hangs together, and are dealt only to a group that has all of their columns.
-const NARROW: usize = 40;
+/// Rows of more terms do not say what hangs together.
+const NARROW: usize = 100;
+/// Rows of more terms are dealt only to a group that has all of their columns.
+const WIDE: usize = 1000;
 
 /// What a group gets.
 #[derive(Clone, Debug, Default)]
@@ -69,7 +71,7 @@ pub(crate) fn deal(
         }
         let most = count.iter().max_by_key(|it| (it.1, std::cmp::Reverse(it.0)));
         if let Some(&(group, most)) = most
-            && (most == row.terms.len() || row.terms.len() <= NARROW)
+            && (most == row.terms.len() || row.terms.len() <= WIDE)
         {
             groups[group as usize].rows.push(number);
         }
@@ -120,12 +122,14 @@ pub(crate) fn deal(
 
 /// How much columns hang together: by narrow rows as much as these weigh, and a little by being neighbors.
 pub(crate) fn adjacency(rows: &[Binding], neighbors: &[Vec<u32>]) -> Vec<Vec<(u32, u32)>> {
-    let most = rows.iter().map(|it| it.y).fold(1e-9, f64::max);
+    // What a row takes of the column that it takes most of.
+    let taken = |row: &Binding| row.y * row.terms.iter().map(|it| it.1).max().unwrap_or(0) as f64;
+    let most = rows.iter().map(taken).fold(1e-9, f64::max);
     let mut out: Vec<Vec<(u32, u32)>> =
         neighbors.iter().map(|list| list.iter().map(|&w| (w, 20)).collect()).collect();
     for row in rows.iter().filter(|it| it.terms.len() <= NARROW) {
         let others = row.terms.len().max(2) - 1;
-        let edges = (1000.0 * row.y / most / others as f64) as u32 + 1;
+        let edges = (1000.0 * taken(row) / most / others as f64) as u32 + 1;
         for &(a, _) in row.terms {
             let others = row.terms.iter().filter(|it| it.0 != a);
             out[a as usize].extend(others.map(|it| (it.0, edges)));

@@ -66,6 +66,16 @@ impl Resume {
         Resume { rows, size: DEEP[0], ..Resume::default() }
     }
 
+    /// After the first round.
+    pub(crate) fn later(rows: Vec<Row>) -> Resume {
+        Resume { rounds: 1, ..Resume::new(rows) }
+    }
+
+    /// Whether the first round is to come.
+    pub(crate) fn is_new(&self) -> bool {
+        self.rounds == 0
+    }
+
     /// The rows that are known by now.
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows

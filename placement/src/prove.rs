@@ -161,7 +161,13 @@ fn tighten<'g>(
     let mut nodes = FEW_NODES;
     while !resume.is_done() {
         let known = incumbent.best();
-        let way = Way { weights: &graph.cost, known: &known, n_workers, rounds: ROUNDS, repeats: &repeats };
+        let way = Way {
+            weights: &graph.cost,
+            known: &known,
+            n_workers,
+            rounds: ROUNDS,
+            repeats: &repeats,
+        };
         let mut window = Window::new(graph, cores, sites.clone())?;
         let mut tell = |it: &Tight| {
             tight = it.clone();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use noisy_analyses::Document;
-use noisy_analyses::fix::extract::{Calls, Objective, Request, extract};
+use noisy_analyses::fix::extract::{Calls, MOST_COPIES, Objective, Request, extract};
 use noisy_placement::{
     Instance, Limits, Node, NodeRule, Optimality, Placement, Site, Steps, place,
 };
@@ -46,7 +46,8 @@ fn every_program_of_the_suite_is_placed_and_proven() {
                 (Objective::Executed, true),
             ] {
                 let (functions, closed) = (&[function][..], &HashSet::default());
-                let request = Request { functions, closed, objective, replace };
+                let copies = MOST_COPIES;
+                let request = Request { functions, closed, objective, replace, copies };
                 let Ok(question) = extract(&document, &calls, &request) else { continue };
                 let Ok(placement) = place(&question.instance, &limits(5_000_000)) else { continue };
                 let name = document.function_name(function);

@@ -84,7 +84,14 @@ pub struct Request<'a> {
     pub objective: Objective,
     /// Whether ops that are there already may go.
     pub replace: bool,
+    /// At most so many copies of a function are kept apart: [`MOST_COPIES`], or as many as the analysis keeps
+    /// ([`crate::sparse::MAX_APART`]) where it does not bear the answer to that.
+    pub copies: usize,
 }
+
+/// Copies of a function that are kept apart at most, as long as they are not too large together: a call in a loop that is unrolled has one
+/// in each round.
+pub const MOST_COPIES: usize = 1024;
 
 /// What the optimizer is asked about functions, and what its answer means.
 #[derive(Clone, Debug)]

@@ -79,8 +79,13 @@ impl Answers {
     }
 }
 
-/// Finds the cheapest placements, group by group.
-pub(super) fn solve(program: &Program, functions: &[Op], options: &Options) -> Answers {
+/// Finds the cheapest placements, group by group, with so many copies of a function apart.
+pub(super) fn solve(
+    program: &Program,
+    functions: &[Op],
+    options: &Options,
+    copies: usize,
+) -> Answers {
     let start = Instant::now();
     let ir = program.ir();
     let mut answers = Answers::default();
@@ -107,6 +112,7 @@ pub(super) fn solve(program: &Program, functions: &[Op], options: &Options) -> A
                 closed: &closed,
                 objective: options.objective,
                 replace: options.replace,
+                copies,
             };
             let mut limits = options.limits.clone();
             limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));

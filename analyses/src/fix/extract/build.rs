@@ -76,6 +76,8 @@ pub(super) struct Builder<'a> {
     /// How deep calls and regions are nested now.
     pub depth: usize,
     pub copies: FxHashMap<Op, Copies>,
+    /// How many copies of a function are kept apart.
+    pub most_copies: usize,
     /// The functions whose blocks have weights and whose uses have groups.
     pub prepared: FxHashSet<Op>,
     pub nodes: Vec<NodeDraft>,
@@ -110,6 +112,7 @@ impl<'a> Builder<'a> {
             is_open: true,
             depth: 0,
             copies: FxHashMap::default(),
+            most_copies: request.copies,
             prepared: FxHashSet::default(),
             nodes: Vec::new(),
             env: FxHashMap::default(),

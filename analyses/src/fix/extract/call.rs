@@ -10,8 +10,8 @@
 //! # Together
 //!
 //! Two kinds of calls share one copy more, in which each argument is the largest of all that is passed: those of a recursion, unless
-//! contracts say what is passed, and those beyond [`MAX_APART`] copies of a function. What is legal there is legal in each context,
-//! but not the other way round: [`super::Extraction::is_exact`].
+//! contracts say what is passed, and those beyond so many copies of a function ([`super::Request::copies`]). What is legal there is legal
+//! in each context, but not the other way round: [`super::Extraction::is_exact`].
 
 use noisy_syntax::{Op, OpKind, Region, Value};
 use smallvec::SmallVec;
@@ -22,6 +22,9 @@ use crate::noise::Noise;
 use crate::noise::contract::{self, Contract, Side};
 use crate::placement::{Bits, Node, NodeRule};
 use crate::sparse::{MAX_APART, is_callable, is_exposed};
+
+/// In an instance of more nodes no more copies are kept apart than the analysis keeps.
+const MOST_NODES_APART: usize = 250_000;
 
 impl Builder<'_> {
     /// The copies of a function that nobody who is looked into asks for: by whoever may call it from outside, and by functions that
@@ -121,8 +124,9 @@ impl Builder<'_> {
             return Ok(results.clone());
         }
         let varies = passed.iter().any(|it| matches!(it, Passed::Node(_)));
-        let is_joined =
-            varies && (self.calls.is_recursive(function) || copies.apart.len() >= MAX_APART);
+        let is_large = self.nodes.len() > MOST_NODES_APART;
+        let most = if is_large { self.most_copies.min(MAX_APART) } else { self.most_copies };
+        let is_joined = varies && (self.calls.is_recursive(function) || copies.apart.len() >= most);
         if is_joined {
             self.is_exact = false;
             if let Some((args, results)) = copies.joined.clone() {
