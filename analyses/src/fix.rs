@@ -354,16 +354,21 @@ pub fn insert_reduces(
         let mut edits = layout::edits(program, &all);
         let mut verified = verify::verify(program, &all, &edits);
         if let Err(unverified) = verified {
-            let Some(refused) = take_unsound(program, &mut answers) else {
+            let refused = take_unsound(program, &mut answers);
+            let is_defect = |it: &(group::Answer, String)| !it.0.has_calls;
+            if refused.is_empty() || refused.iter().any(is_defect) {
                 return Err(unverified);
-            };
+            }
             // Calls with many different noises are taken together by the analysis: so they are here, with the time that is left.
             let mut again = options.clone();
             again.limits.time = again.limits.time.map(|time| time.saturating_sub(start.elapsed()));
             let asked: Vec<Op> =
                 refused.iter().flat_map(|it| it.0.group.functions.clone()).collect();
             let mut later = group::solve(program, &asked, &again, crate::sparse::MAX_APART);
-            let Some(refused) = take_unsound(program, &mut later) else { return Err(unverified) };
+            let refused = take_unsound(program, &mut later);
+            if refused.iter().any(is_defect) {
+                return Err(unverified);
+            }
             for (it, why) in refused {
                 for &function in it.group.functions.iter().filter(|of| it.is_fixed(**of)) {
                     answers.refused.insert(function, why.clone());
@@ -398,13 +403,8 @@ pub fn insert_reduces(
     Ok(outcome)
 }
 
-/// Takes out the answers that the analysis does not bear one by one, with what it says. `None` where none is at fault alone, or one
-/// without calls is: that is a defect.
-fn take_unsound(
-    program: &Program,
-    answers: &mut group::Answers,
-) -> Option<Vec<(group::Answer, String)>> {
-    let n = answers.fixed.len();
+/// Takes out the answers that the analysis does not bear one by one, with what it says. That of an answer without calls is a defect.
+fn take_unsound(program: &Program, answers: &mut group::Answers) -> Vec<(group::Answer, String)> {
     let (mut sound, mut unsound) = (Vec::new(), Vec::new());
     for it in std::mem::take(&mut answers.fixed) {
         let edits = layout::edits(program, &[&it]);
@@ -414,8 +414,7 @@ fn take_unsound(
         }
     }
     answers.fixed = sound;
-    let is_told = !unsound.is_empty() || n == 0;
-    (is_told && unsound.iter().all(|(it, _)| it.has_calls)).then_some(unsound)
+    unsound
 }
 
 #[cfg(test)]

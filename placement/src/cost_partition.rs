@@ -33,7 +33,7 @@ const UNIT: u32 = 20;
 /// Rounds at a time, after the first.
 const ROUNDS: usize = 3;
 /// Passes over the parts between one deal and the next.
-const PASSES: usize = 3;
+const PASSES: usize = 2;
 /// After a deal that raises the bound by less than this part, parts are larger.
 const LITTLE: i128 = 2000;
 

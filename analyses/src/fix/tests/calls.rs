@@ -218,7 +218,7 @@ impl Writer<'_> {
             let _ = write!(self.text, ", %v{arg}: {TY}{}", stated(*bound));
         }
         let _ = writeln!(self.text, ") -> ({TY}{}) {{", stated(function.bound));
-        for k in 0..4 {
+        for k in (0..4).chain([8, 9, 15, 16, 40]) {
             let _ = writeln!(self.text, "%k{k} = arith.constant {k} : index");
         }
         for arg in 0..function.args.len() {
@@ -509,4 +509,74 @@ func.func @f(%x: !noisy.i32) -> !noisy.i32 {
     let verdicts: Vec<bool> =
         outcome.functions.iter().map(|it| matches!(it.verdict, Verdict::Refused(_))).collect();
     assert_eq!(verdicts, [true, true], "{outcome:?}");
+}
+
+/// A loop of some rounds in which a function is called some times, with what goes round and, to the second argument, what went in.
+fn calls_in_a_loop(rounds: u64, n_calls: usize, op: &'static str) -> Vec<Function> {
+    let step = Function {
+        is_private: true,
+        args: vec![None, None],
+        bound: None,
+        steps: vec![Step::Op(op, 2, 0, 1), Step::Op("add", 3, 2, 1)],
+        returned: 3,
+    };
+    let mut body = Vec::new();
+    for call in 0..n_calls {
+        body.push(Step::Call(2 + call, 0, vec![1 + call, 0]));
+    }
+    let result = 2 + n_calls;
+    let main = Function {
+        is_private: false,
+        args: vec![None],
+        bound: None,
+        steps: vec![Step::For(result, 1, 0, Some(rounds), body, result - 1)],
+        returned: result,
+    };
+    vec![step, main]
+}
+
+#[test]
+fn calls_in_loops_of_many_rounds_are_proven() {
+    let mut n_mended = 0;
+    for (rounds, n_calls) in [(3, 2), (9, 2), (8, 3), (15, 1), (16, 1), (16, 2), (15, 4), (40, 2)] {
+        for op in ["add", "mul"] {
+            let program = calls_in_a_loop(rounds, n_calls, op);
+            let (text, slots) = Writer::write(&program, &|_| false);
+            let best = exhaustive(&program, &slots);
+            let (outcome, after) = mended_with(&text, &options());
+            let Some(best) = best.filter(|it| *it > 0) else { continue };
+            assert!(errors(&after).is_empty(), "{text}\n{outcome:?}\n{after}");
+            let cost: u64 = outcome.groups.iter().map(|it| it.cost * ONCE / it.unit).sum();
+            assert_eq!(cost, best, "{text}\n{outcome:?}\n{after}");
+            assert!(outcome.groups.iter().all(FunctionGroup::is_optimal), "{text}\n{outcome:?}");
+            n_mended += 1;
+        }
+    }
+    assert!(n_mended > 10, "{n_mended}");
+}
+
+#[test]
+fn what_the_analysis_takes_together_is_mended_for_that() {
+    // Two values go round at different speeds: more pairs of noises than the analysis keeps apart.
+    let text = "func.func private @step(%a: !noisy.i32, %b: !noisy.i32) -> !noisy.i32 {
+  %1 = noisy.add %a, %b : !noisy.i32
+  return %1 : !noisy.i32
+}
+func.func @main(%x: !noisy.i32, %y: !noisy.i32) -> !noisy.i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 12 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x, %b = %y) -> (!noisy.i32, !noisy.i32) {
+    %1 = func.call @step(%a, %x) : (!noisy.i32, !noisy.i32) -> !noisy.i32
+    %2 = func.call @step(%b, %1) : (!noisy.i32, !noisy.i32) -> !noisy.i32
+    %3 = func.call @step(%2, %1) : (!noisy.i32, !noisy.i32) -> !noisy.i32
+    scf.yield %1, %3 : !noisy.i32, !noisy.i32
+  }
+  %s = noisy.mul %r#0, %r#1 : !noisy.i32
+  return %s : !noisy.i32
+}
+";
+    let (outcome, after) = mended_with(text, &options());
+    assert!(errors(&after).is_empty() && !errors(text).is_empty(), "{outcome:?}\n{after}");
+    assert!(outcome.groups.iter().all(|it| it.lower_bound <= it.cost));
 }
