@@ -78,18 +78,26 @@ def sources(p, n):
 
 
 def multiplier(bits):
+    """Row by row; the lowest bit of a sum is left as it is, and a row has a carry behind its last bit."""
     p = Program()
     a, b = sources(p, bits), sources(p, bits)
     rows = [[p.conj(x, y) for x in a] for y in b]
     total, done = rows[0], []
     for row in rows[1:]:
         done.append(total[0])
-        low, carry = add(p, total[1:], row)
-        if len(total) > bits:
-            total = low + [carry]
-        else:
-            top = row[-1]
-            total = low + [p.xor(top, carry), p.conj(top, carry)]
+        out, carry = [], None
+        for i, x in enumerate(row):
+            above = total[i + 1] if i + 1 < len(total) else None
+            if above is not None and carry is not None:
+                half = p.xor(above, x)
+                low = p.xor(half, carry)
+                both = p.conj(p.xor(above, carry), p.xor(x, carry))
+                carry = p.xor(both, carry)
+            else:
+                other = above if above is not None else carry
+                low, carry = p.xor(other, x), p.conj(other, x)
+            out.append(low)
+        total = out + [carry]
     return p.text(done + total)
 
 

@@ -31,7 +31,7 @@ use noisy_solver::{Basis, Column, LinearProgram, Optimum};
 
 /// Sites per cluster, level by level; what has less than three times the first is solved whole at once. With local cuts the last
 /// clusters are those of the second level: these gain more ([`crate::cost_partition`]) than a program of all of them would.
-const SIZES: [usize; 3] = [1000, 8000, 40_000];
+const SIZES: [usize; 3] = [400, 8000, 40_000];
 
 /// Solves the relaxation as far as the budget goes, posting bounds, and gives the program over all sites. `None` when the solver fails
 /// at once.

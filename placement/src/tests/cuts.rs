@@ -8,6 +8,7 @@ use crate::graph::Graph;
 use crate::incumbent::Incumbent;
 use crate::limits::Budget;
 use crate::relax::relax;
+use crate::repeats::{Copies, Repeats};
 use crate::tests::families::a_multiplier;
 
 /// Bounds from the relaxation and cuts alone.
@@ -58,6 +59,57 @@ fn cuts_prove_what_the_relaxation_does_not() {
     let all = place(&instance, &Limits { work: Some(200_000_000), ..quick() }).unwrap();
     assert_eq!((all.cost, all.proof), (78, Optimality::Optimal));
     assert!(with.lower_bound <= 78);
+}
+
+#[test]
+fn copies_of_cuts_hold_where_they_are_taken_to() {
+    let instance = a_multiplier(9);
+    let mut limits = only_cuts(60_000_000);
+    limits.steps.fix = false;
+    let placement = place(&instance, &limits).unwrap();
+    let rows = placement.certificate.parts.iter().flat_map(|it| it.rows.clone());
+    let cuts: Vec<Row> = rows.filter(|it| matches!(it, Row::Cut(_))).collect();
+    let graph = Graph::new(&instance);
+    let cores = Cores::new(&graph);
+    let repeats = Repeats::new(&graph);
+    repeats.learn(&graph, &cuts);
+    let by_color = repeats.by_color(0..graph.n_nodes() as u32);
+    let mut copies = Copies::new(&repeats, &graph);
+    // Legal choices: all sites but some, without what they do not need.
+    let mut random = Random::new(7);
+    let mut legal: Vec<Vec<bool>> = Vec::new();
+    for _ in 0..100 {
+        let mut chosen = vec![true; instance.sites.len()];
+        for _ in 0..3 * chosen.len() {
+            let s = random.below(chosen.len());
+            let before = std::mem::replace(&mut chosen[s], false);
+            if !evaluate::legal(&instance, &chosen) {
+                chosen[s] = before;
+            }
+        }
+        legal.push(chosen);
+    }
+    let (mut n_copied, mut n_refused) = (0, 0);
+    for pattern in repeats.patterns() {
+        for &start in repeats.starts(&by_color, &pattern) {
+            let Some(Row::Cut(cut)) = copies.copy(&cores, &pattern, start) else {
+                n_refused += 1;
+                continue;
+            };
+            n_copied += usize::from(cuts.iter().all(|it| it != &Row::Cut(cut.clone())));
+            for row in &cut.proof.rows {
+                let Row::Core(core) = row else { panic!("cuts of cuts") };
+                let mut chosen = vec![true; instance.sites.len()];
+                core.iter().for_each(|&s| chosen[s as usize] = false);
+                assert!(!evaluate::legal(&instance, &chosen), "{core:?} is no core");
+            }
+            for chosen in &legal {
+                let terms = cut.terms.iter().filter(|it| chosen[it.0 as usize]);
+                assert!(terms.map(|it| it.1).sum::<u64>() >= cut.least, "{cut:?}");
+            }
+        }
+    }
+    assert!(n_copied > 20 && n_refused > 20, "{n_copied} copied, {n_refused} refused");
 }
 
 #[test]
