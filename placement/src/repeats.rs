@@ -195,7 +195,9 @@ impl Repeats {
         // Without the moves that lead to none of the sites.
         let mut is_needed = vec![false; walk.len()];
         is_needed[0] = true;
-        for &place in place_of.values() {
+        let mut places: Vec<(u32, u32)> = place_of.iter().map(|(&s, &it)| (s, it)).collect();
+        places.sort_unstable();
+        for &(_, place) in &places {
             let mut at = place;
             while !std::mem::replace(&mut is_needed[at as usize], true) {
                 at = moves[at as usize - 1].from;
@@ -207,9 +209,7 @@ impl Repeats {
             kept.push(Move { from: new[it.from as usize], ..*it });
             new[at] = kept.len() as u32;
         }
-        let mut places: Vec<(u32, u32)> =
-            place_of.iter().map(|(&s, &place)| (s, new[place as usize])).collect();
-        places.sort_unstable();
+        let places = places.into_iter().map(|(s, place)| (s, new[place as usize])).collect();
         let terms = cut.terms.iter().map(|&(s, weight)| (new[place_of[&s] as usize], weight));
         let terms = terms.collect();
         Some(Pattern { cut: cut.clone(), start, moves: kept, places, terms })
