@@ -172,14 +172,25 @@ impl<'a> TokenStream<'a> {
         true
     }
 
-    /// Drops the tokens before one, which is number 0 from now on.
-    pub(crate) fn forget(&mut self, before: usize) {
-        self.tokens.drain(..before);
+    /// Cuts off the tokens before one, which is number 0 from now on: a stream of these alone.
+    pub(crate) fn cut(&mut self, before: usize) -> TokenStream<'a> {
+        let rest = self.tokens.split_off(before.min(self.tokens.len()));
         self.reaches.retain_mut(|it| {
             let stays = it.0 as usize >= before;
             it.0 = it.0.saturating_sub(before as u32);
             stays
         });
+        TokenStream {
+            text: self.text.clone(),
+            rope: None,
+            base: self.base,
+            piece: self.piece,
+            lexer: Lexer::new(false),
+            tokens: std::mem::replace(&mut self.tokens, rest),
+            reaches: Vec::new(),
+            holes: Vec::new(),
+            n_read: 0,
+        }
     }
 
     /// Makes a hole of `len` bytes of the document where the trivia before token `index` starts, at byte `at`. Returns where it ends.

@@ -122,10 +122,16 @@ impl Verifier<'_> {
 
     fn classes(&mut self, op: Op, rule: &TypeRule) {
         let data = self.ir.op(op);
+        // What was found to fit last: most ops have operands of one class and type.
+        let mut fits = None;
         for at in 0..data.operands.len() {
             let last = rule.operands.last().copied().unwrap_or(TypeClass::Any);
             let class = rule.operands.get(at).copied().unwrap_or(last);
             let ty = self.operand_type(op, at);
+            if fits == Some((ty, class)) {
+                continue;
+            }
+            fits = Some((ty, class));
             if !self.is(ty, class) {
                 let message =
                     format!("operand #{at} must be {}, but got '{}'", class.text(), self.show(ty));
@@ -151,8 +157,19 @@ impl Verifier<'_> {
         (operands, data.results.iter().map(|&it| self.value_type(it)).collect())
     }
 
+    /// Whether all operands and results of an op, which are to agree, are of one type.
+    fn is_of_one_type(&self, op: Op, agree: Agreement) -> bool {
+        let data = self.ir.op(op);
+        if data.operands.is_empty() || !matches!(agree, Agreement::Same | Agreement::Exactly) {
+            return false;
+        }
+        let first = self.operand_type(op, 0);
+        (1..data.operands.len()).all(|at| self.operand_type(op, at) == first)
+            && data.results.iter().all(|&it| self.value_type(it) == first)
+    }
+
     fn agreement(&mut self, op: Op, agree: Agreement) {
-        if agree == Agreement::Free {
+        if agree == Agreement::Free || self.is_of_one_type(op, agree) {
             return;
         }
         let (operands, results) = self.all_types(op);
