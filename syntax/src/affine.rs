@@ -261,9 +261,10 @@ fn add(a: Expr, b: Expr) -> Expr {
     {
         return mul(left, Expr::Const(sum));
     }
-    // (x + c) + y = (x + y) + c
+    // (x + c) + y = (x + y) + c; two constants whose sum does not fit stay as they are.
     if let Expr::Binary(Add, both) = &a
         && is_const(&both.1)
+        && !is_const(&b)
     {
         return add(add(both.0.clone(), b), both.1.clone());
     }
@@ -536,6 +537,17 @@ mod tests {
         check(&add(add(d(0), c(1)), d(1)), "d0 + d1 + 1");
         check(&add(add(d(0), c(3)).negated(), c(0)), "-(d0 + 3)");
         check(&add(d(0), mul(d(1), c(-4))), "d0 - d1 * 4");
+    }
+
+    #[test]
+    fn constants_that_do_not_fit_together_stay() {
+        let (big, small) = (c(i64::MAX), c(i64::MIN));
+        check(&add(add(d(0), c(7)), big.clone()), "d0 + 7 + 9223372036854775807");
+        let both = add(add(d(0), small), c(-1));
+        check(&add(both, d(1)), "d0 + d1 - 9223372036854775808 - 1");
+        check(&mul(mul(d(0), c(2)), big.clone()), "(d0 * 2) * 9223372036854775807");
+        let twice = add(mul(d(0), big.clone()), mul(d(0), big));
+        check(&twice, "d0 * 9223372036854775807 + d0 * 9223372036854775807");
     }
 
     #[test]
