@@ -2,9 +2,11 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use noisy_analyses::{Document, NoiseModel, dump};
-use noisy_settings::Resolver;
+use noisy_analyses::{Document, dump};
+use noisy_loops::{Aliasing, Limits};
+use noisy_settings::{Resolver, Settings};
 use noisy_syntax::print::{self, Tool};
 use noisy_syntax::{Source, dump as syntax};
 
@@ -31,7 +33,7 @@ pub(crate) fn run(
         let name = check::name(input, stdin);
         let text = check::read(input).map_err(|it| it.message);
         let printed = text.and_then(|text| {
-            printed(stage, as_lines, &text, &|| model(resolver, input.path(stdin)))
+            printed(stage, as_lines, &text, &|| settings(resolver, input.path(stdin)))
         });
         match printed {
             Ok(printed) => {
@@ -50,21 +52,22 @@ pub(crate) fn run(
     Ok(code)
 }
 
-/// The noise model that counts for a file.
-fn model(resolver: &Resolver, file: &Path) -> Result<NoiseModel, String> {
+/// The settings that count for a file.
+fn settings(resolver: &Resolver, file: &Path) -> Result<Arc<Settings>, String> {
     let config = resolver.config(file).map_err(|it| it.to_string())?;
     let settings = config.for_path(file);
     let settings = settings.map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
-    Ok(settings.model.noise().clone())
+    Ok(settings)
 }
 
-/// What a stage made of a text; the model is asked for if it matters.
+/// What a stage made of a text; the settings are asked for if they matter.
 fn printed(
     stage: Stage,
     as_lines: bool,
     text: &str,
-    model: &dyn Fn() -> Result<NoiseModel, String>,
+    settings: &dyn Fn() -> Result<Arc<Settings>, String>,
 ) -> Result<String, String> {
+    let model = || settings().map(|it| it.model.noise().clone());
     Ok(match stage {
         Stage::Tokens => syntax::tokens(text),
         Stage::Tree => syntax::tree(&Source::new(text)),
@@ -84,7 +87,10 @@ fn printed(
         Stage::Facts => dump::facts(&Document::with_model(text, model()?)),
         Stage::Cfg => dump::cfg(&Document::with_model(text, model()?)),
         Stage::Dependences => {
-            noisy_loops::dump::dependences_json(&Source::new(text), &noisy_loops::Limits::default())
+            let arguments_may_alias = settings()?.loops.arguments_may_alias;
+            let aliasing = Aliasing { arguments_may_alias };
+            let limits = Limits { aliasing, ..Limits::default() };
+            noisy_loops::dump::dependences_json(&Source::new(text), &limits)
         }
         Stage::Trace => dump::trace(Source::new(text).ir(), model()?),
     })

@@ -10,11 +10,13 @@ mod unroll;
 
 use std::ops::Range;
 
-use noisy_syntax::{Ir, Op, Source};
+use noisy_syntax::{Ir, Op, OpKind, Source};
 
 use self::header::Header;
 use self::names::{defined_in, fresh, renamed};
+use crate::dependence::Limits;
 use crate::legality::{Legality, Obstacle};
+use crate::memory::Aliasing;
 use crate::nest::{LIMITS, MOST_ACCESSES, Nest, line, root_of};
 use crate::refusal;
 
@@ -36,23 +38,69 @@ pub struct Offer {
     pub edits: Result<Vec<Edit>, String>,
 }
 
+/// What is asked for, and taken for granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Iterations of a tile in each loop; if there is none, as many as fit into the cache.
+    pub tile_size: Option<i64>,
+    /// Bytes of the cache.
+    pub cache: i64,
+    /// Which memrefs may share elements.
+    pub aliasing: Aliasing,
+}
+
+impl Default for Options {
+    /// Tiles for the first level of common processors.
+    fn default() -> Self {
+        Self { tile_size: None, cache: 32 * 1024, aliasing: Aliasing::default() }
+    }
+}
+
 /// How many iterations an unrolled loop does at once.
 const UNROLL: i64 = 4;
 /// Longer bodies are not copied.
 const MOST_COPIED: usize = 1 << 16;
 
-/// What can be done with a loop, and what not; nothing for a loop that carries values or is not written in the custom form.
-pub fn offers(source: &Source, op: Op) -> Vec<Offer> {
+/// What there is to do with a loop that cannot be read as it is written, or with too large a nest.
+const TITLES: &[&str] = &[
+    "Interchange the loop",
+    "Skew the loop",
+    "Tile the loop",
+    "Run the loop backwards",
+    PARALLEL,
+    "Unroll the loop",
+    "Unroll the loop and jam",
+    PEEL,
+    COUNT,
+    "Fuse the loop",
+    DISTRIBUTE,
+];
+
+const PARALLEL: &str = "Make affine.parallel of the loop";
+const PEEL: &str = "Peel the first iteration";
+const COUNT: &str = "Count from 0 by 1";
+const DISTRIBUTE: &str = "Distribute over two loops";
+
+/// What can be done with a loop of `affine.for`, and what not, with the reason.
+pub fn offers(source: &Source, op: Op, options: &Options) -> Vec<Offer> {
     let ir = source.ir();
-    let (Some(it), Some(root)) = (Header::of(source, op), root_of(ir, op)) else {
+    let Some(root) = root_of(ir, op).filter(|_| ir.op(op).kind == OpKind::AffineFor) else {
         return Vec::new();
     };
-    let nest = Nest::new(ir, root);
+    let refused = |why: &str| {
+        let of = |it: &&str| Offer { title: (*it).to_owned(), edits: Err(why.to_owned()) };
+        TITLES.iter().map(of).collect()
+    };
+    let Some(it) = Header::of(source, op) else {
+        return refused("the loop is not written in the form of affine.for");
+    };
+    let nest = Nest::new(ir, root, options.aliasing);
     if !nest.is_understood() {
-        return Vec::new();
+        return refused("its nest has too many accesses");
     }
-    let legality = Legality::new(&nest.body, &LIMITS);
-    let cx = Edits { source, ir, nest: &nest, legality: &legality };
+    let limits = Limits { aliasing: options.aliasing, ..LIMITS };
+    let legality = Legality::new(&nest.body, &limits);
+    let cx = Edits { source, ir, nest: &nest, legality: &legality, limits };
     let Some(loop_) = nest.loop_of(op) else { return Vec::new() };
     let mut out = Vec::new();
     let mut add = |title: String, edits| out.push(Offer { title, edits });
@@ -60,23 +108,23 @@ pub fn offers(source: &Source, op: Op) -> Vec<Offer> {
         add(format!("Interchange with the loop over {}", inner.iv), cx.interchange(&it, &inner));
         add(format!("Skew the loop over {} by {}", inner.iv, it.iv), cx.skew(&it, &inner));
     }
-    let size = cx.tile_size(&it);
+    let size = options.tile_size.unwrap_or_else(|| cx.tile_size(&it, options.cache));
     add(format!("Tile by {size}"), cx.tile(&it, size));
     add(format!("Run the loop over {} backwards", it.iv), cx.reverse(&it, loop_));
-    add("Make affine.parallel of the loop".to_owned(), cx.parallelize(&it, loop_));
+    add(PARALLEL.to_owned(), cx.parallelize(&it, loop_));
     add(format!("Unroll by {UNROLL}"), cx.unroll(&it));
     if let Some(edits) = cx.unroll_and_jam(&it) {
         add(format!("Unroll by {UNROLL} and jam"), edits);
     }
-    add("Peel the first iteration".to_owned(), cx.peel(&it));
+    add(PEEL.to_owned(), cx.peel(&it));
     if it.numbers.0 != Some(0) || it.step != 1 {
-        add("Count from 0 by 1".to_owned(), cx.normalize(&it));
+        add(COUNT.to_owned(), cx.normalize(&it));
     }
     if let Some(next) = cx.next(&it) {
         add(format!("Fuse with the loop over {} behind it", next.iv), cx.fuse(&it, &next));
     }
     if it.ops(ir).len() > 1 {
-        add("Distribute over two loops".to_owned(), cx.distribute(&it, loop_));
+        add(DISTRIBUTE.to_owned(), cx.distribute(&it, loop_));
     }
     out
 }
@@ -87,9 +135,20 @@ struct Edits<'a> {
     ir: &'a Ir,
     nest: &'a Nest,
     legality: &'a Legality<'a>,
+    limits: Limits,
 }
 
 type Made = Result<Vec<Edit>, String>;
+
+/// That none of some loops carries values from one iteration to the next.
+fn carry_nothing(all: &[&Header]) -> Result<(), String> {
+    match all.iter().find(|it| it.carried.is_some()) {
+        None => Ok(()),
+        Some(it) => {
+            Err(format!("the loop over {} carries values from one iteration to the next", it.iv))
+        }
+    }
+}
 
 fn insert(at: usize, text: String) -> Edit {
     Edit { range: at..at, text }
@@ -133,6 +192,7 @@ impl Edits<'_> {
     }
 
     fn interchange(&self, outer: &Header, inner: &Header) -> Made {
+        carry_nothing(&[outer, inner])?;
         if self.reads(inner, &outer.iv) {
             return Err(format!("the bounds of the inner loop read {}", outer.iv));
         }
@@ -176,7 +236,8 @@ impl Edits<'_> {
     fn band(&self, it: &Header) -> Vec<Header> {
         let mut out = vec![it.clone()];
         while let Some(inner) = out.last().and_then(|it| self.inner(it)) {
-            if out.iter().any(|outer| self.reads(&inner, &outer.iv)) {
+            let reads = out.iter().any(|outer| self.reads(&inner, &outer.iv));
+            if reads || inner.carried.is_some() {
                 break;
             }
             out.push(inner);
@@ -185,13 +246,14 @@ impl Edits<'_> {
     }
 
     /// The size of tiles, by what they touch.
-    fn tile_size(&self, it: &Header) -> i64 {
+    fn tile_size(&self, it: &Header, cache: i64) -> i64 {
         let band = self.band(it);
         let band: Vec<u32> = band.iter().filter_map(|it| self.nest.loop_of(it.op)).collect();
-        tile_size::tile_size(self.ir, &self.nest.body, &band)
+        tile_size::tile_size(self.ir, &self.nest.body, &band, cache.into())
     }
 
     fn tile(&self, it: &Header, size: i64) -> Made {
+        carry_nothing(&[it])?;
         let band = self.band(it);
         let numbers: Vec<u32> = band.iter().filter_map(|it| self.nest.loop_of(it.op)).collect();
         self.legality.tiles(&numbers).map_err(|it| self.why(it))?;
@@ -234,6 +296,7 @@ impl Edits<'_> {
     }
 
     fn reverse(&self, it: &Header, loop_: u32) -> Made {
+        carry_nothing(&[it])?;
         self.legality.reverses(loop_).map_err(|it| self.why(it))?;
         let (Some(low), Some(trips)) = (it.numbers.0, it.trips()) else {
             return Err("the bounds are not numbers".to_owned());
@@ -261,6 +324,7 @@ impl Edits<'_> {
     }
 
     fn parallelize(&self, it: &Header, loop_: u32) -> Made {
+        carry_nothing(&[it])?;
         self.legality.is_parallel(loop_).map_err(|it| self.why(it))?;
         let bound = |text: &str| {
             let is_plain = text.starts_with('%') || text.parse::<i64>().is_ok();
@@ -280,6 +344,7 @@ impl Edits<'_> {
     }
 
     fn fuse(&self, it: &Header, next: &Header) -> Made {
+        carry_nothing(&[it, next])?;
         let bounds = |it: &Header| self.text(&(it.low.start..it.range.end));
         if bounds(it) != bounds(next) {
             return Err("the loops have different bounds".to_owned());
@@ -290,7 +355,7 @@ impl Edits<'_> {
         if body.accesses.len() > MOST_ACCESSES {
             return Err("the function has too many accesses".to_owned());
         }
-        let legality = Legality::new(&body, &LIMITS);
+        let legality = Legality::new(&body, &self.limits);
         let both = legality.loop_of(it.op).zip(legality.loop_of(next.op));
         let (first, second) = both.ok_or("the loops are not understood")?;
         legality.fuses(first, second).map_err(|why| match why {
@@ -329,6 +394,7 @@ impl Edits<'_> {
     }
 
     fn distribute(&self, it: &Header, loop_: u32) -> Made {
+        carry_nothing(&[it])?;
         if let Some(op) = self.legality.effect_in(loop_) {
             return Err(self.why(Obstacle::Effect(op)));
         }

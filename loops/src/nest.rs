@@ -9,6 +9,7 @@ use noisy_syntax::{Ir, Op, OpKind, Source};
 
 use crate::body::Body;
 use crate::dependence::{Dependence, Dependences, Limits, dependences};
+use crate::memory::Aliasing;
 use noisy_polyhedra::Interval;
 
 /// A nest: the loops around each other whose outermost one no loop is around, with all that is in them.
@@ -54,7 +55,7 @@ impl Verdict {
 /// The most work on one question, in numbers touched: somebody waits.
 pub(crate) const LIMITS: Limits = Limits {
     with_input: false,
-    aliasing: crate::memory::Aliasing { arguments_may_alias: false },
+    aliasing: Aliasing { arguments_may_alias: false },
     pair: 1_000_000,
     total: 20_000_000,
 };
@@ -74,11 +75,12 @@ pub fn root_of(ir: &Ir, op: Op) -> Option<Op> {
 }
 
 impl Nest {
-    /// Reads the nest whose outermost loop this is.
-    pub fn new(ir: &Ir, root: Op) -> Self {
+    /// Reads the nest whose outermost loop this is; of different memrefs this is taken for granted.
+    pub fn new(ir: &Ir, root: Op, aliasing: Aliasing) -> Self {
         let body = Body::of_nest(ir, root);
         let is_large = body.accesses.len() > MOST_ACCESSES;
-        let found = if is_large { Dependences::default() } else { dependences(&body, &LIMITS) };
+        let limits = Limits { aliasing, ..LIMITS };
+        let found = if is_large { Dependences::default() } else { dependences(&body, &limits) };
         Self { body, found, is_large }
     }
 

@@ -21,6 +21,7 @@ use self::draw::{Attempt, names};
 use self::run::Stop;
 use crate::body::{Body, Kind};
 use crate::dependence::Flow;
+use crate::memory::Aliasing;
 use crate::nest::{Nest, root_of};
 
 /// The part of a loop's body that a point stands for.
@@ -117,7 +118,7 @@ impl Space {
     pub fn new(source: &Source, op: Op, size: Size) -> Result<Self, String> {
         let ir = source.ir();
         let root = root_of(ir, op).ok_or("there is no loop")?;
-        let nest = Nest::new(ir, root);
+        let nest = Nest::new(ir, root, Aliasing::default());
         if !nest.is_understood() {
             return Err("the nest has too many accesses".to_owned());
         }

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use common::read;
+use noisy_loops::Aliasing;
+use noisy_loops::edit::{Options, offers};
 use noisy_syntax::affine::{Affine, Body};
 use noisy_syntax::{AttrData, Dim, Ir, Op, OpKind, Region, Source, TypeData, Value, print};
 
@@ -264,12 +266,20 @@ impl Machine<'_> {
                 }
                 OpKind::ScfFor => {
                     let region = data.regions[0].1;
-                    let iv = self.ir.block(self.ir.blocks(region)[0]).args[0];
+                    let args = self.ir.block(self.ir.blocks(region)[0]).args.clone();
                     let (mut at, end) = (self.value(op, 0), self.value(op, 1));
+                    let mut carried: Vec<i64> =
+                        (3..data.operands.len()).map(|it| self.value(op, it)).collect();
                     while at < end {
-                        self.values.insert(iv, at);
-                        self.region(region);
+                        self.values.insert(args[0], at);
+                        for (&arg, &value) in args[1..].iter().zip(&carried) {
+                            self.values.insert(arg, value);
+                        }
+                        carried = self.region(region);
                         at += self.value(op, 2);
+                    }
+                    for (&result, &value) in data.results.iter().zip(&carried) {
+                        self.values.insert(result, value);
                     }
                 }
                 OpKind::ScfIf => {
@@ -355,6 +365,7 @@ impl Machine<'_> {
                 | OpKind::ArithRemsi
                 | OpKind::ArithMinsi
                 | OpKind::ArithMaxsi
+                | OpKind::ArithCeildivsi
                 | OpKind::ArithAndi => {
                     let (a, b) = (self.value(op, 0), self.value(op, 1));
                     let value = match data.kind {
@@ -362,6 +373,7 @@ impl Machine<'_> {
                         OpKind::ArithSubi => a.wrapping_sub(b),
                         OpKind::ArithDivsi => a / b,
                         OpKind::ArithRemsi => a % b,
+                        OpKind::ArithCeildivsi => a.div_euclid(b) + i64::from(a.rem_euclid(b) != 0),
                         OpKind::ArithMinsi => a.min(b),
                         OpKind::ArithMaxsi => a.max(b),
                         OpKind::ArithAndi => a & b,
@@ -413,12 +425,14 @@ fn transformed(text: &str, pass: &str) -> Ir {
 /// How many of the passes are schedules; each runs on a third of the programs.
 const N_SCHEDULES: usize = 3;
 
-const PASSES: [&str; 19] = [
+const PASSES: [&str; 21] = [
     "affine-schedule{cache-size=0 tile-size=2 inner-tile-size=3 small-loop=0}",
     "affine-schedule{tile-size=4 inner-tile-size=8 jam-size=2 small-loop=0}",
     "affine-loop-normalize,affine-schedule{cache-size=0 tile-size=4 inner-tile-size=5 jam-size=3 small-loop=3}",
     "affine-loop-tile{tile-size=2}",
     "affine-loop-tile{tile-sizes=3,2}",
+    "affine-loop-tile{tile-size=3 separate}",
+    "affine-loop-tile{cache-size=1}",
     "affine-loop-unroll{unroll-factor=3}",
     "affine-loop-unroll{unroll-full=true}",
     "affine-loop-unroll-jam{unroll-jam-factor=2}",
@@ -705,7 +719,7 @@ fn edits_of_the_text_keep_what_programs_compute() {
             }
         });
         for op in loops {
-            for offer in noisy_loops::edit::offers(&source, op) {
+            for offer in offers(&source, op, &Options::default()) {
                 let kind = kinds.iter().position(|it| offer.title.starts_with(it)).unwrap();
                 counts[kind][usize::from(offer.edits.is_ok())] += 1;
                 let Ok(edits) = offer.edits else { continue };
@@ -746,7 +760,8 @@ fn schedules_as_edits_keep_what_programs_compute() {
             }
         });
         for op in roots {
-            let Ok(edits) = noisy_opt::passes::best_schedule(&source, op) else {
+            let Ok(edits) = noisy_opt::passes::best_schedule(&source, op, Aliasing::default())
+            else {
                 n_refused += 1;
                 continue;
             };
@@ -767,4 +782,158 @@ fn schedules_as_edits_keep_what_programs_compute() {
         }
     }
     assert!(n_done >= 10 && n_refused >= 10, "{n_done} {n_refused}");
+}
+
+/// A function of the bound `%n` and the number `%k` over `%A`, as [`result`] runs it.
+fn with_body(body: &str) -> String {
+    format!(
+        "func.func @f(%t0: index, %t1: index, %t2: index, %A: memref<?x?xi64>, %B: memref<?x?xi64>, %n: index, %k: i64) {{\n{body}  return\n}}\n"
+    )
+}
+
+#[test]
+fn carried_values_in_parts_are_the_same_values() {
+    let cases = [
+        // With a neutral element, whatever the first value.
+        ("addi", "", true),
+        ("muli", "", true),
+        // A value that counts several times is no other one.
+        ("maxsi", "", true),
+        ("minsi", "", true),
+        ("andi", "", true),
+        // Neither.
+        ("subi", "", false),
+        // Somebody sees the sums on the way.
+        ("addi", "affine.store %s, %B[%i, 0] : memref<?x?xi64>\n", false),
+    ];
+    for (op, more, is_split) in cases {
+        for (low, high) in [("0", "12"), ("0", "11"), ("2", "9"), ("0", "%n"), ("1", "%n")] {
+            let text = with_body(&format!(
+                "  %r = affine.for %i = {low} to {high} iter_args(%x = %k) -> (i64) {{\n    %m = affine.for %j = 0 to 3 iter_args(%y = %k) -> (i64) {{\n      %a = affine.load %A[%i, %j] : memref<?x?xi64>\n      %b = arith.addi %y, %a : i64\n      affine.yield %b : i64\n    }}\n    %s = arith.{op} %x, %m : i64\n    {more}    affine.yield %s : i64\n  }}\n  affine.store %r, %A[99, 99] : memref<?x?xi64>\n"
+            ));
+            let before = read(&text);
+            for factor in [2, 3, 4] {
+                let pass = format!("affine-loop-unroll-jam{{unroll-jam-factor={factor}}}");
+                let after = transformed(&text, &pass);
+                let printed = print::custom(&after);
+                assert_eq!(printed != print::custom(&before), is_split, "{pass}\n{printed}");
+                for n in [-3, 0, 1, 2, 5, 8, 9] {
+                    let (expected, got) = (result(&before, n), result(&after, n));
+                    assert_eq!(expected, got, "{pass}, n = {n}\n{text}\n{printed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn loops_of_scf_that_become_one_run_in_order() {
+    // Bounds and steps of three loops, and how many are left.
+    let cases = [
+        ("%c0 to %c4 step %c1", "%c1 to %c9 step %c3", "%c0 to %c2 step %c1", 1),
+        ("%c0 to %n step %c1", "%c1 to %n step %c3", "%c0 to %n step %c2", 1),
+        ("%n to %c4 step %c2", "%n to %c3 step %c1", "%c9 to %c2 step %c1", 1),
+        // A loop inside whose step is not known, which may be 0 where it does not run.
+        ("%c0 to %n step %n", "%c0 to %c3 step %n", "%c0 to %n step %c1", 2),
+        // A bound is another loop's variable.
+        ("%c0 to %n step %c1", "%c0 to %i step %c1", "%c0 to %n step %c1", 2),
+    ];
+    for (first, second, third, n_left) in cases {
+        let mut text = String::new();
+        for number in [0, 1, 2, 3, 4, 9] {
+            text += &format!("  %c{number} = arith.constant {number} : index\n");
+        }
+        text += &format!(
+            "  %r = scf.for %i = {first} iter_args(%x = %k) -> (i64) {{\n    %s = scf.for %j = {second} iter_args(%y = %x) -> (i64) {{\n      %t = scf.for %l = {third} iter_args(%z = %y) -> (i64) {{\n        %a = affine.load %A[symbol(%i) + symbol(%j) * 3, symbol(%l)] : memref<?x?xi64>\n        %p = arith.muli %z, %k : i64\n        %b = arith.addi %p, %a : i64\n        scf.yield %b : i64\n      }}\n      scf.yield %t : i64\n    }}\n    scf.yield %s : i64\n  }}\n  affine.store %r, %A[99, 99] : memref<?x?xi64>\n"
+        );
+        let text = with_body(&text).replace(
+            "affine.load %A[symbol(%i) + symbol(%j) * 3, symbol(%l)]",
+            "memref.load %A[%i, %l]",
+        );
+        let before = read(&text);
+        let after = transformed(&text, "affine-loop-coalescing");
+        let printed = print::custom(&after);
+        assert_eq!(printed.matches("scf.for").count(), n_left, "{printed}");
+        for n in [-3, 0, 1, 2, 5, 8] {
+            // A step is positive.
+            if n > 0 || !text.contains("step %n") {
+                let (expected, got) = (result(&before, n), result(&after, n));
+                assert_eq!(expected, got, "n = {n}\n{text}\n{printed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn edits_of_loops_that_carry_values_keep_what_they_compute() {
+    let titles = |text: &str| {
+        let source = Source::new(text);
+        let before = read(text);
+        let ir = source.ir();
+        let (mut done, mut refused) = (Vec::new(), Vec::new());
+        let mut loops = Vec::new();
+        ir.walk(ir.root(), &mut |op| {
+            if ir.op(op).kind == OpKind::AffineFor {
+                loops.push(op);
+            }
+        });
+        for op in loops {
+            for offer in offers(&source, op, &Options::default()) {
+                let edits = match offer.edits {
+                    Ok(edits) => edits,
+                    Err(why) => {
+                        refused.push(format!("{}: {why}", offer.title));
+                        continue;
+                    }
+                };
+                let changed = edited(text, &edits);
+                assert!(changed.contains("// The end."), "{changed}");
+                let after = read(&changed);
+                for n in [-2, 0, 1, 3, 4, 6, 9] {
+                    let (expected, got) = (result(&before, n), result(&after, n));
+                    assert_eq!(expected, got, "{}, n = {n}\n{text}\n{changed}", offer.title);
+                }
+                done.push(offer.title);
+            }
+        }
+        (done, refused)
+    };
+    let of = |bounds: &str, args: &str, types: &str, yielded: &str, uses: &str| {
+        with_body(&format!(
+            "  %r{} = affine.for %i = {bounds} iter_args({args}) -> ({types}) {{\n    %a = affine.load %A[%i, 0] : memref<?x?xi64>\n    %p = arith.muli %x, %k : i64\n    %s = arith.addi %p, %a : i64 // The end.\n    affine.yield {yielded} : {types}\n  }}\n{uses}",
+            if types.contains(',') { ":2" } else { "" }
+        ))
+    };
+    let store = |value: &str, at: usize| {
+        format!("  affine.store {value}, %A[99, {at}] : memref<?x?xi64>\n")
+    };
+    for bounds in ["0 to 9", "1 to 10 step 2", "2 to 10", "0 to %n", "1 to %n step 3"] {
+        let one = of(bounds, "%x = %k", "i64", "%s", &store("%r", 0));
+        let (done, refused) = titles(&one);
+        assert!(done.contains(&"Unroll by 4".to_owned()), "{bounds}: {done:?} {refused:?}");
+        assert_eq!(done.contains(&"Peel the first iteration".to_owned()), !bounds.contains('n'));
+        for kind in ["Tile", "Run", "Make", "Distribute"] {
+            let of_kind = refused.iter().find(|it| it.starts_with(kind));
+            assert!(of_kind.is_some_and(|it| it.contains("carries values")), "{kind}: {refused:?}");
+        }
+        // Two, which change places; the first one is passed on as it is.
+        let both = of(
+            bounds,
+            "%x = %k, %y = %k",
+            "i64, i64",
+            "%y, %s",
+            &(store("%r#0", 0) + &store("%r#1", 1)),
+        );
+        assert!(titles(&both).0.contains(&"Unroll by 4".to_owned()));
+    }
+    // Around and in a loop that carries values.
+    let nest = with_body(
+        "  affine.for %j = 0 to 8 {\n    %r = affine.for %i = 2 to 9 iter_args(%x = %k) -> (i64) {\n      %a = affine.load %A[%i, %j] : memref<?x?xi64>\n      %s = arith.addi %x, %a : i64 // The end.\n      affine.yield %s : i64\n    }\n    affine.store %r, %B[%j, 0] : memref<?x?xi64>\n    affine.yield\n  }\n",
+    );
+    let (done, _) = titles(&nest);
+    for title in
+        ["Run the loop over %j backwards", "Make affine.parallel of the loop", "Count from 0 by 1"]
+    {
+        assert!(done.contains(&title.to_owned()), "{title}: {done:?}");
+    }
 }

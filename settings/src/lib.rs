@@ -21,7 +21,7 @@ mod schema;
 
 pub use config::{Config, Overrides};
 pub use discover::{FILE_NAMES, Invalid, Origin, Resolver, discover, problems};
-pub use options::{Hints, Model, Placement, Seconds, Settings};
+pub use options::{Hints, Loops, Model, Placement, Seconds, Settings};
 pub use problem::{Problem, nearest};
 pub use rules::{Level, Rules};
 pub use schema::schema;

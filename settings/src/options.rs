@@ -21,6 +21,8 @@ pub struct Settings {
     pub placement: Placement,
     /// What an editor shows between the text.
     pub hints: Hints,
+    /// Affine loops: what is taken for granted of memrefs, and how large tiles are.
+    pub loops: Loops,
     /// How noise grows, how much of it is legal, and what is inserted to bring it down.
     pub model: Model,
     /// Programs of HEIR: what is judged beyond what stands in them.
@@ -104,6 +106,24 @@ impl Placement {
             watch: None,
             wants_proofs: false,
         }
+    }
+}
+
+/// Settings of affine loops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, rename_all = "kebab-case")]
+pub struct Loops {
+    /// Different memrefs that a function is passed may share elements, and so may globals. Otherwise they do not, as MLIR takes it.
+    pub arguments_may_alias: bool,
+    /// Iterations of a tile in each loop, for the code action that tiles. 0: as many as fit into the cache.
+    pub tile_size: u16,
+    /// Kilobytes of the cache that the elements of a tile are to fit into.
+    pub tile_cache: u32,
+}
+
+impl Default for Loops {
+    fn default() -> Self {
+        Self { arguments_may_alias: false, tile_size: 0, tile_cache: 32 }
     }
 }
 

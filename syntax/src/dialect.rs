@@ -25,11 +25,15 @@ mod example;
 #[macro_use]
 mod func;
 #[macro_use]
+mod math;
+#[macro_use]
 mod memref;
 #[macro_use]
 mod noisy;
 #[macro_use]
 mod scf;
+#[macro_use]
+mod vector;
 
 use std::sync::OnceLock;
 
@@ -86,7 +90,7 @@ macro_rules! table {
     };
 }
 
-builtin! { [func arith cf scf affine memref noisy example table] }
+builtin! { [func arith cf scf affine memref math vector noisy example table] }
 
 impl OpKind {
     /// Whether it is an op, and not a label, alias, resource section, chunk or junk.

@@ -13,34 +13,64 @@ pub(super) struct Header {
     pub(super) iv: String,
     /// Where the variable stands.
     pub(super) iv_range: Range<usize>,
-    /// From the variable to the last token before the brace.
+    /// From the variable to the last token of the step, or of the upper bound.
     pub(super) range: Range<usize>,
     /// Where the lower bound stands.
     pub(super) low: Range<usize>,
-    /// From the upper bound to the last token before the brace, the step included.
+    /// From the upper bound to the last token of the step.
     pub(super) high: Range<usize>,
     /// The bounds where they are numbers.
     pub(super) numbers: (Option<i64>, Option<i64>),
     pub(super) step: i64,
-    /// The inside of the body.
+    /// The inside of the body; an end that is written stands behind it.
     pub(super) body: Range<usize>,
+    /// What the loop carries, if it does.
+    pub(super) carried: Option<Carried>,
+}
+
+/// Values that a loop carries from one iteration to the next, as they are written.
+#[derive(Clone, Debug)]
+pub(super) struct Carried {
+    /// The name of the results, with its `%`; several are told by numbers behind `#`.
+    pub(super) result: String,
+    /// Where that stands, what tells their number included: `%r:2`.
+    pub(super) result_range: Range<usize>,
+    /// The names in the body.
+    pub(super) args: Vec<String>,
+    /// Where what they start with stands, each by itself.
+    pub(super) starts: Vec<Range<usize>>,
+    /// Where the operands of the end stand, each by itself.
+    pub(super) yielded: Vec<Range<usize>>,
+}
+
+impl Carried {
+    /// The results under another name, each by itself.
+    pub(super) fn uses(&self, name: &str) -> Vec<String> {
+        match self.args.len() {
+            1 => vec![name.to_owned()],
+            n => (0..n).map(|at| format!("{name}#{at}")).collect(),
+        }
+    }
+
+    /// How results of that name are defined.
+    pub(super) fn definition(&self, name: &str) -> String {
+        match self.args.len() {
+            1 => name.to_owned(),
+            n => format!("{name}:{n}"),
+        }
+    }
 }
 
 impl Header {
-    /// The header of a loop in its custom form that carries nothing.
+    /// The header of a loop in its custom form.
     pub(super) fn of(source: &Source, op: Op) -> Option<Self> {
         let ir = source.ir();
         let data = ir.op(op);
-        (data.kind == OpKind::AffineFor && data.results.is_empty()).then_some(())?;
+        (data.kind == OpKind::AffineFor).then_some(())?;
         let [(_, region)] = data.regions[..] else { return None };
-        // What is appended to the body must not come behind an end that is written.
-        let is_end = |it: Op| ir.op(it).kind == OpKind::AffineYield;
-        (!ir.items(region).any(is_end)).then_some(())?;
         let whole = ir.range(op);
-        let text = source.slice(whole.clone());
-        text.starts_with("affine.for").then_some(())?;
         let inside = ir.region_start(region);
-        let inside = inside..inside + ir.region_len(region);
+        let mut inside = inside..inside + ir.region_len(region);
         // The head ends before the brace that opens the body.
         let head = source.slice(whole.start..inside.start);
         let head = head.trim_end().strip_suffix('{')?;
@@ -49,45 +79,81 @@ impl Header {
             let it = &tokens[at];
             whole.start + it.span().start as usize..whole.start + it.span().end as usize
         };
-        let is_word = |at: usize, word: &str| {
-            let it = span(at);
-            &head[it.start - whole.start..it.end - whole.start] == word
-        };
-        let n = tokens.iter().position(|it| it.kind == TokenKind::Eof)?;
-        (n > 5 && tokens[1].kind == TokenKind::Percent && tokens[2].kind == TokenKind::Equal)
+        let text = |it: Range<usize>| &head[it.start - whole.start..it.end - whole.start];
+        let is_word = |at: usize, word: &str| text(span(at)) == word;
+        let end = tokens.iter().position(|it| it.kind == TokenKind::Eof)?;
+        // What stands before the name of the op are its results.
+        let name = tokens.iter().take(end).position(|it| it.kind == TokenKind::Bare)?;
+        (is_word(name, "affine.for") && (name == 0) == data.results.is_empty()).then_some(())?;
+        let iv = name + 1;
+        (end > iv + 4
+            && tokens[iv].kind == TokenKind::Percent
+            && tokens[iv + 1].kind == TokenKind::Equal)
             .then_some(())?;
-        let (mut depth, mut to, mut step_at) = (0_i32, None, n);
-        for (at, token) in tokens.iter().enumerate().take(n).skip(3) {
+        let first = iv + 2;
+        let (mut depth, mut to, mut step_at, mut n) = (0_i32, None, None, end);
+        for (at, token) in tokens.iter().enumerate().take(end).skip(first) {
             match token.kind {
                 TokenKind::LParen | TokenKind::LSquare | TokenKind::Less => depth += 1,
                 TokenKind::RParen | TokenKind::RSquare | TokenKind::Greater => depth -= 1,
                 TokenKind::Bare if depth == 0 && to.is_none() && is_word(at, "to") => to = Some(at),
-                TokenKind::Bare if depth == 0 && is_word(at, "step") => step_at = at,
-                TokenKind::Bare if depth == 0 && is_word(at, "iter_args") => return None,
+                TokenKind::Bare if depth == 0 && is_word(at, "step") => step_at = Some(at),
+                TokenKind::Bare if depth == 0 && is_word(at, "iter_args") => {
+                    n = at;
+                    break;
+                }
                 _ => {}
             }
         }
-        let to = to?;
-        (to > 3 && step_at > to + 1).then_some(())?;
+        let (to, step_at) = (to?, step_at.unwrap_or(n));
+        (to > first && step_at > to + 1).then_some(())?;
         let step = match ir.interner.attr_data(ir.attr(op, "step")?) {
             AttrData::Int { value, .. } => i64::try_from(*value).ok().filter(|it| *it > 0)?,
             _ => return None,
         };
-        let number = |range: &Range<usize>| {
-            head[range.start - whole.start..range.end - whole.start].trim().parse::<i64>().ok()
+        let number = |range: &Range<usize>| text(range.clone()).trim().parse::<i64>().ok();
+        let written = ir.items(region).find(|&it| ir.op(it).kind == OpKind::AffineYield);
+        if let Some(it) = written {
+            inside.end = ir.range(it).start;
+        }
+        let carried = if data.results.is_empty() {
+            None
+        } else {
+            // `(%x = %a, %y = %b#1)`
+            let (mut args, mut starts) = (Vec::new(), Vec::new());
+            let mut at = n + 2;
+            while at + 2 < end && tokens[at].kind == TokenKind::Percent {
+                let is_next =
+                    |it: &usize| matches!(tokens[*it].kind, TokenKind::Comma | TokenKind::RParen);
+                let next = (at + 2..end).find(is_next)?;
+                args.push(text(span(at)).to_owned());
+                starts.push(span(at + 2).start..span(next - 1).end);
+                at = next + 1;
+            }
+            let it = written?;
+            let operands = ir.op(it).operands.iter();
+            let yielded: Vec<_> = operands.map(|use_| ir.absolute(it, use_.span)).collect();
+            let fits = args.len() == data.results.len() && yielded.len() == args.len();
+            // One name for all results.
+            let n_names = tokens[..name].iter().filter(|it| it.kind == TokenKind::Percent).count();
+            (fits && n_names == 1).then_some(())?;
+            let result_range = span(0).start..span(name - 2).end;
+            let result = text(span(0)).to_owned();
+            Some(Carried { result, result_range, args, starts, yielded })
         };
-        let low = span(3).start..span(to - 1).end;
+        let low = span(first).start..span(to - 1).end;
         let high = span(to + 1).start..span(step_at - 1).end;
         Some(Self {
             op,
-            iv: head[span(1).start - whole.start..span(1).end - whole.start].to_owned(),
-            iv_range: span(1),
-            range: span(1).start..span(n - 1).end,
+            iv: text(span(iv)).to_owned(),
+            iv_range: span(iv),
+            range: span(iv).start..span(n - 1).end,
             numbers: (number(&low), number(&high)),
             low,
             high: high.start..span(n - 1).end,
             step,
             body: inside,
+            carried,
         })
     }
 

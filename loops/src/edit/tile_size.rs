@@ -11,8 +11,6 @@ use noisy_syntax::{Ir, TypeData};
 use crate::body::Body;
 use crate::form::{Form, Term};
 
-/// Bytes of the cache that a tile is to fit into: the first level of common processors.
-const CACHE: i128 = 32 * 1024;
 /// Sizes that are tried.
 const SIZES: std::ops::RangeInclusive<u32> = 2..=8;
 /// Bytes of an element whose type does not say it.
@@ -20,9 +18,9 @@ const ELEMENT: i128 = 8;
 /// Iterations of a loop whose bounds are not numbers.
 const UNKNOWN: i128 = 256;
 
-/// The size of tiles of these loops.
-pub(super) fn tile_size(ir: &Ir, body: &Body, band: &[u32]) -> i64 {
-    let fits = |it: &i64| touched(ir, body, band, i128::from(*it)).is_some_and(|it| it <= CACHE);
+/// The size of tiles of these loops that fits into a cache of so many bytes.
+pub(super) fn tile_size(ir: &Ir, body: &Body, band: &[u32], cache: i128) -> i64 {
+    let fits = |it: &i64| touched(ir, body, band, i128::from(*it)).is_some_and(|it| it <= cache);
     let sizes: Vec<i64> = SIZES.map(|it| 1 << it).collect();
     sizes.iter().rev().copied().find(fits).unwrap_or(sizes[0])
 }

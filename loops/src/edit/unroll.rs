@@ -2,7 +2,7 @@
 
 use super::header::Header;
 use super::names::{self, fresh, renamed};
-use super::{Edit, Edits, MOST_COPIED, Made, UNROLL, insert};
+use super::{Edit, Edits, MOST_COPIED, Made, UNROLL, carry_nothing, insert};
 
 /// Where the loop of whole groups ends, and what runs the iterations that are left.
 struct Split {
@@ -57,17 +57,49 @@ impl Edits<'_> {
                 return Err("the body is too long".to_owned());
             }
             let indent = self.indent(it.op);
-            let tail = self.text(&(it.high.start..whole.end));
+            let (results, tail) = self.going_on(it, "_groups", it.high.start, &mut out);
             out.push(insert(
                 whole.end,
-                format!("\n{indent}affine.for {} = {rest} to {tail}", it.iv),
+                format!("\n{indent}{results}affine.for {} = {rest} to {tail}", it.iv),
             ));
         }
         Ok(out)
     }
 
-    /// What the iterations behind the first one of a group do, in a body whose own text is `inside`.
-    fn copies(&self, it: &Header, inside: &str, body_of: &Header) -> String {
+    /// The text of a loop from somewhere in its header on, for a loop behind it that goes on with what it carries; before it, the results of
+    /// that loop, which get the name of the first one's, while these get another one.
+    fn going_on(
+        &self,
+        it: &Header,
+        suffix: &str,
+        from: usize,
+        edits: &mut Vec<Edit>,
+    ) -> (String, String) {
+        let end = self.ir.range(it.op).end;
+        let Some(carried) = &it.carried else {
+            return (String::new(), self.text(&(from..end)));
+        };
+        let name = self.fresh_in_function(it, &format!("{}{suffix}", carried.result));
+        let text = carried.definition(&name);
+        edits.push(Edit { range: carried.result_range.clone(), text });
+        let (mut out, mut at) = (String::new(), from);
+        for (start, value) in carried.starts.iter().zip(carried.uses(&name)) {
+            out += &self.text(&(at..start.start));
+            out += &value;
+            at = start.end;
+        }
+        out += &self.text(&(at..end));
+        (format!("{} = ", carried.definition(&carried.result)), out)
+    }
+
+    fn fresh_in_function(&self, it: &Header, name: &str) -> String {
+        let function = self.ir.function_of(it.op).unwrap_or(it.op);
+        fresh(&self.text(&self.ir.range(function)), name)
+    }
+
+    /// What the iterations behind the first one of a group do, in a body whose own text is `inside`; and the values that the last one passes
+    /// on.
+    fn copies(&self, it: &Header, inside: &str, body_of: &Header) -> (String, Vec<String>) {
         let function = self.ir.function_of(it.op).unwrap_or(it.op);
         let all = self.text(&self.ir.range(function));
         let mut names = names::definitions(self.source, body_of.op);
@@ -80,8 +112,17 @@ impl Edits<'_> {
         names.push(it.iv.clone());
         let indent = self.indent(body_of.op);
         let mut out = String::new();
+        let (args, yielded) = match &it.carried {
+            Some(it) => (&it.args[..], it.yielded.iter().map(|it| self.text(it)).collect()),
+            None => (&[][..], Vec::new()),
+        };
+        names.extend(args.iter().cloned());
+        let mut passed: Vec<String> = yielded.clone();
         for copy in 1..UNROLL {
-            let new = |name: &str| fresh(&all, &format!("{name}_{copy}"));
+            let new = |name: &str| match args.iter().position(|it| it == name) {
+                Some(at) => passed[at].clone(),
+                None => fresh(&all, &format!("{name}_{copy}")),
+            };
             let by = it.step * copy;
             out += &format!(
                 "\n{indent}  {} = affine.apply affine_map<(d0) -> (d0 + {by})>({})",
@@ -89,8 +130,9 @@ impl Edits<'_> {
                 it.iv
             );
             out += &renamed(inside, &names, &new);
+            passed = yielded.iter().map(|it| renamed(it, &names, &new)).collect();
         }
-        out
+        (out, passed)
     }
 
     /// The loops right in each other, from a loop to the innermost one.
@@ -108,9 +150,20 @@ impl Edits<'_> {
         if inside.len() > MOST_COPIED {
             return Err("the body is too long".to_owned());
         }
+        if let Some(carried) = &it.carried {
+            let whole = self.text(&self.ir.range(it.op));
+            if carried.args.iter().any(|it| whole.contains(&format!("{it}#"))) {
+                return Err("a carried value is told by a number".to_owned());
+            }
+        }
         let mut out = self.grouped(it, &split)?;
         let end = it.body.start + inside.len();
-        out.push(insert(end, self.copies(it, &inside, it)));
+        let (copies, passed) = self.copies(it, &inside, it);
+        out.push(insert(end, copies));
+        if let Some(carried) = &it.carried {
+            let both = carried.yielded.iter().zip(passed);
+            out.extend(both.map(|(range, text)| Edit { range: range.clone(), text }));
+        }
         Ok(out)
     }
 
@@ -122,6 +175,8 @@ impl Edits<'_> {
     }
 
     fn jam(&self, it: &Header, inner: &[Header], innermost: &Header) -> Made {
+        carry_nothing(&[it])?;
+        carry_nothing(&inner.iter().collect::<Vec<_>>())?;
         if let Some(reader) = inner.iter().find(|inner| self.reads(inner, &it.iv)) {
             return Err(format!("the bounds of the loop over {} read {}", reader.iv, it.iv));
         }
@@ -137,7 +192,7 @@ impl Edits<'_> {
         }
         let mut out = self.grouped(it, &split)?;
         let end = innermost.body.start + inside.len();
-        out.push(insert(end, self.copies(it, &inside, innermost)));
+        out.push(insert(end, self.copies(it, &inside, innermost).0));
         Ok(out)
     }
 
@@ -156,7 +211,17 @@ impl Edits<'_> {
         let indent = self.indent(it.op);
         let rest = self.text(&(it.range.end..whole.end));
         let end = low.checked_add(1).ok_or("the bounds are too large")?;
-        let first = format!("affine.for {} = {low} to {end}{rest}\n{indent}", it.iv);
-        Ok(vec![insert(whole.start, first), Edit { range: it.low.clone(), text: next.to_string() }])
+        let mut out = Vec::new();
+        let mut results = String::new();
+        if let Some(carried) = &it.carried {
+            let name = self.fresh_in_function(it, &format!("{}_first", carried.result));
+            results = format!("{} = ", carried.definition(&name));
+            let both = carried.starts.iter().zip(carried.uses(&name));
+            out.extend(both.map(|(range, text)| Edit { range: range.clone(), text }));
+        }
+        let first = format!("{results}affine.for {} = {low} to {end}{rest}\n{indent}", it.iv);
+        out.push(insert(whole.start, first));
+        out.push(Edit { range: it.low.clone(), text: next.to_string() });
+        Ok(out)
     }
 }

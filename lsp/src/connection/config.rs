@@ -41,6 +41,7 @@ struct Section {
     code_lens: Option<CodeLens>,
     features: Option<Features>,
     heir: Option<serde_json::Map<String, Value>>,
+    loops: Option<serde_json::Map<String, Value>>,
     rules: Option<serde_json::Map<String, Value>>,
 }
 
@@ -105,6 +106,9 @@ impl Config {
         }
         for (key, value) in section.inlay_hints.unwrap_or_default() {
             set(&format!("hints.{}", Value::from(kebab(&key))), &value);
+        }
+        for (key, value) in section.loops.unwrap_or_default() {
+            set(&format!("loops.{}", Value::from(kebab(&key))), &value);
         }
         for (key, value) in section.heir.unwrap_or_default() {
             let key = format!("heir.{}", Value::from(kebab(&key)));
@@ -171,10 +175,10 @@ mod tests {
     #[test]
     fn section_or_whole() {
         let mut wanted = Config::new();
-        let toml = "placement.time-limit = 2.5\nhints.\"budget\" = true\n";
+        let toml =
+            "placement.time-limit = 2.5\nhints.\"budget\" = true\nloops.\"tile-size\" = 16\n";
         assert_eq!(wanted.overrides.add_toml(toml), Ok(()));
-        let section =
-            json!({ "placement": { "timeLimit": 2.5 }, "inlayHints": { "budget": true } });
+        let section = json!({ "placement": { "timeLimit": 2.5 }, "inlayHints": { "budget": true }, "loops": { "tileSize": 16 } });
         for settings in [section.clone(), json!({ "noisy": section, "unknown": 1 })] {
             assert_eq!(Config::read(&settings), Ok(wanted.clone()));
         }

@@ -462,6 +462,7 @@ mod tests {
                             view.document,
                             all,
                             wanted,
+                            view.settings.file.loops,
                             crate::features::nest::Nests::default(),
                         )
                     };

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use noisy_analyses::{Applicability, Diagnostic, Document, Fix, checks};
+use noisy_settings::Loops;
 
 use super::cursor;
 use super::nest::{self, LoopAction};
@@ -52,6 +53,7 @@ pub(crate) fn actions(
     document: &Document,
     range: &Range<usize>,
     diagnostics: &[Diagnostic],
+    loops: Loops,
 ) -> Vec<Action> {
     let here: Vec<&Diagnostic> =
         diagnostics.iter().filter(|it| cursor::touch(&it.range, range)).collect();
@@ -80,7 +82,7 @@ pub(crate) fn actions(
         }
     }
     out.extend(refactor::offered(document, range, diagnostics).into_iter().map(Action::Refactor));
-    out.extend(nest::actions(document, range.start).into_iter().map(Action::Loop));
+    out.extend(nest::actions(document, range.start, loops).into_iter().map(Action::Loop));
     out.extend(nest::schedulable(document, range.start).map(Action::Schedule));
     if is_any_over {
         out.push(Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new()));

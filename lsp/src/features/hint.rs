@@ -7,7 +7,7 @@ use noisy_analyses::flow::{self, Flow};
 use noisy_analyses::integers::range;
 use noisy_analyses::secretness::Secretness;
 use noisy_analyses::{Assumption, Bits, Document};
-use noisy_settings::Hints;
+use noisy_settings::{Hints, Loops};
 use noisy_syntax::{Def, Op, OpKind, Value};
 
 use super::nest::{Last, Nests};
@@ -34,6 +34,7 @@ pub(crate) struct Search {
     around: Vec<Item>,
     walk: Walk,
     nests: Nests,
+    loops: Loops,
     last: Last,
 }
 
@@ -43,6 +44,7 @@ impl Search {
         document: &Document,
         range: Range<usize>,
         wanted: &Hints,
+        loops: Loops,
         nests: Nests,
     ) -> Self {
         let is_any = wanted.noise
@@ -58,7 +60,7 @@ impl Search {
             || wanted.scales;
         let (around, walk) =
             if is_any { Walk::from(document.ir(), range.start) } else { Default::default() };
-        Self { range, around, walk, nests, last: Last::default() }
+        Self { range, around, walk, nests, loops, last: Last::default() }
     }
 
     /// Goes on a little; whether there is more.
@@ -85,7 +87,7 @@ impl Search {
             document.ir().absolute_at(item.op, item.start, document.ir().op(item.op).name_span);
         let is_seen = self.range.start <= name.end && name.end <= self.range.end;
         let carried = (wanted.dependences && is_seen)
-            .then(|| self.nests.label(document.source(), item.op, &mut self.last))
+            .then(|| self.nests.label(document.source(), item.op, self.loops, &mut self.last))
             .flatten();
         of_item(document, item, &self.range, wanted, carried)
     }

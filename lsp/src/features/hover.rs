@@ -7,6 +7,7 @@ use noisy_analyses::depth::Depth;
 use noisy_analyses::liveness::Liveness;
 use noisy_analyses::secretness::Secretness;
 use noisy_analyses::{Document, Growth, Step};
+use noisy_settings::Loops;
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Type, Value};
 
 use super::completion::first_sentence;
@@ -29,12 +30,12 @@ pub(crate) struct Hover {
 const MAX_CODE: usize = 400;
 
 /// What there is to say about what stands at an offset.
-pub(crate) fn hover(document: &Document, offset: usize) -> Option<Hover> {
+pub(crate) fn hover(document: &Document, offset: usize, loops: Loops) -> Option<Hover> {
     let mention = cursor::mention_at(document.source(), offset)?;
     let ir = document.ir();
     let text = match mention.entity {
         Entity::Value(value) => about_value(document, value),
-        Entity::OpName(op) => about_op(document, op),
+        Entity::OpName(op) => about_op(document, op, loops),
         Entity::Block(block) => {
             let n = ir.block(block).preds.len();
             let from = if n == 1 { "1 branch".to_owned() } else { format!("{n} branches") };
@@ -281,7 +282,7 @@ fn chain(document: &Document, value: Value, out: &mut String) {
     out.push_str("```\n\n");
 }
 
-fn about_op(document: &Document, op: Op) -> String {
+fn about_op(document: &Document, op: Op, loops: Loops) -> String {
     let ir = document.ir();
     let name = ir.op_name(op);
     let doc = words::unwrapped(ir.op(op).kind.spec().doc);
@@ -315,7 +316,7 @@ fn about_op(document: &Document, op: Op) -> String {
     if let Some(growth) = hint::growth(document, op) {
         let _ = writeln!(out, "\nOver its iterations: {growth}.");
     }
-    if let Some(carried) = nest::about(document, op) {
+    if let Some(carried) = nest::about(document, op, loops) {
         let _ = writeln!(out, "\n{carried}");
     }
     if ir.op(op).kind.is_op() && !document.integers().is_live(ir, op) {

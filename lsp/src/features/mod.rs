@@ -32,7 +32,7 @@ mod tests {
 
     use noisy_analyses::Document;
 
-    use noisy_settings::Hints;
+    use noisy_settings::{Hints, Loops};
 
     use super::{cursor, fold, hint, lens, link, nest, reference, symbol, token, walk};
     use crate::text::encoding::Encoding;
@@ -71,7 +71,8 @@ mod tests {
         out.push(("links", most(|| links.step(source, &mut |it| json.push(&it.range.start)))));
         let (mut json, wanted) = (JsonArray::new(), Hints::default());
         let nests = nest::Nests::default();
-        let mut hints = hint::Search::new(&document, 0..text.len(), &wanted, nests);
+        let mut hints =
+            hint::Search::new(&document, 0..text.len(), &wanted, Loops::default(), nests);
         let mut step = || hints.step(&document, &wanted, &mut |it| json.push(&it.label));
         out.push(("hints", most(&mut step)));
         // The first argument has as many uses as there are ops.

@@ -7,8 +7,10 @@ use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use noisy_analyses::{Document, TextEdit};
+use noisy_loops::Aliasing;
 use noisy_loops::edit::{self, Offer};
 use noisy_loops::nest::{self, Nest, Verdict};
+use noisy_settings::Loops;
 use noisy_syntax::{Def, Ir, Op, OpKind, Source};
 use rustc_hash::FxHashMap;
 
@@ -30,6 +32,11 @@ const MOST_OUTER: usize = 256;
 /// The nest that was asked about last, for a walk over a text that does not change.
 #[derive(Debug, Default)]
 pub(crate) struct Last(Option<(Op, Arc<[Verdict]>, Vec<Op>)>);
+
+/// What is taken for granted of different memrefs.
+fn aliasing(settings: Loops) -> Aliasing {
+    Aliasing { arguments_may_alias: settings.arguments_may_alias }
+}
 
 /// Whether an op is a loop whose dependences are told between the text.
 fn is_told(ir: &Ir, op: Op) -> bool {
@@ -53,28 +60,38 @@ fn loops(ir: &Ir, root: Op) -> Vec<Op> {
 
 impl Nests {
     /// What a loop carries, in a few words.
-    pub(crate) fn label(&self, source: &Source, op: Op, last: &mut Last) -> Option<String> {
+    pub(crate) fn label(
+        &self,
+        source: &Source,
+        op: Op,
+        settings: Loops,
+        last: &mut Last,
+    ) -> Option<String> {
         let ir = source.ir();
         if !is_told(ir, op) {
             return None;
         }
         let root = nest::root_of(ir, op)?;
         if last.0.as_ref().is_none_or(|it| it.0 != root) {
-            last.0 = Some((root, self.verdicts(source, root), loops(ir, root)));
+            last.0 = Some((root, self.verdicts(source, root, settings), loops(ir, root)));
         }
         let (_, verdicts, all) = last.0.as_ref()?;
         let at = all.iter().position(|it| *it == op)?;
         verdicts.get(at).map(Verdict::text)
     }
 
-    fn verdicts(&self, source: &Source, root: Op) -> Arc<[Verdict]> {
-        let key = key(source, root);
+    fn verdicts(&self, source: &Source, root: Op, settings: Loops) -> Arc<[Verdict]> {
+        let mut key = key(source, root);
+        // No text of a program ends like this.
+        if settings.arguments_may_alias {
+            key.push('\0');
+        }
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(it) = known.verdicts.get(&key) {
             return it.clone();
         }
         let ir = source.ir();
-        let nest = Nest::new(ir, root);
+        let nest = Nest::new(ir, root, aliasing(settings));
         let of = |op: Op| nest.loop_of(op).map_or(Verdict::Unknown, |it| nest.verdict(ir, it));
         let verdicts: Arc<[Verdict]> = loops(ir, root).into_iter().map(of).collect();
         if known.verdicts.len() >= MOST_KEPT {
@@ -126,7 +143,7 @@ fn key(source: &Source, root: Op) -> String {
 }
 
 /// What a hover says of a loop or of an access.
-pub(crate) fn about(document: &Document, op: Op) -> Option<String> {
+pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<String> {
     let source = document.source();
     let ir = source.ir();
     let is_access = matches!(
@@ -140,7 +157,7 @@ pub(crate) fn about(document: &Document, op: Op) -> Option<String> {
     if !is_access && !is_loop {
         return None;
     }
-    let nest = Nest::new(ir, nest::root_of(ir, op)?);
+    let nest = Nest::new(ir, nest::root_of(ir, op)?, aliasing(settings));
     if !nest.is_understood() {
         return Some(
             "Its nest has too many accesses: what depends on what is not looked at.".to_owned(),
@@ -185,10 +202,15 @@ fn loop_at(document: &Document, offset: usize) -> Option<Op> {
 }
 
 /// What can be done with the loop whose header an offset is in.
-pub(crate) fn actions(document: &Document, offset: usize) -> Vec<LoopAction> {
+pub(crate) fn actions(document: &Document, offset: usize, settings: Loops) -> Vec<LoopAction> {
     let Some(op) = loop_at(document, offset) else { return Vec::new() };
+    let options = edit::Options {
+        tile_size: (settings.tile_size > 0).then(|| settings.tile_size.into()),
+        cache: i64::from(settings.tile_cache) * 1024,
+        aliasing: aliasing(settings),
+    };
     let of = |it: Offer| LoopAction { title: it.title, edits: it.edits.map(text_edits) };
-    edit::offers(document.source(), op).into_iter().map(of).collect()
+    edit::offers(document.source(), op, &options).into_iter().map(of).collect()
 }
 
 /// The start of the nest whose outermost loop has an offset in its header, if a schedule may be found for it.
@@ -202,9 +224,13 @@ pub(crate) fn schedulable(document: &Document, offset: usize) -> Option<usize> {
 ///
 /// # Errors
 /// Why there are none.
-pub(crate) fn best_schedule(document: &Document, start: usize) -> Result<Vec<TextEdit>, String> {
+pub(crate) fn best_schedule(
+    document: &Document,
+    start: usize,
+    settings: Loops,
+) -> Result<Vec<TextEdit>, String> {
     let op = loop_at(document, start).ok_or("there is no loop")?;
-    noisy_opt::passes::best_schedule(document.source(), op).map(text_edits)
+    noisy_opt::passes::best_schedule(document.source(), op, aliasing(settings)).map(text_edits)
 }
 
 fn text_edits(edits: Vec<edit::Edit>) -> Vec<TextEdit> {
@@ -219,7 +245,9 @@ mod tests {
         let mut last = Last::default();
         let mut out = Vec::new();
         let ir = source.ir();
-        ir.walk(ir.root(), &mut |op| out.extend(nests.label(source, op, &mut last)));
+        ir.walk(ir.root(), &mut |op| {
+            out.extend(nests.label(source, op, Loops::default(), &mut last));
+        });
         out
     }
 
@@ -256,6 +284,41 @@ mod tests {
         source.edit(at + 4..at + 17, "memref<9xf32>");
         labels(&nests, &source);
         assert_eq!(nests.n_computed(), 121);
+    }
+
+    #[test]
+    fn arguments_may_share_elements_where_the_settings_say_so() {
+        let text = "func.func @f(%A: memref<9xf32>, %B: memref<9xf32>) {\n  %C = memref.alloc() : memref<9xf32>\n  affine.for %i = 0 to 8 {\n    %x = affine.load %A[%i + 1] : memref<9xf32>\n    affine.store %x, %B[%i] : memref<9xf32>\n  }\n  affine.for %j = 0 to 8 {\n    %x = affine.load %A[%j + 1] : memref<9xf32>\n    affine.store %x, %C[%j] : memref<9xf32>\n  }\n  return\n}\n";
+        let document = Document::new(text);
+        let nests = Nests::default();
+        let labels = |settings: Loops| {
+            let ir = document.ir();
+            let (mut last, mut out) = (Last::default(), Vec::new());
+            ir.walk(ir.root(), &mut |op| {
+                out.extend(nests.label(document.source(), op, settings, &mut last));
+            });
+            out
+        };
+        let may_alias = Loops { arguments_may_alias: true, ..Loops::default() };
+        // The same store of nests answers both.
+        assert_eq!(labels(Loops::default()), ["parallel", "parallel"]);
+        let found = labels(may_alias);
+        assert!(found[0].starts_with("carries"), "{found:?}");
+        assert_eq!(found[1], "parallel");
+        let tile = |settings: Loops| {
+            let all = actions(&document, text.find("affine.for").unwrap(), settings);
+            all.into_iter().find(|it| it.title.starts_with("Tile")).unwrap()
+        };
+        assert_eq!(tile(Loops { tile_size: 5, ..Loops::default() }).title, "Tile by 5");
+        let title = |tile_cache: u32| tile(Loops { tile_cache, ..Loops::default() }).title;
+        assert_eq!(title(32), "Tile by 256");
+        assert_eq!(title(1), "Tile by 128");
+        let backwards = |settings: Loops| {
+            let all = actions(&document, text.find("affine.for").unwrap(), settings);
+            all.into_iter().find(|it| it.title.starts_with("Run")).unwrap().edits
+        };
+        assert!(backwards(Loops::default()).is_ok());
+        assert!(backwards(may_alias).is_err());
     }
 
     #[test]

@@ -150,7 +150,8 @@ pub(crate) fn action(
                 action.data =
                     serde_json::to_value(ResolveData::Schedule { uri, version, nest }).ok();
             } else {
-                let edits = nest::best_schedule(view.document, *start).ok()?;
+                let edits =
+                    nest::best_schedule(view.document, *start, view.settings.file.loops).ok()?;
                 action.edit = Some(workspace(view, &edits));
             }
         }

@@ -29,7 +29,12 @@ pub(crate) async fn actions(
             return Err(NoAnswer::Modified);
         }
         let diagnostics = view.diagnostics();
-        let mut found = action::actions(view.document, &view.offsets(params.range), &diagnostics);
+        let mut found = action::actions(
+            view.document,
+            &view.offsets(params.range),
+            &diagnostics,
+            view.settings.file.loops,
+        );
         // A program of HEIR's may want ops before anything is wrong; who asks for source actions by name is offered them.
         let whole = Action::Place(Placement { scope: Scope::File, anew: false }, Vec::new());
         let asks = params.context.only.as_ref().is_some_and(|it| !it.is_empty());
@@ -99,7 +104,7 @@ pub(crate) async fn resolve(
             let ask = move |view: &mut View<'_>| {
                 let is_current = view.version == version;
                 is_current.then(|| {
-                    let edits = nest::best_schedule(view.document, nest);
+                    let edits = nest::best_schedule(view.document, nest, view.settings.file.loops);
                     edits.map(|it| proto::action::workspace(view, &it))
                 })
             };

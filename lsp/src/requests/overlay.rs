@@ -22,7 +22,7 @@ pub(crate) async fn hover(
     }
     let at = params.text_document_position_params;
     let ask = move |view: &mut View<'_>| {
-        hover::hover(view.document, view.offset(at.position))
+        hover::hover(view.document, view.offset(at.position), view.settings.file.loops)
             .filter(|it| it.is_of_noise || !view.is_only_noise())
             .map(|it| proto::overlay::hover(view, it))
     };
@@ -36,7 +36,8 @@ pub(crate) async fn hints(session: &Session, params: lsp::InlayHintParams) -> Re
         let wanted = &view.settings.file.hints;
         let hints = hints.get_or_insert_with(|| {
             let nests = view.cache.nests.clone();
-            hint::Search::new(view.document, view.offsets(params.range), wanted, nests)
+            let loops = view.settings.file.loops;
+            hint::Search::new(view.document, view.offsets(params.range), wanted, loops, nests)
         });
         let more = hints.step(view.document, wanted, &mut |it| {
             out.push(&proto::overlay::hint(view, it));
@@ -57,7 +58,9 @@ pub(crate) async fn resolve_hint(
         return Ok(hint);
     };
     let ask = move |view: &mut View<'_>| {
-        (view.version == version).then(|| hover::hover(view.document, offset)).flatten()
+        (view.version == version)
+            .then(|| hover::hover(view.document, offset, view.settings.file.loops))
+            .flatten()
     };
     if let Some(hover) = session.ask(&uri, ask).await?.flatten() {
         let text = lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value: hover.text };

@@ -25,7 +25,7 @@ fn explained(text: &str) -> Option<String> {
 
 #[test]
 fn keys_of_the_table_around_but_for_those_it_has() {
-    let all = ["exclude", "extends", "heir", "hints", "model", "placement", "rules"];
+    let all = ["exclude", "extends", "heir", "hints", "loops", "model", "placement", "rules"];
     assert_eq!(proposed("|"), all);
     assert_eq!(
         proposed("# a comment\n\n|\n[hints]\n"),
@@ -48,9 +48,9 @@ fn keys_of_the_table_around_but_for_those_it_has() {
 
 #[test]
 fn headers_of_tables() {
-    assert_eq!(proposed("[|"), ["heir", "hints", "model", "placement", "rules"]);
-    assert_eq!(proposed("[|]\n"), ["heir", "hints", "model", "placement", "rules"]);
-    assert_eq!(proposed("[hints]\n[mo|]\n"), ["heir", "model", "placement", "rules"]);
+    assert_eq!(proposed("[|"), ["heir", "hints", "loops", "model", "placement", "rules"]);
+    assert_eq!(proposed("[|]\n"), ["heir", "hints", "loops", "model", "placement", "rules"]);
+    assert_eq!(proposed("[hints]\n[mo|]\n"), ["heir", "loops", "model", "placement", "rules"]);
     assert_eq!(proposed("[model.|]"), ["insert", "ops"]);
     assert_eq!(proposed("[[|]]"), ["overrides"]);
     let overrides = ["files", "heir", "model", "placement", "rules"];

@@ -3,6 +3,8 @@
 //! *Law.* Iterations run in their order. Of a product of numbers of iterations at most one may be negative: two negative ones would let a
 //! loop run that did not; so all others must surely not be. Numbers that are not symbols cannot be divided by and stay.
 
+mod scf;
+
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Def, Ir, Op, OpKind, Type, Value};
@@ -45,6 +47,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             }
         }
     }
+    scf::run(cx.ir, op);
     Ok(())
 }
 

@@ -4,14 +4,17 @@
 //! next iterations. So of two iterations that are done together, what stands in loops of the body is ordered by their variables first, then
 //! by the runs, then by the iterations.
 //!
-//! *Law.* Two instances that depend on each other keep their order; a value that the loop itself carries is not split, since sums would be
-//! formed in another order.
+//! *Law.* Two instances that depend on each other keep their order; what the loop itself carries is split only where the parts surely give
+//! the same value, or nobody reads it ([`part::Part`]).
+
+mod part;
 
 use noisy_loops::{Body, Condition, Differs, Instances, Legality};
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
 use rustc_hash::FxHashMap;
 
+use self::part::{join, parts};
 use super::for_loop::{For, run_once, set_bounds};
 use super::legal;
 use super::unroll::{can_be_copied, divides, next_iv, split};
@@ -62,11 +65,11 @@ fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64) {
     let step = it.step.checked_mul(factor).filter(|it| i32::try_from(*it).is_ok());
     let is_possible = trips.is_none_or(|it| it >= factor)
         && !it.ops(ir).is_empty()
-        && it.inits.is_empty()
         && copied <= MOST_OPS
         && can_be_copied(ir, &inside)
         && bounds_are_outside(ir, it, &inside);
     let Some(step) = step.filter(|_| is_possible) else { return };
+    let Some(parts) = parts(ir, it) else { return };
     let body = legal::body_of(ir, function);
     if !is_allowed(ir, &body, it, factor) {
         return;
@@ -81,7 +84,13 @@ fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64) {
     let mut runs = Vec::new();
     let mut carriers = Vec::new();
     gather(ir, it.body, &mut runs, &mut carriers);
-    let carriers: Vec<Carrier> = carriers.into_iter().map(|it| widen(ir, it, factor)).collect();
+    let mut carriers: Vec<Carrier> = carriers.into_iter().map(|it| widen(ir, it, factor)).collect();
+    let mut loop_ = it.op;
+    if !parts.is_empty() {
+        let own = widen(ir, it.op, factor);
+        loop_ = own.op;
+        carriers.push(own);
+    }
     // The last copy first: each is put right behind the run.
     for copy in (1..factor).rev() {
         let mut values: FxHashMap<Value, Value> = FxHashMap::default();
@@ -95,7 +104,8 @@ fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64) {
             carrier.yields(ir, copy as usize, &values);
         }
     }
-    run_once(ir, it.op);
+    join(ir, loop_, &parts);
+    run_once(ir, loop_);
 }
 
 /// Whether no bound of a loop inside reads what the loop defines.

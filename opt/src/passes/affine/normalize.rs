@@ -18,7 +18,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     summary: "Apply normalization transformations to affine loop-like ops",
     options: &[OptionInfo {
         name: "promote-single-iter",
-        default: "true",
+        default: "false",
         kind: OptionKind::Bool,
         summary: "Promote single iteration loops",
     }],

@@ -1,17 +1,24 @@
 //! `affine-loop-tile`: perfectly nested loops in tiles, where that is allowed for tiles of any size.
 //!
 //! Each loop becomes one over tiles, whose step is the size, and one over the points of a tile; all of the former stand around all of the
-//! latter. Bounds may not read variables of the nest, and nothing may be carried.
+//! latter. Bounds may not read variables of the nest, and nothing may be carried. With `separate`, whole tiles are told from those at the
+//! end by one `affine.if`, and have no least bounds.
+
+mod cache;
 
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
-use noisy_syntax::rewrite::Point;
+use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Ir, Op};
+use rustc_hash::FxHashMap;
 
-use super::for_loop::{For, make_for, perfect_nest, replace_nest};
+use super::for_loop::{
+    For, difference, make_for, map_attr, perfect_nest, replace_nest, set_bounds,
+};
 use super::legal;
 use super::permute::{is_rectangular, outermost};
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::patterns::affine::maps::{Applied, exprs};
+use crate::rewrite::Rewriter;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-loop-tile",
@@ -53,6 +60,7 @@ const DEFAULT_SIZE: i64 = 4;
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let body = legal::body_of(cx.ir, op);
     let legality = legal::legality(&body);
+    let cache = options.int("cache-size").unwrap_or(512).saturating_mul(1024);
     for root in outermost(cx.ir, op) {
         let nest = perfect_nest(cx.ir, root);
         let band: Option<Vec<u32>> = nest.iter().map(|it| legality.loop_of(it.op)).collect();
@@ -60,31 +68,33 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         if legality.tiles(&band).is_err() {
             continue;
         }
-        let sizes = sizes(options, nest.len());
+        let sizes = sizes(options, nest.len())
+            .or_else(|| cache::sizes(cx.ir, &body, &nest, cache))
+            .unwrap_or_else(|| vec![DEFAULT_SIZE; nest.len()]);
         let fits = nest.iter().zip(&sizes).all(|(it, size)| {
             *size > 0 && it.step.checked_mul(*size).is_some_and(|it| i32::try_from(it).is_ok())
         });
         if fits {
-            tile(cx.ir, &nest, &sizes);
+            tile(cx.ir, &nest, &sizes, options.is_on("separate"));
         }
     }
     Ok(())
 }
 
-/// The sizes for a nest of so many loops.
-fn sizes(options: &Options, n: usize) -> Vec<i64> {
+/// The sizes for a nest of so many loops, if the options say them.
+fn sizes(options: &Options, n: usize) -> Option<Vec<i64>> {
     if let Some(size) = options.int("tile-size") {
-        return vec![size; n];
+        return Some(vec![size; n]);
     }
     let given = options.ints("tile-sizes");
-    if given.is_empty() && options.int("cache-size") == Some(0) {
-        return vec![1; n];
+    if given.is_empty() {
+        return (options.int("cache-size") == Some(0)).then(|| vec![1; n]);
     }
     let more = std::iter::repeat(DEFAULT_SIZE);
-    given.into_iter().chain(more).take(n).collect()
+    Some(given.into_iter().chain(more).take(n).collect())
 }
 
-fn tile(ir: &mut Ir, nest: &[For], sizes: &[i64]) {
+fn tile(ir: &mut Ir, nest: &[For], sizes: &[i64], separates: bool) {
     let (Some(root), Some(innermost)) = (nest.first(), nest.last()) else { return };
     let mut at = Point::Before(root.op);
     let mut tiles = Vec::new();
@@ -93,7 +103,9 @@ fn tile(ir: &mut Ir, nest: &[For], sizes: &[i64]) {
         tiles.push(ir.block(body).args[0]);
         at = Point::Start(body);
     }
-    let mut points = Vec::new();
+    let (mut points, mut loops) = (Vec::new(), Vec::new());
+    // What the ends of the tiles may be above of, less these ends.
+    let mut over: Option<Applied> = None;
     let mut inside = innermost.body;
     for ((it, &size), &tile) in nest.iter().zip(sizes).zip(&tiles) {
         let low = Applied::value(tile);
@@ -103,14 +115,58 @@ fn tile(ir: &mut Ir, nest: &[For], sizes: &[i64]) {
         let high = match it.trip_count() {
             Some(trips) if trips < size => end(trips * it.step),
             Some(trips) if trips % size == 0 => end(span),
-            _ => with_end(&it.high, &end(span)),
+            _ if size == 1 => end(span),
+            _ => {
+                let own = difference(&it.high, &end(span));
+                over = Some(over.map_or_else(|| own.clone(), |all| all.joined(&own)));
+                with_end(&it.high, &end(span))
+            }
         };
-        let (_, body) = make_for(ir, at, &low, &high, it.step, &[]);
+        let (op, body) = make_for(ir, at, &low, &high, it.step, &[]);
+        // Of several upper bounds the first is the end of the tile.
+        let first = exprs(&high.map.body).swap_remove(0);
+        let whole = Affine { body: Body::Map(vec![first]), ..high.map };
+        loops.push((op, Applied { map: whole, operands: high.operands }));
         points.push(ir.block(body).args[0]);
         at = Point::Start(body);
         inside = body;
     }
     replace_nest(ir, nest, &points, inside);
+    if separates && nest.iter().all(|it| it.step == 1) {
+        separate(ir, &loops, over);
+    }
+}
+
+/// Lets whole tiles run in loops of their own, which end where these maps say.
+fn separate(ir: &mut Ir, loops: &[(Op, Applied)], over: Option<Applied>) {
+    let Some(&(root, _)) = loops.first() else { return };
+    let set = match over {
+        Some(all) => {
+            let constraints = exprs(&all.map.body).into_iter().map(|it| (it, false)).collect();
+            Applied { map: Affine { body: Body::Set(constraints), ..all.map }, ..all }.canonical(ir)
+        }
+        None => {
+            let body = Body::Set(vec![(Expr::Const(0), true)]);
+            Applied { map: Affine { n_dims: 0, n_symbols: 0, body }, operands: Vec::new() }
+        }
+    };
+    let condition = map_attr(ir, &set.map);
+    let new = NewOp::new("affine.if").operands(&set.operands).attr("condition", condition);
+    let choice = ir.insert(new.regions(2), Point::Before(root));
+    let mut ends = Vec::new();
+    for which in 0..2 {
+        let region = ir.op(choice).regions[which].1;
+        let block = ir.add_block(region, &[]);
+        ends.push(ir.insert(NewOp::new("affine.yield"), Point::End(block)));
+    }
+    let copy = Rewriter::new(ir).clone_op(root, Point::Before(ends[0]), &mut FxHashMap::default());
+    ir.move_op(root, Point::Before(ends[1]));
+    // The copy has the same loops in each other; a bound reads the variable over tiles, which both see.
+    let copies = perfect_nest(ir, copy);
+    for (it, (_, high)) in copies.iter().zip(loops) {
+        let high = high.tidy();
+        set_bounds(ir, it, &it.low, &high, it.step);
+    }
 }
 
 /// The upper bounds of a loop and the end of its tile, which comes first and whose only operand is the last dimension.

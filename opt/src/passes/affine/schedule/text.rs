@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
-use noisy_loops::Body;
 use noisy_loops::edit::Edit;
 use noisy_loops::edit::names::{fresh, renamed};
+use noisy_loops::{Aliasing, Body, Legality, Limits};
 use noisy_syntax::{Ir, Op, OpKind, Source, Value};
 use rustc_hash::FxHashSet;
 
-use super::super::legal;
 use super::nest::Nest;
 use super::scan::{Code, Sizes};
 use super::{each_plan, roots, scan};
@@ -24,18 +23,19 @@ pub fn is_nest_root(ir: &Ir, op: Op) -> bool {
         && ir.function_of(op).is_some_and(|function| roots(ir, function).contains(&op))
 }
 
-/// The edits that put a nest into the order that `affine-schedule` finds. The program after them is correct.
+/// The edits that put a nest into the order that `affine-schedule` finds, if this is taken for granted of different memrefs. The program
+/// after them is correct.
 ///
 /// # Errors
 /// Why there are none.
-pub fn best_schedule(source: &Source, root: Op) -> Result<Vec<Edit>, String> {
+pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Vec<Edit>, String> {
     let ir = source.ir();
     let function = ir.function_of(root).ok_or("there is no function around")?;
     if ir.range(root).len() > MOST_TEXT || !is_nest_root(ir, root) {
         return Err("the loop is not the outermost one of a nest that is small enough".to_owned());
     }
     let body = Body::new(ir, function);
-    let legality = legal::legality(&body);
+    let legality = Legality::new(&body, &Limits { aliasing, ..Limits::default() });
     let mut found = None;
     // Small loops are loops like others here: a statement is a run of lines.
     each_plan(ir, function, &body, &legality, -1, |nest, plan, edges| {

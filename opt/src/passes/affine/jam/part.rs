@@ -1,0 +1,133 @@
+//! Values that a loop carries, in parts: each copy of the body has its own, and behind the loop they become one.
+//!
+//! *Law.* `a op (b op c) = (a op b) op c` holds bit by bit for integers only. With what the parts start: of `max`, `min`, `and`, `or` all with
+//! the value that the loop starts with, since it may count several times; of sums and products all but the first with the neutral element;
+//! where nobody reads the result, any will do.
+
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{AttrData, Ir, OpKind, Sign, TypeData, Value};
+use rustc_hash::FxHashSet;
+
+use super::super::for_loop::For;
+use crate::effects;
+use crate::rewrite::operands;
+
+/// How a carried value is split.
+#[derive(Clone, Debug)]
+pub(super) struct Part {
+    /// The op that adds to it; none where that is not one op: what the first part is, nobody reads.
+    name: Option<String>,
+    /// What all parts but the first start with, if it is another value than the first one starts with.
+    neutral: Option<i128>,
+}
+
+const IDEMPOTENT: &[&str] =
+    &["arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui", "arith.andi", "arith.ori"];
+/// With their neutral elements.
+const SUMS: &[(&str, i128)] = &[("arith.addi", 0), ("arith.xori", 0), ("arith.muli", 1)];
+/// Those of floating point: only where nobody reads the result.
+const ROUNDED: &[&str] = &["arith.addf", "arith.mulf", "arith.maximumf", "arith.minimumf"];
+
+/// How the values that a loop carries are split, each by itself; `None` if one cannot be.
+pub(super) fn parts(ir: &Ir, it: &For) -> Option<Vec<Part>> {
+    let yielded = operands(ir, it.end(ir));
+    let results = &ir.op(it.op).results;
+    let all = it.carried(ir).into_iter().zip(yielded).zip(results);
+    all.map(|((carried, yielded), &result)| part(ir, it, carried, yielded, result)).collect()
+}
+
+fn part(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<Part> {
+    sum(ir, it, carried, yielded, result)
+        .or_else(|| is_for_nothing(ir, carried).then_some(Part { name: None, neutral: None }))
+}
+
+/// A value that goes into one op of the body, and what this op makes into the next iteration alone.
+fn sum(ir: &Ir, it: &For, carried: Value, yielded: Value, result: Value) -> Option<Part> {
+    let [(adds, _)] = ir.value(carried).uses[..] else { return None };
+    let is_all = ir.op(adds).results[..] == [yielded]
+        && ir.value(yielded).uses.len() == 1
+        && ir.block_of(adds) == it.body
+        && operands(ir, adds).len() == 2;
+    let name = ir.op_name(adds).to_owned();
+    let is_integer = matches!(
+        ir.interner.type_data(ir.value(carried).ty),
+        TypeData::Int { sign: Sign::Signless, .. } | TypeData::Index
+    );
+    let neutral = SUMS.iter().find(|it| it.0 == name && is_integer).map(|it| it.1);
+    let is_unread = ir.value(result).uses.is_empty();
+    let is_known = neutral.is_some()
+        || (is_integer && IDEMPOTENT.contains(&&*name))
+        || (is_unread && ROUNDED.contains(&&*name));
+    let neutral = neutral.filter(|_| !is_unread);
+    (is_all && is_known).then_some(Part { name: Some(name), neutral })
+}
+
+/// Whether nothing comes of a value: all that is made from it, through loops and choices, is read by nobody.
+fn is_for_nothing(ir: &Ir, value: Value) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut left = vec![value];
+    while let Some(value) = left.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        for &(user, index) in &ir.value(value).uses {
+            let data = ir.op(user);
+            match data.kind {
+                OpKind::AffineFor => {
+                    let Some(it) = For::of(ir, user) else { return false };
+                    let first = it.low.operands.len() + it.high.operands.len();
+                    let Some(at) = (index as usize).checked_sub(first) else { return false };
+                    left.push(it.carried(ir)[at]);
+                    left.push(data.results[at]);
+                }
+                OpKind::AffineYield => {
+                    let Some(parent) = ir.parent_op(user) else { return false };
+                    if let Some(it) = For::of(ir, parent) {
+                        left.push(it.carried(ir)[index as usize]);
+                    } else if ir.op(parent).kind != OpKind::AffineIf {
+                        return false;
+                    }
+                    left.push(ir.op(parent).results[index as usize]);
+                }
+                _ if data.regions.is_empty() && effects::is_free_of_effects(ir, user) => {
+                    left.extend(data.results.iter().copied());
+                }
+                _ => return false,
+            }
+        }
+    }
+    true
+}
+
+/// Makes one value of the parts behind a loop, which all of them come out of: first those of the first copy, and so on.
+pub(super) fn join(ir: &mut Ir, op: noisy_syntax::Op, parts: &[Part]) {
+    let results = ir.op(op).results.to_vec();
+    let n = parts.len();
+    let first_init = operands(ir, op).len() - results.len();
+    let mut at = Point::After(op);
+    for (which, part) in parts.iter().enumerate() {
+        let ty = ir.value(results[which]).ty;
+        if let Some(value) = part.neutral {
+            let attr = ir.interner.attr(AttrData::Int { value, ty });
+            let new = NewOp::new("arith.constant").attr("value", attr).results(&[ty]);
+            let start = ir.insert(new, Point::Before(op));
+            let start = ir.op(start).results[0];
+            for copy in (which + n..results.len()).step_by(n) {
+                ir.set_operand(op, first_init + copy, start);
+            }
+        }
+        let Some(name) = &part.name else { continue };
+        let readers = ir.value(results[which]).uses.to_vec();
+        let mut sum = results[which];
+        // Those of the last copy first, as upstream has it.
+        for copy in (which + n..results.len()).step_by(n).rev() {
+            let new = NewOp::new(name).operands(&[sum, results[copy]]).results(&[ty]);
+            let new = ir.insert(new, at);
+            at = Point::After(new);
+            sum = ir.op(new).results[0];
+        }
+        for (user, index) in readers {
+            ir.set_operand(user, index as usize, sum);
+        }
+    }
+}
