@@ -242,7 +242,7 @@ fn given(document: &Document) -> Option<Noise> {
 
 #[test]
 fn calls_that_nest_too_deep_within_a_recursion_are_undecided() {
-    const N: usize = 15_000;
+    const N: usize = 30_000;
     let document = Document::new(&calls(N, true));
     let reported = found(&document);
     assert_eq!(reported.len(), 1, "{reported:?}");

@@ -54,6 +54,8 @@ mod loop_laws;
 #[cfg(test)]
 mod order_laws;
 #[cfg(test)]
+mod ordered_edit_laws;
+#[cfg(test)]
 mod recursion_edit_laws;
 #[cfg(test)]
 mod recursion_laws;

@@ -23,7 +23,7 @@ const TYPES: &str = "(!noisy.i32, !noisy.i32, i5, i1) -> (!noisy.i32, i5)";
 
 /// Functions that pass on many vectors of noise and of integers, each more than are kept apart, to those of greater numbers and under a
 /// condition to any.
-fn functions(random: &mut Random) -> Vec<String> {
+pub(crate) fn functions(random: &mut Random) -> Vec<String> {
     let n = 3 + random.below(4);
     let function = |at: usize, random: &mut Random| {
         let private = if random.one_in(4) { "" } else { "private " };

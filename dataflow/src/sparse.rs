@@ -57,7 +57,9 @@ mod pass;
 mod reads;
 mod recursion;
 mod recursion_edit;
+mod replay;
 mod rounds;
+mod transcript;
 mod visit;
 
 pub use analysis::{Calls, Domain, Loops, MAX_APART, SparseForward};

@@ -69,7 +69,7 @@ pub struct Findings {
 /// A function in one of its contexts, while it is evaluated.
 #[derive(Debug)]
 struct Entered {
-    context: u32,
+    context: Option<u32>,
     /// The turn of its recursion.
     turn: u64,
     /// What was recent around.
@@ -101,7 +101,7 @@ impl Findings {
     }
 
     fn context(&self) -> Option<u32> {
-        self.entered.last().map(|it| it.context)
+        self.entered.last().and_then(|it| it.context)
     }
 
     fn note(&mut self, op: Op, value: Value, noise: Noise, rounds: &[Round]) {
@@ -271,7 +271,7 @@ impl Observer<NoiseAnalysis> for Findings {
         }
     }
 
-    fn enter(&mut self, _: Op, context: u32, turn: u64) {
+    fn enter(&mut self, context: Option<u32>, turn: u64) {
         let recent = std::mem::take(&mut self.recent);
         self.entered.push(Entered { context, turn, recent });
     }

@@ -10,8 +10,8 @@
 //! those that are left.
 //!
 //! Everything else depends on the order of calls, which an edit anywhere among the connected units (`call_index.rs`) may change: who asks
-//! first decides which vectors are joined, and what callers got before the joined ones grew. If there is such a function among them, they
-//! are solved as a whole, as from scratch.
+//! first decides which vectors are joined, and what callers got before the joined ones grew. If there is such a function among them, all
+//! asks are replayed in order, and what stands is not evaluated (`replay.rs`).
 //!
 //! *Cost.* The functions with a context that is new, goes or is evaluated again, each at most twice per context; of a recursion all of its
 //! functions; and the call graph, if it changed.
@@ -74,7 +74,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if self.call_index.take_changed() {
             self.call_graph = CallGraph::new(ir, &self.call_index, self.apart() == 0);
         }
-        if self.apart() == 0 || !self.redo_callers(ir, &units) {
+        if self.apart() == 0 || !self.redo_callers(ir, &units) && !self.replay_callers(ir, &units) {
             self.redo_connected(ir, &units);
         }
         let edit = self.contexts.edit.take().unwrap_or_default();
@@ -138,7 +138,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 && self.contexts.edit.as_mut().is_some_and(|it| it.redone.insert(function))
         {
             self.remember(ir, function);
-            self.reset_within(ir, function);
+            self.forget_transcript(function);
+            self.reset_function(ir, function);
             self.contexts.passed_over.remove(&function);
             for context in self.contexts.of.get_mut(&function).into_iter().flatten() {
                 let _ = context.renew();
@@ -166,7 +167,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    fn gives_up(&self) -> bool {
+    pub(super) fn gives_up(&self) -> bool {
         self.contexts.edit.as_ref().is_some_and(|it| it.gives_up)
     }
 
@@ -212,6 +213,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         !edit.gives_up && edit.before.keys().all(|it| n_contexts(it) <= self.apart())
     }
 
+    /// Goes through the connected units again, where the order of calls matters. What was evaluated in vain was touched, and so were those
+    /// who asked for it.
+    fn replay_callers(&mut self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
+        let Some(edit) = &mut self.contexts.edit else { return false };
+        (edit.is_followed, edit.gives_up) = (false, false);
+        let mut touched: Vec<Op> = edit.before.keys().chain(&edit.stale).copied().collect();
+        edit.stale.clear();
+        touched.retain(|&it| !self.contexts.transcripts.contains_key(&self.call_graph.first(it)));
+        for at in 0..touched.len() {
+            let contexts = self.contexts.of.get(&touched[at]).into_iter().flatten();
+            touched.extend(contexts.flat_map(Context::callers));
+        }
+        touched.extend(units);
+        touched.sort_unstable();
+        touched.dedup();
+        self.replay(ir, &touched)
+    }
+
     /// Whether vectors are joined in a function that is connected to one of these. Who asks first decides which, perhaps through functions
     /// that an edit leaves alone.
     fn is_ordered_around(&self, ir: &Input<'_, A::Base>, units: &[Op]) -> bool {
@@ -250,6 +269,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                     self.contexts.of.remove(&function);
                 }
                 self.contexts.withdraw((function, id));
+                self.forget_transcript(function);
             }
             if let Some(edit) = &mut self.contexts.edit {
                 edit.stale.insert(function);
@@ -275,13 +295,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return callers;
         }
         self.remember(ir, unit);
+        self.forget_transcript(unit);
         if let Some(edit) = &mut self.contexts.edit {
             edit.redone.insert(unit);
         }
         let body = flow::body(ir, unit).filter(|_| is_callable(ir, unit));
         let Some(body) = body.filter(|_| ir.op(unit).kind == OpKind::FuncFunc) else {
             self.forget_contexts(unit);
-            self.reset_within(ir, unit);
+            self.reset_function(ir, unit);
             self.run_whole(ir, unit);
             return callers;
         };
@@ -299,7 +320,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let is_assumed = live && (is_open || self.contexts.uncalled.contains(&unit));
         let args = if is_assumed { Some(self.assumed(ir, unit)) } else { None };
         self.assume_only(unit, args);
-        self.reset_within(ir, unit);
+        self.reset_function(ir, unit);
         self.begin_function(ir, unit);
         self.contexts.depth = depth_of(ir, unit);
         let n_args = ir.block(flow::entry_block(ir, body)).args.len();
@@ -371,7 +392,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut units: Vec<Op> = all.into_iter().collect();
         units.sort_by_cached_key(|&it| ir.start(it));
         for &unit in &units {
-            self.reset_within(ir, unit);
+            self.reset_function(ir, unit);
         }
         let (functions, others): (Vec<Op>, Vec<Op>) =
             units.into_iter().partition(|&it| self.is_followed(ir, it));

@@ -117,6 +117,7 @@ impl CallGraph {
                 if is_recursive {
                     self.recursive.extend(&members);
                 }
+                members.sort_unstable();
                 self.components.push(members);
             }
         }
@@ -127,9 +128,14 @@ impl CallGraph {
         self.rank.get(&unit).copied().unwrap_or(u32::MAX)
     }
 
-    /// The units of a component, in no particular order.
+    /// The units of a component, by number.
     pub(super) fn component(&self, rank: u32) -> &[Op] {
         self.components.get(rank as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The first unit of the component of a unit stands for all of it.
+    pub(super) fn first(&self, unit: Op) -> Op {
+        self.component(self.rank(unit)).first().copied().unwrap_or(unit)
     }
 
     /// Whether a unit may come to call itself.

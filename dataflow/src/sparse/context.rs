@@ -10,6 +10,22 @@ use crate::flow::{self, Flow};
 /// How often what a context takes or returns rises before it is widened.
 pub(super) const MOST_RISES: u32 = 64;
 
+/// How deep calls and regions may nest before a call is put off, or within a recursion unknown.
+pub(super) const MAX_DEPTH: usize = 50_000;
+/// Bytes of stack that the evaluation of one body has at least, and how many are taken when there are fewer.
+pub(super) const STACK: (usize, usize) = (256 << 10, 8 << 20);
+
+/// A function and its context, by its id; a unit that is no function, and 0.
+pub(super) type Asker = (Op, u32);
+
+/// A call, and the context of its callee that it asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Ask {
+    pub(super) call: Op,
+    pub(super) callee: Op,
+    pub(super) context: u32,
+}
+
 /// Where the solution of a context stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
@@ -44,6 +60,8 @@ pub struct Context<F> {
     pub(super) n_rises: u32,
     /// For how much it asked when nothing in its recursion had returned.
     pub(super) n_asks_first: usize,
+    /// The entry of its component in which it was first evaluated (`transcript.rs`).
+    pub(super) entry: usize,
 }
 
 impl<F> Context<F> {
@@ -60,6 +78,7 @@ impl<F> Context<F> {
             n_evaluated: 0,
             n_rises: 0,
             n_asks_first: 0,
+            entry: 0,
         }
     }
 

@@ -23,14 +23,14 @@
 //! stand. (Everything above is a function of the names, the texts of the functions and what these find by name; tables by op are only
 //! looked up, or gone through where joins or sets commute.)
 //!
-//! Calls that nest too deep to be evaluated one inside of the other are put off: the evaluations around are taken back, the context that
-//! was asked for is solved, and then they are made again. Within a recursion nothing is put off; calls that nest deeper there than
-//! [`MAX_DEPTH`] are unknown.
+//! Calls that nest deeper than [`MAX_DEPTH`] are put off: the evaluations around are taken back, the context that was asked for is solved,
+//! and then they are made again. Within a recursion nothing is put off; what calls give that nest deeper there is unknown.
 //!
 //! # From an edit
 //!
 //! A context keeps which calls ask for it. In a function that nothing calls, values have the facts of its one context, so an edit is
-//! followed op by op until it comes to a call whose operands change; from there on function by function (`call_edit.rs`).
+//! followed op by op until it comes to a call whose operands change; from there on function by function (`call_edit.rs`), or, where the order
+//! of calls matters, ask by ask (`replay.rs`).
 
 use noisy_syntax::{Op, OpKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -38,42 +38,35 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::call_edit::CallEdit;
 use super::call_index::unit_of;
 use super::component::depth_of;
-use super::context::{Context, State, followed, is_callable, is_exposed, rise, sort_by_name};
+use super::context::{
+    Ask, Asker, Context, MAX_DEPTH, STACK, State, followed, is_callable, is_exposed, rise,
+    sort_by_name,
+};
 use super::recursion::Recursion;
+use super::replay::Replay;
+use super::transcript::{Answer, Transcript};
 use super::{Calls, Domain, Input, Observer, Sparse, SparseForward};
 use crate::flow;
 use crate::lattice::Lattice;
-
-/// How deep calls and regions may nest before a call is put off.
-const PUT_OFF_DEPTH: usize = 2_000;
-/// How deep calls and regions may nest within a recursion; the results of calls beyond that are unknown.
-const MAX_DEPTH: usize = 20_000;
-/// Bytes of stack that the evaluation of one body has at least, and how many are taken when there are fewer.
-const STACK: (usize, usize) = (256 << 10, 8 << 20);
-
-/// A function and its context, by its id; a unit that is no function, and 0.
-pub(super) type Asker = (Op, u32);
-
-/// A call, and the context of its callee that it asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Ask {
-    call: Op,
-    callee: Op,
-    context: u32,
-}
 
 /// The contexts of all functions.
 #[derive(Debug)]
 pub(super) struct Contexts<F> {
     pub(super) of: FxHashMap<Op, Vec<Context<F>>>,
     /// What each context asked for when it was evaluated.
-    asks: FxHashMap<Asker, FxHashSet<Ask>>,
+    pub(super) asks: FxHashMap<Asker, FxHashSet<Ask>>,
+    /// By the first function of each component.
+    pub(super) transcripts: FxHashMap<Op, Transcript<F>>,
+    /// While an edit is replayed.
+    pub(super) replay: Option<Replay<F>>,
     /// Who is evaluated now.
     pub(super) asker: Option<Asker>,
     /// Contexts that some call asks for no more.
     pub(super) unused: Vec<Asker>,
     /// Contexts that were too deep to be evaluated where they were asked for.
     pub(super) put_off: Vec<Asker>,
+    /// Whether there ever were any: then transcripts say too little.
+    pub(super) has_put_off: bool,
     /// Recursions that are being solved, innermost last.
     pub(super) recursions: Vec<Recursion>,
     /// Functions of recursions that took too many steps to follow.
@@ -99,9 +92,12 @@ impl<F> Default for Contexts<F> {
         Self {
             of: FxHashMap::default(),
             asks: FxHashMap::default(),
+            transcripts: FxHashMap::default(),
+            replay: None,
             asker: None,
             unused: Vec::new(),
             put_off: Vec::new(),
+            has_put_off: false,
             recursions: Vec::new(),
             spent: FxHashSet::default(),
             is_cut: false,
@@ -204,6 +200,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.contexts.withdraw((function, context.id));
             }
             self.contexts.withdraw((function, 0));
+            self.forget_transcript(function);
             self.contexts.passed_over.remove(&function);
             self.contexts.spent.remove(&function);
             self.contexts.ordered.remove(&function);
@@ -275,26 +272,39 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Solves functions and what they call, after what else calls them: see above for the order.
     pub(super) fn run_functions(&mut self, ir: &Input<'_, A::Base>, functions: Vec<Op>) {
+        let functions = self.run_open(ir, functions);
+        self.run_uncalled(ir, functions);
+    }
+
+    /// Solves those functions that anybody may call, and what they call. The functions that are live, in the order of their names.
+    pub(super) fn run_open(&mut self, ir: &Input<'_, A::Base>, functions: Vec<Op>) -> Vec<Op> {
         let mut functions = functions;
         functions.retain(|&it| is_callable(ir, it) && self.is_live(ir, it));
         if !self.call_index.is_empty() {
             sort_by_name(ir, &mut functions);
         }
-        let run = |it: &mut Self, function: Op| {
-            it.contexts.depth = depth_of(ir, function);
-            let args = it.assumed(ir, function);
-            let _ = it.results_for(ir, function, args, None);
-        };
         for &function in &functions {
             if self.is_open(ir, function) {
-                run(self, function);
+                self.run_assumed(ir, function);
             }
         }
+        functions
+    }
+
+    /// Solves those functions that nothing called, each by itself.
+    pub(super) fn run_uncalled(&mut self, ir: &Input<'_, A::Base>, functions: Vec<Op>) {
+        let mut functions = functions;
         functions.retain(|it| self.shows_uncalled() && !self.contexts.of.contains_key(it));
         self.contexts.uncalled.extend(&functions);
         for function in functions {
-            run(self, function);
+            self.run_assumed(ir, function);
         }
+    }
+
+    fn run_assumed(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+        self.contexts.depth = depth_of(ir, function);
+        let args = self.assumed(ir, function);
+        let _ = self.answer(ir, function, args, None);
         self.contexts.depth = 0;
     }
 
@@ -330,30 +340,56 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let fact = self.refined(ir, function, value, fact);
             args.push(if in_cycle { self.unbounded(&fact) } else { fact });
         }
-        Some(self.results_for(ir, function, args, Some(call)))
+        Some(self.answer(ir, function, args, Some(call)).results)
     }
 
-    /// The results of a function in a context.
-    fn results_for(
+    /// The results of a function for what is passed to it: by a call, or by nobody knows whom.
+    pub(super) fn answer(
         &mut self,
         ir: &Input<'_, A::Base>,
         function: Op,
         args: Vec<A::Fact>,
         call: Option<Op>,
-    ) -> Vec<A::Fact> {
+    ) -> Answer<A::Fact> {
         let args = if self.contexts.spent.contains(&function) {
             self.unknown_args(ir, function)
         } else {
             args
         };
+        let caller = call.and(self.contexts.asker);
+        let is_inside =
+            caller.is_some_and(|it| self.call_graph.first(it.0) == self.call_graph.first(function));
+        if self.contexts.replay.is_some()
+            && !is_inside
+            && let Some(answer) = self.replayed(ir, function, &args, call)
+        {
+            return answer;
+        }
         if !self.may_ask(ir, function) {
-            return vec![A::Fact::unknown(); flow::n_results(ir, function)];
+            let results = vec![A::Fact::unknown(); flow::n_results(ir, function)];
+            return Answer { context: 0, results, joined: None };
         }
+        let n_contexts = self.contexts.of.get(&function).map_or(0, Vec::len);
+        let asked = (n_contexts >= self.apart()).then(|| args.clone());
         let at = self.context_for(function, args, call.is_none());
-        if let Some(call) = call {
-            self.note_ask(ir, call, function, at);
+        let is_new = call.is_some_and(|it| self.note_ask(ir, it, function, at));
+        let Some(context) = self.context(function, at) else {
+            return Answer { context: 0, results: Vec::new(), joined: None };
+        };
+        let (context, is_entry) = (context.id, context.state == State::New && !is_inside);
+        let joined = asked.filter(|_| self.context(function, at).is_some_and(|it| it.is_joined));
+        if is_entry {
+            self.note_entry(function, context, joined.as_deref());
         }
-        self.results_of(ir, function, at)
+        let results = self.results_of(ir, function, at);
+        if is_entry && joined.is_some() {
+            self.note_entry_results(function, &results);
+        }
+        let answer = Answer { context, results, joined };
+        if let (Some(caller), Some(call), false) = (caller, call, is_inside) {
+            self.note_request(caller, call, function, &answer, is_new);
+        }
+        answer
     }
 
     /// The results of a context, which is solved if it is not.
@@ -365,9 +401,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             State::New if self.contexts.asker.is_none() => self.solve_from_here(ir, function, id),
             State::New if self.is_in_recursion(function) => self.enter_recursion(ir, function, at),
             State::New
-                if self.contexts.depth > PUT_OFF_DEPTH && self.contexts.recursions.is_empty() =>
+                if self.contexts.depth > MAX_DEPTH && self.contexts.recursions.is_empty() =>
             {
                 self.contexts.put_off.push((function, id));
+                self.contexts.has_put_off = true;
                 return vec![A::Fact::bottom(); flow::n_results(ir, function)];
             }
             // Calls nest deeper than a stack is.
@@ -401,18 +438,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
     }
 
-    /// Notes that a call asks for a context.
-    fn note_ask(&mut self, ir: &Input<'_, A::Base>, call: Op, callee: Op, at: usize) {
-        let Some(context) = self.context(callee, at).map(|it| it.id) else { return };
+    /// Notes that a call asks for a context. Whether it did not before.
+    pub(super) fn note_ask(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        call: Op,
+        callee: Op,
+        at: usize,
+    ) -> bool {
+        let Some(context) = self.context(callee, at).map(|it| it.id) else { return false };
         let asker = self.contexts.asker.unwrap_or_else(|| (unit_of(ir, call), 0));
         let asks = self.contexts.asks.entry(asker).or_default();
-        if asks.insert(Ask { call, callee, context })
-            && let Some(context) = self.context(callee, at)
-        {
+        let is_new = asks.insert(Ask { call, callee, context });
+        if is_new && let Some(context) = self.context(callee, at) {
             // An edit may have moved the call into another unit.
             let (unit, n) = context.askers.entry(call).or_insert((asker.0, 0));
             (*unit, *n) = (asker.0, *n + 1);
         }
+        is_new
     }
 
     pub(super) fn context(&mut self, function: Op, at: usize) -> Option<&mut Context<A::Fact>> {
@@ -452,9 +495,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             }
             return at;
         }
-        self.contexts.next += 1;
+        let former =
+            self.contexts.replay.as_ref().and_then(|it| it.id_of(function, &args, is_joined));
         let args = if is_joined { args.into_iter().map(unbounded).collect() } else { args };
-        let id = self.contexts.next;
+        let id = former.unwrap_or_else(|| {
+            self.contexts.next += 1;
+            self.contexts.next
+        });
         if is_joined {
             self.note_ordered(function);
         }
@@ -470,7 +517,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves a context, unless a call in it is put off.
-    fn solve_context(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) {
+    pub(super) fn solve_context(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) {
         let n_results = flow::n_results(ir, function);
         let is_cut = self.contexts.depth > MAX_DEPTH;
         let Some(context) = self.context(function, at) else { return };

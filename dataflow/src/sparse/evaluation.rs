@@ -44,7 +44,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             is_degraded: std::mem::replace(&mut self.is_degraded, false),
         };
         self.contexts.depth += 1;
-        self.observer.enter(function, id, number);
+        self.observer.enter(Some(id), number);
         let mut values: Vec<Value> = Vec::new();
         let is_first = self.contexts.passed_over.insert(function);
         if !is_first {

@@ -79,8 +79,8 @@ pub trait Observer<A: SparseForward>: Debug {
     ) {
     }
 
-    /// What follows is about a function in one of its contexts, in a turn of its recursion, from 1.
-    fn enter(&mut self, _function: Op, _context: u32, _turn: u64) {}
+    /// What follows is about a function in one of its contexts, in a turn of its recursion, from 1; or about all of its contexts.
+    fn enter(&mut self, _context: Option<u32>, _turn: u64) {}
 
     /// What was entered last is done.
     fn leave(&mut self) {}

@@ -158,6 +158,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.is_degraded = false;
     }
 
+    /// Sets everything inside a function back to bottom, and forgets what was noted in any of its contexts, even from within another one.
+    pub(super) fn reset_function(&mut self, ir: &Input<'_, A::Base>, function: Op) {
+        self.observer.enter(None, 1);
+        self.reset_within(ir, function);
+        self.observer.leave();
+    }
+
     /// Sets everything inside an op, and its results, back to bottom.
     pub(super) fn reset_within(&mut self, ir: &Input<'_, A::Base>, op: Op) {
         self.observer.forget(op);

@@ -62,12 +62,14 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// A context becomes a member of the recursion that is being solved.
     pub(super) fn enter_recursion(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) {
         let n_results = flow::n_results(ir, function);
+        let entry = self.n_entries(function).saturating_sub(1);
         let Some(recursion) = self.contexts.recursions.last_mut() else { return };
         let (member, is_spent) = (recursion.members.len(), recursion.is_spent);
         let contexts = self.contexts.of.get_mut(&function);
         let Some(context) = contexts.and_then(|it| it.get_mut(at)) else { return };
         context.state = State::Open;
         context.member = member;
+        context.entry = entry;
         if is_spent {
             context.results = vec![A::Fact::unknown(); n_results];
         } else if context.results.len() != n_results {

@@ -6,7 +6,7 @@
 //! A recursion that is the same wherever it is entered (`recursion.rs`) follows from the texts of its functions, from what these call
 //! outside of the component, and from the set of contexts that are asked for from there. So all of its contexts are forgotten but those, and
 //! it is solved from them; a context that only others of the recursion asked for, and that is not found again, is gone. If it turns out to
-//! depend on the order of calls, the connected units are solved as a whole.
+//! depend on the order of calls, the asks of the connected units are replayed (`replay.rs`).
 //!
 //! *Cost.* That of solving the recursion from scratch, once, and once more if some of its contexts are asked for no more.
 
@@ -59,6 +59,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let (mut entries, mut asks) = (Vec::new(), Vec::new());
         for &member in &members {
             self.remember(ir, member);
+            self.forget_transcript(member);
             self.contexts.uncalled.remove(&member);
             let is_assumed = self.is_live(ir, member) && self.is_open(ir, member);
             let args = if is_assumed { Some(self.assumed(ir, member)) } else { None };
@@ -75,7 +76,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 }
                 asks.push((member, context.id));
             }
-            self.reset_within(ir, member);
+            self.reset_function(ir, member);
             self.begin_function(ir, member);
         }
         let asks: Vec<_> = asks.into_iter().map(|it| self.contexts.take_asks(it)).collect();
