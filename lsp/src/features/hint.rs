@@ -107,10 +107,10 @@ fn of_item(
     let is_label = ir.op(item.op).kind == OpKind::Label;
     let results = if is_label { &[][..] } else { &ir.op(item.op).results };
     for &value in results {
-        add(document, value, range, wanted, &mut out);
+        add(document, item, value, range, wanted, &mut out);
     }
     for value in cursor::arguments_in(ir, item.op) {
-        add(document, value, range, wanted, &mut out);
+        add(document, item, value, range, wanted, &mut out);
     }
     let does = loop_label(document, item.op, wanted);
     let label = match (does, carried) {
@@ -129,13 +129,25 @@ fn of_item(
 
 fn add(
     document: &Document,
+    item: Item,
     value: Value,
     range: &Range<usize>,
     wanted: &Hints,
     out: &mut Vec<Hint>,
 ) {
     let Some(label) = label(document, value, wanted) else { return };
-    let Some(name) = cursor::definition(document.ir(), value) else { return };
+    let (ir, span) = (document.ir(), document.ir().value(value).span);
+    if span.start >= span.end {
+        return;
+    }
+    // Where the item stands is known already.
+    let name = match ir.definition_site(value) {
+        Some(op) if op == item.op => ir.absolute_at(op, item.start, span),
+        _ => match cursor::definition(ir, value) {
+            Some(name) => name,
+            None => return,
+        },
+    };
     if range.start <= name.end && name.end <= range.end {
         let is_over = document.noise(value).hi().is_some_and(|hi| hi > document.model().budget)
             || ciphertext::known(document, value).is_some_and(|it| it.is_over());
@@ -172,8 +184,7 @@ fn label(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
         wanted.depth.then(|| words::depth(document.depth(value))).flatten(),
         is_secret().then(|| "secret".to_owned()),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(", "))
+    parts.into_iter().flatten().reduce(|all, part| format!("{all}, {part}"))
 }
 
 /// `[0, 24]`, what is assumed, and how much is left if that is wanted; of noise over the budget, the budget.

@@ -191,8 +191,8 @@ impl Tokens {
     ) {
         let mut start = range.start;
         while start < range.end {
-            let rest = &text[start..range.end];
-            let len = rest.find(['\n', '\r']).unwrap_or(rest.len());
+            let rest = &text.as_bytes()[start..range.end];
+            let len = rest.iter().position(|it| matches!(it, b'\n' | b'\r')).unwrap_or(rest.len());
             let inside = self.range.start <= base + start && base + start + len <= self.range.end;
             if len > 0 && inside {
                 let (line, column) = cursor.go(text, start);
@@ -273,8 +273,13 @@ impl Cursor {
 
 /// The comments between two tokens.
 fn comments(text: &str, trivia: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
-    let mut at = trivia.start;
+    // Nearly always there is none.
+    let has_one = text.as_bytes().get(trivia.clone()).is_some_and(|it| it.contains(&b'/'));
+    let mut at = if has_one { trivia.start } else { trivia.end };
     std::iter::from_fn(move || {
+        if at >= trivia.end {
+            return None;
+        }
         let start = at + text.get(at..trivia.end)?.find("//")?;
         let rest = &text[start..trivia.end];
         let end = start + rest.find(['\n', '\r']).unwrap_or(rest.len());

@@ -25,9 +25,9 @@ pub(crate) fn hover(view: &View<'_>, it: Hover) -> lsp::Hover {
 /// What an inlay hint carries to be resolved, and for clients that colour those over the budget.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct HintData {
+pub(crate) struct HintData<Uri> {
     /// The document.
-    pub uri: lsp::Uri,
+    pub uri: Uri,
     /// The version that it is about.
     pub version: i32,
     /// Its place in that version, in bytes.
@@ -36,23 +36,30 @@ pub(crate) struct HintData {
     pub is_over: bool,
 }
 
+/// An inlay hint as it is sent: [`lsp::InlayHint`] would hold its data as a tree.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ShownHint<'a> {
+    position: lsp::Position,
+    label: String,
+    kind: lsp::InlayHintKind,
+    padding_left: bool,
+    data: HintData<&'a lsp::Uri>,
+}
+
 /// An inlay hint; one over the budget is marked, since clients show all hints in one colour.
-pub(crate) fn hint(view: &View<'_>, it: Hint) -> lsp::InlayHint {
-    lsp::InlayHint {
-        position: view.position(it.offset),
-        label: if it.is_over { format!("⚠ {}", it.label) } else { it.label }.into(),
-        kind: Some(lsp::InlayHintKind::TYPE),
-        text_edits: None,
-        tooltip: None,
-        padding_left: Some(true),
-        padding_right: None,
-        data: serde_json::to_value(HintData {
-            uri: view.uri.clone(),
+pub(crate) fn hint<'a>(view: &View<'a>, position: lsp::Position, it: Hint) -> ShownHint<'a> {
+    ShownHint {
+        position,
+        label: if it.is_over { format!("⚠ {}", it.label) } else { it.label },
+        kind: lsp::InlayHintKind::TYPE,
+        padding_left: true,
+        data: HintData {
+            uri: view.uri,
             version: view.version,
             offset: it.offset,
             is_over: it.is_over,
-        })
-        .ok(),
+        },
     }
 }
 

@@ -10,6 +10,7 @@ use crate::proto::overlay::HintData;
 use crate::proto::params::BudgetParams;
 use crate::proto::view::View;
 use crate::session::Session;
+use crate::text::position::Forward;
 use crate::wire::json::{JsonArray, JsonBuffer};
 
 /// What there is to say about a position.
@@ -31,16 +32,19 @@ pub(crate) async fn hover(
 
 /// The hints of a range; never null, which some clients take for "as before".
 pub(crate) async fn hints(session: &Session, params: lsp::InlayHintParams) -> Result<JsonBuffer> {
-    let (mut hints, mut out) = (None, JsonArray::new());
+    let (mut hints, mut forward, mut out) = (None, None, JsonArray::new());
     let job = move |view: &mut View<'_>| {
         let wanted = &view.settings.file.hints;
+        let forward =
+            forward.get_or_insert_with(|| Forward::new(view.connection.capabilities().encoding));
         let hints = hints.get_or_insert_with(|| {
             let nests = view.cache.nests.clone();
             let loops = view.settings.file.loops;
             hint::Search::new(view.document, view.offsets(params.range), wanted, loops, nests)
         });
         let more = hints.step(view.document, wanted, &mut |it| {
-            out.push(&proto::overlay::hint(view, it));
+            let position = forward.go(view.text(), it.offset);
+            out.push(&proto::overlay::hint(view, position, it));
         });
         (!more).then(|| out.take())
     };
@@ -54,7 +58,7 @@ pub(crate) async fn resolve_hint(
     mut hint: lsp::InlayHint,
 ) -> Result<lsp::InlayHint> {
     let data = hint.data.clone().unwrap_or_default();
-    let Ok(HintData { uri, version, offset, .. }) = serde_json::from_value(data) else {
+    let Ok(HintData::<lsp::Uri> { uri, version, offset, .. }) = serde_json::from_value(data) else {
         return Ok(hint);
     };
     let ask = move |view: &mut View<'_>| {

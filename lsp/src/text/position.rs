@@ -86,6 +86,62 @@ pub(crate) fn position(text: &Rope, offset: usize, encoding: Encoding) -> lsp::P
     lsp::Position::new(line as u32, column as u32)
 }
 
+/// Positions of byte offsets that mostly go forward: each costs what lies between it and the last one.
+#[derive(Debug)]
+pub(crate) struct Forward {
+    encoding: Encoding,
+    at: usize,
+    position: lsp::Position,
+}
+
+impl Forward {
+    /// From here on a position is looked up anew.
+    const FAR: usize = 1024;
+
+    /// At the start of a text.
+    pub(crate) fn new(encoding: Encoding) -> Self {
+        Self { encoding, at: 0, position: lsp::Position::new(0, 0) }
+    }
+
+    /// The position of a byte offset.
+    pub(crate) fn go(&mut self, text: &Rope, offset: usize) -> lsp::Position {
+        if self.at <= offset && offset - self.at < Self::FAR && offset <= text.len_bytes() {
+            let (chunk, start, ..) = text.chunk_at_byte(self.at);
+            let has_gone = match chunk.get(self.at - start..offset - start) {
+                Some(between) => self.pass([between]),
+                None => text
+                    .get_byte_slice(self.at..offset)
+                    .is_some_and(|between| self.pass(between.chunks())),
+            };
+            if has_gone {
+                self.at = offset;
+                return self.position;
+            }
+        }
+        self.at = offset;
+        self.position = position(text, offset, self.encoding);
+        self.position
+    }
+
+    /// Goes past a text in pieces; not, if it ends with a CR: whether that ends its line depends on what comes next.
+    fn pass<'a>(&mut self, pieces: impl IntoIterator<Item = &'a str>) -> bool {
+        let mut last = b' ';
+        for piece in pieces {
+            let mut from = 0;
+            for (at, &byte) in piece.as_bytes().iter().enumerate() {
+                // The LF of a CRLF ends the line, its CR does not.
+                if byte == b'\n' || last == b'\r' {
+                    self.position = lsp::Position::new(self.position.line + 1, 0);
+                    from = at + usize::from(byte == b'\n');
+                }
+                last = byte;
+            }
+            self.position.character += self.encoding.width(&piece[from..]) as u32;
+        }
+        last != b'\r'
+    }
+}
+
 /// The range of a range of bytes.
 pub(crate) fn range(text: &Rope, bytes: &Range<usize>, encoding: Encoding) -> lsp::Range {
     lsp::Range::new(
@@ -104,6 +160,24 @@ mod tests {
 
     fn at(text: &str, line: u32, character: u32, encoding: Encoding) -> usize {
         offset(&Rope::from_str(text), lsp::Position::new(line, character), encoding)
+    }
+
+    #[test]
+    fn positions_going_forward_are_those_looked_up() {
+        let piece = "a\u{e9}\u{1F600}b\r\n\u{4e2d}\u{6587}\rc\n\nlast \u{1F600}\r\r\n";
+        let text = piece.repeat(200);
+        let rope = Rope::from_str(&text);
+        let ends: Vec<usize> = text.char_indices().map(|it| it.0).collect();
+        for encoding in ALL {
+            for step in [1, 2, 3, 7, 50, 2000] {
+                let mut forward = Forward::new(encoding);
+                let back = ends[ends.len() / 2];
+                for &offset in ends.iter().step_by(step).chain([&back, &text.len()]) {
+                    let wanted = position(&rope, offset, encoding);
+                    assert_eq!(forward.go(&rope, offset), wanted, "{encoding:?} {step} {offset}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -27,10 +27,18 @@ impl JsonBuffer {
                 last.extend_from_slice(now);
             }
             if !later.is_empty() {
-                self.all.push(Vec::new());
+                // What is long already becomes longer.
+                let is_long = self.len > Self::PIECE;
+                self.all.push(Vec::with_capacity(if is_long { Self::PIECE } else { 0 }));
             }
             text = later;
         }
+    }
+
+    /// Adds a text to the end as it is.
+    pub(crate) fn append(&mut self, text: Vec<u8>) {
+        self.len += text.len();
+        self.all.push(text);
     }
 
     /// Puts a text around it.
@@ -74,27 +82,33 @@ impl Write for JsonBuffer {
 
 /// A JSON array, written item by item.
 #[derive(Debug)]
-pub(crate) struct JsonArray(JsonBuffer);
+pub(crate) struct JsonArray {
+    text: JsonBuffer,
+    /// An item as it is written.
+    item: Vec<u8>,
+}
 
 impl JsonArray {
     /// Without items yet.
     pub(crate) fn new() -> Self {
-        Self(vec![b'['].into())
+        Self { text: vec![b'['].into(), item: Vec::new() }
     }
 
     /// Adds an item; one that cannot be written is left out.
     pub(crate) fn push(&mut self, item: &impl Serialize) {
-        let Ok(json) = serde_json::to_vec(item) else { return };
-        if self.0.len() > 1 {
-            self.0.push(b",");
+        self.item.clear();
+        if self.text.len() > 1 {
+            self.item.push(b',');
         }
-        self.0.push(&json);
+        if serde_json::to_writer(&mut self.item, item).is_ok() {
+            self.text.push(&self.item);
+        }
     }
 
     /// The text; nothing is left here.
     pub(crate) fn take(&mut self) -> JsonBuffer {
-        self.0.push(b"]");
-        std::mem::take(&mut self.0)
+        self.text.push(b"]");
+        std::mem::take(&mut self.text)
     }
 }
 
