@@ -87,12 +87,12 @@ fn judge(
         Err(why) => return wrong(format!("it cannot be read: {why}")),
     };
     if (&*certificate.format, certificate.version) != (FORMAT, VERSION) {
-        return wrong(format!("it is no {FORMAT} of version {VERSION}"));
+        return wrong(format!("it is not a {FORMAT} of version {VERSION}"));
     }
     let placement = &settings.placement;
     let objective = json!(placement.objective);
     if objective != certificate.objective || placement.replace != certificate.replace {
-        let why = "its objective or whether ops may be replaced is not as the settings say";
+        let why = "its objective, or whether ops may be replaced, differs from the settings";
         return wrong(why.to_owned());
     }
     let functions = document.ir().functions();
@@ -128,7 +128,7 @@ fn judge(
         let wrong = |why: String| (first.clone(), why);
         let (functions, closed) = (&**open, &closed);
         if functions.is_empty() {
-            return Err(wrong("a system without functions".to_owned()));
+            return Err(wrong("it has a placement problem without functions".to_owned()));
         }
         let ask = |copies| {
             let (objective, replace) = (placement.objective, placement.replace);
@@ -139,7 +139,8 @@ fn judge(
         let question =
             ask(MOST_COPIES).or_else(|why| ask(MAX_APART).map_err(|_| why)).map_err(wrong)?;
         if !question.is_exact && system.bound > 0 {
-            let why = "a bound, where the question may be stricter than the analysis";
+            let why =
+                "it claims a lower bound for a problem that may be stricter than the analysis";
             return Err(wrong(why.to_owned()));
         }
         let verified = verify(system).map_err(|it| wrong(it.to_string()))?;
@@ -168,14 +169,16 @@ fn compare(
     let is = serde_json::to_string(instance).map_err(|it| it.to_string())?;
     let is: Instance = serde_json::from_str(&is).map_err(|it| it.to_string())?;
     if (system.unit, system.instance.nodes.len()) != (unit, is.nodes.len()) {
-        return Err("its question is not the one of the program".to_owned());
+        return Err("its placement problem is not that of the program".to_owned());
     }
     let node = system.instance.nodes.iter().zip(&is.nodes).position(|(a, b)| a != b);
     if let Some(node) = node {
-        return Err(format!("its question is not the one of the program: node {node} differs"));
+        return Err(format!(
+            "its placement problem is not that of the program: node {node} differs"
+        ));
     }
     if system.instance.sites != is.sites {
-        return Err("its question is not the one of the program: a site differs".to_owned());
+        return Err("its placement problem is not that of the program: a site differs".to_owned());
     }
     Ok(())
 }

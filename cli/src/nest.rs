@@ -70,7 +70,7 @@ fn changed(space: &Space, order: Reorder) -> Option<usize> {
 /// Why a space has no such order.
 fn why_not(space: &Space) -> &'static str {
     if space.points.iter().any(|it| it.part != Part::Whole) {
-        "something stands before or behind the inner loop"
+        "other ops stand before or after the inner loop"
     } else {
         "there is only one loop"
     }

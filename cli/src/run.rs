@@ -137,7 +137,7 @@ impl<'a> Plan<'a> {
             });
         }
         if args.certificate.is_some() && inputs.len() + unreadable.len() != 1 {
-            return Err("--certificate is for one program".to_owned());
+            return Err("--certificate works with one file only".to_owned());
         }
         let is_filter = args.fixing.writes() && inputs.contains(&Input::Stdin);
         let terminal = args.output_file.is_none() && !is_filter && io::stdout().is_terminal();

@@ -121,7 +121,7 @@ pub fn offers(source: &Source, op: Op, options: &Options) -> Vec<Offer> {
         add(COUNT.to_owned(), cx.normalize(&it));
     }
     if let Some(next) = cx.next(&it) {
-        add(format!("Fuse with the loop over {} behind it", next.iv), cx.fuse(&it, &next));
+        add(format!("Fuse with the loop over {} after it", next.iv), cx.fuse(&it, &next));
     }
     if it.ops(ir).len() > 1 {
         add(DISTRIBUTE.to_owned(), cx.distribute(&it, loop_));
@@ -357,7 +357,7 @@ impl Edits<'_> {
         }
         let legality = Legality::new(&body, &self.limits);
         let both = legality.loop_of(it.op).zip(legality.loop_of(next.op));
-        let (first, second) = both.ok_or("the loops are not understood")?;
+        let (first, second) = both.ok_or("the loops have a form that is not supported")?;
         legality.fuses(first, second).map_err(|why| match why {
             Obstacle::Dependence(at) => {
                 let line = |access: usize| line(self.source, body.accesses[access].op);
@@ -436,8 +436,7 @@ impl Edits<'_> {
             let text = format!("\n{indent}}}\n{indent}affine.for {header} {{");
             return Ok(vec![insert(end, text)]);
         }
-        Err(why
-            .unwrap_or_else(|| "no two parts of the body are without a value in common".to_owned()))
+        Err(why.unwrap_or_else(|| "the body has no two parts that share no value".to_owned()))
     }
 
     fn touches_memory(&self, ops: &[Op]) -> bool {

@@ -21,7 +21,7 @@ pub(crate) fn words(
             });
             match same {
                 Some(it) => format!("forbidden by {}", nest.words(source, &it)),
-                None => "forbidden by a dependence that may exist".to_owned(),
+                None => "forbidden by a possible dependence".to_owned(),
             }
         }
         Obstacle::Effect(op) => {

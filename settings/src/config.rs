@@ -247,7 +247,7 @@ pub(crate) fn extends(text: &str) -> Result<Option<(Range<usize>, String)>, Vec<
         |what: &str| Err(vec![Problem::new(text, value.span(), format!("`extends`: {what}"))]);
     match value.get_ref().as_str() {
         None => wrong("expected the path of one file, a string"),
-        Some(it) if it.contains("://") => wrong("expected a local file; nothing is fetched"),
+        Some(it) if it.contains("://") => wrong("expected a local file: URLs are not supported"),
         Some(it) => Ok(Some((value.span(), it.to_owned()))),
     }
 }

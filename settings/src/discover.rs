@@ -199,10 +199,13 @@ fn chain_of(path: &Path, text: String) -> Result<Vec<(PathBuf, String)>, Arc<Inv
         if let Some(first) = out.iter().position(|it| is_next(&it.0)) {
             let circle = out[first..].iter().map(|it| shown(&it.0).display().to_string());
             let circle = circle.collect::<Vec<_>>().join(" extends ");
-            return wrong(format!("a circle: {circle} extends {}", shown(&out[first].0).display()));
+            return wrong(format!(
+                "files extend each other in a circle: {circle} extends {}",
+                shown(&out[first].0).display()
+            ));
         }
         if out.len() == MOST_FILES {
-            return wrong(format!("at most {MOST_FILES} files in a row"));
+            return wrong(format!("at most {MOST_FILES} files may extend each other in a row"));
         }
         if fs::metadata(&next).is_ok_and(|it| !it.is_file()) {
             // Nobody may ever write to a pipe.
@@ -403,11 +406,11 @@ mod tests {
         };
         assert_eq!(
             wrong("here/a.toml"),
-            "here/../b.toml:1:11: `extends`: a circle: here/a.toml extends here/../b.toml extends here/a.toml"
+            "here/../b.toml:1:11: `extends`: files extend each other in a circle: here/a.toml extends here/../b.toml extends here/a.toml"
         );
         assert_eq!(
             wrong("self.toml"),
-            "self.toml:1:11: `extends`: a circle: self.toml extends self.toml"
+            "self.toml:1:11: `extends`: files extend each other in a circle: self.toml extends self.toml"
         );
         assert_eq!(
             wrong("none.toml"),
@@ -419,13 +422,16 @@ mod tests {
         );
         assert_eq!(
             wrong("net.toml"),
-            "net.toml:1:11: `extends`: expected a local file; nothing is fetched"
+            "net.toml:1:11: `extends`: expected a local file: URLs are not supported"
         );
         assert_eq!(
             wrong("child.toml"),
             "broken.toml:2:2: unknown key `rule`; did you mean `rules`?"
         );
-        assert_eq!(wrong("0.toml"), "15.toml:1:11: `extends`: at most 16 files in a row");
+        assert_eq!(
+            wrong("0.toml"),
+            "15.toml:1:11: `extends`: at most 16 files may extend each other in a row"
+        );
         let together = wrong("low.toml");
         assert!(together.starts_with("low.toml:1:1: `model`: "), "{together}");
     }

@@ -264,7 +264,7 @@ fn infeasible(program: &Program, asked: Op, nodes: &[Value], it: Infeasible) -> 
         }
         Why::Reset { reset, .. } => {
             format!(
-                "no placement is possible: {name} must be reduced, but {reset} bits after that are still too many"
+                "no placement is possible: {name} must be reduced, but the {reset} bits that remain after it are still too many"
             )
         }
         Why::Contradiction => format!("no placement is possible because of {name}"),

@@ -194,7 +194,7 @@ fn answer(
             Some(cache) => cache.place_with(&question.instance, &limits, &mut tell),
             None => place_with(&question.instance, &limits, &mut tell),
         };
-        let placement = placement.map_err(|it| infeasible(program, &question, it))?;
+        let placement = placement.map_err(|it| infeasible(program, &question, placed, it))?;
         let mut chosen = nothing.clone();
         for &Site(site) in &placement.sites {
             chosen[site as usize] = true;
@@ -208,7 +208,7 @@ fn answer(
             question.pin(it);
         }
     }
-    Err("no placement was found that keeps what its loops carry at one level".to_owned())
+    Err("no placement was found in which the values carried by its loops keep one level".to_owned())
 }
 
 impl Answer {
@@ -224,18 +224,23 @@ impl Answer {
     }
 }
 
-fn infeasible(program: &Program, question: &Question, it: Infeasible) -> String {
+fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeasible) -> String {
     let ir = program.ir();
     let value = question.nodes.get(it.node.0 as usize);
     let name = value.map_or_else(|| "a value".to_owned(), |it| ir.value_text(*it));
     match it.why {
         Why::NotFound => "no placement was found within the limits".to_owned(),
-        Why::Malformed => "its placement problem is malformed".to_owned(),
-        Why::Over { least, limit } => {
-            format!("no placement makes it legal: {name} is at {least}, and {limit} is borne")
-        }
+        Why::Malformed => "internal error: malformed placement problem".to_owned(),
+        Why::Over { least, limit } => match placed {
+            Placed::Bootstrap(_) => format!(
+                "no placement is possible: {name} uses at least {least} levels, and at most {limit} are available"
+            ),
+            Placed::Relinearize => format!(
+                "no placement is possible: {name} has at least {least} polynomials, and at most {limit} are allowed"
+            ),
+        },
         Why::Reset { .. } | Why::Contradiction => {
-            format!("no placement makes it legal, because of {name}")
+            format!("no placement is possible because of {name}")
         }
     }
 }
@@ -283,7 +288,7 @@ fn verify(
     let after = reread(program, edits, placed.op(), n_promised)?;
     let (old, new) = (program.ir().functions(), after.ir().functions());
     let Some(heir) = after.heir() else {
-        return unverified("the edited text is no program of HEIR's".to_owned());
+        return unverified("the edited text is not a HEIR program".to_owned());
     };
     for (old, &new) in old.iter().zip(&new) {
         if !answers.iter().any(|it| it.function == *old) {
@@ -297,7 +302,7 @@ fn verify(
         let nothing = vec![false; question.spots.len()];
         let is_legal = crate::placement::evaluate::legal(&question.instance, &nothing);
         if !is_legal || !question.varying(&nothing).is_empty() {
-            return unverified(format!("@{name} needs more of {}", placed.op()));
+            return unverified(format!("@{name} needs more {} than were inserted", placed.op()));
         }
     }
     Ok(after)

@@ -219,7 +219,7 @@ impl Builder<'_> {
             }
             Ciphertext::Unknown if is_inside => {
                 let name = self.ir.value_text(value);
-                Err(format!("it is not known whether {name} is a ciphertext, and what it is"))
+                Err(format!("{name} is of unknown kind: it may be a ciphertext or a plaintext"))
             }
             _ => Ok(()),
         }
@@ -241,7 +241,9 @@ impl Builder<'_> {
                 Def::Result(op, _) if ir.op(op).regions.is_empty() => self.rule(op, value)?,
                 Def::Result(op, _) => {
                     let name = ir.op_name(op);
-                    return Err(format!("it is not known what {name} does with its regions"));
+                    return Err(format!(
+                        "the effect of {name} on levels is unknown, because it has regions"
+                    ));
                 }
                 Def::Argument(..) => (NodeRule::Source(self.fresh()), Vec::new()),
             };
@@ -301,7 +303,7 @@ impl Builder<'_> {
                     Some(Moved::Bootstrapped) => (NodeRule::Source(self.reset), Vec::new()),
                     None => {
                         let value = ir.value_text(value);
-                        return Err(format!("it is not known how many levels {value} uses"));
+                        return Err(format!("the number of levels that {value} uses is unknown"));
                     }
                 }
             }

@@ -75,14 +75,17 @@ impl Setting {
             |key: &'static str, message: String| faults.push(SchemeFault { key, message });
         let named: Vec<&'static str> = SCHEMES.iter().map(|it| it.0).filter(|it| has(it)).collect();
         if let [first, second, ..] = named[..] {
-            told(second, format!("the module names `{first}` and `{second}`; the first counts"));
+            told(
+                second,
+                format!("the module has both `{first}` and `{second}`; the first is used"),
+            );
         }
         let scheme = named.first().and_then(|name| SCHEMES.iter().find(|it| it.0 == *name)?.1);
         // Of two libraries the first by name counts.
         let is_lattigo = has("backend.lattigo");
         if is_lattigo && has("backend.openfhe") {
             let message =
-                "the module names `backend.lattigo` and `backend.openfhe`; the first counts";
+                "the module has both `backend.lattigo` and `backend.openfhe`; the first is used";
             told("backend.openfhe", message.to_owned());
         }
         let is_openfhe = has("backend.openfhe") && !is_lattigo;
@@ -104,8 +107,9 @@ impl Setting {
             _ => 0,
         });
         if written.is_some() && configured.is_none() {
-            let message =
-                format!("`{BOOTSTRAP_LEVELS}` is no number of levels; {bootstrap_level} counts");
+            let message = format!(
+                "`{BOOTSTRAP_LEVELS}` is not a number of levels; {bootstrap_level} is used"
+            );
             told(BOOTSTRAP_LEVELS, message);
         }
         let mut keys = ["bgv.schemeParam", "ckks.schemeParam"];

@@ -31,7 +31,7 @@
     const turns = after === undefined ? [selected] : [selected, after];
     const of = (side) => here.filter((it) => it.dataset[side] === number).length;
     status.textContent =
-      `${words(selected)}: turn ${turns.map((it) => it.dataset.turn).join(", then ")}; ` +
+      `${words(selected)}: executed as number ${turns.map((it) => it.dataset.turn).join(", in the other order as number ")}; ` +
       `${of("to")} arrows in, ${of("from")} out`;
   };
 

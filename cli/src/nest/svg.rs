@@ -318,7 +318,7 @@ fn one(
     let part = match point.part {
         Part::Before => ", before the inner loop",
         Part::Whole => "",
-        Part::After => ", behind the inner loop",
+        Part::After => ", after the inner loop",
     };
     let unused = if point.is_used { "" } else { " unused" };
     let shape = if point.part == Part::Whole {

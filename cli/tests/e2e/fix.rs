@@ -291,16 +291,24 @@ fn a_certificate_is_verified_against_the_program_before() {
     let proof = folder.read("proof.json");
     // Of other programs: its functions have other names, or another question.
     refused(&proof, "clean.mlir", "no such function");
-    refused(&proof, "after.mlir", "its question is not the one of the program");
+    refused(&proof, "after.mlir", "its placement problem is not that of the program");
     refused(&proof[..proof.len() / 2], "before.mlir", "it cannot be read");
     let forge = |from: &str, to: &str, why: &str| {
         assert!(proof.contains(from), "{from}: {proof}");
         refused(&proof.replacen(from, to, 1), "before.mlir", why);
     };
-    forge(r#""version":1"#, r#""version":2"#, "no noisy-certificate of version 1");
-    forge(r#""objective":"executed""#, r#""objective":"count""#, "as the settings say");
-    forge(r#""limit":26"#, r#""limit":27"#, "its question is not the one of the program: node");
-    forge(r#""cost":1,"#, r#""cost":2,"#, "its question is not the one of the program: a site");
+    forge(r#""version":1"#, r#""version":2"#, "not a noisy-certificate of version 1");
+    forge(r#""objective":"executed""#, r#""objective":"count""#, "differs from the settings");
+    forge(
+        r#""limit":26"#,
+        r#""limit":27"#,
+        "its placement problem is not that of the program: node",
+    );
+    forge(
+        r#""cost":1,"#,
+        r#""cost":2,"#,
+        "its placement problem is not that of the program: a site",
+    );
     forge(r#""name":"tutorial""#, r#""name":"other""#, "no such function");
     forge(r#""cost":3"#, r#""cost":2"#, "the answer costs 3, not 2");
     forge(r#""chosen":[0,"#, r#""chosen":["#, "is not legal");

@@ -166,7 +166,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let name = ir.op_name(op);
         let _ = write!(trace, "{:depth$}visit {name}", "");
         if let Some(round) = self.rounds.last() {
-            let _ = write!(trace, " (round {})", round.number);
+            let _ = write!(trace, " (iteration {})", round.number);
         }
         if !live {
             trace.push_str(" dead");

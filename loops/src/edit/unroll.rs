@@ -182,7 +182,7 @@ impl Edits<'_> {
         }
         let numbers: Option<Vec<u32>> = inner.iter().map(|it| self.nest.loop_of(it.op)).collect();
         let both = self.nest.loop_of(it.op).zip(numbers);
-        let (outer, numbers) = both.ok_or("the loops are not understood")?;
+        let (outer, numbers) = both.ok_or("the loops have a form that is not supported")?;
         let span = it.step.checked_mul(UNROLL - 1).ok_or("the step is too large")?;
         self.legality.jams(outer, &numbers, i128::from(span)).map_err(|it| self.why(it))?;
         let split = self.split(it, UNROLL)?;

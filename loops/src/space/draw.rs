@@ -327,7 +327,7 @@ impl Attempt<'_> {
     /// The other orders, and whether they are allowed.
     fn change(&self, space: &mut Space) {
         if space.points.iter().any(|it| it.part != Part::Whole) {
-            space.notes.push("Squares are what stands before or behind the inner loop; because of them no other order is shown.".to_owned());
+            space.notes.push("Squares are ops before or after the inner loop; because of them no other order is shown.".to_owned());
             return;
         }
         let changes: &[Change] = match self.drawn.len() {

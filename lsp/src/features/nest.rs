@@ -160,7 +160,7 @@ pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<Stri
     let nest = Nest::new(ir, nest::root_of(ir, op)?, aliasing(settings));
     if !nest.is_understood() {
         return Some(
-            "Its nest has too many accesses: what depends on what is not looked at.".to_owned(),
+            "The nest has too many memory accesses: dependences are not computed.".to_owned(),
         );
     }
     if is_access {
@@ -172,9 +172,11 @@ pub(crate) fn about(document: &Document, op: Op, settings: Loops) -> Option<Stri
     }
     let loop_ = nest.loop_of(op)?;
     Some(match nest.verdict(ir, loop_) {
-        Verdict::Parallel => "Its iterations may run at once.".to_owned(),
+        Verdict::Parallel => "Its iterations are independent and may run in parallel.".to_owned(),
         Verdict::Values => "It carries values from one iteration to the next.".to_owned(),
-        Verdict::Unknown => "An op in it has effects that are not known.".to_owned(),
+        Verdict::Unknown => {
+            "An op in it has unknown effects: dependences are not computed.".to_owned()
+        }
         Verdict::Reduction => {
             format!("It carries a reduction:\n\n{}", nest.table(source, &nest.carried(loop_)))
         }

@@ -96,7 +96,8 @@ pub(crate) fn edits(
     kind: Kind,
     range: &Range<usize>,
 ) -> Result<Vec<TextEdit>, String> {
-    let function = cursor::function_at(document.ir(), range.start).ok_or("the function is gone")?;
+    let function =
+        cursor::function_at(document.ir(), range.start).ok_or("the function no longer exists")?;
     let mut edits = match kind {
         Kind::Number => rename_values::number(document, function),
         Kind::Name => rename_values::by_meaning(document, function),
@@ -121,7 +122,7 @@ fn prove(document: &Document, kind: Kind, edits: &[TextEdit]) -> Result<(), Stri
     }
     let stays = matches!(kind, Kind::Number | Kind::Name | Kind::Form);
     if stays && print::generic(document.ir()) != print::generic(changed.ir()) {
-        return Err("the program would not stay the same".to_owned());
+        return Err("it would change the program".to_owned());
     }
     Ok(())
 }

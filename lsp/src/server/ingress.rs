@@ -220,7 +220,7 @@ impl Ingress {
             _ => Some(()),
         };
         if known.is_none() {
-            log::line(format_args!("{method}: not understood, ignored"));
+            log::line(format_args!("{method}: invalid parameters, ignored"));
         }
     }
 

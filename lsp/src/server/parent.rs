@@ -16,7 +16,7 @@ pub(crate) fn watch(id: u32) {
         loop {
             tick.tick().await;
             if !process.exists() {
-                log::line(format_args!("the client's process {id} is gone"));
+                log::line(format_args!("the client's process {id} has ended"));
                 std::process::exit(1);
             }
         }

@@ -179,7 +179,7 @@ fn loops_are_transformed_or_refused_with_the_dependence() {
     client.wait("a message", |it| {
         it["params"]["message"]
             .as_str()
-            .is_some_and(|it| it.starts_with("no better order is found"))
+            .is_some_and(|it| it.starts_with("no better order was found"))
     });
     let skewed = of("Skew");
     let after = apply(text, &skewed["edit"]["documentChanges"][0]["edits"]);

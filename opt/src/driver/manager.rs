@@ -203,7 +203,7 @@ impl<'a> Manager<'a> {
         for (op, problem) in &problems {
             let text = format!("'{}' op {}", ir.op_name(*op), problem.message);
             self.sink.tell(Severity::Error, place_of(ir, *op), &text);
-            let note = format!("internal error: this was not so before {}", ran.join(", "));
+            let note = format!("internal error: the program was valid before {}", ran.join(", "));
             self.sink.tell(Severity::Note, place_of(ir, *op), &note);
         }
         Err(Failed)

@@ -128,7 +128,7 @@ pub(super) fn rewrite(
         match greedy::rewrite_region(cx.ir, region, patterns, config) {
             Err(NotConverged { patterns }) if !patterns.is_empty() => {
                 return Err(Failure(Some(format!(
-                    "greedy pattern rewrite did not converge: these chase each other: {}",
+                    "greedy pattern rewrite did not converge: these patterns undo each other: {}",
                     patterns.join(", ")
                 ))));
             }

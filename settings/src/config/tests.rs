@@ -140,13 +140,13 @@ fn a_model_that_makes_no_sense_is_an_error_at_its_place() {
     wrong(
         "[model]\nbudget = 20\nfresh = 21",
         &expect![[r#"
-        3:9: `model`: fresh: 21 is over the budget of 20: nothing is legal
+        3:9: `model`: fresh: 21 is over the budget of 20: no program would be legal
     "#]],
     );
     wrong(
         "[model]\nfresh = 30",
         &expect![[r#"
-        2:9: `model`: fresh: 30 is over the budget of 26: nothing is legal
+        2:9: `model`: fresh: 30 is over the budget of 26: no program would be legal
     "#]],
     );
     wrong(

@@ -247,17 +247,17 @@ fn parameters_that_cannot_be_used_are_told_of() {
     );
     assert_eq!(
         told("scheme.ckks, scheme.bgv"),
-        "scheme.ckks: the module names `scheme.bgv` and `scheme.ckks`; the first counts"
+        "scheme.ckks: the module has both `scheme.bgv` and `scheme.ckks`; the first is used"
     );
     assert_eq!(
         told("backend.openfhe, backend.lattigo, scheme.ckks"),
-        "backend.openfhe: the module names `backend.lattigo` and `backend.openfhe`; the first counts"
+        "backend.openfhe: the module has both `backend.lattigo` and `backend.openfhe`; the first is used"
     );
     assert_eq!(
         told(
             "backend.lattigo, backend.config_override = {bootstrapLevelsConsumed = -3 : i32}, scheme.ckks"
         ),
-        "bootstrapLevelsConsumed: `bootstrapLevelsConsumed` is no number of levels; 16 counts"
+        "bootstrapLevelsConsumed: `bootstrapLevelsConsumed` is not a number of levels; 16 is used"
     );
     // The scheme's own parameters count where there are two.
     let both = format!("bgv.schemeParam = 5, {CKKS}");

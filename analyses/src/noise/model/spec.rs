@@ -184,7 +184,7 @@ pub(super) fn compile(spec: &ModelSpec) -> Result<NoiseModel, ModelError> {
     if fresh > budget {
         return error(
             &["fresh"],
-            format!("{fresh} is over the budget of {budget}: nothing is legal"),
+            format!("{fresh} is over the budget of {budget}: no program would be legal"),
         );
     }
     if types.is_empty() {
@@ -192,7 +192,7 @@ pub(super) fn compile(spec: &ModelSpec) -> Result<NoiseModel, ModelError> {
     }
     let types: Vec<Pattern> = types.iter().map(|it| Pattern::new(it)).collect();
     if types.iter().any(Pattern::is_empty) {
-        return error(&["types"], "an empty text is no type");
+        return error(&["types"], "an empty string is not a type");
     }
     let mut rules = FxHashMap::default();
     let mut attributes: Vec<String> = Vec::new();
@@ -245,7 +245,10 @@ fn rule(
     let attribute = match attribute {
         None => None,
         Some(it) if it.is_empty() => {
-            return error(&["ops", name, "attribute"], "an empty text names no attribute");
+            return error(
+                &["ops", name, "attribute"],
+                "an empty string is not the name of an attribute",
+            );
         }
         Some(it) => {
             let known = attributes.iter().position(|other| other == it);
@@ -305,10 +308,7 @@ fn check_insert(
     budget: Bits,
 ) -> Result<Bits, ModelError> {
     let Some(op) = ops.get(&insert.op) else {
-        return error(
-            &["insert", "op"],
-            format!("no row in `ops` tells what `{}` does", insert.op),
-        );
+        return error(&["insert", "op"], format!("no row in `ops` describes `{}`", insert.op));
     };
     if op.growth != GrowthKind::Reset {
         let message = format!("the growth of `{}` must be `reset`", insert.op);
@@ -319,20 +319,27 @@ fn check_insert(
         (Some(level), _) => level,
         (None, None) => fresh,
         (None, Some(_)) => {
-            return error(&["ops", &insert.op, "level"], "the op that is inserted needs a level");
+            return error(&["ops", &insert.op, "level"], "the inserted op needs a level");
         }
     };
     if level > budget {
-        let message = format!("{level} is over the budget of {budget}: nothing is gained");
+        let message =
+            format!("{level} is over the budget of {budget}: inserting it would not help");
         return error(&["ops", &insert.op, "level"], message);
     }
     if insert.cost == 0 {
-        return error(&["insert", "cost"], "at least 1: what costs nothing would be everywhere");
+        return error(
+            &["insert", "cost"],
+            "at least 1: an op without cost would be inserted everywhere",
+        );
     }
     if let Some(text) = &insert.text {
         let count = |what: &str| text.matches(what).count();
         if count("{result}") != 1 || count("{operand}") != 1 {
-            return error(&["insert", "text"], "`{result}` and `{operand}` must stand in it once");
+            return error(
+                &["insert", "text"],
+                "`{result}` and `{operand}` must occur in it exactly once",
+            );
         }
         if text.contains(['\n', '\r']) || text.contains("//") {
             return error(&["insert", "text"], "one line without a comment");

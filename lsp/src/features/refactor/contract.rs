@@ -47,13 +47,13 @@ pub(super) fn is_possible(document: &Document, function: Op) -> bool {
 
 pub(super) fn edits(document: &Document, function: Op) -> Result<Vec<TextEdit>, String> {
     let (ir, source) = (document.ir(), document.source());
-    let bounds = bounds(document, function).ok_or("the noise that its calls pass is not known")?;
+    let bounds = bounds(document, function).ok_or("the noise that its calls pass is unknown")?;
     let head = ir.head_range(function);
     let mut edits = Vec::new();
     for (value, bound) in bounds {
         let name = ir.absolute(function, ir.value(value).span);
         let text = source.slice(name.end..head.end.max(name.end));
-        let (at, is_dict) = end_of_type(&text).ok_or("the type of an argument does not end")?;
+        let (at, is_dict) = end_of_type(&text).ok_or("the type of an argument is incomplete")?;
         let at = name.end + at;
         let bound = format!("noisy.bound = {bound} : i64");
         let is_empty = source.slice(at..head.end).trim_start().starts_with('}');

@@ -71,7 +71,10 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
     let function = ir.function_of(first).ok_or("these ops are in no function")?;
     let inside = names::items_of(ir, &ops);
     if let Some(&op) = inside.iter().find(|it| ir.op_name(**it).ends_with(".alloca")) {
-        return Err(format!("{} frees its memory where its function ends", ir.op_name(op)));
+        return Err(format!(
+            "{} allocates memory that lives until its function ends",
+            ir.op_name(op)
+        ));
     }
     let set: FxHashSet<Op> = inside.iter().copied().collect();
     let is_inside = |value: Value| match ir.value(value).def {

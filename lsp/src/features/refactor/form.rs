@@ -21,7 +21,7 @@ pub(super) fn title(document: &Document, offset: usize) -> Option<String> {
     let name = document.ir().op_name(op);
     let inside =
         if document.ir().op(op).regions.is_empty() { "" } else { " with all that is in it" };
-    let form = if is_generic { "in its own form" } else { "in the generic form" };
+    let form = if is_generic { "in the custom form" } else { "in the generic form" };
     Some(format!("Write {name}{inside} {form}"))
 }
 
@@ -40,7 +40,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     let new = text::indented(new.trim_end(), "", &indentation);
     let new = new.strip_prefix(&*indentation).unwrap_or(&new).to_owned();
     if is_generic && new == old {
-        return Err("its own form cannot say all that it has".to_owned());
+        return Err("the custom form cannot express all of it".to_owned());
     }
     Ok(vec![TextEdit { range, text: new }])
 }

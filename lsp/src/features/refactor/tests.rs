@@ -192,7 +192,7 @@ fn what_cannot_be_extracted() {
         why(
             "  |%m = memref.alloca() : memref<4xi32>|\n  %c = arith.constant 0 : index\n  memref.store %x, %m[%c] : memref<4xi32>\n  return %x : i32"
         ),
-        "memref.alloca frees its memory where its function ends"
+        "memref.alloca allocates memory that lives until its function ends"
     );
     let all = refactored(
         &function("|  %0 = arith.addi %x, %x : i32\n  return %0 : i32\n|"),

@@ -47,7 +47,7 @@ pub fn best_schedule(source: &Source, root: Op, aliasing: Aliasing) -> Result<Ve
         }
     });
     let (nest, code, n_columns) =
-        found.ok_or("no better order is found, or the nest is not understood")?;
+        found.ok_or("no better order was found, or the nest has a form that is not supported")?;
     let edit = Text::new(source, function, &nest, n_columns).edit(&code);
     // What is offered must be right.
     let mut text = source.text().to_string();
