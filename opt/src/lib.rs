@@ -7,11 +7,12 @@
 //! | [`rewrite`] | the rewriter, the greedy driver, constants, blocks | which patterns there are |
 //! | [`patterns`] | rewriting rules by dialect | folds, passes |
 //! | [`fold`] | folds, by the table of the constants analysis | passes |
-//! | [`diagnostics`], [`timing`] | what is told of a run | passes |
+//! | [`diagnostics`], [`timing`], [`actions`] | what is told of a run, and its steps, counted | passes |
 //! | [`pass`] | what a pass is, its options, what it works with | which passes there are |
 //! | [`passes`] | the passes and the table of them | pipelines, flags, files |
 //! | [`driver`] | flags, pipelines, the pass manager | what passes do |
 
+pub mod actions;
 pub mod diagnostics;
 pub mod driver;
 pub mod effects;

@@ -1,10 +1,9 @@
 //! What a pass is: its row, its options, and what it works with.
 
-use std::io::Write as _;
-
 use noisy_syntax::print::Style;
 use noisy_syntax::{Ir, Op};
 
+use crate::actions::Actions;
 use crate::diagnostics::{Severity, Sink};
 use crate::timing::Timing;
 
@@ -77,8 +76,8 @@ pub struct Context<'a> {
     pub timing: &'a mut Timing,
     /// How ops are printed.
     pub style: Style,
-    /// The file that actions are logged to.
-    pub log_actions: Option<&'a str>,
+    /// What is logged, counted and watched.
+    pub actions: &'a mut Actions,
     /// Reads a pipeline that a pass runs by itself; how, only the pass manager knows.
     pub nested: fn(&str) -> Result<Nested, Failure>,
     /// Told before and after each pass that a pass runs by itself.
@@ -103,13 +102,6 @@ impl Context<'_> {
     /// Counts for the statistics.
     pub fn count(&mut self, what: &'static str, n: usize) {
         self.counted.push((what, n));
-    }
-
-    /// Logs that a pass of this class begins on an op, or has ended, if actions are logged.
-    pub fn log_action(&self, class: &str, op: &str, is_begin: bool) {
-        if let Some(file) = self.log_actions {
-            log_action(file, class, op, is_begin);
-        }
     }
 
     /// Says something about an op.
@@ -276,21 +268,4 @@ fn split_options(text: &str) -> Vec<(String, Option<String>)> {
             None => (it.clone(), None),
         })
         .collect()
-}
-
-/// Writes that a pass begins or has ended.
-pub fn log_action(file: &str, class: &str, op: &str, is_begin: bool) {
-    let line = if is_begin {
-        format!(
-            "[thread main] begins (no breakpoint) Action `pass-execution`  running `{class}` on Operation `{op}`\n"
-        )
-    } else {
-        "[thread main] completed `pass-execution`\n".to_owned()
-    };
-    let _ = if file == "-" {
-        std::io::stdout().write_all(line.as_bytes())
-    } else {
-        let open = std::fs::OpenOptions::new().append(true).create(true).open(file);
-        open.and_then(|mut it| it.write_all(line.as_bytes()))
-    };
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use noisy_opt::actions::Actions;
 use noisy_opt::diagnostics::{Input, Sink};
 use noisy_opt::driver::manager::{Manager, Settings};
 use noisy_opt::driver::pipeline::Pipeline;
@@ -16,8 +17,9 @@ fn work(text: &str, pipeline: &str) -> u64 {
     let pipeline = Pipeline::parse(pipeline).expect("a pipeline");
     let mut sink = Sink::new(Input::new("in.mlir", text.to_owned(), 0), false);
     let (settings, mut timing) = (Settings::default(), Timing::default());
+    let mut actions = Actions::default();
     let count = allocation_counter::measure(|| {
-        let mut manager = Manager::new(&settings, &mut sink, &mut timing);
+        let mut manager = Manager::new(&settings, &mut sink, &mut timing, &mut actions);
         manager.run(&mut ir, top, &pipeline).expect("the passes run");
     });
     count.bytes_total

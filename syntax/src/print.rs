@@ -4,8 +4,10 @@
 //! idea in it. An op that its form cannot say is printed in the generic form instead, and in the end everything that the op has must
 //! have been said.
 
+use rustc_hash::FxHashMap;
+
 pub use crate::Tool;
-use crate::{Ir, Op};
+use crate::{Block, Ir, Op, Value};
 use printer::Printer;
 
 mod affine;
@@ -32,6 +34,15 @@ pub struct Style {
     pub has_names: bool,
     /// Affine maps and sets are defined above the program, as `#map` and `#set`, and not spelled out where they are used.
     pub has_aliases: bool,
+}
+
+/// Names for values, as their uses write them (`%a`, `%a#1`), and labels for blocks, without `^`.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    /// By value.
+    pub values: FxHashMap<Value, String>,
+    /// By block.
+    pub blocks: FxHashMap<Block, String>,
 }
 
 /// The whole document in generic form; the parts of a split file one after the other, with the line between them.
@@ -66,6 +77,23 @@ pub fn op_in(ir: &Ir, op: Op, style: Style) -> String {
     printer.number(&[op]);
     printer.op(op);
     printer.finish()
+}
+
+/// One op with its regions in a style; values and blocks that have no name here are numbered from 0.
+pub fn op_with_names(ir: &Ir, op: Op, style: Style, names: &Names) -> String {
+    let mut printer = Printer::new(ir, style);
+    printer.number(&[op]);
+    printer.numbers.give(ir, op, names);
+    printer.op(op);
+    printer.finish()
+}
+
+/// The name that MLIR proposes for the only result of an op, without `%`: `c7_i32` for a constant.
+pub fn suggested_name(ir: &Ir, op: Op) -> Option<String> {
+    match number::suggested(ir, op).as_slice() {
+        [(name, 1)] => name.clone(),
+        _ => None,
+    }
 }
 
 /// The whole document, each op in its own form where it has one; the parts of a split file one after the other.

@@ -1,10 +1,11 @@
 //! Refactorings: rename the values of a function, extract ops into a function, inline a call, write an op in the other form, declare the
-//! bounds that callers keep.
+//! bounds that callers keep, clean up a function.
 //!
 //! *Laws.* The program computes the same: what is renamed or written in another form prints the same in the generic form, and no
 //! refactoring brings an error. Bytes that it is not about stay, comments above all. [`edits`] proves this on a copy of the text, and
 //! gives none otherwise. Offering one costs O(what is selected); its edits cost as much as reading the file twice.
 
+mod clean;
 mod contract;
 mod extract;
 mod form;
@@ -37,6 +38,8 @@ pub(crate) enum Kind {
     Form,
     /// See [`contract`].
     Contract,
+    /// See [`clean`].
+    Clean,
 }
 
 /// Something that can be done.
@@ -68,6 +71,12 @@ pub(crate) fn offered(
         offer(Kind::Number, format!("Rename all values of @{name} to %0, %1, ..."));
         if rename_values::has_numbers(document, function) {
             offer(Kind::Name, format!("Name the numbered values of @{name} by what computes them"));
+        }
+        if clean::is_possible(document, function) {
+            offer(
+                Kind::Clean,
+                format!("Clean up @{name}: fold, merge and remove what is not needed"),
+            );
         }
         if contract::is_possible(document, function) {
             offer(
@@ -105,6 +114,7 @@ pub(crate) fn edits(
         Kind::Inline => inline::edits(document, range.start),
         Kind::Form => form::edits(document, range.start),
         Kind::Contract => contract::edits(document, function),
+        Kind::Clean => clean::edits(document, function),
     }?;
     edits.sort_by_key(|it| it.range.start);
     prove(document, kind, &edits)?;

@@ -27,12 +27,34 @@ enum Takes {
 /// The flags of the tool that are no passes, each with what it takes and what it does.
 const FLAGS: &[(&str, Takes, &str)] = &[
     ("allow-unregistered-dialect", Takes::Bool, "Allow operations of dialects that are not known"),
+    ("bisect", Takes::Value, "Find the first step after which a command fails on the program"),
+    (
+        "bisect-limit",
+        Takes::Value,
+        "Stop after so many steps: runs of passes, and rewrites in them",
+    ),
     ("dump-pass-pipeline", Takes::Bool, "Print the pipeline that will be run, on stderr"),
     ("help", Takes::Bool, "Print this"),
+    ("in-place", Takes::Bool, "Write the output over the input"),
+    (
+        "keep-source",
+        Takes::Bool,
+        "Print the text with what passes changed: ops that stay keep bytes, names and comments",
+    ),
     ("list-passes", Takes::Bool, "Print the registered passes and exit"),
+    (
+        "mlir-debug-counter",
+        Takes::Value,
+        "Comma separated list of debug counter skip and count arguments",
+    ),
     ("mlir-disable-threading", Takes::Bool, "Run passes on one thread (they always are)"),
     ("mlir-output-format", Takes::Value, "Format of timing data: text or json"),
     ("mlir-print-assume-verified", Takes::Bool, "Skip verification when printing custom forms"),
+    (
+        "mlir-print-debug-counter",
+        Takes::Bool,
+        "Print out debug counter information after all counters have been accumulated",
+    ),
     ("mlir-print-debuginfo", Takes::Bool, "Print locations (they are not kept: prints none)"),
     ("mlir-print-ir-after", Takes::Value, "Print IR after specified passes"),
     ("mlir-print-ir-after-all", Takes::Bool, "Print IR after each pass"),
@@ -81,6 +103,7 @@ const FLAGS: &[(&str, Takes, &str)] = &[
     ("log-actions-to", Takes::Value, "Log action execution to a file, or stdout if '-' is passed"),
     ("o", Takes::Value, "Output filename"),
     ("pass-pipeline", Takes::Value, "Textual description of the pass pipeline to run"),
+    ("reduce", Takes::Value, "Print a small program on which a command still fails"),
     ("run-reproducer", Takes::Bool, "Run the pipeline stored in the reproducer"),
     (
         "split-input-file",

@@ -10,8 +10,9 @@ use noisy_syntax::print::{self, Style};
 use noisy_syntax::{Ir, Op, OpKind, Traits};
 
 use super::pipeline::{Element, Pipeline};
+use crate::actions::Actions;
 use crate::diagnostics::{Severity, Sink, place_of};
-use crate::pass::{Around, Context, FUNCTIONS, Failure, Nested, Options, PassInfo, log_action};
+use crate::pass::{Around, Context, FUNCTIONS, Failure, Nested, Options, PassInfo};
 use crate::timing::Timing;
 
 /// When the program is printed around passes.
@@ -56,8 +57,6 @@ pub struct Settings {
     pub style: Style,
     /// The program is verified after each element of the pipeline.
     pub verify_each: bool,
-    /// The file that actions are logged to.
-    pub log_actions: Option<String>,
     /// The program is kept as it was before each pass, for [`FailedPass::before`].
     pub keeps_before: bool,
 }
@@ -72,6 +71,7 @@ pub struct Manager<'a> {
     settings: &'a Settings,
     sink: &'a mut Sink,
     timing: &'a mut Timing,
+    actions: &'a mut Actions,
     statistics: Vec<(&'static str, &'static str, &'static str, usize)>,
     failure: Option<FailedPass>,
 }
@@ -89,8 +89,13 @@ pub struct FailedPass {
 
 impl<'a> Manager<'a> {
     /// A manager that tells its diagnostics to a sink.
-    pub fn new(settings: &'a Settings, sink: &'a mut Sink, timing: &'a mut Timing) -> Self {
-        Self { settings, sink, timing, statistics: Vec::new(), failure: None }
+    pub fn new(
+        settings: &'a Settings,
+        sink: &'a mut Sink,
+        timing: &'a mut Timing,
+        actions: &'a mut Actions,
+    ) -> Self {
+        Self { settings, sink, timing, actions, statistics: Vec::new(), failure: None }
     }
 
     /// What passes counted: class and name of the pass, what was counted, how many.
@@ -217,6 +222,10 @@ impl<'a> Manager<'a> {
         options: &Options,
         slot: usize,
     ) -> Result<(), Failed> {
+        let outer = self.actions.pass().to_owned();
+        if !self.actions.begins_pass(info.class, ir, op) {
+            return Ok(());
+        }
         let print = &self.settings.print_ir;
         if print.before.as_ref().is_some_and(|it| it.has(info.name)) {
             self.dump(ir, op, &format!("Before {} ({})", info.class, info.name));
@@ -227,7 +236,6 @@ impl<'a> Manager<'a> {
             .then(|| print::op_in(ir, Self::outermost(ir, op), self.settings.style));
         let is_after = print.after.as_ref().is_some_and(|it| it.has(info.name));
         let before = (is_after && print.only_changed).then(|| self.text(ir, op));
-        self.log(info.class, ir, op, true);
         self.timing.enter_slot(info.class, slot);
         let settings = self.settings;
         let around = |ir: &Ir, op: Op, info: &'static PassInfo, is_before: bool| {
@@ -243,7 +251,7 @@ impl<'a> Manager<'a> {
             sink: self.sink,
             timing: self.timing,
             style: self.settings.style,
-            log_actions: self.settings.log_actions.as_deref(),
+            actions: self.actions,
             nested,
             around: Around(&around),
             counted: Vec::new(),
@@ -258,7 +266,7 @@ impl<'a> Manager<'a> {
         };
         let counted = std::mem::take(&mut context.counted);
         self.timing.leave();
-        self.log(info.class, ir, op, false);
+        self.actions.ends_pass(&outer);
         for (what, n) in counted {
             let entry = self.statistics.iter_mut().find(|it| it.1 == info.name && it.2 == what);
             match entry {
@@ -303,12 +311,6 @@ impl<'a> Manager<'a> {
 
     fn dump(&self, ir: &Ir, op: Op, what: &str) {
         dump(self.settings, ir, op, what);
-    }
-
-    fn log(&self, class: &str, ir: &Ir, op: Op, is_begin: bool) {
-        if let Some(file) = &self.settings.log_actions {
-            log_action(file, class, ir.op_name(op), is_begin);
-        }
     }
 }
 
@@ -362,12 +364,14 @@ fn run_nested(cx: &mut Context<'_>, op: Op, pipeline: &Pipeline) -> Result<(), F
     for element in &pipeline.elements {
         match element {
             Element::Pass(info, options) => {
-                let at = cx.ir.op_name(op).to_owned();
-                cx.log_action(info.class, &at, true);
+                let outer = cx.actions.pass().to_owned();
+                if !cx.actions.begins_pass(info.class, cx.ir, op) {
+                    continue;
+                }
                 (cx.around.0)(cx.ir, op, info, true);
                 (info.run)(cx, op, options)?;
                 (cx.around.0)(cx.ir, op, info, false);
-                cx.log_action(info.class, &at, false);
+                cx.actions.ends_pass(&outer);
             }
             Element::Nested(nested) => {
                 let mut children = Vec::new();

@@ -2,20 +2,27 @@
 //!
 //! Nothing is written half: the output is written when all of it is there.
 
+mod bisect;
+mod files;
 pub mod flags;
+pub mod keep;
 pub mod manager;
 pub mod pipeline;
+mod reduce;
+mod script;
 
-use std::borrow::Cow;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 
+use noisy_analyses::TextEdit;
 use noisy_syntax::print::{self, Style};
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Form, Ir, Op, OpKind};
 
+use crate::actions::Actions;
 use crate::diagnostics::{Input, Severity, Sink};
 use crate::passes;
 use crate::timing::{Display, Timing};
+use files::{one_chunk, parts, read, separator, write};
 use flags::Flag;
 use manager::{FailedPass, Manager, PrintIr, Settings, Which};
 use pipeline::Pipeline;
@@ -64,6 +71,24 @@ struct Run {
     is_reproducer: bool,
     crash_reproducer: Option<String>,
     is_threaded: bool,
+    actions: Actions,
+    prints_counters: bool,
+    goal: Goal,
+    /// The output takes the place of the input.
+    is_in_place: bool,
+    /// The output is the text with what passes changed.
+    keeps_source: bool,
+}
+
+/// What is done besides running passes.
+#[derive(Debug)]
+enum Goal {
+    /// Nothing.
+    Transform,
+    /// The first step after which a command fails.
+    Bisect(String),
+    /// A small program on which a command fails.
+    Reduce(String),
 }
 
 impl Run {
@@ -94,6 +119,11 @@ impl Run {
             is_reproducer: false,
             crash_reproducer: None,
             is_threaded: true,
+            actions: Actions::default(),
+            prints_counters: false,
+            goal: Goal::Transform,
+            is_in_place: false,
+            keeps_source: false,
         };
         let mut display = Display { is_list: false, is_json: false };
         let mut has_timing = false;
@@ -146,7 +176,16 @@ impl Run {
                 "mlir-print-ir-module-scope" => print.whole = flag.is_on(),
                 "no-implicit-module" => run.no_implicit_module = flag.is_on(),
                 "run-reproducer" => run.is_reproducer = flag.is_on(),
-                "log-actions-to" => run.settings.log_actions = Some(value),
+                "log-actions-to" => run.actions.log_to(value),
+                "mlir-debug-counter" => {
+                    run.actions.count(&value).map_err(|it| Stop::Wrong(format!("error: {it}")))?;
+                }
+                "mlir-print-debug-counter" => run.prints_counters = flag.is_on(),
+                "in-place" => run.is_in_place = flag.is_on(),
+                "keep-source" => run.keeps_source = flag.is_on(),
+                "bisect" => run.goal = Goal::Bisect(value),
+                "reduce" => run.goal = Goal::Reduce(value),
+                "bisect-limit" => run.actions.limit_to(number(flag).map_err(wrong)?),
                 "mlir-pass-pipeline-crash-reproducer" => run.crash_reproducer = Some(value),
                 "mlir-pass-pipeline-local-reproducer" => {
                     run.settings.keeps_before = flag.is_on();
@@ -185,6 +224,15 @@ impl Run {
                     .to_owned(),
             ));
         }
+        if run.is_in_place {
+            if run.input == "-" || run.output != "-" {
+                return Err(wrong("--in-place takes a file, and no -o".to_owned()));
+            }
+            run.output.clone_from(&run.input);
+        }
+        if run.keeps_source && run.verify_diagnostics {
+            return Err(wrong("--keep-source takes no --verify-diagnostics".to_owned()));
+        }
         run.settings.keeps_before &= run.crash_reproducer.is_some();
         run.is_threaded = is_threaded;
         run.timing = has_timing.then_some(display);
@@ -216,31 +264,56 @@ impl Run {
                 }
             }
         }
+        let searched = match &self.goal {
+            Goal::Transform => None,
+            Goal::Bisect(command) => Some(bisect::run(&self, &text, command)),
+            Goal::Reduce(command) => Some(reduce::run(&self, &text, command)),
+        };
+        match searched {
+            Some(Ok(found)) => return self.leave(&found, true),
+            Some(Err(message)) => {
+                complain(&format!("noisy-opt: {message}"));
+                return 1;
+            }
+            None => {}
+        }
         if self.dump_pipeline {
             let n = self.pipeline.elements.len();
             complain(&format!("Pass Manager with {n} passes:\n{}", self.pipeline.text()));
         }
         let mut timing = Timing::default();
+        let mut actions = std::mem::take(&mut self.actions);
         let mut out = String::new();
         let mut is_fine = true;
         let marker = self.split_at.clone();
+        // What stands between parts is looked up in it.
+        let whole = if self.keeps_source { text.clone() } else { String::new() };
         for (n, (part, first_line)) in parts(text, marker.as_deref()).into_iter().enumerate() {
             if n > 0 && is_fine {
-                out += "// -----\n";
+                out += if self.keeps_source { separator(&whole, first_line) } else { "// -----\n" };
             }
             let input = Input::new(&self.shown_file(), part, first_line);
-            match self.part(input, &mut timing) {
+            actions.restart_counters();
+            match self.part(input, &mut timing, &mut actions) {
                 Ok(printed) if out.is_empty() => out = printed,
                 Ok(printed) => out += &printed,
                 Err(()) => is_fine = false,
+            }
+            if self.prints_counters {
+                complain(actions.counters().trim_end());
             }
         }
         if let Some(display) = self.timing {
             let report = timing.report(display);
             let _ = std::io::stderr().write_all(report.as_bytes());
         }
+        self.leave(&out, is_fine)
+    }
+
+    /// Writes the output, all of it or nothing; the exit code.
+    fn leave(&self, out: &str, is_fine: bool) -> u8 {
         if (is_fine || self.output == "-")
-            && let Err(error) = write(&self.output, &out)
+            && let Err(error) = write(&self.output, out)
         {
             complain(&format!("cannot open output file '{}': {error}", self.output));
             return 1;
@@ -253,9 +326,9 @@ impl Run {
     }
 
     /// Processes a part of the file; what it becomes.
-    fn part(&self, input: Input, timing: &mut Timing) -> Result<String, ()> {
+    fn part(&self, input: Input, timing: &mut Timing, actions: &mut Actions) -> Result<String, ()> {
         let mut sink = Sink::new(input, self.verify_diagnostics);
-        let outcome = self.transform(&mut sink, timing);
+        let outcome = self.transform(&mut sink, timing, actions);
         if self.verify_diagnostics {
             let wrong = sink.unexpected();
             for it in &wrong {
@@ -266,11 +339,31 @@ impl Run {
         outcome
     }
 
-    fn transform(&self, sink: &mut Sink, timing: &mut Timing) -> Result<String, ()> {
+    /// As [`Run::part`], of what is not told.
+    fn quietly(
+        &self,
+        input: Input,
+        timing: &mut Timing,
+        actions: &mut Actions,
+    ) -> Result<String, ()> {
+        self.transform(&mut Sink::new(input, true), timing, actions)
+    }
+
+    fn transform(
+        &self,
+        sink: &mut Sink,
+        timing: &mut Timing,
+        actions: &mut Actions,
+    ) -> Result<String, ()> {
         timing.enter("Parser");
         let parsed = self.parse(sink);
         timing.leave();
         let mut ir = parsed?;
+        if self.keeps_source {
+            let kept = keep::edits(&one_chunk(sink.text()), &self.pipeline, None);
+            let edits = kept.map_err(|it| sink.tell(Severity::Error, None, &it))?;
+            return Ok(TextEdit::apply_all(&edits, sink.text()));
+        }
         let top = if self.no_implicit_module { only_op(&ir) } else { Some(wrap(&mut ir)) };
         let Some(top) = top else {
             sink.tell(
@@ -288,7 +381,7 @@ impl Run {
         }
         let whole =
             self.crash_reproducer.as_ref().map(|_| print::op_in(&ir, top, self.settings.style));
-        let mut manager = Manager::new(&self.settings, sink, timing);
+        let mut manager = Manager::new(&self.settings, sink, timing, actions);
         let outcome = manager.run(&mut ir, top, &self.pipeline);
         if self.statistics {
             complain(&statistics(manager.statistics()));
@@ -393,6 +486,14 @@ fn split_marker(flag: &Flag) -> Option<String> {
     }
 }
 
+/// The number that a flag is given.
+fn number(flag: &Flag) -> Result<usize, String> {
+    let value = flag.value.as_deref().unwrap_or_default();
+    value.parse().map_err(|_| {
+        format!("for the --{} option: '{value}' value invalid for uint argument!", flag.name)
+    })
+}
+
 fn no_such_value(flag: &Flag) -> String {
     let value = flag.value.as_deref().unwrap_or_default();
     format!("for the --{} option: Cannot find option named '{value}'!", flag.name)
@@ -431,54 +532,6 @@ fn parse_pipeline(text: &str) -> Result<Pipeline, Stop> {
         }
         Stop::Wrong(out)
     })
-}
-
-fn read(file: &str) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
-    if file == "-" {
-        std::io::stdin().lock().read_to_end(&mut bytes)?;
-    } else {
-        bytes = std::fs::read(file)?;
-    }
-    if bytes.len() >= 1 << 32 {
-        return Err(std::io::Error::other("4 GiB or more"));
-    }
-    String::from_utf8(bytes).map_err(|_| std::io::Error::other("not UTF-8"))
-}
-
-fn write(file: &str, text: &str) -> std::io::Result<()> {
-    if file == "-" {
-        return std::io::stdout().lock().write_all(text.as_bytes());
-    }
-    let is_plain = std::fs::metadata(file).map_or(true, |it| it.is_file());
-    if !is_plain {
-        return std::fs::write(file, text);
-    }
-    let beside = format!("{file}.part");
-    std::fs::write(&beside, text)?;
-    std::fs::rename(&beside, file)
-}
-
-/// The parts of a text between lines that start with a marker, each with the number of lines before it.
-fn parts(text: String, marker: Option<&str>) -> Vec<(String, usize)> {
-    let Some(marker) = marker else { return vec![(text, 0)] };
-    let mut out = vec![(String::new(), 0)];
-    for (n, line) in text.split_inclusive('\n').enumerate() {
-        if line.starts_with(marker) {
-            out.push((String::new(), n + 1));
-        } else if let Some(last) = out.last_mut() {
-            last.0.push_str(line);
-        }
-    }
-    out
-}
-
-/// The text with the lines that would split it made plain comments of the same length.
-fn one_chunk(text: &str) -> Cow<'_, str> {
-    if !text.contains("// -----") {
-        return Cow::Borrowed(text);
-    }
-    Cow::Owned(text.replace("// -----", "//      "))
 }
 
 fn only_op(ir: &Ir) -> Option<Op> {

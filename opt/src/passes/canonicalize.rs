@@ -125,7 +125,7 @@ pub(super) fn rewrite(
 ) -> Result<(), Failure> {
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     for region in regions {
-        match greedy::rewrite_region(cx.ir, region, patterns, config) {
+        match greedy::rewrite_region(cx.ir, region, patterns, config, cx.actions) {
             Err(NotConverged { patterns }) if !patterns.is_empty() => {
                 return Err(Failure(Some(format!(
                     "greedy pattern rewrite did not converge: these patterns undo each other: {}",

@@ -35,8 +35,10 @@ pub(super) const PASSES: &[PassInfo] = &[
         run: |cx, op, options| {
             let name = options.text("name").to_owned();
             let max = options.int("max-iterations").unwrap_or(10);
-            cx.log_action(&name, cx.ir.op_name(op), true);
-            cx.log_action(&name, cx.ir.op_name(op), false);
+            let around = cx.actions.pass().to_owned();
+            if cx.actions.begins_pass(&name, cx.ir, op) {
+                cx.actions.ends_pass(&around);
+            }
             fixed_point(cx, op, &name, options.text("pipeline"), max)
         },
     },

@@ -13,6 +13,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 
 use super::{Context, Failure, Options, PassInfo};
+use crate::actions::place;
 use crate::effects::{self, Access};
 use crate::rewrite::{Rewriter, preorder};
 
@@ -108,7 +109,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let mut rewriter = Rewriter::new(cx.ir);
     let mut steps: Vec<Step> =
         rewriter.ir.op(op).regions.iter().rev().map(|it| Step::Region(it.1)).collect();
-    while let Some(step) = steps.pop() {
+    while let Some(step) = steps.pop().filter(|_| cx.actions.goes_on()) {
         match step {
             Step::Region(region) => {
                 cx.timing.enter("(A) DominanceInfo");
@@ -121,7 +122,15 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             Step::Ops(ops, from) => {
                 for at in from..ops.len() {
                     let op = ops[at];
+                    let n_replaced = known.n_replaced;
                     let inner = known.visit(&mut rewriter, op);
+                    if known.n_replaced != n_replaced {
+                        let ir = &*rewriter.ir;
+                        cx.actions.step(ir, "another op computes the same", || place(ir, op));
+                        if !cx.actions.goes_on() {
+                            break;
+                        }
+                    }
                     if inner.is_empty() {
                         continue;
                     }
@@ -140,8 +149,10 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         }
     }
     for op in std::mem::take(&mut known.dead) {
-        if rewriter.ir.is_alive(op) {
+        if rewriter.ir.is_alive(op) && cx.actions.goes_on() {
+            let at = place(rewriter.ir, op);
             rewriter.erase(op);
+            cx.actions.step(rewriter.ir, "nothing uses it", || at);
         }
     }
     cx.count("num-cse'd - Number of operations CSE'd", known.n_replaced);

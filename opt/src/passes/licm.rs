@@ -7,6 +7,7 @@ use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Ir, Op, OpKind, Traits};
 
 use super::{Context, Failure, Options, PassInfo};
+use crate::actions::{Actions, place};
 use crate::effects;
 use crate::rewrite::{nested, operands};
 
@@ -25,7 +26,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let mut n = 0;
     // Inner loops first, so that what leaves them may leave the next one too.
     for it in loops.into_iter().rev() {
-        n += hoist(cx.ir, it);
+        n += hoist(cx.ir, it, cx.actions);
     }
     cx.count("num-hoisted - Number of ops moved out of loops", n);
     Ok(())
@@ -44,19 +45,23 @@ fn is_loop(ir: &Ir, op: Op) -> bool {
 }
 
 /// Moves what is invariant before a loop; how many ops that were.
-fn hoist(ir: &mut Ir, of: Op) -> usize {
+fn hoist(ir: &mut Ir, of: Op, actions: &mut Actions) -> usize {
     let regions: Vec<_> = ir.op(of).regions.iter().map(|it| it.1).collect();
     let mut n = 0;
     for region in regions {
         // Ops right in the loop, in order: who defines an operand has moved before its users are looked at.
         let ops: Vec<Op> = ir.items(region).filter(|&it| ir.op(it).kind.is_op()).collect();
         for op in ops {
+            if !actions.goes_on() {
+                return n;
+            }
             if ir.op(op).kind.has(Traits::TERMINATOR) || !is_invariant(ir, op, of) {
                 continue;
             }
             if effects::is_free_of_effects(ir, op) && effects::is_speculatable(ir, op) {
                 ir.move_op(op, Point::Before(of));
                 n += 1;
+                actions.step(ir, "does not change in the loop", || place(ir, op));
             }
         }
     }

@@ -6,6 +6,7 @@ use noisy_analyses::sparse::{Input, Sparse};
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
 
 use super::{Context, Failure, Options, PassInfo};
+use crate::actions::place;
 use crate::effects;
 use crate::rewrite::Rewriter;
 use crate::rewrite::constants::{self, Uniqued};
@@ -46,6 +47,13 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
                     usize::from(is_live && replace(&mut rewriter, &facts, &mut uniqued, value, op));
             }
             n += n_replaced;
+            if n_replaced > 0 {
+                let ir = &*rewriter.ir;
+                cx.actions.step(ir, "its value is known", || place(ir, op));
+                if !cx.actions.goes_on() {
+                    return Ok(());
+                }
+            }
             let is_whole = !results.is_empty() && n_replaced == results.len();
             // Constants that stand for themselves stay.
             if is_whole && effects::is_trivially_dead(rewriter.ir, op) {

@@ -10,6 +10,7 @@ use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
 use super::Rewriter;
 use super::constants::Uniqued;
 use super::regions::{self, Simplify};
+use crate::actions::{self, Actions, ITERATION, PATTERN};
 use crate::effects;
 
 /// A rewriting rule for one kind of op.
@@ -93,6 +94,7 @@ pub fn rewrite_region(
     region: Region,
     patterns: &Patterns,
     config: Config,
+    actions: &mut Actions,
 ) -> Result<bool, NotConverged> {
     let mut rewriter = Rewriter::within(ir, region);
     let mut is_changed = false;
@@ -102,13 +104,27 @@ pub fn rewrite_region(
         if config.max_iterations.is_some_and(|it| iteration > it) {
             return Err(NotConverged { patterns: Vec::new() });
         }
-        fill(&mut rewriter, region, config);
-        let before = rewriter.n_changes();
-        process(&mut rewriter, patterns, config)?;
-        let mut goes_on = rewriter.n_changes() != before;
-        if config.simplify != Simplify::Disabled {
-            goes_on |= regions::simplify(&mut rewriter, region, config.simplify);
+        let holder = rewriter.ir.region(region).parent;
+        if !actions.begins_iteration(iteration, rewriter.ir, holder) {
+            return Ok(is_changed);
         }
+        let at = |ir: &Ir| holder.map_or_else(Default::default, |it| actions::place(ir, it));
+        let before = rewriter.n_changes();
+        fill(&mut rewriter, region, config);
+        if rewriter.n_changes() != before {
+            actions.step(rewriter.ir, "constants are made one", || at(rewriter.ir));
+        }
+        let before = rewriter.n_changes();
+        process(&mut rewriter, patterns, config, actions)?;
+        let mut goes_on = rewriter.n_changes() != before;
+        if config.simplify != Simplify::Disabled
+            && actions.goes_on()
+            && regions::simplify(&mut rewriter, region, config.simplify)
+        {
+            goes_on = true;
+            actions.step(rewriter.ir, "blocks are simplified", || at(rewriter.ir));
+        }
+        actions.ends(ITERATION);
         if !goes_on {
             return Ok(is_changed);
         }
@@ -159,19 +175,26 @@ fn process(
     rewriter: &mut Rewriter<'_>,
     patterns: &Patterns,
     config: Config,
+    actions: &mut Actions,
 ) -> Result<(), NotConverged> {
     let mut n_rewrites = 0;
     let n_ops = rewriter.ir.bounds().0;
     let mut last: [&'static str; 2] = ["", ""];
     while let Some(op) = rewriter.work.pop() {
-        if config.max_rewrites.is_some_and(|it| n_rewrites >= it) {
+        if config.max_rewrites.is_some_and(|it| n_rewrites >= it) || !actions.goes_on() {
             return Ok(());
         }
         if !rewriter.ir.is_alive(op) {
             continue;
         }
+        let place = if actions.is_watched() && rewriter.ir.op(op).kind.is_op() {
+            actions::place(rewriter.ir, op)
+        } else {
+            Default::default()
+        };
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
+            actions.step(rewriter.ir, "nothing uses it", || place);
             continue;
         }
         let kind = rewriter.ir.op(op).kind;
@@ -187,7 +210,12 @@ fn process(
         let applied = applied.or_else(|| {
             let mut found = None;
             for pattern in patterns.of(kind) {
-                if (pattern.rewrite)(rewriter, op) {
+                if !actions.begins_pattern(pattern.name, rewriter.ir, op) {
+                    continue;
+                }
+                let applies = (pattern.rewrite)(rewriter, op);
+                actions.ends(PATTERN);
+                if applies {
                     found = Some(pattern.name);
                     break;
                 }
@@ -195,6 +223,7 @@ fn process(
             found
         });
         let Some(name) = applied else { continue };
+        actions.step(rewriter.ir, name, || place);
         n_rewrites += 1;
         if last[1] != name {
             last = [last[1], name];

@@ -1,5 +1,6 @@
 //! Programs read, and pipelines run on them.
 
+use noisy_opt::actions::Actions;
 use noisy_opt::diagnostics::{Input, Sink};
 use noisy_opt::driver::manager::{Manager, Settings};
 use noisy_opt::driver::pipeline::Pipeline;
@@ -24,7 +25,9 @@ pub(crate) fn run(pipeline: &str, text: &str) -> Result<Ir, Vec<String>> {
     let settings = Settings { verify_each: true, ..Settings::default() };
     let mut sink = Sink::new(Input::new("test", text.to_owned(), 0), true);
     let mut timing = Timing::default();
-    let done = Manager::new(&settings, &mut sink, &mut timing).run(&mut ir, top, &pipeline);
+    let mut actions = Actions::default();
+    let done =
+        Manager::new(&settings, &mut sink, &mut timing, &mut actions).run(&mut ir, top, &pipeline);
     if done.is_err() {
         return Err(sink.unexpected());
     }

@@ -102,8 +102,8 @@ impl Printer<'_> {
         if !extra.successors.is_empty() {
             self.text.push("[");
             self.text.list(&extra.successors, |it, successor| {
-                let _ = match successor.block.and_then(|it| numbers.block(it)) {
-                    Some(n) => write!(it.out, "^bb{n}"),
+                let _ = match successor.block.and_then(|it| numbers.label(it)) {
+                    Some(name) => write!(it.out, "^{name}"),
                     None => write!(it.out, "^?"),
                 };
             });
@@ -197,7 +197,10 @@ impl Printer<'_> {
         if has_label {
             let args = &ir.block(block).args;
             self.indent(self.depth.saturating_sub(1));
-            let _ = write!(self.text.out, "^bb{}", self.numbers.block(block).unwrap_or(0));
+            let _ = match self.numbers.label(block) {
+                Some(name) => write!(self.text.out, "^{name}"),
+                None => write!(self.text.out, "^bb0"),
+            };
             if !args.is_empty() {
                 let numbers = &self.numbers;
                 self.text.push("(");

@@ -8,10 +8,12 @@
 //! Some ops suggest names for their results (`%c0_i32`, `%alloc`), which MLIR's custom print takes: [`Naming`]. A name that is taken in the
 //! region or around gets a number after it.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Names;
 use crate::{AttrData, Block, Ir, Name, Op, OpKind, Region, Traits, Type, TypeData, Value};
 
 /// A piece of the text of all names; empty: none.
@@ -27,6 +29,8 @@ pub(super) struct Numbers {
     /// What stands on the left of an op, by the index of the op.
     lefts: Vec<Piece>,
     blocks: FxHashMap<Block, u32>,
+    /// Labels that are given, without `^`.
+    labels: FxHashMap<Block, String>,
     n_values: u32,
     n_arguments: u32,
     naming: Option<Naming>,
@@ -55,6 +59,76 @@ impl Numbers {
     /// The number after `^bb`.
     pub(super) fn block(&self, block: Block) -> Option<u32> {
         self.blocks.get(&block).copied()
+    }
+
+    /// The label of a block, without `^`.
+    pub(super) fn label(&self, block: Block) -> Option<Cow<'_, str>> {
+        match self.labels.get(&block) {
+            Some(name) => Some(Cow::Borrowed(name)),
+            None => self.block(block).map(|it| Cow::Owned(format!("bb{it}"))),
+        }
+    }
+
+    /// Gives the values and blocks of an op, and of all in it, the names that there are for them.
+    pub(super) fn give(&mut self, ir: &Ir, op: Op, names: &Names) {
+        let mut stack = vec![op];
+        while let Some(op) = stack.pop() {
+            let data = ir.op(op);
+            for value in
+                data.operands.iter().filter_map(|it| it.value).chain(data.results.iter().copied())
+            {
+                self.give_value(value, names);
+            }
+            self.give_left(op, &data.results, names);
+            for successor in &ir.extra(op).successors {
+                self.give_block(successor.block, names);
+            }
+            for &(_, region) in &data.regions {
+                for block in ir.blocks(region) {
+                    self.give_block(Some(block), names);
+                    for &value in &ir.block(block).args {
+                        self.give_value(value, names);
+                    }
+                    stack.extend(ir.block_ops(block));
+                }
+            }
+        }
+    }
+
+    fn give_block(&mut self, block: Option<Block>, names: &Names) {
+        if let Some((block, name)) = block.and_then(|it| Some((it, names.blocks.get(&it)?))) {
+            self.labels.insert(block, name.clone());
+        }
+    }
+
+    fn give_value(&mut self, value: Value, names: &Names) {
+        if let Some(name) = names.values.get(&value) {
+            self.values[value.index()] = self.write(name);
+        }
+    }
+
+    /// `%a`, `%a:2, %b`
+    fn give_left(&mut self, op: Op, results: &[Value], names: &Names) {
+        let mut groups: Vec<(&str, usize)> = Vec::new();
+        for value in results {
+            let Some(name) = names.values.get(value) else { return };
+            let (stem, number) = name.split_once('#').unwrap_or((name, "0"));
+            match groups.last_mut() {
+                Some((last, n)) if *last == stem && number != "0" => *n += 1,
+                _ => groups.push((stem, 1)),
+            }
+        }
+        let left: Vec<String> = groups
+            .into_iter()
+            .map(|(stem, n)| if n == 1 { stem.to_owned() } else { format!("{stem}:{n}") })
+            .collect();
+        self.lefts[op.index()] = self.write(&left.join(", "));
+    }
+
+    fn write(&mut self, text: &str) -> Piece {
+        let start = self.text.len() as u32;
+        self.text.push_str(text);
+        (start, self.text.len() as u32)
     }
 
     /// What stands on the left of an op with results: `%0`, `%0:2`, `%base_buffer, %sizes:2`.
@@ -243,7 +317,7 @@ impl Naming {
 }
 
 /// The names that an op suggests for its results, each with how many results it names; empty for most ops.
-fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
+pub(super) fn suggested(ir: &Ir, op: Op) -> Vec<(Option<String>, usize)> {
     let data = ir.op(op);
     let one = |name: &str| vec![(Some(name.to_owned()), 1)];
     match data.kind {

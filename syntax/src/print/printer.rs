@@ -272,8 +272,8 @@ impl<'a> Printer<'a> {
 
     /// `^bb1`
     pub(super) fn block_name(&mut self, block: Block) -> Fits {
-        let number = self.numbers.block(block).ok_or(Unfit)?;
-        self.text.push(&format!("^bb{number}"));
+        let name = self.numbers.label(block).ok_or(Unfit)?;
+        self.text.push(&format!("^{name}"));
         Ok(())
     }
 }

@@ -389,3 +389,51 @@ fn every_op_of_a_random_program_has_both_forms() {
         }
     }
 }
+
+#[test]
+fn a_function_is_cleaned_up_and_what_stays_keeps_its_bytes() {
+    let text = "func.func @|f(%a: i32,   %m: memref<8xi32>) -> i32 { // its head
+  // A section.
+  %zero = arith.constant   0 : i32   // goes
+  %five = arith.constant 5 : i32   // stays
+
+  %same = arith.addi %a, %zero : i32
+  %x = arith.muli %same,   %five : i32   // a product
+  %y = arith.muli %five, %a : i32
+  %true = arith.constant true
+  %z = scf.if %true -> i32 {
+    // Within.
+    %w = arith.xori %x,  %y : i32  // xor
+    %v = arith.addi %w, %x : i32
+    scf.yield %v : i32
+  } else {
+    scf.yield %a : i32
+  }
+  return %z : i32   // the end
+}
+// Between.
+func.func @g(%a: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %same = arith.addi %a, %zero : i32
+  return %same : i32
+}
+";
+    let wanted = "func.func @f(%a: i32,   %m: memref<8xi32>) -> i32 { // its head
+  // A section.
+  %five = arith.constant 5 : i32   // stays
+
+  %x = arith.muli %a,   %five : i32   // a product
+  // Within.
+  %w = arith.xori %x,  %x : i32  // xor
+";
+    let found = refactored(text, Kind::Clean).expect("it is cleaned up");
+    let wanted = wanted.replace("  // Within.\n  %w = arith.xori %x,  %x : i32  // xor\n", "");
+    assert!(found.starts_with(&wanted), "{found}");
+    assert!(found.contains("  return %x : i32   // the end\n}\n// Between.\n"), "{found}");
+    assert!(found.ends_with(text.split("// Between.\n").nth(1).expect("@g")), "{found}");
+    let again = found.replacen("@f", "@|f", 1);
+    assert_eq!(refactored(&again, Kind::Clean), Err("@f is clean already".to_owned()));
+    let unread =
+        "func.func @|f(%a: i32) -> i32 {\n  %0 = tosa.nobody knows %a\n  return %a : i32\n}\n";
+    assert_eq!(refactored(unread, Kind::Clean), Err("not offered".to_owned()));
+}

@@ -1,0 +1,309 @@
+//! Actions: what the tool does to a program, one after the other: runs of passes, rounds of rewriting, patterns that are tried.
+//!
+//! They are logged (`--log-actions-to`), counted and let through by number (`--mlir-debug-counter`), as upstream does it with tags of the same names.
+//! *Steps* are those that changed the program, and the runs of passes: `--bisect-limit` ends after so many of them, over all
+//! passes, and a [`Watch`] sees the program after each. *Cost.* Nothing but a few comparisons where nobody logs, counts or watches.
+
+use std::io::Write as _;
+
+use noisy_syntax::print::{self, Style};
+use noisy_syntax::{Ir, Op};
+
+/// A pass that runs on an op.
+pub const PASS: &str = "pass-execution";
+/// A round of the greedy driver.
+pub const ITERATION: &str = "GreedyPatternRewriteIteration";
+/// A pattern that is tried on an op.
+pub const PATTERN: &str = "apply-pattern";
+
+/// A step: a pass begins, or something was rewritten.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The class of the pass.
+    pub pass: String,
+    /// The pattern or what else was done; empty where the pass begins.
+    pub what: String,
+    /// The name of the op that it was done to, with the symbol that it defines.
+    pub op: String,
+    /// Where that op was read, in bytes.
+    pub origin: Option<std::ops::Range<usize>>,
+}
+
+/// Sees the program after each step.
+pub trait Watch {
+    /// The program as a step left it.
+    fn step(&mut self, ir: &Ir, step: &Step);
+}
+
+/// Lets the actions of a tag through by their numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Counter {
+    tag: String,
+    /// How many are left out first.
+    skip: i64,
+    /// How many are let through then; negative: all.
+    count: i64,
+    /// How many there were.
+    n: i64,
+}
+
+/// Which actions are let through, logged and watched.
+#[derive(Default)]
+pub struct Actions {
+    log: Option<String>,
+    counters: Vec<Counter>,
+    limit: Option<usize>,
+    n_steps: usize,
+    pass: String,
+    last: Option<Step>,
+    watch: Option<Box<dyn Watch>>,
+}
+
+impl std::fmt::Debug for Actions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let counters = (&self.counters, self.limit, self.n_steps);
+        let out = &mut f.debug_struct("Actions");
+        out.field("log", &self.log).field("counters", &counters).finish_non_exhaustive()
+    }
+}
+
+impl Actions {
+    /// Logs actions to a file, `-` for stdout.
+    pub fn log_to(&mut self, file: String) {
+        self.log = Some(file);
+    }
+
+    /// Lets no more than so many steps through.
+    pub fn limit_to(&mut self, n: usize) {
+        self.limit = Some(n);
+    }
+
+    /// Shows each step.
+    pub fn watch_by(&mut self, watch: Box<dyn Watch>) {
+        self.watch = Some(watch);
+    }
+
+    /// How many steps there were.
+    pub fn n_steps(&self) -> usize {
+        self.n_steps
+    }
+
+    /// The last step.
+    pub fn last(&self) -> Option<&Step> {
+        self.last.as_ref()
+    }
+
+    /// Counts actions as `tag-skip=2,tag-count=1` says.
+    ///
+    /// # Errors
+    /// What is wrong, as upstream says it.
+    pub fn count(&mut self, text: &str) -> Result<(), String> {
+        for arg in text.split(',').filter(|it| !it.is_empty()) {
+            let Some((name, value)) = arg.split_once('=') else {
+                return Err(format!(
+                    "expected DebugCounter argument to have an `=` separating the counter name and value, but the provided argument was: `{arg}`"
+                ));
+            };
+            let Ok(value) = value.parse::<i64>() else {
+                return Err(format!(
+                    "expected DebugCounter counter value to be numeric, but got `{value}`"
+                ));
+            };
+            let (tag, is_skip) = match (name.strip_suffix("-skip"), name.strip_suffix("-count")) {
+                (Some(tag), _) => (tag, true),
+                (_, Some(tag)) => (tag, false),
+                _ => {
+                    return Err(format!(
+                        "expected DebugCounter counter name to end with either `-skip` or `-count`, but got `{name}`"
+                    ));
+                }
+            };
+            let at = self.counters.iter().position(|it| it.tag == tag).unwrap_or_else(|| {
+                self.counters.push(Counter { tag: tag.to_owned(), skip: 0, count: -1, n: 0 });
+                self.counters.len() - 1
+            });
+            if is_skip {
+                self.counters[at].skip = value;
+            } else {
+                self.counters[at].count = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// The counters, by tag, as upstream shows them.
+    pub fn counters(&self) -> String {
+        let mut sorted: Vec<&Counter> = self.counters.iter().collect();
+        sorted.sort_by(|a, b| a.tag.cmp(&b.tag));
+        let mut out = "DebugCounter counters:\n".to_owned();
+        for it in sorted {
+            out += &format!("{:<32}: {{{},{},{}}}\n", it.tag, it.n, it.skip, it.count);
+        }
+        out
+    }
+
+    /// Begins to count anew, for another part of a file; steps go on.
+    pub fn restart_counters(&mut self) {
+        for it in &mut self.counters {
+            it.n = 0;
+        }
+    }
+
+    /// Whether more steps are let through.
+    #[inline]
+    pub fn goes_on(&self) -> bool {
+        self.limit.is_none_or(|it| self.n_steps < it)
+    }
+
+    /// Whether an action is let through, which counts it.
+    fn may(&mut self, tag: &str) -> bool {
+        let Some(it) = self.counters.iter_mut().find(|it| it.tag == tag) else { return true };
+        it.n += 1;
+        it.skip < 0 || it.skip < it.n && (it.count < 0 || it.skip.saturating_add(it.count) >= it.n)
+    }
+
+    /// Whether a pass may run on an op; if so it is a step, and ends with [`Actions::ends`].
+    pub fn begins_pass(&mut self, class: &str, ir: &Ir, op: Op) -> bool {
+        if !self.goes_on() || !self.may(PASS) {
+            return false;
+        }
+        if self.log.is_some() {
+            let (name, text) = (ir.op_name(op), header(ir, op));
+            self.write(&format!(
+                "[thread main] begins (no breakpoint) Action `{PASS}` running `{class}` on Operation `{name}` ({text})`\n"
+            ));
+        }
+        class.clone_into(&mut self.pass);
+        self.step(ir, "", || place(ir, op));
+        true
+    }
+
+    /// What runs in a pass that runs passes is part of the inner one; afterwards it is part of the outer one again.
+    pub fn ends_pass(&mut self, around: &str) {
+        self.ends(PASS);
+        around.clone_into(&mut self.pass);
+    }
+
+    /// The pass that runs.
+    pub fn pass(&self) -> &str {
+        &self.pass
+    }
+
+    /// Whether a round of rewriting may begin.
+    pub fn begins_iteration(&mut self, n: usize, ir: &Ir, holder: Option<Op>) -> bool {
+        if !self.goes_on() || !self.may(ITERATION) {
+            return false;
+        }
+        if self.log.is_some() {
+            let text = holder.map_or(String::new(), |it| header(ir, it));
+            self.write(&format!(
+                "[thread main] begins (no breakpoint) Action {ITERATION}({n}) (Region #0 for op {text})`\n"
+            ));
+        }
+        true
+    }
+
+    /// Whether a pattern may be tried on an op.
+    #[inline]
+    pub fn begins_pattern(&mut self, pattern: &str, ir: &Ir, op: Op) -> bool {
+        if self.counters.is_empty() && self.log.is_none() {
+            return true;
+        }
+        if !self.may(PATTERN) {
+            return false;
+        }
+        if self.log.is_some() {
+            let text = header(ir, op);
+            self.write(&format!(
+                "[thread main] begins (no breakpoint) Action `{PATTERN} pattern: {pattern} ({text})`\n"
+            ));
+        }
+        true
+    }
+
+    /// An action has ended.
+    #[inline]
+    pub fn ends(&mut self, tag: &str) {
+        if self.log.is_some() {
+            self.write(&format!("[thread main] completed `{tag}`\n"));
+        }
+    }
+
+    /// Whether anybody wants to know what is done to which op.
+    #[inline]
+    pub fn is_watched(&self) -> bool {
+        self.limit.is_some() || self.watch.is_some()
+    }
+
+    /// Something was done; `place` says to which op, as it was before.
+    pub fn step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> Place) {
+        self.n_steps += 1;
+        if !self.is_watched() {
+            return;
+        }
+        let (op, origin) = place();
+        let step = Step { pass: self.pass.clone(), what: what.to_owned(), op, origin };
+        if let Some(watch) = &mut self.watch {
+            watch.step(ir, &step);
+        }
+        self.last = Some(step);
+    }
+
+    /// Writes to the log.
+    fn write(&self, line: &str) {
+        let Some(file) = self.log.as_deref() else { return };
+        let _ = if file == "-" {
+            std::io::stdout().write_all(line.as_bytes())
+        } else {
+            let open = std::fs::OpenOptions::new().append(true).create(true).open(file);
+            open.and_then(|mut it| it.write_all(line.as_bytes()))
+        };
+    }
+}
+
+/// An op as a step names it: its name with the symbol that it defines, and where it was read.
+pub type Place = (String, Option<std::ops::Range<usize>>);
+
+/// What a step calls an op.
+pub fn place(ir: &Ir, op: Op) -> Place {
+    let mut name = ir.op_name(op).to_owned();
+    if let Some((symbol, _)) = ir.extra(op).symbol {
+        name += &format!(" @{}", ir.interner.str(symbol));
+    }
+    (name, ir.origin(op))
+}
+
+/// The first line of an op, `{...}` for its regions.
+fn header(ir: &Ir, op: Op) -> String {
+    let style = Style { is_custom: true, has_names: true, ..Style::default() };
+    let text = print::op_in(ir, op, style);
+    let mut lines = text.trim_end().lines();
+    let first = lines.next().unwrap_or_default().trim_start().to_owned();
+    if lines.next().is_some() { first + "...}" } else { first }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which of seven actions are let through.
+    fn passed(text: &str) -> Vec<usize> {
+        let mut actions = Actions::default();
+        actions.count(text).expect("counters");
+        (1..8).filter(|_| actions.may("a")).collect()
+    }
+
+    #[test]
+    fn counters_leave_out_the_first_and_end_after_some() {
+        assert_eq!(passed(""), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(passed("a-skip=2"), [3, 4, 5, 6, 7]);
+        assert_eq!(passed("a-count=2"), [1, 2]);
+        assert_eq!(passed("a-skip=3,a-count=2"), [4, 5]);
+        assert_eq!(passed("a-skip=-1,a-count=0"), [1, 2, 3, 4, 5, 6, 7]);
+        assert_eq!(passed("b-count=0"), [1, 2, 3, 4, 5, 6, 7]);
+        for (wrong, text) in [("a", "have an `=`"), ("a-skip=x", "numeric"), ("a=1", "end with")] {
+            let said = Actions::default().count(wrong).expect_err("it is wrong");
+            assert!(said.contains(text), "{said}");
+        }
+    }
+}

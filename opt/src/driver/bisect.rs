@@ -1,0 +1,81 @@
+//! `--bisect CMD`: the first step of a pipeline after which a command fails.
+//!
+//! The steps are those of [`Actions`]: runs of passes, and rewrites in them. *Law.* The command does not fail on the program after the
+//! step before, and fails after the step; if a later program makes it succeed again, another such step may be told. *Cost.* The pipeline and the
+//! command are run once for each time that the number of steps can be halved.
+
+use super::files::parts;
+use super::script::Script;
+use super::{Goal, Run};
+use crate::actions::Actions;
+use crate::diagnostics::Input;
+use crate::timing::Timing;
+
+/// What a pipeline makes of a text with so many steps, and the last of them; nothing if it fails.
+fn after(run: &Run, text: &str, limit: usize) -> (Option<String>, Actions) {
+    let mut actions = Actions::default();
+    actions.limit_to(limit);
+    let mut timing = Timing::default();
+    let mut out = Some(String::new());
+    for (n, (part, first_line)) in
+        parts(text.to_owned(), run.split_at.as_deref()).into_iter().enumerate()
+    {
+        let input = Input::new(&run.shown_file(), part, first_line);
+        let printed = run.quietly(input, &mut timing, &mut actions);
+        let (Some(all), Ok(printed)) = (&mut out, printed) else {
+            out = None;
+            continue;
+        };
+        if n > 0 {
+            all.push_str("// -----\n");
+        }
+        all.push_str(&printed);
+    }
+    (out, actions)
+}
+
+/// Finds the step; what is to be said of it.
+pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String> {
+    debug_assert!(matches!(run.goal, Goal::Bisect(_)), "asked for");
+    let mut script = Script::new(command);
+    let (start, _) = after(run, text, 0);
+    let start = start.ok_or("the program cannot be read; run without `--bisect` to see why")?;
+    if script.fails(&start)? {
+        return Err(format!("`{command}` fails before any pass has run"));
+    }
+    let (end, all) = after(run, text, usize::MAX);
+    let n_steps = all.n_steps();
+    // A pass that fails leaves no program, which is as bad as one on which the command fails.
+    let mut is_bad = |out: Option<String>| out.map_or(Ok(true), |it| script.fails(&it));
+    if !is_bad(end)? {
+        return Err(format!("`{command}` does not fail after all {n_steps} steps"));
+    }
+    let (mut good, mut bad) = (0, n_steps);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if is_bad(after(run, text, middle).0)? {
+            bad = middle;
+        } else {
+            good = middle;
+        }
+    }
+    let (_, actions) = after(run, text, bad);
+    let mut out = format!("`{command}` fails after step {bad} of {n_steps}\n");
+    if let Some(step) = actions.last() {
+        out += &format!("pass: {}\n", step.pass);
+        if !step.what.is_empty() {
+            out += &format!("rewrite: {}\n", step.what);
+        }
+        out += &format!("op: {}\n", step.op);
+        if let Some(origin) = &step.origin {
+            let start = origin.start.min(text.len());
+            let line = text[..start].matches('\n').count() + 1;
+            let column = start - text[..start].rfind('\n').map_or(0, |it| it + 1) + 1;
+            if run.split_at.is_none() {
+                out += &format!("place: {}:{line}:{column}\n", run.shown_file());
+            }
+        }
+    }
+    out += &format!("before: --bisect-limit={good}\nafter: --bisect-limit={bad}\n");
+    Ok(out)
+}

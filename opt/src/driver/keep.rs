@@ -1,0 +1,374 @@
+//! What a pipeline does, as edits of the text: ops that stay keep their bytes, names and comments.
+//!
+//! Three programs are compared: the text with its places, the program that it says, and what the pipeline made of that. Ops have one id in all three, so
+//! that who stays, who moved and who is new is known and not guessed. An op that stays gets other names for other operands; one that moved takes its text,
+//! with the comments right above it, along; one that is new or otherwise another one is printed. Comments above what goes stay; those behind it, on its line,
+//! go. Constants go back to where they stood, if they reach all their users from there.
+//!
+//! *Law.* The text after the edits was read again, and is the program that the pipeline left, but for the places of constants. *Cost.* Linear, but
+//! for the logarithms of places; the text is read four times.
+
+mod layout;
+mod regions;
+
+use std::ops::Range;
+
+use noisy_analyses::TextEdit;
+use noisy_syntax::print::{self, Names, Style};
+use noisy_syntax::rewrite::Point;
+use noisy_syntax::{Block, Def, Ir, Name, Op, OpKind, Source, Traits, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::manager::{Manager, Settings};
+use super::pipeline::Pipeline;
+use super::wrap;
+use crate::actions::Actions;
+use crate::diagnostics::{Input, Sink};
+use crate::timing::Timing;
+
+/// The edits of a text that do what a pipeline does to it, in order; to one op that starts at a byte if one is given, which is an op of the anchor of the
+/// pipeline, else to the module.
+///
+/// # Errors
+/// Why there are none: the text has errors, a pass failed, or what it did cannot be said by edits.
+pub fn edits(text: &str, pipeline: &Pipeline, at: Option<usize>) -> Result<Vec<TextEdit>, String> {
+    let source = Source::new(text);
+    if let Some((_, _, problem)) = source.problems().first() {
+        return Err(format!("the text has errors: {}", problem.message));
+    }
+    let mut before = Source::new(text).into_ir();
+    let mut after = Source::new(text).into_ir();
+    let (target, top) = match at {
+        Some(at) => {
+            let found = ops_from_top(&after).find(|&it| {
+                after.op_name(it) == pipeline.anchor
+                    && after.origin(it).is_some_and(|range| range.start == at)
+            });
+            (found.ok_or("there is no op for the passes to run on")?, None)
+        }
+        None => {
+            let top = wrap(&mut after);
+            (top, Some(wrap(&mut before)))
+        }
+    };
+    run(&mut after, target, pipeline)?;
+    settle_constants(&before, &mut after);
+    let wanted = print::generic(&after);
+    let mut why = String::new();
+    for is_strict in [false, true] {
+        let names = names(&source, &before, &after, is_strict);
+        let keep = Keep { text, source: &source, before: &before, after: &after, names, is_strict };
+        let edits = match top {
+            Some(top) => keep.document(top),
+            None => keep.document(target),
+        };
+        match edits.and_then(|edits| prove(text, &edits, &wanted, at.is_none()).map(|()| edits)) {
+            Ok(edits) => return Ok(edits),
+            Err(error) => why = error,
+        }
+    }
+    Err(why)
+}
+
+/// All ops of a program.
+fn ops_from_top(ir: &Ir) -> impl Iterator<Item = Op> + '_ {
+    let mut ops = Vec::new();
+    ir.walk(ir.root(), &mut |op| ops.push(op));
+    ops.into_iter()
+}
+
+fn run(ir: &mut Ir, op: Op, pipeline: &Pipeline) -> Result<(), String> {
+    let settings = Settings { verify_each: true, ..Settings::default() };
+    let mut sink = Sink::new(Input::new("", String::new(), 0), true);
+    let (mut timing, mut actions) = (Timing::default(), Actions::default());
+    let mut manager = Manager::new(&settings, &mut sink, &mut timing, &mut actions);
+    if manager.run(ir, op, pipeline).is_ok() {
+        return Ok(());
+    }
+    let said = sink.unexpected();
+    let first = said.first().map_or("", |it| it.as_str());
+    Err(format!("a pass failed: {first}"))
+}
+
+/// Holds the text after the edits against the program that is wanted.
+fn prove(text: &str, edits: &[TextEdit], wanted: &str, is_wrapped: bool) -> Result<(), String> {
+    let overlaps = edits.windows(2).any(|it| it[0].range.end > it[1].range.start);
+    if overlaps {
+        return Err("what the passes did cannot be said by edits: two of them overlap".to_owned());
+    }
+    let source = Source::new(&TextEdit::apply_all(edits, text));
+    if let Some((_, _, problem)) = source.problems().first() {
+        return Err(format!("what the passes did cannot be said by edits: {}", problem.message));
+    }
+    let mut ir = source.into_ir();
+    if is_wrapped {
+        wrap(&mut ir);
+    }
+    if print::generic(&ir) == wanted {
+        Ok(())
+    } else {
+        Err("what the passes did cannot be said by edits: they say something else".to_owned())
+    }
+}
+
+/// Moves constants back to where they stood, where they reach all of their users from there.
+fn settle_constants(before: &Ir, after: &mut Ir) {
+    for op in ops_from_top(before) {
+        let stays = before.op(op).kind.has(Traits::CONSTANT)
+            && after.is_alive(op)
+            && after.origin(op).is_some()
+            && after.origin(op) == before.origin(op);
+        if !stays {
+            continue;
+        }
+        let old = before.op(op).parent;
+        // What stood next to it and still stands there.
+        let holds = |it: Op, after: &Ir| {
+            after.is_alive(it)
+                && after.op(it).parent == old
+                && after.origin(it) == before.origin(it)
+                && after.op(it).kind == before.op(it).kind
+        };
+        let mut at = before.prev(op);
+        while let Some(it) = at.filter(|&it| !holds(it, after)) {
+            at = before.prev(it);
+        }
+        let Some(previous) = at else { continue };
+        if after.prev(op) == Some(previous) {
+            continue;
+        }
+        let point = match after.op(previous).kind {
+            OpKind::Label => Point::Start(after.label_block(previous)),
+            kind if kind.has(Traits::TERMINATOR) => continue,
+            _ => Point::After(previous),
+        };
+        let block = after.block_of(previous);
+        let is_entry = after.entry_block(after.block(block).region) == block;
+        let reaches = |user: Op| {
+            let mut at = user;
+            while after.op(at).parent != old {
+                match after.parent_op(at) {
+                    Some(around) => at = around,
+                    None => return false,
+                }
+            }
+            if after.block_of(at) == block {
+                at != previous && after.is_before(previous, at)
+            } else {
+                is_entry
+            }
+        };
+        let is_fine = after
+            .op(op)
+            .results
+            .iter()
+            .all(|&it| after.value(it).uses.iter().all(|&(user, _)| reaches(user)));
+        if is_fine {
+            after.move_op(op, point);
+        }
+    }
+}
+
+/// The texts and programs that are compared.
+#[derive(Debug)]
+struct Keep<'a> {
+    text: &'a str,
+    /// The text, with the places of what it says.
+    source: &'a Source,
+    /// What the text says, before the passes.
+    before: &'a Ir,
+    /// What the passes made of it.
+    after: &'a Ir,
+    names: Names,
+    /// Ops that changed in any way, or moved, are printed.
+    is_strict: bool,
+}
+
+/// Names for all values and blocks of the new program: those that stayed have theirs.
+fn names(source: &Source, before: &Ir, after: &Ir, is_strict: bool) -> Names {
+    let ir = source.ir();
+    let mut counts: FxHashMap<Name, usize> = FxHashMap::default();
+    let mut taken: FxHashSet<String> = FxHashSet::default();
+    let mut blocks: FxHashSet<String> = FxHashSet::default();
+    let mut defined = |value: Value| {
+        let data = ir.value(value);
+        if data.name != Name::EMPTY && data.number == 0 {
+            *counts.entry(data.name).or_default() += 1;
+            taken.insert(ir.interner.str(data.name).to_owned());
+        }
+    };
+    for op in ops_from_top(ir) {
+        ir.op(op).results.iter().for_each(|&it| defined(it));
+        for &(_, region) in &ir.op(op).regions {
+            for block in ir.blocks(region) {
+                ir.block(block).args.iter().for_each(|&it| defined(it));
+                if let Some(label) = ir.block(block).label {
+                    blocks.insert(ir.interner.str(ir.op(label).name).to_owned());
+                }
+            }
+        }
+    }
+    let mut names = Fresh { taken, blocks, n: 0, n_blocks: 0, out: Names::default() };
+    // A name that several values have is kept by one that did not move to where it may mean another one.
+    let is_unique = |value: Value| counts.get(&ir.value(value).name) == Some(&1);
+    let old = |value: Value, has_moved: bool| {
+        let is_there = value.index() < ir.bounds().1 && ir.value(value).name != Name::EMPTY;
+        (is_there && (!has_moved || is_unique(value))).then(|| ir.value_text(value))
+    };
+    let mut moved: FxHashSet<Op> = FxHashSet::default();
+    for op in ops_from_top(after) {
+        let stays = after.origin(op).is_some() && after.origin(op) == before.origin(op);
+        let around = after.parent_op(op);
+        let has_moved = is_strict
+            || around.is_some_and(|it| moved.contains(&it))
+            || stays && before.op(op).parent != after.op(op).parent;
+        if has_moved {
+            moved.insert(op);
+        }
+        let data = after.op(op);
+        let kept: Option<Vec<String>> = data.results.iter().map(|&it| old(it, has_moved)).collect();
+        match kept.filter(|_| stays && data.results == ir.op(op).results) {
+            Some(kept) => names.out.values.extend(data.results.iter().copied().zip(kept)),
+            None => names.results(after, op),
+        }
+        for &(_, region) in &data.regions {
+            for block in after.blocks(region) {
+                names.block(ir, after, block);
+                for &value in &after.block(block).args {
+                    let is_old = value.index() < ir.bounds().1
+                        && matches!(ir.value(value).def, Def::Argument(it, _) if it == block);
+                    let name = old(value, has_moved).filter(|_| is_old);
+                    let name = name.unwrap_or_else(|| names.fresh("arg"));
+                    names.out.values.insert(value, name);
+                }
+            }
+        }
+    }
+    names.out
+}
+
+/// Names under construction.
+#[derive(Debug)]
+struct Fresh {
+    taken: FxHashSet<String>,
+    blocks: FxHashSet<String>,
+    n: usize,
+    n_blocks: usize,
+    out: Names,
+}
+
+impl Fresh {
+    /// A name that nothing has: this one, or with a number after it.
+    fn fresh(&mut self, stem: &str) -> String {
+        let mut name = stem.to_owned();
+        while name.is_empty() || self.taken.contains(&name) || stem == "arg" && name == "arg" {
+            name = if stem.is_empty() || stem == "arg" {
+                format!("{stem}{}", self.n)
+            } else {
+                format!("{stem}_{}", self.n)
+            };
+            self.n += 1;
+        }
+        self.n = 0;
+        self.taken.insert(name.clone());
+        format!("%{name}")
+    }
+
+    fn results(&mut self, ir: &Ir, op: Op) {
+        let results = &ir.op(op).results;
+        if results.is_empty() {
+            return;
+        }
+        let stem = print::suggested_name(ir, op).unwrap_or_default();
+        let name = self.fresh(&stem);
+        for (n, &value) in results.iter().enumerate() {
+            let name = if results.len() == 1 { name.clone() } else { format!("{name}#{n}") };
+            self.out.values.insert(value, name);
+        }
+    }
+
+    /// The label of a block that stayed, or a new one.
+    fn block(&mut self, old: &Ir, after: &Ir, block: Block) {
+        let label = after.block(block).label;
+        let kept = label.filter(|it| it.index() < old.bounds().0).and_then(|it| {
+            let is_same = old.is_alive(it) && old.op(it).kind == OpKind::Label;
+            (is_same && old.label_block(it) == block).then(|| old.op(it).name)
+        });
+        let name = match kept {
+            Some(name) => old.interner.str(name).to_owned(),
+            None => loop {
+                let name = format!("bb{}", self.n_blocks);
+                self.n_blocks += 1;
+                if self.blocks.insert(name.clone()) {
+                    break name;
+                }
+            },
+        };
+        self.out.blocks.insert(block, name);
+    }
+}
+
+impl Keep<'_> {
+    /// The edits of a program, from an op that stays on.
+    fn document(&self, top: Op) -> Result<Vec<TextEdit>, String> {
+        let mut edits = Vec::new();
+        if self.after.origin(top).is_some() {
+            let is_said = self.op(top, &mut edits);
+            if !is_said {
+                edits.clear();
+                let range = self.range(top);
+                let indent = layout::indent_of(self.text, range.start);
+                edits.push(TextEdit { range, text: self.printed(top, &indent) });
+            }
+        } else {
+            for &(_, region) in &self.after.op(top).regions {
+                self.region(region, &mut edits);
+            }
+        }
+        edits.retain(|it| self.text[it.range.clone()] != *it.text);
+        edits.sort_by_key(|it| (it.range.start, it.range.end));
+        Ok(edits)
+    }
+
+    /// Where an op stands in the text.
+    fn range(&self, op: Op) -> Range<usize> {
+        self.source.ir().range(op)
+    }
+
+    /// An op as it is now, its lines but the first indented. What is in it and stays keeps its bytes.
+    fn printed(&self, op: Op, indent: &str) -> String {
+        let style = Style { is_custom: true, ..Style::default() };
+        let plain = |op: Op| {
+            let text = print::op_with_names(self.after, op, style, &self.names);
+            text.trim_end().to_owned()
+        };
+        let whole = plain(op);
+        let (mut out, mut rest) = (String::new(), whole.as_str());
+        for &(_, region) in &self.after.op(op).regions {
+            for child in self.after.items(region).filter(|&it| self.after.op(it).kind.is_op()) {
+                let line = format!("\n  {}\n", layout::reindented(&plain(child), "", "  "));
+                if let Some((before, behind)) = rest.split_once(&line) {
+                    out += &format!("{before}\n  {}", self.rendered(child, "  "));
+                    rest = &rest[rest.len() - behind.len() - 1..];
+                }
+            }
+        }
+        layout::reindented(&(out + rest), "", indent)
+    }
+
+    /// Whether an item is one of the text.
+    fn stays(&self, op: Op) -> bool {
+        let after = self.after;
+        if !after.is_alive(op) {
+            return false;
+        }
+        if after.op(op).kind == OpKind::Label {
+            let old = self.source.ir();
+            return op.index() < old.bounds().0
+                && old.is_alive(op)
+                && old.op(op).kind == OpKind::Label
+                && old.label_block(op) == after.label_block(op);
+        }
+        after.origin(op).is_some() && after.origin(op) == self.before.origin(op)
+    }
+}

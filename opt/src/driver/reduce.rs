@@ -1,0 +1,228 @@
+//! `--reduce CMD`: a smaller program on which a command still fails.
+//!
+//! Ops are taken out, many at once at first, what they gave being replaced by an operand of theirs or by zero; branches lose a way; and passes that make
+//! programs smaller are tried. *Law.* What is kept is a valid program on which the command fails. *Cost.* A command for each trial, which the numbers of ops
+//! times their logarithm bound in each round; rounds end when one of them took nothing out.
+
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Traits, Type, TypeData, Value, print};
+
+use super::pipeline::Pipeline;
+use super::script::Script;
+use super::{Run, wrap};
+use crate::actions::Actions;
+use crate::diagnostics::{Input, Sink};
+use crate::driver::manager::Manager;
+use crate::rewrite::{Rewriter, nested, operands};
+use crate::timing::Timing;
+
+/// Pipelines that may make a program smaller.
+const PASSES: [&str; 4] = [
+    "any(canonicalize)",
+    "any(cse)",
+    "builtin.module(symbol-dce)",
+    "builtin.module(remove-dead-values)",
+];
+
+/// Finds a small program; its text.
+pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String> {
+    if run.split_at.is_some() {
+        return Err("`--reduce` takes no `--split-input-file`".to_owned());
+    }
+    let mut script = Script::new(command);
+    if !script.fails(text)? {
+        return Err(format!("`{command}` does not fail on the program"));
+    }
+    let ir =
+        read(run, text).ok_or("the program cannot be read; run without `--reduce` to see why")?;
+    let mut reducer = Reducer { run, script, best: print::document(&ir, run.settings.style) };
+    if !reducer.script.fails(&reducer.best.clone())? {
+        return Err(format!("`{command}` does not fail on the program as `noisy-opt` prints it"));
+    }
+    loop {
+        let before = reducer.best.len();
+        reducer.without_ops()?;
+        reducer.without_ways()?;
+        for passes in PASSES {
+            reducer.passed(passes)?;
+        }
+        if reducer.best.len() >= before {
+            return Ok(reducer.best);
+        }
+    }
+}
+
+fn read(run: &Run, text: &str) -> Option<Ir> {
+    let input = Input::new(&run.shown_file(), text.to_owned(), 0);
+    run.parse(&mut Sink::new(input, true)).ok()
+}
+
+/// The smallest program so far.
+#[derive(Debug)]
+struct Reducer<'a> {
+    run: &'a Run,
+    script: Script,
+    best: String,
+}
+
+impl Reducer<'_> {
+    fn read(&self) -> Option<(Ir, Op)> {
+        let mut ir = read(self.run, &self.best)?;
+        let top = wrap(&mut ir);
+        Some((ir, top))
+    }
+
+    /// Keeps a program if it is smaller, valid, and the command fails on it.
+    fn offer(&mut self, ir: &Ir) -> Result<bool, String> {
+        if !ir.verify().is_empty() {
+            return Ok(false);
+        }
+        let text = print::document(ir, self.run.settings.style);
+        let is_better = text.len() < self.best.len()
+            && read(self.run, &text).is_some()
+            && self.script.fails(&text)?;
+        if is_better {
+            self.best = text;
+        }
+        Ok(is_better)
+    }
+
+    /// Takes ops out, halves of them at first, single ones in the end.
+    fn without_ops(&mut self) -> Result<(), String> {
+        let mut size = usize::MAX;
+        loop {
+            let Some((ir, top)) = self.read() else { return Ok(()) };
+            let n = removable(&ir, top).len();
+            size = size.min(n.div_ceil(2));
+            if size == 0 {
+                return Ok(());
+            }
+            // From the end, so that users go before what they use, and the places of those before stay.
+            let mut end = n;
+            while end > 0 {
+                let start = end.saturating_sub(size);
+                let Some((mut ir, top)) = self.read() else { return Ok(()) };
+                let ops = removable(&ir, top);
+                let end_now = end.min(ops.len());
+                if start < end_now && take_out(&mut ir, &ops[start..end_now]) {
+                    self.offer(&ir)?;
+                }
+                end = start;
+            }
+            if size == 1 {
+                return Ok(());
+            }
+            size = size.div_ceil(2);
+        }
+    }
+
+    /// Lets branches go one way.
+    fn without_ways(&mut self) -> Result<(), String> {
+        let mut at = 0;
+        loop {
+            let Some((ir, top)) = self.read() else { return Ok(()) };
+            let branches: Vec<Op> = nested(&ir, top)
+                .into_iter()
+                .filter(|&it| ir.extra(it).successors.len() > 1)
+                .collect();
+            let Some(&branch) = branches.get(at) else { return Ok(()) };
+            let n_ways = ir.extra(branch).successors.len();
+            let mut is_taken = false;
+            // What is left when the other ways are gone, then what is left as it is.
+            for (is_cleaned, way) in
+                [true, false].into_iter().flat_map(|it| (0..n_ways).map(move |way| (it, way)))
+            {
+                // Ids are the same each time that a text is read.
+                let Some((mut ir, top)) = self.read() else { return Ok(()) };
+                let Some(block) = ir.extra(branch).successors[way].block else { continue };
+                let passed = ir.passed_operands(branch, way);
+                let jump = NewOp::new("cf.br").successor(block, &passed);
+                ir.insert(jump, Point::Before(branch));
+                let is_valid = ir.erase(branch).is_ok()
+                    && (!is_cleaned || self.run_on(&mut ir, top, "any(canonicalize)"));
+                if is_valid && self.offer(&ir)? {
+                    is_taken = true;
+                    break;
+                }
+            }
+            at += usize::from(!is_taken);
+        }
+    }
+
+    /// Runs passes.
+    fn passed(&mut self, passes: &str) -> Result<(), String> {
+        let Some((mut ir, top)) = self.read() else { return Ok(()) };
+        if self.run_on(&mut ir, top, passes) {
+            self.offer(&ir)?;
+        }
+        Ok(())
+    }
+
+    /// Runs passes on a program; whether they end well.
+    fn run_on(&self, ir: &mut Ir, top: Op, passes: &str) -> bool {
+        let Ok(pipeline) = Pipeline::parse(passes) else { return false };
+        let input = Input::new("", String::new(), 0);
+        let (mut sink, mut timing) = (Sink::new(input, true), Timing::default());
+        let mut actions = Actions::default();
+        let mut manager = Manager::new(&self.run.settings, &mut sink, &mut timing, &mut actions);
+        manager.run(ir, top, &pipeline).is_ok()
+    }
+}
+
+/// The ops that may be taken out, in order.
+fn removable(ir: &Ir, top: Op) -> Vec<Op> {
+    let mut ops = nested(ir, top);
+    ops.retain(|&it| ir.op(it).kind.is_op() && !ir.op(it).kind.has(Traits::TERMINATOR));
+    ops
+}
+
+/// Takes ops out with all that is in them; whether any could be.
+fn take_out(ir: &mut Ir, ops: &[Op]) -> bool {
+    let mut n = 0;
+    for &op in ops.iter().rev() {
+        if !ir.is_alive(op) {
+            continue;
+        }
+        let results = ir.op(op).results.to_vec();
+        let values: Option<Vec<Value>> = results
+            .iter()
+            .map(|&it| if ir.value(it).uses.is_empty() { Some(it) } else { instead(ir, op, it) })
+            .collect();
+        let Some(values) = values else { continue };
+        let mut rewriter = Rewriter::new(ir);
+        for (&old, &new) in results.iter().zip(&values) {
+            rewriter.replace_uses(old, new);
+        }
+        n += usize::from(ir.erase(op).is_ok());
+    }
+    n > 0
+}
+
+/// Something of the type of a result that reaches all of its users.
+fn instead(ir: &mut Ir, op: Op, result: Value) -> Option<Value> {
+    let ty = ir.value(result).ty;
+    let mut same = operands(ir, op).into_iter().filter(|&it| ir.value(it).ty == ty);
+    if let Some(value) = same.next() {
+        return Some(value);
+    }
+    if ir.op(op).kind == OpKind::ArithConstant {
+        return None;
+    }
+    let zero = zero(ir, ty)?;
+    let new = NewOp::new("arith.constant").attr("value", zero).results(&[ty]);
+    let new = ir.insert(new, Point::Before(op));
+    ir.op(new).results.first().copied()
+}
+
+fn zero(ir: &mut Ir, ty: Type) -> Option<Attr> {
+    let data = match ir.interner.type_data(ty) {
+        TypeData::Int { sign: noisy_syntax::Sign::Signless, .. } if ty == Type::I1 => {
+            AttrData::Bool(false)
+        }
+        TypeData::Int { sign: noisy_syntax::Sign::Signless, .. } | TypeData::Index => {
+            AttrData::Int { value: 0.into(), ty }
+        }
+        _ => return None,
+    };
+    Some(ir.interner.attr(data))
+}

@@ -1,0 +1,57 @@
+//! A command of the user that judges programs: it is run on a file, and fails by its exit code.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A command, and the file that it gets.
+#[derive(Debug)]
+pub(super) struct Script {
+    command: String,
+    file: PathBuf,
+    /// How often it was run.
+    pub n_runs: usize,
+}
+
+impl Script {
+    /// A command of the shell; the file stands where it says `{}`, or at its end.
+    pub(super) fn new(command: &str) -> Self {
+        let file = std::env::temp_dir().join(format!("noisy-opt-{}.mlir", std::process::id()));
+        Self { command: command.to_owned(), file, n_runs: 0 }
+    }
+
+    /// Whether the command fails on a program.
+    ///
+    /// # Errors
+    /// If the file cannot be written, or no command can be run.
+    pub(super) fn fails(&mut self, text: &str) -> Result<bool, String> {
+        self.n_runs += 1;
+        std::fs::write(&self.file, text)
+            .map_err(|it| format!("cannot write '{}': {it}", self.file.display()))?;
+        let line = if self.command.contains("{}") {
+            self.command.replace("{}", "\"$NOISY_OPT_FILE\"")
+        } else {
+            format!("{} \"$NOISY_OPT_FILE\"", self.command)
+        };
+        let status = Command::new("sh")
+            .args(["-c", &line])
+            .env("NOISY_OPT_FILE", &self.file)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .map_err(|it| format!("cannot run `sh`: {it}"))?;
+        // As shells say that there is no such command, or that it may not be run.
+        match status.code() {
+            Some(code @ (126 | 127)) => {
+                Err(format!("`{}` cannot be run: exit code {code}", self.command))
+            }
+            _ => Ok(!status.success()),
+        }
+    }
+}
+
+impl Drop for Script {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.file);
+    }
+}
