@@ -135,8 +135,11 @@ impl Incumbent {
         self.done.store(true, Ordering::Release);
     }
 
-    /// Takes that back, before the part is worked on again.
+    /// Takes that back, before the part is worked on again: who proves then begins anew, so what the sources prove is kept.
     pub(crate) fn resume(&self) {
+        if self.lower() > 0 {
+            self.certify((*self.proof()).clone());
+        }
         self.done.store(false, Ordering::Release);
     }
 

@@ -5,7 +5,7 @@ use crate::cores::Cores;
 use crate::cost_partition::cost_partition;
 use crate::fixed_point::ceil_cost;
 use crate::graph::Graph;
-use crate::incumbent::Incumbent;
+use crate::incumbent::{Incumbent, Of, Source};
 use crate::limits::Budget;
 use crate::relax::relax;
 use crate::repeats::{Copies, Repeats};
@@ -110,6 +110,26 @@ fn copies_of_cuts_hold_where_they_are_taken_to() {
         }
     }
     assert!(n_copied > 20 && n_refused > 20, "{n_copied} copied, {n_refused} refused");
+}
+
+/// A source of a proof that is worth so much.
+struct Worth(u64);
+
+impl Source for Worth {
+    fn proof(&self) -> Proof {
+        Proof { bound: self.0, ..Proof::default() }
+    }
+}
+
+#[test]
+fn what_was_told_of_a_part_is_still_proven_after_it_was_begun_again() {
+    let incumbent = Incumbent::new(9, vec![true]);
+    incumbent.ask(Of::Relaxation, Arc::new(Worth(5)));
+    incumbent.prove(5);
+    assert_eq!(incumbent.proof().bound, 5);
+    incumbent.resume();
+    incumbent.ask(Of::Relaxation, Arc::new(Worth(2)));
+    assert_eq!((incumbent.proof().bound, incumbent.lower()), (5, 5));
 }
 
 #[test]
