@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use noisy_syntax::{Def, Op, Value};
+use noisy_syntax::{Def, Ir, Op, Type, Value};
 use rustc_hash::FxHashSet;
 
 use super::extract::{Objective, UNIT, Weights};
@@ -259,7 +259,7 @@ fn write(program: &Program, answers: &[Answer], placed: Placed) -> Vec<TextEdit>
     let mut edits = Vec::new();
     for value in spots {
         let name = format!("%{}", layout::fresh_name(ir, value, &mut names));
-        let (operand, ty) = (ir.value_text(value), ir.interner.type_text(ir.value(value).ty));
+        let (operand, ty) = (ir.value_text(value), ir.interner.type_text(type_of(ir, value)));
         let op = placed.op();
         let line = if layout::definition_is_generic(ir, value) {
             format!("{name} = \"{op}\"({operand}) : ({ty}) -> {ty}")
@@ -273,6 +273,14 @@ fn write(program: &Program, answers: &[Answer], placed: Placed) -> Vec<TextEdit>
         }
     }
     layout::merge(edits)
+}
+
+/// The type of a value: of what an op of unknown form gives, which is a guess, what the ops say that use it.
+fn type_of(ir: &Ir, value: Value) -> Type {
+    let data = ir.value(value);
+    let said = data.uses.iter().map(|it| ir.op(it.0).operands[it.1 as usize].ty);
+    let mut said = said.filter(|&it| it != Type::UNKNOWN);
+    if data.guessed { said.next().unwrap_or(data.ty) } else { data.ty }
 }
 
 /// Reads the edited text and asks again; the program that it is then.

@@ -1,8 +1,8 @@
 //! Ops that no table knows: operands, successors and types by rules of thumb.
 //!
 //! Operands are all `%x` of the op's own tokens, successors all `^x`. The result types are those after the last `:` or `->`
-//! outside brackets: a type, as many types as results, the type after `to`, or the last of a longer list. They are
-//! guesses, right four times out of five, and marked so. A `{key = value}` outside of brackets is a dictionary of attributes, whose
+//! outside brackets: a type, as many types as results, the type after `to`, or of a longer list the last, unless it lists the operands and
+//! ends with a number (`: tensor<8xi32>, index`): then the first. They are guesses, right four times out of five, and marked so. A `{key = value}` outside of brackets is a dictionary of attributes, whose
 //! grammar is the same for all ops.
 
 use smallvec::SmallVec;
@@ -240,12 +240,22 @@ impl Reader<'_, '_> {
         let types = self.guessed_list(is_arrow);
         self.out.alias_uses.truncate(n_aliases);
         self.is_quiet = false;
-        let Some(&last) = types.last() else { return };
+        let (Some(&first), Some(&last)) = (types.first(), types.last()) else { return };
         if types.len() == n {
             self.out.result_types.extend_from_slice(&types);
         } else {
-            let last = if types.len() == 1 || n == 1 { last } else { Type::UNKNOWN };
-            self.out.result_types.resize(n, last);
+            let is_number = |ty: Type| {
+                let data = self.env.interner.type_data(ty);
+                matches!(data, TypeData::Int { .. } | TypeData::Index | TypeData::Float(_))
+            };
+            let lists_operands = types.len() == self.out.operands.len() && types.len() > 1;
+            let ty = match n {
+                1 if lists_operands && is_number(last) && !is_arrow => first,
+                1 => last,
+                _ if types.len() == 1 => last,
+                _ => Type::UNKNOWN,
+            };
+            self.out.result_types.resize(n, ty);
         }
         if takes_element && !is_arrow {
             for ty in &mut self.out.result_types {

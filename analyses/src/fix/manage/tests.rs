@@ -166,6 +166,13 @@ fn nothing_else_changes() {
 }
 
 #[test]
+fn what_an_op_of_unknown_form_gives_has_the_type_that_its_uses_say() {
+    let text = text(&[Step::Mul(0, 1), Step::Rotate(2), Step::Add(3, 3), Step::Mul(4, 3)]);
+    let (_, _, after) = placed(&text, Some(1));
+    assert!(after.contains("mgmt.bootstrap %v3 : tensor<8xf32>\n"), "{after}");
+}
+
+#[test]
 fn the_generic_form_stays() {
     let text = text(&[Step::Mul(0, 1)]).replace(
         "arith.mulf %v0, %v1 : tensor<8xf32>",

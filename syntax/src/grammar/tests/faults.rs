@@ -21,6 +21,15 @@ fn unknown_ops_are_guessed_at() {
         "#]],
     );
     check(
+        "%0 = foo.rotate %a, %i : tensor<8xi32>, index",
+        &expect![[r#"
+            Unknown Opaque foo.rotate
+              results: tensor<8xi32> (guessed)
+              %a#0: ?
+              %i#0: ?
+        "#]],
+    );
+    check(
         "%0 = memref.realloc %m[%i] some<new> clause : memref<4xf32>",
         &expect![[r#"
             Unknown Opaque memref.realloc
