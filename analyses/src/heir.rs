@@ -15,7 +15,7 @@
 //! | `noise.rs`, `scale.rs` | noise in bits and scales by dataflow |
 //! | `underflow.rs`, `chain.rs` | where levels run out, and how a value came to its level |
 //! | `surplus.rs`, `annotation.rs`, `scale_rules.rs` | where relinearizations are missing, and annotations wrong |
-//! | `upkeep.rs`, `solved.rs`, `sites.rs` | what edits change: of levels, of what stands on them, of what is reported |
+//! | `upkeep.rs`, `header.rs`, `solved.rs`, `sites.rs` | what edits change: of levels, of what stands on them, of what is reported |
 //! | `quantities.rs`, `derivation.rs` | all that is known of a value, and how it came about, for an editor |
 //! | `work.rs` | what ops are to the one who runs them |
 
@@ -27,6 +27,7 @@ mod chain;
 mod ciphertext;
 mod clients;
 mod derivation;
+mod header;
 mod log2;
 mod loops;
 mod noise;
@@ -201,7 +202,16 @@ impl Heir {
         let input = Input { ir, base: integers.constants() };
         self.facts.update(&input, delta, integers.moved());
         let Moved::These(moved) = self.facts.moved() else { return None };
-        let touched = Touched::new(ir, moved, delta);
+        let mut moved = moved.clone();
+        // What a loop takes is also what it gives to its next round, which an op at its end says.
+        let edited = delta.changed.iter().chain(&delta.removed);
+        let holders = edited.filter_map(|&it| ir.region(ir.op(it).parent).parent);
+        let loops: FxHashSet<Op> =
+            holders.filter(|&it| ir.is_alive(it) && upkeep::is_loop(ir, it)).collect();
+        let carried = loops.into_iter().flat_map(|it| plaintext::defined(ir, it));
+        self.left.resize(ir.bounds().1, None);
+        moved.extend(carried.filter(|&it| self.find_left(ir, it) != self.left[it.index()]));
+        let touched = Touched::new(ir, self, &moved, delta);
         upkeep.recount(ir, self, &touched.ops, &delta.removed)?;
         if !upkeep.is_regular(ir, self, &touched.ops) {
             return None;
@@ -214,7 +224,6 @@ impl Heir {
         self.largest_of_part = vec![largest];
         self.is_largest_known = vec![is_known];
         self.sources = OnceLock::new();
-        self.left.resize(ir.bounds().1, None);
         for &value in &touched.values {
             self.left[value.index()] = self.find_left(ir, value);
         }

@@ -96,8 +96,8 @@ impl Program {
             Some(Moved::These(moved)) => values.extend(moved),
             None => {}
         }
-        let touched = Touched::new(ir, &values, delta);
         if let Some(sight) = self.sight() {
+            let touched = Touched::new(ir, sight.heir, &values, delta);
             sites.update(&sight, &touched.ops, &delta.removed);
             self.sites = OnceLock::from(sites);
         }

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::base::annotated;
-use super::{Heir, plaintext};
+use super::{Heir, Level, plaintext};
 
 /// A level that is written and is another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,16 +69,47 @@ pub(super) struct Written {
     by_function: FxHashMap<Option<Op>, BTreeMap<u32, Votes>>,
     /// How often each number is said.
     of_module: BTreeMap<u32, usize>,
+    /// By op that takes a plaintext: which ops encode it, or something else from the same source.
+    encoding: FxHashMap<Op, SmallVec<[Op; 1]>>,
 }
 
 impl Written {
+    /// What is said of plaintexts by ops that encode them and that stands on an op, which is looked at anew.
+    pub(super) fn stands_on(&mut self, op: Op) -> SmallVec<[Op; 1]> {
+        if self.encoding.is_empty() {
+            SmallVec::new()
+        } else {
+            self.encoding.remove(&op).unwrap_or_default()
+        }
+    }
+
     /// Takes note of what is written on an op.
     pub(super) fn note(&mut self, ir: &Ir, heir: &Heir, op: Op) {
         self.forget(op);
+        if ir.op_name(op) == "mgmt.init" && ir.attr(op, "mgmt.mgmt").is_some() {
+            let data = ir.op(op);
+            let source = data.operands.iter().filter_map(|it| it.value);
+            for value in source.chain(data.results.iter().copied()) {
+                let users = ir.value(value).uses.iter().map(|it| it.0);
+                for user in users.filter(|&it| ir.op_name(it) != "mgmt.init") {
+                    let encoding = self.encoding.entry(user).or_default();
+                    if !encoding.contains(&op) {
+                        encoding.push(op);
+                    }
+                }
+            }
+        }
         let said = |value: Value| {
             let written = annotated(ir, value, "level")?;
-            heir.ciphertext(value).level()?;
-            Some(Said { value, written, used: heir.written(ir, value)? })
+            let used = match heir.ciphertext(value).level() {
+                Some(_) => heir.written(ir, value)?,
+                None if heir.unclear.contains(&value) => return None,
+                None => match plaintext::wanted_by_uses(ir, value, &|it| heir.ciphertext(it))? {
+                    Level::Used(n) => n,
+                    _ => return None,
+                },
+            };
+            Some(Said { value, written, used })
         };
         let found: SmallVec<[Said; 1]> =
             plaintext::defined(ir, op).into_iter().filter_map(said).collect();

@@ -44,8 +44,9 @@ pub(super) fn annotated(ir: &Ir, value: Value, key: &str) -> Option<u32> {
     match ir.value(value).def {
         Def::Result(op, _) => on_result(ir, op, key),
         Def::Argument(block, index) => {
-            let function = ir.region(ir.block(block).region).parent?;
-            on_argument(ir, function, index as usize, key)
+            let region = ir.block(block).region;
+            let is_entry = crate::flow::entry_block(ir, region) == block;
+            on_argument(ir, ir.region(region).parent.filter(|_| is_entry)?, index as usize, key)
         }
     }
 }

@@ -53,6 +53,8 @@ pub(crate) struct Sites {
     /// Ops with operands of more than two polynomials, and those which take two.
     wide: FxHashSet<Op>,
     over_two: FxHashSet<Op>,
+    /// Ends of generics among these: what they take depends on who uses what the generic gives.
+    wide_ends: FxHashSet<Op>,
     surpluses: OnceLock<Vec<Surplus>>,
     /// `mgmt` ops with their functions, and by function.
     managers: FxHashMap<Op, (Option<Op>, bool)>,
@@ -85,10 +87,16 @@ impl Sites {
     /// Takes in an edit that the levels have taken in.
     pub(crate) fn update(&mut self, at: &Sight<'_>, ops: &[Op], removed: &[Op]) {
         let ir = at.source.ir();
+        let mut all = ops.to_vec();
+        let mut seen: FxHashSet<Op> = ops.iter().copied().collect();
+        for &op in ops.iter().chain(removed) {
+            let others = self.written.stands_on(op).into_iter().filter(|&it| ir.is_alive(it));
+            all.extend(others.filter(|&it| seen.insert(it)));
+        }
         for &op in removed {
             self.forget(op);
         }
-        for &op in ops {
+        for op in all {
             self.note(at, op);
             // What a loop carries.
             if flow::is_yield(ir, op)
@@ -96,6 +104,9 @@ impl Sites {
             {
                 put(&mut self.varying, parent, !underflow::varying(ir, at.heir, parent).is_empty());
             }
+        }
+        if !self.wide_ends.is_empty() {
+            self.surpluses = OnceLock::new();
         }
         let holds = |op: &Op| !ir.op(*op).regions.is_empty() || ir.op(*op).kind == OpKind::Label;
         if ops.iter().any(holds) {
@@ -113,6 +124,7 @@ impl Sites {
             &mut self.wrong_scale,
             &mut self.varying,
             &mut self.over_two,
+            &mut self.wide_ends,
         ] {
             put(set, op, false);
         }
@@ -164,7 +176,9 @@ impl Sites {
         if put(&mut self.wide, op, is_wide) || is_wide {
             self.surpluses = OnceLock::new();
         }
-        put(&mut self.over_two, op, is_wide && surplus::is_over(ir, heir, op));
+        let is_end = is_wide && name == "secret.yield";
+        put(&mut self.wide_ends, op, is_end);
+        put(&mut self.over_two, op, is_end || is_wide && surplus::is_over(ir, heir, op));
     }
 
     fn unmanage(&mut self, op: Op) {

@@ -121,6 +121,10 @@ impl Finder<'_> {
         let differing = differing(ir, self.of, call);
         if !differing.is_empty() {
             self.found.extend(differing);
+        }
+        // What is passed without a level comes back without one.
+        let mut passed = ir.op(call).operands.iter().filter_map(|it| it.value);
+        if passed.any(|it| self.found.contains(&it)) {
             self.found.extend(ir.op(call).results.iter().copied());
         }
     }

@@ -1,8 +1,8 @@
 //! What keeps levels and polynomials up to date by edits.
 //!
 //! *Law.* After an edit that is taken in, all that is said equals what is said from scratch. An edit is not taken in, and all is made anew when
-//! somebody asks, where what one place says depends on the whole program: the text of an op that holds others, of a function or a call
-//! changes; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known; a value has the largest
+//! somebody asks, where what one place says depends on the whole program: an op that holds others comes, goes or says something else that
+//! counts elsewhere (`header.rs`); a call changes; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known; a value has the largest
 //! level of the program, and that becomes another; the file has several parts or modules within modules.
 //!
 //! *Cost.* In proportion to what the edit moves, and to the calls of the program.
@@ -12,21 +12,22 @@ use std::collections::BTreeMap;
 use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::header::Header;
 use super::{Ciphertext, Heir, Level, clients, loops, plaintext, unclear};
-use crate::flow;
+use crate::flow::{self, Flow};
 
 /// What an edit may have changed.
 #[derive(Debug, Default)]
 pub(crate) struct Touched {
     /// Values of which something else may be known.
     pub(crate) values: Vec<Value>,
-    /// The ops that changed, and those that define or use such values; all alive, each once.
+    /// The ops that changed, those that define or use such values, and those that encode plaintexts for any of these; all alive, each once.
     pub(crate) ops: Vec<Op>,
 }
 
 impl Touched {
     /// What follows from the values that moved, and from the ops that changed.
-    pub(crate) fn new(ir: &Ir, moved: &[Value], delta: &Delta) -> Self {
+    pub(crate) fn new(ir: &Ir, heir: &Heir, moved: &[Value], delta: &Delta) -> Self {
         let mut values: Vec<Value> = Vec::new();
         let mut seen = FxHashSet::default();
         let results = delta.changed.iter().flat_map(|&it| plaintext::defined(ir, it));
@@ -53,6 +54,19 @@ impl Touched {
                 }
             }
         }
+        let is_init = |op: Op| ir.op_name(op) == "mgmt.init";
+        for at in 0..ops.len() {
+            if is_init(ops[at]) {
+                continue;
+            }
+            let taken = ir.op(ops[at]).operands.iter().filter_map(|it| it.value);
+            for value in taken.filter(|&it| heir.ciphertext(it) == Ciphertext::Plain) {
+                let users = ir.value(value).uses.iter().map(|it| it.0);
+                let near = ir.defining_op(value).into_iter().chain(users);
+                let encoding = near.filter(|&it| is_init(it));
+                ops.extend(encoding.filter(|&it| seen.insert(it)));
+            }
+        }
         Self { values, ops }
     }
 }
@@ -77,8 +91,8 @@ const LARGEST: u32 = LAST - 1;
 /// What must be known to take an edit in.
 #[derive(Debug)]
 pub(super) struct Upkeep {
-    /// Ops whose change changes what is around or elsewhere.
-    structural: FxHashSet<Op>,
+    /// Ops that hold others, and calls, with what they say; `None` if that cannot be compared.
+    headers: FxHashMap<Op, Option<Header>>,
     calls: Vec<Op>,
     /// At which level plaintexts are wanted by themselves, or a larger one; only of those that were asked for.
     direct: FxHashMap<Value, Option<Level>>,
@@ -105,7 +119,7 @@ impl Upkeep {
             return None;
         }
         let mut it = Self {
-            structural: FxHashSet::default(),
+            headers: FxHashMap::default(),
             calls: Vec::new(),
             direct: FxHashMap::default(),
             has_clients: !known.entries.is_empty(),
@@ -122,7 +136,7 @@ impl Upkeep {
     fn add_all(&mut self, ir: &Ir, heir: &Heir, region: Region) -> Option<()> {
         for op in ir.items(region) {
             if is_structural(ir, op) {
-                self.structural.insert(op);
+                self.headers.insert(op, Header::of(ir, op));
                 if ir.op(op).kind == OpKind::FuncCall {
                     self.calls.push(op);
                 }
@@ -139,10 +153,29 @@ impl Upkeep {
     }
 
     /// Whether an edit changes what holds others, or what is said elsewhere.
-    pub(super) fn is_structural(&self, ir: &Ir, delta: &Delta) -> bool {
-        let was = |op: &Op| self.structural.contains(op);
-        delta.removed.iter().any(was)
-            || delta.changed.iter().any(|op| was(op) || is_structural(ir, *op))
+    pub(super) fn is_structural(&mut self, ir: &Ir, delta: &Delta) -> bool {
+        if delta.removed.iter().any(|it| self.headers.contains_key(it)) {
+            return true;
+        }
+        for &op in &delta.changed {
+            let is_other = match self.headers.get(&op) {
+                Some(before) => before.is_none() || *before != Header::of(ir, op),
+                None => is_structural(ir, op),
+            };
+            if is_other {
+                return true;
+            }
+        }
+        // The first and the last op of what holds them may be others now.
+        let all = delta.changed.iter().chain(&delta.removed);
+        let holders = all.filter_map(|&it| ir.region(ir.op(it).parent).parent);
+        let mut holders: Vec<Op> = holders.filter(|it| self.headers.contains_key(it)).collect();
+        holders.sort_unstable();
+        holders.dedup();
+        for op in holders {
+            self.headers.insert(op, Header::of(ir, op));
+        }
+        false
     }
 
     /// Whether what was touched can be kept up.
@@ -241,8 +274,13 @@ impl Upkeep {
 fn is_structural(ir: &Ir, op: Op) -> bool {
     let data = ir.op(op);
     !data.regions.is_empty()
-        || matches!(data.kind, OpKind::FuncFunc | OpKind::FuncCall | OpKind::Label)
+        || matches!(data.kind, OpKind::FuncFunc | OpKind::FuncCall)
         || matches!(data.kind, OpKind::Chunk | OpKind::BuiltinModule)
+}
+
+/// Whether an op runs its regions in rounds.
+pub(super) fn is_loop(ir: &Ir, op: Op) -> bool {
+    matches!(Flow::of(ir, op), Flow::For { .. } | Flow::While)
 }
 
 /// Whether levels at an op depend on more than what feeds it.

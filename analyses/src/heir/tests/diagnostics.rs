@@ -329,3 +329,45 @@ fn a_program_of_plaintexts_has_no_levels() {
     assert_eq!(super::levels(text), "%p=- %s=0 %0=- %1=- %2=-");
     assert_eq!(told(text), "");
 }
+
+#[test]
+fn the_level_of_a_plaintext_that_is_encoded_is_the_one_that_its_uses_want() {
+    let text = |level: u32| {
+        let body = format!(
+            "%k = mgmt.init %q {{mgmt.mgmt = #mgmt.mgmt<level = {level}>}} : i16
+      %1 = mgmt.modreduce %a {{mgmt.mgmt = #mgmt.mgmt<level = 1>}} : i16
+      %2 = arith.addi %1, %k {{mgmt.mgmt = #mgmt.mgmt<level = 1>}} : i16
+      secret.yield %2 : i16"
+        );
+        generic("scheme.bgv", &body)
+    };
+    assert_eq!(told(&text(1)), "");
+    assert_eq!(told(&text(0)), "7 warning level-mismatch");
+    assert_eq!(told(&text(2)), "7 warning level-mismatch");
+}
+
+#[test]
+fn what_goes_through_a_call_without_a_level_comes_back_without_one() {
+    let of = |fill: &str| {
+        format!(
+            "module attributes {{scheme.ckks}} {{
+  func.func private @g(%y: tensor<8xf32> {{mgmt.mgmt = #mgmt.mgmt<level = 0>}}) -> tensor<8xf32> {{
+    %1 = mgmt.modreduce %y {{mgmt.mgmt = #mgmt.mgmt<level = 0>}} : tensor<8xf32>
+    return %1 : tensor<8xf32>
+  }}
+  func.func @f(%x: tensor<8xf32> {{secret.secret, mgmt.mgmt = #mgmt.mgmt<level = 0>}}, %c: f32) -> tensor<8xf32> {{
+    %e = tensor.empty() : tensor<8xf32>
+    %p = {fill}
+    %0 = arith.addf %x, %p {{mgmt.mgmt = #mgmt.mgmt<level = 0>}} : tensor<8xf32>
+    %2 = func.call @g(%0) : (tensor<8xf32>) -> tensor<8xf32>
+    %3 = arith.negf %2 {{mgmt.mgmt = #mgmt.mgmt<level = 0>}} : tensor<8xf32>
+    return %3 : tensor<8xf32>
+  }}
+}}"
+        )
+    };
+    let broadcast = "linalg.fill ins(%c : f32) outs(%e : tensor<8xf32>) -> tensor<8xf32>";
+    assert!(!told(&of(broadcast)).contains("11 "), "{}", told(&of(broadcast)));
+    let known = "arith.constant dense<1.0> : tensor<8xf32>";
+    assert!(told(&of(known)).contains(" level-mismatch"), "{}", told(&of(known)));
+}

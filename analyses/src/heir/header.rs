@@ -1,0 +1,70 @@
+//! What the text of an op that holds others says that counts beyond the op and what it feeds.
+//!
+//! *Law.* As long as it is the same, an edit of that text is one like any other: facts flow from the op to what it feeds. The ops that are
+//! held are told apart by the first and the last of each region: a bracket that is typed or lost moves the end of a region.
+//! *Cost.* The attributes and arguments of the op, and its blocks.
+
+use noisy_syntax::{Attr, Ir, Name, Op, OpKind, Region};
+use smallvec::SmallVec;
+
+use super::ciphertext;
+use crate::flow;
+
+/// A region, and where it starts and ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Extent {
+    region: Region,
+    first: Option<Op>,
+    last: Option<Op>,
+}
+
+/// What an op that holds others says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    kind: OpKind,
+    is_generic: bool,
+    around: Region,
+    regions: SmallVec<[Extent; 1]>,
+    symbol: Option<Name>,
+    /// Of a function: whether an argument is secret.
+    marks_secrets: bool,
+    /// Of a module all attributes, of a function those of HEIR's client.
+    attributes: Vec<(Name, Attr)>,
+}
+
+impl Header {
+    /// That of an op; `None` if it cannot be told when it is the same: of a call, and of a part of a document.
+    pub(super) fn of(ir: &Ir, op: Op) -> Option<Self> {
+        let data = ir.op(op);
+        if matches!(data.kind, OpKind::FuncCall | OpKind::Chunk) {
+            return None;
+        }
+        let extent = |&(_, region): &(u32, Region)| {
+            let last = ir.blocks(region).last().and_then(|&it| ir.last_op(it));
+            Extent { region, first: ir.items(region).next(), last }
+        };
+        let is_function = data.kind == OpKind::FuncFunc;
+        let marks_secrets = is_function
+            && flow::body(ir, op).is_some_and(|body| {
+                let args = &ir.block(flow::entry_block(ir, body)).args;
+                let mut all = args.iter().enumerate();
+                all.any(|(at, &it)| ciphertext::is_secret_argument(ir, op, at, it))
+            });
+        let counts = |it: &(Name, Attr)| match data.kind {
+            OpKind::BuiltinModule => true,
+            _ => is_function && ir.interner.str(it.0).starts_with("client."),
+        };
+        let has_attributes = is_function || data.kind == OpKind::BuiltinModule;
+        let extra = has_attributes.then(|| ir.extra(op));
+        let attributes = extra.map(|it| it.attrs.iter().copied().filter(counts).collect());
+        Some(Self {
+            kind: data.kind,
+            is_generic: ir.op_name(op) == "secret.generic",
+            around: data.parent,
+            regions: data.regions.iter().map(extent).collect(),
+            symbol: extra.and_then(|it| it.symbol).map(|it| it.0),
+            marks_secrets,
+            attributes: attributes.unwrap_or_default(),
+        })
+    }
+}
