@@ -249,7 +249,9 @@ step(':NoisyGraph draws the function under the cursor', function()
     return opened ~= nil
   end)
   local page = table.concat(vim.fn.readfile(opened), '\n')
-  assert(page:find('<svg', 1, true) and page:find('@squarings', 1, true), page:sub(1, 300))
+  for _, it in ipairs({ '<canvas', '@squarings', '"%5 = mul"' }) do
+    assert(page:find(it, 1, true), it .. ' in ' .. page:sub(1, 300))
+  end
 end)
 
 step(':NoisyNest draws the loop under the cursor, and says where none is', function()

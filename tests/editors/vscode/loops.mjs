@@ -96,7 +96,10 @@ async function run() {
     // A point by the keyboard, and from its dependence to the text.
     await frame.locator("#before svg").press("ArrowDown");
     await frame.locator("#before svg").press("ArrowDown");
-    assert.match(await frame.locator("[role=status]").innerText(), /%i = 2, %j = 1: executed as number 7, in the other order as number/);
+    assert.match(
+      await frame.locator("[role=status]").innerText(),
+      /%i = 2, %j = 1: executed as number 7, in the other order as number/,
+    );
     const cursor = () => page.getByRole("button", { name: /^Ln \d+/ }).innerText();
     await frame.locator("#before svg").press("Enter");
     await eventually("a line", async () => !(await cursor()).includes("Ln 8,"));
