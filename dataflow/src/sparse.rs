@@ -53,6 +53,7 @@ mod edit;
 mod evaluation;
 mod loops;
 mod observer;
+mod ordered;
 mod pass;
 mod reads;
 mod recursion;

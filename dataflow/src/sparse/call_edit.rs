@@ -73,6 +73,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.contexts.edit = Some(CallEdit::default());
         if self.call_index.take_changed() {
             self.call_graph = CallGraph::new(ir, &self.call_index, self.apart() == 0);
+            self.contexts.ordered.regroup();
         }
         if self.apart() == 0 || !self.redo_callers(ir, &units) && !self.replay_callers(ir, &units) {
             self.redo_connected(ir, &units);
@@ -127,7 +128,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             return true;
         };
         let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
-        edit.gives_up |= self.contexts.ordered.contains(&function) || contexts.len() > most;
+        edit.gives_up |= self.contexts.ordered.contains(function) || contexts.len() > most;
         if edit.gives_up {
             return false;
         }
@@ -239,7 +240,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.call_index
                     .component(ir, unit)
                     .iter()
-                    .any(|it| self.contexts.ordered.contains(it))
+                    .any(|&it| self.contexts.ordered.contains(it))
             })
     }
 

@@ -42,6 +42,7 @@ use super::context::{
     Ask, Asker, Context, MAX_DEPTH, STACK, State, followed, is_callable, is_exposed, rise,
     sort_by_name,
 };
+use super::ordered::Ordered;
 use super::recursion::Recursion;
 use super::replay::Replay;
 use super::transcript::{Answer, Transcript};
@@ -75,9 +76,8 @@ pub(super) struct Contexts<F> {
     pub(super) is_cut: bool,
     /// What an edit has touched, while it is followed through calls.
     pub(super) edit: Option<CallEdit<F>>,
-    /// Functions whose facts depend on the order in which they are asked for what they return: with joined vectors, or of a recursion
-    /// that is not the same wherever it is entered.
-    pub(super) ordered: FxHashSet<Op>,
+    /// Functions whose facts depend on the order of calls.
+    pub(super) ordered: Ordered,
     /// Private functions that no live call reaches, and that are looked at all the same.
     pub(super) uncalled: FxHashSet<Op>,
     /// Functions whose body was passed over since it was reset.
@@ -102,7 +102,7 @@ impl<F> Default for Contexts<F> {
             spent: FxHashSet::default(),
             is_cut: false,
             edit: None,
-            ordered: FxHashSet::default(),
+            ordered: Ordered::default(),
             uncalled: FxHashSet::default(),
             passed_over: FxHashSet::default(),
             depth: 0,
@@ -203,7 +203,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.forget_transcript(function);
             self.contexts.passed_over.remove(&function);
             self.contexts.spent.remove(&function);
-            self.contexts.ordered.remove(&function);
+            self.contexts.ordered.remove(function);
             self.contexts.uncalled.remove(&function);
         }
     }
@@ -512,8 +512,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// The facts of a function, and of those that it may come to call itself through, depend on the order of calls.
     pub(super) fn note_ordered(&mut self, function: Op) {
-        let component = self.call_graph.component(self.call_graph.rank(function));
-        self.contexts.ordered.extend(component.iter().copied().chain([function]));
+        self.contexts.ordered.note(&self.call_graph, function);
     }
 
     /// Solves a context, unless a call in it is put off.

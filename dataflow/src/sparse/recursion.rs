@@ -197,7 +197,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let n_visits = self.n_visits;
         if let Some(recursion) = self.contexts.recursions.last_mut() {
             // It costs less to keep nothing back where that shows nothing any more.
-            let is_ordered = self.contexts.ordered.contains(&function);
+            let is_ordered = self.contexts.ordered.contains(function);
             recursion.is_first = number == 1 && !recursion.is_spent && !is_ordered;
             recursion.has_missed = false;
         }

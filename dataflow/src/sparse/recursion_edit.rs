@@ -101,7 +101,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                     self.contexts.of.remove(&member);
                 }
             }
-            if self.contexts.ordered.contains(&member) {
+            if self.contexts.ordered.contains(member) {
                 self.give_up_edit();
             }
         }

@@ -469,7 +469,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if let Some(replay) = &mut self.contexts.replay {
                 replay.former.insert(member, contexts);
             }
-            self.contexts.ordered.remove(&member);
+            self.contexts.ordered.remove(member);
             self.contexts.uncalled.remove(&member);
             self.reset_function(ir, member);
             if self.is_followed(ir, member) {
