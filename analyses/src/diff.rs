@@ -64,34 +64,26 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::select;
 
-    /// The numbers of a linear congruential generator.
-    fn numbers(mut state: u64) -> impl FnMut(usize) -> usize {
-        move |n| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) as usize % n
-        }
+    fn text() -> impl Strategy<Value = Vec<&'static str>> {
+        vec(select(vec!["a", "b", "c"]), 0..30)
     }
 
-    #[test]
-    fn what_lies_between_changes_stays() {
-        let mut below = numbers(5);
-        for _ in 0..500 {
-            let mut text = |most| -> Vec<&str> {
-                (0..below(most)).map(|_| ["a", "b", "c"][below(3)]).collect()
-            };
-            let (before, after) = (text(30), text(30));
+    proptest! {
+        #[test]
+        fn what_lies_between_changes_stays(before in text(), after in text()) {
             let (mut from, mut to) = (0, 0);
             let found = changes(&before, &after);
             for it in &found {
-                assert_eq!(before[from..it.before.start], after[to..it.after.start]);
-                assert!(!it.before.is_empty() || !it.after.is_empty());
+                prop_assert_eq!(&before[from..it.before.start], &after[to..it.after.start]);
+                prop_assert!(!it.before.is_empty() || !it.after.is_empty());
                 (from, to) = (it.before.end, it.after.end);
             }
-            assert_eq!(before[from..], after[to..]);
-            assert_eq!(found.is_empty(), before == after);
+            prop_assert_eq!(&before[from..], &after[to..]);
+            prop_assert_eq!(found.is_empty(), before == after);
         }
     }
 

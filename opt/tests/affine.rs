@@ -691,6 +691,17 @@ fn edited(text: &str, edits: &[noisy_loops::edit::Edit]) -> String {
     out + &text[at..]
 }
 
+/// The ops of a program of which something holds, in order.
+fn ops(ir: &Ir, holds: impl Fn(Op) -> bool) -> Vec<Op> {
+    let mut out = Vec::new();
+    ir.walk(ir.root(), &mut |op| {
+        if holds(op) {
+            out.push(op);
+        }
+    });
+    out
+}
+
 #[test]
 fn edits_of_the_text_keep_what_programs_compute() {
     let kinds = [
@@ -712,13 +723,7 @@ fn edits_of_the_text_keep_what_programs_compute() {
         let source = Source::new(&text);
         let before = read(&text);
         let ir = source.ir();
-        let mut loops = Vec::new();
-        ir.walk(ir.root(), &mut |op| {
-            if ir.op(op).kind == OpKind::AffineFor {
-                loops.push(op);
-            }
-        });
-        for op in loops {
+        for op in ops(ir, |it| ir.op(it).kind == OpKind::AffineFor) {
             for offer in offers(&source, op, &Options::default()) {
                 let kind = kinds.iter().position(|it| offer.title.starts_with(it)).unwrap();
                 counts[kind][usize::from(offer.edits.is_ok())] += 1;
@@ -753,13 +758,7 @@ fn schedules_as_edits_keep_what_programs_compute() {
         let source = Source::new(&text);
         let ir = source.ir();
         let before = read(&text);
-        let mut roots = Vec::new();
-        ir.walk(ir.root(), &mut |op| {
-            if noisy_opt::passes::is_nest_root(ir, op) {
-                roots.push(op);
-            }
-        });
-        for op in roots {
+        for op in ops(ir, |it| noisy_opt::passes::is_nest_root(ir, it)) {
             let Ok(edits) = noisy_opt::passes::best_schedule(&source, op, Aliasing::default())
             else {
                 n_refused += 1;
@@ -871,13 +870,7 @@ fn edits_of_loops_that_carry_values_keep_what_they_compute() {
         let before = read(text);
         let ir = source.ir();
         let (mut done, mut refused) = (Vec::new(), Vec::new());
-        let mut loops = Vec::new();
-        ir.walk(ir.root(), &mut |op| {
-            if ir.op(op).kind == OpKind::AffineFor {
-                loops.push(op);
-            }
-        });
-        for op in loops {
+        for op in ops(ir, |it| ir.op(it).kind == OpKind::AffineFor) {
             for offer in offers(&source, op, &Options::default()) {
                 let edits = match offer.edits {
                     Ok(edits) => edits,
