@@ -1,7 +1,10 @@
 //! The tool as it is run: pipelines that are wrong, passes that run pipelines, reproducers that reproduce.
 
-use std::path::PathBuf;
-use std::process::{Command, Output};
+mod tool;
+
+use std::process::Output;
+
+use tool::{file, run};
 
 const MODULE: &str = "module @m {
   func.func @f(%a: i32) -> i32 {
@@ -12,18 +15,6 @@ const MODULE: &str = "module @m {
   }
 }
 ";
-
-/// A file of its own for a test.
-fn file(name: &str, text: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("noisy-opt-{}-{name}", std::process::id()));
-    std::fs::write(&path, text).expect("a temporary file");
-    path
-}
-
-fn run(args: &[&str], input: &std::path::Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_noisy-opt"));
-    command.args(args).arg(input).output().expect("the tool runs")
-}
 
 fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()

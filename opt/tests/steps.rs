@@ -1,7 +1,10 @@
 //! Steps as they are counted, let through, searched and reduced: the tool as it is run.
 
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+mod tool;
+
+use std::process::Output;
+
+use tool::{file, run};
 
 const TEXT: &str = "func.func @f(%a: i32) -> i32 {
   %c0 = arith.constant 0 : i32
@@ -19,18 +22,6 @@ func.func @g(%a: i32, %b: i32) -> i32 {
   return %2 : i32
 }
 ";
-
-/// A file of its own for a test.
-fn file(name: &str, text: &str) -> PathBuf {
-    let path = std::env::temp_dir().join(format!("noisy-opt-steps-{}-{name}", std::process::id()));
-    std::fs::write(&path, text).expect("a temporary file");
-    path
-}
-
-fn run(args: &[&str], input: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_noisy-opt"));
-    command.args(args).arg(input).output().expect("the tool runs")
-}
 
 fn stdout(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
