@@ -2,7 +2,7 @@
 //!
 //! The arrows: [`args`] says what is wanted, [`setup`] what counts for which file, [`walk`] finds the files, [`check`] makes a
 //! document of each whose findings [`cache`] does not know, asks for its diagnostics and has it fixed ([`fix`]) if that is wanted;
-//! [mod@format] makes text of it on the same thread; [`parallel`] runs this on all cores and hands the texts over in order to
+//! [mod@format] makes text of it on the same thread; [`noisy_syntax::parallel`] runs this on all cores and hands the texts over in order to
 //! [`run`](mod@run).
 
 mod args;
@@ -23,7 +23,6 @@ mod nest;
 mod outcome;
 mod page;
 mod paint;
-mod parallel;
 mod progress;
 mod ranges;
 mod reformat;

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use noisy_settings::{Origin, Overrides, Resolver};
-use noisy_syntax::Source;
+use noisy_syntax::{Source, parallel};
 
 use crate::failure::Failure;
 use crate::outcome::count;
@@ -11,7 +11,7 @@ use crate::paint::{self, Look};
 use crate::select::Selection;
 use crate::walk::{self, Filter, Input};
 use crate::write::{GroupCommit, Replacement};
-use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain, diff, parallel};
+use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain, diff};
 
 /// What became of one file.
 enum Done {
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &args::Reformat) -> io::Result<i32> {
         check::guarded(|| Ok(one(&inputs[n], args))).unwrap_or_else(|it| (Done::Failed(it), None))
     };
     let mut group = GroupCommit::new();
-    parallel::in_order(inputs.len(), work, |(done, file)| {
+    parallel::in_order(parallel::cores(), inputs.len(), work, |(done, file)| {
         group.push(done, file).into_iter().all(|(done, written)| take(done, written))
     });
     for (done, written) in group.finish() {

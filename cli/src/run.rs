@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use noisy_analyses::Document;
 use noisy_settings::{Invalid, Resolver, Settings};
+use noisy_syntax::parallel;
 
 use crate::args::{Check, Color, Format, Stage};
 use crate::baseline::{self, Known};
@@ -26,7 +27,7 @@ use crate::select::{self, Selection};
 use crate::shown::shown;
 use crate::walk::{self, Filter, Input, Unreadable};
 use crate::write::{GroupCommit, Output};
-use crate::{CLEAN, FAILED, complain, diff, dump, parallel, ranges, setup, shard};
+use crate::{CLEAN, FAILED, complain, diff, dump, ranges, setup, shard};
 
 /// What a run needs, made from the command line.
 pub(crate) struct Plan<'a> {
@@ -259,7 +260,7 @@ impl<'a> Plan<'a> {
             // Nobody reads on: no need to go on.
             error.is_none()
         };
-        parallel::in_order(self.inputs.len(), work, |done| {
+        parallel::in_order(parallel::cores(), self.inputs.len(), work, |done| {
             let mut report = match done {
                 Done::Checked(report) => *report,
                 // Said once, for all the files it counts for.
@@ -527,7 +528,7 @@ struct SharedTime {
 
 impl SharedTime {
     fn new(n_files: usize) -> Self {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = parallel::cores();
         Self { start: Instant::now(), threads, left: Mutex::new(n_files) }
     }
 

@@ -112,7 +112,7 @@ pub(crate) fn reason(error: &std::io::Error) -> String {
 
 fn directory(root: &Path, gitignore: bool) -> (Vec<PathBuf>, Vec<Unreadable>) {
     let found = Mutex::new((Vec::new(), Vec::new()));
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = noisy_syntax::parallel::cores();
     let mut walk = WalkBuilder::new(root);
     walk.require_git(false).threads(threads);
     if !gitignore {

@@ -229,6 +229,11 @@ impl Actions {
         }
     }
 
+    /// Whether nobody logs, counts or watches.
+    pub fn is_idle(&self) -> bool {
+        self.log.is_none() && self.counters.is_empty() && !self.is_watched()
+    }
+
     /// Whether anybody wants to know what is done to which op.
     #[inline]
     pub fn is_watched(&self) -> bool {

@@ -127,6 +127,11 @@ impl Sink {
         &self.input.text
     }
 
+    /// Whether nothing was said.
+    pub fn is_silent(&self) -> bool {
+        self.got.is_empty() && self.n_told == 0
+    }
+
     /// How many errors there were.
     pub fn n_errors(&self) -> usize {
         self.n_errors

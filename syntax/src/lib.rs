@@ -16,6 +16,7 @@ mod ir;
 pub mod laws;
 pub mod lex;
 mod lowering;
+pub mod parallel;
 pub mod print;
 mod problem;
 pub mod rewrite;

@@ -16,6 +16,7 @@ use ropey::Rope;
 use rustc_hash::FxHashSet;
 
 use crate::ir::names::Stale;
+use crate::parallel::cores;
 use crate::verify::Verdicts;
 use crate::{Delta, Ir, Op, Span};
 use reparse::Change;
@@ -29,13 +30,13 @@ pub struct Source {
 }
 
 impl Ir {
-    /// Reads a text of less than 4 GiB for the IR alone ([`Source::into_ir`]).
+    /// Reads a text of less than 4 GiB for the IR alone ([`Source::into_ir`]), on so many more threads than the caller's.
     ///
     /// # Errors
     /// The document, if something may be wrong with it or with what it uses: [`Source::problems`] tells.
-    pub fn read(text: &str) -> Result<Ir, Box<Source>> {
-        let mut ir = parse::parse(text);
-        let verdicts = Verdicts::new(&ir);
+    pub fn read(text: &str, n_threads: usize) -> Result<Ir, Box<Source>> {
+        let mut ir = parse::parse(text, n_threads);
+        let verdicts = Verdicts::new(&ir, n_threads);
         if ir.is_suspicious() || verdicts.iter().next().is_some() {
             return Err(Box::new(Source::of(text, ir, verdicts)));
         }
@@ -47,8 +48,9 @@ impl Ir {
 impl Source {
     /// Reads a text of less than 4 GiB.
     pub fn new(text: &str) -> Self {
-        let ir = parse::parse(text);
-        let verdicts = Verdicts::new(&ir);
+        let n_threads = cores();
+        let ir = parse::parse(text, n_threads);
+        let verdicts = Verdicts::new(&ir, n_threads);
         Self::of(text, ir, verdicts)
     }
 

@@ -29,10 +29,13 @@ use crate::{Block, Category, Code, Form, Ir, Op, OpKind, Problem, Region, Span, 
 use flow::Flow;
 pub(crate) use verdicts::Verdicts;
 
-/// What is wrong with a program, in program order.
-pub(crate) fn verify(ir: &Ir) -> Vec<(Op, Problem)> {
+/// What is wrong with a program, in program order; found on so many threads, with none on the caller's.
+pub(crate) fn verify(ir: &Ir, n_threads: usize) -> Vec<(Op, Problem)> {
+    let verdicts = Verdicts::new(ir, n_threads);
+    if verdicts.iter().next().is_none() {
+        return Vec::new();
+    }
     let order = Order::of(ir);
-    let verdicts = Verdicts::new(ir);
     let mut ops: Vec<(Op, &Verdict)> = verdicts.iter().collect();
     ops.sort_by_key(|it| order.number[it.0.index()]);
     let problems = |it: &Verdict| it.own.iter().chain(&it.placed).cloned().collect::<Vec<_>>();

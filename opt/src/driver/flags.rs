@@ -47,7 +47,7 @@ const FLAGS: &[(&str, Takes, &str)] = &[
         Takes::Value,
         "Comma separated list of debug counter skip and count arguments",
     ),
-    ("mlir-disable-threading", Takes::Bool, "Run passes on one thread (they always are)"),
+    ("mlir-disable-threading", Takes::Bool, "Read, verify and run passes on one thread"),
     ("mlir-output-format", Takes::Value, "Format of timing data: text or json"),
     ("mlir-print-assume-verified", Takes::Bool, "Skip verification when printing custom forms"),
     (

@@ -30,6 +30,13 @@ pub struct PrintIr {
     pub whole: bool,
 }
 
+impl PrintIr {
+    /// Whether nothing is printed, whatever happens.
+    pub fn is_never(&self) -> bool {
+        self.before.is_none() && self.after.is_none() && !self.only_failed
+    }
+}
+
 /// A set of passes.
 #[derive(Clone, Debug)]
 pub enum Which {
@@ -57,6 +64,8 @@ pub struct Settings {
     pub style: Style,
     /// The program is verified after each element of the pipeline.
     pub verify_each: bool,
+    /// On how many threads programs are read and verified, with none on the caller's.
+    pub n_threads: usize,
     /// The program is kept as it was before each pass, for [`FailedPass::before`].
     pub keeps_before: bool,
 }
@@ -194,7 +203,7 @@ impl<'a> Manager<'a> {
     }
 
     fn verify(&mut self, ir: &Ir, ran: &[Element]) -> Result<(), Failed> {
-        let problems = ir.verify();
+        let problems = ir.verify_on(self.settings.n_threads);
         if problems.is_empty() {
             return Ok(());
         }

@@ -2,29 +2,30 @@
 //!
 //! Nothing is written half: the output is written when all of it is there.
 
+mod arguments;
 mod bisect;
 mod files;
 pub mod flags;
 pub mod keep;
 pub mod manager;
 pub mod pipeline;
+mod portions;
 mod reduce;
 mod script;
 
 use std::io::Write as _;
 
 use noisy_analyses::TextEdit;
-use noisy_syntax::print::{self, Style};
+use noisy_syntax::print;
 use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Form, Ir, Op, OpKind};
 
 use crate::actions::Actions;
 use crate::diagnostics::{Input, Severity, Sink};
-use crate::passes;
 use crate::timing::{Display, Timing};
+use arguments::parse_pipeline;
 use files::{one_chunk, parts, read, separator, write};
-use flags::Flag;
-use manager::{FailedPass, Manager, PrintIr, Settings, Which};
+use manager::{FailedPass, Manager, Settings};
 use pipeline::Pipeline;
 
 /// Runs the tool; its exit code.
@@ -92,153 +93,6 @@ enum Goal {
 }
 
 impl Run {
-    fn from_args(args: &[String]) -> Result<Self, Stop> {
-        let wrong = |it: String| Stop::Wrong(format!("noisy-opt: {it}"));
-        let flags = flags::parse(args, &|it| passes::find(it).is_some()).map_err(wrong)?;
-        let mut run = Run {
-            input: "-".to_owned(),
-            output: "-".to_owned(),
-            pipeline: Pipeline::new("builtin.module"),
-            settings: Settings {
-                style: Style {
-                    is_custom: true,
-                    has_names: true,
-                    has_aliases: true,
-                    ..Style::default()
-                },
-                verify_each: true,
-                ..Settings::default()
-            },
-            allow_unregistered: false,
-            verify_diagnostics: false,
-            split_at: None,
-            dump_pipeline: false,
-            timing: None,
-            statistics: false,
-            no_implicit_module: false,
-            is_reproducer: false,
-            crash_reproducer: None,
-            is_threaded: true,
-            actions: Actions::default(),
-            prints_counters: false,
-            goal: Goal::Transform,
-            is_in_place: false,
-            keeps_source: false,
-        };
-        let mut display = Display { is_list: false, is_json: false };
-        let mut has_timing = false;
-        let mut is_threaded = true;
-        let (mut text, mut has_passes, mut n_inputs) = (None, false, 0);
-        let print = PrintIr::default();
-        run.settings.print_ir = print;
-        for flag in &flags {
-            let value = flag.value.clone().unwrap_or_default();
-            let print = &mut run.settings.print_ir;
-            match flag.name.as_str() {
-                "" => {
-                    n_inputs += 1;
-                    run.input = value;
-                }
-                "help" => return Err(Stop::Done(help())),
-                "version" => {
-                    let version = env!("CARGO_PKG_VERSION");
-                    return Err(Stop::Done(format!("noisy-opt {version}\n")));
-                }
-                "list-passes" => return Err(Stop::Done(list())),
-                "o" => run.output = value,
-                "allow-unregistered-dialect" => run.allow_unregistered = flag.is_on(),
-                "verify-diagnostics" => run.verify_diagnostics = value != "false",
-                "split-input-file" => run.split_at = split_marker(flag),
-                "verify-each" => run.settings.verify_each = flag.is_on(),
-                "dump-pass-pipeline" => run.dump_pipeline = flag.is_on(),
-                "pass-pipeline" => text = Some(value),
-                "mlir-disable-threading" => is_threaded = !flag.is_on(),
-                "mlir-print-op-generic" => run.settings.style.is_custom = !flag.is_on(),
-                "mlir-print-local-scope" => run.settings.style.has_aliases = !flag.is_on(),
-                "mlir-timing" => has_timing = flag.is_on(),
-                "mlir-timing-display" => match value.as_str() {
-                    "list" => display.is_list = true,
-                    "tree" => display.is_list = false,
-                    _ => return Err(wrong(no_such_value(flag))),
-                },
-                "mlir-output-format" => match value.as_str() {
-                    "json" => display.is_json = true,
-                    "text" => display.is_json = false,
-                    _ => return Err(wrong(no_such_value(flag))),
-                },
-                "mlir-pass-statistics" => run.statistics = flag.is_on(),
-                "mlir-print-ir-before" => print.before = Some(these(&value)),
-                "mlir-print-ir-after" => print.after = Some(these(&value)),
-                "mlir-print-ir-before-all" => print.before = Some(Which::All),
-                "mlir-print-ir-after-all" => print.after = Some(Which::All),
-                "mlir-print-ir-after-change" => print.only_changed = flag.is_on(),
-                "mlir-print-ir-after-failure" => print.only_failed = flag.is_on(),
-                "mlir-print-ir-module-scope" => print.whole = flag.is_on(),
-                "no-implicit-module" => run.no_implicit_module = flag.is_on(),
-                "run-reproducer" => run.is_reproducer = flag.is_on(),
-                "log-actions-to" => run.actions.log_to(value),
-                "mlir-debug-counter" => {
-                    run.actions.count(&value).map_err(|it| Stop::Wrong(format!("error: {it}")))?;
-                }
-                "mlir-print-debug-counter" => run.prints_counters = flag.is_on(),
-                "in-place" => run.is_in_place = flag.is_on(),
-                "keep-source" => run.keeps_source = flag.is_on(),
-                "bisect" => run.goal = Goal::Bisect(value),
-                "reduce" => run.goal = Goal::Reduce(value),
-                "bisect-limit" => run.actions.limit_to(number(flag).map_err(wrong)?),
-                "mlir-pass-pipeline-crash-reproducer" => run.crash_reproducer = Some(value),
-                "mlir-pass-pipeline-local-reproducer" => {
-                    run.settings.keeps_before = flag.is_on();
-                }
-                name => {
-                    let Some(info) = passes::find(name) else { continue };
-                    has_passes = true;
-                    let options = info.options(&value).map_err(Stop::Wrong)?;
-                    run.pipeline
-                        .add(info, options)
-                        .map_err(|it| Stop::Wrong(format!("error: {it}")))?;
-                }
-            }
-        }
-        if n_inputs > 1 {
-            return Err(wrong("Too many positional arguments specified!".to_owned()));
-        }
-        if let Some(text) = text {
-            if has_passes {
-                let message = "'-pass-pipeline' option can't be used with individual pass options";
-                return Err(Stop::Wrong(message.to_owned()));
-            }
-            run.pipeline = parse_pipeline(&text)?;
-        }
-        if run.settings.print_ir.whole && is_threaded {
-            return Err(Stop::Wrong(
-                "IR print for module scope can't be setup on a pass-manager without disabling \
-                 multi-threading first."
-                    .to_owned(),
-            ));
-        }
-        if run.settings.keeps_before && is_threaded && run.crash_reproducer.is_some() {
-            return Err(Stop::Wrong(
-                "Local crash reproduction can't be setup on a pass-manager without disabling \
-                 multi-threading first."
-                    .to_owned(),
-            ));
-        }
-        if run.is_in_place {
-            if run.input == "-" || run.output != "-" {
-                return Err(wrong("--in-place takes a file, and no -o".to_owned()));
-            }
-            run.output.clone_from(&run.input);
-        }
-        if run.keeps_source && run.verify_diagnostics {
-            return Err(wrong("--keep-source takes no --verify-diagnostics".to_owned()));
-        }
-        run.settings.keeps_before &= run.crash_reproducer.is_some();
-        run.is_threaded = is_threaded;
-        run.timing = has_timing.then_some(display);
-        Ok(run)
-    }
-
     fn run(mut self) -> u8 {
         let text = match read(&self.input) {
             Ok(text) => text,
@@ -355,6 +209,9 @@ impl Run {
         timing: &mut Timing,
         actions: &mut Actions,
     ) -> Result<String, ()> {
+        if let Some(out) = self.by_portions(sink.text(), actions, portions::PORTION) {
+            return Ok(out);
+        }
         timing.enter("Parser");
         let parsed = self.parse(sink);
         timing.leave();
@@ -431,107 +288,55 @@ impl Run {
 
     /// Reads a part; what is wrong with it is told.
     fn parse(&self, sink: &mut Sink) -> Result<Ir, ()> {
-        let ir = match Ir::read(&one_chunk(sink.text())) {
-            Ok(ir) => ir,
-            Err(source) => {
-                let problems = source.problems();
-                for (op, range, problem) in &problems {
-                    let is_plain = problem.category() == noisy_syntax::Category::Structure;
-                    let text = if is_plain {
-                        format!("'{}' op {}", source.ir().op_name(*op), problem.message)
-                    } else {
-                        problem.message.clone()
-                    };
-                    sink.tell(Severity::Error, Some(range.start), &text);
-                }
-                if !problems.is_empty() {
-                    return Err(());
-                }
-                source.into_ir()
+        parse(sink, self.allow_unregistered, self.settings.n_threads)
+    }
+}
+
+/// Reads a part, on so many threads, with none on this one; what is wrong with it is told.
+fn parse(sink: &mut Sink, allows_unregistered: bool, n_threads: usize) -> Result<Ir, ()> {
+    let ir = match Ir::read(&one_chunk(sink.text()), n_threads) {
+        Ok(ir) => ir,
+        Err(source) => {
+            let problems = source.problems();
+            for (op, range, problem) in &problems {
+                let is_plain = problem.category() == noisy_syntax::Category::Structure;
+                let text = if is_plain {
+                    format!("'{}' op {}", source.ir().op_name(*op), problem.message)
+                } else {
+                    problem.message.clone()
+                };
+                sink.tell(Severity::Error, Some(range.start), &text);
             }
+            if !problems.is_empty() {
+                return Err(());
+            }
+            source.into_ir()
+        }
+    };
+    let mut is_fine = true;
+    ir.walk(ir.root(), &mut |op| {
+        let data = ir.op(op);
+        if data.form != Form::Opaque && (data.kind != OpKind::Unknown || allows_unregistered)
+        {
+            return;
+        }
+        let name = ir.op_name(op);
+        let dialect = name.split('.').next().unwrap_or_default();
+        let text = if data.form == Form::Opaque {
+            format!("custom op '{name}' is unknown (tried 'builtin.{name}' as well)")
+        } else if !noisy_syntax::dialect::is_read_by_mlir(dialect) {
+            format!(
+                "'{name}' operation created with unregistered dialect. If this is intended, please call \
+                 allowUnregisteredDialects() on the MLIRContext, or use -allow-unregistered-dialect with \
+                 the MLIR opt tool used"
+            )
+        } else {
+            return;
         };
-        let mut is_fine = true;
-        ir.walk(ir.root(), &mut |op| {
-            let data = ir.op(op);
-            if data.form != Form::Opaque && (data.kind != OpKind::Unknown || self.allow_unregistered)
-            {
-                return;
-            }
-            let name = ir.op_name(op);
-            let dialect = name.split('.').next().unwrap_or_default();
-            let text = if data.form == Form::Opaque {
-                format!("custom op '{name}' is unknown (tried 'builtin.{name}' as well)")
-            } else if !noisy_syntax::dialect::is_read_by_mlir(dialect) {
-                format!(
-                    "'{name}' operation created with unregistered dialect. If this is intended, please call \
-                     allowUnregisteredDialects() on the MLIRContext, or use -allow-unregistered-dialect with \
-                     the MLIR opt tool used"
-                )
-            } else {
-                return;
-            };
-            is_fine = false;
-            sink.tell_op(Severity::Error, &ir, op, &text);
-        });
-        if is_fine { Ok(ir) } else { Err(()) }
-    }
-}
-
-/// The line between parts, if the file is to be split.
-fn split_marker(flag: &Flag) -> Option<String> {
-    match flag.value.as_deref() {
-        None | Some("true" | "") => Some("// -----".to_owned()),
-        Some("false") => None,
-        Some(marker) => Some(marker.to_owned()),
-    }
-}
-
-/// The number that a flag is given.
-fn number(flag: &Flag) -> Result<usize, String> {
-    let value = flag.value.as_deref().unwrap_or_default();
-    value.parse().map_err(|_| {
-        format!("for the --{} option: '{value}' value invalid for uint argument!", flag.name)
-    })
-}
-
-fn no_such_value(flag: &Flag) -> String {
-    let value = flag.value.as_deref().unwrap_or_default();
-    format!("for the --{} option: Cannot find option named '{value}'!", flag.name)
-}
-
-fn these(value: &str) -> Which {
-    Which::These(value.split(',').map(str::to_owned).collect())
-}
-
-fn help() -> String {
-    let mut out = String::from(
-        "OVERVIEW: noisy-opt: reads MLIR, runs passes, prints MLIR\n\nUSAGE: noisy-opt [options] <input file>\n\nOPTIONS:\n",
-    );
-    out += &flags::help();
-    out += "\nPASSES:\n";
-    out + &list()
-}
-
-fn list() -> String {
-    let mut out = String::new();
-    for it in passes::all() {
-        out += &format!("  --{:<40} - {}\n", it.name, it.summary);
-        for option in it.options {
-            out += &format!("    --{:<38} - {}\n", option.name, option.summary);
-        }
-    }
-    out
-}
-
-fn parse_pipeline(text: &str) -> Result<Pipeline, Stop> {
-    Pipeline::parse(text).map_err(|error| {
-        let mut out =
-            format!("error: {}\n{text}\n{:>width$}", error.message, "^", width = error.at + 1);
-        if let Some(name) = error.suggestion {
-            out += &format!("\nnote: did you mean '{name}'?");
-        }
-        Stop::Wrong(out)
-    })
+        is_fine = false;
+        sink.tell_op(Severity::Error, &ir, op, &text);
+    });
+    if is_fine { Ok(ir) } else { Err(()) }
 }
 
 fn only_op(ir: &Ir) -> Option<Op> {

@@ -64,3 +64,18 @@ pub fn all() -> impl Iterator<Item = &'static PassInfo> {
 pub fn find(name: &str) -> Option<&'static PassInfo> {
     all().find(|it| it.name == name)
 }
+
+/// Passes that look at no more than the isolated op that they change: what they do to one function depends on that function alone.
+const LOCAL: &[&str] = &[
+    "canonicalize",
+    "control-flow-sink",
+    "cse",
+    "loop-invariant-code-motion",
+    "test-constant-fold",
+    "trivial-dce",
+];
+
+/// Whether what a pass does to an isolated op depends on that op alone.
+pub fn is_local(pass: &PassInfo) -> bool {
+    LOCAL.contains(&pass.name)
+}

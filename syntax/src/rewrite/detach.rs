@@ -50,7 +50,12 @@ impl Ir {
 
     /// What is wrong with a program by the rules of the verifier that documents are verified by, in program order.
     pub fn verify(&self) -> Vec<(Op, Problem)> {
-        crate::verify::verify(self)
+        self.verify_on(crate::parallel::cores())
+    }
+
+    /// As [`Ir::verify`], on so many threads, with none on the caller's.
+    pub fn verify_on(&self, n_threads: usize) -> Vec<(Op, Problem)> {
+        crate::verify::verify(self, n_threads)
     }
 
     pub(crate) fn detach(&mut self) {

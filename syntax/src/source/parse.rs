@@ -25,23 +25,30 @@ const LONG: usize = if cfg!(test) { usize::MAX } else { 1 << 16 };
 /// How many stretches are read ahead.
 const AHEAD: usize = 4;
 
-/// Reads a whole text.
-pub(super) fn parse(text: &str) -> Ir {
-    if text.len() < LONG { lower(text, Stretches::new(text)) } else { parse_ahead(text) }
+/// Reads a whole text, on so many more threads than this one.
+pub(super) fn parse(text: &str, n_threads: usize) -> Ir {
+    if n_threads == 0 || text.len() < LONG {
+        lower(text, Stretches::new(text))
+    } else {
+        parse_ahead(text)
+    }
 }
 
-/// Reads a whole text, its skeleton on a thread of its own.
+/// Reads a whole text, its skeleton on a thread of its own, if the system grants one.
 fn parse_ahead(text: &str) -> Ir {
     std::thread::scope(|scope| {
         let (give, take) = mpsc::sync_channel(AHEAD);
-        scope.spawn(move || {
+        let ahead = std::thread::Builder::new().spawn_scoped(scope, move || {
             for stretch in Stretches::new(text) {
                 if give.send(stretch).is_err() {
                     return;
                 }
             }
         });
-        lower(text, take.into_iter())
+        match ahead {
+            Ok(_) => lower(text, take.into_iter()),
+            Err(_) => lower(text, Stretches::new(text)),
+        }
     })
 }
 
@@ -184,7 +191,7 @@ mod tests {
         }
         for text in [text.as_str(), "", "}", "func.func @f() {", "// -----\n// -----"] {
             let shown = |ir: Ir| {
-                let verdicts = Verdicts::new(&ir);
+                let verdicts = Verdicts::new(&ir, 0);
                 dump::ir(&Source::of(text, ir, verdicts))
             };
             let here = lower(text, Stretches::new(text));

@@ -19,8 +19,6 @@
 //! defines with another type, and perhaps the op before it; one of labels or branches computes the dominators of its region,
 //! O(m log n), and verifies the ops in blocks that gained or lost a dominator.
 
-use std::num::NonZero;
-
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::affine::MAX_STEPS;
@@ -29,6 +27,7 @@ use super::symbols::Callee;
 use super::{Order, Verdict, Verifier};
 use crate::ir::names::{Replaced, Touched};
 use crate::ir::seq;
+use crate::parallel::in_order;
 use crate::{Delta, Ir, Name, Op, OpKind, Region, Traits, Type};
 
 /// A thread verifies at least so many items.
@@ -47,8 +46,8 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
-    /// Verifies everything.
-    pub(crate) fn new(ir: &Ir) -> Self {
+    /// Verifies everything, on so many threads, with none on the caller's.
+    pub(crate) fn new(ir: &Ir, n_threads: usize) -> Self {
         let mut out = Self::default();
         let order = Order::of(ir);
         for &region in &order.with_labels {
@@ -65,18 +64,20 @@ impl Verdicts {
             let verdicts = items.iter().map(|&op| (op, verifier.verify(op)));
             verdicts.filter(|it| !it.1.is_empty()).collect()
         };
-        let n_threads = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let share = order.items.len().div_ceil(n_threads).max(SHARE);
-        let found: Vec<(Op, Verdict)> = std::thread::scope(|scope| {
-            let mut shares = order.items.chunks(share);
-            let first = shares.next().unwrap_or_default();
-            let others: Vec<_> = shares.map(|items| scope.spawn(|| of(items))).collect();
-            let mut found = of(first);
-            for it in others {
-                found.extend(it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            found
-        });
+        let share = order.items.len().div_ceil(n_threads.max(1)).max(SHARE);
+        let shares: Vec<&[Op]> = order.items.chunks(share).collect();
+        // One share is not worth a thread.
+        let n_threads = if shares.len() > 1 { n_threads } else { 0 };
+        let mut found: Vec<(Op, Verdict)> = Vec::new();
+        in_order(
+            n_threads,
+            shares.len(),
+            |n| of(shares[n]),
+            |some| {
+                found.extend(some);
+                true
+            },
+        );
         out.of_ops = found.into_iter().collect();
         out
     }

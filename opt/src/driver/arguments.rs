@@ -1,0 +1,220 @@
+//! The arguments of the tool: what they ask for, or what is wrong with them, as upstream says it.
+
+use noisy_syntax::parallel::cores;
+use noisy_syntax::print::Style;
+
+use super::flags::{self, Flag};
+use super::manager::{PrintIr, Settings, Which};
+use super::pipeline::Pipeline;
+use super::{Goal, Run, Stop};
+use crate::actions::Actions;
+use crate::passes;
+use crate::timing::Display;
+
+impl Run {
+    pub(super) fn from_args(args: &[String]) -> Result<Self, Stop> {
+        let wrong = |it: String| Stop::Wrong(format!("noisy-opt: {it}"));
+        let flags = flags::parse(args, &|it| passes::find(it).is_some()).map_err(wrong)?;
+        let mut run = Run {
+            input: "-".to_owned(),
+            output: "-".to_owned(),
+            pipeline: Pipeline::new("builtin.module"),
+            settings: Settings {
+                style: Style {
+                    is_custom: true,
+                    has_names: true,
+                    has_aliases: true,
+                    ..Style::default()
+                },
+                verify_each: true,
+                ..Settings::default()
+            },
+            allow_unregistered: false,
+            verify_diagnostics: false,
+            split_at: None,
+            dump_pipeline: false,
+            timing: None,
+            statistics: false,
+            no_implicit_module: false,
+            is_reproducer: false,
+            crash_reproducer: None,
+            is_threaded: true,
+            actions: Actions::default(),
+            prints_counters: false,
+            goal: Goal::Transform,
+            is_in_place: false,
+            keeps_source: false,
+        };
+        let mut display = Display { is_list: false, is_json: false };
+        let mut has_timing = false;
+        let mut is_threaded = true;
+        let (mut text, mut has_passes, mut n_inputs) = (None, false, 0);
+        let print = PrintIr::default();
+        run.settings.print_ir = print;
+        for flag in &flags {
+            let value = flag.value.clone().unwrap_or_default();
+            let print = &mut run.settings.print_ir;
+            match flag.name.as_str() {
+                "" => {
+                    n_inputs += 1;
+                    run.input = value;
+                }
+                "help" => return Err(Stop::Done(help())),
+                "version" => {
+                    let version = env!("CARGO_PKG_VERSION");
+                    return Err(Stop::Done(format!("noisy-opt {version}\n")));
+                }
+                "list-passes" => return Err(Stop::Done(list())),
+                "o" => run.output = value,
+                "allow-unregistered-dialect" => run.allow_unregistered = flag.is_on(),
+                "verify-diagnostics" => run.verify_diagnostics = value != "false",
+                "split-input-file" => run.split_at = split_marker(flag),
+                "verify-each" => run.settings.verify_each = flag.is_on(),
+                "dump-pass-pipeline" => run.dump_pipeline = flag.is_on(),
+                "pass-pipeline" => text = Some(value),
+                "mlir-disable-threading" => is_threaded = !flag.is_on(),
+                "mlir-print-op-generic" => run.settings.style.is_custom = !flag.is_on(),
+                "mlir-print-local-scope" => run.settings.style.has_aliases = !flag.is_on(),
+                "mlir-timing" => has_timing = flag.is_on(),
+                "mlir-timing-display" => match value.as_str() {
+                    "list" => display.is_list = true,
+                    "tree" => display.is_list = false,
+                    _ => return Err(wrong(no_such_value(flag))),
+                },
+                "mlir-output-format" => match value.as_str() {
+                    "json" => display.is_json = true,
+                    "text" => display.is_json = false,
+                    _ => return Err(wrong(no_such_value(flag))),
+                },
+                "mlir-pass-statistics" => run.statistics = flag.is_on(),
+                "mlir-print-ir-before" => print.before = Some(these(&value)),
+                "mlir-print-ir-after" => print.after = Some(these(&value)),
+                "mlir-print-ir-before-all" => print.before = Some(Which::All),
+                "mlir-print-ir-after-all" => print.after = Some(Which::All),
+                "mlir-print-ir-after-change" => print.only_changed = flag.is_on(),
+                "mlir-print-ir-after-failure" => print.only_failed = flag.is_on(),
+                "mlir-print-ir-module-scope" => print.whole = flag.is_on(),
+                "no-implicit-module" => run.no_implicit_module = flag.is_on(),
+                "run-reproducer" => run.is_reproducer = flag.is_on(),
+                "log-actions-to" => run.actions.log_to(value),
+                "mlir-debug-counter" => {
+                    run.actions.count(&value).map_err(|it| Stop::Wrong(format!("error: {it}")))?;
+                }
+                "mlir-print-debug-counter" => run.prints_counters = flag.is_on(),
+                "in-place" => run.is_in_place = flag.is_on(),
+                "keep-source" => run.keeps_source = flag.is_on(),
+                "bisect" => run.goal = Goal::Bisect(value),
+                "reduce" => run.goal = Goal::Reduce(value),
+                "bisect-limit" => run.actions.limit_to(number(flag).map_err(wrong)?),
+                "mlir-pass-pipeline-crash-reproducer" => run.crash_reproducer = Some(value),
+                "mlir-pass-pipeline-local-reproducer" => {
+                    run.settings.keeps_before = flag.is_on();
+                }
+                name => {
+                    let Some(info) = passes::find(name) else { continue };
+                    has_passes = true;
+                    let options = info.options(&value).map_err(Stop::Wrong)?;
+                    run.pipeline
+                        .add(info, options)
+                        .map_err(|it| Stop::Wrong(format!("error: {it}")))?;
+                }
+            }
+        }
+        if n_inputs > 1 {
+            return Err(wrong("Too many positional arguments specified!".to_owned()));
+        }
+        if let Some(text) = text {
+            if has_passes {
+                let message = "'-pass-pipeline' option can't be used with individual pass options";
+                return Err(Stop::Wrong(message.to_owned()));
+            }
+            run.pipeline = parse_pipeline(&text)?;
+        }
+        if run.settings.print_ir.whole && is_threaded {
+            return Err(Stop::Wrong(
+                "IR print for module scope can't be setup on a pass-manager without disabling \
+                 multi-threading first."
+                    .to_owned(),
+            ));
+        }
+        if run.settings.keeps_before && is_threaded && run.crash_reproducer.is_some() {
+            return Err(Stop::Wrong(
+                "Local crash reproduction can't be setup on a pass-manager without disabling \
+                 multi-threading first."
+                    .to_owned(),
+            ));
+        }
+        if run.is_in_place {
+            if run.input == "-" || run.output != "-" {
+                return Err(wrong("--in-place takes a file, and no -o".to_owned()));
+            }
+            run.output.clone_from(&run.input);
+        }
+        if run.keeps_source && run.verify_diagnostics {
+            return Err(wrong("--keep-source takes no --verify-diagnostics".to_owned()));
+        }
+        run.settings.keeps_before &= run.crash_reproducer.is_some();
+        run.is_threaded = is_threaded;
+        run.settings.n_threads = if is_threaded { cores() } else { 0 };
+        run.timing = has_timing.then_some(display);
+        Ok(run)
+    }
+}
+
+/// The line between parts, if the file is to be split.
+fn split_marker(flag: &Flag) -> Option<String> {
+    match flag.value.as_deref() {
+        None | Some("true" | "") => Some("// -----".to_owned()),
+        Some("false") => None,
+        Some(marker) => Some(marker.to_owned()),
+    }
+}
+
+/// The number that a flag is given.
+fn number(flag: &Flag) -> Result<usize, String> {
+    let value = flag.value.as_deref().unwrap_or_default();
+    value.parse().map_err(|_| {
+        format!("for the --{} option: '{value}' value invalid for uint argument!", flag.name)
+    })
+}
+
+fn no_such_value(flag: &Flag) -> String {
+    let value = flag.value.as_deref().unwrap_or_default();
+    format!("for the --{} option: Cannot find option named '{value}'!", flag.name)
+}
+
+fn these(value: &str) -> Which {
+    Which::These(value.split(',').map(str::to_owned).collect())
+}
+
+fn help() -> String {
+    let mut out = String::from(
+        "OVERVIEW: noisy-opt: reads MLIR, runs passes, prints MLIR\n\nUSAGE: noisy-opt [options] <input file>\n\nOPTIONS:\n",
+    );
+    out += &flags::help();
+    out += "\nPASSES:\n";
+    out + &list()
+}
+
+fn list() -> String {
+    let mut out = String::new();
+    for it in passes::all() {
+        out += &format!("  --{:<40} - {}\n", it.name, it.summary);
+        for option in it.options {
+            out += &format!("    --{:<38} - {}\n", option.name, option.summary);
+        }
+    }
+    out
+}
+
+/// Reads a pipeline; what is wrong is said with its place.
+pub(super) fn parse_pipeline(text: &str) -> Result<Pipeline, Stop> {
+    Pipeline::parse(text).map_err(|error| {
+        let mut out =
+            format!("error: {}\n{text}\n{:>width$}", error.message, "^", width = error.at + 1);
+        if let Some(name) = error.suggestion {
+            out += &format!("\nnote: did you mean '{name}'?");
+        }
+        Stop::Wrong(out)
+    })
+}

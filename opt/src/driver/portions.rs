@@ -1,0 +1,307 @@
+//! Files of functions, a portion at a time: each portion is read, run through the passes and printed by itself, on all cores, so that
+//! the program takes the room of a few portions and not of the file.
+//!
+//! That is done where nobody could tell: all passes are local (what they do to a function depends on that function alone), nobody logs,
+//! counts, times or prints in between, and the file holds functions and nothing else, perhaps in one module. Whatever turns out to be
+//! otherwise (anything is wrong, a call of a function of another portion, an alias in the output) has the file processed as a whole.
+//!
+//! *Law.* The output is that of the file as a whole. It rests on this: a portion ends before a line that starts with `func.func `,
+//! and what is read without a problem up to there, and from there on, is read so without the end, as no string or comment goes on
+//! behind its line.
+
+use noisy_syntax::parallel::in_order;
+use noisy_syntax::{Ir, OpKind, print};
+use rustc_hash::FxHashSet;
+
+use super::manager::{Manager, Settings};
+use super::pipeline::{Element, Pipeline};
+use super::{Run, parse, wrap};
+use crate::actions::Actions;
+use crate::diagnostics::{Input, Sink};
+use crate::passes;
+use crate::timing::Timing;
+
+/// A portion ends with the first function that ends after so many bytes.
+pub(super) const PORTION: usize = 1 << 17;
+
+/// A text of functions, cut.
+#[derive(Debug, PartialEq, Eq)]
+struct Cut<'t> {
+    /// The line that opens the module around all functions, with what stands before it; empty if there is none.
+    head: &'t str,
+    /// The functions.
+    portions: Vec<&'t str>,
+}
+
+impl<'t> Cut<'t> {
+    /// Cuts a text into portions of at least so many bytes; `None` if it does not look like functions, or makes no two portions.
+    fn new(text: &'t str, size: usize) -> Option<Self> {
+        const START: &str = "func.func ";
+        let first = text.find(START)?;
+        let start = text[..first].rfind('\n').map_or(0, |it| it + 1);
+        let indent = &text[start..first];
+        let is_code = |line: &&str| !line.is_empty() && !line.starts_with("//");
+        let mut above = text[..start].lines().map(str::trim).filter(is_code);
+        let head = match (above.next(), above.next()) {
+            (None, _) => "",
+            (Some(line), None) if line.starts_with("module") && line.ends_with('{') => {
+                &text[..start]
+            }
+            _ => return None,
+        };
+        let mut rest = &text[start..];
+        if !head.is_empty() {
+            rest = rest.trim_end().strip_suffix("\n}")?;
+        }
+        let start_of_next = format!("\n{indent}{START}");
+        let mut portions = Vec::new();
+        while let Some(tail) = rest.get(size..).or_else(|| tail_of(rest, size)) {
+            let Some(at) = tail.find(&start_of_next) else { break };
+            let (portion, behind) = rest.split_at(rest.len() - tail.len() + at + 1);
+            portions.push(portion);
+            rest = behind;
+        }
+        portions.push(rest);
+        (indent.trim().is_empty() && portions.len() > 1).then_some(Self { head, portions })
+    }
+
+    /// A portion as a file.
+    fn file(&self, n: usize) -> String {
+        let portion = self.portions[n];
+        if self.head.is_empty() {
+            portion.to_owned()
+        } else {
+            format!("{}{portion}\n}}\n", self.head)
+        }
+    }
+}
+
+/// The text from some byte on, or from the next character.
+fn tail_of(text: &str, at: usize) -> Option<&str> {
+    (at..text.len()).find_map(|it| text.get(it..))
+}
+
+impl Pipeline {
+    /// Whether what it does to an isolated op depends on that op alone.
+    fn is_local(&self) -> bool {
+        self.elements.iter().all(|it| match it {
+            Element::Pass(info, _) => passes::is_local(info),
+            Element::Nested(it) => it.is_local(),
+        })
+    }
+}
+
+impl Run {
+    /// What a file becomes, portion by portion; `None` if it must be processed as a whole.
+    pub(super) fn by_portions(&self, text: &str, actions: &Actions, size: usize) -> Option<String> {
+        let is_unseen = self.timing.is_none()
+            && !self.statistics
+            && !self.verify_diagnostics
+            && !self.keeps_source
+            && !self.no_implicit_module
+            && self.crash_reproducer.is_none()
+            && self.settings.print_ir.is_never()
+            && actions.is_idle();
+        let is_module = self.pipeline.anchor == "builtin.module" || self.pipeline.anchor == "any";
+        if !(is_unseen && is_module && self.pipeline.is_local()) {
+            return None;
+        }
+        let cut = Cut::new(text, size)?;
+        let work = Work {
+            pipeline: &self.pipeline,
+            settings: Settings { n_threads: 0, ..self.settings.clone() },
+            allows_unregistered: self.allow_unregistered,
+        };
+        let mut whole = Joined::default();
+        let mut is_fine = true;
+        in_order(
+            self.settings.n_threads,
+            cut.portions.len(),
+            |n| work.on(cut.file(n)),
+            |done| {
+                is_fine = done.is_some_and(|(out, names)| whole.add(&out, names));
+                is_fine
+            },
+        );
+        is_fine.then(|| whole.finish())
+    }
+}
+
+/// What is done to each portion.
+struct Work<'a> {
+    pipeline: &'a Pipeline,
+    settings: Settings,
+    allows_unregistered: bool,
+}
+
+impl Work<'_> {
+    /// What a portion becomes, and the names of its functions.
+    fn on(&self, text: String) -> Option<(String, Vec<String>)> {
+        let mut sink = Sink::new(Input::new("", text, 0), true);
+        let mut ir = parse(&mut sink, self.allows_unregistered, self.settings.n_threads).ok()?;
+        let top = wrap(&mut ir);
+        let names = functions(&ir, top)?;
+        let (mut timing, mut actions) = (Timing::default(), Actions::default());
+        let mut manager = Manager::new(&self.settings, &mut sink, &mut timing, &mut actions);
+        manager.run(&mut ir, top, self.pipeline).ok()?;
+        sink.is_silent().then(|| (print::document(&ir, self.settings.style), names))
+    }
+}
+
+/// The names of the functions in a module that holds nothing else.
+fn functions(ir: &Ir, module: noisy_syntax::Op) -> Option<Vec<String>> {
+    let around = ir.items(ir.op(module).parent).count();
+    let region = ir.op(module).regions.first()?.1;
+    let name = |op: noisy_syntax::Op| {
+        let (name, _) = ir.extra(op).symbol?;
+        (ir.op(op).kind == OpKind::FuncFunc).then(|| ir.interner.str(name).to_owned())
+    };
+    // Alone but for the label that stands before ops that were read.
+    let is_alone = around - ir.labels(ir.op(module).parent).count() == 1;
+    let items = ir.items(region).filter(|&it| ir.op(it).kind != OpKind::Label);
+    items.map(name).collect::<Option<Vec<_>>>().filter(|it| is_alone && !it.is_empty())
+}
+
+/// Modules that become one.
+#[derive(Debug, Default)]
+struct Joined {
+    out: String,
+    /// The line that closes the module.
+    end: String,
+    names: FxHashSet<String>,
+}
+
+impl Joined {
+    /// Adds the functions of another module; whether that may be.
+    fn add(&mut self, module: &str, names: Vec<String>) -> bool {
+        let ends = module
+            .strip_suffix('\n')
+            .and_then(|it| Some((it.find('\n')? + 1, it.rfind('\n')? + 1)));
+        let Some((first, last)) = ends.filter(|it| it.0 < it.1) else { return false };
+        let (head, end) = (&module[..first], &module[last..]);
+        if self.out.is_empty() {
+            // Else aliases are defined above it.
+            let is_module = ["module", "\"builtin.module\""].iter().any(|it| head.starts_with(it));
+            if !is_module {
+                return false;
+            }
+            self.out.push_str(head);
+            end.clone_into(&mut self.end);
+        } else if !self.out.starts_with(head) || self.end != end {
+            return false;
+        }
+        self.out.push_str(&module[first..last]);
+        names.into_iter().all(|it| self.names.insert(it))
+    }
+
+    fn finish(mut self) -> String {
+        self.out.push_str(&self.end);
+        self.out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run_of(flags: &[&str]) -> Run {
+        let args: Vec<String> = flags.iter().map(|&it| it.to_owned()).collect();
+        Run::from_args(&args).unwrap_or_else(|_| panic!("{flags:?}"))
+    }
+
+    /// The file as a whole, as texts of less than a portion are processed.
+    fn whole(run: &Run, text: &str) -> Option<String> {
+        assert!(text.len() < PORTION, "the text is short");
+        let input = Input::new("", text.to_owned(), 0);
+        run.quietly(input, &mut Timing::default(), &mut Actions::default()).ok()
+    }
+
+    fn by_portions(run: &Run, text: &str, size: usize) -> Option<String> {
+        run.by_portions(text, &Actions::default(), size)
+    }
+
+    /// Functions in which something folds, is dead, is computed twice and branches, with comments between them.
+    fn functions(n: usize, indent: &str) -> String {
+        let mut out = String::new();
+        for n in 0..n {
+            out += &format!(
+                "{indent}// no end: }} {n}\n{indent}func.func @f{n}(%a: i32, %c: i1) -> i32 {{\n{indent}  %x = arith.constant {n} : i32\n\
+                 {indent}  %0 = arith.addi %x, %a : i32\n{indent}  %1 = arith.addi %a, %x : i32\n{indent}  %2 = arith.muli %0, %1 : i32\n\
+                 {indent}  %d = arith.muli %2, %2 : i32\n{indent}  cf.cond_br %c, ^b, ^e(%2 : i32)\n{indent}^b:\n{indent}  cf.br ^e(%1 : i32)\n\
+                 {indent}^e(%r: i32):\n{indent}  return %r : i32\n{indent}}}\n"
+            );
+        }
+        out
+    }
+
+    #[test]
+    fn portions_become_what_the_whole_becomes() {
+        let texts = [
+            functions(9, ""),
+            format!("// a comment\n\nmodule {{\n{}}}\n", functions(9, "  ")),
+            format!("module attributes {{a.b = 7 : i32}} {{\n{}\n}}\n// end\n", functions(7, "  ")),
+            format!("{}func.func private @g(i32) -> i32\n{}", functions(3, ""), functions(0, "")),
+        ];
+        for flags in [
+            &["--canonicalize", "--cse"][..],
+            &["--canonicalize", "--mlir-disable-threading"],
+            &["--pass-pipeline=builtin.module(func.func(cse),canonicalize)"],
+            &["--cse", "--mlir-print-op-generic"],
+            &[],
+        ] {
+            let run = run_of(flags);
+            let mut n_portions = 0;
+            for text in &texts {
+                for size in [1, 300, 900] {
+                    let found = by_portions(&run, text, size);
+                    n_portions += usize::from(found.is_some());
+                    if let Some(found) = found {
+                        assert_eq!(Some(found), whole(&run, text), "{flags:?} {size}\n{text}");
+                    }
+                }
+            }
+            assert!(n_portions >= 8, "{flags:?}: {n_portions}");
+        }
+    }
+
+    #[test]
+    fn what_portions_cannot_tell_is_left_to_the_whole() {
+        let fine = functions(3, "");
+        let others = [
+            // Read by themselves, both would be fine.
+            format!("{fine}{fine}"),
+            format!("module {{\n{0}}}\nmodule {{\n{0}}}\n", functions(2, "  ")),
+            format!("module {{\n{}", functions(2, "  ")),
+            format!("!t = i32\n{fine}"),
+            format!("{fine}\"other.op\"() : () -> ()\n"),
+            format!(
+                "{fine}func.func @g() {{\n  func.call @h() : () -> ()\n  return\n}}\nfunc.func private @h()\n"
+            ),
+            format!("{fine}func.func @g() {{\n  return %x : i32\n}}\n"),
+            format!(
+                "{fine}func.func @g(%a: index) -> index {{\n  %0 = affine.apply affine_map<(i) -> (i * 7 floordiv 5)>(%a)\n  return %0 : index\n}}\n"
+            ),
+            format!("{fine}#-}}\n"),
+            "func.func @a(".to_owned(),
+            String::new(),
+        ];
+        for text in others {
+            assert_eq!(by_portions(&run_of(&["--canonicalize"]), &text, 1), None, "{text}");
+        }
+        // What is told, timed, counted or printed in between is so as a whole.
+        let text = functions(5, "");
+        for flags in [
+            &["--canonicalize", "--mlir-timing"][..],
+            &["--canonicalize", "--mlir-pass-statistics"],
+            &["--canonicalize", "--mlir-print-ir-after-all"],
+            &["--canonicalize", "--keep-source"],
+            &["--inline"],
+            &["--sccp"],
+        ] {
+            assert_eq!(by_portions(&run_of(flags), &text, 1), None, "{flags:?}");
+        }
+        let mut actions = Actions::default();
+        actions.limit_to(3);
+        assert_eq!(run_of(&["--cse"]).by_portions(&text, &actions, 1), None);
+    }
+}
