@@ -48,7 +48,7 @@ mod underflow;
 mod upkeep;
 mod work;
 
-pub(crate) use annotation::{Mismatch, level_range};
+pub(crate) use annotation::{Mismatch, place};
 pub(crate) use base::known;
 pub(crate) use catalogue::version;
 pub(crate) use chain::{Of, chain};

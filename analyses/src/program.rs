@@ -105,7 +105,7 @@ impl Program {
 
     fn sight(&self) -> Option<Sight<'_>> {
         let (noise, options) = (self.bits(), self.model().heir);
-        Some(Sight { source: &self.source, heir: self.heir()?, noise, options })
+        Some(Sight { ir: self.ir(), heir: self.heir()?, noise, options })
     }
 
     /// Text and IR.

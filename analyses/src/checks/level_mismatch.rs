@@ -31,7 +31,9 @@
 //! }
 //! ```
 
-use noisy_syntax::{Def, Value};
+use std::ops::Range;
+
+use noisy_syntax::Value;
 
 use super::{Check, Index};
 use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, TextEdit};
@@ -55,7 +57,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let ir = program.ir();
     let Some(sites) = program.sites() else { return };
     for it in sites.mismatches(ir, heir) {
-        let Mismatch { value, written, used, all } = it;
+        let Mismatch { value, written, used, all, .. } = it;
         let name = ir.value_text(value);
         let message = match all.checked_sub(used) {
             Some(left) => {
@@ -65,12 +67,18 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
             }
             None => format!("{name}: level {written} is written, but all {all} levels are used"),
         };
-        let mut found = CHECK.at(value_range(ir, value), message);
+        let mut found = CHECK.at(range(program, &it), message);
         found.related = related(program, heir, value);
         found.help =
             Some("Write the remaining level, or let HEIR annotate the program again".into());
         out.push(found);
     }
+}
+
+/// What is told of: the op, or of one that holds several annotations or other ops the annotation.
+fn range(program: &Program, it: &Mismatch) -> Range<usize> {
+    let place = heir::place(program.source(), it.holder);
+    place.and_then(|it| it.whole).unwrap_or_else(|| value_range(program.ir(), it.value))
 }
 
 /// The ops that used up levels, up to a value.
@@ -83,14 +91,10 @@ pub(super) fn related(program: &Program, heir: &Heir, value: Value) -> Vec<Relat
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
     let (ir, heir) = (program.ir(), program.heir()?);
     let found = program.sites()?.mismatches(ir, heir).into_iter();
-    let mut found = found.filter(|it| value_range(ir, it.value) == diagnostic.range);
+    let mut found = found.filter(|it| range(program, it) == diagnostic.range);
     let it = found.next().filter(|_| found.next().is_none())?;
-    let Def::Result(op, _) = ir.value(it.value).def else { return None };
-    if !ir.op(op).regions.is_empty() {
-        return None;
-    }
     let left = it.all.checked_sub(it.used)?;
-    let range = heir::level_range(program.source(), op)?;
+    let range = heir::place(program.source(), it.holder)?.number?;
     Some(Fix {
         title: format!("Write level {left}"),
         applicability: Applicability::Safe,

@@ -52,7 +52,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
     let Some(sites) = program.sites() else { return };
-    for it in sites.scale_faults(program.source(), heir) {
+    for it in sites.scale_faults(program.ir(), heir) {
         let ScaleFault::Missing { value, is_partial } = it else { continue };
         let message = format!("{} has no scale in mgmt.mgmt", ir.value_text(value));
         let mut found = CHECK.at(value_range(ir, value), message);

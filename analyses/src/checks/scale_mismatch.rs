@@ -52,7 +52,7 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
     let Some(sites) = program.sites() else { return };
-    for it in sites.scale_faults(program.source(), heir) {
+    for it in sites.scale_faults(program.ir(), heir) {
         let ScaleFault::Wrong { op, message, values } = it else { continue };
         let mut found = CHECK.at(core_range(ir, op), message);
         let related = values.iter().map(|&(value, scale)| Related {

@@ -2,26 +2,30 @@
 //!
 //! HEIR writes how many levels are *left*; the analysis counts those that are *used*. The two add up to one number everywhere: the
 //! largest level of the module. Which number that is in a program that someone has edited is decided by vote: what most values of a
-//! function say, else what most of the module say, else what the most levels used say. So one wrong annotation is found at itself, and
-//! not at everything that follows from it.
+//! function say, if at least two say it, else what most of its part of the document say, else what the most levels used say. So one wrong
+//! annotation is found at itself, and not at everything that follows from it.
 //!
 //! *Cost.* A change of an op costs in proportion to what it says; asking for what is wrong, to how much that is, and to the functions.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use noisy_syntax::{Ir, Op, Source, Value};
+use noisy_syntax::{Ir, Op, OpKind, Source, Span, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::base::annotated;
-use super::{Heir, Level, plaintext};
+use super::base::{self, Holder};
+use super::{Heir, plaintext, rows};
+use crate::flow;
+use crate::noise::contract::{self, Side};
 
 /// A level that is written and is another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mismatch {
     /// The value.
     pub(crate) value: Value,
+    /// What holds the annotation.
+    pub(crate) holder: Holder,
     /// The levels left that are written.
     pub(crate) written: u32,
     /// The levels that are used.
@@ -34,6 +38,7 @@ pub(crate) struct Mismatch {
 #[derive(Clone, Copy, Debug)]
 struct Said {
     value: Value,
+    holder: Holder,
     written: u32,
     used: u32,
 }
@@ -43,6 +48,14 @@ impl Said {
     fn all(&self) -> u32 {
         self.written.saturating_add(self.used)
     }
+}
+
+/// What an op says.
+#[derive(Debug)]
+struct Noted {
+    function: Option<Op>,
+    part: usize,
+    said: SmallVec<[Said; 1]>,
 }
 
 /// Who says one number.
@@ -63,12 +76,12 @@ fn winner(votes: impl Iterator<Item = (u32, usize)> + Clone) -> Option<u32> {
 /// The levels that are written in a program.
 #[derive(Debug, Default)]
 pub(super) struct Written {
-    /// By op that defines values, with its function.
-    said: FxHashMap<Op, (Option<Op>, SmallVec<[Said; 1]>)>,
+    /// By op that holds annotations.
+    said: FxHashMap<Op, Noted>,
     /// By function, and by the levels that a fresh ciphertext has.
     by_function: FxHashMap<Option<Op>, BTreeMap<u32, Votes>>,
-    /// How often each number is said.
-    of_module: BTreeMap<u32, usize>,
+    /// How often each number is said, by part of the document.
+    by_part: BTreeMap<usize, BTreeMap<u32, usize>>,
     /// By op that takes a plaintext: which ops encode it, or something else from the same source.
     encoding: FxHashMap<Op, SmallVec<[Op; 1]>>,
 }
@@ -99,38 +112,60 @@ impl Written {
                 }
             }
         }
-        let said = |value: Value| {
-            let written = annotated(ir, value, "level")?;
+        let said = |value: Value, holder: Holder, written: u32| {
             let used = match heir.ciphertext(value).level() {
                 Some(_) => heir.written(ir, value)?,
                 None if heir.unclear.contains(&value) => return None,
-                None => match plaintext::wanted_by_uses(ir, value, &|it| heir.ciphertext(it))? {
-                    Level::Used(n) => n,
-                    _ => return None,
-                },
+                None if plaintext::is_init(ir, value) => heir.written(ir, value)?,
+                // HEIR writes the level of what is decrypted.
+                None => {
+                    let op = ir.defining_op(value).filter(|&it| rows::decrypts(ir.op_name(it)))?;
+                    let mut taken = ir.op(op).operands.iter().filter_map(|it| it.value);
+                    heir.written(ir, taken.find(|&it| heir.ciphertext(it).level().is_some())?)?
+                }
             };
-            Some(Said { value, written, used })
+            Some(Said { value, holder, written, used })
         };
-        let found: SmallVec<[Said; 1]> =
-            plaintext::defined(ir, op).into_iter().filter_map(said).collect();
+        let of = |value: Value| {
+            let (holder, written) = base::held(ir, value, "level")?;
+            said(value, holder, written)
+        };
+        let data = ir.op(op);
+        let mut found: SmallVec<[Said; 1]> = SmallVec::new();
+        // What a label names is said by the op around.
+        if data.kind != OpKind::Label {
+            found.extend(data.results.iter().copied().filter_map(of));
+        }
+        for &(_, region) in &data.regions {
+            let args = ir.block(flow::entry_block(ir, region)).args.iter().copied();
+            found.extend(args.filter_map(of));
+        }
+        if data.kind == OpKind::FuncFunc {
+            found.extend((0..flow::n_results(ir, op)).filter_map(|at| {
+                let (value, written) = base::returned(ir, op, at, "level")?;
+                said(value, Holder::Given(op, at), written)
+            }));
+        }
         if found.is_empty() {
             return;
         }
-        let function = ir.function_of(op);
+        let (function, part) = (ir.function_of(op), heir.settings().part(op));
         let votes = self.by_function.entry(function).or_default();
+        let of_part = self.by_part.entry(part).or_default();
         for it in &found {
             let all = votes.entry(it.all()).or_default();
             all.n += 1;
             all.ops.insert(op);
-            *self.of_module.entry(it.all()).or_default() += 1;
+            *of_part.entry(it.all()).or_default() += 1;
         }
-        self.said.insert(op, (function, found));
+        self.said.insert(op, Noted { function, part, said: found });
     }
 
     /// Forgets what was written on an op.
     pub(super) fn forget(&mut self, op: Op) {
-        let Some((function, said)) = self.said.remove(&op) else { return };
+        let Some(Noted { function, part, said }) = self.said.remove(&op) else { return };
         let Some(votes) = self.by_function.get_mut(&function) else { return };
+        let Some(of_part) = self.by_part.get_mut(&part) else { return };
         for it in &said {
             if let Some(all) = votes.get_mut(&it.all()) {
                 all.n -= 1;
@@ -139,10 +174,10 @@ impl Written {
                     votes.remove(&it.all());
                 }
             }
-            if let Some(n) = self.of_module.get_mut(&it.all()) {
+            if let Some(n) = of_part.get_mut(&it.all()) {
                 *n -= 1;
                 if *n == 0 {
-                    self.of_module.remove(&it.all());
+                    of_part.remove(&it.all());
                 }
             }
         }
@@ -153,20 +188,30 @@ impl Written {
 
     /// The levels that a fresh ciphertext has in the function of a value.
     pub(super) fn levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
-        self.of(heir, ir.definition_site(value).and_then(|it| ir.function_of(it)))
+        let Some(op) = ir.definition_site(value) else { return heir.levels() };
+        self.of(heir, ir.function_of(op), op)
     }
 
-    fn of(&self, heir: &Heir, function: Option<Op>) -> u32 {
+    /// The levels that a fresh ciphertext has in a function with an op.
+    fn of(&self, heir: &Heir, function: Option<Op>, op: Op) -> u32 {
         let votes = self.by_function.get(&function);
         let here = votes.and_then(|it| winner(it.iter().map(|it| (*it.0, it.1.n))));
-        let of_module = || winner(self.of_module.iter().map(|it| (*it.0, *it.1)));
-        here.or_else(of_module).unwrap_or_else(|| heir.levels())
+        // One alone may be the wrong one.
+        let is_said_twice = |all: &u32| votes.and_then(|it| it.get(all)).is_some_and(|it| it.n > 1);
+        let of_part = || {
+            let votes = self.by_part.get(&heir.settings().part(op))?;
+            winner(votes.iter().map(|it| (*it.0, *it.1)))
+        };
+        here.filter(is_said_twice).or_else(of_part).unwrap_or_else(|| heir.levels())
     }
 
     /// All that is wrong, in textual order.
     pub(super) fn mismatches(&self, ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
         let wrong_in = |(&function, votes): (&Option<Op>, &BTreeMap<u32, Votes>)| {
-            let all = self.of(heir, function);
+            let Some(&op) = votes.values().find_map(|it| it.ops.iter().next()) else {
+                return Vec::new();
+            };
+            let all = self.of(heir, function, op);
             let wrong = votes.iter().filter(|it| *it.0 != all);
             wrong.flat_map(|it| it.1.ops.iter().map(|&op| (op, all))).collect::<Vec<_>>()
         };
@@ -174,25 +219,60 @@ impl Written {
         ops.sort_by_cached_key(|it| (ir.start(it.0), it.0.index()));
         ops.dedup();
         let of = |(op, all): (Op, u32)| {
-            let said = self.said.get(&op).map_or(&[] as &[Said], |it| &it.1);
+            let said = self.said.get(&op).map_or(&[] as &[Said], |it| &it.said);
             let wrong = said.iter().filter(move |it| it.all() != all);
-            wrong.map(move |&Said { value, written, used }| Mismatch { value, written, used, all })
+            wrong.map(move |&Said { value, holder, written, used }| Mismatch {
+                value,
+                holder,
+                written,
+                used,
+                all,
+            })
         };
         ops.into_iter().flat_map(of).collect()
     }
 }
 
-/// Where the level of an op without regions is written, if that is one place.
-pub(crate) fn level_range(source: &Source, op: Op) -> Option<Range<usize>> {
-    let head = source.ir().head_range(op);
-    let text = source.slice(head.clone());
-    let start = text.find("#mgmt.mgmt<")?;
-    if text[start + 1..].contains("#mgmt.mgmt<") {
-        return None;
-    }
-    let body = &text[start..start + text[start..].find('>')?];
-    let at = start + body.find("level")? + "level".len();
+/// Where an annotation of a level stands.
+pub(crate) fn place(source: &Source, holder: Holder) -> Option<Place> {
+    let (op, side, index) = match holder {
+        Holder::Op(op) => {
+            let text = contract::own_text(source, op);
+            let start = text.find("#mgmt.mgmt<")?;
+            let is_one = !text[start + 1..].contains("#mgmt.mgmt<");
+            let end = start + text[start..].find('>')?;
+            let number = level_in(&text[start..end]).filter(|_| is_one)?;
+            let span = |it: Range<usize>| {
+                let span = Span::new((start + it.start) as u32, (start + it.end) as u32);
+                source.ir().absolute(op, span)
+            };
+            // It stands behind the regions of an op.
+            let is_apart = !source.ir().op(op).regions.is_empty();
+            let whole = is_apart.then(|| span(0..end + 1 - start));
+            return Some(Place { whole, number: Some(span(number)) });
+        }
+        Holder::Taken(op, index) => (op, Side::Argument, index),
+        Holder::Given(op, index) => (op, Side::Result, index),
+    };
+    let whole = contract::attribute_range(source, op, side, index, "mgmt.mgmt")?;
+    let number = level_in(&source.slice(whole.clone()));
+    let number = number.map(|it| whole.start + it.start..whole.start + it.end);
+    Some(Place { whole: Some(whole), number })
+}
+
+/// Where an annotation stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The whole of it, if its op holds several, or other ops.
+    pub(crate) whole: Option<Range<usize>>,
+    /// The level in it, if it is written there and not by an alias.
+    pub(crate) number: Option<Range<usize>>,
+}
+
+/// The number of the level in `mgmt.mgmt = #mgmt.mgmt<level = 3>`.
+fn level_in(text: &str) -> Option<Range<usize>> {
+    let at = text.find("level")? + "level".len();
     let number = text[at..].find(|it: char| it.is_ascii_digit())? + at;
-    let len = text[number..].find(|it: char| !it.is_ascii_digit())?;
-    Some(head.start + number..head.start + number + len)
+    let len = text[number..].find(|it: char| !it.is_ascii_digit());
+    Some(number..len.map_or(text.len(), |it| number + it))
 }

@@ -39,16 +39,55 @@ pub(super) fn forwarded(ir: &Ir, block: Block, value: Value) -> Option<Value> {
     }
 }
 
+/// What holds the annotation of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Holder {
+    /// The op that gives it, for all that it gives.
+    Op(Op),
+    /// An op that lists the annotations of what its region takes: a function of its arguments, others of their operands.
+    Taken(Op, usize),
+    /// An op that lists the annotations of its results, or a function.
+    Given(Op, usize),
+}
+
 /// A number in `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on what defines a value.
 pub(super) fn annotated(ir: &Ir, value: Value, key: &str) -> Option<u32> {
+    held(ir, value, key).map(|it| it.1)
+}
+
+/// As [`annotated`], with what holds it.
+pub(super) fn held(ir: &Ir, value: Value, key: &str) -> Option<(Holder, u32)> {
     match ir.value(value).def {
-        Def::Result(op, _) => on_result(ir, op, key),
+        Def::Result(op, index) => {
+            let index = index as usize;
+            let listed =
+                || Some((Holder::Given(op, index), listed(ir, op, Side::Result, index, key)?));
+            listed().or_else(|| Some((Holder::Op(op), on_result(ir, op, key)?)))
+        }
         Def::Argument(block, index) => {
             let region = ir.block(block).region;
-            let is_entry = crate::flow::entry_block(ir, region) == block;
-            on_argument(ir, ir.region(region).parent.filter(|_| is_entry)?, index as usize, key)
+            let holder = ir.region(region).parent?;
+            if crate::flow::entry_block(ir, region) != block {
+                return None;
+            }
+            let at = match ir.op(holder).kind {
+                OpKind::FuncFunc => index as usize,
+                _ => {
+                    let feeding = crate::flow::feeding_operands(ir, value);
+                    feeding.into_iter().find(|it| it.0 == holder)?.1
+                }
+            };
+            Some((Holder::Taken(holder, at), listed(ir, holder, Side::Argument, at, key)?))
         }
     }
+}
+
+/// As [`annotated`], on a result of a function, with the value that is returned; none if that is another one at each return.
+pub(super) fn returned(ir: &Ir, function: Op, index: usize, key: &str) -> Option<(Value, u32)> {
+    let number = listed(ir, function, Side::Result, index, key)?;
+    let ends = crate::flow::yields(ir, crate::flow::body(ir, function)?);
+    let [end] = ends.as_slice() else { return None };
+    Some((ir.op(*end).operands.get(index)?.value?, number))
 }
 
 /// As [`annotated`], on what an op gives.
@@ -58,10 +97,11 @@ pub(super) fn on_result(ir: &impl View, op: Op, key: &str) -> Option<u32> {
 
 /// As [`annotated`], on an argument of a function.
 pub(super) fn on_argument(ir: &impl View, function: Op, index: usize, key: &str) -> Option<u32> {
-    if ir.op(function).kind != OpKind::FuncFunc {
-        return None;
-    }
-    let dict = contract::dictionary(ir, function, Side::Argument, index)?;
+    listed(ir, function, Side::Argument, index, key)
+}
+
+fn listed(ir: &impl View, op: Op, side: Side, index: usize, key: &str) -> Option<u32> {
+    let dict = contract::dictionary(ir, op, side, index)?;
     let AttrData::Dict(entries) = ir.interner().attr_data(dict) else { return None };
     let found = entries.iter().find(|it| ir.interner().str(it.0) == "mgmt.mgmt")?;
     number(ir, found.1, key)

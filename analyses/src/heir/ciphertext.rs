@@ -322,10 +322,11 @@ impl SparseForward for Ciphertexts {
         for it in &operands {
             let _ = joined.join(it);
         }
-        if ir.op(op).kind == OpKind::FuncCall && !self.declared.contains(&op) {
+        let is_declared = self.declared.contains(&op);
+        if ir.op(op).kind == OpKind::FuncCall && !is_declared {
             return Ciphertext::Unknown;
         }
-        if !catalogue::is_known(name) {
+        if !catalogue::is_known(name) || is_declared && joined == Ciphertext::Plain {
             // What is made of plaintexts alone is one, unless its type says otherwise.
             let is_plain = joined == Ciphertext::Plain && !self.types.of(ir, value).is_ciphertext;
             return if is_plain { Ciphertext::Plain } else { Ciphertext::Unknown };

@@ -149,7 +149,7 @@ fn entries(body: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// The parts of a list between commas that stand in no bracket.
-pub(super) fn top_level(text: &str) -> impl Iterator<Item = &str> {
+fn top_level(text: &str) -> impl Iterator<Item = &str> {
     let mut depth = 0_i32;
     text.split(move |c: char| {
         match c {

@@ -226,25 +226,6 @@ pub(super) fn encoded_for(
     most.filter(|&it| it > least)
 }
 
-/// The level that the uses of a `mgmt.init` want, if it has no others than sums and products of ciphertexts, and what it encodes is wanted
-/// at none above. *Cost.* The uses of both.
-pub(super) fn wanted_by_uses(
-    ir: &Ir,
-    value: Value,
-    of: &dyn Fn(Value) -> Ciphertext,
-) -> Option<Level> {
-    let source = source_of(ir, value)?;
-    let is_direct = |&(user, index): &(Op, u32)| {
-        rows::takes_plaintext(ir, user, index as usize)
-            && ir.op(user).results.iter().any(|&it| of(it).level().is_some())
-    };
-    if !ir.value(value).uses.iter().all(is_direct) {
-        return None;
-    }
-    let level = direct(ir, value, of);
-    level.filter(|_| direct(ir, source, of) <= level)
-}
-
 /// What a `mgmt.init` encodes.
 fn source_of(ir: &Ir, value: Value) -> Option<Value> {
     let op = ir.defining_op(value).filter(|_| is_init(ir, value))?;

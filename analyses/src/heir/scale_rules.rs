@@ -6,7 +6,7 @@
 //!
 //! *Cost.* Constant for each op, and for each function and generic. *Source.* HEIR, `lib/Transforms/ValidateScale`, as measured by `--validate-scale`.
 
-use noisy_syntax::{AttrData, Def, Ir, Op, OpKind, Source, Span, Value};
+use noisy_syntax::{Def, Ir, Op, OpKind, Value};
 
 use super::base;
 use super::{Ciphertext, Heir, Scheme, SchemeParams};
@@ -35,20 +35,19 @@ pub(crate) enum ScaleFault {
 }
 
 /// What is wrong with the scales of an op by itself.
-pub(super) fn wrong(source: &Source, heir: &Heir, op: Op) -> Option<ScaleFault> {
-    let rules = Rules { source, ir: source.ir(), heir };
+pub(super) fn wrong(ir: &Ir, heir: &Heir, op: Op) -> Option<ScaleFault> {
+    let rules = Rules { ir, heir };
     let (message, values) = rules.wrong(op)?;
     Some(ScaleFault::Wrong { op, message, values })
 }
 
 /// The first argument of a function with a generic in it, or else result of a generic, that is a ciphertext and has no scale. `holders` are
 /// the functions and generics, in textual order.
-pub(super) fn missing(source: &Source, heir: &Heir, holders: &[Op]) -> Option<ScaleFault> {
-    Rules { source, ir: source.ir(), heir }.missing(holders)
+pub(super) fn missing(ir: &Ir, heir: &Heir, holders: &[Op]) -> Option<ScaleFault> {
+    Rules { ir, heir }.missing(holders)
 }
 
 struct Rules<'a> {
-    source: &'a Source,
     ir: &'a Ir,
     heir: &'a Heir,
 }
@@ -66,9 +65,6 @@ impl Rules<'_> {
             return Some(scale.into());
         }
         match self.ir.value(value).def {
-            Def::Result(op, index) if is_generic(self.ir, op) => {
-                result_scale(self.source, op, index as usize)
-            }
             Def::Result(..) => None,
             Def::Argument(block, _) => self.scale(base::forwarded(self.ir, block, value)?),
         }
@@ -171,25 +167,4 @@ impl Rules<'_> {
 /// Whether an op is a `secret.generic`.
 pub(super) fn is_generic(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::Unknown && ir.op_name(op) == "secret.generic"
-}
-
-/// The scale of a result of a `secret.generic`: in `__resattrs`, or after its type in the custom form, which is not read otherwise.
-fn result_scale(source: &Source, op: Op, index: usize) -> Option<i64> {
-    let ir = source.ir();
-    if let Some(attr) = ir.attr(op, "__resattrs") {
-        let AttrData::Array(items) = ir.interner.attr_data(attr) else { return None };
-        let AttrData::Dict(entries) = ir.interner.attr_data(*items.get(index)?) else {
-            return None;
-        };
-        let entry = entries.iter().find(|it| ir.interner.str(it.0) == "mgmt.mgmt")?;
-        let AttrData::Text(text, _) = ir.interner.attr_data(entry.1) else { return None };
-        return base::in_text(ir.interner.str(*text), "scale").map(i64::from);
-    }
-    let data = ir.op(op);
-    let &(own, _) = data.regions.last()?;
-    let tail = source.span_text(op, Span::new(own, data.own_len));
-    let results = tail.split_once("->")?.1;
-    let text = super::params::top_level(results.trim().trim_start_matches('(')).nth(index)?;
-    let at = text.find("#mgmt.mgmt<")?;
-    base::in_text(&text[at..], "scale").map(i64::from)
 }

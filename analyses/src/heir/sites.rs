@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use noisy_syntax::{Ir, Op, OpKind, Source, Value};
+use noisy_syntax::{Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -20,8 +20,8 @@ use crate::flow;
 /// What rules read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sight<'a> {
-    /// Text and IR.
-    pub(crate) source: &'a Source,
+    /// The program.
+    pub(crate) ir: &'a Ir,
     /// Levels and polynomials.
     pub(crate) heir: &'a Heir,
     /// Noise, if it is known.
@@ -65,14 +65,14 @@ pub(crate) struct Sites {
 impl Sites {
     /// Of a program.
     pub(crate) fn new(at: &Sight<'_>) -> Self {
-        let ir = at.source.ir();
+        let ir = at.ir;
         let mut it = Self::default();
         it.add_all(at, ir.root());
         it
     }
 
     fn add_all(&mut self, at: &Sight<'_>, region: noisy_syntax::Region) {
-        let ir = at.source.ir();
+        let ir = at.ir;
         for op in ir.items(region) {
             if ir.op(op).kind == OpKind::FuncFunc || scale_rules::is_generic(ir, op) {
                 self.holders.push(op);
@@ -86,24 +86,23 @@ impl Sites {
 
     /// Takes in an edit that the levels have taken in.
     pub(crate) fn update(&mut self, at: &Sight<'_>, ops: &[Op], removed: &[Op]) {
-        let ir = at.source.ir();
+        let ir = at.ir;
         let mut all = ops.to_vec();
         let mut seen: FxHashSet<Op> = ops.iter().copied().collect();
         for &op in ops.iter().chain(removed) {
             let others = self.written.stands_on(op).into_iter().filter(|&it| ir.is_alive(it));
             all.extend(others.filter(|&it| seen.insert(it)));
         }
+        // An op lists what its labels name and its ends give; what was removed may have been an end.
+        let is_rim = |op: &&Op| ir.op(**op).kind == OpKind::Label || ir.next(**op).is_none();
+        let holders = ops.iter().filter(is_rim).chain(removed);
+        let holders = holders.filter_map(|&it| ir.region(ir.op(it).parent).parent);
+        all.extend(holders.filter(|&it| ir.is_alive(it) && seen.insert(it)));
         for &op in removed {
             self.forget(op);
         }
         for op in all {
             self.note(at, op);
-            // What a loop carries.
-            if flow::is_yield(ir, op)
-                && let Some(parent) = ir.parent_op(op)
-            {
-                put(&mut self.varying, parent, !underflow::varying(ir, at.heir, parent).is_empty());
-            }
         }
         if !self.wide_ends.is_empty() {
             self.surpluses = OnceLock::new();
@@ -136,8 +135,7 @@ impl Sites {
     }
 
     fn note(&mut self, at: &Sight<'_>, op: Op) {
-        let Sight { source, heir, .. } = *at;
-        let ir = source.ir();
+        let Sight { ir, heir, .. } = *at;
         let data = ir.op(op);
         let results = || data.results.iter().copied();
         put(&mut self.needless, op, is_needless(ir, heir, op));
@@ -153,7 +151,7 @@ impl Sites {
             plaintext::defined(ir, op).into_iter().any(|it| is_first_over(ir, noise, it))
         });
         put(&mut self.over_noise, op, is_noisy);
-        put(&mut self.wrong_scale, op, scale_rules::wrong(source, heir, op).is_some());
+        put(&mut self.wrong_scale, op, scale_rules::wrong(ir, heir, op).is_some());
         put(&mut self.varying, op, !underflow::varying(ir, heir, op).is_empty());
         self.note_wide(ir, heir, op);
         self.written.note(ir, heir, op);
@@ -226,13 +224,13 @@ impl Sites {
     }
 
     /// Where scales that are written cannot be, in textual order; only the first that is missing if one is.
-    pub(crate) fn scale_faults(&self, source: &Source, heir: &Heir) -> Vec<ScaleFault> {
-        let missing = || scale_rules::missing(source, heir, &self.holders);
+    pub(crate) fn scale_faults(&self, ir: &Ir, heir: &Heir) -> Vec<ScaleFault> {
+        let missing = || scale_rules::missing(ir, heir, &self.holders);
         match self.no_scale.get_or_init(missing) {
             Some(it) => vec![it.clone()],
             None => {
-                let all = in_order(source.ir(), &self.wrong_scale).into_iter();
-                all.filter_map(|it| scale_rules::wrong(source, heir, it)).collect()
+                let all = in_order(ir, &self.wrong_scale).into_iter();
+                all.filter_map(|it| scale_rules::wrong(ir, heir, it)).collect()
             }
         }
     }

@@ -5,10 +5,11 @@
 //! that alone. A ciphertext that is computed with such a plaintext is secret to HEIR, but gets no level, and is written as if it were
 //! fresh. Nothing that is written there can be compared, so nothing is said of it.
 //!
-//! *Source.* HEIR 2026.9.1, measured: `--annotate-secretness=verbose` and `--annotate-level`. *Cost.* One walk over the program.
+//! *Source.* HEIR 2026.9.1, measured: `--annotate-secretness=verbose` and `--annotate-level`. *Cost.* A walk over the program, and one more for each round of
+//! functions that are called with such values.
 
 use noisy_syntax::{Ir, Op, OpKind, Region, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Ciphertext;
 use super::rows::{self, DimensionRule};
@@ -20,8 +21,41 @@ pub(super) fn unclear(
     of: &dyn Fn(Value) -> Ciphertext,
 ) -> (FxHashSet<Value>, FxHashSet<Value>) {
     let mut finder = Finder { ir, of, found: FxHashSet::default(), dark: FxHashSet::default() };
-    finder.region(ir.root());
+    let taken = taken(ir);
+    // What a function takes may stand before what it is called with.
+    for _ in 0..MOST_ROUNDS {
+        finder.region(ir.root());
+        let is_new = |it: &(Value, Vec<Value>)| {
+            !finder.found.contains(&it.0) && it.1.iter().all(|it| finder.found.contains(it))
+        };
+        let new: Vec<Value> = taken.iter().filter(|&it| is_new(it)).map(|it| it.0).collect();
+        if new.is_empty() {
+            break;
+        }
+        finder.found.extend(new);
+    }
     (finder.found, finder.dark)
+}
+
+/// Rounds through functions that call functions; deeper ones take what they are called with for known.
+const MOST_ROUNDS: usize = 16;
+
+/// The arguments of private functions that are called, with all that they are called with.
+fn taken(ir: &Ir) -> Vec<(Value, Vec<Value>)> {
+    let mut out: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
+    ir.walk(ir.root(), &mut |op| {
+        if ir.op(op).kind != OpKind::FuncCall {
+            return;
+        }
+        let callee = flow::callee(ir, op).filter(|&it| flow::is_private(ir, it));
+        let Some(body) = callee.and_then(|it| flow::body(ir, it)) else { return };
+        let args = &ir.block(flow::entry_block(ir, body)).args;
+        let passed = ir.op(op).operands.iter().map(|it| it.value);
+        for (arg, passed) in args.iter().zip(passed) {
+            out.entry(*arg).or_default().extend(passed);
+        }
+    });
+    out.into_iter().collect()
 }
 
 /// Whether an op is one that such values start from.

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use noisy_syntax::lex::lex;
-use noisy_syntax::{Attr, AttrData, Form, Ir, Op, Source, Span, TokenKind, TypeData};
+use noisy_syntax::{Attr, AttrData, Form, Ir, Op, OpKind, Source, Span, TokenKind, TypeData};
 
 use crate::noise::model::Bits;
 use crate::view::View;
@@ -44,16 +44,19 @@ fn in_dict(ir: &impl View, dict: Attr) -> Option<Contract> {
     })
 }
 
-/// The attribute that holds the dictionaries of a side.
-fn list(side: Side) -> &'static str {
-    match side {
-        Side::Argument => "arg_attrs",
-        Side::Result => "res_attrs",
+/// The attribute that holds the dictionaries of a side: of functions, and of other ops as HEIR has it (`OperandAndResultAttrInterface`).
+fn list(side: Side, is_function: bool) -> &'static str {
+    match (side, is_function) {
+        (Side::Argument, true) => "arg_attrs",
+        (Side::Result, true) => "res_attrs",
+        (Side::Argument, false) => "__argattrs",
+        (Side::Result, false) => "__resattrs",
     }
 }
 
-fn dicts(ir: &impl View, function: Op, side: Side) -> &[Attr] {
-    match ir.attr(function, list(side)).map(|it| ir.interner().attr_data(it)) {
+fn dicts(ir: &impl View, op: Op, side: Side) -> &[Attr] {
+    let name = list(side, ir.op(op).kind == OpKind::FuncFunc);
+    match ir.attr(op, name).map(|it| ir.interner().attr_data(it)) {
         Some(AttrData::Array(items)) => items,
         _ => &[],
     }
@@ -64,13 +67,13 @@ pub fn of(ir: &impl View, function: Op, side: Side, index: usize) -> Option<Cont
     in_dict(ir, dictionary(ir, function, side, index)?)
 }
 
-/// The attributes of an argument or a result of a function.
-pub(crate) fn dictionary(ir: &impl View, function: Op, side: Side, index: usize) -> Option<Attr> {
+/// The attributes of an argument or a result of a function, or of an operand or a result of another op.
+pub(crate) fn dictionary(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
     let written = match side {
-        Side::Argument => ir.extra(function).argument_attrs.get(index).copied().flatten(),
+        Side::Argument => ir.extra(op).argument_attrs.get(index).copied().flatten(),
         Side::Result => None,
     };
-    written.or_else(|| dicts(ir, function, side).get(index).copied())
+    written.or_else(|| dicts(ir, op, side).get(index).copied())
 }
 
 /// All contracts of a function.
@@ -107,15 +110,43 @@ pub(crate) fn results_of_type(
 
 /// Where a contract stands: `noisy.bound = 20 : i64`; the head of the function if it is not to be found there.
 pub fn range(source: &Source, function: Op, side: Side, index: usize) -> Range<usize> {
-    let ir = source.ir();
-    let head = ir.head_range(function);
-    let text = source.slice(head.clone());
-    let found = find(&text, ir.op(function).form == Form::Generic, side, index);
-    found.map_or(head.clone(), |it| head.start + it.start as usize..head.start + it.end as usize)
+    let found = attribute_range(source, function, side, index, NAME);
+    found.unwrap_or_else(|| source.ir().head_range(function))
 }
 
-/// Where something may be said about an argument or a result that states no contract: its type or its name.
-fn find(text: &str, is_generic: bool, side: Side, index: usize) -> Option<Span> {
+/// Where an attribute of an argument or a result of a function, or of an operand or a result of another op, stands: `name = value`.
+pub(crate) fn attribute_range(
+    source: &Source,
+    op: Op,
+    side: Side,
+    index: usize,
+    name: &str,
+) -> Option<Range<usize>> {
+    let ir = source.ir();
+    let data = ir.op(op);
+    let is_function = data.kind == OpKind::FuncFunc;
+    // Functions and generics have them behind types, unless they are in the generic form.
+    let is_listed = data.form == Form::Generic || !is_function && data.form != Form::Opaque;
+    let list = is_listed.then(|| list(side, is_function));
+    let found = find(&own_text(source, op), list, side, index, name)?;
+    Some(ir.absolute(op, found))
+}
+
+/// The text of an op without that of its regions.
+pub(crate) fn own_text(source: &Source, op: Op) -> String {
+    let data = source.ir().op(op);
+    let ends = data.regions.iter().map(|it| it.0).chain([data.own_len]);
+    let mut from = 0;
+    let mut out = String::new();
+    for to in ends {
+        out.push_str(&source.span_text(op, Span::new(from, to)));
+        from = to;
+    }
+    out
+}
+
+/// Where an attribute stands in the text of an op, by the number of what has it: in the attribute `list`, or behind a type.
+fn find(text: &str, list: Option<&str>, side: Side, index: usize, name: &str) -> Option<Span> {
     let tokens = lex(text).tokens;
     let word = |at: usize| tokens.get(at).map_or("", |it| &text[it.range()]);
     let kind = |at: usize| tokens.get(at).map_or(TokenKind::Eof, |it| it.kind);
@@ -123,8 +154,8 @@ fn find(text: &str, is_generic: bool, side: Side, index: usize) -> Option<Span> 
     let mut depth = 0_i32;
     let mut open = None;
     for at in 0..tokens.len() {
-        let is_start = if is_generic {
-            word(at).trim_matches('"') == list(side)
+        let is_start = if let Some(list) = list {
+            word(at).trim_matches('"') == list
                 && kind(at + 1) == TokenKind::Equal
                 && kind(at + 2) == TokenKind::LSquare
         } else {
@@ -137,7 +168,7 @@ fn find(text: &str, is_generic: bool, side: Side, index: usize) -> Option<Span> 
                 }
         };
         if is_start {
-            let skipped = if is_generic { 2 } else { usize::from(side == Side::Result) };
+            let skipped = if list.is_some() { 2 } else { usize::from(side == Side::Result) };
             open = Some(at + skipped);
             break;
         }
@@ -155,7 +186,7 @@ fn find(text: &str, is_generic: bool, side: Side, index: usize) -> Option<Span> 
                 return Some(tokens[first].span().to(tokens[at - 1].span()));
             }
             None if n == index
-                && word(at).trim_matches('"') == NAME
+                && word(at).trim_matches('"') == name
                 && kind(at + 1) == TokenKind::Equal =>
             {
                 start = Some((at, depth));
@@ -186,7 +217,8 @@ mod tests {
     use super::*;
 
     fn check(text: &str, is_generic: bool, side: Side, index: usize, expected: Option<&str>) {
-        let found = find(text, is_generic, side, index).map(|it| &text[it.range()]);
+        let list = is_generic.then(|| list(side, true));
+        let found = find(text, list, side, index, NAME).map(|it| &text[it.range()]);
         assert_eq!(found, expected, "{text} {side:?} {index}");
     }
 

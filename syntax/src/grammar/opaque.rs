@@ -3,13 +3,33 @@
 //! Operands are all `%x` of the op's own tokens, successors all `^x`. The result types are those after the last `:` or `->`
 //! outside brackets: a type, as many types as results, the type after `to`, or of a longer list the last, unless it lists the operands and
 //! ends with a number (`: tensor<8xi32>, index`): then the first. They are guesses, right four times out of five, and marked so. A `{key = value}` outside of brackets is a dictionary of attributes, whose
-//! grammar is the same for all ops.
+//! grammar is the same for all ops. Those of operands and results stand behind the types (`secret.generic(%a: T {key = value}) { .. } -> (T {..})`).
 
 use smallvec::SmallVec;
 
 use super::reader::{Reader, Res};
 use super::{Form, Parsed, ParsedSuccessor, ParsedSymbol};
-use crate::{Attr, Code, TokenKind, Type, TypeData};
+use crate::{Attr, AttrData, Code, TokenKind, Type, TypeData};
+
+/// Attributes of operands and results, by number, in ascending order.
+#[derive(Default)]
+struct Listed {
+    /// The number of the result whose type is being read.
+    result: Option<usize>,
+    of_operands: SmallVec<[(usize, Attr); 2]>,
+    of_results: SmallVec<[(usize, Attr); 2]>,
+}
+
+impl Listed {
+    /// Passes a token within so many brackets.
+    fn pass(&mut self, token: TokenKind, depth: usize) {
+        match token {
+            TokenKind::Arrow if depth == 0 => self.result = Some(0),
+            TokenKind::Comma if depth == 1 => self.result = self.result.map(|it| it + 1),
+            _ => {}
+        }
+    }
+}
 
 /// The number of values that the names on the left stand for.
 pub(super) fn count_results(out: &Parsed) -> u64 {
@@ -26,9 +46,14 @@ impl Reader<'_, '_> {
         let mut error = None;
         // Brackets around the token: only a dictionary outside of all holds attributes of the op.
         let mut depth = 0_usize;
+        let mut listed = self.lists_attrs().then(Listed::default);
         while self.at < self.tokens.len() {
+            if let Some(it) = &mut listed {
+                it.pass(self.peek(), depth);
+            }
             match self.peek() {
                 TokenKind::LBrace if depth == 0 && self.opaque_attrs() => continue,
+                TokenKind::LBrace if depth == 1 && self.listed_attrs(listed.as_mut()) => continue,
                 // Properties.
                 TokenKind::Less if depth == 0 && self.peek_at(1) == TokenKind::LBrace => {
                     self.at += 1;
@@ -98,6 +123,10 @@ impl Reader<'_, '_> {
             }
             self.at += 1;
         }
+        if let Some(it) = listed {
+            self.set_listed("__argattrs", &it.of_operands);
+            self.set_listed("__resattrs", &it.of_results);
+        }
         self.opaque_symbol(from, has_region);
         if !self.out.results.is_empty() {
             if self.has_no_results(from) {
@@ -113,6 +142,45 @@ impl Reader<'_, '_> {
             Some(token) => Err(self.lexical(token)),
             None => Ok(()),
         }
+    }
+
+    /// Whether the op has attributes of operands and results behind their types: those of HEIR's that have a custom form.
+    fn lists_attrs(&self) -> bool {
+        self.out.name.is_some_and(|it| self.env.interner.str(it) == "secret.generic")
+    }
+
+    /// The attributes behind the type of an operand or a result. Whether they were read; if they were not, they are not known.
+    fn listed_attrs(&mut self, listed: Option<&mut Listed>) -> bool {
+        let Some(listed) = listed else { return false };
+        let (start, n_problems) = (self.at, self.out.problems.len());
+        let was_quiet = std::mem::replace(&mut self.is_quiet, true);
+        let dict = self.opt_dict();
+        self.is_quiet = was_quiet;
+        let (all, at) = match listed.result {
+            Some(at) => (&mut listed.of_results, Some(at)),
+            None => (&mut listed.of_operands, self.out.operands.len().checked_sub(1)),
+        };
+        let is_read = matches!(dict, Ok(Some(_)));
+        let dict = dict.ok().flatten().unwrap_or(Attr::UNKNOWN);
+        all.extend(at.map(|it| (it, dict)));
+        if !is_read {
+            self.at = start;
+            self.out.problems.truncate(n_problems);
+        }
+        is_read
+    }
+
+    /// Attributes of operands or results as the generic form has them: a dictionary for each up to the last that has one.
+    fn set_listed(&mut self, name: &str, listed: &[(usize, Attr)]) {
+        let Some(&(last, _)) = listed.last() else { return };
+        let interner = &mut *self.env.interner;
+        let none = interner.attr(AttrData::Dict(Box::default()));
+        let mut all = vec![none; last + 1];
+        for &(at, dict) in listed {
+            all[at] = dict;
+        }
+        let attr = interner.attr(AttrData::Array(all.into()));
+        self.set_attr(name, attr);
     }
 
     /// The attributes of a dictionary, whose grammar does not depend on the op. Whether it was read; if it was not, the keys that stand in

@@ -87,6 +87,71 @@ fn one_wrong_level_is_told_at_itself() {
 }
 
 #[test]
+fn a_wrong_level_is_told_wherever_it_is_written() {
+    let m = |level: u32| format!("{{mgmt.mgmt = #mgmt.mgmt<level = {level}>}}");
+    let (one, none) = (m(1), m(0));
+    let custom = format!(
+        "module attributes {{scheme.bgv}} {{
+  func.func @f(%x: !secret.secret<i16> {one}, %b: i1) -> (!secret.secret<i16> {none}) {{
+    %0:2 = secret.generic(%x: !secret.secret<i16> {one}) {{
+    ^body(%a: i16):
+      %1 = affine.for %i = 0 to 4 iter_args(%c = %a) -> (i16) {{
+        %2 = arith.addi %c, %c {one} : i16
+        affine.yield %2 : i16
+      }} {{__argattrs = [{one}], __resattrs = [{one}]}}
+      %3 = scf.if %b -> (i16) {{
+        scf.yield %1 : i16
+      }} else {{
+        scf.yield %a : i16
+      }} {one}
+      %4 = mgmt.modreduce %3 {none} : i16
+      secret.yield %1, %4 : i16, i16
+    }} -> (!secret.secret<i16> {one}, !secret.secret<i16> {none})
+    %5 = func.call @g(%0#1) {{__resattrs = [{none}]}} : (!secret.secret<i16>) -> !secret.secret<i16>
+    return %5 : !secret.secret<i16>
+  }}
+  func.func private @g(%y: !secret.secret<i16> {none}) -> (!secret.secret<i16> {none}) {{
+    return %y : !secret.secret<i16>
+  }}
+}}"
+    );
+    let generic = format!(
+        "\"builtin.module\"() ({{
+  \"func.func\"() <{{arg_attrs = [{one}], function_type = (!secret.secret<i16>) -> !secret.secret<i16>, res_attrs = [{none}], sym_name = \"f\"}}> ({{
+  ^bb0(%x: !secret.secret<i16>):
+    %0 = \"secret.generic\"(%x) ({{
+    ^bb0(%a: i16):
+      %1 = \"mgmt.modreduce\"(%a) {none} : (i16) -> i16
+      \"secret.yield\"(%1) : (i16) -> ()
+    }}) {{__argattrs = [{one}], __resattrs = [{none}]}} : (!secret.secret<i16>) -> !secret.secret<i16>
+    \"func.return\"(%0) : (!secret.secret<i16>) -> ()
+  }}) : () -> ()
+}}) {{scheme.bgv}} : () -> ()"
+    );
+    for (text, n) in [(custom, 13), (generic, 5)] {
+        assert_eq!(told(&text), "");
+        let places: Vec<usize> = text.match_indices("level = ").map(|it| it.0 + 8).collect();
+        assert_eq!(places.len(), n);
+        for at in places {
+            let is_one = &text[at..=at] == "1";
+            let mutant = format!("{}{}{}", &text[..at], u32::from(!is_one), &text[at + 1..]);
+            let document = Document::new(&mutant);
+            let found = document.diagnostics();
+            let [it] = found.as_slice() else { panic!("{found:?} of {mutant}") };
+            assert_eq!(it.code, "level-mismatch");
+            assert_eq!(line(&mutant, it.range.start), line(&mutant, at), "{mutant}");
+            let fix = document.fixes(&found).remove(0).expect("a fix");
+            assert_eq!(fix.apply(&mutant), text);
+        }
+    }
+}
+
+/// The number of the line with a byte.
+fn line(text: &str, at: usize) -> usize {
+    text[..at].matches('\n').count()
+}
+
+#[test]
 fn levels_run_out_where_the_settings_or_the_moduli_say() {
     let body = "%1 = mgmt.modreduce %a : i16
       %2 = mgmt.modreduce %1 : i16

@@ -53,16 +53,37 @@ fn op(random: &mut Random, values: &[String], plain: &[String]) -> String {
     }
 }
 
+/// What may be written behind a type.
+fn annotation(random: &mut Random) -> String {
+    if random.one_in(2) {
+        return String::new();
+    }
+    let level = random.below(3);
+    format!(" {{mgmt.mgmt = #mgmt.mgmt<level = {level}, dimension = 2, scale = 45>}}")
+}
+
+/// What may be written behind a loop.
+fn listed(random: &mut Random) -> String {
+    if random.one_in(2) {
+        return String::new();
+    }
+    let (taken, given) = (random.below(3), random.below(3));
+    format!(
+        " {{__argattrs = [{{mgmt.mgmt = #mgmt.mgmt<level = {taken}>}}], __resattrs = [{{mgmt.mgmt = #mgmt.mgmt<level = {given}>}}]}}"
+    )
+}
+
 /// A program of HEIR's with one or two generics.
 fn program(seed: u64) -> String {
     let mut random = Random::new(seed);
     let mut out = format!("module attributes {{{}}} {{\n", random.pick(&PARAMS));
-    out.push_str("  func.func @f(%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 2>}, %p: i16) -> !secret.secret<i16> {\n    %c = arith.constant 1 : index\n    %q = arith.constant 3 : i16\n");
+    out.push_str("  func.func @f(%x: !secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 2>}, %p: i16) -> (!secret.secret<i16> {mgmt.mgmt = #mgmt.mgmt<level = 1>}) {\n    %c = arith.constant 1 : index\n    %q = arith.constant 3 : i16\n");
     let mut input = "%x".to_owned();
     for at in 0..=random.below(2) {
         let _ = write!(
             out,
-            "    %g{at} = secret.generic({input}: !secret.secret<i16>) {{\n    ^body(%a{at}: i16):\n"
+            "    %g{at} = secret.generic({input}: !secret.secret<i16>{}) {{\n    ^body(%a{at}: i16):\n",
+            annotation(&mut random)
         );
         let mut values = vec![format!("%a{at}")];
         let mut plain = vec!["%p".to_owned(), "%q".to_owned()];
@@ -75,7 +96,8 @@ fn program(seed: u64) -> String {
                 let inside = op(&mut random, std::slice::from_ref(&inner), &plain);
                 let _ = write!(
                     out,
-                    "      {name} = affine.for %k{n} = 0 to 4 iter_args({inner} = {from}) -> (i16) {{\n        %w{n} = {inside}\n        affine.yield %w{n} : i16\n      }}\n"
+                    "      {name} = affine.for %k{n} = 0 to 4 iter_args({inner} = {from}) -> (i16) {{\n        %w{n} = {inside}\n        affine.yield %w{n} : i16\n      }}{}\n",
+                    listed(&mut random)
                 );
             } else {
                 let _ = writeln!(out, "      {name} = {text}");
@@ -83,7 +105,11 @@ fn program(seed: u64) -> String {
             if is_plain { plain.push(name) } else { values.push(name) }
         }
         let last = &values[values.len() - 1];
-        let _ = write!(out, "      secret.yield {last} : i16\n    }} -> (!secret.secret<i16>)\n");
+        let _ = write!(
+            out,
+            "      secret.yield {last} : i16\n    }} -> (!secret.secret<i16>{})\n",
+            annotation(&mut random)
+        );
         input = format!("%g{at}");
     }
     let _ = write!(out, "    return {input} : !secret.secret<i16>\n  }}\n}}\n");

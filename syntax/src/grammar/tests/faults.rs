@@ -41,6 +41,33 @@ fn unknown_ops_are_guessed_at() {
 }
 
 #[test]
+fn attributes_of_operands_and_results_are_listed() {
+    check(
+        "%0:2 = secret.generic(%a: !s<i8> {x = [{}, 2]}, %b: i8, %c: i8 {y}) attrs = {z = 3} {} -> (i8, !s<i8> {x = 4})",
+        &expect![[r#"
+            Unknown Opaque secret.generic
+              results: i8, !s.i8 (guessed)
+              %a#0: ?
+              %b#0: ?
+              %c#0: ?
+              __argattrs = [{x = [{}, 2]}, {}, {y}]
+              __resattrs = [{}, {x = 4 : i64}]
+              z = 3 : i64
+        "#]],
+    );
+    check(
+        "%0 = secret.generic(%a: i8 {x = }) {} -> (i8 {x = 4)",
+        &expect![[r#"
+        Unknown Opaque secret.generic
+          results: i8 (guessed)
+          %a#0: ?
+          __argattrs = [unknown]
+          __resattrs = [unknown]
+    "#]],
+    );
+}
+
+#[test]
 fn expected_things_are_told_behind_the_token_before() {
     check(
         "%1 = arith.addi %0 %0 : i32",
