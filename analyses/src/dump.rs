@@ -2,16 +2,16 @@
 //! follows from the text alone, in its order.
 
 pub mod rows;
+mod visits;
 
 use std::fmt::Write as _;
 
 use noisy_syntax::{Block, Ir, Region, Value};
 
 use crate::flow::{self, Flow};
-use crate::integers::Integers;
-use crate::noise::NoiseAnalysis;
-use crate::sparse::{Input, Sparse};
-use crate::{Constant, Document, NoiseModel};
+use crate::{Constant, Document};
+
+pub use visits::{recording, trace};
 
 /// Every op with the facts of its results, every block with those of its arguments and whether it can be reached, every loop
 /// with how often it runs.
@@ -159,21 +159,12 @@ fn quoted(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
 }
 
-/// Every visit of the solver from scratch, analysis after analysis: the op, the facts of its operands, those of its results
-/// before and after.
-pub fn trace(ir: &Ir, model: NoiseModel) -> String {
-    let [constants, ranges] = Integers::trace(ir);
-    let integers = Integers::new(ir);
-    let input = Input { ir, base: &integers };
-    let (_, noise) = Sparse::traced(&input, NoiseAnalysis::new(model), ());
-    format!("// constants\n{constants}// ranges\n{ranges}// noise\n{noise}")
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::NoiseModel;
 
     /// The loop of "Combining Analyses, Combining Optimizations" (Click and Cooper, 1995).
     const COMBINED: &str = r#"

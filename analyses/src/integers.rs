@@ -22,7 +22,7 @@ use self::constants::{ConstantFacts, Constants};
 use self::range::{Bounds, Range};
 use self::ranges::Ranges;
 use crate::flow::{self, Flow, Interval, Trips};
-use crate::sparse::{Base, Input, Moved, Sparse};
+use crate::sparse::{Base, Input, Moved, Observer, Sparse};
 
 /// Elements of constants that edits may leave behind before constants are solved from scratch.
 const MOST_ELEMENTS: usize = 1 << 18;
@@ -46,12 +46,16 @@ impl Integers {
         Self { constants, n_elements, ranges, moved: Moved::All }
     }
 
-    /// The visits of both analyses from scratch, as text.
-    pub fn trace(ir: &Ir) -> [String; 2] {
-        let (constants, first) = Sparse::traced(&Input { ir, base: &() }, Constants::default(), ());
-        let constants = ConstantFacts(constants);
-        let (_, second) = Sparse::traced(&Input { ir, base: &constants }, Ranges, ());
-        [first, second]
+    /// Solves both analyses from scratch, watched; what their observers noted.
+    pub(crate) fn watched<C: Observer<Constants>, R: Observer<Ranges>>(
+        ir: &Ir,
+        (constants, ranges): (C, R),
+    ) -> (C, R) {
+        let input = Input { ir, base: &() };
+        let first = Sparse::observed(&input, Constants::default(), constants).observer;
+        let constants = ConstantFacts(Sparse::new(&input, Constants::default()));
+        let second = Sparse::observed(&Input { ir, base: &constants }, Ranges, ranges).observer;
+        (first, second)
     }
 
     /// Takes in an edit.

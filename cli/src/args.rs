@@ -473,6 +473,9 @@ pub(crate) enum Format {
     Checkstyle,
     /// Reviewdog Diagnostic Format, one object
     Rdjson,
+    /// A page that steps through the visits of the solver: with --dump trace alone
+    #[value(hide = true)]
+    Html,
 }
 
 /// A stage of the way from text to facts.

@@ -10,14 +10,14 @@ use noisy_settings::{Resolver, Settings};
 use noisy_syntax::print::{self, Tool};
 use noisy_syntax::{Source, dump as syntax};
 
-use crate::args::Stage;
+use crate::args::{Format, Stage};
 use crate::walk::{Input, Unreadable};
 use crate::{FAILED, check, complain};
 
-/// Prints what a stage made of each input, facts as an object of JSON on each line if that is asked for; the exit code.
+/// Prints what a stage made of each input, facts and visits in the format that is asked for; the exit code.
 pub(crate) fn run(
     stage: Stage,
-    as_lines: bool,
+    format: Format,
     resolver: &Resolver,
     inputs: &[Input],
     unreadable: &[Unreadable],
@@ -25,6 +25,10 @@ pub(crate) fn run(
     out: &mut dyn Write,
 ) -> io::Result<i32> {
     let mut code = 0;
+    if format == Format::Html && inputs.len() > 1 {
+        complain("noisy-check: a page is made of one file");
+        return Ok(FAILED);
+    }
     for it in unreadable {
         complain(&format!("noisy-check: {}: {}", it.path.display(), it.why));
         code = FAILED;
@@ -33,11 +37,11 @@ pub(crate) fn run(
         let name = check::name(input, stdin);
         let text = check::read(input).map_err(|it| it.message);
         let printed = text.and_then(|text| {
-            printed(stage, as_lines, &text, &|| settings(resolver, input.path(stdin)))
+            printed(stage, format, &name, &text, &|| settings(resolver, input.path(stdin)))
         });
         match printed {
             Ok(printed) => {
-                if inputs.len() > 1 && !as_lines {
+                if inputs.len() > 1 && format != Format::JsonLines {
                     writeln!(out, "// {name}")?;
                 }
                 write!(out, "{printed}")?;
@@ -63,7 +67,8 @@ fn settings(resolver: &Resolver, file: &Path) -> Result<Arc<Settings>, String> {
 /// What a stage made of a text; the settings are asked for if they matter.
 fn printed(
     stage: Stage,
-    as_lines: bool,
+    format: Format,
+    name: &str,
     text: &str,
     settings: &dyn Fn() -> Result<Arc<Settings>, String>,
 ) -> Result<String, String> {
@@ -75,7 +80,7 @@ fn printed(
         Stage::Generic => print::generic_as(Source::new(text).ir(), Tool::Mlir19),
         Stage::Generic24 => print::generic_as(Source::new(text).ir(), Tool::Heir24),
         Stage::Custom => print::custom(Source::new(text).ir()),
-        Stage::Facts if as_lines => {
+        Stage::Facts if format == Format::JsonLines => {
             let mut out = String::new();
             dump::rows::rows(&Document::with_model(text, model()?), &mut |row| {
                 // A row is made of numbers and strings.
@@ -92,6 +97,10 @@ fn printed(
             let limits = Limits { aliasing, ..Limits::default() };
             noisy_loops::dump::dependences_json(&Source::new(text), &limits)
         }
-        Stage::Trace => dump::trace(Source::new(text).ir(), model()?),
+        Stage::Trace => match format {
+            Format::Html => dump::recording(&Source::new(text), model()?).html(name, "solver"),
+            Format::JsonLines => dump::recording(&Source::new(text), model()?).rows(),
+            _ => dump::trace(Source::new(text).ir(), model()?),
+        },
     })
 }

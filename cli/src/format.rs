@@ -74,6 +74,8 @@ pub(crate) fn piece(format: Format, checked: &Checked, color: bool) -> String {
         Format::Junit => junit::file(checked),
         Format::Checkstyle => checkstyle::file(checked),
         Format::Rdjson => rdjson::file(checked),
+        // Of the solver's visits alone; the command line says so before any file is read.
+        Format::Html => String::new(),
     }
 }
 
@@ -97,6 +99,7 @@ pub(crate) fn frame(format: Format) -> Frame {
         | Format::Pylint
         | Format::JsonLines
         | Format::Github
+        | Format::Html
         | Format::Azure => frame("", "", ""),
         Format::Json | Format::Gitlab => frame("[\n", ",\n", "\n]\n"),
         Format::Sarif => sarif::frame(),
@@ -172,25 +175,6 @@ fn escaped(text: &str, percent: &str, others: &str) -> String {
             '%' => out.push_str(percent),
             '\r' | '\n' => out.push_str(&format!("%{:02X}", c as u32)),
             _ if others.contains(c) => out.push_str(&format!("%{:02X}", c as u32)),
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
-/// Text in XML, in an attribute or not.
-pub(crate) fn xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\n' => out.push_str("&#10;"),
-            '\t' => out.push_str("&#9;"),
-            // XML 1.0 has no way to write these.
-            '\u{0}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             _ => out.push(c),
         }
     }

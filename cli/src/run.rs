@@ -221,9 +221,8 @@ impl<'a> Plan<'a> {
         let traced = self.args.show.trace_solver.then_some(Stage::Trace);
         let code = if let Some(stage) = self.args.show.dump.or(traced) {
             let stdin = &self.args.files.stdin_filename;
-            let as_lines = self.format == Format::JsonLines;
-            let Self { resolver, inputs, unreadable, .. } = self;
-            dump::run(stage, as_lines, resolver, inputs, unreadable, stdin, &mut out)?
+            let Self { format, resolver, inputs, unreadable, .. } = self;
+            dump::run(stage, *format, resolver, inputs, unreadable, stdin, &mut out)?
         } else {
             self.check_all(&mut out)?
         };
@@ -497,6 +496,15 @@ impl<'a, 'b> Sink<'a, 'b> {
 }
 
 fn chosen_format(args: &Check) -> Result<Format, String> {
+    let format = wanted_format(args)?;
+    let is_traced = args.show.trace_solver || args.show.dump == Some(Stage::Trace);
+    if format == Format::Html && !is_traced {
+        return Err("the format 'html' is one of `--dump trace` alone".to_owned());
+    }
+    Ok(format)
+}
+
+fn wanted_format(args: &Check) -> Result<Format, String> {
     if let Some(format) = args.output_format {
         return Ok(format);
     }

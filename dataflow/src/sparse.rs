@@ -68,7 +68,7 @@ pub use base::{Base, Input};
 
 pub use context::{Context, is_exposed};
 pub use context::{followed, is_callable};
-pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Round};
+pub use observer::{Computed, GrowthTrace, LoopTrace, Observer, Part, Round, Visit};
 pub use pass::values_within;
 pub use reads::AnalysisContext;
 
@@ -186,8 +186,6 @@ pub struct Sparse<A: SparseForward, O = ()> {
     undecided: FxHashSet<Op>,
     /// What was read besides operands.
     subscriptions: Subscriptions,
-    /// The visits, as text, if they are recorded.
-    trace: Option<String>,
 }
 
 impl<A: SparseForward> Sparse<A> {
@@ -203,15 +201,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let mut it = Self::unsolved(analysis, observer);
         it.solve(ir);
         it
-    }
-
-    /// Solves from scratch and tells each visit: the op, the facts of its operands, those of its results before and after.
-    pub fn traced(ir: &Input<'_, A::Base>, analysis: A, observer: O) -> (Self, String) {
-        let mut it = Self::unsolved(analysis, observer);
-        it.trace = Some(String::new());
-        it.solve(ir);
-        let trace = it.trace.take().unwrap_or_default();
-        (it, trace)
     }
 
     fn unsolved(analysis: A, observer: O) -> Self {
@@ -249,7 +238,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             is_degraded: false,
             undecided: FxHashSet::default(),
             subscriptions: Subscriptions::default(),
-            trace: None,
         }
     }
 
@@ -358,6 +346,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if self.follows_calls() {
             self.run_functions(ir, flow::functions(ir));
         }
+        self.observer.solved(ir, &self.facts, &self.live);
     }
 
     /// Makes the tables as large as the arenas.

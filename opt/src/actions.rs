@@ -7,7 +7,7 @@
 use std::io::Write as _;
 
 use noisy_syntax::print::{self, Style};
-use noisy_syntax::{Ir, Op};
+use noisy_syntax::{Ir, Op, OpKind, Traits};
 
 /// A pass that runs on an op.
 pub const PASS: &str = "pass-execution";
@@ -27,10 +27,22 @@ pub struct Step {
     pub op: String,
     /// Where that op was read, in bytes.
     pub origin: Option<std::ops::Range<usize>>,
+    /// The outermost isolated op, but modules, in which something changed; `None`: anywhere.
+    pub unit: Option<Op>,
+    /// The ops that wait for their turn to be rewritten, the next first, a few of them.
+    pub waiting: Vec<Op>,
+    /// How many ops wait.
+    pub n_waiting: usize,
 }
+
+/// How many of the ops that wait a step names.
+pub const WAITING: usize = 10;
 
 /// Sees the program after each step.
 pub trait Watch {
+    /// The program before the first step and after the last one.
+    fn shown(&mut self, _ir: &Ir, _is_before: bool) {}
+
     /// The program as a step left it.
     fn step(&mut self, ir: &Ir, step: &Step);
 }
@@ -56,7 +68,7 @@ pub struct Actions {
     n_steps: usize,
     pass: String,
     last: Option<Step>,
-    watch: Option<Box<dyn Watch>>,
+    watch: Option<Box<dyn Watch + Send>>,
 }
 
 impl std::fmt::Debug for Actions {
@@ -79,8 +91,15 @@ impl Actions {
     }
 
     /// Shows each step.
-    pub fn watch_by(&mut self, watch: Box<dyn Watch>) {
+    pub fn watch_by(&mut self, watch: Box<dyn Watch + Send>) {
         self.watch = Some(watch);
+    }
+
+    /// Shows the program to who watches: before a pipeline has done anything, or when it is done.
+    pub fn show(&mut self, ir: &Ir, is_before: bool) {
+        if let Some(watch) = &mut self.watch {
+            watch.shown(ir, is_before);
+        }
     }
 
     /// How many steps there were.
@@ -242,12 +261,25 @@ impl Actions {
 
     /// Something was done; `place` says to which op, as it was before.
     pub fn step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> Place) {
+        self.step_of(ir, what, place, || (Vec::new(), 0));
+    }
+
+    /// As [`Actions::step`], while ops wait: `waiting` gives up to [`WAITING`] of them and how many there are.
+    pub fn step_of(
+        &mut self,
+        ir: &Ir,
+        what: &str,
+        place: impl FnOnce() -> Place,
+        waiting: impl FnOnce() -> (Vec<Op>, usize),
+    ) {
         self.n_steps += 1;
         if !self.is_watched() {
             return;
         }
-        let (op, origin) = place();
-        let step = Step { pass: self.pass.clone(), what: what.to_owned(), op, origin };
+        let (op, origin, unit) = place();
+        let (waiting, n_waiting) = if self.watch.is_some() { waiting() } else { (Vec::new(), 0) };
+        let (pass, what) = (self.pass.clone(), what.to_owned());
+        let step = Step { pass, what, op, origin, unit, waiting, n_waiting };
         if let Some(watch) = &mut self.watch {
             watch.step(ir, &step);
         }
@@ -266,8 +298,9 @@ impl Actions {
     }
 }
 
-/// An op as a step names it: its name with the symbol that it defines, and where it was read.
-pub type Place = (String, Option<std::ops::Range<usize>>);
+/// An op as a step names it: its name with the symbol that it defines, where it was read, and the outermost isolated op around it
+/// that is no module.
+pub type Place = (String, Option<std::ops::Range<usize>>, Option<Op>);
 
 /// What a step calls an op.
 pub fn place(ir: &Ir, op: Op) -> Place {
@@ -275,7 +308,15 @@ pub fn place(ir: &Ir, op: Op) -> Place {
     if let Some((symbol, _)) = ir.extra(op).symbol {
         name += &format!(" @{}", ir.interner.str(symbol));
     }
-    (name, ir.origin(op))
+    let (mut unit, mut at) = (None, Some(op));
+    while let Some(it) = at {
+        let kind = ir.op(it).kind;
+        if kind.has(Traits::ISOLATED) && kind != OpKind::BuiltinModule {
+            unit = Some(it);
+        }
+        at = ir.parent_op(it);
+    }
+    (name, ir.origin(op), unit)
 }
 
 /// The first line of an op, `{...}` for its regions.

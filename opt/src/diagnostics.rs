@@ -58,7 +58,7 @@ impl Input {
     }
 
     /// Line and column of a byte, from 1 on, within the part.
-    fn place(&self, at: usize) -> (usize, usize) {
+    pub fn place(&self, at: usize) -> (usize, usize) {
         let starts = self.starts();
         let line = starts.partition_point(|&it| it <= at);
         (line, at - starts[line - 1] + 1)

@@ -8,7 +8,9 @@ use rustc_hash::FxHashMap;
 
 pub use crate::Tool;
 use crate::{Block, Ir, Op, Value};
+pub use lines::{Lines, Shape};
 use printer::Printer;
+pub use printer::ShownRegion;
 
 mod affine;
 mod branch;
@@ -17,6 +19,7 @@ mod flag;
 mod form;
 mod func;
 mod generic;
+mod lines;
 mod loops;
 mod memref;
 mod number;

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use noisy_analyses::Severity;
+use noisy_page::xml;
 
-use super::{findings, xml};
+use super::findings;
 use crate::check::Checked;
 
 pub(super) fn file(checked: &Checked) -> String {

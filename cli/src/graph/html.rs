@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 
 use super::layout::{self, DROP, GAP, HEAD, HEIGHT, PAD};
 use super::{Graph, Item, Look, colors};
-use crate::format::xml;
-use crate::page::page;
+use noisy_page::{data, page, xml};
 
 const SCRIPT: &str = concat!(include_str!("scene.js"), include_str!("page.js"));
 const STYLE: &str = include_str!("page.css");
@@ -38,8 +37,7 @@ pub(super) fn draw(name: &str, graphs: &[Graph]) -> String {
         );
     }
     let name = xml(name);
-    // In a script `<` could begin its end.
-    let data = data(graphs).to_string().replace('<', "\\u003c");
+    let data = data(&scene(graphs));
     let body = format!(
         "<h1>{name}</h1>\n\
          <ul>{items}<li>dashed line: carried by a loop, a branch or a block</li></ul>\n\
@@ -54,12 +52,12 @@ pub(super) fn draw(name: &str, graphs: &[Graph]) -> String {
          Enter goes to the op, Space folds or unfolds a region, f folds all, u unfolds all, n goes to the next op over the budget, \
          plus and minus zoom, 0 fits, slash searches.\">\
          <canvas></canvas><div id=\"selected\" role=\"img\" hidden></div></main>\n\
-         <script type=\"application/json\">{data}</script>\n"
+         {data}"
     );
     page(&format!("{name}: noise"), STYLE, &body, SCRIPT)
 }
 
-fn data(graphs: &[Graph]) -> Value {
+fn scene(graphs: &[Graph]) -> Value {
     json!({
         "sizes": { "height": HEIGHT, "gap": GAP, "drop": DROP, "pad": PAD, "head": HEAD },
         "graphs": graphs.iter().map(graph).collect::<Vec<_>>(),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::layout::{DROP, GAP, HEAD, HEIGHT, Layout, PAD, Place, layout};
 use super::{Graph, Item, Look, colors};
-use crate::format::xml;
+use noisy_page::xml;
 
 const MARGIN: f64 = 24.0;
 const TITLE: f64 = 34.0;

@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use noisy_loops::space::Space;
 
 use super::svg;
-use crate::format::xml;
-use crate::page::page;
+use noisy_page::{page, xml};
 
 const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");

@@ -6,7 +6,7 @@ use noisy_loops::space::{Changed, Part, Point, Space};
 use rustc_hash::FxHashMap;
 
 use super::kind;
-use crate::format::xml;
+use noisy_page::xml;
 
 /// Between the left and upper rim and the first point: there stand the axes.
 const LEFT: f64 = 74.0;

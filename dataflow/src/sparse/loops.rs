@@ -8,7 +8,7 @@ use noisy_syntax::{Op, Region};
 
 use super::pass::values_in;
 use super::rounds::Body;
-use super::{Domain, Input, LoopTrace, Loops, Observer, Sparse, SparseForward};
+use super::{Domain, Input, LoopTrace, Loops, Observer, Part, Sparse, SparseForward};
 use crate::flow::{self, Flow, Trips};
 use crate::lattice::Lattice;
 
@@ -16,6 +16,20 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Sets the facts of carried arguments; other arguments of the region are unknown.
     fn bind(&mut self, ir: &Input<'_, A::Base>, region: Region, carried: &[A::Fact], live: bool) {
         let Some(op) = ir.region(region).parent else { return };
+        let index = ir.op(op).regions.iter().position(|it| it.1 == region).unwrap_or(0);
+        self.told(ir, op, Part::Region(index), live, |it| {
+            it.bind_carried(ir, op, region, carried, live);
+        });
+    }
+
+    fn bind_carried(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        op: Op,
+        region: Region,
+        carried: &[A::Fact],
+        live: bool,
+    ) {
         let entry = flow::entry_block(ir, region);
         self.live[entry.index()] = live;
         self.set_unknown(ir, op, entry, live);
@@ -43,6 +57,13 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 let _ = self.set(ir, op, value, fact.clone());
             }
         }
+    }
+
+    /// Sets the results of a loop when its rounds are done.
+    fn give_results(&mut self, ir: &Input<'_, A::Base>, op: Op, results: Vec<A::Fact>, live: bool) {
+        self.told(ir, op, Part::Results, live, |it| {
+            let _ = it.set_results(ir, op, results, live);
+        });
     }
 
     /// The facts that the yields of a region give that are reached and may take their way number `way` (0 out of the loop, 1
@@ -87,7 +108,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             };
             results = self.run_counted(ir, op, inits, trips, &mut body);
             if owner {
-                let _ = self.set_results(ir, op, results, live);
+                self.give_results(ir, op, results, live);
                 self.give_up_if_spent(ir, op);
                 return;
             }
@@ -95,7 +116,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.bind(ir, region, &[], false);
             self.run_region(ir, region, false);
         }
-        let _ = self.set_results(ir, op, results, live);
+        self.give_results(ir, op, results, live);
     }
 
     /// Iterates a loop that runs at least once; what its last round yields.
@@ -146,7 +167,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         let Some(end) = end.filter(|it| self.reached[it.index()]) else {
             // Without a run that ends, the initial values are all there is.
             let results = if enters { vec![A::Fact::bottom(); inits.len()] } else { inits };
-            let _ = self.set_results(ir, op, results, live);
+            self.give_results(ir, op, results, live);
             return;
         };
         self.reductions.insert(op, end);
@@ -163,7 +184,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 results = it.run_counted(ir, end, inits, trips, &mut combine);
             });
         }
-        let _ = self.set_results(ir, op, results, live);
+        self.give_results(ir, op, results, live);
     }
 
     /// What a region of a reduction gives for two values, whichever comes first.
@@ -214,7 +235,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 self.bind(ir, region, &[], false);
                 self.run_region(ir, region, false);
             }
-            let _ = self.set_results(ir, op, Vec::new(), false);
+            self.give_results(ir, op, Vec::new(), false);
             return;
         }
         let inits: Vec<A::Fact> = (0..n).map(|it| self.read(ir, op, it)).collect();
@@ -244,7 +265,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         // Once more: what grows without end is marked now.
         let passed = self.yield_facts(ir, before, n_passed, 0);
-        let _ = self.set_results(ir, op, passed, live);
+        self.give_results(ir, op, passed, live);
         if owner {
             self.give_up_if_spent(ir, op);
         }

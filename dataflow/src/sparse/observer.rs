@@ -43,8 +43,50 @@ pub struct GrowthTrace<F> {
     pub moves: Vec<(u64, F)>,
 }
 
+/// What of an op the solver looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// An op without regions, or one whose regions nobody understands.
+    Op,
+    /// A label: what branches bring to its block.
+    Block,
+    /// What an op gives to its region of this number.
+    Region(usize),
+    /// What the regions of an op give to its results.
+    Results,
+}
+
+/// A visit, with the facts of all values and which blocks are live, by their numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit<'a, F> {
+    /// The op, or label.
+    pub op: Op,
+    /// What of it.
+    pub part: Part,
+    /// Whether its block is live.
+    pub is_live: bool,
+    /// Facts by value.
+    pub facts: &'a [F],
+    /// Live blocks.
+    pub live: &'a [bool],
+    /// The iterations of the cycles around, outermost first.
+    pub rounds: &'a [Round],
+}
+
 /// Told what the solver does, as it does it. `rounds` are the iterations of the cycles around, outermost first.
 pub trait Observer<A: SparseForward>: Debug {
+    /// Whether it is told of visits.
+    const SEES_VISITS: bool = false;
+
+    /// A visit begins.
+    fn visits(&mut self, _ir: &Ir, _visit: Visit<'_, A::Fact>) {}
+
+    /// A visit has ended; `reads` are the facts of the operands of an op, as it saw them.
+    fn visited(&mut self, _ir: &Ir, _visit: Visit<'_, A::Fact>, _reads: &[A::Fact]) {}
+
+    /// All is solved, from scratch: the facts by value, the live blocks.
+    fn solved(&mut self, _ir: &Ir, _facts: &[A::Fact], _live: &[bool]) {}
+
     /// The analysis computed a fact of a result.
     fn computed(
         &mut self,

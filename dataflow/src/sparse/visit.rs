@@ -1,15 +1,13 @@
 //! One visit: what an op reads, what it gives, and where control goes from it.
 
-use std::fmt::Write as _;
-
 use noisy_syntax::{Block, Def, Op, OpKind, Value};
 use smallvec::SmallVec;
 
 use super::block_cycles::Saturated;
 use super::reads::Log;
 use super::{
-    AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Pass, Sparse,
-    SparseForward, ancestor_in,
+    AnalysisContext, Base, Computed, Domain, Input, Loops, Moved, Observer, Part, Pass, Sparse,
+    SparseForward, Visit, ancestor_in,
 };
 use crate::flow::{self, Flow, Interval, Trips};
 use crate::lattice::{Changed, Lattice};
@@ -117,15 +115,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Computes the results of an op without regions.
     pub(super) fn apply(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         self.reached[op.index()] = live;
-        let before = self.trace.is_some().then(|| self.facts_text(ir, &ir.op(op).results));
-        let changed = match self.run_call(ir, op, live) {
-            Some(given) => self.set_results(ir, op, given, live),
-            None => self.transfer(ir, op, live),
-        };
-        if let Some(before) = before {
-            self.tell(ir, op, live, &before);
-        }
-        changed
+        self.told(ir, op, Part::Op, live, |it| match it.run_call(ir, op, live) {
+            Some(given) => it.set_results(ir, op, given, live),
+            None => it.transfer(ir, op, live),
+        })
     }
 
     /// Sets the results of an op to what the analysis says of them.
@@ -151,38 +144,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         changed
     }
 
-    /// Records a visit.
-    fn tell(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool, before: &str) {
-        let mut operands = String::new();
-        for (at, operand) in ir.op(op).operands.iter().enumerate() {
-            if let Some(value) = operand.value {
-                let fact = self.read(ir, op, at);
-                let _ = write!(operands, " {}={fact}", ir.value_text(value));
-            }
+    /// Makes a visit, and tells of it before and after.
+    pub(super) fn told<T>(
+        &mut self,
+        ir: &Input<'_, A::Base>,
+        op: Op,
+        part: Part,
+        is_live: bool,
+        visit: impl FnOnce(&mut Self) -> T,
+    ) -> T {
+        if !O::SEES_VISITS {
+            return visit(self);
         }
-        let after = self.facts_text(ir, &ir.op(op).results);
-        let Some(trace) = &mut self.trace else { return };
-        let depth = self.rounds.len() * 2;
-        let name = ir.op_name(op);
-        let _ = write!(trace, "{:depth$}visit {name}", "");
-        if let Some(round) = self.rounds.last() {
-            let _ = write!(trace, " (iteration {})", round.number);
-        }
-        if !live {
-            trace.push_str(" dead");
-        }
-        let _ = write!(trace, " operands:{operands}");
-        if !after.is_empty() {
-            let _ = write!(trace, " before:{before} after:{after}");
-        }
-        trace.push('\n');
-    }
-
-    fn facts_text(&self, ir: &Input<'_, A::Base>, values: &[Value]) -> String {
-        let mut out = String::new();
-        for &value in values {
-            let _ = write!(out, " {}={}", ir.value_text(value), self.facts[value.index()]);
-        }
+        let Self { observer, facts, live, rounds, .. } = self;
+        observer.visits(ir, Visit { op, part, is_live, facts, live, rounds });
+        let out = visit(self);
+        let reads = if part == Part::Op { self.operands(ir, op) } else { SmallVec::new() };
+        let Self { observer, facts, live, rounds, .. } = self;
+        observer.visited(ir, Visit { op, part, is_live, facts, live, rounds }, &reads);
         out
     }
 
@@ -211,6 +190,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Sets whether a region of an op (no loop) is entered, and the facts of its arguments.
     pub(super) fn open(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
+        self.told(ir, op, Part::Region(index), live, |it| it.open_region(ir, op, index, live));
+    }
+
+    fn open_region(&mut self, ir: &Input<'_, A::Base>, op: Op, index: usize, live: bool) {
         let region = ir.op(op).regions[index].1;
         let flow = Flow::of(ir, op);
         let live = live
@@ -283,10 +266,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Joins the results of an op with regions (no loop) from its yields.
     pub(super) fn join_yields(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
-        let data = ir.op(op);
-        if data.results.is_empty() {
+        if ir.op(op).results.is_empty() {
             return;
         }
+        if Flow::of(ir, op) == Flow::Opaque {
+            // What an op gives whose regions nobody understands follows from its operands alone.
+            let _ = self.apply(ir, op, live);
+            return;
+        }
+        self.told(ir, op, Part::Results, live, |it| it.join_ends(ir, op, live));
+    }
+
+    fn join_ends(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
+        let data = ir.op(op);
         let flow = Flow::of(ir, op);
         if let Flow::Forall { first } = flow {
             let insertions = flow::insertions(ir, op).unwrap_or_default();
@@ -301,11 +293,6 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
                 }
                 let _ = self.set(ir, op, value, fact);
             }
-            return;
-        }
-        if flow == Flow::Opaque {
-            // What an op gives whose regions nobody understands follows from its operands alone.
-            let _ = self.apply(ir, op, live);
             return;
         }
         let is_choice = flow == Flow::Choice;
@@ -339,6 +326,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// Joins the arguments of a block that is no entry from the branches to it, and whether it is live.
     pub(super) fn visit_label(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
+        self.told(ir, label, Part::Block, true, |it| it.join_branches(ir, label))
+    }
+
+    fn join_branches(&mut self, ir: &Input<'_, A::Base>, label: Op) -> Changed {
         let block = ir.label_block(label);
         self.stamp[label.index()] = self.clock;
         self.labels.insert(label, ir.op(label).parent);

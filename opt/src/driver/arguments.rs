@@ -44,6 +44,7 @@ impl Run {
             goal: Goal::Transform,
             is_in_place: false,
             keeps_source: false,
+            replay: None,
         };
         let mut display = Display { is_list: false, is_json: false };
         let mut has_timing = false;
@@ -104,6 +105,7 @@ impl Run {
                 "in-place" => run.is_in_place = flag.is_on(),
                 "keep-source" => run.keeps_source = flag.is_on(),
                 "bisect" => run.goal = Goal::Bisect(value),
+                "replay" => run.replay = Some(value),
                 "reduce" => run.goal = Goal::Reduce(value),
                 "bisect-limit" => run.actions.limit_to(number(flag).map_err(wrong)?),
                 "mlir-pass-pipeline-crash-reproducer" => run.crash_reproducer = Some(value),
@@ -149,6 +151,9 @@ impl Run {
                 return Err(wrong("--in-place takes a file, and no -o".to_owned()));
             }
             run.output.clone_from(&run.input);
+        }
+        if run.keeps_source && run.replay.is_some() {
+            return Err(wrong("--replay takes no --keep-source".to_owned()));
         }
         if run.keeps_source && run.verify_diagnostics {
             return Err(wrong("--keep-source takes no --verify-diagnostics".to_owned()));

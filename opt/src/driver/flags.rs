@@ -104,6 +104,11 @@ const FLAGS: &[(&str, Takes, &str)] = &[
     ("o", Takes::Value, "Output filename"),
     ("pass-pipeline", Takes::Value, "Textual description of the pass pipeline to run"),
     ("reduce", Takes::Value, "Print a small program on which a command still fails"),
+    (
+        "replay",
+        Takes::Value,
+        "Write a page that steps through all passes and rewrites, or (.jsonl) a line of JSON for each",
+    ),
     ("run-reproducer", Takes::Bool, "Run the pipeline stored in the reproducer"),
     (
         "split-input-file",

@@ -122,7 +122,10 @@ impl<'a> Manager<'a> {
     /// # Errors
     /// If a pass fails or leaves an invalid program.
     pub fn run(&mut self, ir: &mut Ir, top: Op, pipeline: &Pipeline) -> Result<(), Failed> {
-        self.elements(ir, top, pipeline, true)
+        self.actions.show(ir, true);
+        let outcome = self.elements(ir, top, pipeline, true);
+        self.actions.show(ir, false);
+        outcome
     }
 
     fn elements(

@@ -11,6 +11,7 @@ pub mod manager;
 pub mod pipeline;
 mod portions;
 mod reduce;
+mod replay;
 mod script;
 
 use std::io::Write as _;
@@ -79,6 +80,8 @@ struct Run {
     is_in_place: bool,
     /// The output is the text with what passes changed.
     keeps_source: bool,
+    /// Where the page goes that steps through what passes do.
+    replay: Option<String>,
 }
 
 /// What is done besides running passes.
@@ -137,6 +140,7 @@ impl Run {
         }
         let mut timing = Timing::default();
         let mut actions = std::mem::take(&mut self.actions);
+        let recorder = self.replay.as_ref().map(|_| replay::record(&mut actions));
         let mut out = String::new();
         let mut is_fine = true;
         let marker = self.split_at.clone();
@@ -148,6 +152,9 @@ impl Run {
             }
             let input = Input::new(&self.shown_file(), part, first_line);
             actions.restart_counters();
+            if let Some(it) = &recorder {
+                it.open(&input);
+            }
             match self.part(input, &mut timing, &mut actions) {
                 Ok(printed) if out.is_empty() => out = printed,
                 Ok(printed) => out += &printed,
@@ -160,6 +167,12 @@ impl Run {
         if let Some(display) = self.timing {
             let report = timing.report(display);
             let _ = std::io::stderr().write_all(report.as_bytes());
+        }
+        if let (Some(recorder), Some(file)) = (recorder, &self.replay)
+            && let Err(error) = write(file, &recorder.finish(file, &self.shown_file()))
+        {
+            complain(&format!("cannot open output file '{file}': {error}"));
+            return 1;
         }
         self.leave(&out, is_fine)
     }

@@ -194,7 +194,7 @@ fn process(
         };
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
-            actions.step(rewriter.ir, "nothing uses it", || place);
+            actions.step_of(rewriter.ir, "nothing uses it", || place, || rewriter.work.next());
             continue;
         }
         let kind = rewriter.ir.op(op).kind;
@@ -223,7 +223,7 @@ fn process(
             found
         });
         let Some(name) = applied else { continue };
-        actions.step(rewriter.ir, name, || place);
+        actions.step_of(rewriter.ir, name, || place, || rewriter.work.next());
         n_rewrites += 1;
         if last[1] != name {
             last = [last[1], name];

@@ -4,6 +4,8 @@
 
 use noisy_syntax::Op;
 
+use crate::actions::WAITING;
+
 const OUT: u32 = u32::MAX;
 
 /// A stack of ops without repetitions.
@@ -36,6 +38,12 @@ impl Worklist {
                 return Some(op);
             }
         }
+    }
+
+    /// The next few ops, and how many wait.
+    pub(crate) fn next(&self) -> (Vec<Op>, usize) {
+        let waiting = || self.stack.iter().rev().flatten();
+        (waiting().take(WAITING).copied().collect(), waiting().count())
     }
 
     /// Forgets an op.

@@ -3,7 +3,7 @@
 //! An op that its form cannot say is printed in the generic form instead: each element says whether the op fits, and in the end everything
 //! that the op has must have been said.
 
-use super::printer::{Fits, Place, Printer, Unfit, fits};
+use super::printer::{Fits, HOLE, Place, Printer, ShownRegion, Unfit, fits};
 use crate::{Block, Ir, Op, OpKind, Region, Traits, Value, dialect};
 
 impl Printer<'_> {
@@ -110,6 +110,13 @@ impl Printer<'_> {
         fits(has_end)?;
         let is_plain = has_arguments || ir.block(first).args.is_empty();
         let hidden = if says_end { None } else { self.hidden_terminator(op, &blocks) };
+        if let Some(shown) = &mut self.shown {
+            shown.push(ShownRegion { region, has_label: !is_plain, hidden });
+            self.word("{");
+            self.text.push(HOLE);
+            self.text.push("}");
+            return Ok(());
+        }
         self.word("{\n");
         self.depth += 1;
         for (n, &block) in blocks.iter().enumerate() {

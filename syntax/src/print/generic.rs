@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::printer::Printer;
+use super::printer::{HOLE, Printer, ShownRegion};
 use crate::identifier::{BARE, is, push_quoted};
 use crate::intern::{AliasNames, Types};
 use crate::{Attr, AttrData, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Type};
@@ -91,6 +91,10 @@ impl Printer<'_> {
     fn generic_op(&mut self, op: Op) {
         let ir = self.ir;
         let data = ir.op(op);
+        if let Some(shown) = &mut self.shown {
+            // What its own form could not say.
+            shown.clear();
+        }
         push_quoted(&mut self.text.out, ir.interner.str(data.name));
         let numbers = &self.numbers;
         self.text.push("(");
@@ -151,7 +155,12 @@ impl Printer<'_> {
         }
         self.text.push(" (");
         for (i, region) in regions.iter().enumerate() {
-            self.text.push(if i > 0 { ", {\n" } else { "{\n" });
+            self.text.push(if i > 0 { ", {" } else { "{" });
+            if self.shown.is_some() {
+                self.show_region(op, *region);
+                continue;
+            }
+            self.text.push("\n");
             if let Some(region) = region {
                 self.region(op, *region);
             }
@@ -161,19 +170,34 @@ impl Printer<'_> {
         self.text.push(")");
     }
 
+    /// Notes a region instead of printing it, and closes it.
+    fn show_region(&mut self, parent: Op, region: Option<Region>) {
+        let first = region.and_then(|it| self.ir.blocks(it).first().copied());
+        let has_label = first.is_some_and(|it| self.has_first_label(parent, it));
+        if let (Some(shown), Some(region)) = (&mut self.shown, region) {
+            shown.push(ShownRegion { region, has_label, hidden: None });
+            self.text.push(HOLE);
+        }
+        self.text.push("}");
+    }
+
+    /// Whether the first block of a region has a label. Only a region in generic form can be without any block.
+    fn has_first_label(&self, parent: Op, block: Block) -> bool {
+        let ir = self.ir;
+        let data = ir.block(block);
+        !data.args.is_empty()
+            || !data.preds.is_empty()
+            || ir.block_ops(block).next().is_none()
+                && ir.missing_terminator(parent, data.region).is_none()
+                && (data.label.is_some() || ir.op(parent).form == Form::Custom)
+    }
+
     fn region(&mut self, parent: Op, region: Region) {
         let ir = self.ir;
-        let is_custom = ir.op(parent).form == Form::Custom;
         let terminator = ir.missing_terminator(parent, region);
         self.depth += 1;
         for (n, &block) in ir.blocks(region).iter().enumerate() {
-            let data = ir.block(block);
-            // Only a region in generic form can be without any block.
-            let is_empty = ir.block_ops(block).next().is_none();
-            let is_shown = !data.args.is_empty()
-                || !data.preds.is_empty()
-                || is_empty && terminator.is_none() && (data.label.is_some() || is_custom);
-            self.block(block, n > 0 || is_shown, None);
+            self.block(block, n > 0 || self.has_first_label(parent, block), None);
         }
         if let Some(terminator) = terminator {
             self.indent(self.depth);
@@ -193,31 +217,35 @@ impl Printer<'_> {
 
     /// A block, its label if that is wanted, and its ops but one.
     pub(super) fn block(&mut self, block: Block, has_label: bool, without: Option<Op>) {
-        let ir = self.ir;
         if has_label {
-            let args = &ir.block(block).args;
-            self.indent(self.depth.saturating_sub(1));
-            let _ = match self.numbers.label(block) {
-                Some(name) => write!(self.text.out, "^{name}"),
-                None => write!(self.text.out, "^bb0"),
-            };
-            if !args.is_empty() {
-                let numbers = &self.numbers;
-                self.text.push("(");
-                self.text.list(args, |it, &value| {
-                    it.push(numbers.value(value).unwrap_or("%?"));
-                    it.push(": ");
-                    it.ty(ir.value(value).ty);
-                });
-                self.text.push(")");
-            }
-            self.text.push(":");
-            self.predecessors(block);
-            self.text.push("\n");
+            self.label(block);
         }
-        for op in ir.block_ops(block).filter(|it| Some(*it) != without) {
+        for op in self.ir.block_ops(block).filter(|it| Some(*it) != without) {
             self.op(op);
         }
+    }
+
+    /// The label of a block, on a line of its own.
+    pub(super) fn label(&mut self, block: Block) {
+        let args = &self.ir.block(block).args;
+        self.indent(self.depth.saturating_sub(1));
+        let _ = match self.numbers.label(block) {
+            Some(name) => write!(self.text.out, "^{name}"),
+            None => write!(self.text.out, "^bb0"),
+        };
+        if !args.is_empty() {
+            let (ir, numbers) = (self.ir, &self.numbers);
+            self.text.push("(");
+            self.text.list(args, |it, &value| {
+                it.push(numbers.value(value).unwrap_or("%?"));
+                it.push(": ");
+                it.ty(ir.value(value).ty);
+            });
+            self.text.push(")");
+        }
+        self.text.push(":");
+        self.predecessors(block);
+        self.text.push("\n");
     }
 
     /// `// 2 preds: ^bb0, ^bb1`, where names are those of MLIR.

@@ -95,20 +95,20 @@ impl Numbers {
         }
     }
 
-    fn give_block(&mut self, block: Option<Block>, names: &Names) {
+    pub(super) fn give_block(&mut self, block: Option<Block>, names: &Names) {
         if let Some((block, name)) = block.and_then(|it| Some((it, names.blocks.get(&it)?))) {
             self.labels.insert(block, name.clone());
         }
     }
 
-    fn give_value(&mut self, value: Value, names: &Names) {
+    pub(super) fn give_value(&mut self, value: Value, names: &Names) {
         if let Some(name) = names.values.get(&value) {
             self.values[value.index()] = self.write(name);
         }
     }
 
     /// `%a`, `%a:2, %b`
-    fn give_left(&mut self, op: Op, results: &[Value], names: &Names) {
+    pub(super) fn give_left(&mut self, op: Op, results: &[Value], names: &Names) {
         let mut groups: Vec<(&str, usize)> = Vec::new();
         for value in results {
             let Some(name) = names.values.get(value) else { return };

@@ -6,11 +6,25 @@
 use super::Style;
 use super::number::Numbers;
 use crate::intern::{AliasNames, Text, Types};
-use crate::{Attr, AttrData, Block, Ir, Name, Op, OpKind, Tool, Type, Value};
+use crate::{Attr, AttrData, Block, Ir, Name, Op, OpKind, Region, Tool, Type, Value};
 
 /// An op that its form cannot say.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unfit;
+
+/// A region that is noted instead of printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShownRegion {
+    /// The region.
+    pub region: Region,
+    /// Whether its first block has a label of its own.
+    pub has_label: bool,
+    /// The terminator that goes without saying.
+    pub hidden: Option<Op>,
+}
+
+/// Stands for a region; strings in a print have no such character.
+pub(super) const HOLE: &str = "\u{1}";
 
 /// Whether the op fits.
 pub(super) type Fits<X = ()> = Result<X, Unfit>;
@@ -49,6 +63,8 @@ pub(super) struct Printer<'a> {
     pub(super) default_dialect: Option<&'static str>,
     /// The op that is being written in its own form.
     pub(super) place: Option<Place>,
+    /// Regions are not printed but noted here, in order, if this is there.
+    pub(super) shown: Option<Vec<ShownRegion>>,
 }
 
 impl<'a> Printer<'a> {
@@ -65,6 +81,7 @@ impl<'a> Printer<'a> {
             depth: 0,
             default_dialect: Some("builtin"),
             place: None,
+            shown: None,
         }
     }
 

@@ -1,0 +1,278 @@
+//! Recordings: a program, and steps that change it or what is known of it, each by what is different after it.
+//!
+//! *Law.* The steps applied to the program in order give what the recorder saw last; undone in reverse order they give the program at the start.
+//! *Cost.* A step is as large as what it changes; texts are kept once.
+
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+/// A text of a [`Recording`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Text(u32);
+
+/// Lines that take the place of others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hunk {
+    /// Where, in lines from 0 of the program before the step.
+    pub at: usize,
+    /// The lines that go.
+    pub old: Vec<Text>,
+    /// The lines that come.
+    pub new: Vec<Text>,
+}
+
+/// A fact that changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Of which value, by [`Recording::value`].
+    pub value: usize,
+    /// The fact before.
+    pub before: Text,
+    /// The fact after.
+    pub after: Text,
+}
+
+/// A step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// The pass or the analysis.
+    pub group: Text,
+    /// What is done.
+    pub what: Text,
+    /// To what.
+    pub place: Text,
+    /// The line that it is about, from 0, in the program after the step.
+    pub line: Option<usize>,
+    /// How lines change, in order.
+    pub hunks: Vec<Hunk>,
+    /// How facts change.
+    pub facts: Vec<Change>,
+    /// What was read: names and facts.
+    pub reads: Vec<(Text, Text)>,
+    /// Blocks that come alive, or die, by [`Recording::block`].
+    pub blocks: Vec<(usize, bool)>,
+    /// What waits for its turn, the next first, the first few of it.
+    pub waiting: Vec<Text>,
+    /// How many wait.
+    pub n_waiting: usize,
+}
+
+/// A value whose facts change.
+#[derive(Clone, Copy, Debug)]
+struct Fact {
+    line: usize,
+    name: Text,
+    group: Text,
+}
+
+/// A block that may come alive.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    name: Text,
+    group: Text,
+    first: usize,
+    last: usize,
+}
+
+/// How many steps are recorded at most.
+pub const MAX_STEPS: usize = 50_000;
+
+/// A program with steps.
+#[derive(Clone, Debug, Default)]
+pub struct Recording {
+    texts: Vec<String>,
+    ids: FxHashMap<String, Text>,
+    start: Vec<Text>,
+    now: Vec<Text>,
+    values: Vec<Fact>,
+    blocks: Vec<Block>,
+    steps: Vec<Step>,
+    n_left_out: usize,
+}
+
+impl Recording {
+    /// A text.
+    pub fn text(&mut self, text: &str) -> Text {
+        if let Some(&id) = self.ids.get(text) {
+            return id;
+        }
+        let id = Text(self.texts.len() as u32);
+        self.texts.push(text.to_owned());
+        self.ids.insert(text.to_owned(), id);
+        id
+    }
+
+    /// What a text says.
+    pub fn str(&self, text: Text) -> &str {
+        self.texts.get(text.0 as usize).map_or("", String::as_str)
+    }
+
+    /// The program before the first step.
+    pub fn begin(&mut self, lines: Vec<Text>) {
+        self.now.clone_from(&lines);
+        self.start = lines;
+    }
+
+    /// A value with facts by an analysis: the line that defines it, from 0, and its name. It has no fact yet.
+    pub fn value(&mut self, line: usize, name: Text, group: Text) -> usize {
+        self.values.push(Fact { line, name, group });
+        self.values.len() - 1
+    }
+
+    /// The name of a value.
+    pub fn value_name(&self, value: usize) -> &str {
+        self.values.get(value).map_or("", |it| self.str(it.name))
+    }
+
+    /// A block for an analysis, from its first to its last line, from 0. It is not alive yet.
+    pub fn block(&mut self, name: Text, first: usize, last: usize, group: Text) -> usize {
+        self.blocks.push(Block { name, group, first, last });
+        self.blocks.len() - 1
+    }
+
+    /// The program after the last step.
+    pub fn now(&self) -> &[Text] {
+        &self.now
+    }
+
+    /// The steps.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Whether no more steps are recorded, but what is left may be said in one ([`Recording::end`]).
+    pub fn is_full(&self) -> bool {
+        self.steps.len() >= MAX_STEPS
+    }
+
+    /// Records a step; where there are too many it is counted and left out.
+    pub fn step(&mut self, step: Step) {
+        if self.is_full() {
+            self.n_left_out += 1;
+        } else {
+            self.end(step);
+        }
+    }
+
+    /// Records a step, however many there are.
+    pub fn end(&mut self, step: Step) {
+        for hunk in step.hunks.iter().rev() {
+            self.now.splice(hunk.at..hunk.at + hunk.old.len(), hunk.new.iter().copied());
+        }
+        self.steps.push(step);
+    }
+
+    /// Counts steps that were left out.
+    pub fn leave_out(&mut self, n: usize) {
+        self.n_left_out += n;
+    }
+
+    /// All of it as data for the page.
+    pub(crate) fn json(&self) -> Value {
+        let ids = |texts: &[Text]| texts.iter().map(|it| it.0).collect::<Vec<_>>();
+        let steps = self.steps.iter().map(|step| {
+            let hunks = step.hunks.iter().map(|it| json!([it.at, ids(&it.old), ids(&it.new)]));
+            let facts = step.facts.iter().map(|it| json!([it.value, it.before.0, it.after.0]));
+            let reads = step.reads.iter().map(|it| json!([it.0.0, it.1.0]));
+            let blocks = step.blocks.iter().map(|it| json!([it.0, it.1]));
+            json!([
+                step.group.0,
+                step.what.0,
+                step.place.0,
+                step.line,
+                hunks.collect::<Vec<_>>(),
+                facts.collect::<Vec<_>>(),
+                reads.collect::<Vec<_>>(),
+                blocks.collect::<Vec<_>>(),
+                ids(&step.waiting),
+                step.n_waiting,
+            ])
+        });
+        let values = self.values.iter().map(|it| json!([it.line, it.name.0, it.group.0]));
+        let blocks = self.blocks.iter().map(|it| json!([it.name.0, it.first, it.last, it.group.0]));
+        json!({
+            "texts": self.texts,
+            "program": ids(&self.start),
+            "values": values.collect::<Vec<_>>(),
+            "blocks": blocks.collect::<Vec<_>>(),
+            "steps": steps.collect::<Vec<_>>(),
+            "leftOut": self.n_left_out,
+        })
+    }
+
+    /// The program before the first step as step 0, then an object of JSON for each step, each on a line of its own.
+    pub fn rows(&self) -> String {
+        let texts = |texts: &[Text]| texts.iter().map(|&it| self.str(it)).collect::<Vec<_>>();
+        let mut out = json!({ "step": 0, "program": texts(&self.start) }).to_string() + "\n";
+        for (n, step) in self.steps.iter().enumerate() {
+            let mut row = json!({
+                "step": n + 1,
+                "group": self.str(step.group),
+                "what": self.str(step.what),
+                "place": self.str(step.place),
+            });
+            if let Some(line) = step.line {
+                row["line"] = json!(line + 1);
+            }
+            let mut put = |key: &str, all: Vec<Value>| {
+                if !all.is_empty() {
+                    row[key] = Value::Array(all);
+                }
+            };
+            let reads = step.reads.iter();
+            put(
+                "reads",
+                reads
+                    .map(|it| json!({ "value": self.str(it.0), "fact": self.str(it.1) }))
+                    .collect(),
+            );
+            let facts = step.facts.iter().map(|it| {
+                let value = self.values[it.value];
+                json!({
+                    "value": self.str(value.name), "line": value.line + 1,
+                    "before": self.str(it.before), "after": self.str(it.after),
+                })
+            });
+            put("facts", facts.collect());
+            let blocks = step.blocks.iter().map(|&(at, is_alive)| {
+                let block = self.blocks[at];
+                json!({ "block": self.str(block.name), "line": block.first + 1, "alive": is_alive })
+            });
+            put("blocks", blocks.collect());
+            let hunks = step.hunks.iter().map(|it| {
+                json!({ "line": it.at + 1, "removed": texts(&it.old), "inserted": texts(&it.new) })
+            });
+            put("changes", hunks.collect());
+            if step.n_waiting > 0 {
+                row["waiting"] = json!(step.n_waiting);
+            }
+            out += &row.to_string();
+            out.push('\n');
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_change_lines_and_rows_say_how() {
+        let mut it = Recording::default();
+        let [a, b, c, d] = ["a", "b", "c", "d"].map(|text| it.text(text));
+        assert_eq!(it.text("a"), a);
+        it.begin(vec![a, b, c]);
+        let hunks = vec![
+            Hunk { at: 0, old: vec![a], new: vec![] },
+            Hunk { at: 2, old: vec![], new: vec![d, d] },
+        ];
+        it.step(Step { group: a, what: b, line: Some(1), hunks, ..Step::default() });
+        assert_eq!(it.now(), [b, d, d, c]);
+        assert_eq!(
+            it.rows(),
+            "{\"program\":[\"a\",\"b\",\"c\"],\"step\":0}\n{\"changes\":[{\"inserted\":[],\"line\":1,\"removed\":[\"a\"]},{\"inserted\":[\"d\",\"d\"],\"line\":3,\"removed\":[]}],\
+             \"group\":\"a\",\"line\":2,\"place\":\"a\",\"step\":1,\"what\":\"b\"}\n"
+        );
+    }
+}

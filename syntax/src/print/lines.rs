@@ -1,0 +1,283 @@
+//! A program op by op, each without what stands in its regions, under names that stay as they are while the program changes.
+//!
+//! *Law.* What is printed of an op depends on the op, its operands and the shape of its regions, and not on who stands around it but by
+//! names that are taken. *Cost.* An op costs what its own text is long.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::number::{Numbers, suggested};
+use super::printer::{HOLE, Printer, ShownRegion};
+use super::{Names, Style};
+use crate::{Block, Def, Ir, Name, Op, OpKind, Region, Traits, Value};
+
+/// Prints ops one by one; values and blocks keep the names that they got first: those of the text, or new ones.
+#[derive(Debug, Default)]
+pub struct Lines {
+    numbers: Numbers,
+    names: Names,
+    /// Names without `%`, in the isolated op that they are names in.
+    taken: FxHashSet<(Op, String)>,
+    /// The next number behind a name that is taken.
+    next: FxHashMap<(Op, String), usize>,
+    /// Labels, in their regions.
+    labels: FxHashSet<(Region, String)>,
+}
+
+/// An op without what stands in its regions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// What stands before, between and behind the regions, one more than there are regions; braces included, without indentation.
+    pub pieces: Vec<String>,
+    /// The regions, in the order in which they are printed.
+    pub regions: Vec<ShownRegion>,
+}
+
+impl Lines {
+    /// An op without what stands in its regions.
+    pub fn op(&mut self, ir: &Ir, op: Op) -> Shape {
+        self.numbers.add(ir, &[], &|_| Vec::new());
+        let data = ir.op(op);
+        for operand in &data.operands {
+            if let Some(value) = operand.value {
+                self.name_definition(ir, value, false);
+            }
+        }
+        if let Some(&first) = data.results.first() {
+            self.name_definition(ir, first, true);
+        }
+        for successor in &ir.extra(op).successors {
+            if let Some(block) = successor.block {
+                self.name_block(ir, block);
+            }
+        }
+        for &(_, region) in &data.regions {
+            for block in ir.blocks(region) {
+                self.name_block(ir, block);
+            }
+        }
+        let mut printer = Printer::new(ir, Style { is_custom: true, ..Style::default() });
+        printer.shown = Some(Vec::new());
+        std::mem::swap(&mut printer.numbers, &mut self.numbers);
+        printer.op(op);
+        std::mem::swap(&mut printer.numbers, &mut self.numbers);
+        let regions = printer.shown.take().unwrap_or_default();
+        let text = printer.finish();
+        Shape { pieces: text.trim_end().split(HOLE).map(str::to_owned).collect(), regions }
+    }
+
+    /// The label of a block with its arguments.
+    pub fn label(&mut self, ir: &Ir, block: Block) -> String {
+        self.numbers.add(ir, &[], &|_| Vec::new());
+        self.name_block(ir, block);
+        let mut printer = Printer::new(ir, Style { is_custom: true, ..Style::default() });
+        std::mem::swap(&mut printer.numbers, &mut self.numbers);
+        printer.label(block);
+        std::mem::swap(&mut printer.numbers, &mut self.numbers);
+        printer.finish().trim().to_owned()
+    }
+
+    /// The name of a value that was printed, with `%`.
+    pub fn value(&self, value: Value) -> Option<&str> {
+        self.names.values.get(&value).map(String::as_str)
+    }
+
+    /// Names what an op or block defines, if it is not named yet; if `again`, also where its names now stand in another isolated op.
+    fn name_definition(&mut self, ir: &Ir, value: Value, again: bool) {
+        if !again && self.names.values.contains_key(&value) {
+            return;
+        }
+        match ir.value(value).def {
+            Def::Result(op, _) => self.name_results(ir, op),
+            Def::Argument(block, _) => self.name_block(ir, block),
+        }
+    }
+
+    fn name_results(&mut self, ir: &Ir, op: Op) {
+        let home = home(ir, op);
+        let results = &ir.op(op).results;
+        let is_named = results.iter().all(|it| {
+            let name = self.names.values.get(it);
+            name.is_some_and(|it| self.taken.contains(&(home, stem(it).to_owned())))
+        });
+        if is_named {
+            // Values may have been handed on by an op that was replaced; numbers of ops that are gone are used again.
+            self.numbers.give_left(op, results, &self.names);
+            return;
+        }
+        let old: Vec<Option<String>> = results.iter().map(|&it| written(ir, it)).collect();
+        let mut made: Option<(String, String)> = None;
+        for (n, &value) in results.iter().enumerate() {
+            let name = match &old[n] {
+                // What was one name of several results is one again.
+                Some(name) => match &made {
+                    Some((before, new)) if before == stem(name) => {
+                        format!("%{new}#{}", name.rsplit('#').next().unwrap_or_default())
+                    }
+                    _ => {
+                        let new = self.fresh(home, stem(name));
+                        made = Some((stem(name).to_owned(), new.clone()));
+                        let number = name.split_once('#').map(|it| it.1);
+                        format!("%{new}{}", number.map(|it| format!("#{it}")).unwrap_or_default())
+                    }
+                },
+                None => {
+                    if made.is_none() {
+                        let proposed = match &suggested(ir, op)[..] {
+                            [(Some(name), 1)] => name.clone(),
+                            _ => String::new(),
+                        };
+                        made = Some((String::new(), self.fresh(home, &proposed)));
+                    }
+                    let new = made.as_ref().map_or("", |it| it.1.as_str());
+                    if results.len() == 1 { format!("%{new}") } else { format!("%{new}#{n}") }
+                }
+            };
+            self.names.values.insert(value, name);
+            self.numbers.give_value(value, &self.names);
+        }
+        self.numbers.give_left(op, results, &self.names);
+    }
+
+    fn name_block(&mut self, ir: &Ir, block: Block) {
+        let region = ir.block(block).region;
+        let home = ir.region(region).parent.map_or(Op::from_index(0), |it| home_or_self(ir, it));
+        for &value in &ir.block(block).args {
+            let is_named = self
+                .names
+                .values
+                .get(&value)
+                .is_some_and(|it| self.taken.contains(&(home, stem(it).to_owned())));
+            if !is_named {
+                let old = written(ir, value).unwrap_or_else(|| "arg".to_owned());
+                let new = self.fresh(home, stem(&old));
+                self.names.values.insert(value, format!("%{new}"));
+                self.numbers.give_value(value, &self.names);
+            }
+        }
+        if !self.names.blocks.contains_key(&block) {
+            let old = ir.block(block).label.map(|it| ir.interner.str(ir.op(it).name).to_owned());
+            let mut name = old.filter(|it| !it.is_empty()).unwrap_or_else(|| "bb0".to_owned());
+            let mut n = 0;
+            while !self.labels.insert((region, name.clone())) {
+                name = format!("bb{n}");
+                n += 1;
+            }
+            self.names.blocks.insert(block, name);
+            self.numbers.give_block(Some(block), &self.names);
+        }
+    }
+
+    /// A name that nothing has in an isolated op: this one, or with a number.
+    fn fresh(&mut self, home: Op, wanted: &str) -> String {
+        let mut name = wanted.to_owned();
+        // What is a number, or none, becomes the next number.
+        let is_number = wanted.bytes().all(|it| it.is_ascii_digit());
+        let base = match wanted {
+            _ if is_number => String::new(),
+            "arg" => wanted.to_owned(),
+            _ => format!("{wanted}_"),
+        };
+        while name.is_empty() || !self.taken.insert((home, name.clone())) {
+            let next = self.next.entry((home, base.clone())).or_default();
+            name = format!("{base}{next}");
+            *next += 1;
+        }
+        name
+    }
+}
+
+/// The name that the text has for a value.
+fn written(ir: &Ir, value: Value) -> Option<String> {
+    (ir.value(value).name != Name::EMPTY).then(|| ir.value_text(value))
+}
+
+/// `%a` of `%a#1`, without `%`.
+fn stem(name: &str) -> &str {
+    let name = name.strip_prefix('%').unwrap_or(name);
+    name.split_once('#').map_or(name, |it| it.0)
+}
+
+/// The isolated op around an op.
+fn home(ir: &Ir, op: Op) -> Op {
+    ir.parent_op(op).map_or(op, |it| home_or_self(ir, it))
+}
+
+fn home_or_self(ir: &Ir, op: Op) -> Op {
+    let mut at = op;
+    while !ir.op(at).kind.has(Traits::ISOLATED) && ir.op(at).kind != OpKind::Chunk {
+        match ir.parent_op(at) {
+            Some(around) => at = around,
+            None => break,
+        }
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Source;
+
+    fn shapes(text: &str) -> Vec<Shape> {
+        let ir = Source::new(text).into_ir();
+        let mut lines = Lines::default();
+        let mut out = Vec::new();
+        ir.walk(ir.root(), &mut |op| {
+            if ir.op(op).kind.is_op() {
+                out.push(lines.op(&ir, op));
+            }
+        });
+        out
+    }
+
+    #[test]
+    fn ops_are_printed_without_their_regions() {
+        let text = "func.func @f(%c: i1, %a: i32) -> i32 {
+  %r = scf.if %c -> (i32) {
+    scf.yield %a : i32
+  } else {
+    %two:2 = \"t.two\"(%a) ({
+    ^bb0(%x: i32):
+      \"t.end\"() : () -> ()
+    }) : (i32) -> (i32, i32)
+    scf.yield %two#1 : i32
+  }
+  return %r : i32
+}
+";
+        let pieces: Vec<Vec<String>> = shapes(text).into_iter().map(|it| it.pieces).collect();
+        let expected: Vec<Vec<&str>> = vec![
+            vec!["func.func @f(%c: i1, %a: i32) -> i32 {", "}"],
+            vec!["%r = scf.if %c -> (i32) {", "} else {", "}"],
+            vec!["scf.yield %a : i32"],
+            vec!["%two:2 = \"t.two\"(%a) ({", "}) : (i32) -> (i32, i32)"],
+            vec!["\"t.end\"() : () -> ()"],
+            vec!["scf.yield %two#1 : i32"],
+            vec!["return %r : i32"],
+        ];
+        assert_eq!(pieces, expected);
+        let labels: Vec<bool> =
+            shapes(text).iter().flat_map(|it| &it.regions).map(|it| it.has_label).collect();
+        assert_eq!(labels, [false, false, false, true]);
+    }
+
+    #[test]
+    fn names_of_siblings_are_told_apart() {
+        let text = "func.func @f(%c: i1) {
+  scf.if %c {
+    %x = \"t.a\"() : () -> i32
+  } else {
+    %x = \"t.b\"() : () -> i32
+  }
+  return
+}
+func.func @g(%c: i1) {
+  return
+}
+";
+        let all: Vec<String> = shapes(text).into_iter().flat_map(|it| it.pieces).collect();
+        assert!(all.contains(&"%x = \"t.a\"() : () -> i32".to_owned()), "{all:?}");
+        assert!(all.contains(&"%x_0 = \"t.b\"() : () -> i32".to_owned()), "{all:?}");
+        assert!(all.contains(&"func.func @g(%c: i1) {".to_owned()), "{all:?}");
+    }
+}
