@@ -253,7 +253,7 @@ mod tests {
             vec!["%two:2 = \"t.two\"(%a) ({", "}) : (i32) -> (i32, i32)"],
             vec!["\"t.end\"() : () -> ()"],
             vec!["scf.yield %two#1 : i32"],
-            vec!["return %r : i32"],
+            vec!["func.return %r : i32"],
         ];
         assert_eq!(pieces, expected);
         let labels: Vec<bool> =
