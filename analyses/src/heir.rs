@@ -49,7 +49,7 @@ mod upkeep;
 mod work;
 
 pub(crate) use annotation::{Mismatch, place};
-pub(crate) use base::known;
+pub(crate) use base::{Annotation, annotation, known};
 pub(crate) use catalogue::version;
 pub(crate) use chain::{Of, chain};
 pub(crate) use ciphertext::is_secret_argument;
@@ -59,7 +59,7 @@ pub use noise::HeirNoise;
 pub(crate) use noise::NoiseBits;
 pub use params::{ParamsError, SchemeParams};
 pub use quantities::{Quantities, Quantity};
-pub(crate) use question::{Placed, Question, question};
+pub(crate) use question::{Drop, Placed, Question, Round, question};
 pub(crate) use rows::{decrypts, encrypts, is_bootstrap, multiplies};
 pub(crate) use scale::ScaleBits;
 pub use scale::Scales;

@@ -138,7 +138,8 @@ pub(crate) fn fix(
     for (op, insert) in analyses::STAGES {
         place(&mut fixed, document, op, options, insert, settings)?;
     }
-    if fixed.notes.iter().any(|it| it.op == "bootstrap" && it.inserted.is_some()) {
+    let moves_levels = |op: &str| matches!(op, "bootstrap" | "level_reduce");
+    if fixed.notes.iter().any(|it| moves_levels(&it.op) && it.inserted.is_some()) {
         // Levels that are written have changed.
         apply_fixes(&mut fixed, document, settings, unsafe_too);
     }

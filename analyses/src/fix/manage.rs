@@ -1,4 +1,8 @@
-//! Inserting `mgmt.relinearize` and `mgmt.bootstrap` into HEIR's programs, at the least cost.
+//! Inserting `mgmt.relinearize` and `mgmt.bootstrap` into HEIR's programs, at the least cost, and `mgmt.level_reduce` for loops.
+//!
+//! The level of a ciphertext is part of its type after lowering, so a loop has to take and give one level. Bootstraps bring it there, or
+//! where that would take more of them, ops that drop levels. Nothing is chosen there: each value that is carried at a smaller level needs
+//! one op for each level that is wanted of it.
 //!
 //! The question is HEIR's ([`crate::heir::question`]), the optimizer that of `reduce_noise`, and so is the writing. Functions are
 //! placed one by one: no ciphertext crosses a call at another level than that of a fresh one.
@@ -10,7 +14,7 @@
 use std::time::Instant;
 
 use noisy_syntax::{Def, Ir, Op, Type, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::extract::{Objective, UNIT, Weights};
 use super::layout::{self, value_names};
@@ -21,17 +25,51 @@ use super::{
 };
 use crate::diagnostic::{Applicability, Fix, TextEdit};
 use crate::flow;
-use crate::heir::{self, Heir, Placed, Question};
+use crate::heir::{self, Drop, Heir, Placed, Question};
 use crate::placement::{Infeasible, Limits, Placement, Progress, Site, Why, place_with};
 use crate::program::Program;
 
 /// The most times that loops are pinned, and the question is asked again.
 const MOST_PINNINGS: usize = 64;
 
+/// What is inserted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Bootstrap(u32),
+    LevelReduce(u32),
+    Relinearize,
+}
+
+impl Stage {
+    fn op(self) -> &'static str {
+        match self {
+            Stage::LevelReduce(_) => "mgmt.level_reduce",
+            _ => self.asked().op(),
+        }
+    }
+
+    /// What is asked for.
+    fn asked(self) -> Placed {
+        match self {
+            Stage::Bootstrap(budget) | Stage::LevelReduce(budget) => Placed::Bootstrap(budget),
+            Stage::Relinearize => Placed::Relinearize,
+        }
+    }
+}
+
+/// An op that is inserted behind the definition of a value.
+struct Spot {
+    value: Value,
+    /// How many levels it drops.
+    drops: Option<u32>,
+    /// The operands that become its result.
+    uses: Vec<(Op, u32)>,
+}
+
 /// What is placed in a function.
 struct Answer {
     function: Op,
-    spots: Vec<Value>,
+    spots: Vec<Spot>,
     cost: u64,
     lower_bound: u64,
     disjoint_cores: usize,
@@ -41,10 +79,13 @@ struct Answer {
 /// What finds places for an op in some functions, and writes them as edits.
 pub type Insert = fn(&Program, &[Op], &Options) -> Result<Outcome, FixError>;
 
-/// What HEIR's programs are given, in this order, each with the name of its op: a bootstrap takes two polynomials, so relinearizations
-/// come after.
-pub const STAGES: [(&str, Insert); 2] =
-    [("bootstrap", insert_bootstraps), ("relinearize", insert_relinearizations)];
+/// What HEIR's programs are given, in this order, each with the name of its op: loops carry what is bootstrapped, and a bootstrap takes
+/// two polynomials, so relinearizations come last.
+pub const STAGES: [(&str, Insert); 3] = [
+    ("bootstrap", insert_bootstraps),
+    ("level_reduce", insert_level_reduces),
+    ("relinearize", insert_relinearizations),
+];
 
 /// Inserts the fewest relinearizations into HEIR's programs, or the cheapest.
 ///
@@ -55,7 +96,7 @@ fn insert_relinearizations(
     functions: &[Op],
     options: &Options,
 ) -> Result<Outcome, FixError> {
-    insert(program, functions, options, Placed::Relinearize)
+    insert(program, functions, options, Stage::Relinearize)
 }
 
 /// Inserts the cheapest bootstraps into HEIR's programs, if the model says how many levels there are between two of them; else none.
@@ -68,7 +109,22 @@ fn insert_bootstraps(
     options: &Options,
 ) -> Result<Outcome, FixError> {
     match program.model().heir.level_budget {
-        Some(budget) => insert(program, functions, options, Placed::Bootstrap(budget.get())),
+        Some(budget) => insert(program, functions, options, Stage::Bootstrap(budget.get())),
+        None => Ok(Outcome::default()),
+    }
+}
+
+/// Drops levels of what loops take and give at a smaller one than they carry, where bootstraps are placed and use levels.
+///
+/// # Errors
+/// As [`insert_relinearizations`].
+fn insert_level_reduces(
+    program: &Program,
+    functions: &[Op],
+    options: &Options,
+) -> Result<Outcome, FixError> {
+    match program.model().heir.level_budget {
+        Some(budget) => insert(program, functions, options, Stage::LevelReduce(budget.get())),
         None => Ok(Outcome::default()),
     }
 }
@@ -77,7 +133,7 @@ fn insert(
     program: &Program,
     functions: &[Op],
     options: &Options,
-    placed: Placed,
+    stage: Stage,
 ) -> Result<Outcome, FixError> {
     let mut outcome = Outcome::default();
     let Some(heir) = program.heir() else { return Ok(outcome) };
@@ -93,7 +149,10 @@ fn insert(
         limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
         let answer = match broken.get(&function) {
             Some(why) => Err(why.clone()),
-            None => answer(program, heir, function, placed, options, limits),
+            None => match stage {
+                Stage::LevelReduce(_) => drops(program, heir, function, stage.asked()),
+                _ => answer(program, heir, function, stage.asked(), options, limits),
+            },
         };
         let verdict = match answer {
             Ok(None) => Verdict::Legal,
@@ -122,9 +181,9 @@ fn insert(
     if answers.is_empty() {
         return Ok(outcome);
     }
-    let edits = write(program, &answers, placed);
-    outcome.after = Some(verify(program, &answers, &edits, placed)?);
-    let name = placed.op().rsplit('.').next().unwrap_or_default();
+    let edits = write(program, heir, &answers, stage);
+    outcome.after = Some(verify(program, &answers, &edits, stage)?);
+    let name = stage.op().rsplit('.').next().unwrap_or_default();
     let title = outcome.title(name);
     outcome.fix = Some(Fix { title, applicability: Applicability::Safe, edits });
     Ok(outcome)
@@ -185,8 +244,9 @@ fn answer(
             });
         }
     };
-    // The bound of the first question holds for all that demand more.
+    // The bound of the first question holds for all that demand more. Its answer does if levels are dropped.
     let mut least: Option<u64> = None;
+    let mut dropping: Option<Answer> = None;
     for _ in 0..MOST_PINNINGS {
         let mut limits = limits.clone();
         limits.time = limits.time.map(|time| time.saturating_sub(start.elapsed()));
@@ -194,28 +254,87 @@ fn answer(
             Some(cache) => cache.place_with(&question.instance, &limits, &mut tell),
             None => place_with(&question.instance, &limits, &mut tell),
         };
-        let placement = placement.map_err(|it| infeasible(program, &question, placed, it))?;
+        let placement = match placement {
+            Ok(it) => it,
+            Err(_) if dropping.is_some() => break,
+            Err(it) => return Err(infeasible(program, &question, placed, it)),
+        };
+        if dropping.as_ref().is_some_and(|it| placement.cost > it.cost) {
+            break;
+        }
         let mut chosen = nothing.clone();
         for &Site(site) in &placement.sites {
             chosen[site as usize] = true;
         }
         let varying = question.varying(&chosen);
+        let is_first = least.is_none();
         let least = *least.get_or_insert(placement.lower_bound);
+        let answer = Answer::new(program.ir(), function, &question, &placement, least);
         if varying.is_empty() {
-            return Ok(Some(Answer::new(function, &question, &placement, least)));
+            return Ok(answer.non_empty());
+        }
+        if is_first && varying.iter().all(|it| it.may_drop) {
+            dropping = Some(answer);
         }
         for it in varying {
             question.pin(it);
         }
     }
-    Err("no placement was found in which the values carried by its loops keep one level".to_owned())
+    dropping.map(Answer::non_empty).ok_or_else(|| {
+        "no placement was found in which the values carried by its loops keep one level".to_owned()
+    })
+}
+
+/// What loops of a function need dropped. One that has no answer was refused when bootstraps were placed.
+fn drops(
+    program: &Program,
+    heir: &Heir,
+    function: Op,
+    placed: Placed,
+) -> Result<Option<Answer>, String> {
+    let Ok(question) = asked(program, heir, function, placed, Objective::Count) else {
+        return Ok(None);
+    };
+    let nothing = vec![false; question.spots.len()];
+    if !crate::placement::evaluate::legal(&question.instance, &nothing) {
+        return Ok(None);
+    }
+    let mut spots: Vec<Spot> = Vec::new();
+    let mut known: FxHashMap<(Value, u32), usize> = FxHashMap::default();
+    for Drop { value, by, at } in question.drops() {
+        let spot = *known.entry((value, by)).or_insert(spots.len());
+        if spot == spots.len() {
+            spots.push(Spot { value, drops: Some(by), uses: Vec::new() });
+        }
+        spots[spot].uses.push(at);
+    }
+    if spots.is_empty() {
+        return Ok(None);
+    }
+    let cost = UNIT * spots.len() as u64;
+    let (lower_bound, certified) = (cost, cost);
+    Ok(Some(Answer { function, spots, cost, lower_bound, disjoint_cores: 0, certified }))
 }
 
 impl Answer {
-    fn new(function: Op, question: &Question, placement: &Placement, lower_bound: u64) -> Self {
+    fn non_empty(self) -> Option<Self> {
+        (!self.spots.is_empty()).then_some(self)
+    }
+
+    fn new(
+        ir: &Ir,
+        function: Op,
+        question: &Question,
+        placement: &Placement,
+        lower_bound: u64,
+    ) -> Self {
+        let spot = |it: &Site| {
+            let value = question.spots[it.0 as usize];
+            Spot { value, drops: None, uses: ir.value(value).uses.to_vec() }
+        };
         Answer {
             function,
-            spots: placement.sites.iter().map(|it| question.spots[it.0 as usize]).collect(),
+            spots: placement.sites.iter().map(spot).collect(),
             cost: placement.cost,
             lower_bound,
             disjoint_cores: placement.certificate.disjoint().len(),
@@ -245,34 +364,67 @@ fn infeasible(program: &Program, question: &Question, placed: Placed, it: Infeas
     }
 }
 
-/// The edits that insert the ops of some answers.
-fn write(program: &Program, answers: &[Answer], placed: Placed) -> Vec<TextEdit> {
+/// The edits that insert the ops of some answers. An op is annotated where what it stands behind is.
+fn write(program: &Program, heir: &Heir, answers: &[Answer], stage: Stage) -> Vec<TextEdit> {
     let ir = program.ir();
     let mut names: FxHashSet<String> = value_names(ir);
-    let mut spots: Vec<Value> = answers.iter().flat_map(|it| it.spots.iter().copied()).collect();
+    let mut spots: Vec<&Spot> = answers.iter().flat_map(|it| &it.spots).collect();
     // Several at one place stand in the order of their definitions.
-    spots.sort_by_cached_key(|&value| {
-        let at =
-            ir.definition_site(value).map_or(0, |op| ir.absolute(op, ir.value(value).span).start);
-        (at, ir.value(value).number)
+    spots.sort_by_cached_key(|it| {
+        let at = ir
+            .definition_site(it.value)
+            .map_or(0, |op| ir.absolute(op, ir.value(it.value).span).start);
+        (at, ir.value(it.value).number, it.drops)
     });
     let mut edits = Vec::new();
-    for value in spots {
+    for &Spot { value, drops, ref uses } in spots {
         let name = format!("%{}", layout::fresh_name(ir, value, &mut names));
         let (operand, ty) = (ir.value_text(value), ir.interner.type_text(type_of(ir, value)));
-        let op = placed.op();
+        let op = stage.op();
+        let drop = drops.map(|it| format!("levelToDrop = {it} : i64"));
+        let attributes: Vec<String> =
+            drop.into_iter().chain(annotation(program, heir, value, stage, drops)).collect();
+        let dict = match attributes.as_slice() {
+            [] => String::new(),
+            all => format!(" {{{}}}", all.join(", ")),
+        };
         let line = if layout::definition_is_generic(ir, value) {
-            format!("{name} = \"{op}\"({operand}) : ({ty}) -> {ty}")
+            format!("{name} = \"{op}\"({operand}){dict} : ({ty}) -> {ty}")
         } else {
-            format!("{name} = {op} {operand} : {ty}")
+            format!("{name} = {op} {operand}{dict} : {ty}")
         };
         edits.push(layout::insertion(program, value, &line));
-        for &(user, index) in &ir.value(value).uses {
+        for &(user, index) in uses {
             let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
             edits.push(TextEdit { range, text: name.clone() });
         }
     }
     layout::merge(edits)
+}
+
+/// What HEIR would write on an op that is inserted behind a value with an annotation. In the end all of them have two polynomials, which
+/// goes without saying.
+fn annotation(
+    program: &Program,
+    heir: &Heir,
+    value: Value,
+    stage: Stage,
+    drops: Option<u32>,
+) -> Option<String> {
+    let ir = program.ir();
+    let before = heir::annotation(ir, value)?;
+    let fresh = program.sites()?.fresh_levels(ir, heir, value);
+    let setting = heir.setting_of(ir.definition_site(value)?);
+    let used = match stage {
+        Stage::Bootstrap(_) => setting.map_or(0, |it| it.bootstrap_level),
+        _ => heir.written(ir, value)? + drops.unwrap_or(0),
+    };
+    let default = || setting?.params.as_ref()?.as_ref().ok()?.log_default_scale;
+    let scale = before.scale.map(|it| match stage {
+        Stage::Bootstrap(_) => default().unwrap_or(it),
+        _ => it,
+    });
+    Some(heir::Annotation { level: fresh.saturating_sub(used), scale }.to_string())
 }
 
 /// The type of a value: of what an op of unknown form gives, which is a guess, what the ops say that use it.
@@ -288,12 +440,12 @@ fn verify(
     program: &Program,
     answers: &[Answer],
     edits: &[TextEdit],
-    placed: Placed,
+    stage: Stage,
 ) -> Result<Program, FixError> {
     let unverified = |how: String| Err(FixError::Unverified(how));
     let inserted: usize = answers.iter().map(|it| it.spots.len()).sum();
-    let n_promised = count_ops(program, placed.op()) + inserted;
-    let after = reread(program, edits, placed.op(), n_promised)?;
+    let n_promised = count_ops(program, stage.op()) + inserted;
+    let after = reread(program, edits, stage.op(), n_promised)?;
     let (old, new) = (program.ir().functions(), after.ir().functions());
     let Some(heir) = after.heir() else {
         return unverified("the edited text is not a HEIR program".to_owned());
@@ -303,14 +455,15 @@ fn verify(
             continue;
         }
         let name = after.function_name(new);
-        let question = match asked(&after, heir, new, placed, Objective::Count) {
+        let question = match asked(&after, heir, new, stage.asked(), Objective::Count) {
             Ok(question) => question,
             Err(why) => return unverified(format!("@{name}: {why}")),
         };
         let nothing = vec![false; question.spots.len()];
         let is_legal = crate::placement::evaluate::legal(&question.instance, &nothing);
-        if !is_legal || !question.varying(&nothing).is_empty() {
-            return unverified(format!("@{name} needs more {} than were inserted", placed.op()));
+        let is_left = |it: &heir::Round| !(it.may_drop && matches!(stage, Stage::Bootstrap(_)));
+        if !is_legal || question.varying(&nothing).iter().any(is_left) {
+            return unverified(format!("@{name} needs more {} than were inserted", stage.op()));
         }
     }
     Ok(after)

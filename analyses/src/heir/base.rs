@@ -1,5 +1,7 @@
 //! What analyses of numbers stand on: scheme parameters, levels, and what `mgmt.mgmt` says in the text.
 
+use std::fmt;
+
 use noisy_syntax::{AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
 
 use super::Heir;
@@ -53,6 +55,32 @@ pub(crate) enum Holder {
 /// A number in `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on what defines a value.
 pub(super) fn annotated(ir: &Ir, value: Value, key: &str) -> Option<u32> {
     held(ir, value, key).map(|it| it.1)
+}
+
+/// What `mgmt.mgmt` says of a ciphertext of two polynomials.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Annotation {
+    /// The levels that are left.
+    pub(crate) level: u32,
+    /// The logarithm to base 2 of the scale in CKKS, else the scale.
+    pub(crate) scale: Option<u32>,
+}
+
+/// What is written on a value; `None` if that is no level.
+pub(crate) fn annotation(ir: &Ir, value: Value) -> Option<Annotation> {
+    let level = annotated(ir, value, "level")?;
+    Some(Annotation { level, scale: annotated(ir, value, "scale") })
+}
+
+impl fmt::Display for Annotation {
+    /// As HEIR writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { level, scale } = self;
+        match scale {
+            Some(scale) => write!(f, "mgmt.mgmt = #mgmt.mgmt<level = {level}, scale = {scale}>"),
+            None => write!(f, "mgmt.mgmt = #mgmt.mgmt<level = {level}>"),
+        }
+    }
 }
 
 /// As [`annotated`], with what holds it.

@@ -22,6 +22,8 @@ pub(super) struct Carried {
     pub(super) result: Option<Value>,
     /// What is given to the next round.
     pub(super) yielded: Value,
+    /// The operands of the loop and of its end that are the first and the last of these.
+    pub(super) uses: [(Op, u32); 2],
 }
 
 /// Tells all that loops of a region carry, in textual order.
@@ -50,7 +52,8 @@ pub(super) fn carried_by(ir: &Ir, op: Op, tell: &mut dyn FnMut(&Carried)) {
             let argument = flow::carried_args(ir, data.regions[0].1, n).get(at).copied();
             // What comes out of a `while` is what its condition forwards.
             let result = data.results.get(at).copied().filter(|_| !is_while);
-            tell(&Carried { op, init, argument, result, yielded });
+            let uses = [(op, (first + at) as u32), (end, index as u32)];
+            tell(&Carried { op, init, argument, result, yielded, uses });
         }
     }
 }

@@ -12,8 +12,9 @@
 //! | inserted | 1 | the levels that a bootstrap takes |
 //! | limit | 1 at rotations, modulus switches, bootstraps, ops that also take a plaintext, ends of regions, what loops take | everywhere the budget and the levels that a bootstrap takes |
 //!
-//! Degrees only ever pass on or start anew, so relinearizations are a minimum cut. A loop carries one level round; which loops have to
-//! be pinned for that is found by asking again ([`Question::pin`]).
+//! Degrees only ever pass on or start anew, so relinearizations are a minimum cut. A loop carries one level round: that of a bootstrapped
+//! ciphertext, and which loops have to be pinned for that is found by asking again ([`Question::pin`]); or else the larger of what it
+//! takes and gives, and levels of the other are dropped ([`Question::drops`]).
 //!
 //! *Cost.* Linear in the function. *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis`, issue 3149,
 //! `lib/Transforms/SecretInsertMgmt`; the levels of bootstraps were measured.
@@ -53,6 +54,21 @@ pub(crate) struct Round {
     pub(crate) init: Node,
     /// What it gives to its next round.
     pub(crate) yielded: Node,
+    /// The operands of the loop and of its end that are these.
+    uses: [(Op, u32); 2],
+    /// Whether levels may be dropped of what it takes and gives: in a generic.
+    pub(crate) may_drop: bool,
+}
+
+/// A value of which levels have to be dropped for a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Drop {
+    /// The value.
+    pub(crate) value: Value,
+    /// How many levels.
+    pub(crate) by: u32,
+    /// The operand of the loop or of its end.
+    pub(crate) at: (Op, u32),
 }
 
 /// The question of one function.
@@ -73,13 +89,36 @@ pub(crate) struct Question {
 impl Question {
     /// Those of the loops that carry another number than they take under a choice of sites.
     pub(crate) fn varying(&self, chosen: &[bool]) -> Vec<Round> {
-        let before = noisy_placement::evaluate::noise(&self.instance, chosen);
-        let after = |node: Node| match self.instance.nodes[node.0 as usize].site {
-            Some(site) if chosen[site.0 as usize] => self.instance.sites[site.0 as usize].reset,
-            _ => before[node.0 as usize],
-        };
+        let after = self.numbers(chosen);
         let varies = |it: &&Round| after(it.init) != after(it.yielded);
         self.rounds.iter().filter(varies).copied().collect()
+    }
+
+    /// The numbers of nodes under a choice of sites, as others see them.
+    fn numbers(&self, chosen: &[bool]) -> impl Fn(Node) -> Bits {
+        let before = noisy_placement::evaluate::noise(&self.instance, chosen);
+        move |node: Node| match self.instance.nodes[node.0 as usize].site {
+            Some(site) if chosen[site.0 as usize] => self.instance.sites[site.0 as usize].reset,
+            _ => before[node.0 as usize],
+        }
+    }
+
+    /// What has to be brought to the level that its loop carries, if nothing else is inserted.
+    pub(crate) fn drops(&self) -> Vec<Drop> {
+        let nothing = vec![false; self.spots.len()];
+        let number = self.numbers(&nothing);
+        let mut out = Vec::new();
+        for round in self.rounds.iter().filter(|it| it.may_drop) {
+            let nodes = [round.init, round.yielded];
+            let carried = nodes.map(&number).into_iter().max().unwrap_or(0);
+            for (node, at) in nodes.into_iter().zip(round.uses) {
+                let by = carried - number(node);
+                if by > 0 {
+                    out.push(Drop { value: self.nodes[node.0 as usize], by, at });
+                }
+            }
+        }
+        out
     }
 
     /// Demands that a loop takes and gives what has just been brought down.
@@ -141,8 +180,10 @@ pub(crate) fn question(
     builder.collect(body, false)?;
     ir.walk(body, &mut |op| {
         let name = ir.op_name(op);
-        builder.is_managed |=
-            name.starts_with("mgmt.") && rows::moves_level(name) && name != "mgmt.bootstrap";
+        // Bootstraps, and what drops levels for loops, are placed before HEIR says where levels are used.
+        builder.is_managed |= name.starts_with("mgmt.")
+            && rows::moves_level(name)
+            && !matches!(name, "mgmt.bootstrap" | "mgmt.level_reduce");
         builder.is_relinearized |= name == "mgmt.relinearize";
     });
     builder.nodes(weight)?;
@@ -150,7 +191,9 @@ pub(crate) fn question(
     loops::carried(ir, body, &mut |it| {
         let of = |it: Value| builder.node_of.get(&it).map(|&at| Node(at));
         if let (Some(init), Some(yielded)) = (of(it.init), of(it.yielded)) {
-            rounds.push(Round { init, yielded });
+            let is_inside = |it: Node| builder.values[it.0 as usize].1;
+            let may_drop = is_inside(init) && is_inside(yielded);
+            rounds.push(Round { init, yielded, uses: it.uses, may_drop });
         }
     });
     if placed == Placed::Relinearize {

@@ -255,7 +255,7 @@ impl Sites {
     }
 
     /// The levels that a fresh ciphertext has where a value is defined.
-    pub(super) fn fresh_levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
+    pub(crate) fn fresh_levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
         self.written.levels(ir, heir, value)
     }
 }

@@ -48,11 +48,11 @@ pub(super) fn place(
     if options.replace || document.diagnostics().iter().any(is_over) {
         stages.place(document.model().reset_name(), analyses::insert_reduces, options)?;
     }
-    let mut has_bootstraps = false;
+    let mut moves_levels = false;
     for (op, insert) in analyses::STAGES {
-        has_bootstraps |= stages.place(op, insert, options)? && op == "bootstrap";
+        moves_levels |= stages.place(op, insert, options)? && op != "relinearize";
     }
-    if has_bootstraps {
+    if moves_levels {
         stages.apply_fixes();
     }
     Ok(stages.done())

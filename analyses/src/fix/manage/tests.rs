@@ -226,6 +226,71 @@ fn a_bootstrap_takes_levels_itself() {
     }
 }
 
+/// The text after all stages, and how many ops each inserted.
+fn staged(text: &str, budget: u32) -> (Vec<usize>, String) {
+    let mut text = text.to_owned();
+    let stages = STAGES.map(|(_, insert)| {
+        let document = document(&text, budget);
+        let functions = document.ir().functions();
+        let outcome = insert(&document, &functions, &Options::default()).expect("it stands up");
+        text = outcome.fix.as_ref().map_or_else(|| text.clone(), |it| it.apply(&text));
+        outcome.inserted()
+    });
+    (stages.to_vec(), text)
+}
+
+#[test]
+fn a_loop_drops_levels_where_a_bootstrap_uses_them() {
+    let ty = "tensor<8xf32>";
+    let lines = format!(
+        "      %1 = affine.for %i = 0 to 4 iter_args(%b = %v0) -> ({ty}) {{
+        %2 = arith.mulf %b, %v1 : {ty}
+        affine.yield %2 : {ty}
+      }}
+      %3 = affine.for %i = 0 to 4 iter_args(%b = %v0) -> ({ty}) {{
+        affine.yield %1 : {ty}
+      }}
+"
+    );
+    let taken = "backend.config_override = {bootstrapLevelsConsumed = 3 : i64}, scheme.ckks";
+    let text = generic(&lines, "%3").replace("scheme.ckks", taken);
+    let (inserted, after) = staged(&text, 1);
+    // HEIR's greedy pass places one, too.
+    assert_eq!(inserted, [1, 1, 1], "{after}");
+    assert!(
+        after.contains("mgmt.level_reduce %v0 {levelToDrop = 4 : i64} : tensor<8xf32>"),
+        "{after}"
+    );
+    assert_eq!(staged(&after, 1), (vec![0, 0, 0], after.clone()));
+    // Where it uses none, a bootstrap does it.
+    let (inserted, after) = staged(&generic(&lines, "%3"), 1);
+    assert_eq!(inserted, [1, 0, 1], "{after}");
+}
+
+#[test]
+fn what_is_inserted_is_annotated_where_it_stands_behind_what_is() {
+    let m = |rest: &str| format!("{{mgmt.mgmt = #mgmt.mgmt<{rest}>}} : tensor<8xf32>");
+    let lines = format!(
+        "      %1 = arith.mulf %v0, %v1 {}
+      %2 = mgmt.modreduce %1 {}
+      %3 = arith.mulf %2, %2 {}
+      %4 = mgmt.modreduce %3 : tensor<8xf32>
+      %5 = arith.mulf %4, %4 : tensor<8xf32>
+",
+        m("level = 2, dimension = 3, scale = 90"),
+        m("level = 1, scale = 45"),
+        m("level = 1, dimension = 3, scale = 90")
+    );
+    let (inserted, after) = staged(&generic(&lines, "%5"), 1);
+    assert_eq!(inserted, [1, 0, 3], "{after}");
+    let of = |text: &str| after.lines().find(|it| it.contains(text)).map_or("", str::trim);
+    let wanted = format!("%r1 = mgmt.relinearize %1 {}", m("level = 2, scale = 90"));
+    assert_eq!(of("mgmt.relinearize %1"), wanted);
+    assert!(of("mgmt.relinearize %5").ends_with("mgmt.relinearize %5 : tensor<8xf32>"), "{after}");
+    let bootstrap = of("= mgmt.bootstrap %");
+    assert!(bootstrap.ends_with(&m("level = 2, scale = 90")), "{after}");
+}
+
 #[test]
 fn what_is_not_known_is_left_as_it_is() {
     let text = generic("      %1 = other.op %v0 : tensor<8xf32>\n", "%1");
