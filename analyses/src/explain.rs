@@ -7,7 +7,7 @@ mod tally;
 mod words;
 
 pub use assumption::{Assumption, assumption};
-pub use derivation::{Derivation, MAX_STEPS, Step, derivation};
+pub use derivation::{Derivation, MAX_STEPS, Saturation, Step, derivation, saturates};
 pub(crate) use place::core_range;
 pub use place::value_range;
 pub use tally::{Cost, Count, Keys, Tally};

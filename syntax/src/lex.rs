@@ -65,8 +65,12 @@ pub(crate) fn error_message(text: &str) -> &'static str {
 /// Where lexing stands in a text, for who takes the tokens one by one.
 #[derive(Debug, Default)]
 pub struct Lexer {
+    /// Where the last token starts.
+    start: usize,
     /// The next byte.
     at: usize,
+    /// The byte after the last that the end of the last token depends on.
+    reach: usize,
     /// The text starts where its file does.
     at_file_start: bool,
     /// Nothing but blanks and comments since the last line break.
@@ -93,22 +97,31 @@ impl Lexer {
 
     /// The next token of the text, which is the same each time, and the byte after the last that its end depends on. At the
     /// end: [`TokenKind::Eof`].
+    // The token is put together where it is wanted: as a value in memory it would be written in parts and read at once, which
+    // processors wait for.
+    #[inline]
     pub fn next(&mut self, bytes: &[u8]) -> (Token, usize) {
+        let (kind, at_line_start) = self.advance(bytes);
+        let token = Token { start: self.start as u32, end: self.at as u32, kind, at_line_start };
+        (token, self.reach)
+    }
+
+    /// Goes to the end of the next token.
+    fn advance(&mut self, bytes: &[u8]) -> (TokenKind, bool) {
         let at_line_start = self.skip_trivia(bytes);
-        let start = self.at;
+        self.start = self.at;
         let mut reach = 0;
-        let kind = match bytes.get(start) {
-            Some(b'/') if bytes.get(start + 1) == Some(&b'/') => {
-                self.at = line_end(bytes, start);
+        let kind = match bytes.get(self.start) {
+            Some(b'/') if bytes.get(self.start + 1) == Some(&b'/') => {
+                self.at = line_end(bytes, self.start);
                 TokenKind::Split
             }
             Some(&byte) => self.scan(bytes, byte, &mut reach),
             None => TokenKind::Eof,
         };
         self.at_line_start = false;
-        let at_line_start = at_line_start || kind == TokenKind::Eof;
-        let token = Token { start: start as u32, end: self.at as u32, kind, at_line_start };
-        (token, reach.max(self.at + LOOK_AHEAD))
+        self.reach = reach.max(self.at + LOOK_AHEAD);
+        (kind, at_line_start || kind == TokenKind::Eof)
     }
 
     /// Moves to the next token. Returns whether a line break was passed.

@@ -5,10 +5,11 @@
 //! budget there is room for few ops that add noise, so chains are short; those that add none (block arguments, results of regions)
 //! may be many, and the walk ends after [`MAX_STEPS`].
 
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 use noisy_syntax::{Def, Form, Ir, Op, OpKind, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::flow;
 use crate::noise::Noise;
@@ -98,9 +99,7 @@ pub fn derivation(program: &Program, value: Value) -> Derivation {
         at = next;
     }
     out.steps.reverse();
-    // In a loop the chain goes round in what has no bound; without one it starts with a number.
-    let is_finite = |it: &Step| it.noise.hi().is_some_and(|hi| hi < Bits::MAX);
-    if !out.shortened && out.steps.first().is_some_and(is_finite) {
+    if saturates(program, value, &mut Saturation::default()) {
         for step in &mut out.steps {
             if step.rule == UNBOUNDED || step.rule == GROWS {
                 TOO_LARGE.clone_into(&mut step.rule);
@@ -108,6 +107,34 @@ pub fn derivation(program: &Program, value: Value) -> Derivation {
         }
     }
     out
+}
+
+/// Of values whose noise is the largest number, whether it got so large without a loop.
+pub type Saturation = FxHashMap<Value, bool>;
+
+/// Whether the noise of a value is the largest number because sums became too large: then what it comes from has less, while
+/// where a loop adds in each iteration one goes round in what has no bound. What is found on the way is kept for the next value.
+pub fn saturates(program: &Program, value: Value, known: &mut Saturation) -> bool {
+    let mut way = Vec::new();
+    let mut at = value;
+    let answer = loop {
+        let noise = *program.noise(at);
+        if noise.hi() != Some(Bits::MAX) {
+            break !way.is_empty();
+        }
+        // One that is met again on the way stands in a loop.
+        match known.entry(at) {
+            Entry::Occupied(it) => break *it.get(),
+            Entry::Vacant(it) => it.insert(false),
+        };
+        way.push(at);
+        match explain(program, at, noise).1 {
+            Some(next) => at = next,
+            None => break false,
+        }
+    };
+    known.extend(way.into_iter().map(|it| (it, answer)));
+    answer
 }
 
 /// The rule that gives a value its noise, with numbers, and the operand to blame.

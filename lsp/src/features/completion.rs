@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use noisy_analyses::Document;
+use noisy_analyses::explain::Saturation;
 use noisy_syntax::dialect::{self, OpKind, TypeClass};
 use noisy_syntax::identifier::is_identifier_byte;
 use noisy_syntax::{Ir, Op, Traits, Value};
@@ -206,6 +207,7 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
     let ir = document.ir();
     let mut out = Vec::new();
     let wanted = prefix.trim_start_matches('%');
+    let mut known = Saturation::default();
     let mut add = |value: Value| {
         let data = ir.value(value);
         if ir.interner.str(data.name).starts_with(wanted) && data.span.start < data.span.end {
@@ -213,7 +215,7 @@ fn values(document: &Document, op: Op, offset: usize, prefix: &str) -> Vec<Propo
             out.push(Proposal {
                 label: ir.value_text(value),
                 detail: ir.interner.short_type_text(data.ty),
-                noise: is_noisy.then(|| words::range(document, value)).flatten(),
+                noise: is_noisy.then(|| words::range(document, value, &mut known)).flatten(),
                 ..Proposal::new(Kind::Value)
             });
         }

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use noisy_analyses::explain::Saturation;
 use noisy_analyses::flow::{self, Flow};
 use noisy_analyses::integers::range;
 use noisy_analyses::secretness::Secretness;
@@ -36,6 +37,7 @@ pub(crate) struct Search {
     nests: Nests,
     loops: Loops,
     last: Last,
+    known: Saturation,
 }
 
 impl Search {
@@ -60,7 +62,15 @@ impl Search {
             || wanted.scales;
         let (around, walk) =
             if is_any { Walk::from(document.ir(), range.start) } else { Default::default() };
-        Self { range, around, walk, nests, loops, last: Last::default() }
+        Self {
+            range,
+            around,
+            walk,
+            nests,
+            loops,
+            last: Last::default(),
+            known: Saturation::default(),
+        }
     }
 
     /// Goes on a little; whether there is more.
@@ -89,7 +99,7 @@ impl Search {
         let carried = (wanted.dependences && is_seen)
             .then(|| self.nests.label(document.source(), item.op, self.loops, &mut self.last))
             .flatten();
-        of_item(document, item, &self.range, wanted, carried)
+        of_item(document, item, &self.range, wanted, carried, &mut self.known)
     }
 }
 
@@ -100,6 +110,7 @@ fn of_item(
     range: &Range<usize>,
     wanted: &Hints,
     carried: Option<String>,
+    known: &mut Saturation,
 ) -> Vec<Hint> {
     let ir = document.ir();
     let mut out = Vec::new();
@@ -107,10 +118,10 @@ fn of_item(
     let is_label = ir.op(item.op).kind == OpKind::Label;
     let results = if is_label { &[][..] } else { &ir.op(item.op).results };
     for &value in results {
-        add(document, item, value, range, wanted, &mut out);
+        add(document, item, value, range, wanted, known, &mut out);
     }
     for value in cursor::arguments_in(ir, item.op) {
-        add(document, item, value, range, wanted, &mut out);
+        add(document, item, value, range, wanted, known, &mut out);
     }
     let does = loop_label(document, item.op, wanted);
     let label = match (does, carried) {
@@ -133,9 +144,10 @@ fn add(
     value: Value,
     range: &Range<usize>,
     wanted: &Hints,
+    known: &mut Saturation,
     out: &mut Vec<Hint>,
 ) {
-    let Some(label) = label(document, value, wanted) else { return };
+    let Some(label) = label(document, value, wanted, known) else { return };
     let (ir, span) = (document.ir(), document.ir().value(value).span);
     if span.start >= span.end {
         return;
@@ -162,7 +174,12 @@ fn add(
     }
 }
 
-fn label(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
+fn label(
+    document: &Document,
+    value: Value,
+    wanted: &Hints,
+    known: &mut Saturation,
+) -> Option<String> {
     let is_noisy = document.is_noisy(value);
     let ciphertext = ciphertext::known(document, value);
     let is_secret = || {
@@ -173,7 +190,7 @@ fn label(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
             && document.secretness(value) == Secretness::Secret
     };
     let other = match (is_noisy, &ciphertext) {
-        (true, _) => noise(document, value, wanted),
+        (true, _) => noise(document, value, wanted, known),
         // It is encrypted: nobody computes with where it lies.
         (false, Some(_)) => None,
         (false, None) => integer(document, value, wanted),
@@ -188,8 +205,13 @@ fn label(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
 }
 
 /// `[0, 24]`, what is assumed, and how much is left if that is wanted; of noise over the budget, the budget.
-fn noise(document: &Document, value: Value, wanted: &Hints) -> Option<String> {
-    let noise = words::range(document, value)?;
+fn noise(
+    document: &Document,
+    value: Value,
+    wanted: &Hints,
+    known: &mut Saturation,
+) -> Option<String> {
+    let noise = words::range(document, value, known)?;
     let budget = document.model().budget;
     let is_assumed = wanted.contracts && is_assumed(document, value);
     let assumed = if is_assumed { " assumed fresh" } else { "" };

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::ops::Range;
 
 use noisy_analyses::depth::Depth;
+use noisy_analyses::explain::Saturation;
 use noisy_analyses::liveness::Liveness;
 use noisy_analyses::secretness::Secretness;
 use noisy_analyses::{Document, Growth, Step};
@@ -256,12 +257,13 @@ fn chain(document: &Document, value: Value, out: &mut String) {
     if steps.is_empty() {
         return;
     }
+    let mut known = Saturation::default();
     let of = |step: &Step| {
         let op = step.op.map_or(String::new(), |op| match ir.op(op).kind {
             OpKind::Label => format!("^{}", ir.interner.str(ir.op(op).name)),
             _ => ir.op_name(op).to_owned(),
         });
-        let noise = words::range(document, step.value).unwrap_or_default();
+        let noise = words::range(document, step.value, &mut known).unwrap_or_default();
         [ir.value_text(step.value), noise, format!("{op}: {}", step.rule)]
     };
     let rows: Vec<[String; 3]> = steps.into_iter().map(of).collect();

@@ -103,7 +103,12 @@ impl Numbers {
     fn push(&mut self, token: [u32; 5]) {
         match self.blocks.last_mut().filter(|it| it.len() < BLOCK) {
             Some(last) => last.extend_from_slice(&token),
-            None => self.blocks.push(token.to_vec()),
+            None => {
+                // What is short stays small.
+                let mut block = Vec::with_capacity(if self.blocks.is_empty() { 5 } else { BLOCK });
+                block.extend_from_slice(&token);
+                self.blocks.push(block);
+            }
         }
     }
 
@@ -193,14 +198,15 @@ impl Tokens {
         while start < range.end {
             let rest = &text.as_bytes()[start..range.end];
             let len = rest.iter().position(|it| matches!(it, b'\n' | b'\r')).unwrap_or(rest.len());
-            let inside = self.range.start <= base + start && base + start + len <= self.range.end;
-            if len > 0 && inside {
+            if len > 0 {
                 let (line, column) = cursor.go(text, start);
-                let width = cursor.width(text, start..start + len);
-                let same = line == self.last.0;
-                let delta = if same { column - self.last.1 } else { column };
-                self.data.push([line - self.last.0, delta, width, kind as u32, modifiers]);
-                self.last = (line, column);
+                let width = cursor.pass(text, start + len);
+                if self.range.start <= base + start && base + start + len <= self.range.end {
+                    let same = line == self.last.0;
+                    let delta = if same { column - self.last.1 } else { column };
+                    self.data.push([line - self.last.0, delta, width, kind as u32, modifiers]);
+                    self.last = (line, column);
+                }
             }
             start += len.max(1);
             while !text.is_char_boundary(start) {
@@ -253,6 +259,14 @@ impl Cursor {
         if self.is_ascii { range.len() as u32 } else { self.encoding.width(&text[range]) as u32 }
     }
 
+    /// Moves to an offset on the same line; how far that is.
+    fn pass(&mut self, text: &str, to: usize) -> u32 {
+        let width = self.width(text, self.at..to);
+        self.column += width;
+        self.at = to;
+        width
+    }
+
     /// Line and column of an offset not before the last one.
     fn go(&mut self, text: &str, to: usize) -> (u32, u32) {
         let bytes = text.as_bytes();
@@ -265,8 +279,8 @@ impl Cursor {
                 from = at + 1;
             }
         }
-        self.column += self.width(text, from..to);
-        self.at = to;
+        self.at = from;
+        self.pass(text, to);
         (self.line, self.column)
     }
 }
@@ -355,27 +369,24 @@ fn ends_shape(before: Option<Token>, token: Token, word: &str) -> bool {
 }
 
 fn is_type(word: &str) -> bool {
-    let bits = |prefix: &str| {
-        word.strip_prefix(prefix)
-            .is_some_and(|it| !it.is_empty() && it.bytes().all(|b| b.is_ascii_digit()))
-    };
-    matches!(
-        word,
-        "index"
-            | "none"
-            | "vector"
-            | "tensor"
-            | "memref"
-            | "complex"
-            | "tuple"
-            | "bf16"
-            | "tf32"
-            | "token"
-    ) || bits("i")
-        || bits("si")
-        || bits("ui")
-        || bits("f")
-        || word.starts_with("f8E")
+    let is_width = |it: &[u8]| !it.is_empty() && it.iter().all(u8::is_ascii_digit);
+    match word.as_bytes() {
+        [b'i' | b'f', bits @ ..] | [b's' | b'u', b'i', bits @ ..] if is_width(bits) => true,
+        [b'f', b'8', b'E', ..] => true,
+        _ => matches!(
+            word,
+            "index"
+                | "none"
+                | "vector"
+                | "tensor"
+                | "memref"
+                | "complex"
+                | "tuple"
+                | "bf16"
+                | "tf32"
+                | "token"
+        ),
+    }
 }
 
 /// The one edit that makes new data of old: which numbers go, and which of the new ones come in their place.

@@ -1,13 +1,14 @@
 //! How noise is told, in one place: hints, hovers and lenses say the same of the same value.
 
 use noisy_analyses::depth::Depth;
+use noisy_analyses::explain::{Saturation, saturates};
 use noisy_analyses::{Bits, Document, Noise};
 use noisy_syntax::Value;
 
 /// Noise in a few characters: `[0, 24]`, `unbounded`, `over 2^32 bits`, `noise unknown`; nothing where control never comes.
-pub(crate) fn range(document: &Document, value: Value) -> Option<String> {
+pub(crate) fn range(document: &Document, value: Value, known: &mut Saturation) -> Option<String> {
     Some(match *document.noise(value) {
-        Noise::Range { hi: Bits::MAX, .. } => largest(document, value).to_owned(),
+        Noise::Range { hi: Bits::MAX, .. } => largest(document, value, known).to_owned(),
         noise @ Noise::Range { .. } => noise.to_string(),
         Noise::Unknown => "noise unknown".to_owned(),
         Noise::Bottom => return None,
@@ -15,24 +16,17 @@ pub(crate) fn range(document: &Document, value: Value) -> Option<String> {
 }
 
 /// What the largest number stands for: noise without a bound, or with one that is larger than any number here.
-fn largest(document: &Document, value: Value) -> &'static str {
-    if saturates(document, value) { "over 2^32 bits" } else { "unbounded" }
-}
-
-/// Whether noise reached the largest number without a loop: then the chain of what it comes from starts with smaller noise,
-/// while the one of a
-/// loop goes round in what has no bound.
-fn saturates(document: &Document, value: Value) -> bool {
-    let chain = document.derivation(value);
-    let first = chain.steps.first().filter(|_| !chain.shortened);
-    first.is_some_and(|it| it.noise.hi().is_some_and(|hi| hi < Bits::MAX))
+fn largest(document: &Document, value: Value, known: &mut Saturation) -> &'static str {
+    if saturates(document, value, known) { "over 2^32 bits" } else { "unbounded" }
 }
 
 /// The most noise of a value and what it means: `noise may reach 48 bits, **22 over the 26-bit budget**`.
 pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
     let budget = document.model().budget;
     Some(match *document.noise(value) {
-        Noise::Range { hi: Bits::MAX, .. } if saturates(document, value) => {
+        Noise::Range { hi: Bits::MAX, .. }
+            if saturates(document, value, &mut Saturation::default()) =>
+        {
             format!("noise may reach more than 2^32 bits, **over the {budget}-bit budget**")
         }
         Noise::Range { hi: Bits::MAX, .. } => {
@@ -55,7 +49,10 @@ pub(crate) fn verdict(document: &Document, value: Value) -> Option<String> {
 pub(crate) fn maximum(document: &Document, value: Value) -> String {
     let budget = document.model().budget;
     match document.noise(value).hi() {
-        Some(Bits::MAX) => format!("max noise {} (budget {budget})", largest(document, value)),
+        Some(Bits::MAX) => {
+            let noise = largest(document, value, &mut Saturation::default());
+            format!("max noise {noise} (budget {budget})")
+        }
         hi => format!("max noise {} of {budget} bits", hi.unwrap_or_default()),
     }
 }

@@ -56,15 +56,16 @@ fn add(out: &mut JsonBuffer, data: &Numbers, range: Range<usize>) {
     for (n, slice) in data.slices(range).filter(|it| !it.is_empty()).enumerate() {
         // Most have one digit.
         let mut text = Vec::with_capacity(5 * slice.len() / 2);
-        for (at, &number) in slice.iter().enumerate() {
-            if n + at > 0 {
-                text.push(b',');
-            }
+        for &number in slice {
+            let digit = |it: u32| b'0' + (it % 10) as u8;
             match number {
-                0..10 => text.push(b'0' + number as u8),
-                10..100 => text.extend([b'0' + (number / 10) as u8, b'0' + (number % 10) as u8]),
-                _ => text.extend_from_slice(number.to_string().as_bytes()),
+                0..10 => text.extend_from_slice(&[b',', digit(number)]),
+                10..100 => text.extend_from_slice(&[b',', digit(number / 10), digit(number)]),
+                _ => text.extend_from_slice(format!(",{number}").as_bytes()),
             }
+        }
+        if n == 0 {
+            text.remove(0);
         }
         out.append(text);
     }

@@ -223,6 +223,11 @@ fn noise_too_large_to_count_is_no_growth_in_a_loop() {
     let lens = client.about("codeLens", URI, json!({}));
     let title = lens[0]["command"]["title"].as_str().unwrap_or_default().to_owned();
     assert!(title.starts_with("max noise over 2^32 bits (budget 26): "), "{title}");
+    // A chain longer than any that a hover shows.
+    client.change(URI, 2, None, &squarings(200));
+    assert_eq!(hints(&mut client, range(201, 0, 40)), ["201:6 ⚠ over 2^32 bits (budget 26)"]);
+    let hover = client.at("hover", URI, 201, 3)["contents"]["value"].to_string();
+    assert!(!hover.contains("unbounded"), "{hover}");
 }
 
 #[test]
