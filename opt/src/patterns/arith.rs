@@ -87,15 +87,19 @@ fn linear(ir: &Ir, op: Op) -> Option<Linear> {
 fn sum_of_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = &*rewriter.ir;
     let Some(outer) = linear(ir, op) else { return false };
-    let Some(inner) = ir.defining_op(outer.value).and_then(|it| linear(ir, it)) else {
-        return false;
-    };
+    let Some(inner_op) = ir.defining_op(outer.value) else { return false };
+    let Some(inner) = linear(ir, inner_op) else { return false };
     let sign = |is_negated: bool, it: i128| if is_negated { -it } else { it };
     let signed = outer.signed + sign(outer.is_negated, inner.signed);
     let unsigned = outer.unsigned + sign(outer.is_negated, inner.unsigned);
     let is_negated = outer.is_negated != inner.is_negated;
     let ty = ir.value(outer.value).ty;
     let Some(width) = width(ir, ty) else { return false };
+    // A difference of a difference stays one.
+    let is_difference = !is_negated
+        && [op, inner_op].iter().all(|&it| ir.op(it).kind == OpKind::ArithSubi)
+        && !outer.is_negated;
+    let (signed, unsigned) = if is_difference { (-signed, -unsigned) } else { (signed, unsigned) };
     let (nsw, nuw) = (outer.flags.0 && inner.flags.0, outer.flags.1 && inner.flags.1);
     let nsw = nsw && sign_extended(signed, width) == signed;
     let nuw = nuw && (0..1 << width).contains(&unsigned);
@@ -103,6 +107,8 @@ fn sum_of_sum(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let constant = rewriter.int(signed, ty, op);
     let mut new = if is_negated {
         NewOp::new("arith.subi").operands(&[constant, inner.value])
+    } else if is_difference {
+        NewOp::new("arith.subi").operands(&[inner.value, constant])
     } else {
         NewOp::new("arith.addi").operands(&[inner.value, constant])
     };

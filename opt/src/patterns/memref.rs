@@ -77,7 +77,7 @@ fn through_cast(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         let value = rewriter.operand(op, at);
         let Some(cast) = rewriter.defined_by(value, OpKind::MemrefCast) else { continue };
         let from = rewriter.operand(cast, 0);
-        if !is_ranked(rewriter.ir, from) || !is_ranked(rewriter.ir, value) {
+        if !is_ranked(rewriter.ir, from) {
             continue;
         }
         // What is cast to a shape of no rank may have any.
@@ -99,18 +99,31 @@ fn result_is_ranked(ir: &Ir, op: Op) -> bool {
     ir.op(op).results.first().is_some_and(|&it| is_ranked(ir, it))
 }
 
-/// Whether one type of ranked buffers may be cast to another, layouts aside.
+/// Whether one type of ranked buffers may be cast to another: what both say of sizes, strides and offsets is the same.
 fn may_cast(ir: &Ir, from: Type, to: Option<Type>) -> bool {
     let data = |it: Type| match ir.interner.type_data(it) {
         TypeData::MemRef { dims: Some(dims), element, rest } => Some((dims, *element, rest)),
         _ => None,
     };
     let (Some(a), Some(b)) = (data(from), to.and_then(data)) else { return false };
-    // With equal layouts only sizes differ.
+    let is_space = |it: &&Attr| match ir.interner.attr_data(**it) {
+        AttrData::Text(text, _) => !ir.interner.str(*text).starts_with("strided<"),
+        _ => true,
+    };
     a.1 == b.1
-        && a.2 == b.2
         && a.0.len() == b.0.len()
         && a.0.iter().zip(b.0).all(|(x, y)| x == y || *x == Dim::Dynamic || *y == Dim::Dynamic)
+        && (a.2 == b.2
+            || a.2.iter().filter(is_space).eq(b.2.iter().filter(is_space))
+                && have_one_layout(ir, from, to))
+}
+
+/// Whether what two types say of where elements lie does not differ.
+fn have_one_layout(ir: &Ir, from: Type, to: Option<Type>) -> bool {
+    let layout = |it: Type| ir.interner.layout(it);
+    let (Some(a), Some(b)) = (layout(from), to.and_then(layout)) else { return false };
+    let agree = |(x, y): (&Option<i64>, &Option<i64>)| x == y || x.is_none() || y.is_none();
+    agree((&a.offset, &b.offset)) && a.strides.iter().zip(&b.strides).all(agree)
 }
 
 /// A copy of a buffer to itself does nothing.

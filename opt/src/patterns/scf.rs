@@ -2,7 +2,8 @@
 
 use noisy_analyses::flow;
 use noisy_syntax::rewrite::{NewOp, Point};
-use noisy_syntax::{Block, Ir, Op, OpKind, Region, Type, Value};
+use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Type, Value};
+use rustc_hash::FxHashMap;
 
 use super::compare::negated;
 use super::patterns;
@@ -13,7 +14,7 @@ use crate::rewrite::{Rewriter, operands};
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfIf: swap_of_not, known_if, combine_neighbours, combine_nested, condition_inside,
         if_to_select, empty_else, empty_if, unused_results, known_result;
-    ScfExecuteRegion: run_once;
+    ScfExecuteRegion: run_once, blocks_of_function;
     ScfIndexSwitch: known_switch, unused_results;
     AffineIf: empty_else;
 };
@@ -117,7 +118,8 @@ fn condition_inside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     let mut is_changed = false;
-    for (at, region) in regions(rewriter.ir, op).into_iter().enumerate() {
+    // The last first, as upstream meets the uses.
+    for (at, region) in regions(rewriter.ir, op).into_iter().enumerate().rev() {
         let uses: Vec<(Op, u32)> = rewriter.ir.value(condition).uses.to_vec();
         let inside: Vec<(Op, u32)> =
             uses.into_iter().filter(|it| rewriter.ir.encloses(region, it.0)).collect();
@@ -168,7 +170,7 @@ fn if_to_select(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             None => {
                 let ty = rewriter.ty(a[at]);
                 let select = NewOp::new("arith.select").operands(&[condition, a[at], b[at]]);
-                rewriter.value(select.results(&[ty]), op)
+                rewriter.value(select.results(&[ty]), new)
             }
         });
     }
@@ -434,7 +436,7 @@ fn combine_nested(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
             From::Outside(a, b) => {
                 let ty = rewriter.ty(a);
                 let select = NewOp::new("arith.select").operands(&[condition, a, b]);
-                rewriter.value(select.results(&[ty]), op)
+                rewriter.value(select.results(&[ty]), new)
             }
         });
     }
@@ -448,6 +450,58 @@ fn run_once(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let ends = terminator(rewriter.ir, region);
     let is_yield = ends.is_some_and(|it| rewriter.ir.op(it).kind == OpKind::ScfYield);
     is_yield && inline_region(rewriter, op, region, &[])
+}
+
+/// A region of several blocks that runs once, right in a function, gives these to the function.
+fn blocks_of_function(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    let [region] = regions(rewriter.ir, op)[..] else { return false };
+    let around = rewriter.ir.parent_op(op).map(|it| rewriter.ir.op(it).kind);
+    let blocks = rewriter.ir.blocks(region);
+    let ends: Vec<Op> = blocks.iter().filter_map(|&it| rewriter.ir.last_op(it)).collect();
+    let is_plain = ends.len() == blocks.len()
+        && ends.iter().all(|&it| rewriter.ir.op(it).kind.has(Traits::TERMINATOR));
+    if !is_plain || blocks.len() < 2 || around != Some(OpKind::FuncFunc) {
+        return false;
+    }
+    let before = rewriter.ir.block_of(op);
+    let types = types(rewriter.ir, &results(rewriter.ir, op));
+    let behind = rewriter.ir.split_before(op, &types);
+    let mut moved: FxHashMap<Block, Block> = FxHashMap::default();
+    let mut last = before;
+    for &block in &blocks {
+        let args = rewriter.ir.block(block).args.to_vec();
+        let types = self::types(rewriter.ir, &args);
+        last = rewriter.ir.add_block_after(last, &types);
+        for (arg, new) in args.into_iter().zip(rewriter.ir.block(last).args.to_vec()) {
+            rewriter.replace_uses(arg, new);
+        }
+        moved.insert(block, last);
+        let ops: Vec<Op> = rewriter.ir.block_ops(block).collect();
+        for op in ops {
+            rewriter.move_op(op, Point::End(last));
+        }
+    }
+    for end in ends {
+        if rewriter.ir.op(end).kind == OpKind::ScfYield {
+            let values = operands(rewriter.ir, end);
+            let branch = NewOp::new("cf.br").successor(behind, &values);
+            rewriter.replace_with(end, branch);
+            continue;
+        }
+        let targets: Vec<Option<Block>> =
+            rewriter.ir.extra(end).successors.iter().map(|it| it.block).collect();
+        for (at, target) in targets.into_iter().enumerate() {
+            if let Some(&target) = target.and_then(|it| moved.get(&it)) {
+                let passed = rewriter.ir.passed_operands(end, at);
+                rewriter.set_successor(end, at, target, &passed);
+            }
+        }
+    }
+    let args = rewriter.ir.block(behind).args.to_vec();
+    rewriter.replace(op, &args);
+    // Nothing branches to the first block of a region.
+    rewriter.merge_blocks(moved[&blocks[0]], before, &[]);
+    true
 }
 
 /// A switch on a constant is the region that it takes.

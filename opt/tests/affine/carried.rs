@@ -1,0 +1,80 @@
+//! Loops that carry values, and loops of `scf`.
+
+use noisy_syntax::print;
+
+use crate::common::read;
+use crate::machine::result;
+use crate::{transformed, with_body};
+
+#[test]
+fn carried_values_in_parts_are_the_same_values() {
+    let cases = [
+        // With a neutral element, whatever the first value.
+        ("addi", "", true),
+        ("muli", "", true),
+        // A value that counts several times is no other one.
+        ("maxsi", "", true),
+        ("minsi", "", true),
+        ("andi", "", true),
+        // Neither.
+        ("subi", "", false),
+        // Somebody sees the sums on the way.
+        ("addi", "affine.store %s, %B[%i, 0] : memref<?x?xi64>\n", false),
+    ];
+    for (op, more, is_split) in cases {
+        for (low, high) in [("0", "12"), ("0", "11"), ("2", "9"), ("0", "%n"), ("1", "%n")] {
+            let text = with_body(&format!(
+                "  %r = affine.for %i = {low} to {high} iter_args(%x = %k) -> (i64) {{\n    %m = affine.for %j = 0 to 3 iter_args(%y = %k) -> (i64) {{\n      %a = affine.load %A[%i, %j] : memref<?x?xi64>\n      %b = arith.addi %y, %a : i64\n      affine.yield %b : i64\n    }}\n    %s = arith.{op} %x, %m : i64\n    {more}    affine.yield %s : i64\n  }}\n  affine.store %r, %A[99, 99] : memref<?x?xi64>\n"
+            ));
+            let before = read(&text);
+            for factor in [2, 3, 4] {
+                let pass = format!("affine-loop-unroll-jam{{unroll-jam-factor={factor}}}");
+                let after = transformed(&text, &pass);
+                let printed = print::custom(&after);
+                assert_eq!(printed != print::custom(&before), is_split, "{pass}\n{printed}");
+                for n in [-3, 0, 1, 2, 5, 8, 9] {
+                    let (expected, got) = (result(&before, n), result(&after, n));
+                    assert_eq!(expected, got, "{pass}, n = {n}\n{text}\n{printed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn loops_of_scf_that_become_one_run_in_order() {
+    // Bounds and steps of three loops, and how many are left.
+    let cases = [
+        ("%c0 to %c4 step %c1", "%c1 to %c9 step %c3", "%c0 to %c2 step %c1", 1),
+        ("%c0 to %n step %c1", "%c1 to %n step %c3", "%c0 to %n step %c2", 1),
+        ("%n to %c4 step %c2", "%n to %c3 step %c1", "%c9 to %c2 step %c1", 1),
+        // A loop inside whose step is not known, which may be 0 where it does not run.
+        ("%c0 to %n step %n", "%c0 to %c3 step %n", "%c0 to %n step %c1", 2),
+        // A bound is another loop's variable.
+        ("%c0 to %n step %c1", "%c0 to %i step %c1", "%c0 to %n step %c1", 2),
+    ];
+    for (first, second, third, n_left) in cases {
+        let mut text = String::new();
+        for number in [0, 1, 2, 3, 4, 9] {
+            text += &format!("  %c{number} = arith.constant {number} : index\n");
+        }
+        text += &format!(
+            "  %r = scf.for %i = {first} iter_args(%x = %k) -> (i64) {{\n    %s = scf.for %j = {second} iter_args(%y = %x) -> (i64) {{\n      %t = scf.for %l = {third} iter_args(%z = %y) -> (i64) {{\n        %a = affine.load %A[symbol(%i) + symbol(%j) * 3, symbol(%l)] : memref<?x?xi64>\n        %p = arith.muli %z, %k : i64\n        %b = arith.addi %p, %a : i64\n        scf.yield %b : i64\n      }}\n      scf.yield %t : i64\n    }}\n    scf.yield %s : i64\n  }}\n  affine.store %r, %A[99, 99] : memref<?x?xi64>\n"
+        );
+        let text = with_body(&text).replace(
+            "affine.load %A[symbol(%i) + symbol(%j) * 3, symbol(%l)]",
+            "memref.load %A[%i, %l]",
+        );
+        let before = read(&text);
+        let after = transformed(&text, "affine-loop-coalescing");
+        let printed = print::custom(&after);
+        assert_eq!(printed.matches("scf.for").count(), n_left, "{printed}");
+        for n in [-3, 0, 1, 2, 5, 8] {
+            // A step is positive.
+            if n > 0 || !text.contains("step %n") {
+                let (expected, got) = (result(&before, n), result(&after, n));
+                assert_eq!(expected, got, "n = {n}\n{text}\n{printed}");
+            }
+        }
+    }
+}

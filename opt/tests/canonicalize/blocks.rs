@@ -1,0 +1,193 @@
+//! Blocks of functions.
+
+use expect_test::expect;
+
+use crate::{becomes, becomes_by};
+
+#[test]
+fn equal_blocks_are_passed_what_they_differ_in() {
+    becomes_by(
+        "builtin.module(canonicalize{region-simplify=aggressive})",
+        r#"func.func @mism3(%c : i1, %a: i32, %b: i32) -> i32 {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  %x = "foo.op"(%a, %b) : (i32, i32) -> i32
+  return %x : i32
+^bb2:
+  %y = "foo.op"(%b, %b) : (i32, i32) -> i32
+  return %y : i32
+}
+func.func @mism_attr(%c : i1, %a: i32) -> i32 {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  %x = "foo.op"(%a) {k = 1} : (i32) -> i32
+  return %x : i32
+^bb2:
+  %y = "foo.op"(%a) {k = 2} : (i32) -> i32
+  return %y : i32
+}
+func.func @args2(%c : i1, %a: i32, %b: i32) -> i32 {
+  cf.cond_br %c, ^bb1(%a: i32), ^bb2(%b : i32)
+^bb1(%p: i32):
+  %x = "foo.op"(%p, %a) : (i32, i32) -> i32
+  return %x : i32
+^bb2(%q: i32):
+  %y = "foo.op"(%q, %b) : (i32, i32) -> i32
+  return %y : i32
+}
+func.func @unreg(%c : i1, %a: i32, %b: i32) -> i32 {
+  "foo.br"()[^bb1, ^bb2] : () -> ()
+^bb1:
+  return %a : i32
+^bb2:
+  return %b : i32
+}
+func.func @loop(%c : i1, %d : i1) {
+  %e = "foo.op"() : () -> (i1)
+  cf.cond_br %c, ^bb2, ^bb3
+^bb1:
+  cf.cond_br %e, ^bb1, ^bb3
+^bb2:
+  cf.cond_br %d, ^bb1, ^bb3
+^bb3:
+  return
+}
+func.func @types(%c : i1, %a: i32, %b: i64) {
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  "foo.ret"(%a) : (i32) -> ()
+  return
+^bb2:
+  "foo.ret"(%b) : (i64) -> ()
+  return
+}
+func.func @three(%i : i32, %a: i32, %b: i32, %c: i32) -> i32 {
+  cf.switch %i : i32, [ default: ^bb1, 1: ^bb2, 2: ^bb3 ]
+^bb1:
+  return %a : i32
+^bb2:
+  return %b : i32
+^bb3:
+  return %c : i32
+}
+"#,
+        &expect![[r#"
+            module {
+              func.func @mism3(%arg0: i1, %arg1: i32, %arg2: i32) -> i32 {
+                %0 = arith.select %arg0, %arg1, %arg2 : i32
+                %1 = "foo.op"(%0, %arg2) : (i32, i32) -> i32
+                return %1 : i32
+              }
+              func.func @mism_attr(%arg0: i1, %arg1: i32) -> i32 {
+                cf.cond_br %arg0, ^bb1, ^bb2
+              ^bb1:
+                %0 = "foo.op"(%arg1) {k = 1 : i64} : (i32) -> i32
+                return %0 : i32
+              ^bb2:
+                %1 = "foo.op"(%arg1) {k = 2 : i64} : (i32) -> i32
+                return %1 : i32
+              }
+              func.func @args2(%arg0: i1, %arg1: i32, %arg2: i32) -> i32 {
+                %0 = arith.select %arg0, %arg1, %arg2 : i32
+                %1 = arith.select %arg0, %arg1, %arg2 : i32
+                %2 = "foo.op"(%0, %1) : (i32, i32) -> i32
+                return %2 : i32
+              }
+              func.func @unreg(%arg0: i1, %arg1: i32, %arg2: i32) -> i32 {
+                "foo.br"()[^bb1, ^bb2] : () -> ()
+              ^bb1:
+                return %arg1 : i32
+              ^bb2:
+                return %arg2 : i32
+              }
+              func.func @loop(%arg0: i1, %arg1: i1) {
+                %0 = "foo.op"() : () -> i1
+                cf.cond_br %arg0, ^bb1(%arg1 : i1), ^bb2
+              ^bb1(%1: i1):
+                cf.cond_br %1, ^bb1(%0 : i1), ^bb2
+              ^bb2:
+                return
+              }
+              func.func @types(%arg0: i1, %arg1: i32, %arg2: i64) {
+                cf.cond_br %arg0, ^bb1, ^bb2
+              ^bb1:
+                "foo.ret"(%arg1) : (i32) -> ()
+                return
+              ^bb2:
+                "foo.ret"(%arg2) : (i64) -> ()
+                return
+              }
+              func.func @three(%arg0: i32, %arg1: i32, %arg2: i32, %arg3: i32) -> i32 {
+                cf.switch %arg0 : i32, [
+                  default: ^bb1(%arg1 : i32),
+                  1: ^bb1(%arg2 : i32),
+                  2: ^bb1(%arg3 : i32)
+                ]
+              ^bb1(%0: i32):
+                return %0 : i32
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_function_takes_the_blocks_of_a_region_that_runs_once() {
+    becomes(
+        r#"func.func @f(%c: i1, %a: i32) -> (i32, i32) {
+ %k = "t.k"() : () -> i32
+ %r, %s = scf.execute_region -> (i32, i32) {
+  cf.cond_br %c, ^a(%a : i32), ^b
+ ^a(%p: i32):
+  %x = "t.a"(%p) : (i32) -> i32
+  scf.yield %x, %k : i32, i32
+ ^b:
+  %y = "t.b"() : () -> i32
+  cf.cond_br %c, ^a(%y : i32), ^e
+ ^e:
+  scf.yield %y, %y : i32, i32
+ }
+ return %r, %s : i32, i32 }
+func.func @in_a_loop(%n: index, %c: i1) {
+ affine.for %i = 0 to %n {
+  scf.execute_region {
+   cf.cond_br %c, ^a, ^b
+  ^a:
+   "t.a"() : () -> ()
+   scf.yield
+  ^b:
+   scf.yield
+  }
+ }
+ return }"#,
+        &expect![[r#"
+            module {
+              func.func @f(%arg0: i1, %arg1: i32) -> (i32, i32) {
+                %0 = "t.k"() : () -> i32
+                cf.cond_br %arg0, ^bb1(%arg1 : i32), ^bb2
+              ^bb1(%1: i32):
+                %2 = "t.a"(%1) : (i32) -> i32
+                cf.br ^bb3(%2, %0 : i32, i32)
+              ^bb2:
+                %3 = "t.b"() : () -> i32
+                cf.br ^bb3(%3, %3 : i32, i32)
+              ^bb3(%4: i32, %5: i32):
+                return %4, %5 : i32, i32
+              }
+              func.func @in_a_loop(%arg0: index, %arg1: i1) {
+                affine.for %arg2 = 0 to %arg0 {
+                  scf.execute_region {
+                    cf.cond_br %arg1, ^bb1, ^bb2
+                  ^bb1:
+                    "t.a"() : () -> ()
+                    scf.yield
+                  ^bb2:
+                    scf.yield
+                  }
+                }
+                return
+              }
+            }
+        "#]],
+    );
+}

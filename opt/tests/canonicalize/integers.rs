@@ -1,0 +1,105 @@
+//! Sums, products, comparisons.
+
+use expect_test::expect;
+
+use crate::becomes;
+
+#[test]
+fn integers_without_bits_are_zero() {
+    becomes(
+        r#"func.func @i0a() -> i16 { %c = arith.constant 0 : i0
+ %e = arith.extui %c : i0 to i16
+ return %e : i16 }
+func.func @i0d() -> i1 { %c = arith.constant 0 : i0
+ %e = arith.cmpi slt, %c, %c : i0
+ return %e : i1 }
+func.func @i0e() -> i0 { %c = arith.constant 0 : i0
+ %e = arith.maxsi %c, %c : i0
+ %f = arith.minui %e, %c : i0
+ %g = arith.andi %f, %c : i0
+ %h = arith.ori %g, %c : i0
+ %i = arith.xori %h, %c : i0
+ return %i : i0 }
+func.func @bcp(%x: i16) -> i16 { %0 = arith.bitcast %x : i16 to f16
+ %1 = arith.bitcast %0 : f16 to bf16
+ %2 = arith.bitcast %1 : bf16 to i16
+ return %2 : i16 }
+func.func @sel2(%c: i1, %d: i1, %a: i32, %b: i32) -> (i32, i64, i32, i32, i1) {
+ %c1 = arith.constant 1 : i32
+ %c0 = arith.constant 0 : i32
+ %0 = arith.select %c, %c1, %c0 : i32
+ %l1 = arith.constant 1 : i64
+ %l0 = arith.constant 0 : i64
+ %1 = arith.select %c, %l0, %l1 : i64
+ %t = arith.constant true
+ %nc = arith.xori %c, %t : i1
+ %2 = arith.select %nc, %a, %b : i32
+ %m1 = arith.constant -1 : i32
+ %3 = arith.select %c, %m1, %c0 : i32
+ %4 = arith.select %c, %d, %d : i1
+ return %0, %1, %2, %3, %4 : i32,i64,i32,i32,i1 }
+"#,
+        &expect![[r#"
+            module {
+              func.func @i0a() -> i16 {
+                %0 = arith.constant 0 : i16
+                return %0 : i16
+              }
+              func.func @i0d() -> i1 {
+                %0 = arith.constant false
+                return %0 : i1
+              }
+              func.func @i0e() -> i0 {
+                %0 = arith.constant 0 : i0
+                return %0 : i0
+              }
+              func.func @bcp(%arg0: i16) -> i16 {
+                return %arg0 : i16
+              }
+              func.func @sel2(%arg0: i1, %arg1: i1, %arg2: i32, %arg3: i32) -> (i32, i64, i32, i32, i1) {
+                %0 = arith.constant true
+                %1 = arith.constant -1 : i32
+                %2 = arith.constant 0 : i32
+                %3 = arith.extui %arg0 : i1 to i32
+                %4 = arith.xori %arg0, %0 : i1
+                %5 = arith.extui %4 : i1 to i64
+                %6 = arith.select %arg0, %arg3, %arg2 : i32
+                %7 = arith.select %arg0, %1, %2 : i32
+                return %3, %5, %6, %7, %arg1 : i32, i64, i32, i32, i1
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_difference_of_a_difference_is_one() {
+    becomes(
+        r"func.func @f(%a: i8) -> (i8, i8, i8, i8) {
+ %k = arith.constant 4 : i8
+ %l = arith.constant 9 : i8
+ %m = arith.constant 120 : i8
+ %0 = arith.subi %a, %k overflow<nsw, nuw> : i8
+ %1 = arith.subi %0, %l overflow<nsw, nuw> : i8
+ %2 = arith.subi %0, %m overflow<nsw, nuw> : i8
+ %3 = arith.subi %l, %0 : i8
+ %4 = arith.subi %k, %a : i8
+ %5 = arith.subi %4, %l : i8
+ %6 = arith.subi %m, %5 : i8
+ return %1, %2, %3, %6 : i8, i8, i8, i8 }",
+        &expect![[r#"
+            module {
+              func.func @f(%arg0: i8) -> (i8, i8, i8, i8) {
+                %0 = arith.constant 125 : i8
+                %1 = arith.constant 124 : i8
+                %2 = arith.constant 13 : i8
+                %3 = arith.subi %arg0, %2 overflow<nsw, nuw> : i8
+                %4 = arith.subi %arg0, %1 overflow<nsw, nuw> : i8
+                %5 = arith.subi %2, %arg0 : i8
+                %6 = arith.addi %arg0, %0 : i8
+                return %3, %4, %5, %6 : i8, i8, i8, i8
+              }
+            }
+        "#]],
+    );
+}
