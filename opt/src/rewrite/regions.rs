@@ -8,6 +8,7 @@ use rustc_hash::FxHashSet;
 use super::Rewriter;
 use crate::effects;
 
+mod alike;
 mod merge;
 
 /// What is done to the blocks of regions.
@@ -17,7 +18,7 @@ pub enum Simplify {
     Disabled,
     /// Blocks that nothing reaches, and dead values, are erased.
     Normal,
-    /// Besides, equal blocks become one.
+    /// Besides, equal blocks become one, and arguments that are always passed the same value are that value.
     Aggressive,
 }
 
@@ -52,6 +53,11 @@ pub fn simplify(rewriter: &mut Rewriter<'_>, region: Region, how: Simplify) -> b
         for &it in &regions {
             if is_alive(rewriter.ir, it) {
                 merge::merge(rewriter, it);
+            }
+        }
+        for &it in &regions {
+            if is_alive(rewriter.ir, it) {
+                alike::drop_alike(rewriter, it);
             }
         }
     }

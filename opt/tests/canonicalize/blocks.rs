@@ -191,3 +191,41 @@ func.func @in_a_loop(%n: index, %c: i1) {
         "#]],
     );
 }
+
+#[test]
+fn arguments_that_are_always_passed_one_value_are_that_value() {
+    let text = r#"func.func @f(%c: i1, %a: i32, %b: i32) -> (i32, i32) {
+  "t.x"() : () -> ()
+  cf.cond_br %c, ^a(%a, %b : i32, i32), ^b(%b, %a : i32, i32)
+^a(%x: i32, %w: i32):
+  "t.a"(%x) : (i32) -> ()
+  cf.br ^b(%b, %w : i32, i32)
+^b(%y: i32, %z: i32):
+  "t.b"(%y) : (i32) -> ()
+  cf.cond_br %c, ^b(%b, %z : i32, i32), ^d(%z, %y : i32, i32)
+^d(%u: i32, %v: i32):
+  "t.d"(%u) : (i32) -> ()
+  return %u, %v : i32, i32
+}"#;
+    becomes_by(
+        "builtin.module(canonicalize{region-simplify=aggressive})",
+        text,
+        &expect![[r#"
+        module {
+          func.func @f(%arg0: i1, %arg1: i32, %arg2: i32) -> (i32, i32) {
+            "t.x"() : () -> ()
+            cf.cond_br %arg0, ^bb1, ^bb2(%arg1 : i32)
+          ^bb1:
+            "t.a"(%arg1) : (i32) -> ()
+            cf.br ^bb2(%arg2 : i32)
+          ^bb2(%0: i32):
+            "t.b"(%arg2) : (i32) -> ()
+            cf.cond_br %arg0, ^bb2(%0 : i32), ^bb3
+          ^bb3:
+            "t.d"(%0) : (i32) -> ()
+            return %0, %arg2 : i32, i32
+          }
+        }
+    "#]],
+    );
+}

@@ -1,0 +1,59 @@
+//! Block arguments that are passed the same value by everyone who branches there are that value.
+//!
+//! *Law.* The value dominates every branch to the block, so it dominates the block. *Cost.* Linear in the branches and what they pass.
+
+use noisy_syntax::{Block, Op, Region, Value};
+
+use super::{Rewriter, forwarded_kind};
+
+/// Drops such arguments of the blocks of a region, all of which are reached.
+pub(super) fn drop_alike(rewriter: &mut Rewriter<'_>, region: Region) {
+    for block in rewriter.ir.blocks(region).into_iter().skip(1) {
+        let common = common_values(rewriter, block);
+        if common.iter().all(Option::is_none) {
+            continue;
+        }
+        let preds: Vec<(Op, u32)> = rewriter.ir.block(block).preds.to_vec();
+        for (branch, successor) in preds {
+            let passed = rewriter.ir.passed_operands(branch, successor as usize);
+            let left: Vec<Value> = passed
+                .into_iter()
+                .zip(&common)
+                .filter(|it| it.1.is_none())
+                .map(|it| it.0)
+                .collect();
+            rewriter.set_successor(branch, successor as usize, block, &left);
+        }
+        let args = rewriter.ir.block(block).args.to_vec();
+        for (at, value) in common.into_iter().enumerate().rev() {
+            if let Some(value) = value {
+                rewriter.replace_uses(args[at], value);
+                rewriter.ir.erase_argument(block, at).expect("all of its uses were replaced");
+            }
+        }
+    }
+}
+
+/// The value that each argument of a block is passed by all branches, if that is one.
+fn common_values(rewriter: &Rewriter<'_>, block: Block) -> Vec<Option<Value>> {
+    let ir = &*rewriter.ir;
+    let args = &ir.block(block).args;
+    let preds = &ir.block(block).preds;
+    if args.is_empty() || preds.iter().any(|it| forwarded_kind(ir.op(it.0).kind).is_none()) {
+        return vec![None; args.len()];
+    }
+    let mut passed = preds.iter().map(|it| ir.passed_operands(it.0, it.1 as usize));
+    let first = passed.next().unwrap_or_default();
+    let mut out: Vec<Option<Value>> = first.into_iter().map(Some).collect();
+    for other in passed {
+        for (common, value) in out.iter_mut().zip(other) {
+            *common = common.filter(|&it| it == value);
+        }
+    }
+    // What a block passes only to itself is not known.
+    for (common, arg) in out.iter_mut().zip(args) {
+        *common = common.filter(|it| it != arg);
+    }
+    out.resize(args.len(), None);
+    out
+}
