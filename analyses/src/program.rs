@@ -167,7 +167,7 @@ impl Program {
         if let Some(facts) = self.scales.kept() {
             return Some(Scales(facts));
         }
-        let analysis = ScaleBits::new(self.heir()?)?;
+        let analysis = ScaleBits::new(self.heir()?, self.model().heir)?;
         Some(Scales(self.scales.get(self.ir(), &self.solved, || analysis)))
     }
 

@@ -37,7 +37,7 @@ use noisy_syntax::Value;
 
 use super::{Check, Index};
 use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, TextEdit};
-use crate::explain::value_range;
+use crate::explain::{core_range, value_range};
 use crate::heir::{self, Heir, Mismatch};
 use crate::program::Program;
 
@@ -56,6 +56,14 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
     let Some(sites) = program.sites() else { return };
+    for op in sites.unreadable(ir) {
+        let message = "`mgmt.mgmt` has no level that can be read";
+        let mut found = CHECK.at(core_range(ir, op), message.to_owned());
+        found.help = Some(
+            "Write it as `#mgmt.mgmt<level = 2>`, or let HEIR annotate the program again".into(),
+        );
+        out.push(found);
+    }
     for it in sites.mismatches(ir, heir) {
         let Mismatch { value, written, used, all, .. } = it;
         let name = ir.value_text(value);

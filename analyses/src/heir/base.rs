@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use noisy_syntax::{AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
+use noisy_syntax::{Attr, AttrData, Block, Def, Form, Ir, Op, OpKind, Value};
 
 use super::Heir;
 use super::params::SchemeParams;
@@ -135,9 +135,38 @@ fn listed(ir: &impl View, op: Op, side: Side, index: usize, key: &str) -> Option
     number(ir, found.1, key)
 }
 
-fn number(ir: &impl View, attr: noisy_syntax::Attr, key: &str) -> Option<u32> {
+/// Whether an op has an annotation without a level that can be read, for itself or for one of what it takes or gives.
+pub(super) fn is_unreadable(ir: &Ir, op: Op) -> bool {
+    let is_bad = |attr: Attr| match ir.interner.attr_data(attr) {
+        AttrData::Text(text, _) => {
+            let text = ir.interner.str(*text);
+            let keys = text.split(['<', ',']).skip(1);
+            let n_levels = keys.filter(|it| it.trim_start().starts_with("level")).count();
+            n_levels != 1 || level_in(text).is_none()
+        }
+        _ => true,
+    };
+    let in_dict = |dict: Attr| match ir.interner.attr_data(dict) {
+        AttrData::Dict(entries) => {
+            entries.iter().any(|it| ir.interner.str(it.0) == "mgmt.mgmt" && is_bad(it.1))
+        }
+        _ => false,
+    };
+    ir.attr(op, "mgmt.mgmt").is_some_and(is_bad)
+        || contract::dictionaries(ir, op).into_iter().any(in_dict)
+}
+
+fn level_in(text: &str) -> Option<u32> {
+    in_text(text, "level").filter(|&it| it <= MOST_LEVELS)
+}
+
+/// More levels than any program has.
+const MOST_LEVELS: u32 = 1 << 30;
+
+fn number(ir: &impl View, attr: Attr, key: &str) -> Option<u32> {
     let AttrData::Text(text, _) = ir.interner().attr_data(attr) else { return None };
-    in_text(ir.interner().str(*text), key)
+    let text = ir.interner().str(*text);
+    if key == "level" { level_in(text) } else { in_text(text, key) }
 }
 
 /// A number in the text of a `#mgmt.mgmt<...>`.

@@ -14,7 +14,7 @@ use super::base;
 use super::params::SchemeParams;
 use super::scheme::Settings;
 use super::solved::Solved;
-use super::{Heir, Scheme, Setting, ciphertext, rows};
+use super::{Heir, Options, Scheme, Setting, ciphertext, rows};
 use crate::lattice::{Changed, Lattice};
 use crate::sparse::{AnalysisContext, Domain, Loops, Sparse, SparseForward};
 use crate::view::View;
@@ -85,14 +85,17 @@ impl Scales<'_> {
 #[derive(Debug)]
 pub(crate) struct ScaleBits {
     settings: Arc<Settings>,
+    /// How many times the default one the logarithm of the scale of a fresh or bootstrapped ciphertext is.
+    fresh: i64,
 }
 
 impl ScaleBits {
     /// Of a program; `None` if no module has parameters of CKKS with a default scale.
-    pub(crate) fn new(heir: &Heir) -> Option<Self> {
+    pub(crate) fn new(heir: &Heir, options: Options) -> Option<Self> {
+        let fresh = if options.before_mul_include_first_mul { 2 } else { 1 };
         let is_scaled = |it: &Setting| params(it).is_some();
         let settings = heir.settings();
-        settings.all().any(is_scaled).then(|| Self { settings: settings.clone() })
+        settings.all().any(is_scaled).then(|| Self { settings: settings.clone(), fresh })
     }
 }
 
@@ -126,7 +129,7 @@ impl SparseForward for ScaleBits {
                 return None;
             }
             let annotated = base::on_argument(ir, op, index, "scale").map(i64::from);
-            Some(Scale::Log2(annotated.unwrap_or(default)))
+            Some(Scale::Log2(annotated.unwrap_or(default * self.fresh)))
         };
         ciphertext::entry(ir, op, known.ciphertext, Scale::Plain, fresh)
     }
@@ -151,7 +154,7 @@ impl SparseForward for ScaleBits {
                 let annotated = base::on_result(ir, op, "scale");
                 return annotated.map_or(Scale::Unknown, |it| Scale::Log2(it.into()));
             }
-            "mgmt.bootstrap" | "secret.conceal" => return Scale::Log2(default),
+            "mgmt.bootstrap" | "secret.conceal" => return Scale::Log2(default * self.fresh),
             _ => {}
         }
         if rows::decrypts(name) {

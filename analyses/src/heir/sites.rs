@@ -14,7 +14,7 @@ use super::annotation::{Mismatch, Written};
 use super::scale_rules::{self, ScaleFault};
 use super::surplus::{self, Surplus};
 use super::underflow::{self, Underflow, Varying, budget, switches};
-use super::{Ciphertext, Dimension, Heir, HeirNoise, Options, catalogue, plaintext, rows};
+use super::{Ciphertext, Dimension, Heir, HeirNoise, Options, base, catalogue, plaintext, rows};
 use crate::flow;
 
 /// What rules read.
@@ -60,6 +60,8 @@ pub(crate) struct Sites {
     managers: FxHashMap<Op, (Option<Op>, bool)>,
     managed: FxHashMap<Option<Op>, Managed>,
     written: Written,
+    /// Ops with an annotation that cannot be read.
+    unreadable: FxHashSet<Op>,
 }
 
 impl Sites {
@@ -124,6 +126,7 @@ impl Sites {
             &mut self.varying,
             &mut self.over_two,
             &mut self.wide_ends,
+            &mut self.unreadable,
         ] {
             put(set, op, false);
         }
@@ -153,6 +156,7 @@ impl Sites {
         put(&mut self.over_noise, op, is_noisy);
         put(&mut self.wrong_scale, op, scale_rules::wrong(ir, heir, op).is_some());
         put(&mut self.varying, op, !underflow::varying(ir, heir, op).is_empty());
+        put(&mut self.unreadable, op, base::is_unreadable(ir, op));
         self.note_wide(ir, heir, op);
         self.written.note(ir, heir, op);
     }
@@ -252,6 +256,11 @@ impl Sites {
     /// Where the levels that are written are others, in textual order.
     pub(crate) fn mismatches(&self, ir: &Ir, heir: &Heir) -> Vec<Mismatch> {
         self.written.mismatches(ir, heir)
+    }
+
+    /// Ops with an annotation without a level that can be read, in textual order.
+    pub(crate) fn unreadable(&self, ir: &Ir) -> Vec<Op> {
+        in_order(ir, &self.unreadable)
     }
 
     /// The levels that a fresh ciphertext has where a value is defined.

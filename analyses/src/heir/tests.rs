@@ -146,6 +146,15 @@ fn scales_add_up_and_are_brought_down() {
     });
     // A plaintext is encoded at the default scale where nothing else is written.
     assert_eq!(scales, "%x=45 %q=- %p=45 %0=50 %a=45 %1=90 %2=90 %3=45 %4=50");
+    // The scale of what is switched before the first product.
+    let mut model =
+        crate::NoiseModel::new(&crate::ModelSpec::default()).expect("the built-in model");
+    model.heir.before_mul_include_first_mul = true;
+    let program = Program::with_model(&generic(params, "secret.yield %a : i16"), model);
+    let scale = |value: Value| program.scales()?.log2(value);
+    let values = plaintext::values(program.ir()).into_iter();
+    let known: Vec<i64> = values.filter_map(scale).collect();
+    assert_eq!(known, [90, 45, 90, 90]);
 }
 
 #[test]

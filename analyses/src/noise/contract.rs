@@ -76,6 +76,13 @@ pub(crate) fn dictionary(ir: &impl View, op: Op, side: Side, index: usize) -> Op
     written.or_else(|| dicts(ir, op, side).get(index).copied())
 }
 
+/// The attributes of all arguments and results of a function, or operands and results of another op, that have any.
+pub(crate) fn dictionaries(ir: &Ir, op: Op) -> Vec<Attr> {
+    let written = ir.extra(op).argument_attrs.iter().copied().flatten();
+    let listed = [Side::Argument, Side::Result].map(|it| dicts(ir, op, it));
+    written.chain(listed.into_iter().flatten().copied()).collect()
+}
+
 /// All contracts of a function.
 pub fn all(ir: &Ir, function: Op) -> Vec<(Side, usize, Contract)> {
     let mut out = Vec::new();

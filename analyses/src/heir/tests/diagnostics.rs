@@ -146,6 +146,37 @@ fn a_wrong_level_is_told_wherever_it_is_written() {
     }
 }
 
+#[test]
+fn a_level_that_cannot_be_read_is_told_of() {
+    let of = |annotation: &str| {
+        told(&generic(
+            "scheme.bgv",
+            &format!("%1 = mgmt.modreduce %a {{{annotation}}} : i16\n      secret.yield %1 : i16"),
+        ))
+    };
+    for good in
+        ["mgmt.mgmt = #mgmt.mgmt<level = 1>", "mgmt.mgmt = #mgmt.mgmt<dimension = 3, level = 1>"]
+    {
+        assert_eq!(of(good), "");
+    }
+    for bad in [
+        "level = -1",
+        "level = 99999999999",
+        "level = 4294967295",
+        "level = 1, level = 2",
+        "dimension = 2",
+        "",
+    ] {
+        let told = of(&format!("mgmt.mgmt = #mgmt.mgmt<{bad}>"));
+        assert_eq!(told, "7 warning level-mismatch", "{bad}");
+    }
+    assert_eq!(of("mgmt.mgmt"), "7 warning level-mismatch");
+    assert_eq!(of("mgmt.mgmt = 3 : i64"), "7 warning level-mismatch");
+    let listed = generic("scheme.bgv", "secret.yield %a : i16")
+        .replace("%x: !secret.secret<i16>) {", "%x: !secret.secret<i16> {mgmt.mgmt = 1 : i64}) {");
+    assert_eq!(told(&listed), "5 warning level-mismatch");
+}
+
 /// The number of the line with a byte.
 fn line(text: &str, at: usize) -> usize {
     text[..at].matches('\n').count()
@@ -354,9 +385,9 @@ fn annotations_that_conflict_are_told_of() {
       %4 = arith.addi %3, %3 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
       secret.yield %4 : i16";
     assert_eq!(told(&generic("scheme.bgv", body)), "9 warning level-mismatch");
-    // An annotation that cannot be read says nothing.
+    // An annotation that cannot be read is told of, and says nothing of others.
     let unread = body.replace("#mgmt.mgmt<level = 2>", "#mgmt.mgmt<level = many>");
-    assert_eq!(told(&generic("scheme.bgv", &unread)), "");
+    assert_eq!(told(&generic("scheme.bgv", &unread)), "9 warning level-mismatch");
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub struct Options {
     /// The noise model that judges BGV and BFV programs with parameters, as HEIR spells it: `bgv-noise-kpz21`. Without it noise is not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_model: Option<Model>,
+    /// Whether HEIR is run with `before-mul-include-first-mul`: fresh and bootstrapped CKKS ciphertexts then have twice the default scale, if none is written.
+    pub before_mul_include_first_mul: bool,
     /// How long each operation takes, for the cost that an editor shows above functions.
     pub latency: Latency,
 }
