@@ -1,0 +1,104 @@
+//! Functions and calls: what a call names, what a function looks like from outside, and who calls it.
+
+use noisy_syntax::{AttrData, Form, Ir, Op, OpKind, Region, TypeData};
+
+use crate::view::View;
+
+/// The function that a call calls.
+pub fn callee(ir: &impl View, call: Op) -> Option<Op> {
+    let AttrData::Symbol(path) = ir.interner().attr_data(ir.attr(call, "callee")?) else {
+        return None;
+    };
+    let [name] = **path else { return None };
+    ir.resolve_symbol(call, name).filter(|&it| ir.op(it).kind == OpKind::FuncFunc)
+}
+
+/// The body of a function, if it has one that is understood.
+pub fn body(ir: &Ir, function: Op) -> Option<Region> {
+    let data = ir.op(function);
+    let &(_, region) = data.regions.first()?;
+    let is_empty = ir.items(region).next().is_none();
+    (data.kind == OpKind::FuncFunc
+        && !matches!(data.form, Form::Broken | Form::Opaque)
+        && !is_empty)
+        .then_some(region)
+}
+
+/// Whether a function cannot be seen from outside of the document.
+pub fn is_private(ir: &Ir, function: Op) -> bool {
+    let visibility = ir.attr(function, "sym_visibility").map(|it| ir.interner.attr_data(it));
+    matches!(visibility, Some(AttrData::String(name, _))
+        if matches!(ir.interner.str(*name), "private" | "nested"))
+}
+
+/// How many results a function has, by its type.
+pub fn n_results(ir: &Ir, function: Op) -> usize {
+    let ty = ir.attr(function, "function_type").map(|it| ir.interner.attr_data(it));
+    match ty {
+        Some(AttrData::Type(ty)) => match ir.interner.type_data(*ty) {
+            TypeData::Function { results, .. } => results.len(),
+            _ => 0,
+        },
+        _ => 0,
+    }
+}
+
+/// The calls of a function, in textual order, and whether every mention of it is one.
+pub fn calls_of(ir: &Ir, function: Op) -> (Vec<Op>, bool) {
+    let Some((name, _)) = ir.extra(function).symbol else { return (Vec::new(), true) };
+    if ir.symbol_defs(ir.op(function).parent, name).first() != Some(&function) {
+        // The name means another function, however often it stands there.
+        return (Vec::new(), false);
+    }
+    let mut calls = Vec::new();
+    let mut is_all = true;
+    for &op in ir.symbol_users(name) {
+        let data = ir.op(op);
+        if data.kind == OpKind::FuncCall && !matches!(data.form, Form::Broken | Form::Opaque) {
+            match callee(ir, op) {
+                Some(it) if it == function && caller(ir, op).is_some() => calls.push(op),
+                Some(it) if it == function => is_all = false,
+                Some(_) => {}
+                None => is_all = false,
+            }
+        } else {
+            is_all = false;
+        }
+    }
+    calls.sort_by_cached_key(|&it| ir.start(it));
+    calls.dedup();
+    (calls, is_all)
+}
+
+/// The function, one of [`functions`], that a call stands in.
+pub fn caller(ir: &Ir, call: Op) -> Option<Op> {
+    let function = ir.function_of(call)?;
+    let mut at = function;
+    while let Some(parent) = ir.parent_op(at) {
+        if !matches!(ir.op(parent).kind, OpKind::Chunk | OpKind::BuiltinModule) {
+            return None;
+        }
+        at = parent;
+    }
+    Some(function)
+}
+
+/// The functions of the document in textual order, those within other ops than modules left out.
+pub fn functions(ir: &Ir) -> Vec<Op> {
+    let mut out = Vec::new();
+    let mut stack: Vec<_> = vec![ir.items(ir.root())];
+    while let Some(items) = stack.last_mut() {
+        let Some(op) = items.next() else {
+            stack.pop();
+            continue;
+        };
+        match ir.op(op).kind {
+            OpKind::FuncFunc => out.push(op),
+            OpKind::Chunk | OpKind::BuiltinModule => {
+                stack.extend(ir.op(op).regions.iter().rev().map(|it| ir.items(it.1)));
+            }
+            _ => {}
+        }
+    }
+    out
+}

@@ -1,0 +1,198 @@
+//! Which operands flow into which values without an op that computes: through branches, yields and inits, in both directions.
+
+use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
+use smallvec::SmallVec;
+
+use super::{
+    Flow, carried_args, entry_block, forwarded, insertions, is_insertion, is_yield, passed,
+    reduction, yielded, yields,
+};
+
+/// Where the noise of a value goes when an op uses it as operand number `index`, besides the op's own results: the block
+/// arguments that a branch feeds, and the results and arguments that a yield or the inits of a loop feed.
+pub fn feeds(ir: &Ir, op: Op, index: usize) -> SmallVec<[Value; 2]> {
+    let mut out = SmallVec::new();
+    for (n, successor) in ir.extra(op).successors.iter().enumerate() {
+        let (Some(range), Some(block)) = (passed(ir, op, n), successor.block) else { continue };
+        if range.contains(&index) {
+            out.extend(ir.block(block).args.get(index - range.start).copied());
+        }
+    }
+    match Flow::of(ir, op) {
+        Flow::For { first } | Flow::Forall { first } if index >= first => {
+            let n = ir.op(op).operands.len() - first;
+            out.extend(carried_args(ir, ir.op(op).regions[0].1, n).get(index - first).copied());
+            out.extend(ir.op(op).results.get(index - first).copied());
+        }
+        Flow::While => {
+            let n = ir.op(op).operands.len();
+            out.extend(carried_args(ir, ir.op(op).regions[0].1, n).get(index).copied());
+        }
+        Flow::Parallel { first } if index >= first => {
+            out.extend(ir.op(op).results.get(index - first).copied());
+            out.extend(
+                reduction(ir, op).into_iter().flat_map(|it| combined(ir, it, index - first)),
+            );
+        }
+        Flow::Reduce => out.extend(combined(ir, op, index)),
+        Flow::Choice if forwarded(ir, op, index).is_some() => {
+            let args = &ir.block(entry_block(ir, ir.op(op).regions[0].1)).args;
+            out.extend(args.get(index).copied());
+        }
+        _ => {}
+    }
+    if index == 0 && is_insertion(ir, op) {
+        let forall = ir.parent_op(op).and_then(|it| ir.parent_op(it));
+        let into = forall.and_then(|it| Some((it, insertions(ir, it)?)));
+        if let Some((forall, all)) = into {
+            let into = all.iter().filter(|it| it.0 == op);
+            out.extend(into.filter_map(|it| ir.op(forall).results.get(it.1).copied()));
+        }
+    }
+    if is_yield(ir, op) && yielded(ir, op).contains(&index) {
+        let at = index - yielded(ir, op).start;
+        if let Some(parent) = ir.parent_op(op) {
+            let data = ir.op(parent);
+            match Flow::of(ir, parent) {
+                Flow::Choice => out.extend(data.results.get(at).copied()),
+                Flow::For { first } => {
+                    let n = data.operands.len() - first;
+                    out.extend(data.results.get(at).copied());
+                    out.extend(carried_args(ir, data.regions[0].1, n).get(at).copied());
+                }
+                Flow::While if ir.op(op).kind == OpKind::ScfCondition => {
+                    out.extend(data.results.get(at).copied());
+                    let args = &ir.block(entry_block(ir, data.regions[1].1)).args;
+                    out.extend(args.get(at).copied());
+                }
+                Flow::While => {
+                    let n = data.operands.len();
+                    out.extend(carried_args(ir, data.regions[0].1, n).get(at).copied());
+                }
+                Flow::Reduce => {
+                    let which = data.regions.iter().position(|it| it.1 == ir.op(op).parent);
+                    let which = which.filter(|_| at == 0).unwrap_or(usize::MAX);
+                    let results = ir.parent_op(parent).map(|it| &ir.op(it).results);
+                    out.extend(results.and_then(|it| it.get(which)).copied());
+                    out.extend(combined(ir, parent, which));
+                }
+                _ => {}
+            }
+        }
+    }
+    out
+}
+
+/// The arguments of a region of a [`Flow::Reduce`].
+fn combined(ir: &Ir, reduce: Op, index: usize) -> SmallVec<[Value; 2]> {
+    let region = ir.op(reduce).regions.get(index);
+    region.map_or(SmallVec::new(), |it| carried_args(ir, it.1, 2).into_iter().collect())
+}
+
+/// The values that flow into a value without an op that computes it, with the op that passes each: see
+/// [`feeding_operands`].
+pub fn feeders(ir: &Ir, value: Value) -> Vec<(Op, Value)> {
+    let operands = feeding_operands(ir, value).into_iter();
+    operands.filter_map(|(op, index)| Some((op, ir.op(op).operands[index].value?))).collect()
+}
+
+/// The operands that flow into a value without an op that computes it: what branches pass to a block argument, what
+/// yields and inits give to results and carried arguments. Empty for all others.
+pub fn feeding_operands(ir: &Ir, value: Value) -> Vec<(Op, usize)> {
+    let mut out = Vec::new();
+    let mut push = |op: Op, index: usize| {
+        if index < ir.op(op).operands.len() {
+            out.push((op, index));
+        }
+    };
+    let yielded_at = |region: Region, at: usize, push: &mut dyn FnMut(Op, usize)| {
+        for op in yields(ir, region) {
+            push(op, yielded(ir, op).start + at);
+        }
+    };
+    match ir.value(value).def {
+        Def::Result(op, index) => {
+            let (data, index) = (ir.op(op), index as usize);
+            match Flow::of(ir, op) {
+                Flow::Choice => {
+                    for &(_, region) in &data.regions {
+                        yielded_at(region, index, &mut push);
+                    }
+                }
+                Flow::For { first } => {
+                    push(op, first + index);
+                    yielded_at(data.regions[0].1, index, &mut push);
+                }
+                Flow::While => yielded_at(data.regions[0].1, index, &mut push),
+                Flow::Parallel { first } => {
+                    push(op, first + index);
+                    let region = reduction(ir, op).map(|it| ir.op(it).regions[index].1);
+                    if let Some(region) = region {
+                        yielded_at(region, 0, &mut push);
+                    }
+                }
+                Flow::Forall { first } => {
+                    push(op, first + index);
+                    let all = insertions(ir, op).unwrap_or_default();
+                    all.iter().filter(|it| it.1 == index).for_each(|it| push(it.0, 0));
+                }
+                _ => {}
+            }
+        }
+        Def::Argument(block, index) => {
+            let (data, index) = (ir.block(block), index as usize);
+            // In textual order: the arena keeps them as they came.
+            let mut preds = data.preds.clone();
+            if preds.len() > 1 {
+                preds.sort_by_cached_key(|&(op, successor)| (ir.start(op), successor));
+            }
+            for &(op, successor) in &preds {
+                if let Some(range) = passed(ir, op, successor as usize)
+                    && range.start + index < range.end
+                {
+                    push(op, range.start + index);
+                }
+            }
+            let Some(parent) = ir.region(data.region).parent else { return out };
+            if entry_block(ir, data.region) != block {
+                return out;
+            }
+            let holder = ir.op(parent);
+            match Flow::of(ir, parent) {
+                Flow::For { first } => {
+                    let n = holder.operands.len() - first;
+                    if let Some(at) = index.checked_sub(data.args.len().saturating_sub(n)) {
+                        push(parent, first + at);
+                        yielded_at(data.region, at, &mut push);
+                    }
+                }
+                Flow::While if holder.regions[0].1 == data.region => {
+                    push(parent, index);
+                    yielded_at(holder.regions[1].1, index, &mut push);
+                }
+                Flow::While => yielded_at(holder.regions[0].1, index, &mut push),
+                Flow::Reduce => {
+                    let which = holder.regions.iter().position(|it| it.1 == data.region);
+                    let around = ir.parent_op(parent);
+                    let (Some(which), Some(around)) = (which, around) else { return out };
+                    push(around, ir.op(around).operands.len() - holder.regions.len() + which);
+                    push(parent, which);
+                    yielded_at(data.region, 0, &mut push);
+                }
+                Flow::Forall { first } => {
+                    let n = holder.operands.len() - first;
+                    if let Some(at) = index.checked_sub(data.args.len().saturating_sub(n)) {
+                        push(parent, first + at);
+                    }
+                }
+                Flow::Choice => {
+                    if let Some(at) = forwarded(ir, parent, index) {
+                        push(parent, at);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    out
+}
