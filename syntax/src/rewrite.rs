@@ -319,14 +319,6 @@ impl Ir {
         self.erase(op)
     }
 
-    /// Gives a value another type, at its uses, too.
-    pub fn set_type(&mut self, value: Value, ty: Type) {
-        self.values[value.index()].ty = ty;
-        for (op, index) in self.value(value).uses.clone() {
-            self.ops[op.index()].operands[index as usize].ty = ty;
-        }
-    }
-
     /// Sets an attribute, inherent or not.
     pub fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
         let name = self.interner.name(name);

@@ -296,7 +296,7 @@ pub(super) const CMPF: &[&str] = &[
 ];
 
 /// Rounding modes, in the order of their numbers.
-pub const ROUNDING: &[&str] =
+pub(crate) const ROUNDING: &[&str] =
     &["to_nearest_even", "downward", "upward", "toward_zero", "to_nearest_away"];
 
 /// Kinds of `memref.atomic_rmw` and `affine.parallel` reductions, in the order of their numbers.

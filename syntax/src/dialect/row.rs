@@ -239,12 +239,16 @@ impl AttrSpec {
 
     /// A property with a default. It is left out of the attributes of an op when it has that value, so that plain arithmetic carries no
     /// attributes.
-    pub const fn with_default(name: &'static str, class: AttrClass, default: &'static str) -> Self {
+    pub(crate) const fn with_default(
+        name: &'static str,
+        class: AttrClass,
+        default: &'static str,
+    ) -> Self {
         Self { name, class, presence: Presence::Default(default), is_inherent: true }
     }
 
     /// An attribute that must be there and is no property.
-    pub const fn discardable(name: &'static str, class: AttrClass) -> Self {
+    pub(crate) const fn discardable(name: &'static str, class: AttrClass) -> Self {
         Self { name, class, presence: Presence::Required, is_inherent: false }
     }
 
@@ -383,7 +387,7 @@ impl OpSpec {
     }
 
     /// Its properties: what the generic form writes between `<{` and `}>`.
-    pub fn inherent(&self) -> impl Iterator<Item = &AttrSpec> {
+    pub(crate) fn inherent(&self) -> impl Iterator<Item = &AttrSpec> {
         self.attrs.iter().filter(|it| it.is_inherent)
     }
 
