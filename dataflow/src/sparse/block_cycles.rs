@@ -56,6 +56,7 @@ impl<F> CyclePass<F> {
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Visits the items of a region with a branch that goes backward, whose entry is set.
+    #[inline(never)]
     pub(super) fn run_blocks(
         &mut self,
         ir: &Input<'_, A::Base>,

@@ -10,8 +10,8 @@ use crate::flow::{self, Flow};
 /// How often what a context takes or returns rises before it is widened.
 pub(super) const MOST_RISES: u32 = 64;
 
-/// How deep calls and regions may nest before a call is put off, or within a recursion unknown.
-pub(super) const MAX_DEPTH: usize = 50_000;
+/// How deep calls and regions may nest, each call counted with its body, before what a call gives is unknown: some 2 kB of stack each.
+pub(super) const MAX_DEPTH: usize = 400_000;
 /// Bytes of stack that the evaluation of one body has at least, and how many are taken when there are fewer.
 pub(super) const STACK: (usize, usize) = (256 << 10, 8 << 20);
 

@@ -23,8 +23,7 @@
 //! stand. (Everything above is a function of the names, the texts of the functions and what these find by name; tables by op are only
 //! looked up, or gone through where joins or sets commute.)
 //!
-//! Calls that nest deeper than [`MAX_DEPTH`] are put off: the evaluations around are taken back, the context that was asked for is solved,
-//! and then they are made again. Within a recursion nothing is put off; what calls give that nest deeper there is unknown.
+//! What calls give that nest deeper than [`MAX_DEPTH`] is unknown, and they are told to be [undecided](Sparse::undecided).
 //!
 //! # From an edit
 //!
@@ -64,15 +63,11 @@ pub(super) struct Contexts<F> {
     pub(super) asker: Option<Asker>,
     /// Contexts that some call asks for no more.
     pub(super) unused: Vec<Asker>,
-    /// Contexts that were too deep to be evaluated where they were asked for.
-    pub(super) put_off: Vec<Asker>,
-    /// Whether there ever were any: then transcripts say too little.
-    pub(super) has_put_off: bool,
     /// Recursions that are being solved, innermost last.
     pub(super) recursions: Vec<Recursion>,
     /// Functions of recursions that took too many steps to follow.
     pub(super) spent: FxHashSet<Op>,
-    /// Whether calls within a recursion were too deep to be followed.
+    /// Whether calls were too deep to be followed.
     pub(super) is_cut: bool,
     /// What an edit has touched, while it is followed through calls.
     pub(super) edit: Option<CallEdit<F>>,
@@ -96,8 +91,6 @@ impl<F> Default for Contexts<F> {
             replay: None,
             asker: None,
             unused: Vec::new(),
-            put_off: Vec::new(),
-            has_put_off: false,
             recursions: Vec::new(),
             spent: FxHashSet::default(),
             is_cut: false,
@@ -369,6 +362,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let results = vec![A::Fact::unknown(); flow::n_results(ir, function)];
             return Answer { context: 0, results, joined: None };
         }
+        let args = if is_inside { self.kept_apart(function, args) } else { args };
         let n_contexts = self.contexts.of.get(&function).map_or(0, Vec::len);
         let asked = (n_contexts >= self.apart()).then(|| args.clone());
         let at = self.context_for(function, args, call.is_none());
@@ -392,21 +386,24 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         answer
     }
 
+    /// What a call within a recursion passes: one vector with saturated facts is kept apart as it is, all others are unbounded. What grows
+    /// all the way around would have many more.
+    fn kept_apart(&self, function: Op, args: Vec<A::Fact>) -> Vec<A::Fact> {
+        let is_high = |args: &[A::Fact]| args.iter().any(|it| self.is_saturated(it));
+        let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
+        let is_kept = !is_high(&args)
+            || contexts.iter().any(|it| it.args == args)
+            || !contexts.iter().any(|it| is_high(&it.args));
+        if is_kept { args } else { args.iter().map(|it| self.unbounded(it)).collect() }
+    }
+
     /// The results of a context, which is solved if it is not.
     fn results_of(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) -> Vec<A::Fact> {
         let Some(context) = self.context(function, at) else { return Vec::new() };
         let (id, state) = (context.id, context.state);
         match state {
             State::Done | State::Open => {}
-            State::New if self.contexts.asker.is_none() => self.solve_from_here(ir, function, id),
             State::New if self.is_in_recursion(function) => self.enter_recursion(ir, function, at),
-            State::New
-                if self.contexts.depth > MAX_DEPTH && self.contexts.recursions.is_empty() =>
-            {
-                self.contexts.put_off.push((function, id));
-                self.contexts.has_put_off = true;
-                return vec![A::Fact::bottom(); flow::n_results(ir, function)];
-            }
             // Calls nest deeper than a stack is.
             State::New => {
                 stacker::maybe_grow(STACK.0, STACK.1, || self.solve_context(ir, function, at));
@@ -423,18 +420,12 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         results
     }
 
-    /// Solves a context that is not asked for from within another one, and before it those that turn out to be too deep.
+    /// Solves a context that is not asked for from within another one, if it is not solved.
     pub(super) fn solve_from_here(&mut self, ir: &Input<'_, A::Base>, function: Op, id: u32) {
-        let mut todo = vec![(function, id)];
-        while let Some(&(function, id)) = todo.last() {
-            let contexts = self.contexts.of.get(&function).map_or(&[][..], Vec::as_slice);
-            let at = contexts.iter().position(|it| it.id == id);
-            let Some(at) = at.filter(|&it| contexts[it].state != State::Done) else {
-                todo.pop();
-                continue;
-            };
+        let contexts = self.contexts.of.get(&function).into_iter().flatten();
+        let at = contexts.enumerate().find(|it| it.1.id == id && it.1.state != State::Done);
+        if let Some((at, _)) = at {
             self.solve_context(ir, function, at);
-            todo.append(&mut self.contexts.put_off);
         }
     }
 
@@ -506,6 +497,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             self.note_ordered(function);
         }
         let contexts = self.contexts.of.entry(function).or_default();
+        if contexts.is_empty() {
+            // Most functions have one.
+            contexts.reserve_exact(1);
+        }
         contexts.push(Context { is_assumed, is_joined, ..Context::new(id, args) });
         contexts.len() - 1
     }
@@ -515,12 +510,11 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.contexts.ordered.note(&self.call_graph, function);
     }
 
-    /// Solves a context, unless a call in it is put off.
+    /// Solves a context.
     pub(super) fn solve_context(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) {
         let n_results = flow::n_results(ir, function);
         let is_cut = self.contexts.depth > MAX_DEPTH;
         let Some(context) = self.context(function, at) else { return };
-        let id = context.id;
         if is_cut {
             context.results = vec![A::Fact::unknown(); n_results];
             context.state = State::Done;
@@ -542,15 +536,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         context.state = State::Open;
         let results = self.evaluate(ir, function, at, 1);
         let Some(context) = self.context(function, at) else { return };
-        match results {
-            Some(results) => {
-                context.results = results;
-                context.state = State::Done;
-            }
-            None => {
-                context.state = State::New;
-                self.contexts.withdraw((function, id));
-            }
-        }
+        context.results = results;
+        context.state = State::Done;
     }
 }

@@ -20,21 +20,19 @@ struct Outer {
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
-    /// Passes over the body of a function in a context; what it returns. The facts of its values are joined with what they were; if a call
-    /// in it was put off, they are left as they were, and there is no result.
+    /// Passes over the body of a function in a context; what it returns. The facts of its values are joined with what they were.
     pub(super) fn evaluate(
         &mut self,
         ir: &Input<'_, A::Base>,
         function: Op,
         at: usize,
         number: u64,
-    ) -> Option<Vec<A::Fact>> {
+    ) -> Vec<A::Fact> {
         let n_results = flow::n_results(ir, function);
-        let Some(region) = flow::body(ir, function) else { return Some(Vec::new()) };
-        let Some(context) = self.context(function, at) else { return Some(Vec::new()) };
+        let Some(region) = flow::body(ir, function) else { return Vec::new() };
+        let Some(context) = self.context(function, at) else { return Vec::new() };
         let (id, args) = (context.id, context.args.clone());
         self.remember(ir, function);
-        let n_put_off = self.contexts.put_off.len();
         let asker = self.contexts.asker.replace((function, id));
         let outer = Outer {
             rounds: std::mem::take(&mut self.rounds),
@@ -46,8 +44,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.contexts.depth += 1;
         self.observer.enter(Some(id), number);
         let mut values: Vec<Value> = Vec::new();
-        let is_first = self.contexts.passed_over.insert(function);
-        if !is_first {
+        if !self.contexts.passed_over.insert(function) {
             values_within(ir, function, &mut values);
             self.unreach(ir, region);
         }
@@ -76,13 +73,8 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         self.run_region(ir, region, true);
         let results = self.returned_by(ir, region, n_results);
-        let is_put_off = self.contexts.put_off.len() > n_put_off;
-        if is_put_off {
-            self.take_back(ir, function, is_first, &values, before);
-        } else {
-            for (value, before) in values.iter().zip(&before) {
-                let _ = self.facts[value.index()].join(before);
-            }
+        for (value, before) in values.iter().zip(&before) {
+            let _ = self.facts[value.index()].join(before);
         }
         self.dirty.truncate(n_dirty);
         self.observer.leave();
@@ -93,37 +85,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.cycle_start = outer.cycle_start;
         self.is_degraded = outer.is_degraded;
         self.contexts.asker = asker;
-        (!is_put_off).then_some(results)
-    }
-
-    /// Leaves a body as it was before an evaluation that came to nothing, and takes back what was noted of it.
-    fn take_back(
-        &mut self,
-        ir: &Input<'_, A::Base>,
-        function: Op,
-        is_first: bool,
-        values: &[Value],
-        before: Vec<A::Fact>,
-    ) {
-        if is_first {
-            self.contexts.passed_over.remove(&function);
-            self.reset_within(ir, function);
-            return;
-        }
-        self.forget_notes(ir, function);
-        for (value, before) in values.iter().zip(before) {
-            self.facts[value.index()] = before;
-        }
-    }
-
-    /// Forgets what was noted about what stands within an op.
-    fn forget_notes(&mut self, ir: &Input<'_, A::Base>, op: Op) {
-        for &(_, region) in &ir.op(op).regions {
-            for inner in ir.items(region) {
-                self.observer.forget(inner);
-                self.forget_notes(ir, inner);
-            }
-        }
+        results
     }
 
     /// Forgets that ops of a region were reached and visited.

@@ -92,6 +92,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         out
     }
 
+    #[inline(never)]
     pub(super) fn run_for(&mut self, ir: &Input<'_, A::Base>, op: Op, first: usize, live: bool) {
         let data = ir.op(op);
         let region = data.regions[0].1;
@@ -148,6 +149,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Passes over the region once, for all runs are alike, and then the reduction as a loop over what they give.
+    #[inline(never)]
     pub(super) fn run_parallel(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -226,6 +228,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         self.yield_facts(ir, region, 1, 0).pop().unwrap_or_else(A::Fact::unknown)
     }
 
+    #[inline(never)]
     pub(super) fn run_while(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) {
         let data = ir.op(op);
         let (before, after) = (data.regions[0].1, data.regions[1].1);

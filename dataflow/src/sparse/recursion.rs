@@ -113,6 +113,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Solves the recursion that a context is part of.
+    #[inline(never)]
     pub(super) fn solve_recursion(&mut self, ir: &Input<'_, A::Base>, function: Op, at: usize) {
         self.contexts.recursions.push(Recursion {
             rank: self.call_graph.rank(function),
@@ -201,8 +202,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             recursion.is_first = number == 1 && !recursion.is_spent && !is_ordered;
             recursion.has_missed = false;
         }
-        // Within a recursion no call is put off.
-        let results = self.evaluate(ir, function, at, number).unwrap_or_default();
+        let results = self.evaluate(ir, function, at, number);
         let cost = self.n_visits - n_visits;
         let n_asks = self.contexts.n_asks((function, id));
         let Some(recursion) = self.contexts.recursions.last_mut() else { return };

@@ -19,6 +19,7 @@ use crate::flow;
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// A context of a function that is not solved is asked for, while an edit is followed: whether that solves its recursion again, with
     /// this context.
+    #[inline(never)]
     pub(super) fn redo_recursion_of(&mut self, ir: &Input<'_, A::Base>, function: Op) -> bool {
         let rank = self.call_graph.rank(function);
         let edit = self.contexts.edit.as_mut().filter(|it| it.is_followed);

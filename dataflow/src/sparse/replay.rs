@@ -93,10 +93,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         let mut connected: Vec<Op> = connected.into_iter().collect();
         connected.sort_by_cached_key(|&it| ir.start(it));
-        if self.contexts.is_cut
-            || self.contexts.has_put_off
-            || connected.iter().any(|it| self.contexts.spent.contains(it))
-        {
+        if self.contexts.is_cut || connected.iter().any(|it| self.contexts.spent.contains(it)) {
             return false;
         }
         let by_itself = connected.iter().copied().filter(|&it| self.has_one_context(it)).collect();
@@ -124,7 +121,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         self.run_uncalled(ir, live);
         self.contexts.replay = None;
-        if self.gives_up() || self.contexts.is_cut || self.contexts.has_put_off {
+        if self.gives_up() || self.contexts.is_cut {
             return false;
         }
         if connected.iter().any(|it| self.contexts.spent.contains(it)) {
@@ -185,6 +182,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// What a component answers that is asked for something from outside of it: by what is recalled of it, or by its transcript. `None` if
     /// it is evaluated.
+    #[inline(never)]
     pub(super) fn replayed(
         &mut self,
         ir: &Input<'_, A::Base>,
@@ -298,7 +296,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             let entries = transcript.entries[..n_found].iter().rev();
             let last = entries.filter(|it| it.function == function).find_map(|it| {
                 let joined = it.joined.as_ref()?;
-                Some((it.context, &it.level, &joined.results))
+                Some((it.context, &joined.level, &joined.results))
             });
             if let Some((context, level, results)) = last {
                 let rises = |(now, by): (&A::Fact, &A::Fact)| {
@@ -434,7 +432,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             transcript.requests[at].n_entries = n_entries;
             return None;
         }
-        let joined = joined.map(|args| Box::new(Joined { args, results }));
+        let joined = joined.map(|args| Box::new(Joined { args, results, level: Vec::new() }));
         Some(Request { asker, call, callee, context, n_entries, joined })
     }
 

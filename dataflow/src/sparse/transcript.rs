@@ -27,6 +27,8 @@ const LOOKED_BACK: usize = 32;
 pub(super) struct Joined<F> {
     pub(super) args: Vec<F>,
     pub(super) results: Vec<F>,
+    /// Of an entry: what the joined vectors were then.
+    pub(super) level: Vec<F>,
 }
 
 /// A component was asked for a context that it had to evaluate.
@@ -35,8 +37,6 @@ pub(super) struct Entry<F> {
     pub(super) function: Op,
     pub(super) context: u32,
     pub(super) joined: Option<Box<Joined<F>>>,
-    /// What the joined vectors were then.
-    pub(super) level: Vec<F>,
     /// Where its requests start; they end where those of the next entry do.
     pub(super) first: usize,
 }
@@ -120,13 +120,19 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 
     /// A context is about to be evaluated because another component, or nobody, asks for it; `asked` as in [`Answer::joined`].
     pub(super) fn note_entry(&mut self, function: Op, context: u32, asked: Option<&[A::Fact]>) {
-        let contexts = self.contexts.of.get(&function).into_iter().flatten();
-        let level = contexts.filter(|it| asked.is_some() && it.id == context);
-        let level = level.map(|it| it.args.clone()).next().unwrap_or_default();
+        let joined = asked.map(|it| {
+            let contexts = self.contexts.of.get(&function).into_iter().flatten();
+            let level = contexts.filter(|it| it.id == context).map(|it| it.args.clone()).next();
+            let (args, level) = (it.to_vec(), level.unwrap_or_default());
+            Box::new(Joined { args, results: Vec::new(), level })
+        });
         let Some(transcript) = self.transcript(function) else { return };
-        let joined = asked.map(|it| Box::new(Joined { args: it.to_vec(), results: Vec::new() }));
         let (at, first) = (transcript.entries.len(), transcript.requests.len());
-        transcript.entries.push(Entry { function, context, joined, level, first });
+        if at == 0 {
+            // Most components have one.
+            transcript.entries.reserve_exact(1);
+        }
+        transcript.entries.push(Entry { function, context, joined, first });
         let contexts = self.contexts.of.get_mut(&function).into_iter().flatten();
         if let Some(it) = contexts.into_iter().find(|it| it.id == context) {
             it.entry = at;
@@ -155,10 +161,10 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         }
         let n_entries = self.n_entries(callee);
         let Some(transcript) = self.transcript(asker.0) else { return };
-        let joined = answer
-            .joined
-            .as_ref()
-            .map(|args| Box::new(Joined { args: args.clone(), results: answer.results.clone() }));
+        let joined = answer.joined.as_ref().map(|args| {
+            let (args, results) = (args.clone(), answer.results.clone());
+            Box::new(Joined { args, results, level: Vec::new() })
+        });
         let request =
             Request { asker: asker.1, call, callee, context: answer.context, n_entries, joined };
         if let Some(joined) = &request.joined
@@ -174,6 +180,9 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             if last.is_some_and(|it| it.results == joined.results) {
                 return;
             }
+        }
+        if transcript.requests.is_empty() {
+            transcript.requests.reserve_exact(1);
         }
         transcript.requests.push(request);
     }

@@ -122,6 +122,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     }
 
     /// Sets the results of an op to what the analysis says of them.
+    #[inline(never)]
     fn transfer(&mut self, ir: &Input<'_, A::Base>, op: Op, live: bool) -> Changed {
         let mut operands: Option<SmallVec<[A::Fact; 4]>> = None;
         let mut changed = Changed::No;
