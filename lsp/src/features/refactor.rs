@@ -1,5 +1,5 @@
 //! Refactorings: rename the values of a function, extract ops into a function, inline a call, write an op in the other form, declare the
-//! bounds that callers keep, clean up a function.
+//! bounds that callers keep, clean up a function, or one op.
 //!
 //! *Laws.* The program computes the same: what is renamed or written in another form prints the same in the generic form, and no
 //! refactoring brings an error. Bytes that it is not about stay, comments above all. [`edits`] proves this on a copy of the text, and
@@ -11,6 +11,7 @@ mod extract;
 mod form;
 mod inline;
 mod names;
+mod one;
 mod rename_values;
 mod text;
 
@@ -40,6 +41,12 @@ pub(crate) enum Kind {
     Contract,
     /// See [`clean`].
     Clean,
+    /// See [`one`].
+    Merge,
+    /// See [`one`].
+    Fold,
+    /// See [`one`].
+    Hoist,
 }
 
 /// Something that can be done.
@@ -95,6 +102,9 @@ pub(crate) fn offered(
         if let Some(title) = form::title(document, range.start) {
             offer(Kind::Form, title);
         }
+        for (kind, title) in one::offered(document, range.start) {
+            offer(kind, title);
+        }
     }
     out
 }
@@ -115,6 +125,7 @@ pub(crate) fn edits(
         Kind::Form => form::edits(document, range.start),
         Kind::Contract => contract::edits(document, function),
         Kind::Clean => clean::edits(document, function),
+        Kind::Merge | Kind::Fold | Kind::Hoist => one::edits(document, function, kind, range.start),
     }?;
     edits.sort_by_key(|it| it.range.start);
     prove(document, kind, &edits)?;

@@ -123,7 +123,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
                 for at in from..ops.len() {
                     let op = ops[at];
                     let n_replaced = known.n_replaced;
-                    let inner = known.visit(&mut rewriter, op);
+                    let is_meant = cx.actions.is_meant(rewriter.ir, op);
+                    let inner = known.visit(&mut rewriter, op, is_meant);
                     if known.n_replaced != n_replaced {
                         let ir = &*rewriter.ir;
                         cx.actions.step(ir, "another op computes the same", || place(ir, op));
@@ -216,15 +217,15 @@ fn enter(ir: &Ir, region: Region, steps: &mut Vec<Step>) {
 }
 
 impl Known {
-    /// Looks at an op; gives the regions to look into.
-    fn visit(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> Vec<Region> {
+    /// Looks at an op, which may go if it is meant; gives the regions to look into.
+    fn visit(&mut self, rewriter: &mut Rewriter<'_>, op: Op, is_meant: bool) -> Vec<Region> {
         let ir = &*rewriter.ir;
         let data = ir.op(op);
         let regions: Vec<Region> = data.regions.iter().map(|it| it.1).collect();
         if data.kind.has(Traits::TERMINATOR) {
             return regions;
         }
-        if effects::is_trivially_dead(ir, op) {
+        if is_meant && effects::is_trivially_dead(ir, op) {
             self.dead.push(op);
             self.n_dead += 1;
             return Vec::new();
@@ -238,7 +239,7 @@ impl Known {
         }
         let Some(hash) = hash(ir, op) else { return regions };
         let same = self.seen.find(ir, hash, op);
-        if let Some(same) = same
+        if let Some(same) = same.filter(|_| is_meant)
             && (is_plain || self.is_unwritten(ir, same, op))
         {
             let values = ir.op(same).results.clone();
@@ -333,8 +334,8 @@ fn hash(ir: &Ir, op: Op) -> Option<u64> {
     Some(state.finish())
 }
 
-/// Whether two ops compute the same, wherever they stand.
-fn computes_same(ir: &Ir, a: Op, b: Op) -> bool {
+/// Whether two ops without effects compute the same, wherever they stand.
+pub fn computes_same(ir: &Ir, a: Op, b: Op) -> bool {
     let (x, y) = (ir.op(a), ir.op(b));
     let types = |op: Op| ir.op(op).results.iter().map(|&it| ir.value(it).ty);
     x.name == y.name

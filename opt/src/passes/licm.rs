@@ -44,6 +44,19 @@ fn is_loop(ir: &Ir, op: Op) -> bool {
     )
 }
 
+/// Whether an op may run before the loop that it stands right in, and does not change there.
+pub fn may_leave_loop(ir: &Ir, op: Op) -> bool {
+    ir.parent_op(op).is_some_and(|of| is_loop(ir, of) && leaves(ir, op, of))
+}
+
+/// Whether an op right in a loop may run before it and does not change in it.
+fn leaves(ir: &Ir, op: Op, of: Op) -> bool {
+    !ir.op(op).kind.has(Traits::TERMINATOR)
+        && is_invariant(ir, op, of)
+        && effects::is_free_of_effects(ir, op)
+        && effects::is_speculatable(ir, op)
+}
+
 /// Moves what is invariant before a loop; how many ops that were.
 fn hoist(ir: &mut Ir, of: Op, actions: &mut Actions) -> usize {
     let regions: Vec<_> = ir.op(of).regions.iter().map(|it| it.1).collect();
@@ -55,10 +68,7 @@ fn hoist(ir: &mut Ir, of: Op, actions: &mut Actions) -> usize {
             if !actions.goes_on() {
                 return n;
             }
-            if ir.op(op).kind.has(Traits::TERMINATOR) || !is_invariant(ir, op, of) {
-                continue;
-            }
-            if effects::is_free_of_effects(ir, op) && effects::is_speculatable(ir, op) {
+            if actions.is_meant(ir, op) && leaves(ir, op, of) {
                 ir.move_op(op, Point::Before(of));
                 n += 1;
                 actions.step(ir, "does not change in the loop", || place(ir, op));

@@ -437,3 +437,53 @@ func.func @g(%a: i32) -> i32 {
         "func.func @|f(%a: i32) -> i32 {\n  %0 = tosa.nobody knows %a\n  return %a : i32\n}\n";
     assert_eq!(refactored(unread, Kind::Clean), Err("not offered".to_owned()));
 }
+
+#[test]
+fn one_op_uses_the_same_value_is_its_value_or_moves_before_the_loop() {
+    let text = "func.func @f(%a: i32, %n: index) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : i32 // three
+  // Kept.
+  %four = arith.addi %c3, %c3 : i32
+  %p = arith.muli %a, %four : i32 // the product
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %a) -> (i32) {
+    // Again.
+    %q = arith.muli %a, %four : i32 // the product again
+    %k = arith.muli %a,   %a : i32
+    %l = arith.addi %s, %k : i32 // changes
+    %m = arith.addi %l, %q : i32
+    scf.yield %m : i32
+  }
+  %t = arith.muli %a, %four : i32
+  %u = arith.addi %r, %t : i32
+  return %u : i32
+}
+";
+    let at = |op: &str, kind| {
+        let start = text.find(op).expect("the op");
+        done(text, kind, &(start..start))
+    };
+    let merged = at("%q =", Kind::Merge).expect("it is merged");
+    assert!(merged.contains("%m = arith.addi %l, %p : i32"), "{merged}");
+    assert!(!merged.contains("%q"), "{merged}");
+    assert!(merged.contains("%t = arith.muli"), "no other op is merged: {merged}");
+    assert!(merged.contains("%k = arith.muli %a,   %a : i32"), "{merged}");
+    let folded = at("%four =", Kind::Fold).expect("it is folded");
+    assert!(folded.contains("arith.constant 6 : i32"), "{folded}");
+    assert!(folded.contains("%c3 = arith.constant 3 : i32 // three"), "{folded}");
+    let hoisted = at("%k =", Kind::Hoist).expect("it is hoisted");
+    let (before, within) = hoisted.split_once("scf.for").expect("a loop");
+    assert!(before.contains("  %k = arith.muli %a,   %a : i32\n"), "{hoisted}");
+    assert!(within.contains("%q = arith.muli"), "nothing else moves: {hoisted}");
+    for (op, kind) in [
+        ("%l =", Kind::Hoist),
+        ("%l =", Kind::Merge),
+        ("%p =", Kind::Merge),
+        ("%p =", Kind::Fold),
+        ("%p =", Kind::Hoist),
+        ("%c3 =", Kind::Fold),
+    ] {
+        assert_eq!(at(op, kind), Err("not offered".to_owned()), "{op} {kind:?}");
+    }
+}
