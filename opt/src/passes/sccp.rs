@@ -66,11 +66,10 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             add(rewriter.ir, &inner, &mut stack);
         }
         let first = rewriter.ir.block_ops(block).next();
-        let args = if cx.actions.is_bound() {
-            Default::default()
-        } else {
-            rewriter.ir.block(block).args.clone()
-        };
+        let mut args = rewriter.ir.block(block).args.clone();
+        if cx.actions.is_bound() {
+            args.clear();
+        }
         for value in args {
             if let Some(first) = first.filter(|_| is_live) {
                 n += usize::from(replace(&mut rewriter, &facts, &mut uniqued, value, first));
