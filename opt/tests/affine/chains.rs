@@ -36,12 +36,14 @@ fn chains_run_side_by_side() {
         let before = read(&text);
         for pass in [
             "affine-schedule",
-            "affine-schedule{jam-size=2 tile-size=4 inner-tile-size=6}",
+            "affine-schedule{jam-size=2 cache-size=0 tile-size=4 inner-tile-size=6}",
             "affine-schedule{jam-size=3 cache-size=0 tile-size=5 inner-tile-size=4}",
         ] {
             let after = transformed(&text, pass);
             let printed = print::custom(&after);
-            assert_ne!(printed, print::custom(&before), "{pass}");
+            // Without a chain that runs side by side, so few iterations gain nothing by tiles.
+            let is_asked = is_carried || pass != "affine-schedule" || !text.contains("%k0");
+            assert_eq!(printed != print::custom(&before), is_asked, "{pass}");
             assert_eq!(printed.contains("iter_args"), is_carried, "{pass}\n{printed}");
             for n in [-2, 0, 3, 12] {
                 let (expected, got) = (result(&before, n), result(&after, n));

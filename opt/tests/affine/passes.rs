@@ -12,7 +12,7 @@ const N_SCHEDULES: usize = 3;
 
 const PASSES: [&str; 21] = [
     "affine-schedule{cache-size=0 tile-size=2 inner-tile-size=3 small-loop=0}",
-    "affine-schedule{tile-size=4 inner-tile-size=8 jam-size=2 small-loop=0}",
+    "affine-schedule{cache-size=0 tile-size=4 inner-tile-size=8 jam-size=2 small-loop=0}",
     "affine-loop-normalize,affine-schedule{cache-size=0 tile-size=4 inner-tile-size=5 jam-size=3 small-loop=3}",
     "affine-loop-tile{tile-size=2}",
     "affine-loop-tile{tile-sizes=3,2}",

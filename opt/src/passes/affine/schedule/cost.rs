@@ -1,12 +1,12 @@
 //! What is worth while: which loop stands innermost, whether tiles use again what would have left the caches.
 //!
 //! A model of one thread with caches and vectors. In the innermost loop each access that stays where it is or goes on by one element is
-//! cheap; one that jumps costs a cache line, less if tiles keep lines near; a store that stays is a sum, whose additions wait for each
-//! other. Tiles pay where an access meets the same elements again in an outer loop, or others of the same cache lines, and its memref is
+//! cheap; one that jumps costs a cache line, less if tiles keep lines near, more if it is stored to unread: stores wait for their lines
+//! one behind the other. A store that stays is a sum, whose additions wait for each other. Tiles pay where an access meets the same elements again in an outer loop, or others of the same cache lines, and its memref is
 //! larger than a cache.
 
 use noisy_loops::{Body, Form, Term};
-use noisy_syntax::{Dim, Ir, TypeData};
+use noisy_syntax::{Dim, Ir, Type, TypeData};
 
 use super::farkas::complement;
 use super::nest::Nest;
@@ -34,7 +34,7 @@ fn coefficients(form: &Form, path: &[u32]) -> Option<Vec<i128>> {
 }
 
 /// The subscripts of an access as rows over the variables of its statement.
-fn subscripts(body: &Body, access: usize, n_outer: usize) -> Option<Vec<Vec<i128>>> {
+pub(super) fn subscripts(body: &Body, access: usize, n_outer: usize) -> Option<Vec<Vec<i128>>> {
     let it = &body.accesses[access];
     let path = &body.loops_around(it.scope)[n_outer..];
     it.element.as_ref().ok()?.iter().map(|form| coefficients(form, path)).collect()
@@ -42,16 +42,32 @@ fn subscripts(body: &Body, access: usize, n_outer: usize) -> Option<Vec<Vec<i128
 
 /// What one step of a statement in this direction costs.
 pub(super) fn step_cost(
+    ir: &Ir,
     body: &Body,
     nest: &Nest,
     statement: usize,
     direction: &[i128],
-    is_tiled: bool,
+    (is_tiled, cache): (bool, i128),
 ) -> i64 {
     let jump = if is_tiled { NEAR_JUMP } else { JUMP };
     let mut out = 0;
-    for &access in &nest.statements[statement].accesses {
+    let all = &nest.statements[statement].accesses;
+    // A load that differs by constants has met the line, or will.
+    let is_near_load = |rows: &[Vec<i128>], store: usize| {
+        let place = body.accesses[store].place.view;
+        let mut loads = all.iter().filter(|it| !body.accesses[**it].is_store);
+        loads.any(|&it| {
+            body.accesses[it].place.view == place
+                && subscripts(body, it, nest.n_outer).as_deref() == Some(rows)
+        })
+    };
+    for (at, &access) in all.iter().enumerate() {
         let is_store = body.accesses[access].is_store;
+        let is_same = |it: usize| {
+            let (a, b) = (&body.accesses[it], &body.accesses[access]);
+            a.place == b.place && a.element.is_ok() && a.element == b.element
+        };
+        let is_again = all[..at].iter().any(|&it| is_same(it));
         let Some(rows) = subscripts(body, access, nest.n_outer) else {
             out += jump;
             continue;
@@ -65,7 +81,11 @@ pub(super) fn step_cost(
         out += match (outer.iter().all(|it| *it == 0), last) {
             (true, 0) if is_store => SUM,
             (true, 0) => 0,
+            _ if is_again => 0,
             (true, 1 | -1) => NEXT,
+            _ if is_store && size(ir, body, access) > cache && !is_near_load(&rows, access) => {
+                jump + jump / 2
+            }
             _ => jump,
         };
     }
@@ -92,36 +112,45 @@ pub(super) fn n_moving(body: &Body, nest: &Nest, statement: usize, direction: &[
     all.filter(|&&it| !stays(body, nest, statement, it, direction)).count()
 }
 
-/// Whether some access of a statement meets elements again other than from one step to the next in this direction, or jumps in it and meets
-/// cache lines again in another one, in a memref of more bytes than a cache holds.
-pub(super) fn is_reused(
+/// What tiles use again that would have left a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reuse {
+    /// Lines: a loop jumps, another one stays on the line.
+    Lines,
+    Elements,
+}
+
+/// What an access of a statement meets again other than from one step to the next in this direction: elements, or, if it jumps, cache lines,
+/// of a memref of more bytes than a cache holds.
+pub(super) fn reuse(
     ir: &Ir,
     body: &Body,
     nest: &Nest,
     statement: usize,
     innermost: &[i128],
     cache: i128,
-) -> bool {
+) -> Option<Reuse> {
     let n = nest.statements[statement].ivs.len();
-    nest.statements[statement].accesses.iter().any(|&access| {
-        let Some(rows) = subscripts(body, access, nest.n_outer) else { return false };
+    let of = |&access: &usize| {
+        let rows = subscripts(body, access, nest.n_outer)?;
         // One element for all is in a register or a cache anyway.
-        if rows.iter().all(|row| row[..n].iter().all(|it| *it == 0)) {
-            return false;
+        let is_one = rows.iter().all(|row| row[..n].iter().all(|it| *it == 0));
+        if is_one || size(ir, body, access) <= cache {
+            return None;
         }
-        let Some(same) = complement(&rows, n) else { return false };
         let is_parallel =
             |a: &[i128]| (0..n).all(|i| (0..n).all(|j| a[i] * innermost[j] == a[j] * innermost[i]));
-        let Some((last, outer)) = rows.split_last() else { return false };
+        if complement(&rows, n)?.iter().any(|it| !is_parallel(it)) {
+            return Some(Reuse::Elements);
+        }
+        let (last, outer) = rows.split_last()?;
         let moves =
             |row: &Vec<i128>| row.iter().zip(innermost).map(|(a, b)| a * b).sum::<i128>() != 0;
-        let jumps = outer.iter().any(moves);
-        let Some(lines) = complement(outer, n).filter(|_| jumps && last.iter().any(|it| *it != 0))
-        else {
-            return same.iter().any(|it| !is_parallel(it)) && size(ir, body, access) > cache;
-        };
-        same.iter().chain(&lines).any(|it| !is_parallel(it)) && size(ir, body, access) > cache
-    })
+        let jumps = outer.iter().any(moves) && last.iter().any(|it| *it != 0);
+        let lines = complement(outer, n).filter(|_| jumps)?;
+        lines.iter().any(|it| !is_parallel(it)).then_some(Reuse::Lines)
+    };
+    nest.statements[statement].accesses.iter().filter_map(of).max()
 }
 
 /// Whether several statements access a memref of more bytes than a cache holds.
@@ -143,12 +172,22 @@ fn size(ir: &Ir, body: &Body, access: usize) -> i128 {
     else {
         return i128::MAX;
     };
-    let width = match ir.interner.type_data(*element) {
-        TypeData::Int { width, .. } => i128::from(*width).max(8) / 8,
-        _ => 8,
-    };
+    let width = element_size(ir, *element);
     dims.iter().fold(width, |size, it| match it {
         Dim::Fixed(n) => size.saturating_mul(i128::from(*n)),
         _ => i128::MAX,
     })
+}
+
+/// The bytes of an element.
+pub(super) fn element_size(ir: &Ir, element: Type) -> i128 {
+    match ir.interner.type_data(element) {
+        TypeData::Int { width, .. } => i128::from(*width).max(8) / 8,
+        TypeData::Float(name) => {
+            let digits = name.trim_start_matches(char::is_alphabetic);
+            let end = digits.find(char::is_alphabetic).unwrap_or(digits.len());
+            digits[..end].parse::<i128>().map_or(8, |bits| bits.max(8) / 8)
+        }
+        _ => 8,
+    }
 }

@@ -137,7 +137,14 @@ impl Scan<'_> {
             let each = members.iter().filter_map(|&it| {
                 let (a, b) = (self.direction(it, row)?, self.direction(it, innermost)?);
                 let direction: Vec<i128> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
-                Some(cost::step_cost(self.body, self.nest, it, &direction, true))
+                Some(cost::step_cost(
+                    self.ir,
+                    self.body,
+                    self.nest,
+                    it,
+                    &direction,
+                    (true, self.sizes.cache),
+                ))
             });
             each.sum()
         };

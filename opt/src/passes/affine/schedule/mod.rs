@@ -5,7 +5,7 @@
 //! | a nest as statements with domains and dependences | `nest.rs` |
 //! | rows of a schedule, by Farkas' lemma and an integer program each | `farkas.rs` |
 //! | bands, components; each row held exactly against each dependence | `plan.rs` |
-//! | what is worth while | `cost.rs` |
+//! | what is worth while | `cost.rs`, `traffic.rs` |
 //! | tiles, loops, bounds, guards | `scan.rs` |
 //! | loops whose iterations wait for each other | `jam.rs` |
 //! | ops, or edits of the text | `emit.rs`, `text.rs` |
@@ -21,6 +21,7 @@ mod nest;
 mod plan;
 mod scan;
 mod text;
+mod traffic;
 
 use std::fmt::Write as _;
 
@@ -47,7 +48,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
                 name: "cache-size",
                 default: "256",
                 kind: OptionKind::Int,
-                summary: "Memrefs up to this size in KiB are not tiled for",
+                summary: "Memrefs up to this size in KiB are not tiled for; 0 tiles whatever is gained",
             },
             OptionInfo {
                 name: "tile-size",

@@ -51,6 +51,8 @@ pub(super) struct Sizes {
     pub(super) block: i128,
 }
 
+/// Elements of 64 bits in a line of a cache.
+const LINE: i128 = 8;
 /// Longer shadows are not searched.
 const MOST_ROWS: usize = 150;
 
@@ -216,11 +218,23 @@ impl Scan<'_> {
     }
 
     /// The row of a band that should be the innermost loop.
-    fn innermost(&self, members: &[usize], rows: &[usize], is_tiled: bool) -> Option<usize> {
+    pub(super) fn innermost(
+        &self,
+        members: &[usize],
+        rows: &[usize],
+        is_tiled: bool,
+    ) -> Option<usize> {
         let cost = |row: usize| -> i64 {
             let each = members.iter().filter_map(|&it| {
                 let direction = self.direction(it, row)?;
-                Some(cost::step_cost(self.body, self.nest, it, &direction, is_tiled))
+                Some(cost::step_cost(
+                    self.ir,
+                    self.body,
+                    self.nest,
+                    it,
+                    &direction,
+                    (is_tiled, self.sizes.cache),
+                ))
             });
             let deepest = members.iter().any(|&it| self.direction(it, row).is_some());
             if deepest { each.sum() } else { i64::MAX }
@@ -238,15 +252,16 @@ impl Scan<'_> {
         out: &mut Vec<Code>,
     ) -> Option<()> {
         let band: Vec<usize> = (node.start..node.end).collect();
-        let mut is_tiled = false;
+        let mut reuse = None;
         if is_outermost && band.len() >= 2 {
             let innermost = self.innermost(members, &band, false)?;
-            is_tiled = members.iter().any(|&it| {
-                self.direction(it, innermost).is_some_and(|direction| {
-                    cost::is_reused(self.ir, self.body, self.nest, it, &direction, self.sizes.cache)
-                })
+            let (ir, body, nest, cache) = (self.ir, self.body, self.nest, self.sizes.cache);
+            let each = members.iter().filter_map(|&it| {
+                cost::reuse(ir, body, nest, it, &self.direction(it, innermost)?, cache)
             });
+            reuse = each.max();
         }
+        let is_tiled = reuse.is_some() && (self.sizes.cache == 0 || self.gains(node, members)?);
         // Statements that share a loop are pulled apart inside of it: what they share must still be in a cache then.
         let mut is_shared = false;
         if is_outermost && !is_tiled && members.len() > 1 {
@@ -262,8 +277,13 @@ impl Scan<'_> {
             return self.inside(node, members, band, false, &mut scanned, out);
         }
         let innermost = self.innermost(members, &band, true)?;
+        // Where no element is met again, a wavefront needs no more rows side by side than are fetched ahead.
+        let others = match (along, reuse) {
+            (Some(_), None | Some(cost::Reuse::Lines)) => self.sizes.others.min(LINE),
+            _ => self.sizes.others,
+        };
         for &row in &band {
-            let size = if row == innermost { self.sizes.innermost } else { self.sizes.others };
+            let size = if row == innermost { self.sizes.innermost } else { others };
             let (tile, end) = (self.tile_of(row), self.n_columns);
             for &it in members {
                 // size z <= y <= size z + size - 1

@@ -1,0 +1,281 @@
+//! What an order of loops costs: cycles for each iteration of a statement, by the lines that it fetches.
+//!
+//! *Model.* What an access touches in the loops inside of a loop is a box, which each step of the loop shifts: the part that both boxes share
+//! is met again, and what all accesses touch in the loops inside lies between the two uses. If that fits into a cache, the line comes from there, else from memory: cheap one after the
+//! other, since it is fetched ahead, dear in jumps, more so if each jump is to another page. Tiles are loops like others, so one sum
+//! compares orders with and without them. A loop whose iterations wait for each other takes at least the latency of what they wait for.
+//!
+//! The figures are cycles of usual processors of 64 bits, rounded; only whether one order costs clearly less than another is asked.
+
+use noisy_loops::Body;
+use noisy_syntax::{Dim, Ir, TypeData};
+use rustc_hash::FxHashMap;
+
+use super::cost::{element_size, stays, subscripts};
+use super::nest::{Nest, Statement};
+use super::plan::Node;
+use super::scan::Scan;
+use crate::rewrite::operands;
+
+/// A loop of an order: what one step adds to the variables of the statement, and how many steps there are.
+#[derive(Clone, Debug)]
+struct Level {
+    step: Vec<i128>,
+    trips: f64,
+}
+
+/// Bytes of a line and of a page.
+const LINE: f64 = 64.0;
+const PAGE: f64 = 4096.0;
+/// What the nearest cache holds: bytes, and pages whose addresses are known there.
+const NEAR: (f64, f64) = (32.0 * 1024.0, 64.0);
+/// Pages whose addresses are known somewhere.
+const MOST_PAGES: f64 = 1024.0;
+/// What the last cache holds for one thread, in bytes.
+const FAR: f64 = 8.0 * 1024.0 * 1024.0;
+/// Cycles for a line from the cache in the middle.
+const MIDDLE: f64 = 2.5;
+/// Cycles for a line from the last cache, and from memory: if lines follow each other, if they do not, if in addition the page is not known.
+const LAST: [f64; 3] = [8.0, 20.0, 60.0];
+const MEMORY: [f64; 3] = [20.0, 40.0, 80.0];
+/// Iterations of a loop of which nothing is known.
+const UNKNOWN: f64 = 1000.0;
+
+/// The trips of a loop from bounds of its variable.
+fn trips(least: Option<i128>, greatest: Option<i128>) -> f64 {
+    let n = least.zip(greatest).and_then(|(a, b)| b.checked_sub(a));
+    n.map_or(UNKNOWN, |n| (n as f64 + 1.0).max(1.0))
+}
+
+/// Accesses that differ by constants alone: the subscripts over the variables.
+struct Group {
+    rows: Vec<Vec<i128>>,
+    element: f64,
+    /// The bytes of a row of the memref.
+    row: f64,
+}
+
+impl Group {
+    /// How far a step goes in each subscript.
+    fn moves(&self, step: &[i128]) -> Vec<i128> {
+        let product = |row: &Vec<i128>| row.iter().zip(step).map(|(a, b)| a * b).sum();
+        self.rows.iter().map(product).collect()
+    }
+
+    /// What these loops touch, as a box: elements along each subscript, and in how many iterations at most.
+    fn box_of(&self, loops: &[Level]) -> (Vec<f64>, f64) {
+        let mut extents = vec![1.0; self.rows.len()];
+        let mut n = 1.0;
+        for level in loops {
+            let moves = self.moves(&level.step);
+            if moves.iter().any(|it| *it != 0) {
+                n *= level.trips;
+            }
+            for (extent, by) in extents.iter_mut().zip(moves) {
+                *extent += by.unsigned_abs() as f64 * (level.trips - 1.0);
+            }
+        }
+        (extents, n)
+    }
+
+    /// The part of what loops inside touch that a step of a loop touches again.
+    fn overlap(&self, step: &[i128], inside: &[Level]) -> f64 {
+        let (mut extents, _) = self.box_of(inside);
+        if let Some(last) = extents.last_mut() {
+            *last = last.max(LINE / self.element);
+        }
+        let moves = self.moves(step);
+        let each = moves.iter().zip(extents).map(|(by, extent)| by.unsigned_abs() as f64 / extent);
+        each.map(|it| (1.0 - it).max(0.0)).product()
+    }
+
+    /// The lines and pages that these loops touch.
+    fn touched(&self, loops: &[Level]) -> (f64, f64) {
+        let (extents, n) = self.box_of(loops);
+        let Some((last, outer)) = extents.split_last() else { return (1.0, 1.0) };
+        let rows: f64 = outer.iter().product();
+        let bytes = last * self.element;
+        let lines = (rows * (1.0 + bytes / LINE)).min(n).max(1.0);
+        // Rows that are shorter than a page share it.
+        let pages = rows * bytes.max(self.row.min(PAGE)) / PAGE;
+        (lines, pages.min(n).max(1.0))
+    }
+}
+
+fn groups(ir: &Ir, body: &Body, nest: &Nest, statement: &Statement) -> Vec<Group> {
+    let mut seen = Vec::new();
+    let mut out = Vec::new();
+    for &access in &statement.accesses {
+        // What is not understood costs the same in all orders.
+        let Some(rows) = subscripts(body, access, nest.n_outer) else { continue };
+        let view = body.accesses[access].place.view;
+        if seen.contains(&(view, rows.clone())) {
+            continue;
+        }
+        seen.push((view, rows.clone()));
+        let ty = ir.interner.type_data(ir.value(view).ty);
+        let TypeData::MemRef { dims: Some(dims), element, .. } = ty else { continue };
+        let element = element_size(ir, *element) as f64;
+        let row = match dims.last() {
+            Some(Dim::Fixed(n)) => *n as f64 * element,
+            _ => UNKNOWN * element,
+        };
+        out.push(Group { rows, element, row });
+    }
+    out
+}
+
+/// Cycles for each iteration of a statement in an order, innermost loop last, of which an iteration waits for the one before it for so many;
+/// the cache in the middle has so many bytes.
+fn cycles(
+    ir: &Ir,
+    body: &Body,
+    nest: &Nest,
+    statement: usize,
+    order: &[Level],
+    (latency, cache): (f64, i128),
+) -> f64 {
+    let groups = groups(ir, body, nest, &nest.statements[statement]);
+    // What one iteration of each loop touches: of all loops inside of it.
+    let between: Vec<(f64, f64)> = (1..=order.len())
+        .map(|at| {
+            let each = groups.iter().map(|it| it.touched(&order[at..]));
+            each.fold((0.0, 0.0), |sum, (lines, pages)| (sum.0 + lines * LINE, sum.1 + pages))
+        })
+        .collect();
+    let Some(innermost) = order.last() else { return latency };
+    let mut sum = 0.0;
+    for group in &groups {
+        let moves = group.moves(&innermost.step);
+        let jumps = moves.split_last().is_some_and(|it| it.1.iter().any(|it| *it != 0));
+        let mut left = 1.0;
+        for (at, &(bytes, pages)) in between.iter().enumerate().rev() {
+            let again = group.overlap(&order[at].step, &order[at + 1..]);
+            let after = left * (1.0 - again * (1.0 - 1.0 / order[at].trips));
+            let how = if jumps { 1 + usize::from(pages > MOST_PAGES) } else { 0 };
+            let cost = if bytes <= NEAR.0 && pages <= NEAR.1 {
+                0.0
+            } else if bytes <= cache as f64 && how < 2 {
+                MIDDLE
+            } else if bytes <= FAR {
+                LAST[how]
+            } else {
+                MEMORY[how]
+            };
+            sum += (left - after) * cost;
+            left = after;
+        }
+        sum += left * MEMORY[usize::from(jumps)];
+    }
+    latency.max(1.0 + sum)
+}
+
+/// The cycles from a load of an element to a store of the same one, along the ops between; 0 if no store reads a load.
+fn latency(ir: &Ir, body: &Body, statement: &Statement) -> f64 {
+    let mut since: FxHashMap<_, f64> = FxHashMap::default();
+    let mut longest: f64 = 0.0;
+    for &op in &statement.ops {
+        let access = statement.accesses.iter().map(|&it| &body.accesses[it]).find(|it| it.op == op);
+        let inputs = operands(ir, op);
+        match access {
+            Some(load) if !load.is_store => {
+                let is_target = |it: &&usize| {
+                    let store = &body.accesses[**it];
+                    store.is_store && store.place == load.place && store.element == load.element
+                };
+                if let (Some(_), Some(&result)) =
+                    (statement.accesses.iter().find(is_target), ir.op(op).results.first())
+                {
+                    since.insert(result, 0.0);
+                }
+            }
+            Some(_) => {
+                longest = longest
+                    .max(inputs.first().and_then(|it| since.get(it)).copied().unwrap_or(0.0));
+            }
+            None => {
+                let start = inputs.iter().filter_map(|it| since.get(it)).copied().reduce(f64::max);
+                let takes = match ir.op_name(op) {
+                    "arith.divf" | "arith.divsi" | "arith.divui" | "arith.remsi" => 14.0,
+                    "arith.muli" => 3.0,
+                    name if name.ends_with('f') => 4.0,
+                    _ => 1.0,
+                };
+                for &result in &ir.op(op).results {
+                    since.extend(start.map(|it| (result, it + takes)));
+                }
+            }
+        }
+    }
+    longest
+}
+
+/// An order must cost less than so much of the one there is.
+const GAIN: f64 = 0.9;
+
+impl Scan<'_> {
+    /// Whether tiles of a band cost clearly less than the order of the program.
+    pub(super) fn gains(&mut self, node: &Node, members: &[usize]) -> Option<bool> {
+        let band: Vec<usize> = (node.start..node.end).collect();
+        let innermost = self.innermost(members, &band, true)?;
+        let (mut old, mut new) = (0.0, 0.0);
+        for &it in members {
+            let statement = &self.nest.statements[it];
+            let (n, waits) = (statement.ivs.len(), latency(self.ir, self.body, statement));
+            let mut before = Vec::new();
+            for at in 0..n {
+                let mut step = vec![0; n];
+                step[at] = 1;
+                before.push(Level { step, trips: self.trips(it, self.ivs[it][at].clone()) });
+            }
+            let is_sum = |step: &[i128]| {
+                let is_it = |&&access: &&usize| self.body.accesses[access].is_store;
+                let mut stores = statement.accesses.iter().filter(is_it);
+                stores.any(|&access| stays(self.body, self.nest, it, access, step))
+            };
+            let chain = before.last().is_some_and(|it| is_sum(&it.step));
+            let n_runs: f64 = before.iter().map(|it| it.trips).product();
+            let mut tiles = Vec::new();
+            let mut points = Vec::new();
+            // The innermost loop of the band comes last, if no other band is inside.
+            let inside = (node.end..self.rows[it].len()).collect::<Vec<_>>();
+            let is_last = inside.is_empty();
+            let of_band = band.iter().copied().filter(|&row| row != innermost || !is_last);
+            let last = is_last.then_some(innermost);
+            let rows: Vec<usize> = of_band.chain(last).chain(inside).collect();
+            for &row in &rows {
+                let Some(step) = self.direction(it, row) else { continue };
+                let mut unit = vec![0; self.n_columns + 1];
+                unit[row] = 1;
+                let trips = self.trips(it, unit);
+                if row >= node.end {
+                    points.push(Level { step, trips });
+                    continue;
+                }
+                let size = if row == innermost { self.sizes.innermost } else { self.sizes.others };
+                let wide = step.iter().map(|by| by * size).collect();
+                tiles.push(Level { step: wide, trips: (trips / size as f64).ceil() });
+                points.push(Level { step, trips: trips.min(size as f64) });
+            }
+            let is_jammed = is_last && self.jammed(it, &band, innermost).is_some();
+            let cost = |order: &[Level], chain: f64| {
+                let what = (chain, self.sizes.cache);
+                n_runs * cycles(self.ir, self.body, self.nest, it, order, what)
+            };
+            old += cost(&before, if chain { waits } else { 0.0 });
+            let is_chain = points.last().is_some_and(|it| is_sum(&it.step));
+            tiles.append(&mut points);
+            new += cost(&tiles, if is_chain && !is_jammed { waits } else { 0.0 });
+        }
+        Some(new < GAIN * old)
+    }
+
+    /// How many values a row over the columns has for a statement.
+    fn trips(&mut self, statement: usize, row: Vec<i128>) -> f64 {
+        match self.points[statement].bounds(row, &mut self.budget) {
+            Ok(Some(it)) => trips(it.least, it.greatest),
+            Ok(None) => 1.0,
+            Err(_) => UNKNOWN,
+        }
+    }
+}

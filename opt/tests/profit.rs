@@ -1,0 +1,93 @@
+//! `affine-schedule` keeps the order of a nest where its model of caches and latencies sees no gain, and takes the one that it sees to be cheaper.
+
+mod common;
+
+use common::read;
+use noisy_syntax::print;
+
+/// What becomes of a function with square memrefs %A and %B of so many rows.
+fn scheduled(n: u32, loops: &str) -> (String, String) {
+    let ty = format!("memref<{n}x{n}xf64>");
+    let loops = loops.replace("TY", &ty).replace('N', &n.to_string());
+    let text = format!("func.func @f(%A: {ty}, %B: {ty}, %x: f64) {{\n{loops}\nreturn\n}}\n");
+    let done = common::run("builtin.module(func.func(affine-schedule))", &text);
+    let after = done.unwrap_or_else(|told| panic!("{told:?}\n{text}"));
+    (print::custom(&read(&text)), print::custom(&after))
+}
+
+/// Triangles of a matrix, each element from a row and a column, where so many operations wait for each other.
+fn triangle(sum: &str) -> String {
+    format!(
+        "affine.for %d = 1 to N {{
+          affine.for %i = 0 to affine_map<(d0) -> (N - d0)>(%d) {{
+            affine.for %k = affine_map<(d0) -> (d0)>(%i) to affine_map<(d0, d1) -> (d0 + d1)>(%i, %d) {{
+              %o = affine.load %A[%i, %i + %d] : TY
+              %a = affine.load %A[%i, %k] : TY
+              %b = affine.load %A[%k + 1, %i + %d] : TY
+              {sum}
+              affine.store %s, %A[%i, %i + %d] : TY
+            }}
+          }}
+        }}"
+    )
+}
+
+#[test]
+fn a_sum_of_many_waiting_operations_is_not_tiled_for() {
+    let short = triangle("%p = arith.mulf %a, %b : f64\n%s = arith.addf %o, %p : f64");
+    let long = triangle(
+        "%h = arith.mulf %o, %x : f64\n%p = arith.addf %h, %a : f64\n%q = arith.addf %p, %b : f64
+         %r = arith.addf %q, %x : f64\n%s = arith.addf %r, %x : f64",
+    );
+    let (before, after) = scheduled(900, &short);
+    assert_ne!(before, after);
+    let (before, after) = scheduled(900, &long);
+    assert_eq!(before, after);
+}
+
+#[test]
+fn what_fits_into_a_cache_is_not_tiled() {
+    let product = "affine.for %i = 0 to 20 { affine.for %k = 0 to 20 { affine.for %j = 0 to 20 {
+        %a = affine.load %A[%i, %k] : TY
+        %b = affine.load %A[%k, %j] : TY
+        %o = affine.load %B[%i, %j] : TY
+        %p = arith.mulf %a, %b : f64
+        %s = arith.addf %o, %p : f64
+        affine.store %s, %B[%i, %j] : TY
+    } } }";
+    let (before, after) = scheduled(1000, product);
+    assert_eq!(before, after, "20 rows of a larger memref");
+    let (before, after) = scheduled(1000, &product.replace("20", "1000"));
+    assert_ne!(before, after);
+}
+
+#[test]
+fn stores_go_on_by_one_element_where_one_access_must_jump() {
+    let (_, after) = scheduled(
+        3000,
+        "affine.for %i = 0 to N { affine.for %j = affine_map<(d0) -> (d0)>(%i) to N {
+            %a = affine.load %A[%i, %j] : TY
+            %s = arith.addf %a, %x : f64
+            affine.store %s, %A[%i, %j] : TY
+            affine.store %s, %A[%j, %i] : TY
+        } }",
+    );
+    let header = after.rfind("affine.for ").expect("a loop");
+    let innermost = after[header..].split_whitespace().nth(1).expect("its variable");
+    let jumps = format!("affine.load %arg0[{innermost}, ");
+    assert!(after.contains(&jumps), "{after}");
+}
+
+#[test]
+fn a_wavefront_that_meets_no_element_again_has_few_rows_side_by_side() {
+    let (_, after) = scheduled(
+        3000,
+        "affine.for %i = 1 to N { affine.for %j = 1 to N {
+            %a = affine.load %A[%i - 1, %j] : TY
+            %b = affine.load %A[%i, %j - 1] : TY
+            %s = arith.addf %a, %b : f64
+            affine.store %s, %A[%i, %j] : TY
+        } }",
+    );
+    assert!(after.contains("= 0 to 375"), "3000 rows in tiles of 8: {after}");
+}
