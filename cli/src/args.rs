@@ -158,6 +158,9 @@ pub(crate) struct Nest {
     /// Write to a file
     #[arg(short, long, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
+    /// Where settings come from.
+    #[command(flatten)]
+    pub settings: SettingsArgs,
 }
 
 /// What `nest` makes.

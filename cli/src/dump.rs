@@ -1,7 +1,6 @@
 //! `--dump STAGE`: every arrow is a function, and every value has a printer.
 
 use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 use noisy_analyses::{Document, dump};
@@ -11,6 +10,7 @@ use noisy_syntax::print::{self, Tool};
 use noisy_syntax::{Source, dump as syntax};
 
 use crate::args::{Format, Stage};
+use crate::setup::settings;
 use crate::walk::{Input, Unreadable};
 use crate::{FAILED, check, complain};
 
@@ -54,14 +54,6 @@ pub(crate) fn run(
     }
     out.flush()?;
     Ok(code)
-}
-
-/// The settings that count for a file.
-fn settings(resolver: &Resolver, file: &Path) -> Result<Arc<Settings>, String> {
-    let config = resolver.config(file).map_err(|it| it.to_string())?;
-    let settings = config.for_path(file);
-    let settings = settings.map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
-    Ok(settings)
 }
 
 /// What a stage made of a text; the settings are asked for if they matter.

@@ -113,10 +113,7 @@ fn draw(args: &args::Graph) -> Result<String, String> {
         if args.path == Path::new("-") { Input::Stdin } else { Input::File(args.path.clone()) };
     let name = check::name(&input, "<stdin>");
     let path = input.path("<stdin>");
-    let config = resolver.config(path).map_err(|it| it.to_string())?;
-    let settings = config
-        .for_path(path)
-        .map_err(|it| it.iter().map(ToString::to_string).collect::<String>())?;
+    let settings = setup::settings(&resolver, path)?;
     let text =
         check::guarded(|| check::read(&input)).map_err(|it| format!("{name}: {}", it.message))?;
     let document = Document::with_model(&text, settings.model.noise().clone());

@@ -6,6 +6,7 @@ mod svg;
 use std::io;
 use std::path::Path;
 
+use noisy_loops::Aliasing;
 use noisy_loops::nest::is_loop;
 use noisy_loops::space::{Arrow, Change, Changed, Part, Size, Space};
 use noisy_syntax::{Ir, Op, Source};
@@ -13,7 +14,7 @@ use serde_json::json;
 
 use crate::args::{self, NestPicture, Reorder};
 use crate::walk::Input;
-use crate::{check, page};
+use crate::{check, page, setup};
 
 /// Draws; the exit code.
 ///
@@ -28,13 +29,16 @@ fn draw(args: &args::Nest) -> Result<String, String> {
     let input =
         if args.path == Path::new("-") { Input::Stdin } else { Input::File(args.path.clone()) };
     let name = check::name(&input, "<stdin>");
+    let resolver = setup::resolver(&args.settings)?;
+    let loops = setup::settings(&resolver, input.path("<stdin>"))?.loops;
+    let aliasing = Aliasing { arguments_may_alias: loops.arguments_may_alias };
     let text =
         check::guarded(|| check::read(&input)).map_err(|it| format!("{name}: {}", it.message))?;
     let source = Source::new(&text);
     let in_file = |why: String| format!("{name}: {why}");
     let op = choose(&source, args.line).map_err(in_file)?;
     let size = Size { points: args.size, tile: args.tile };
-    let space = Space::new(&source, op, size).map_err(in_file)?;
+    let space = Space::new(&source, op, size, aliasing).map_err(in_file)?;
     let after = match args.after {
         None => None,
         Some(order) => Some(changed(&space, order).ok_or_else(|| {
@@ -174,7 +178,8 @@ mod tests {
 
     fn space(line: Option<usize>) -> Result<Space, String> {
         let source = Source::new(PROGRAM);
-        Space::new(&source, choose(&source, line)?, Size { points: 3, tile: 2 })
+        let size = Size { points: 3, tile: 2 };
+        Space::new(&source, choose(&source, line)?, size, Aliasing::default())
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use noisy_settings::{Origin, Overrides, Resolver};
+use noisy_settings::{Origin, Overrides, Resolver, Settings};
 
 use crate::args::SettingsArgs;
 use crate::{CLEAN, FAILED, complain};
@@ -54,6 +55,17 @@ pub(crate) fn resolver(args: &SettingsArgs) -> Result<Resolver, String> {
         resolver.config(Path::new("")).map_err(|it| it.to_string())?;
     }
     Ok(resolver)
+}
+
+/// The settings that count for a file.
+///
+/// # Errors
+///
+/// What is wrong with its configuration.
+pub(crate) fn settings(resolver: &Resolver, file: &Path) -> Result<Arc<Settings>, String> {
+    let config = resolver.config(file).map_err(|it| it.to_string())?;
+    let settings = config.for_path(file);
+    settings.map_err(|it| it.iter().map(ToString::to_string).collect::<String>())
 }
 
 /// `--show-settings`: what counts for a file, as a configuration that sets everything.

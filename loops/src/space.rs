@@ -111,14 +111,14 @@ impl Default for Size {
 }
 
 impl Space {
-    /// Draws a loop and the one in it, or the one around it, or it alone.
+    /// Draws a loop and the one in it, or the one around it, or it alone; of different memrefs this is taken for granted.
     ///
     /// # Errors
     /// Why it cannot be drawn.
-    pub fn new(source: &Source, op: Op, size: Size) -> Result<Self, String> {
+    pub fn new(source: &Source, op: Op, size: Size, aliasing: Aliasing) -> Result<Self, String> {
         let ir = source.ir();
         let root = root_of(ir, op).ok_or("there is no loop")?;
-        let nest = Nest::new(ir, root, Aliasing::default());
+        let nest = Nest::new(ir, root, aliasing);
         if !nest.is_understood() {
             return Err("the nest has too many accesses".to_owned());
         }
@@ -130,7 +130,7 @@ impl Space {
         for (points, inner) in
             [(size.points, i64::MAX), (size.points, 64), (size.points, 8), (4, 8), (2, 2)]
         {
-            let attempt = Attempt { source, ir, nest: &nest, drawn: &drawn, size };
+            let attempt = Attempt { source, ir, nest: &nest, drawn: &drawn, size, aliasing };
             match attempt.draw(points.min(size.points), inner) {
                 Ok(it) => return Ok(it),
                 Err(why) => stop = why,

@@ -1,5 +1,6 @@
 //! What a pass is: its row, its options, and what it works with.
 
+use noisy_loops::Aliasing;
 use noisy_syntax::print::Style;
 use noisy_syntax::{Ir, Op};
 
@@ -76,6 +77,8 @@ pub struct Context<'a> {
     pub timing: &'a mut Timing,
     /// How ops are printed.
     pub style: Style,
+    /// What passes over loops take for granted of different memrefs.
+    pub aliasing: Aliasing,
     /// What is logged, counted and watched.
     pub actions: &'a mut Actions,
     /// Reads a pipeline that a pass runs by itself; how, only the pass manager knows.

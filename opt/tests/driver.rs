@@ -78,6 +78,53 @@ fn a_pass_runs_a_pipeline_and_what_is_printed_around_passes_sees_it() {
     let _ = std::fs::remove_file(input);
 }
 
+/// Two memrefs that a function is passed, read and written in an order that only matters if they share elements.
+const ARGUMENTS: &str =
+    "func.func @f(%a: memref<40x40xf64>, %b: memref<40x40xf64>, %v: f64) -> f64 {
+  affine.for %i = 1 to 40 {
+    affine.for %j = 0 to 39 {
+      %x = affine.load %a[%i - 1, %j + 1] : memref<40x40xf64>
+      affine.store %x, %b[%i, %j] : memref<40x40xf64>
+    }
+  }
+  affine.for %i = 0 to 40 {
+    %x = affine.load %a[0, 0] : memref<40x40xf64>
+    affine.store %x, %b[%i, %i] : memref<40x40xf64>
+  }
+  affine.store %v, %a[0, 0] : memref<40x40xf64>
+  affine.store %v, %b[0, 1] : memref<40x40xf64>
+  %r = affine.load %a[0, 0] : memref<40x40xf64>
+  return %r : f64
+}
+";
+
+#[test]
+fn memrefs_that_a_function_is_passed_may_share_elements_if_a_flag_says_so() {
+    let file = file("arguments.mlir", ARGUMENTS);
+    let before = run(&[], &file).stdout;
+    for pass in [
+        "--affine-loop-tile",
+        "--affine-loop-unroll-jam",
+        "--affine-loop-invariant-code-motion",
+        "--affine-parallelize",
+        "--affine-scalrep",
+        "--test-loop-permutation=permutation-map=1,0",
+    ] {
+        assert_ne!(run(&[pass], &file).stdout, before, "{pass}");
+        let kept = run(&[pass, "--arguments-may-alias"], &file);
+        let text = |it: &[u8]| String::from_utf8_lossy(it).into_owned();
+        // A loop that is alone may be tiled whatever it carries.
+        let shown = |it: &[u8]| match pass {
+            "--affine-loop-tile" => text(it).split("affine.for").nth(2).map(str::to_owned),
+            _ => Some(text(it)),
+        };
+        assert_eq!(shown(&kept.stdout), shown(&before), "{pass}\n{}", stderr(&kept));
+    }
+    let check = ["--test-memref-dependence-check", "--arguments-may-alias"];
+    assert!(stderr(&run(&check, &file)).contains("unknown"));
+    let _ = std::fs::remove_file(file);
+}
+
 #[test]
 fn reproducers_reproduce() {
     let input = file("failing.mlir", MODULE);

@@ -285,6 +285,17 @@ fn graphs() {
     assert_eq!(folder.run(&["graph", "a.mlir", "--function", "x"]).code, 2);
 }
 
+const COPY: &str = "func.func @f(%A: memref<8x8xf64>, %B: memref<8x8xf64>) {
+  affine.for %i = 1 to 8 {
+    affine.for %j = 0 to 7 {
+      %x = affine.load %A[%i - 1, %j + 1] : memref<8x8xf64>
+      affine.store %x, %B[%i, %j] : memref<8x8xf64>
+    }
+  }
+  return
+}
+";
+
 #[test]
 fn nests() {
     let folder = Folder::with(&[("a.mlir", STENCIL), ("b.mlir", TUTORIAL)]);
@@ -298,6 +309,13 @@ fn nests() {
     let data: serde_json::Value = serde_json::from_str(&data.out).expect("JSON");
     assert_eq!(data["points"].as_array().map(Vec::len), Some(12));
     assert_eq!(data["notes"][0], "Values that are not known are taken as 4: %n.");
+    // Two arguments: two memrefs, unless they may share elements.
+    folder.write("copy.mlir", COPY);
+    let args = ["nest", "copy.mlir", "--format", "svg", "--after", "interchange"];
+    assert!(!folder.run(&args).out.contains("forbidden"));
+    let config = ["--config", "loops.arguments-may-alias=true"];
+    let run = folder.run(&[&args[..], &config].concat());
+    assert!(run.code == 0 && run.out.contains("forbidden"), "{run:?}");
     for (args, why) in [
         (&["nest", "b.mlir"][..], "noisy-check: b.mlir: there is no loop\n"),
         (&["nest", "a.mlir", "--line", "3"], "noisy-check: a.mlir: line 3 is in no loop\n"),

@@ -8,9 +8,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::run::{Extent, Run, Stop};
 use super::{Arrow, Change, Changed, Part, Point, Size, Space};
 use crate::body::{Body, Kind};
-use crate::dependence::{Flow, paths};
+use crate::dependence::{Flow, Limits, paths};
 use crate::legality::Legality;
-use crate::memory::Meeting;
+use crate::memory::{Aliasing, Meeting};
 use crate::nest::{LIMITS, Nest, line};
 use crate::refusal;
 
@@ -52,6 +52,7 @@ pub(super) struct Attempt<'a> {
     pub(super) nest: &'a Nest,
     pub(super) drawn: &'a [u32],
     pub(super) size: Size,
+    pub(super) aliasing: Aliasing,
 }
 
 impl Attempt<'_> {
@@ -205,7 +206,7 @@ impl Attempt<'_> {
             }
             let mut class = at;
             for (earlier, other) in all[..at].iter().enumerate() {
-                match it.place.meets(&other.place, LIMITS.aliasing) {
+                match it.place.meets(&other.place, self.aliasing) {
                     Meeting::Same(_) => class = class.min(out[earlier].unwrap_or(at)),
                     Meeting::Unknown if it.is_store || other.is_store => notes.push(format!(
                         "Lines {} and {} may share elements: dependences between them are not drawn.",
@@ -341,7 +342,8 @@ impl Attempt<'_> {
                 Change::Tile(self.size.tile),
             ],
         };
-        let legality = Legality::new(&self.nest.body, &LIMITS);
+        let limits = Limits { aliasing: self.aliasing, ..LIMITS };
+        let legality = Legality::new(&self.nest.body, &limits);
         let low = |at: usize| space.points.iter().map(|it| it.at[at]).min().unwrap_or(0);
         let first: Vec<i64> = (0..self.drawn.len()).map(low).collect();
         let carries = self

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use noisy_loops::Body;
 use noisy_loops::space::{Change, Part, Size, Space};
+use noisy_loops::{Aliasing, Body};
 use noisy_syntax::Source;
 
 use crate::program::{Instance, Node, Program};
@@ -72,7 +72,10 @@ fn arrows_are_the_dependences_of_a_run() {
         let line_of_access = |id: usize| line(ir.range(body.accesses[id].op).start);
         for number in 0..body.loops.len() {
             let size = Size { points: 100, tile: 2 };
-            let Ok(space) = Space::new(&source, body.loops[number].op, size) else { continue };
+            let Ok(space) = Space::new(&source, body.loops[number].op, size, Aliasing::default())
+            else {
+                continue;
+            };
             // Which loops are drawn, and which iterations of those around.
             let of_line =
                 |line: usize| names[(0..names.len()).find(|&it| line_of_loop(it) == line).unwrap()];

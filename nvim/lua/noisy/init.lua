@@ -153,7 +153,10 @@ local function draw(arguments, show)
   local command = { check() }
   vim.list_extend(command, arguments)
   local text = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n') .. '\n'
-  local ok, problem = pcall(vim.system, command, { stdin = text, text = true }, function(result)
+  -- Its settings are those of the folder of the file.
+  local folder = vim.fn.expand('%:p:h')
+  local options = { stdin = text, text = true, cwd = vim.fn.isdirectory(folder) == 1 and folder or nil }
+  local ok, problem = pcall(vim.system, command, options, function(result)
     vim.schedule(function()
       if result.code ~= 0 then
         complain(vim.trim((result.stderr:gsub('^noisy%-check: ', ''))))

@@ -74,6 +74,9 @@ impl Run {
                 "dump-pass-pipeline" => run.dump_pipeline = flag.is_on(),
                 "pass-pipeline" => text = Some(value),
                 "mlir-disable-threading" => is_threaded = !flag.is_on(),
+                "arguments-may-alias" => {
+                    run.settings.aliasing.arguments_may_alias = flag.is_on();
+                }
                 "mlir-print-op-generic" => run.settings.style.is_custom = !flag.is_on(),
                 "mlir-print-local-scope" => run.settings.style.has_aliases = !flag.is_on(),
                 "mlir-timing" => has_timing = flag.is_on(),

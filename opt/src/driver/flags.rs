@@ -75,6 +75,11 @@ const FLAGS: &[(&str, Takes, &str)] = &[
         Takes::Bool,
         "When printing IR, always print the top-level operation",
     ),
+    (
+        "arguments-may-alias",
+        Takes::Bool,
+        "Memrefs that a function is passed, and globals, may share elements",
+    ),
     ("mlir-print-local-scope", Takes::Bool, "Print with local scope and inline information"),
     ("mlir-print-op-generic", Takes::Bool, "Print the generic op form"),
     ("mlir-timing", Takes::Bool, "Display execution times"),

@@ -6,6 +6,7 @@
 
 use std::io::Write as _;
 
+use noisy_loops::Aliasing;
 use noisy_syntax::print::{self, Style};
 use noisy_syntax::{Ir, Op, OpKind, Traits};
 
@@ -62,6 +63,8 @@ pub struct Settings {
     pub print_ir: PrintIr,
     /// How ops are printed.
     pub style: Style,
+    /// What passes over loops take for granted of different memrefs.
+    pub aliasing: Aliasing,
     /// The program is verified after each element of the pipeline.
     pub verify_each: bool,
     /// On how many threads programs are read and verified, with none on the caller's.
@@ -263,6 +266,7 @@ impl<'a> Manager<'a> {
             sink: self.sink,
             timing: self.timing,
             style: self.settings.style,
+            aliasing: self.settings.aliasing,
             actions: self.actions,
             nested,
             around: Around(&around),

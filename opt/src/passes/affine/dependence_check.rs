@@ -31,7 +31,8 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     }
     for function in functions {
         let body = Body::new(cx.ir, function);
-        let found = Found::new(dependences(&body, &Limits::default()));
+        let limits = Limits { aliasing: cx.aliasing, ..Limits::default() };
+        let found = Found::new(dependences(&body, &limits));
         let is_affine =
             |it: Op| matches!(cx.ir.op(it).kind, OpKind::AffineLoad | OpKind::AffineStore);
         let accesses: Vec<usize> =

@@ -9,7 +9,7 @@
 
 mod part;
 
-use noisy_loops::{Body, Condition, Differs, Instances, Legality};
+use noisy_loops::{Aliasing, Body, Condition, Differs, Instances, Legality};
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
 use rustc_hash::FxHashMap;
@@ -44,12 +44,12 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let Some(&(_, region)) = cx.ir.op(op).regions.first() else { return Ok(()) };
     let first = cx.ir.items(region).find(|&it| cx.ir.op(it).kind != OpKind::Label);
     if let Some(it) = first.and_then(|it| For::of(cx.ir, it)) {
-        jam(cx.ir, op, &it, factor);
+        jam(cx.ir, op, &it, factor, cx.aliasing);
     }
     Ok(())
 }
 
-fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64) {
+fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64, aliasing: Aliasing) {
     let trips = it.trip_count();
     if factor <= 1 {
         if factor == 1 {
@@ -71,7 +71,7 @@ fn jam(ir: &mut Ir, function: Op, it: &For, factor: i64) {
     let Some(step) = step.filter(|_| is_possible) else { return };
     let Some(parts) = parts(ir, it) else { return };
     let body = legal::body_of(ir, function);
-    if !is_allowed(ir, &body, it, factor) {
+    if !is_allowed(ir, &body, it, factor, aliasing) {
         return;
     }
     if !divides(ir, it, factor) {
@@ -120,8 +120,8 @@ fn bounds_are_outside(ir: &Ir, it: &For, inside: &[Op]) -> bool {
 }
 
 /// Whether all that depends on each other keeps its order.
-fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64) -> bool {
-    let legality = legal::legality(body);
+fn is_allowed(ir: &Ir, body: &Body, it: &For, factor: i64, aliasing: Aliasing) -> bool {
+    let legality = legal::legality(body, aliasing);
     let Some(loop_) = legality.loop_of(it.op) else { return false };
     let depth = body.loops[loop_ as usize].depth as usize;
     legality.effect_in(loop_).is_none()

@@ -4,7 +4,7 @@
 //! keep no order, as upstream's affine passes take all ops. Ops that a row tells of do what the row says; of those whose effects no row
 //! knows (calls) nothing is taken for granted.
 
-use noisy_loops::{Body, Legality, Limits};
+use noisy_loops::{Aliasing, Body, Legality, Limits};
 use noisy_syntax::{Ir, Op, OpKind, TypeData};
 
 use crate::rewrite::operands;
@@ -31,7 +31,7 @@ fn is_harmless(ir: &Ir, op: Op) -> bool {
     ir.op(op).kind == OpKind::Unknown && ir.op(op).regions.is_empty() && !has_memref
 }
 
-/// What is allowed in a body.
-pub(super) fn legality(body: &Body) -> Legality<'_> {
-    Legality::new(body, &Limits::default())
+/// What is allowed in a body, if this is taken for granted of different memrefs.
+pub(super) fn legality(body: &Body, aliasing: Aliasing) -> Legality<'_> {
+    Legality::new(body, &Limits { aliasing, ..Limits::default() })
 }

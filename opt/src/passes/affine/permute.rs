@@ -33,7 +33,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         }
     }
     let body = legal::body_of(cx.ir, op);
-    let legality = legal::legality(&body);
+    let legality = legal::legality(&body, cx.aliasing);
     for root in outermost(cx.ir, op) {
         let nest = perfect_nest(cx.ir, root);
         if nest.len() != n || n < 2 || !is_rectangular(cx.ir, &nest) {

@@ -28,7 +28,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let body = legal::body_of(cx.ir, op);
-    let legality = legal::legality(&body);
+    let legality = legal::legality(&body, cx.aliasing);
     let mut it = Scalars { body: &body, legality: &legality, gone: FxHashSet::default() };
     let mut memrefs: Vec<Value> = Vec::new();
     let all = 0..body.accesses.len();

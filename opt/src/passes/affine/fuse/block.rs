@@ -3,7 +3,7 @@
 //! *Law.* Two ops stay in their order if both access memrefs that may meet, one of them storing, or if one has effects that nobody knows and
 //! the other accesses memory; and if one uses what the other defines. Which elements are meant is asked later.
 
-use noisy_loops::{Body, Limits, Meeting};
+use noisy_loops::{Aliasing, Body, Meeting};
 use noisy_syntax::{Block as Id, Ir, Op, OpKind, Value};
 use rustc_hash::FxHashMap;
 
@@ -18,11 +18,13 @@ pub(super) struct Block {
     has_effect: Vec<bool>,
     /// Memrefs that are allocated in the block and only accessed there.
     own: Vec<Value>,
+    /// What is taken for granted of different memrefs.
+    aliasing: Aliasing,
 }
 
 impl Block {
     /// Reads a block of a function.
-    pub(super) fn new(ir: &Ir, function: Op, block: Id) -> Self {
+    pub(super) fn new(ir: &Ir, function: Op, block: Id, aliasing: Aliasing) -> Self {
         let body = legal::body_of(ir, function);
         let ops: Vec<Op> = ir.block_ops(block).collect();
         let places: FxHashMap<Op, usize> =
@@ -43,7 +45,7 @@ impl Block {
                 has_effect[at] = true;
             }
         }
-        let mut it = Self { ops, body, accesses, has_effect, own: Vec::new() };
+        let mut it = Self { ops, body, accesses, has_effect, own: Vec::new(), aliasing };
         let results = it.ops.iter().flat_map(|&op| ir.op(op).results.iter().copied());
         it.own = results.filter(|&value| it.is_allocated(ir, value)).collect();
         it
@@ -69,14 +71,13 @@ impl Block {
         {
             return true;
         }
-        let aliasing = Limits::default().aliasing;
         self.accesses[a].iter().any(|&x| {
             let x = &self.body.accesses[x];
             self.accesses[b].iter().any(|&y| {
                 let y = &self.body.accesses[y];
                 (x.is_store || y.is_store)
                     && memref.is_none_or(|it| x.place.view == it || y.place.view == it)
-                    && x.place.meets(&y.place, aliasing) != Meeting::Never
+                    && x.place.meets(&y.place, self.aliasing) != Meeting::Never
             })
         })
     }

@@ -18,6 +18,7 @@ mod joint;
 mod region;
 mod slice;
 
+use noisy_loops::Aliasing;
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Block as Id, Ir, Op, OpKind, Value};
 
@@ -84,6 +85,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let kib = options.int("fusion-local-buf-threshold").unwrap_or(0).max(0);
     let mut fusion = Fusion {
         function: op,
+        aliasing: cx.aliasing,
         is_maximal: options.is_on("fusion-maximal"),
         tolerance,
         space: options.int("fusion-fast-mem-space").filter(|it| *it > 0),
@@ -128,6 +130,8 @@ fn blocks(ir: &Ir, function: Op) -> Vec<Id> {
 
 struct Fusion {
     function: Op,
+    /// What is taken for granted of different memrefs.
+    aliasing: Aliasing,
     is_maximal: bool,
     /// How much more may be computed, as a fraction.
     tolerance: f64,
@@ -158,7 +162,7 @@ impl Fusion {
     }
 
     fn read(&self, ir: &Ir, block: Id) -> Option<Block> {
-        let read = Block::new(ir, self.function, block);
+        let read = Block::new(ir, self.function, block, self.aliasing);
         (!read.has_other_regions(ir)).then_some(read)
     }
 
@@ -171,7 +175,7 @@ impl Fusion {
             if !ir.is_alive(target) {
                 continue;
             }
-            sink_sequential(ir, target);
+            sink_sequential(ir, target, self.aliasing);
             while self.left > 0 && self.fuse_producer(ir, block, target, most_users) {
                 self.left -= 1;
             }
@@ -196,7 +200,9 @@ impl Fusion {
                 continue;
             }
             let Some(place) = read.insertion(ir, source, at) else { continue };
-            let Some(pair) = Pair::new(ir, self.function, op, target) else { continue };
+            let Some(pair) = Pair::new(ir, self.function, op, target, self.aliasing) else {
+                continue;
+            };
             let candidate = Candidate { block: &read, source, target: at, pair };
             if self.fuse_slice(ir, block, candidate, &shared, place) {
                 return true;
@@ -350,7 +356,9 @@ impl Fusion {
                     continue;
                 }
                 let Some(place) = read.insertion(ir, first, second) else { continue };
-                let Some(pair) = Pair::new(ir, self.function, op, target) else { continue };
+                let Some(pair) = Pair::new(ir, self.function, op, target, self.aliasing) else {
+                    continue;
+                };
                 let candidate = Candidate { block: &read, source, target: at, pair };
                 if self.fuse_whole(ir, block, candidate, memref, place) {
                     return true;
@@ -379,7 +387,7 @@ impl Fusion {
         let [load] = own[..] else { return false };
         let others = loads(&it.pair, &it.pair.target);
         let pairs: Vec<(usize, usize)> = others.iter().map(|&other| (load, other)).collect();
-        let sequential = sequential(ir, it.block.ops[it.source]);
+        let sequential = sequential(ir, it.block.ops[it.source], self.aliasing);
         let Some(&first) = others.first() else { return false };
         let loops = it.pair.path(first);
         let mut plans = Vec::new();
@@ -477,20 +485,20 @@ fn is_plain_loop(ir: &Ir, op: Op) -> bool {
 }
 
 /// The loops of a nest whose iterations depend on each other.
-fn sequential(ir: &Ir, root: Op) -> Vec<Op> {
+fn sequential(ir: &Ir, root: Op, aliasing: Aliasing) -> Vec<Op> {
     let body = legal::nest_of(ir, root);
-    let legality = legal::legality(&body);
+    let legality = legal::legality(&body, aliasing);
     let all = (0..body.loops.len() as u32).filter(|&it| legality.is_parallel(it).is_err());
     all.map(|it| body.loops[it as usize].op).collect()
 }
 
 /// Puts the loops of a perfect nest whose iterations do not depend on each other outside, where that is allowed.
-fn sink_sequential(ir: &mut Ir, root: Op) {
+fn sink_sequential(ir: &mut Ir, root: Op, aliasing: Aliasing) {
     let nest = perfect_nest(ir, root);
     if nest.len() < 2 || !is_rectangular(ir, &nest) {
         return;
     }
-    let sequential = sequential(ir, root);
+    let sequential = sequential(ir, root, aliasing);
     let (outside, inside): (Vec<usize>, Vec<usize>) =
         (0..nest.len()).partition(|&it| !sequential.contains(&nest[it].op));
     let order = [outside, inside].concat();
@@ -498,7 +506,7 @@ fn sink_sequential(ir: &mut Ir, root: Op) {
         return;
     }
     let body = legal::nest_of(ir, root);
-    let legality = legal::legality(&body);
+    let legality = legal::legality(&body, aliasing);
     let band: Option<Vec<u32>> = nest.iter().map(|it| legality.loop_of(it.op)).collect();
     if band.is_some_and(|band| legality.permutes(&band, &order).is_ok()) {
         permute(ir, &nest, &order);

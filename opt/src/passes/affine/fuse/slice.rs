@@ -15,7 +15,7 @@
 //!
 //! Sums are formed in their order: a part runs in the order of the source. All answers are exact, or a spent budget refuses.
 
-use noisy_loops::{Body, Constraint, Form, Limits, Meeting, Term};
+use noisy_loops::{Aliasing, Body, Constraint, Form, Meeting, Term};
 use noisy_polyhedra::Budget;
 use noisy_syntax::{Ir, Op, OpKind, Value};
 
@@ -63,7 +63,13 @@ const X: usize = 2;
 
 impl Pair {
     /// Reads two nests of a block; `None` if something in them is not understood.
-    pub(super) fn new(ir: &Ir, function: Op, source: Op, target: Op) -> Option<Self> {
+    pub(super) fn new(
+        ir: &Ir,
+        function: Op,
+        source: Op,
+        target: Op,
+        aliasing: Aliasing,
+    ) -> Option<Self> {
         let body = legal::body_of(ir, function);
         let (first, second) = (body.loop_of(source)?, body.loop_of(target)?);
         let around = body.loops_around(scope_of(&body, first));
@@ -102,7 +108,6 @@ impl Pair {
         }
         let (source_accesses, target_accesses) = (within(first)?, within(second)?);
         // Memrefs that may share elements in a way that is not known.
-        let aliasing = Limits::default().aliasing;
         let all: Vec<usize> = source_accesses.iter().chain(&target_accesses).copied().collect();
         for &a in &source_accesses {
             for &b in &all {

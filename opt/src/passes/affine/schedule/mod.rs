@@ -148,7 +148,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         let ir = &*cx.ir;
         let body = Body::new(ir, op);
         of_accesses = body.accesses.iter().map(|it| it.op).collect();
-        let legality = legal::legality(&body);
+        let legality = legal::legality(&body, cx.aliasing);
         each_plan(ir, op, &body, &legality, small, |nest, plan, edges| {
             let all = legality.dependences();
             let code = scan::scan(ir, &body, nest, plan, edges, all, sizes);
@@ -165,7 +165,7 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
 fn print(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let ir = &*cx.ir;
     let body = Body::new(ir, op);
-    let legality = legal::legality(&body);
+    let legality = legal::legality(&body, cx.aliasing);
     let mut out = String::new();
     each_plan(ir, op, &body, &legality, MOST_SMALL, |nest, plan, _| {
         let _ = writeln!(out, "nest{}:", line(cx, nest.root));
