@@ -150,3 +150,16 @@ fn reproducers_reproduce() {
     }
     let _ = (std::fs::remove_file(input), std::fs::remove_file(reproducer));
 }
+
+#[test]
+fn what_is_live_is_printed_by_tag() {
+    let text = r#"func.func @f(%a: i32) -> i32 {
+  %z = arith.constant {tag = "zero"} 0 : i32
+  %o = arith.addi %a, %a {tag = "sum"} : i32
+  return %o : i32
+}"#;
+    let output = run(&["-test-liveness-analysis"], &file("live.mlir", text));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let expected = "test_tag: zero:\n result #0: not live\ntest_tag: sum:\n operand #0: live\n operand #1: live\n result #0: live\n";
+    assert!(said.starts_with(expected), "{said}");
+}

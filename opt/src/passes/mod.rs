@@ -3,6 +3,7 @@
 //! To add a pass, add a row to a table of `TABLES`: name, class (as upstream's messages call it), anchor, options and the function.
 
 mod affine;
+mod analyses;
 mod canonicalize;
 mod composite;
 mod cse;
@@ -41,6 +42,7 @@ const TABLES: &[&[PassInfo]] = &[
     affine::simplify::PASSES,
     affine::tile::PASSES,
     affine::unroll::PASSES,
+    analyses::PASSES,
     canonicalize::PASSES,
     composite::PASSES,
     cse::PASSES,

@@ -48,6 +48,11 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The values in an op that are needed.
+pub(super) fn needed_values(ir: &Ir, op: Op) -> Live {
+    Live::new(ir, op, known_calls(ir, op))
+}
+
 /// The calls of each private function of which all are known.
 fn known_calls(ir: &Ir, op: Op) -> FxHashMap<Op, Vec<Op>> {
     let mut out = FxHashMap::default();

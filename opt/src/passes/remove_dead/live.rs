@@ -14,7 +14,7 @@ use crate::values::operand;
 
 /// The values that are needed.
 #[derive(Debug, Default)]
-pub(super) struct Live {
+pub(in crate::passes) struct Live {
     values: FxHashSet<Value>,
     ops: FxHashSet<Op>,
     stack: Vec<Value>,
@@ -43,7 +43,7 @@ impl Live {
     }
 
     /// Whether a value is needed.
-    pub(super) fn has(&self, value: Value) -> bool {
+    pub(in crate::passes) fn has(&self, value: Value) -> bool {
         self.values.contains(&value)
     }
 
