@@ -49,3 +49,49 @@ fn branches_cost_in_proportion_to_the_blocks() {
         }
     }
 }
+
+/// A function of `n` ops in one block: sums, of which some are computed twice or are of constants, loads and stores, and choices.
+fn straight(n: usize) -> String {
+    let mut text = String::from("func.func @f(%a: i32, %c: i1, %m: memref<8xi32>, %i: index) -> i32 {\n");
+    let mut last = "%a".to_owned();
+    for at in 0..n {
+        let line = match at % 8 {
+            0 => format!("%v{at} = arith.constant {} : i32", at % 5),
+            1 | 2 => format!("%v{at} = arith.addi {last}, %a : i32"),
+            3 => format!("%v{at} = memref.load %m[%i] : memref<8xi32>"),
+            4 => format!("%v{at} = scf.if %c -> i32 {{ scf.yield {last} : i32 }} else {{ scf.yield %a : i32 }}"),
+            5 => format!("memref.store {last}, %m[%i] : memref<8xi32>\n  %v{at} = arith.muli {last}, {last} : i32"),
+            6 => format!("%v{at} = arith.xori %a, {last} : i32"),
+            _ => format!("%v{at} = arith.andi %v{}, %v{} : i32", at - 6, at - 1),
+        };
+        writeln!(text, "  {line}").expect("a string");
+        last = format!("%v{at}");
+    }
+    writeln!(text, "  return {last} : i32\n}}").expect("a string");
+    text
+}
+
+#[test]
+fn passes_cost_in_proportion_to_the_ops_of_a_straight_line() {
+    let passes = [
+        "canonicalize",
+        "canonicalize{region-simplify=aggressive}",
+        "cse",
+        "sccp",
+        "loop-invariant-code-motion",
+        "control-flow-sink",
+        "inline",
+        "int-range-optimizations",
+        "arith-unsigned-when-equivalent",
+        "remove-dead-values",
+        "symbol-dce",
+        "trivial-dce",
+        "test-constant-fold",
+    ];
+    let (small, large) = (straight(2000), straight(8000));
+    for pass in passes {
+        let pipeline = format!("builtin.module({pass})");
+        let (one, four) = (work(&small, &pipeline), work(&large, &pipeline));
+        assert!(four < 6 * one.max(1000), "{one} bytes, for four times the ops {four}: {pass}");
+    }
+}

@@ -120,9 +120,7 @@ fn condition_inside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
     let mut is_changed = false;
     // The last first, as upstream meets the uses.
     for (at, region) in regions(rewriter.ir, op).into_iter().enumerate().rev() {
-        let uses: Vec<(Op, u32)> = rewriter.ir.value(condition).uses.to_vec();
-        let inside: Vec<(Op, u32)> =
-            uses.into_iter().filter(|it| rewriter.ir.encloses(region, it.0)).collect();
+        let inside = uses_inside(rewriter.ir, condition, region);
         if inside.is_empty() {
             continue;
         }
@@ -133,6 +131,27 @@ fn condition_inside(rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         is_changed = true;
     }
     is_changed
+}
+
+/// The uses of a value in a region. Costs what the region holds or what uses the value, whichever is less: there may be many
+/// choices by one condition.
+fn uses_inside(ir: &Ir, value: Value, region: Region) -> Vec<(Op, u32)> {
+    let uses = &ir.value(value).uses;
+    let mut inside = Vec::new();
+    let mut n_seen = 0;
+    let mut open = vec![region];
+    while let Some(at) = open.pop() {
+        for op in ir.items(at) {
+            n_seen += 1;
+            if n_seen > uses.len() {
+                return uses.iter().copied().filter(|it| ir.encloses(region, it.0)).collect();
+            }
+            let operands = ir.op(op).operands.iter().zip(0..);
+            inside.extend(operands.filter(|it| it.0.value == Some(value)).map(|it| (op, it.1)));
+            open.extend(regions(ir, op));
+        }
+    }
+    inside
 }
 
 /// A choice between values that are there already is a select.
