@@ -52,15 +52,20 @@ fn branches_cost_in_proportion_to_the_blocks() {
 
 /// A function of `n` ops in one block: sums, of which some are computed twice or are of constants, loads and stores, and choices.
 fn straight(n: usize) -> String {
-    let mut text = String::from("func.func @f(%a: i32, %c: i1, %m: memref<8xi32>, %i: index) -> i32 {\n");
+    let mut text =
+        String::from("func.func @f(%a: i32, %c: i1, %m: memref<8xi32>, %i: index) -> i32 {\n");
     let mut last = "%a".to_owned();
     for at in 0..n {
         let line = match at % 8 {
             0 => format!("%v{at} = arith.constant {} : i32", at % 5),
             1 | 2 => format!("%v{at} = arith.addi {last}, %a : i32"),
             3 => format!("%v{at} = memref.load %m[%i] : memref<8xi32>"),
-            4 => format!("%v{at} = scf.if %c -> i32 {{ scf.yield {last} : i32 }} else {{ scf.yield %a : i32 }}"),
-            5 => format!("memref.store {last}, %m[%i] : memref<8xi32>\n  %v{at} = arith.muli {last}, {last} : i32"),
+            4 => format!(
+                "%v{at} = scf.if %c -> i32 {{ scf.yield {last} : i32 }} else {{ scf.yield %a : i32 }}"
+            ),
+            5 => format!(
+                "memref.store {last}, %m[%i] : memref<8xi32>\n  %v{at} = arith.muli {last}, {last} : i32"
+            ),
             6 => format!("%v{at} = arith.xori %a, {last} : i32"),
             _ => format!("%v{at} = arith.andi %v{}, %v{} : i32", at - 6, at - 1),
         };
