@@ -108,10 +108,7 @@ fn insert_bootstraps(
     functions: &[Op],
     options: &Options,
 ) -> Result<Outcome, FixError> {
-    match program.model().heir.level_budget {
-        Some(budget) => insert(program, functions, options, Stage::Bootstrap(budget.get())),
-        None => Ok(Outcome::default()),
-    }
+    within_budget(program, functions, options, Stage::Bootstrap)
 }
 
 /// Drops levels of what loops take and give at a smaller one than they carry, where bootstraps are placed and use levels.
@@ -123,8 +120,18 @@ fn insert_level_reduces(
     functions: &[Op],
     options: &Options,
 ) -> Result<Outcome, FixError> {
+    within_budget(program, functions, options, Stage::LevelReduce)
+}
+
+/// Inserts what a budget of levels asks for, if the model says one.
+fn within_budget(
+    program: &Program,
+    functions: &[Op],
+    options: &Options,
+    stage: fn(u32) -> Stage,
+) -> Result<Outcome, FixError> {
     match program.model().heir.level_budget {
-        Some(budget) => insert(program, functions, options, Stage::LevelReduce(budget.get())),
+        Some(budget) => insert(program, functions, options, stage(budget.get())),
         None => Ok(Outcome::default()),
     }
 }

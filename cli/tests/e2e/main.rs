@@ -11,4 +11,5 @@ mod format;
 mod formats;
 mod inputs;
 mod options;
+mod pages;
 mod tool;

@@ -137,14 +137,7 @@ impl Scan<'_> {
             let each = members.iter().filter_map(|&it| {
                 let (a, b) = (self.direction(it, row)?, self.direction(it, innermost)?);
                 let direction: Vec<i128> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
-                Some(cost::step_cost(
-                    self.ir,
-                    self.body,
-                    self.nest,
-                    it,
-                    &direction,
-                    (true, self.sizes.cache),
-                ))
+                Some(self.step_cost(it, &direction, true))
             });
             each.sum()
         };

@@ -217,6 +217,12 @@ impl Scan<'_> {
         out.iter().any(|it| *it != 0).then_some(out)
     }
 
+    /// What a step of a statement costs in a direction of its variables.
+    pub(super) fn step_cost(&self, statement: usize, direction: &[i128], is_tiled: bool) -> i64 {
+        let how = (is_tiled, self.sizes.cache);
+        cost::step_cost(self.ir, self.body, self.nest, statement, direction, how)
+    }
+
     /// The row of a band that should be the innermost loop.
     pub(super) fn innermost(
         &self,
@@ -227,14 +233,7 @@ impl Scan<'_> {
         let cost = |row: usize| -> i64 {
             let each = members.iter().filter_map(|&it| {
                 let direction = self.direction(it, row)?;
-                Some(cost::step_cost(
-                    self.ir,
-                    self.body,
-                    self.nest,
-                    it,
-                    &direction,
-                    (is_tiled, self.sizes.cache),
-                ))
+                Some(self.step_cost(it, &direction, is_tiled))
             });
             let deepest = members.iter().any(|&it| self.direction(it, row).is_some());
             if deepest { each.sum() } else { i64::MAX }
