@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use noisy_analyses::explain::Tally;
 use noisy_analyses::{Bits, Document, flow};
-use noisy_syntax::{Op, OpKind, Value};
+use noisy_syntax::{Name, Op, OpKind, Value};
 
 use super::walk::{BATCH, Item, Walk};
 use super::{ciphertext, words};
@@ -28,6 +28,8 @@ pub(crate) struct Lenses {
     /// The function that the walk is in, and the generics in it, innermost last.
     open: Vec<Holder>,
     is_of_heir: bool,
+    /// The name of the op that reduces noise, if the document has it.
+    reset_op: Option<Name>,
 }
 
 /// A function or a generic that the walk is in.
@@ -45,8 +47,13 @@ struct Holder {
 impl Lenses {
     /// Of a whole document.
     pub(crate) fn new(document: &Document) -> Self {
-        let is_of_heir = document.ciphertexts().is_some();
-        Self { walk: Walk::all(document.ir()), open: Vec::new(), is_of_heir }
+        let ir = document.ir();
+        Self {
+            walk: Walk::all(ir),
+            open: Vec::new(),
+            is_of_heir: document.ciphertexts().is_some(),
+            reset_op: ir.interner.find_name(&document.model().reset_op),
+        }
     }
 
     /// Goes on a little; whether there is more.
@@ -81,9 +88,10 @@ impl Lenses {
     /// Adds an op to all that holds it.
     fn add(&mut self, document: &Document, op: Op) {
         let ir = document.ir();
-        let is_reduce = ir.op_name(op) == document.model().reset_op;
+        let data = ir.op(op);
+        let is_reduce = Some(data.name) == self.reset_op;
         for holder in &mut self.open {
-            for &value in &ir.op(op).results {
+            for &value in &data.results {
                 let hi = document.noise(value).hi();
                 if let Some(hi) = hi.filter(|&hi| holder.most.is_none_or(|it| it.0 < hi)) {
                     holder.most = Some((hi, value));
@@ -96,8 +104,8 @@ impl Lenses {
             tally.add_op(ir, document.integers(), heir, op);
         }
         // The results of a label are its arguments, which are added there.
-        if ir.op(op).kind != OpKind::Label {
-            self.add_values(document, &ir.op(op).results);
+        if data.kind != OpKind::Label {
+            self.add_values(document, &data.results);
         }
     }
 
