@@ -130,9 +130,14 @@ pub(super) fn on_argument(ir: &impl View, function: Op, index: usize, key: &str)
 
 fn listed(ir: &impl View, op: Op, side: Side, index: usize, key: &str) -> Option<u32> {
     let dict = contract::dictionary(ir, op, side, index)?;
+    number(ir, in_dictionary(ir, dict)?, key)
+}
+
+/// The annotation in a dictionary.
+fn in_dictionary(ir: &impl View, dict: Attr) -> Option<Attr> {
     let AttrData::Dict(entries) = ir.interner().attr_data(dict) else { return None };
     let found = entries.iter().find(|it| ir.interner().str(it.0) == "mgmt.mgmt")?;
-    number(ir, found.1, key)
+    Some(found.1)
 }
 
 /// Whether an op has an annotation without a level that can be read, for itself or for one of what it takes or gives.
@@ -146,14 +151,10 @@ pub(super) fn is_unreadable(ir: &Ir, op: Op) -> bool {
         }
         _ => true,
     };
-    let in_dict = |dict: Attr| match ir.interner.attr_data(dict) {
-        AttrData::Dict(entries) => {
-            entries.iter().any(|it| ir.interner.str(it.0) == "mgmt.mgmt" && is_bad(it.1))
-        }
-        _ => false,
-    };
     ir.attr(op, "mgmt.mgmt").is_some_and(is_bad)
-        || contract::dictionaries(ir, op).into_iter().any(in_dict)
+        || contract::dictionaries(ir, op)
+            .into_iter()
+            .any(|it| in_dictionary(ir, it).is_some_and(is_bad))
 }
 
 fn level_in(text: &str) -> Option<u32> {

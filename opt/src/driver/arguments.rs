@@ -4,7 +4,7 @@ use noisy_syntax::parallel::cores;
 use noisy_syntax::print::Style;
 
 use super::flags::{self, Flag};
-use super::manager::{PrintIr, Settings, Which};
+use super::manager::{Settings, Which};
 use super::pipeline::Pipeline;
 use super::{Goal, Run, Stop};
 use crate::actions::Actions;
@@ -50,8 +50,6 @@ impl Run {
         let mut has_timing = false;
         let mut is_threaded = true;
         let (mut text, mut has_passes, mut n_inputs) = (None, false, 0);
-        let print = PrintIr::default();
-        run.settings.print_ir = print;
         for flag in &flags {
             let value = flag.value.clone().unwrap_or_default();
             let print = &mut run.settings.print_ir;

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use super::printers::say;
 use super::remove_dead::needed_values;
 use super::{Context, Failure, Options, PassInfo};
+use crate::rewrite::nested_first;
 
 pub(super) const PASSES: &[PassInfo] = &[
     PassInfo {
@@ -33,23 +34,11 @@ pub(super) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// The ops in an op and itself, each behind what is in it.
-fn postorder(ir: &Ir, op: Op, out: &mut Vec<Op>) {
-    for &(_, region) in &ir.op(op).regions {
-        for inner in ir.items(region).filter(|&it| ir.op(it).kind.is_op()) {
-            postorder(ir, inner, out);
-        }
-    }
-    out.push(op);
-}
-
 fn liveness(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let ir = &*cx.ir;
     let live = needed_values(ir, op);
-    let mut all = Vec::new();
-    postorder(ir, op, &mut all);
     let mut out = String::new();
-    for op in all {
+    for op in nested_first(ir, op) {
         let Some(AttrData::String(tag, _)) = ir.attr(op, "tag").map(|it| ir.interner.attr_data(it))
         else {
             continue;
@@ -172,11 +161,9 @@ impl Trees<'_> {
 
 fn dominance(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     let ir = &*cx.ir;
-    let mut all = Vec::new();
-    postorder(ir, op, &mut all);
     let mut blocks: Vec<Block> = Vec::new();
     let mut numbers: FxHashMap<Block, usize> = FxHashMap::default();
-    for op in all {
+    for op in nested_first(ir, op) {
         let block = ir.block_of(op);
         numbers.entry(block).or_insert_with(|| {
             blocks.push(block);

@@ -148,7 +148,7 @@ fn uses_inside(ir: &Ir, value: Value, region: Region) -> Vec<(Op, u32)> {
             }
             let operands = ir.op(op).operands.iter().zip(0..);
             inside.extend(operands.filter(|it| it.0.value == Some(value)).map(|it| (op, it.1)));
-            open.extend(regions(ir, op));
+            open.extend(ir.op(op).regions.iter().map(|it| it.1));
         }
     }
     inside

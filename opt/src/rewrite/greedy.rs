@@ -135,12 +135,8 @@ pub fn rewrite_region(
 /// Makes constants one, and puts all other ops on the worklist.
 fn fill(rewriter: &mut Rewriter<'_>, region: Region, Config { top_down, folds, .. }: Config) {
     let mut uniqued = Uniqued::default();
-    let mut ops = Vec::new();
-    if top_down {
-        ops = super::preorder(rewriter.ir, region);
-    } else {
-        postorder(rewriter.ir, region, &mut ops);
-    }
+    let order = if top_down { super::preorder } else { super::postorder };
+    let ops = order(rewriter.ir, region);
     let mut waiting = Vec::with_capacity(ops.len());
     for op in ops {
         let is_constant = folds && rewriter.ir.op(op).kind.has(Traits::CONSTANT);
@@ -154,17 +150,6 @@ fn fill(rewriter: &mut Rewriter<'_>, region: Region, Config { top_down, folds, .
     }
     if top_down {
         rewriter.work.reverse();
-    }
-}
-
-fn postorder(ir: &Ir, region: Region, out: &mut Vec<Op>) {
-    for op in ir.items(region) {
-        for &(_, inner) in &ir.op(op).regions {
-            postorder(ir, inner, out);
-        }
-        if ir.op(op).kind.is_op() {
-            out.push(op);
-        }
     }
 }
 

@@ -390,3 +390,31 @@ pub fn preorder(ir: &Ir, region: Region) -> Vec<Op> {
     ir.walk(region, &mut |op| out.push(op));
     out
 }
+
+/// All ops in a region, nested ones included, each after what is in it.
+pub fn postorder(ir: &Ir, region: Region) -> Vec<Op> {
+    let mut out = Vec::new();
+    // An op on the way in, and on the way out.
+    let inside = |region: Region| ir.items(region).map(|it| (it, false)).collect::<Vec<_>>();
+    let mut open = inside(region);
+    open.reverse();
+    while let Some((op, is_done)) = open.pop() {
+        if is_done {
+            out.push(op);
+            continue;
+        }
+        if ir.op(op).kind.is_op() {
+            open.push((op, true));
+        }
+        for &(_, region) in ir.op(op).regions.iter().rev() {
+            open.extend(inside(region).into_iter().rev());
+        }
+    }
+    out
+}
+
+/// The ops in the regions of an op, each after what is in it, and the op.
+pub fn nested_first(ir: &Ir, op: Op) -> Vec<Op> {
+    let inside = ir.op(op).regions.iter().flat_map(|it| postorder(ir, it.1));
+    inside.chain([op]).collect()
+}

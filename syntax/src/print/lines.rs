@@ -95,11 +95,7 @@ impl Lines {
     fn name_results(&mut self, ir: &Ir, op: Op) {
         let home = home(ir, op);
         let results = &ir.op(op).results;
-        let is_named = results.iter().all(|it| {
-            let name = self.names.values.get(it);
-            name.is_some_and(|it| self.taken.contains(&(home, stem(it).to_owned())))
-        });
-        if is_named {
+        if results.iter().all(|&it| self.is_named(home, it)) {
             // Values may have been handed on by an op that was replaced; numbers of ops that are gone are used again.
             self.numbers.give_left(op, results, &self.names);
             return;
@@ -142,12 +138,7 @@ impl Lines {
         let region = ir.block(block).region;
         let home = ir.region(region).parent.map_or(Op::from_index(0), |it| home_or_self(ir, it));
         for &value in &ir.block(block).args {
-            let is_named = self
-                .names
-                .values
-                .get(&value)
-                .is_some_and(|it| self.taken.contains(&(home, stem(it).to_owned())));
-            if !is_named {
+            if !self.is_named(home, value) {
                 let old = written(ir, value).unwrap_or_else(|| "arg".to_owned());
                 let new = self.fresh(home, stem(&old));
                 self.names.values.insert(value, format!("%{new}"));
@@ -165,6 +156,12 @@ impl Lines {
             self.names.blocks.insert(block, name);
             self.numbers.give_block(Some(block), &self.names);
         }
+    }
+
+    /// Whether a value has a name in an isolated op.
+    fn is_named(&self, home: Op, value: Value) -> bool {
+        let name = self.names.values.get(&value);
+        name.is_some_and(|it| self.taken.contains(&(home, stem(it).to_owned())))
     }
 
     /// A name that nothing has in an isolated op: this one, or with a number.

@@ -7,7 +7,7 @@ use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, AttrData, Block, Ir, Op, OpKind, Sign, Type, TypeData, Value};
 
 use crate::patterns::affine::maps::{Applied, applied, exprs, replaced, simplified, with_exprs};
-use crate::rewrite::{Rewriter, operands};
+use crate::rewrite::{Rewriter, nested_first, operands};
 
 /// A loop.
 #[derive(Clone, Debug)]
@@ -350,24 +350,9 @@ pub(super) fn put_body(ir: &mut Ir, it: &For) {
 
 /// The loops of `affine.for` in an op, each behind those inside of it.
 pub(super) fn postorder(ir: &Ir, op: Op) -> Vec<Op> {
-    let mut out = Vec::new();
-    // A region on the way in, an op on the way out.
-    let mut stack: Vec<(Op, bool)> = vec![(op, false)];
-    while let Some((at, is_done)) = stack.pop() {
-        if is_done {
-            if ir.op(at).kind == OpKind::AffineFor {
-                out.push(at);
-            }
-            continue;
-        }
-        stack.push((at, true));
-        let mut inside = Vec::new();
-        for &(_, region) in &ir.op(at).regions {
-            inside.extend(ir.items(region));
-        }
-        stack.extend(inside.into_iter().rev().map(|it| (it, false)));
-    }
-    out
+    let mut all = nested_first(ir, op);
+    all.retain(|&it| ir.op(it).kind == OpKind::AffineFor);
+    all
 }
 
 /// Puts what a nest does at the end of a block, with other values for its variables, and takes the nest out.

@@ -125,17 +125,9 @@ fn groups(ir: &Ir, body: &Body, nest: &Nest, statement: &Statement) -> Vec<Group
     out
 }
 
-/// Cycles for each iteration of a statement in an order, innermost loop last, of which an iteration waits for the one before it for so many;
-/// the cache in the middle has so many bytes.
-fn cycles(
-    ir: &Ir,
-    body: &Body,
-    nest: &Nest,
-    statement: usize,
-    order: &[Level],
-    (latency, cache): (f64, i128),
-) -> f64 {
-    let groups = groups(ir, body, nest, &nest.statements[statement]);
+/// Cycles for each iteration of a statement with these accesses in an order, innermost loop last, of which an iteration waits for the one
+/// before it for so many; the cache in the middle has so many bytes.
+fn cycles(groups: &[Group], order: &[Level], latency: f64, cache: i128) -> f64 {
     // What one iteration of each loop touches: of all loops inside of it.
     let between: Vec<(f64, f64)> = (1..=order.len())
         .map(|at| {
@@ -145,7 +137,7 @@ fn cycles(
         .collect();
     let Some(innermost) = order.last() else { return latency };
     let mut sum = 0.0;
-    for group in &groups {
+    for group in groups {
         let moves = group.moves(&innermost.step);
         let jumps = moves.split_last().is_some_and(|it| it.1.iter().any(|it| *it != 0));
         let mut left = 1.0;
@@ -258,9 +250,9 @@ impl Scan<'_> {
                 points.push(Level { step, trips: trips.min(size as f64) });
             }
             let is_jammed = is_last && self.jammed(it, &band, innermost).is_some();
+            let groups = groups(self.ir, self.body, self.nest, statement);
             let cost = |order: &[Level], chain: f64| {
-                let what = (chain, self.sizes.cache);
-                n_runs * cycles(self.ir, self.body, self.nest, it, order, what)
+                n_runs * cycles(&groups, order, chain, self.sizes.cache)
             };
             old += cost(&before, if chain { waits } else { 0.0 });
             let is_chain = points.last().is_some_and(|it| is_sum(&it.step));
