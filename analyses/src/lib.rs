@@ -9,15 +9,19 @@ mod diagnostic;
 pub mod diff;
 mod document;
 pub mod dump;
+pub mod effects;
 pub mod explain;
 pub mod fix;
 pub mod heir;
 pub mod integers;
+pub mod invariant;
 pub mod liveness;
 pub mod noise;
 mod program;
 pub mod rule;
+pub mod same;
 pub mod secretness;
+pub mod values;
 
 pub use diagnostic::{
     Applicability, Category, Diagnostic, Fix, MAX_DIAGNOSTICS, Related, Severity, Tag, TextEdit,

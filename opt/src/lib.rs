@@ -2,8 +2,7 @@
 //!
 //! | module | what | knows nothing of |
 //! |---|---|---|
-//! | [`values`], [`predicate`] | what is known of values by the ops that define them; predicates of comparisons | rewriting |
-//! | [`effects`] | which memory an op touches, whether it may be erased or moved | rewriting |
+//! | [`predicate`] | predicates of comparisons | rewriting |
 //! | [`rewrite`] | the rewriter, the greedy driver, constants, blocks | which patterns there are |
 //! | [`patterns`] | rewriting rules by dialect | folds, passes |
 //! | [`fold`] | folds, by the table of the constants analysis | passes |
@@ -15,7 +14,6 @@
 pub mod actions;
 pub mod diagnostics;
 pub mod driver;
-pub mod effects;
 pub mod fold;
 pub mod pass;
 pub mod passes;
@@ -23,4 +21,3 @@ pub mod patterns;
 pub mod predicate;
 pub mod rewrite;
 pub mod timing;
-pub mod values;

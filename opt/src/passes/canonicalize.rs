@@ -165,7 +165,7 @@ fn fold_all(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             }
         }
         for op in uniqued.ops() {
-            if crate::effects::is_trivially_dead(rewriter.ir, op) {
+            if noisy_analyses::effects::is_trivially_dead(rewriter.ir, op) {
                 rewriter.erase(op);
             }
         }
@@ -179,7 +179,7 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     for region in regions {
         let ops = preorder(cx.ir, region);
         for op in ops.into_iter().rev() {
-            if cx.ir.is_alive(op) && crate::effects::is_trivially_dead(cx.ir, op) {
+            if cx.ir.is_alive(op) && noisy_analyses::effects::is_trivially_dead(cx.ir, op) {
                 cx.ir.erase(op).map_err(|it| Failure(Some(it.to_string())))?;
                 n += 1;
             }

@@ -8,9 +8,9 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Value};
 
 use super::canonicalize::rewrite;
 use super::{Context, Failure, Options, PassInfo};
-use crate::effects;
 use crate::rewrite::greedy::{Config, Patterns};
 use crate::rewrite::{Rewriter, constants, nested, operands};
+use noisy_analyses::effects;
 
 pub(super) const PASSES: &[PassInfo] = &[
     PassInfo {

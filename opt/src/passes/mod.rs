@@ -20,8 +20,6 @@ mod sink;
 mod symbols;
 
 pub use affine::schedule::{best_schedule, is_nest_root};
-pub use cse::computes_same;
-pub use licm::may_leave_loop;
 
 pub use crate::pass::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 

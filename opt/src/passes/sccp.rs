@@ -7,9 +7,9 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
 
 use super::{Context, Failure, Options, PassInfo};
 use crate::actions::place;
-use crate::effects;
 use crate::rewrite::Rewriter;
 use crate::rewrite::constants::{self, Uniqued};
+use noisy_analyses::effects;
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "sccp",

@@ -7,8 +7,8 @@ use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits};
 
 use super::{Context, Failure, Options, PassInfo};
-use crate::effects;
 use crate::rewrite::{nested, operands, preorder};
+use noisy_analyses::effects;
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "control-flow-sink",

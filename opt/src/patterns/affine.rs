@@ -10,10 +10,10 @@ use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Type, Value};
 use super::memref::segments;
 use super::patterns;
 use super::scf::{inline_region, only_block, regions, terminator};
-use crate::effects;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
 use maps::{Applied, applied};
+use noisy_analyses::effects;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     AffineApply: canonical_map;

@@ -4,9 +4,9 @@ use noisy_syntax::{Op, OpKind, Type, Value};
 
 use super::patterns;
 use super::scf::{only_block, regions, results, terminator, types};
-use crate::effects;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
+use noisy_analyses::effects;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfFor: trivial_for, fixed_iter_args;

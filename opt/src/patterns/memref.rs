@@ -4,9 +4,9 @@ use noisy_syntax::rewrite::NewOp;
 use noisy_syntax::{Attr, AttrData, Dim, Ir, Layout, Op, OpKind, Sign, Type, TypeData, Value};
 
 use super::patterns;
-use crate::effects::dims_of;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operand, operands};
+use noisy_analyses::effects::dims_of;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefLoad: through_cast;

@@ -9,9 +9,9 @@ use noisy_syntax::{Attr, AttrData, Def, Dim, Ir, Op, OpKind, Type, TypeData, Val
 
 use super::memref::with_dims;
 use super::patterns;
-use crate::effects::dims_of;
 use crate::rewrite::Rewriter;
 use crate::rewrite::greedy::Pattern;
+use noisy_analyses::effects::dims_of;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefExpandShape: shape_back, shape_of_shape, shape_of_opposite;

@@ -7,9 +7,9 @@ use rustc_hash::FxHashMap;
 
 use super::compare::negated;
 use super::patterns;
-use crate::effects;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
+use noisy_analyses::effects;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     ScfIf: swap_of_not, known_if, combine_neighbours, combine_nested, condition_inside,

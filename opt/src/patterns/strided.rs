@@ -8,9 +8,9 @@ use rustc_hash::FxHashSet;
 use super::memref::{DYNAMIC, subview_parts};
 use super::patterns;
 use super::scf::{inline_region, only_block, regions};
-use crate::effects::{self, dims_of};
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, nested, operands};
+use noisy_analyses::effects::{self, dims_of};
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {
     MemrefExtractStridedMetadata: known_layout;

@@ -4,10 +4,10 @@ use noisy_syntax::{Block, Ir, Op, OpKind, Type, Value};
 
 use super::patterns;
 use super::scf::{only_block, regions, results, terminator, types};
-use crate::effects;
 use crate::predicate::inverted;
 use crate::rewrite::greedy::Pattern;
 use crate::rewrite::{Rewriter, operands};
+use noisy_analyses::effects;
 use noisy_analyses::integers::compare::predicate;
 
 pub(super) const PATTERNS: &[Pattern] = patterns! {

@@ -6,7 +6,7 @@ use noisy_syntax::{Attr, Op, OpKind, Region, Type, Value};
 use rustc_hash::FxHashMap;
 
 use super::Rewriter;
-pub use crate::values::{
+pub use noisy_analyses::values::{
     attr_of, constant_of, constant_op, constant_scope, element_type, int_of, to_attr,
 };
 

@@ -14,7 +14,7 @@ use noisy_syntax::rewrite::{NewOp, Point};
 use noisy_syntax::{Attr, Block, Def, Ir, Op, OpKind, Region, Type, Value};
 use smallvec::SmallVec;
 
-pub use crate::values::{operand, operands};
+pub use noisy_analyses::values::{operand, operands};
 use worklist::Worklist;
 
 /// Changes a program and remembers what to look at again.

@@ -6,7 +6,7 @@ use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Traits, Value};
 use rustc_hash::FxHashSet;
 
 use super::Rewriter;
-use crate::effects;
+use noisy_analyses::effects;
 
 mod alike;
 mod merge;

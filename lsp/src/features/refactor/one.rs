@@ -4,10 +4,9 @@
 //! Offering asks what the passes ask; the edits are made by the pass itself, which changes nothing but this op, and are proven as those of
 //! cleaning up ([`noisy_opt::driver::keep`]). *Cost.* Offering looks at the users of an operand, up to [`MOST`] of them.
 
-use noisy_analyses::{Constant, Document, TextEdit};
+use noisy_analyses::{Constant, Document, TextEdit, effects, invariant, same};
 use noisy_opt::driver::keep;
 use noisy_opt::driver::pipeline::Pipeline;
-use noisy_opt::{effects, passes};
 use noisy_syntax::{Ir, Op, Traits, Type};
 
 use super::{Kind, clean};
@@ -21,7 +20,7 @@ pub(super) fn offered(document: &Document, offset: usize) -> Vec<(Kind, String)>
     let ir = document.ir();
     let mut out = Vec::new();
     let Some(op) = ir.item_at(offset).filter(|&it| is_plain(ir, it)) else { return out };
-    if let Some(same) = same(ir, op) {
+    if let Some(same) = earlier(ir, op) {
         let line = document.source().text().byte_to_line(ir.range(same).start) + 1;
         let name = ir.value_text(ir.op(same).results[0]);
         out.push((Kind::Merge, format!("Use {name} of line {line}, which is the same value")));
@@ -37,7 +36,7 @@ pub(super) fn offered(document: &Document, offset: usize) -> Vec<(Kind, String)>
         };
         out.push((Kind::Fold, format!("Replace {name} by its value, {value}")));
     }
-    if passes::may_leave_loop(ir, op) {
+    if invariant::may_leave_loop(ir, op) {
         let title = "Move before the loop: it does not change in there".to_owned();
         out.push((Kind::Hoist, title));
     }
@@ -59,10 +58,10 @@ fn is_plain(ir: &Ir, op: Op) -> bool {
 }
 
 /// An op before it in its block, or before an op around in the block of that, that computes the same.
-fn same(ir: &Ir, op: Op) -> Option<Op> {
+fn earlier(ir: &Ir, op: Op) -> Option<Op> {
     let first = ir.op(op).operands.first()?.value?;
     let users = ir.value(first).uses.iter().take(MOST).map(|it| it.0);
-    let mut users = users.filter(|&it| it != op && passes::computes_same(ir, it, op));
+    let mut users = users.filter(|&it| it != op && same::computes_same(ir, it, op, &|it| it));
     users.find(|&it| {
         let mut at = Some(op);
         while let Some(inner) = at.filter(|&at| ir.block_of(at) != ir.block_of(it)) {

@@ -11,10 +11,10 @@ use noisy_syntax::{Def, Ir, Op, OpKind, Type, Value};
 
 use super::for_loop::{For, apply, map_attr, perfect_nest, set_bounds};
 use super::normalize::normalize;
-use crate::effects;
 use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::patterns::affine::maps::{Applied, exprs, is_symbol};
 use crate::rewrite::{Rewriter, preorder};
+use noisy_analyses::effects;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-loop-coalescing",

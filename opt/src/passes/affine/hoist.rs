@@ -6,14 +6,14 @@
 //! same again. What may not run where it did not (stores, loads that may leave the shape, divisions) moves only if the loop surely has an
 //! iteration. *Cost.* Dependences are asked for once: they hold for what has moved, too.
 
+use noisy_analyses::effects;
+use noisy_analyses::invariant::is_invariant;
 use noisy_loops::{Body, Legality, stays_inside, surely_runs};
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Dim, Ir, Op, OpKind, Value};
 
-use super::super::licm::is_invariant;
 use super::for_loop::{For, postorder};
 use super::legal;
-use crate::effects;
 use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::rewrite::operand;
 
@@ -76,7 +76,7 @@ impl Hoist<'_> {
     fn may_move(&self, ir: &Ir, op: Op, from: Op) -> bool {
         let all = all_in(ir, op);
         all.iter().all(|&it| self.is_understood(ir, it))
-            && is_invariant(ir, op, from)
+            && is_invariant(ir, op, from, &|_| false)
             && self.keeps_memory(&all)
             && (self.runs || all.iter().all(|&it| self.may_run_anyway(ir, it)))
     }

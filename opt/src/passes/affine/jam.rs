@@ -18,9 +18,9 @@ use self::part::{join, parts};
 use super::for_loop::{For, run_once, set_bounds};
 use super::legal;
 use super::unroll::{can_be_copied, divides, next_iv, split};
-use crate::effects;
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::rewrite::{Rewriter, operands, preorder};
+use noisy_analyses::effects;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-loop-unroll-jam",

@@ -11,9 +11,9 @@ use noisy_syntax::{
 
 use super::for_loop::{For, map_attr};
 use super::legal;
-use crate::effects;
 use crate::passes::{Context, Failure, OptionInfo, OptionKind, Options, PassInfo};
 use crate::rewrite::{operands, preorder};
+use noisy_analyses::effects;
 
 pub(in crate::passes) const PASSES: &[PassInfo] = &[PassInfo {
     name: "affine-parallelize",

@@ -8,9 +8,9 @@ use noisy_analyses::flow;
 use noisy_syntax::{Block, Def, Ir, Op, OpKind, Region, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::effects;
 use crate::rewrite::nested;
-use crate::values::operand;
+use noisy_analyses::effects;
+use noisy_analyses::values::operand;
 
 /// The values that are needed.
 #[derive(Debug, Default)]

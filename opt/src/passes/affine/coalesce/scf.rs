@@ -7,8 +7,8 @@
 use noisy_syntax::{Block, Ir, Op, OpKind, Type, TypeData, Value};
 
 use super::MOST_TRIPS;
-use crate::effects;
 use crate::rewrite::{Rewriter, operands, preorder};
+use noisy_analyses::effects;
 
 /// A loop.
 #[derive(Clone, Debug)]

@@ -22,8 +22,8 @@ use noisy_syntax::{Ir, Op, OpKind, Value};
 use super::super::legal;
 use super::bounds::{Asked, divided, holds, proposed};
 use super::joint::{Joint, scope_of, without};
-use crate::effects;
 use crate::rewrite::{operand, preorder};
+use noisy_analyses::effects;
 
 /// The most work on one question of a fusion, in numbers touched.
 const WORK: u64 = 500_000;

@@ -9,8 +9,8 @@ use noisy_syntax::{AttrData, Ir, OpKind, Sign, TypeData, Value};
 use rustc_hash::FxHashSet;
 
 use super::super::for_loop::For;
-use crate::effects;
 use crate::rewrite::operands;
+use noisy_analyses::effects;
 
 /// How a carried value is split.
 #[derive(Clone, Debug)]

@@ -10,8 +10,8 @@ use noisy_syntax::{Block, Def, Ir, Op, OpKind, Traits, Value};
 use rustc_hash::FxHashSet;
 
 use super::super::for_loop::For;
-use crate::effects;
 use crate::rewrite::{nested, operands};
+use noisy_analyses::effects;
 
 /// A row over the variables of a statement, then the parameters of the nest, then the constant.
 pub(super) type Row = Vec<i128>;

@@ -1,7 +1,7 @@
 //! What is known of values by the ops that define them, and how constants are said.
 
-use noisy_analyses::integers::constant::Constant;
-use noisy_analyses::integers::elements::Lists;
+use crate::integers::constant::Constant;
+use crate::integers::elements::Lists;
 use noisy_syntax::{
     Attr, AttrData, Dim, Ir, Op, OpKind, Region, Sign, Traits, Type, TypeData, Value,
 };

@@ -2,7 +2,7 @@
 //!
 //! *Law.* What is not known to be harmless is not: an op that no row tells of may do anything.
 
-pub(crate) mod foreign;
+pub mod foreign;
 
 pub use noisy_syntax::dialect::Access;
 use noisy_syntax::dialect::{Buffer, Effects, Speculation};
@@ -49,6 +49,33 @@ fn all_in(ir: &Ir, op: Op, is_fine: &mut dyn FnMut(Op) -> bool) -> bool {
 /// Whether an op, and what is in it, touches no memory.
 pub fn is_free_of_effects(ir: &Ir, op: Op) -> bool {
     all_in(ir, op, &mut |it| accesses(ir, it).is_some_and(|it| it.is_empty()))
+}
+
+/// Whether an op may write, in its regions included.
+pub fn may_write(ir: &Ir, op: Op) -> bool {
+    let mut stack = vec![op];
+    while let Some(op) = stack.pop() {
+        if !ir.op(op).kind.is_op() {
+            continue;
+        }
+        match accesses(ir, op) {
+            None => return true,
+            Some(it) if it.iter().any(|it| matches!(it.0, Access::Write | Access::Free)) => {
+                return true;
+            }
+            Some(_) => {}
+        }
+        for &(_, region) in &ir.op(op).regions {
+            stack.extend(ir.items(region));
+        }
+    }
+    false
+}
+
+/// Whether an op does nothing but read.
+pub fn only_reads(ir: &Ir, op: Op) -> bool {
+    ir.op(op).regions.is_empty()
+        && accesses(ir, op).is_some_and(|it| it.iter().all(|it| it.0 == Access::Read))
 }
 
 /// Whether an op could be erased if nothing used its results: it only reads, or makes buffers that nobody sees.

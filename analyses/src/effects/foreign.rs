@@ -35,6 +35,6 @@ pub(super) fn is_always_defined(ir: &Ir, op: Op) -> bool {
 }
 
 /// Whether an op runs one of its regions, once.
-pub(crate) fn is_choice(name: &str) -> bool {
+pub fn is_choice(name: &str) -> bool {
     name == "test.any_cond"
 }

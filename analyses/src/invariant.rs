@@ -1,0 +1,73 @@
+//! What computes the same in each iteration of a loop: what `loop-invariant-code-motion` moves and `loop-invariant` reports.
+//!
+//! *Law.* Only what has no effects and is defined for all operands may move: it may then run although the loop does not. *Cost.* In proportion to what
+//! is in the op, and to how deep it is in the loop.
+
+use noisy_syntax::{Def, Ir, Op, OpKind, Region, Traits, Value};
+
+use crate::{effects, values};
+
+/// Whether an op is a loop that what is invariant is moved before.
+pub fn is_loop(ir: &Ir, op: Op) -> bool {
+    matches!(
+        ir.op(op).kind,
+        OpKind::ScfFor
+            | OpKind::ScfWhile
+            | OpKind::ScfParallel
+            | OpKind::ScfForall
+            | OpKind::AffineFor
+            | OpKind::AffineParallel
+    )
+}
+
+/// Whether an op may run before the loop that it stands right in, and does not change there.
+pub fn may_leave_loop(ir: &Ir, op: Op) -> bool {
+    ir.parent_op(op).is_some_and(|of| is_loop(ir, of) && leaves(ir, op, of, &|_| false))
+}
+
+/// Whether an op right in a loop may run before it and does not change in it, where what `is_moved` says has moved before it already.
+pub fn leaves(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
+    !ir.op(op).kind.has(Traits::TERMINATOR)
+        && is_invariant(ir, op, of, is_moved)
+        && effects::is_free_of_effects(ir, op)
+        && effects::is_speculatable(ir, op)
+}
+
+/// Whether an op, and what is in it, uses nothing that a loop defines, but what `is_moved` says has moved before it.
+pub fn is_invariant(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
+    let mut stack = vec![op];
+    while let Some(it) = stack.pop() {
+        if ir.op(it).kind.is_op() {
+            let is_outside = |&value: &Value| {
+                let region = match ir.value(value).def {
+                    Def::Result(defining_op, _) if is_moved(defining_op) => return true,
+                    Def::Result(defining_op, _) => ir.op(defining_op).parent,
+                    Def::Argument(block, _) => ir.block(block).region,
+                };
+                // Defined in the op itself, or outside of the loop.
+                let is_inside =
+                    |at: Op| ir.op(at).regions.iter().any(|it| within(ir, region, it.1));
+                is_inside(op) || !is_inside(of)
+            };
+            if !values::operands(ir, it).iter().all(is_outside) {
+                return false;
+            }
+        }
+        for &(_, region) in &ir.op(it).regions {
+            stack.extend(ir.items(region));
+        }
+    }
+    true
+}
+
+/// Whether a region is another one or inside of it.
+fn within(ir: &Ir, inner: Region, outer: Region) -> bool {
+    let mut at = Some(inner);
+    while let Some(it) = at {
+        if it == outer {
+            return true;
+        }
+        at = ir.region(it).parent.map(|op| ir.op(op).parent);
+    }
+    false
+}
