@@ -15,6 +15,8 @@ return {
   flags = { debounce_text_changes = 10 },
   -- An empty table is a list in JSON; what is not set here is decided by noisy.toml or the default.
   settings = { noisy = vim.empty_dict() },
+  -- The menu shows what is refused, with the reason; who chooses it is told the reason, and nothing changes.
+  capabilities = { textDocument = { codeAction = { disabledSupport = true } } },
   -- What the server offers is decided before Neovim sends settings.
   before_init = function(params, config)
     local noisy = (config.settings or {}).noisy or vim.empty_dict()

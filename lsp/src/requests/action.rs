@@ -83,6 +83,11 @@ pub(crate) async fn resolve(
     session: &Session,
     mut action: lsp::CodeAction,
 ) -> Result<lsp::CodeAction> {
+    if let Some(refused) = &action.disabled {
+        // An editor whose menu lets the user choose it all the same.
+        session.connection.show(lsp::MessageType::INFO, &refused.reason);
+        return Ok(action);
+    }
     let Some(data) = action.data.clone() else { return Ok(action) };
     let later: ResolveData =
         serde_json::from_value(data).map_err(|it| Error::invalid_params(it.to_string()))?;

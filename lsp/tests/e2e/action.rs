@@ -172,6 +172,11 @@ fn loops_are_transformed_or_refused_with_the_dependence() {
         let why = it["disabled"]["reason"].as_str().unwrap_or_default();
         assert_eq!(why, "forbidden by flow from line 5 to line 4, distance (1, -1)", "{title}");
     }
+    // A menu that lets the user choose it all the same: nothing changes, and a message says why.
+    let resolved = client.request("codeAction/resolve", of("Tile")).expect("resolved");
+    assert!(resolved.get("edit").is_none(), "{resolved}");
+    let told = client.wait("a message", |it| it["method"] == "window/showMessage");
+    assert!(told.to_string().contains("forbidden by flow from line 5 to line 4"), "{told}");
     // No order is better than this one: the answer is the action without an edit, and a message.
     let resolved =
         client.request("codeAction/resolve", of("Find the best order")).expect("resolved");
