@@ -83,8 +83,15 @@ async function run() {
       .locator(".order:visible p", { hasText: "forbidden by flow from line 12 to line 8" })
       .waitFor();
     assert.ok((await frame.locator(".order:visible .backward").count()) > 3, "red arrows");
-    // There is room for both pictures without the side bar.
+    // There is room for both pictures without the side bar, in a larger window.
     await command(page, "View: Toggle Primary Side Bar Visibility");
+    await page.setViewportSize({ width: 1960, height: 760 });
+    const before = frame.locator("#before svg");
+    const after = frame.locator(".order:visible svg");
+    await eventually("pictures side by side", async () => {
+      const [left, right] = [await before.boundingBox(), await after.boundingBox()];
+      return left && right && right.x >= left.x + left.width && right.x + right.width <= 1960;
+    });
     await shot("loops-picture");
 
     // Another order by the keyboard; it is allowed.
@@ -105,7 +112,7 @@ async function run() {
     await eventually("a line", async () => !(await cursor()).includes("Ln 8,"));
 
     // The cursor lights the arrows of its line.
-    await inLine("%left").click();
+    await inLine("%left").locator("span", { hasText: "%left" }).last().click();
     await eventually("arrows of the line", async () =>
       /Arrows of line 7/.test(await frame.locator("[role=status]").innerText()),
     );
