@@ -91,3 +91,26 @@ fn a_wavefront_that_meets_no_element_again_has_few_rows_side_by_side() {
     );
     assert!(after.contains("= 0 to 375"), "3000 rows in tiles of 8: {after}");
 }
+
+#[test]
+fn rows_that_go_on_one_by_one_stay_where_tiles_would_jump() {
+    // Distances of several rows up and down: bands are skewed so far that no row of them goes on by one element.
+    let (before, after) = scheduled(
+        1800,
+        "affine.for %t = 0 to 10 {
+          affine.for %i = 3 to 1797 { affine.for %j = 2 to 1798 {
+            %a = affine.load %A[%i - 3, %j + 1] : TY
+            %b = affine.load %A[%i + 1, %j - 2] : TY
+            %s = arith.addf %a, %b : f64
+            affine.store %s, %B[%i, %j] : TY
+          } }
+          affine.for %i = 3 to 1797 { affine.for %j = 2 to 1798 {
+            %a = affine.load %B[%i - 1, %j + 2] : TY
+            %b = affine.load %B[%i + 3, %j] : TY
+            %s = arith.addf %a, %b : f64
+            affine.store %s, %A[%i, %j] : TY
+          } }
+        }",
+    );
+    assert_eq!(before, after);
+}

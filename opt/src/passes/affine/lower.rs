@@ -94,7 +94,8 @@ impl Lower<'_> {
     }
 
     fn for_loop(&mut self, op: Op) -> Done {
-        let it = For::of(self.ir, op).ok_or(MALFORMED)?;
+        let it = For::of(self.ir, op)
+            .ok_or("its step is not positive, or its maps and operands do not fit")?;
         let low = self.expand(&it.low, op)?;
         let low = self.one_of(&low, "arith.maxsi", op)?;
         let high = self.expand(&it.high, op)?;

@@ -12,7 +12,9 @@ use super::super::canonicalize;
 use super::for_loop::map_attr;
 use crate::passes::{Context, Failure, Options, PassInfo};
 use crate::patterns;
-use crate::patterns::affine::maps::{Applied, applied, exprs, factors, simplified, with_exprs};
+use crate::patterns::affine::maps::{
+    Applied, applied, exprs, factors, reduced, simplified, with_exprs,
+};
 use crate::rewrite::greedy::{Config, Patterns};
 use crate::rewrite::nested;
 use crate::rewrite::regions::Simplify;
@@ -128,14 +130,18 @@ fn row_of(
     }
 }
 
-/// Drops constraints of a choice that hold anyway or say less than another one; a set without a point becomes one that says so.
+/// Drops constraints of a choice that hold anyway or say less than another one; equalities come first, and no factor is shared by all terms of
+/// one. A set without a point becomes one that says so.
 fn simplify_set(ir: &mut Ir, op: Op) {
     let Some(set) = applied(ir, op, "condition", 0) else { return };
     let Body::Set(all) = &set.map.body else { return };
+    let reduced = |it: &(Expr, bool)| (reduced(&it.0, it.1, &set.map), it.1);
+    let mut all: Vec<(Expr, bool)> = all.iter().map(reduced).collect();
+    all.sort_by_key(|it| !it.1);
     let n = set.map.n_inputs();
     let mut points = Conjunction::new(n);
     let mut rows: Vec<Option<(Vec<i64>, bool)>> = Vec::new();
-    for (expr, is_equality) in all {
+    for (expr, is_equality) in &all {
         let row = factors(expr, &set.map).filter(|it| it.len() == n + 1);
         if let Some(row) = row_of(expr, set.map.n_dims as usize, &mut points, n + MOST_QUOTIENTS, 0)
         {

@@ -250,6 +250,23 @@ pub(crate) fn simplified(expr: &Expr, map: &Affine) -> Expr {
     }
 }
 
+/// An expression that is 0, or not negative, exactly where another one is: in canonical form, without a factor that all terms share.
+pub(crate) fn reduced(expr: &Expr, is_equality: bool, map: &Affine) -> Expr {
+    let mut locals = Vec::new();
+    let Some(mut sum) = flat(expr, map, &mut locals) else { return expr.clone() };
+    let factors = sum.factors.iter().chain(&sum.locals);
+    let divisor = factors.fold(0, |a, &b| gcd(a, i128::from(b)));
+    // What is left of the constant is no multiple: an equality never holds and stays; an inequality is as tight with less.
+    let divisor = i64::try_from(divisor).unwrap_or(1);
+    if divisor > 1 && (!is_equality || sum.constant % divisor == 0) {
+        for it in sum.factors.iter_mut().chain(&mut sum.locals) {
+            *it /= divisor;
+        }
+        sum.constant = sum.constant.div_euclid(divisor);
+    }
+    rebuilt(&sum, map, &locals)
+}
+
 /// The factors of dimensions and symbols, and the constant, of an expression that is made of nothing else.
 pub(crate) fn factors(expr: &Expr, map: &Affine) -> Option<Vec<i64>> {
     let mut locals = Vec::new();

@@ -16,6 +16,10 @@ const SUM: i64 = 6;
 const JUMP: i64 = 20;
 const NEAR_JUMP: i64 = 8;
 
+/// An order gains if it costs less than so much of the one there is, and loses if it costs more than so much of it.
+pub(super) const GAIN: f64 = 0.9;
+pub(super) const LOSS: f64 = 1.1;
+
 /// The coefficients of a subscript in the variables of a statement; `None` if it has quotients.
 fn coefficients(form: &Form, path: &[u32]) -> Option<Vec<i128>> {
     let mut out = vec![0; path.len()];

@@ -10,7 +10,7 @@
 //! Each statement that has not as many independent rows as variables gets one outside of the span of those it has: with the rows of a basis
 //! of the orthogonal complement, none of the products is negative and their sum is at least 1. Coefficients are integers of 0 to
 //! [`MOST`], the multipliers are not. Where that gives no row, statements may also be shifted by multiples of the sizes, then loops may run backwards: a coefficient
-//! is the difference of two such integers ([`SPACES`]).
+//! is the difference of two such integers ([`SPACES`]). At last statements under few loops may wait with their independent rows ([`directions`]).
 //!
 //! *Sizes.* Large constants stand for parameters: `b = p + (b - p)` with p at least [`LARGE`]. Coefficients stay small, the row does not
 //! depend on the size, and the polyhedron only grows, so what is legal for it is legal.
@@ -25,7 +25,7 @@ use rustc_hash::FxHashSet;
 use super::nest::{Edge, Nest};
 
 /// The largest coefficient of a variable.
-const MOST: f64 = 4.0;
+const MOST: f64 = 16.0;
 /// The largest shift.
 const MOST_SHIFT: f64 = 64.0;
 /// From here on a constant is a size.
@@ -54,15 +54,24 @@ pub(super) struct Space {
     pub(super) by_sizes: bool,
     /// Loops may run backwards.
     pub(super) backwards: bool,
+    /// Statements of few loops may wait with their independent rows.
+    pub(super) may_wait: bool,
 }
 
 /// The spaces that are searched for a row, one behind the other.
-pub(super) const SPACES: [Space; 4] = [
-    Space { sign: 1, by_sizes: false, backwards: false },
-    Space { sign: -1, by_sizes: false, backwards: false },
-    Space { sign: 1, by_sizes: true, backwards: false },
-    Space { sign: 1, by_sizes: true, backwards: true },
-];
+pub(super) const SPACES: [Space; 8] = {
+    let all = Space { sign: 1, by_sizes: false, backwards: false, may_wait: false };
+    [
+        all,
+        Space { sign: -1, ..all },
+        Space { by_sizes: true, ..all },
+        Space { by_sizes: true, backwards: true, ..all },
+        Space { sign: -1, by_sizes: true, backwards: true, ..all },
+        Space { may_wait: true, ..all },
+        Space { by_sizes: true, may_wait: true, ..all },
+        Space { by_sizes: true, backwards: true, may_wait: true, ..all },
+    ]
+};
 
 /// The unknown coefficients of a statement: a column for each variable, then the constant, then how often it is shifted by each size, then
 /// a column for each variable that counts against it.
@@ -135,6 +144,24 @@ pub(super) fn complement(rows: &[Vec<i128>], n: usize) -> Option<Vec<Vec<i128>>>
     Some(out)
 }
 
+/// For each member that needs an independent row now the directions one of which it must have: a basis of the complement of its rows. With
+/// `may_wait` these are the members that could not get all of their rows otherwise by the time the deepest one has its own.
+pub(super) fn directions(
+    nest: &Nest,
+    members: &[usize],
+    rows: &[Vec<Vec<i128>>],
+    may_wait: bool,
+) -> Option<Vec<Vec<Vec<i128>>>> {
+    let depth = |it: usize| nest.statements[it].ivs.len();
+    let deepest = members.iter().map(|&it| depth(it)).max()?;
+    let of = |&it: &usize| {
+        let free = complement(&rows[it], depth(it))?;
+        let waits = may_wait && free.len() < deepest.saturating_sub(rows[it].len());
+        Some(if waits { Vec::new() } else { free })
+    };
+    members.iter().map(of).collect()
+}
+
 /// A row without the column of a pivot.
 fn combined(row: &[i128], pivot: &[i128], at: usize) -> Option<Vec<i128>> {
     let (a, b) = (row[at], pivot[at]);
@@ -190,9 +217,14 @@ pub(super) fn row(
         return None;
     }
     let n_sizes = if space.by_sizes { builder.sizes.len() } else { 0 };
+    let wanted = directions(nest, members, rows, space.may_wait)?;
+    if space.may_wait && wanted == directions(nest, members, rows, false)? {
+        // The same program has no solution where nobody may wait.
+        return None;
+    }
     let mut unknowns: Vec<Option<Unknown>> = Vec::new();
     unknowns.resize_with(nest.statements.len(), || None);
-    for &it in members {
+    for (&it, directions) in members.iter().zip(&wanted) {
         let n = nest.statements[it].ivs.len();
         let first = builder.model.columns.len() as u32;
         let backwards = space.backwards;
@@ -208,10 +240,9 @@ pub(super) fn row(
             builder.column(32.0 + at as f64, MOST, true);
         }
         let unknown = Unknown { first, n, n_sizes, backwards };
-        let complement = complement(&rows[it], n)?;
-        if !complement.is_empty() {
+        if !directions.is_empty() {
             let mut sum = vec![0_i128; n];
-            for row in &complement {
+            for row in directions {
                 let terms = unknown.terms(row, space.sign);
                 builder.model.add_row(Constraint { lower: 0.0, upper: f64::INFINITY, terms });
                 for (sum, it) in sum.iter_mut().zip(row) {

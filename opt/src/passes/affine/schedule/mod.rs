@@ -37,6 +37,13 @@ use plan::{Node, Plan};
 use scan::Sizes;
 pub use text::{best_schedule, is_nest_root};
 
+const SMALL_LOOP: OptionInfo = OptionInfo {
+    name: "small-loop",
+    default: "8",
+    kind: OptionKind::Int,
+    summary: "Innermost loops of up to so many iterations stay as they are",
+};
+
 pub(in crate::passes) const PASSES: &[PassInfo] = &[
     PassInfo {
         name: "affine-schedule",
@@ -68,12 +75,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
                 kind: OptionKind::Int,
                 summary: "How many iterations of a loop run side by side in an innermost loop that carries a dependence; 1 leaves such loops alone",
             },
-            OptionInfo {
-                name: "small-loop",
-                default: "8",
-                kind: OptionKind::Int,
-                summary: "Innermost loops of up to so many iterations stay as they are",
-            },
+            SMALL_LOOP,
         ],
         run,
     },
@@ -82,7 +84,7 @@ pub(in crate::passes) const PASSES: &[PassInfo] = &[
         class: "PrintSchedule",
         anchor: Some("func.func"),
         summary: "Print the bands that affine-schedule finds, on stderr",
-        options: &[],
+        options: &[SMALL_LOOP],
         run: print,
     },
 ];
@@ -133,12 +135,11 @@ fn each_plan(
 fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let size = |name: &str| {
         let size = options.int(name).unwrap_or(32);
-        i32::try_from(size).ok().filter(|it| *it > 0).map(i128::from)
+        let size = i32::try_from(size).ok().filter(|it| *it > 0).map(i128::from);
+        size.ok_or_else(|| Failure(Some(format!("`{name}` is a number from 1 to {}", i32::MAX))))
     };
-    let sizes = [size("tile-size"), size("inner-tile-size"), size("jam-size")];
-    let [Some(others), Some(innermost), Some(block)] = sizes else {
-        return Err(Failure(Some("sizes of tiles are positive".to_owned())));
-    };
+    let (others, innermost) = (size("tile-size")?, size("inner-tile-size")?);
+    let block = size("jam-size")?;
     let cache = i128::from(options.int("cache-size").unwrap_or(256).max(0)) * 1024;
     let sizes = Sizes { cache, innermost, others, block };
     let small = options.int("small-loop").unwrap_or(MOST_SMALL);
@@ -162,12 +163,13 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     Ok(())
 }
 
-fn print(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+fn print(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let ir = &*cx.ir;
     let body = Body::new(ir, op);
     let legality = legal::legality(&body, cx.aliasing);
     let mut out = String::new();
-    each_plan(ir, op, &body, &legality, MOST_SMALL, |nest, plan, _| {
+    let small = options.int("small-loop").unwrap_or(MOST_SMALL);
+    each_plan(ir, op, &body, &legality, small, |nest, plan, _| {
         let _ = writeln!(out, "nest{}:", line(cx, nest.root));
         for node in &plan.root {
             node_text(&mut out, nest, plan, node, 1);

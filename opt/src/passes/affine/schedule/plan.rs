@@ -1,8 +1,8 @@
 //! Schedules: bands of rows within each of which loops may stand in any order, and the order of what bands hold.
 //!
 //! *Search.* Rows are found one by one for all statements of a group ([`super::farkas`]). Where there is no more row that respects all
-//! dependences, the band ends: what it carries is done, and what is left is split into strongly connected components, which are scheduled
-//! one behind the other, each for itself.
+//! dependences, the band ends: what it carries is done, and what is left is split into strongly connected components, one behind the other.
+//! Those that follow each other are a group as long as no statement has fewer independent rows in a band by it.
 //!
 //! *Law.* Each row is checked exactly against each dependence that no band around carries: no pair differs by less than 0. A row that fails
 //! is not used.
@@ -34,75 +34,96 @@ pub(super) struct Plan {
 /// The most work on one question, in numbers touched.
 const WORK: u64 = 5_000_000;
 
-/// A schedule of a nest: of all statements together, or of components one behind the other where that gives deeper bands to statements of
-/// three loops and more, which use again what they read.
+/// A schedule of a nest.
 pub(super) fn plan(nest: &Nest, edges: &[Edge<'_>]) -> Option<Plan> {
     let all: Vec<usize> = (0..nest.statements.len()).collect();
-    let together = fused(nest, edges, &all);
-    let components = components(&all, edges.iter().map(|it| (it.source, it.target)));
-    if components.len() == 1 {
-        return together;
-    }
-    let is_deep = |plan: &Plan| {
-        all.iter().all(|&it| {
-            let depth = nest.statements[it].ivs.len();
-            depth < 3 || outermost_band(plan, it) >= depth
-        })
-    };
-    if together.as_ref().is_some_and(is_deep) {
-        return together;
-    }
-    let mut apart = Plan { root: Vec::new(), rows: vec![Vec::new(); nest.statements.len()] };
-    for members in &components {
-        let Some(part) = fused(nest, edges, members) else { return together };
-        for &it in members {
-            apart.rows[it].clone_from(&part.rows[it]);
-        }
-        apart.root.extend(part.root);
-    }
-    let depth = |plan: &Plan| {
-        let deep = all.iter().filter(|&&it| nest.statements[it].ivs.len() >= 3);
-        deep.map(|&it| outermost_band(plan, it)).sum::<usize>()
-    };
-    match together {
-        Some(together) if depth(&together) >= depth(&apart) => Some(together),
-        _ => Some(apart),
-    }
-}
-
-fn outermost_band(plan: &Plan, statement: usize) -> usize {
-    let node = plan.root.iter().find(|it| it.members.contains(&statement));
-    node.map_or(0, |it| it.end - it.start)
-}
-
-fn fused(nest: &Nest, edges: &[Edge<'_>], members: &[usize]) -> Option<Plan> {
-    let mut rows = vec![Vec::new(); nest.statements.len()];
-    let is_inside = |it: &&Edge<'_>| members.contains(&it.source) && members.contains(&it.target);
-    let inside = edges.iter().filter(is_inside);
-    let inside = inside.map(|&edge| Constrained { edge, equal: Vec::new() }).collect();
-    let root = vec![node(nest, members, inside, 0, &mut rows)?];
+    let mut rows = vec![Vec::new(); all.len()];
+    let edges = edges.iter().map(|&edge| Constrained { edge, equal: Vec::new() }).collect();
+    let root = sequence(nest, &all, edges, 0, &mut rows)?;
     Some(Plan { root, rows })
 }
 
-/// Whether all statements have as many independent rows as variables.
-fn is_full(nest: &Nest, members: &[usize], rows: &[Vec<Vec<i128>>]) -> bool {
-    members.iter().all(|&it| {
-        complement(&rows[it], nest.statements[it].ivs.len()).is_some_and(|it| it.is_empty())
-    })
+/// Statements with the rows of a band, as many as were found.
+struct Band<'a> {
+    members: Vec<usize>,
+    dependences: Vec<Constrained<'a>>,
+    /// The rows of all statements of the nest; those of the members have grown.
+    rows: Vec<Vec<Vec<i128>>>,
+    end: usize,
 }
 
-fn node(
+/// Strongly connected components of members, one behind the other. Those that follow each other share a band where no statement gets fewer
+/// independent rows by it than by itself.
+fn sequence(
     nest: &Nest,
     members: &[usize],
     dependences: Vec<Constrained<'_>>,
     start: usize,
-    rows: &mut Vec<Vec<Vec<i128>>>,
-) -> Option<Node> {
+    rows: &mut [Vec<Vec<i128>>],
+) -> Option<Vec<Node>> {
+    let within = |group: &[usize]| -> Vec<Constrained<'_>> {
+        let is_inside = |it: &&Constrained<'_>| {
+            group.contains(&it.edge.source) && group.contains(&it.edge.target)
+        };
+        dependences.iter().filter(is_inside).cloned().collect()
+    };
+    let parts = components(members, dependences.iter().map(|it| (it.edge.source, it.edge.target)));
+    let alone: Vec<Band<'_>> =
+        parts.iter().map(|it| band(nest, it, within(it), start, rows)).collect();
+    let mut needed = vec![0; nest.statements.len()];
+    for part in &alone {
+        for &it in &part.members {
+            needed[it] = rank(nest, it, &part.rows);
+        }
+    }
+    let is_as_deep = |band: &Band<'_>| {
+        band.end > start && band.members.iter().all(|&it| rank(nest, it, &band.rows) >= needed[it])
+    };
+    let mut groups: Vec<Band<'_>> = Vec::new();
+    if alone.len() > 2 {
+        groups.extend(Some(band(nest, members, within(members), start, rows)).filter(is_as_deep));
+    }
+    if groups.is_empty() {
+        for part in alone {
+            if let Some(last) = groups.last_mut() {
+                let both = [&last.members[..], &part.members].concat();
+                let both = band(nest, &both, within(&both), start, rows);
+                if is_as_deep(&both) {
+                    *last = both;
+                    continue;
+                }
+            }
+            groups.push(part);
+        }
+    }
+    groups.into_iter().map(|it| node(nest, it, start, rows)).collect()
+}
+
+/// How many independent rows a statement has.
+fn rank(nest: &Nest, statement: usize, rows: &[Vec<Vec<i128>>]) -> usize {
+    let n = nest.statements[statement].ivs.len();
+    n - complement(&rows[statement], n).map_or(n, |free| free.len())
+}
+
+/// Whether all statements have as many independent rows as variables.
+fn is_full(nest: &Nest, members: &[usize], rows: &[Vec<Vec<i128>>]) -> bool {
+    members.iter().all(|&it| rank(nest, it, rows) == nest.statements[it].ivs.len())
+}
+
+/// The rows of a band of these statements.
+fn band<'a>(
+    nest: &Nest,
+    members: &[usize],
+    dependences: Vec<Constrained<'a>>,
+    start: usize,
+    rows: &[Vec<Vec<i128>>],
+) -> Band<'a> {
+    let mut rows = rows.to_vec();
     let mut end = start;
-    while !is_full(nest, members, rows) {
+    while !is_full(nest, members, &rows) {
         let found = farkas::SPACES.into_iter().find_map(|space| {
-            let found = farkas::row(nest, members, rows, &dependences, space)?;
-            let fits = is_independent(nest, members, rows, &found)
+            let found = farkas::row(nest, members, &rows, &dependences, space)?;
+            let fits = is_independent(nest, members, &rows, &found, space.may_wait)
                 && dependences.iter().all(|it| respects(nest, members, it, &found));
             fits.then_some(found)
         });
@@ -112,8 +133,20 @@ fn node(
         }
         end += 1;
     }
-    if is_full(nest, members, rows) {
-        return Some(Node { members: members.to_vec(), start, end, inner: Vec::new() });
+    Band { members: members.to_vec(), dependences, rows, end }
+}
+
+/// A band, and what comes inside of it; its rows become those of its members.
+fn node(nest: &Nest, band: Band<'_>, start: usize, rows: &mut [Vec<Vec<i128>>]) -> Option<Node> {
+    let Band { members, dependences, rows: found, end } = band;
+    for &it in &members {
+        rows[it].clone_from(&found[it]);
+    }
+    if is_full(nest, &members, rows) {
+        return Some(Node { members, start, end, inner: Vec::new() });
+    }
+    if start == end {
+        return None;
     }
     // What the band does not carry: all of its rows are equal.
     let mut left = Vec::new();
@@ -125,19 +158,8 @@ fn node(
             left.push(it);
         }
     }
-    let components = components(members, left.iter().map(|it| (it.edge.source, it.edge.target)));
-    if components.len() == 1 && start == end {
-        return None;
-    }
-    let mut inner = Vec::new();
-    for part in components {
-        let is_inside = |it: &&Constrained<'_>| {
-            part.contains(&it.edge.source) && part.contains(&it.edge.target)
-        };
-        let inside = left.iter().filter(is_inside).cloned().collect();
-        inner.push(node(nest, &part, inside, end, rows)?);
-    }
-    Some(Node { members: members.to_vec(), start, end, inner })
+    let inner = sequence(nest, &members, left, end, rows)?;
+    Some(Node { members, start, end, inner })
 }
 
 /// Whether there is a pair of a dependence, of which the row differs as asked.
@@ -162,18 +184,18 @@ fn respects(nest: &Nest, members: &[usize], it: &Constrained<'_>, found: &[Vec<i
     !exists(nest, it, Some((source, target, Differs::AtMost(-1))))
 }
 
-/// Whether each statement that lacks rows gets one.
+/// Whether each statement that needs an independent row gets one.
 fn is_independent(
     nest: &Nest,
     members: &[usize],
     rows: &[Vec<Vec<i128>>],
     found: &[Vec<i128>],
+    may_wait: bool,
 ) -> bool {
-    members.iter().zip(found).all(|(&it, row)| {
-        let n = nest.statements[it].ivs.len();
-        let Some(old) = complement(&rows[it], n) else { return false };
-        let product = |a: &Vec<i128>| a.iter().zip(row).any(|(a, b)| a * b != 0);
-        old.is_empty() || old.iter().any(product)
+    let Some(all) = farkas::directions(nest, members, rows, may_wait) else { return false };
+    all.iter().zip(found).all(|(directions, row)| {
+        let product = |it: &Vec<i128>| it.iter().zip(row).map(|(a, b)| a * b).sum::<i128>() != 0;
+        directions.is_empty() || directions.iter().any(product)
     })
 }
 

@@ -260,11 +260,14 @@ impl Scan<'_> {
             });
             reuse = each.max();
         }
-        let is_tiled = reuse.is_some() && (self.sizes.cache == 0 || self.gains(node, members)?);
-        // Statements that share a loop are pulled apart inside of it: what they share must still be in a cache then.
-        let mut is_shared = false;
+        let is_tiled = reuse.is_some()
+            && (self.sizes.cache == 0 || self.relative_cost(node, members)? < cost::GAIN);
+        // Statements that share a loop are pulled apart inside of it: what they share must still be in a cache then. Another innermost loop
+        // may cost more than is gained by that.
+        let (mut is_shared, mut pays) = (false, true);
         if is_outermost && !is_tiled && members.len() > 1 {
             is_shared = cost::is_shared(self.ir, self.body, self.nest, members, self.sizes.cache);
+            pays = !is_shared || band.len() < 2 || self.relative_cost(node, members)? < cost::LOSS;
         }
         let mut along = None;
         if is_outermost && node.inner.is_empty() && band.len() >= 2 {
@@ -275,6 +278,7 @@ impl Scan<'_> {
         if !is_tiled && !is_shared && along.is_none() {
             return self.inside(node, members, band, false, &mut scanned, out);
         }
+        let was_better = self.is_better;
         let innermost = self.innermost(members, &band, true)?;
         // Where no element is met again, a wavefront needs no more rows side by side than are fetched ahead.
         let others = match (along, reuse) {
@@ -301,6 +305,9 @@ impl Scan<'_> {
         }
         let done = self.tiles(node, members, &tiles, band, &mut scanned, out);
         self.innermost = None;
+        if !pays && along.is_none() {
+            self.is_better = was_better;
+        }
         done
     }
 

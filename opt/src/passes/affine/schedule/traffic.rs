@@ -3,7 +3,8 @@
 //! *Model.* What an access touches in the loops inside of a loop is a box, which each step of the loop shifts: the part that both boxes share
 //! is met again, and what all accesses touch in the loops inside lies between the two uses. If that fits into a cache, the line comes from there, else from memory: cheap one after the
 //! other, since it is fetched ahead, dear in jumps, more so if each jump is to another page. Tiles are loops like others, so one sum
-//! compares orders with and without them. A loop whose iterations wait for each other takes at least the latency of what they wait for.
+//! compares orders with and without them. A loop whose iterations wait for each other takes at least the latency of what they wait for; one in
+//! which an access jumps has no vectors, and an iteration takes a cycle for each access.
 //!
 //! The figures are cycles of usual processors of 64 bits, rounded; only whether one order costs clearly less than another is asked.
 
@@ -125,9 +126,9 @@ fn groups(ir: &Ir, body: &Body, nest: &Nest, statement: &Statement) -> Vec<Group
     out
 }
 
-/// Cycles for each iteration of a statement with these accesses in an order, innermost loop last, of which an iteration waits for the one
-/// before it for so many; the cache in the middle has so many bytes.
-fn cycles(groups: &[Group], order: &[Level], latency: f64, cache: i128) -> f64 {
+/// Cycles for each iteration of a statement with so many accesses, in these groups, in an order, innermost loop last, of which an iteration
+/// waits for the one before it for so many; the cache in the middle has so many bytes.
+fn cycles(groups: &[Group], n_accesses: usize, order: &[Level], latency: f64, cache: i128) -> f64 {
     // What one iteration of each loop touches: of all loops inside of it.
     let between: Vec<(f64, f64)> = (1..=order.len())
         .map(|at| {
@@ -136,10 +137,13 @@ fn cycles(groups: &[Group], order: &[Level], latency: f64, cache: i128) -> f64 {
         })
         .collect();
     let Some(innermost) = order.last() else { return latency };
-    let mut sum = 0.0;
-    for group in groups {
+    let jumps = |group: &Group| {
         let moves = group.moves(&innermost.step);
-        let jumps = moves.split_last().is_some_and(|it| it.1.iter().any(|it| *it != 0));
+        moves.split_last().is_some_and(|it| it.1.iter().any(|it| *it != 0))
+    };
+    let mut sum = if groups.iter().any(jumps) { n_accesses as f64 } else { 1.0 };
+    for group in groups {
+        let jumps = jumps(group);
         let mut left = 1.0;
         for (at, &(bytes, pages)) in between.iter().enumerate().rev() {
             let again = group.overlap(&order[at].step, &order[at + 1..]);
@@ -159,7 +163,7 @@ fn cycles(groups: &[Group], order: &[Level], latency: f64, cache: i128) -> f64 {
         }
         sum += left * MEMORY[usize::from(jumps)];
     }
-    latency.max(1.0 + sum)
+    latency.max(sum)
 }
 
 /// The cycles from a load of an element to a store of the same one, along the ops between; 0 if no store reads a load.
@@ -202,12 +206,9 @@ fn latency(ir: &Ir, body: &Body, statement: &Statement) -> f64 {
     longest
 }
 
-/// An order must cost less than so much of the one there is.
-const GAIN: f64 = 0.9;
-
 impl Scan<'_> {
-    /// Whether tiles of a band cost clearly less than the order of the program.
-    pub(super) fn gains(&mut self, node: &Node, members: &[usize]) -> Option<bool> {
+    /// What tiles of a band cost, as a part of what the order of the program costs; each statement by itself.
+    pub(super) fn relative_cost(&mut self, node: &Node, members: &[usize]) -> Option<f64> {
         let band: Vec<usize> = (node.start..node.end).collect();
         let innermost = self.innermost(members, &band, true)?;
         let (mut old, mut new) = (0.0, 0.0);
@@ -252,14 +253,15 @@ impl Scan<'_> {
             let is_jammed = is_last && self.jammed(it, &band, innermost).is_some();
             let groups = groups(self.ir, self.body, self.nest, statement);
             let cost = |order: &[Level], chain: f64| {
-                n_runs * cycles(&groups, order, chain, self.sizes.cache)
+                let n_accesses = statement.accesses.len();
+                n_runs * cycles(&groups, n_accesses, order, chain, self.sizes.cache)
             };
             old += cost(&before, if chain { waits } else { 0.0 });
             let is_chain = points.last().is_some_and(|it| is_sum(&it.step));
             tiles.append(&mut points);
             new += cost(&tiles, if is_chain && !is_jammed { waits } else { 0.0 });
         }
-        Some(new < GAIN * old)
+        Some(new / old)
     }
 
     /// How many values a row over the columns has for a statement.
