@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use noisy_analyses::{Limits, ModelError, ModelSpec, NoiseModel, Objective, Options};
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -12,7 +13,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::rules::Rules;
 
 /// All settings of one file, each with its default.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Settings {
     /// Which diagnostics are wanted, and how bad they are.
@@ -73,6 +75,7 @@ impl<'de> Deserialize<'de> for Model {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for Model {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         ModelSpec::schema_name()
@@ -84,7 +87,8 @@ impl JsonSchema for Model {
 }
 
 /// Settings of the optimizer.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Placement {
     /// Seconds that one run of the optimizer may take. A legal placement comes at once; time makes it cheaper and proves it.
@@ -110,7 +114,8 @@ impl Placement {
 }
 
 /// Settings of affine loops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Loops {
     /// Different memrefs that a function is passed may share elements, and so may globals. Otherwise they do not, as MLIR takes it.
@@ -128,7 +133,8 @@ impl Default for Loops {
 }
 
 /// What an editor shows between the text.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(default, rename_all = "kebab-case")]
 pub struct Hints {
     /// The noise range after each noisy value, such as `[0, 24]`; of HEIR's ciphertexts noise and what is left of the modulus, such as `29.3 bits, 27.9 left`.
@@ -228,6 +234,7 @@ impl<'de> Deserialize<'de> for Seconds {
     }
 }
 
+#[cfg(test)]
 impl JsonSchema for Seconds {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Seconds".into()

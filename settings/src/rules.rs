@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use noisy_analyses::{Category, Diagnostic, Rule, Severity};
+#[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use crate::problem::nearest;
 
 /// What becomes of a diagnostic: not reported, reported as it is, or with another severity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(test, derive(JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// It is not reported.
@@ -118,6 +120,7 @@ fn names() -> impl Iterator<Item = (&'static str, Option<Category>, String)> {
     std::iter::once(all).chain(categories).chain(codes)
 }
 
+#[cfg(test)]
 impl JsonSchema for Rules {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Rules".into()

@@ -1,0 +1,71 @@
+//! The schema as the types of the settings have it. What is published, and read by the programs, is compared with it.
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use crate::options::{Model, Placement, Settings};
+use crate::rules::Rules;
+
+/// A configuration file: the settings at the top, and what differs for some files.
+#[derive(JsonSchema)]
+#[schemars(title = "noisy.toml", rename_all = "kebab-case")]
+#[expect(dead_code, reason = "only its schema is of use: the file is read in layers")]
+struct File {
+    #[schemars(flatten)]
+    settings: Settings,
+    /// A configuration file that this one is put on top of, key by key: a path from the folder of this file. All patterns are about the files below this file.
+    #[schemars(default)]
+    extends: String,
+    /// Files that are not checked unless they are named: patterns as in a .gitignore beside this file.
+    #[schemars(default)]
+    exclude: Vec<String>,
+    /// What differs for some files. Where several match, the later counts more.
+    #[schemars(default)]
+    overrides: Vec<Override>,
+}
+
+/// What differs for some files.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "only its schema is of use: the file is read in layers")]
+struct Override {
+    /// Which files: patterns as in a .gitignore beside this file.
+    files: Vec<String>,
+    /// Which diagnostics are wanted, and how bad they are.
+    #[schemars(default)]
+    rules: Rules,
+    /// The optimizer that inserts `reduce_noise`.
+    #[schemars(default)]
+    placement: Placement,
+    /// How noise grows, how much of it is legal, and what is inserted to bring it down.
+    #[schemars(default)]
+    model: Model,
+    /// Programs of HEIR: what is judged beyond what stands in them.
+    #[schemars(default)]
+    heir: noisy_analyses::heir::Options,
+}
+
+/// Objects with a list of properties have no others.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(map) => {
+            if map.contains_key("properties") && !map.contains_key("additionalProperties") {
+                map.insert("additionalProperties".to_owned(), Value::Bool(false));
+            }
+            map.values_mut().for_each(close);
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_published_schema_is_current() {
+    let generator = SchemaSettings::draft2020_12().into_generator();
+    let mut schema = generator.into_root_schema_for::<File>().to_value();
+    close(&mut schema);
+    let text = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    expect_test::expect_file!["../../noisy.schema.json"].assert_eq(&text);
+    assert_eq!(super::schema(), &schema, "compile again: the schema was written anew");
+}
