@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError, mpsc};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError, mpsc};
 
 /// Deeply nested programs are walked by recursion, in stacks that cost nothing until they are used.
 const STACK: usize = 64 << 20;
@@ -18,9 +18,10 @@ const MOST_AT_ONCE: usize = 16;
 /// Each thread has so many turns at least, so that none waits long for a slow one.
 const TURNS: usize = 64;
 
-/// How many threads run at once on this machine.
+/// How many threads run at once on this machine. The system is asked once: on Linux it takes as long as a small document.
 pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// Applies `work` to `0..n` on so many threads, with none on the caller's, and `take`s the results in order, each as soon as its turn
