@@ -1,7 +1,8 @@
 //! How long all that is known of a program of HEIR's takes from scratch, and how long an edit takes until its diagnostics and until what hints
-//! show of 60 lines: `cargo run --release -p noisy-analyses --example keystroke -- FILE`, with a file that has one op on each line.
+//! show of 60 lines: `cargo run --release -p noisy-analyses --example keystroke -- FILE [--slow]`, with a file that has one op on each line.
 //!
-//! Edits of several kinds are made all over the file, and undone. Prints medians and the 99th of a hundred.
+//! Edits of several kinds are made all over the file, and undone; then bytes of the lines that hold others, or call, are typed: taken out and put
+//! back. Prints medians and the 99th of a hundred, and of the latter also the slowest, with what is typed there.
 
 use std::ops::Range;
 use std::process::ExitCode;
@@ -43,6 +44,51 @@ const EDITS: [(&str, Edit); 4] = [
     }),
 ];
 
+/// The lines whose bytes are typed, by a word in them.
+const HEADERS: [&str; 6] =
+    ["module attributes", "func.func ", "secret.generic", "^body", " call @", ".for "];
+
+/// The most lines of a kind that are typed, and the most bytes of a line.
+const MOST_LINES: usize = 4;
+const MOST_BYTES: usize = 60;
+
+/// Types each byte of the first lines with a word.
+fn type_headers(document: &mut Document, text: &str, starts: &[usize]) {
+    for word in HEADERS {
+        let mut times: Vec<(Duration, String)> = Vec::new();
+        let lines = starts.iter().filter_map(|&from| Some((from, text[from..].lines().next()?)));
+        let lines = lines.filter(|it| it.1.contains(word)).take(MOST_LINES);
+        for (from, line) in lines {
+            let step = line.len().div_ceil(MOST_BYTES).max(1);
+            let typed = line.char_indices().filter(|it| it.1.is_ascii()).step_by(step);
+            for (at, char) in typed {
+                let at = from + at;
+                for (range, new) in [(at..at + 1, String::new()), (at..at, char.to_string())] {
+                    let start = Instant::now();
+                    document.edit(range, &new);
+                    std::hint::black_box(document.diagnostics());
+                    let what = if new.is_empty() { "without" } else { "with" };
+                    let shown = &text[at.saturating_sub(12).max(from)..=at];
+                    times.push((start.elapsed(), format!("{what} the last of `{shown}`")));
+                }
+            }
+        }
+        let Some((slowest, place)) = times.iter().max() else { continue };
+        let all = times.iter().map(|it| it.0).collect();
+        println!("typing `{word}` lines: {}, slowest {slowest:?} {place}", summary(all));
+        let n_slow = times.iter().filter(|it| it.0 > Duration::from_millis(1)).count();
+        println!("  {n_slow} of {} keystrokes take more than a millisecond", times.len());
+        if std::env::args().any(|it| it == "--slow") {
+            let mut all: Vec<_> =
+                times.iter().filter(|it| it.0 > Duration::from_millis(1)).collect();
+            all.sort_by_key(|it| std::cmp::Reverse(it.0));
+            for (time, place) in all {
+                println!("    {time:?} {place}");
+            }
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let Some(path) = std::env::args().nth(1) else {
         eprintln!("usage: keystroke FILE");
@@ -68,7 +114,8 @@ fn main() -> ExitCode {
     let start = Instant::now();
     let n_found = document.diagnostics().len();
     println!("{n_found} diagnostics: {:?}", start.elapsed());
-    let starts: Vec<usize> = text.match_indices('\n').map(|it| it.0 + 1).collect();
+    let starts: Vec<usize> =
+        [0].into_iter().chain(text.match_indices('\n').map(|it| it.0 + 1)).collect();
     for (name, edit) in EDITS {
         let (mut diagnostics, mut hints) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS * 20 {
@@ -102,5 +149,6 @@ fn main() -> ExitCode {
         }
         println!("{name}, to diagnostics: {}; hints: {}", summary(diagnostics), summary(hints));
     }
+    type_headers(&mut document, &text, &starts);
     ExitCode::SUCCESS
 }

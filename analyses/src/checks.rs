@@ -4,6 +4,7 @@
 mod constant_condition;
 mod contract_violated;
 mod decode_over_budget;
+mod dimension_mismatch;
 mod index;
 mod invalid_contract;
 mod invalid_scheme;
@@ -24,6 +25,7 @@ mod too_few_moduli;
 mod undecided;
 mod unknown_heir_op;
 mod unreachable_code;
+mod unreadable_attribute;
 mod unused_op;
 mod varying_level;
 
@@ -66,6 +68,7 @@ pub const ALL: &[Check] = &[
     missing_contract::CHECK,
     missing_relinearize::CHECK,
     level_mismatch::CHECK,
+    dimension_mismatch::CHECK,
     level_underflow::CHECK,
     too_few_moduli::CHECK,
     varying_level::CHECK,
@@ -73,6 +76,7 @@ pub const ALL: &[Check] = &[
     scale_mismatch::CHECK,
     missing_scale::CHECK,
     invalid_scheme::CHECK,
+    unreadable_attribute::CHECK,
     needless_relinearize::CHECK,
     unknown_heir_op::CHECK,
     redundant_reduce::CHECK,

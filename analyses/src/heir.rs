@@ -14,7 +14,7 @@
 //! | `base.rs` | the level that is left for a value, and what `mgmt.mgmt` says |
 //! | `noise.rs`, `scale.rs` | noise in bits and scales by dataflow |
 //! | `underflow.rs`, `chain.rs` | where levels run out, and how a value came to its level |
-//! | `surplus.rs`, `annotation.rs`, `scale_rules.rs` | where relinearizations are missing, and annotations wrong |
+//! | `surplus.rs`, `annotation.rs`, `scale_rules.rs`, `unreadable.rs` | where relinearizations are missing, and annotations wrong |
 //! | `upkeep.rs`, `header.rs`, `solved.rs`, `sites.rs` | what edits change: of levels, of what stands on them, of what is reported |
 //! | `quantities.rs`, `derivation.rs` | all that is known of a value, and how it came about, for an editor |
 //! | `work.rs` | what ops are to the one who runs them |
@@ -45,11 +45,12 @@ mod surplus;
 mod types;
 mod unclear;
 mod underflow;
+mod unreadable;
 mod upkeep;
 mod work;
 
-pub(crate) use annotation::{Mismatch, place};
-pub(crate) use base::{Annotation, annotation, known};
+pub(crate) use annotation::{Mismatch, Resized, place, place_of};
+pub(crate) use base::{Annotation, Holder, annotation, known};
 pub(crate) use catalogue::version;
 pub(crate) use chain::{Of, chain};
 pub(crate) use ciphertext::is_secret_argument;
@@ -66,8 +67,8 @@ pub use scale::Scales;
 pub(crate) use scale_rules::ScaleFault;
 pub use scheme::{Scheme, Setting};
 pub(crate) use scheme::{SchemeFault, is_mark};
-pub(crate) use sites::{Sight, Sites, made_of};
-pub(crate) use solved::Solved;
+pub(crate) use sites::{Sight, Sites, made_of, stands_on_linalg};
+pub(crate) use solved::{Solved, Upkept};
 pub(crate) use types::is_ciphertext_type as is_secret_type;
 pub(crate) use underflow::{Underflow, budget, switches};
 pub(crate) use upkeep::Touched;
@@ -78,7 +79,7 @@ pub use crate::noise::model::heir::{Latency, Model, Options};
 
 use std::sync::{Arc, OnceLock};
 
-use noisy_syntax::{Delta, Interner, Ir, Op, Type, Value};
+use noisy_syntax::{Delta, Interner, Ir, Op, OpKind, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::upkeep::Upkeep;
@@ -193,12 +194,17 @@ impl Heir {
         Some(it)
     }
 
-    /// Takes in an edit, which the integers have taken in. The values of which something else may be known; `None` if all must be made anew.
-    fn update(&mut self, ir: &Ir, integers: &Integers, delta: &Delta) -> Option<Vec<Value>> {
+    /// Takes in an edit, which the integers have taken in; `None` if all must be made anew.
+    fn update(&mut self, ir: &Ir, integers: &Integers, delta: &Delta) -> Option<Upkept> {
         let mut upkeep = self.upkeep.take()?;
         if upkeep.is_structural(ir, delta) {
             return None;
         }
+        let is_module = |it: &&Op| ir.op(**it).kind == OpKind::BuiltinModule;
+        let difference = match delta.changed.iter().find(is_module) {
+            Some(_) => self.resettle(ir, &upkeep)?,
+            None => scheme::Difference::default(),
+        };
         let input = Input { ir, base: integers.constants() };
         self.facts.update(&input, delta, integers.moved());
         let Moved::These(moved) = self.facts.moved() else { return None };
@@ -211,6 +217,7 @@ impl Heir {
         let carried = loops.into_iter().flat_map(|it| plaintext::defined(ir, it));
         self.left.resize(ir.bounds().1, None);
         moved.extend(carried.filter(|&it| self.find_left(ir, it) != self.left[it.index()]));
+        moved.extend(upkeep.said_anew(ir, self, delta));
         let touched = Touched::new(ir, self, &moved, delta);
         upkeep.recount(ir, self, &touched.ops, &delta.removed)?;
         if !upkeep.is_regular(ir, self, &touched.ops) {
@@ -224,11 +231,26 @@ impl Heir {
         self.largest_of_part = vec![largest];
         self.is_largest_known = vec![is_known];
         self.sources = OnceLock::new();
-        for &value in &touched.values {
+        let all = if difference.n_moduli { plaintext::values(ir) } else { Vec::new() };
+        for &value in touched.values.iter().chain(&all) {
             self.left[value.index()] = self.find_left(ir, value);
         }
         self.upkeep = Some(upkeep);
-        Some(touched.values)
+        let has_other_params = difference.params || difference.n_moduli || difference.moves;
+        Some(Upkept { values: touched.values, has_other_params })
+    }
+
+    /// Takes in what modules say now; `None` if levels hang on what is other.
+    fn resettle(&mut self, ir: &Ir, upkeep: &Upkeep) -> Option<scheme::Difference> {
+        let settings = scheme::Settings::new(ir);
+        let difference = self.settings().difference(&settings)?;
+        let says_so =
+            self.facts.analysis.marks_any() || settings.all().any(|it| it.scheme.is_some());
+        if !says_so || difference.moves && upkeep.hangs_on_library() {
+            return None;
+        }
+        self.facts.analysis.settings = Arc::new(settings);
+        Some(difference)
     }
 
     /// How many levels are left for a value: what `mgmt.mgmt` or its type says of it, else what the levels that are used leave of the
@@ -364,6 +386,16 @@ impl Heir {
             Ciphertext::Plain => plaintext::is_init(ir, value).then_some(2),
             _ => None,
         }
+    }
+
+    /// As [`Heir::written_dimension`], where what HEIR writes is what follows: not where its analysis has no polynomials, and not after lowering,
+    /// where it takes no op of a scheme for a product.
+    fn comparable_dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+        let is_lowered = self.is_lowered_type(&ir.interner, ir.value(value).ty);
+        if is_lowered || self.dark.contains(&value) || self.unclear.contains(&value) {
+            return None;
+        }
+        self.written_dimension(ir, value)
     }
 
     /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if there is none or it is not known.

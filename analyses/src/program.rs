@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 
 use crate::depth::{Depth, Depths};
 use crate::heir::{
-    Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved, Touched,
+    Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved,
+    Touched, Upkept,
 };
 use crate::integers::Integers;
 use crate::noise::Noise;
@@ -78,9 +79,10 @@ impl Program {
         delta
     }
 
-    /// Brings up to date what stands on levels, with the values of which something else is known; without them all of it is given up.
-    fn update_heir(&mut self, touched: Option<Vec<Value>>, delta: &Delta) {
-        let Some(mut values) = touched else {
+    /// Brings up to date what stands on levels, with what else is known; without that, and with other parameters, all of it is
+    /// given up.
+    fn update_heir(&mut self, upkept: Option<Upkept>, delta: &Delta) {
+        let Some(Upkept { mut values, has_other_params: false }) = upkept else {
             self.noise = OnDemand::default();
             self.scales = OnDemand::default();
             self.sites = OnceLock::new();

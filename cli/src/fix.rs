@@ -138,9 +138,9 @@ pub(crate) fn fix(
     for (op, insert) in analyses::STAGES {
         place(&mut fixed, document, op, options, insert, settings)?;
     }
-    let moves_levels = |op: &str| matches!(op, "bootstrap" | "level_reduce");
-    if fixed.notes.iter().any(|it| moves_levels(&it.op) && it.inserted.is_some()) {
-        // Levels that are written have changed.
+    let is_heirs = |op: &str| analyses::STAGES.iter().any(|it| it.0 == op);
+    if fixed.notes.iter().any(|it| is_heirs(&it.op) && it.inserted.is_some()) {
+        // Levels and polynomials that are written have changed.
         apply_fixes(&mut fixed, document, settings, unsafe_too);
     }
     Ok(fixed)

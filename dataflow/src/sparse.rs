@@ -86,6 +86,7 @@ use crate::lattice::Lattice;
 use block_cycles::CyclePass;
 use call_graph::CallGraph;
 use call_index::CallIndex;
+use component::Group;
 use contexts::Contexts;
 use reads::{Log, Subscriptions};
 
@@ -174,6 +175,8 @@ pub struct Sparse<A: SparseForward, O = ()> {
     call_index: CallIndex,
     /// Who may come to call itself, as far as calls are followed.
     call_graph: CallGraph,
+    /// What ops outside of functions say that concerns calls.
+    groups: FxHashMap<Op, Group>,
     /// Units in the queue that are to be solved with all that they are connected to.
     whole: FxHashSet<Op>,
     /// What ends an `scf.parallel` that was last run as a loop.
@@ -228,6 +231,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             cycle_passes: Vec::new(),
             fuel: 0,
             n_visits: 0,
+            groups: FxHashMap::default(),
             moved: Moved::All,
             contexts: Contexts::default(),
             call_index: CallIndex::default(),
@@ -336,6 +340,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
         if self.follows_calls() {
             self.call_index = CallIndex::new(ir);
             self.call_graph = CallGraph::new(ir, &self.call_index, self.apart() == 0);
+            self.note_groups(ir);
         }
         self.n_visits = 0;
         self.checks_order = false;

@@ -4,7 +4,9 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::grammar::{AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, parse_item};
+use crate::grammar::{
+    AliasUse, Aliases, Env, Form, Parsed, ParsedArgument, ParsedOperand, parse_item,
+};
 use crate::ir::names::Use;
 use crate::ir::seq::{self, Piece};
 use crate::ir::{OpData, OpExtra, Operand, ResultName, Successor, ValueData};
@@ -447,7 +449,7 @@ impl Ir {
     }
 
     /// Whether an item may take the place of an op by [`Ir::lower_again`]: neither has regions, or as many, and the op is of the same
-    /// name and understood before and after.
+    /// name and understood before and after, or neither time, with the same names that may be those of arguments.
     pub(crate) fn is_alike(&mut self, run: Run<'_>, index: u32, op: Op) -> bool {
         let item = run.item(index);
         let data = self.op(op);
@@ -463,13 +465,15 @@ impl Ir {
         if item.regions.is_empty() {
             return true;
         }
-        if data.form == Form::Opaque {
-            return false;
-        }
-        let name = data.name;
+        let (name, is_opaque) = (data.name, data.form == Form::Opaque);
+        let may_be = |it: &&Operand| it.maybe_argument && it.number == 0;
+        let before: Vec<Name> = data.operands.iter().filter(may_be).map(|it| it.name).collect();
         let mut parsed = Parsed::default();
         self.parse(run, item, &mut parsed);
-        parsed.form != Form::Opaque && parsed.name == Some(name)
+        let may_be = |it: &&ParsedOperand| it.maybe_argument && it.number == 0;
+        (parsed.form == Form::Opaque) == is_opaque
+            && parsed.name == Some(name)
+            && (!is_opaque || parsed.operands.iter().filter(may_be).map(|it| it.name).eq(before))
     }
 
     /// Gives the regions of an op that was read again, without them, their new places and arguments.
@@ -486,6 +490,15 @@ impl Ir {
             }
             let entry = self.region(region).entry;
             let old = self.blocks[entry.index()].args.clone();
+            if self.op(op).form == Form::Opaque {
+                let operands = self.op(op).operands.clone();
+                let may_be = operands.iter().filter(|it| it.maybe_argument && it.number == 0);
+                for (value, operand) in old.iter().zip(may_be) {
+                    let data = &mut self.values[value.index()];
+                    (data.ty, data.span) = (operand.ty, operand.span);
+                }
+                continue;
+            }
             let named = |ir: &Ir, it: &Value| ir.value(*it).name;
             // Those of the same name in the same place are the same.
             let pairs = old.iter().zip(new);

@@ -27,7 +27,13 @@ const words = new Map<unknown, boolean | null>([
 const unsetTexts = new Set(["configuration"]);
 
 /** Where 0 means an absence. */
-const unsetZeros = new Set(["timeLimit", "levelBudget", "tileSize", "tileCache"]);
+const unsetZeros = new Set([
+  "timeLimit",
+  "levelBudget",
+  "bootstrapWaterline",
+  "tileSize",
+  "tileCache",
+]);
 
 /** One value as the server knows it. Values of former versions (`true`, `null`) stay what they are. */
 export function forServer(value: unknown, name = ""): unknown {

@@ -33,12 +33,12 @@
 
 use std::ops::Range;
 
-use noisy_syntax::Value;
+use noisy_syntax::{Ir, Op, Value};
 
 use super::{Check, Index};
 use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, TextEdit};
 use crate::explain::{core_range, value_range};
-use crate::heir::{self, Heir, Mismatch};
+use crate::heir::{self, Heir, Holder, Mismatch};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -83,10 +83,21 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     }
 }
 
-/// What is told of: the op, or of one that holds several annotations or other ops the annotation.
 fn range(program: &Program, it: &Mismatch) -> Range<usize> {
-    let place = heir::place(program.source(), it.holder);
-    place.and_then(|it| it.whole).unwrap_or_else(|| value_range(program.ir(), it.value))
+    annotated_range(program, it.holder, it.value)
+}
+
+/// What is told of an annotation that is wrong: the op, or of one that holds several annotations or other ops the annotation.
+pub(super) fn annotated_range(program: &Program, holder: Holder, value: Value) -> Range<usize> {
+    let place = heir::place(program.source(), holder);
+    place.and_then(|it| it.whole).unwrap_or_else(|| value_range(program.ir(), value))
+}
+
+/// The ops that may hold the annotation that is told of at a place.
+pub(super) fn holders(ir: &Ir, range: &Range<usize>) -> impl Iterator<Item = Op> {
+    let op = ir.item_at(range.start);
+    // What a label names is said by the op around.
+    op.into_iter().chain(op.and_then(|it| ir.parent_op(it)))
 }
 
 /// The ops that used up levels, up to a value.
@@ -97,12 +108,12 @@ pub(super) fn related(program: &Program, heir: &Heir, value: Value) -> Vec<Relat
 }
 
 fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
-    let (ir, heir) = (program.ir(), program.heir()?);
-    let found = program.sites()?.mismatches(ir, heir).into_iter();
+    let (ir, heir, sites) = (program.ir(), program.heir()?, program.sites()?);
+    let found = holders(ir, &diagnostic.range).flat_map(|it| sites.mismatches_of(heir, it));
     let mut found = found.filter(|it| range(program, it) == diagnostic.range);
     let it = found.next().filter(|_| found.next().is_none())?;
     let left = it.all.checked_sub(it.used)?;
-    let range = heir::place(program.source(), it.holder)?.number?;
+    let range = heir::place(program.source(), it.holder)?.level?;
     Some(Fix {
         title: format!("Write level {left}"),
         applicability: Applicability::Safe,

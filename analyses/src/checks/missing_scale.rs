@@ -8,7 +8,7 @@
 //!   func.func @f(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) -> !secret.secret<f32> {
 //!     %0 = secret.generic(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) {
 //!     ^body(%a: f32):
-//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 90>} : f32
+//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, dimension = 3, scale = 90>} : f32
 //!       secret.yield %1 : f32
 //!     } -> (!secret.secret<f32>)
 //!     return %0 : !secret.secret<f32>
@@ -23,9 +23,9 @@
 //!   func.func @f(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) -> !secret.secret<f32> {
 //!     %0 = secret.generic(%x: !secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 45>}) {
 //!     ^body(%a: f32):
-//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 90>} : f32
+//!       %1 = arith.mulf %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 1, dimension = 3, scale = 90>} : f32
 //!       secret.yield %1 : f32
-//!     } -> (!secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, scale = 90>})
+//!     } -> (!secret.secret<f32> {mgmt.mgmt = #mgmt.mgmt<level = 1, dimension = 3, scale = 90>})
 //!     return %0 : !secret.secret<f32>
 //!   }
 //! }

@@ -35,10 +35,14 @@
 //! }
 //! ```
 
+use noisy_syntax::Op;
+use rustc_hash::FxHashMap;
+
 use super::level_mismatch::related;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Related, Severity};
 use crate::explain::value_range;
+use crate::heir::{self, Heir, Placed, Question};
 use crate::program::Program;
 
 pub(super) const CHECK: Check = Check {
@@ -52,11 +56,28 @@ pub(super) const CHECK: Check = Check {
     fix: None,
 };
 
+/// How levels are used in a function in which no modulus switches are placed.
+fn unswitched(program: &Program, heir: &Heir, function: Op) -> Option<Question> {
+    let placed = Placed::Bootstrap(u32::MAX);
+    let options = program.model().heir;
+    let question = heir::question(program.ir(), heir, function, placed, options, &|_| 1).ok()?;
+    (!question.is_managed).then_some(question)
+}
+
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
     let Some(heir) = index.heir_of(program) else { return };
     let ir = program.ir();
     let Some(sites) = program.sites() else { return };
+    let mut asked: FxHashMap<Op, Option<Question>> = FxHashMap::default();
     for it in sites.varying(ir, heir) {
+        // Before HEIR has placed modulus switches, products use the levels that they will.
+        let question = ir.function_of(it.op).and_then(|function| {
+            let ask = || unswitched(program, heir, function);
+            asked.entry(function).or_insert_with(ask).as_ref()
+        });
+        if question.is_some_and(|question| question.keeps(it.init, it.yielded)) {
+            continue;
+        }
         let (init, yielded) = (ir.value_text(it.init), ir.value_text(it.yielded));
         let message = format!(
             "{yielded}: passed to the next iteration at another level than {init}, which has used {}",

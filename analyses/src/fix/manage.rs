@@ -130,8 +130,12 @@ fn within_budget(
     options: &Options,
     stage: fn(u32) -> Stage,
 ) -> Result<Outcome, FixError> {
-    match program.model().heir.level_budget {
-        Some(budget) => insert(program, functions, options, stage(budget.get())),
+    let wanted = program.model().heir;
+    match wanted.level_budget {
+        Some(budget) => {
+            let budget = budget.get().saturating_sub(wanted.bootstrap_waterline);
+            insert(program, functions, options, stage(budget))
+        }
         None => Ok(Outcome::default()),
     }
 }
@@ -223,7 +227,7 @@ fn asked(
         Def::Result(op, _) => weights.of(ir.block_of(op)),
         Def::Argument(block, _) => weights.of(block),
     };
-    heir::question(ir, heir, function, placed, &weight)
+    heir::question(ir, heir, function, placed, program.model().heir, &weight)
 }
 
 fn answer(

@@ -84,13 +84,19 @@ impl fmt::Display for Annotation {
 }
 
 /// As [`annotated`], with what holds it.
-pub(super) fn held(ir: &Ir, value: Value, key: &str) -> Option<(Holder, u32)> {
+fn held(ir: &Ir, value: Value, key: &str) -> Option<(Holder, u32)> {
+    let (holder, attr) = holder(ir, value)?;
+    Some((holder, number(ir, attr, key)?))
+}
+
+/// The `mgmt.mgmt` of a value, and what holds it.
+pub(super) fn holder(ir: &Ir, value: Value) -> Option<(Holder, Attr)> {
     match ir.value(value).def {
         Def::Result(op, index) => {
             let index = index as usize;
-            let listed =
-                || Some((Holder::Given(op, index), listed(ir, op, Side::Result, index, key)?));
-            listed().or_else(|| Some((Holder::Op(op), on_result(ir, op, key)?)))
+            let listed = listed(ir, op, Side::Result, index);
+            let listed = listed.map(|it| (Holder::Given(op, index), it));
+            listed.or_else(|| Some((Holder::Op(op), ir.attr(op, "mgmt.mgmt")?)))
         }
         Def::Argument(block, index) => {
             let region = ir.block(block).region;
@@ -105,17 +111,17 @@ pub(super) fn held(ir: &Ir, value: Value, key: &str) -> Option<(Holder, u32)> {
                     feeding.into_iter().find(|it| it.0 == holder)?.1
                 }
             };
-            Some((Holder::Taken(holder, at), listed(ir, holder, Side::Argument, at, key)?))
+            Some((Holder::Taken(holder, at), listed(ir, holder, Side::Argument, at)?))
         }
     }
 }
 
-/// As [`annotated`], on a result of a function, with the value that is returned; none if that is another one at each return.
-pub(super) fn returned(ir: &Ir, function: Op, index: usize, key: &str) -> Option<(Value, u32)> {
-    let number = listed(ir, function, Side::Result, index, key)?;
+/// The `mgmt.mgmt` of a result of a function, with the value that is returned; none if that is another one at each return.
+pub(super) fn returned(ir: &Ir, function: Op, index: usize) -> Option<(Value, Attr)> {
+    let attr = listed(ir, function, Side::Result, index)?;
     let ends = crate::flow::yields(ir, crate::flow::body(ir, function)?);
     let [end] = ends.as_slice() else { return None };
-    Some((ir.op(*end).operands.get(index)?.value?, number))
+    Some((ir.op(*end).operands.get(index)?.value?, attr))
 }
 
 /// As [`annotated`], on what an op gives.
@@ -125,12 +131,11 @@ pub(super) fn on_result(ir: &impl View, op: Op, key: &str) -> Option<u32> {
 
 /// As [`annotated`], on an argument of a function.
 pub(super) fn on_argument(ir: &impl View, function: Op, index: usize, key: &str) -> Option<u32> {
-    listed(ir, function, Side::Argument, index, key)
+    number(ir, listed(ir, function, Side::Argument, index)?, key)
 }
 
-fn listed(ir: &impl View, op: Op, side: Side, index: usize, key: &str) -> Option<u32> {
-    let dict = contract::dictionary(ir, op, side, index)?;
-    number(ir, in_dictionary(ir, dict)?, key)
+fn listed(ir: &impl View, op: Op, side: Side, index: usize) -> Option<Attr> {
+    in_dictionary(ir, contract::dictionary(ir, op, side, index)?)
 }
 
 /// The annotation in a dictionary.
@@ -151,20 +156,39 @@ pub(super) fn is_unreadable(ir: &Ir, op: Op) -> bool {
         }
         _ => true,
     };
-    ir.attr(op, "mgmt.mgmt").is_some_and(is_bad)
-        || contract::dictionaries(ir, op)
-            .into_iter()
-            .any(|it| in_dictionary(ir, it).is_some_and(is_bad))
+    annotations(ir, op).any(is_bad)
+}
+
+/// All `mgmt.mgmt` of an op, its own and those that it lists.
+pub(super) fn annotations(ir: &Ir, op: Op) -> impl Iterator<Item = Attr> {
+    let listed = contract::dictionaries(ir, op).into_iter();
+    ir.attr(op, "mgmt.mgmt").into_iter().chain(listed.filter_map(|it| in_dictionary(ir, it)))
+}
+
+/// Whether a `mgmt.mgmt` has a key whose value is no number, or has it twice.
+pub(super) fn is_garbled(ir: &Ir, attr: Attr, key: &str) -> bool {
+    let AttrData::Text(text, _) = ir.interner.attr_data(attr) else { return false };
+    let entries = ir.interner.str(*text).split(['<', ',', '>']).skip(1);
+    let mut values = entries.filter_map(|it| it.trim().strip_prefix(key));
+    let is_number = |it: &str| {
+        let number = it.trim_start().strip_prefix('=').map(|it| it.trim().parse::<i64>());
+        number.is_some_and(|it| it.is_ok_and(|it| it >= -1 && it <= i64::from(u32::MAX)))
+    };
+    values.next().is_some_and(|it| !is_number(it)) || values.next().is_some()
 }
 
 fn level_in(text: &str) -> Option<u32> {
     in_text(text, "level").filter(|&it| it <= MOST_LEVELS)
 }
 
+/// The polynomials of an annotation that does not say how many they are.
+pub(super) const UNSAID_DIMENSION: u32 = 2;
+
 /// More levels than any program has.
 const MOST_LEVELS: u32 = 1 << 30;
 
-fn number(ir: &impl View, attr: Attr, key: &str) -> Option<u32> {
+/// A number in a `mgmt.mgmt`.
+pub(super) fn number(ir: &impl View, attr: Attr, key: &str) -> Option<u32> {
     let AttrData::Text(text, _) = ir.interner().attr_data(attr) else { return None };
     let text = ir.interner().str(*text);
     if key == "level" { level_in(text) } else { in_text(text, key) }

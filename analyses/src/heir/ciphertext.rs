@@ -190,10 +190,7 @@ impl Ciphertexts {
         let settings = Arc::new(Settings::new(ir));
         let mut marks_secrets = vec![false; settings.n_parts()];
         for function in ir.functions() {
-            let Some(&(_, region)) = ir.op(function).regions.first() else { continue };
-            let args = &ir.block(crate::flow::entry_block(ir, region)).args;
-            let mut all = args.iter().enumerate();
-            if all.any(|(at, &it)| is_secret_argument(ir, function, at, it)) {
+            if has_secret_argument(ir, function) {
                 marks_secrets[settings.part(function)] = true;
             }
         }
@@ -239,6 +236,14 @@ impl Ciphertexts {
     fn marks_secrets(&self, op: Op) -> bool {
         self.marks_secrets[self.settings.part(op)]
     }
+}
+
+/// Whether a function, which may be broken, marks an argument as a ciphertext.
+pub(super) fn has_secret_argument(ir: &Ir, function: Op) -> bool {
+    let Some(&(_, region)) = ir.op(function).regions.first() else { return false };
+    let args = &ir.block(flow::entry_block(ir, region)).args;
+    let mut all = args.iter().enumerate();
+    all.any(|(at, &it)| is_secret_argument(ir, function, at, it))
 }
 
 /// Whether an argument of a function is a ciphertext, by its type or its attribute `secret.secret`.

@@ -26,17 +26,19 @@ pub(super) struct Header {
     around: Region,
     regions: SmallVec<[Extent; 1]>,
     symbol: Option<Name>,
+    /// Of a call: the function that is called.
+    callee: Option<Op>,
     /// Of a function: whether an argument is secret.
     marks_secrets: bool,
-    /// Of a module all attributes, of a function those of HEIR's client.
+    /// Of a function those of HEIR's client; what a module says is compared apart (`upkeep.rs`).
     attributes: Vec<(Name, Attr)>,
 }
 
 impl Header {
-    /// That of an op; `None` if it cannot be told when it is the same: of a call, and of a part of a document.
+    /// That of an op; `None` if it cannot be told when it is the same: of a part of a document.
     pub(super) fn of(ir: &Ir, op: Op) -> Option<Self> {
         let data = ir.op(op);
-        if matches!(data.kind, OpKind::FuncCall | OpKind::Chunk) {
+        if data.kind == OpKind::Chunk {
             return None;
         }
         let extent = |&(_, region): &(u32, Region)| {
@@ -44,24 +46,16 @@ impl Header {
             Extent { region, first: ir.items(region).next(), last }
         };
         let is_function = data.kind == OpKind::FuncFunc;
-        let marks_secrets = is_function
-            && flow::body(ir, op).is_some_and(|body| {
-                let args = &ir.block(flow::entry_block(ir, body)).args;
-                let mut all = args.iter().enumerate();
-                all.any(|(at, &it)| ciphertext::is_secret_argument(ir, op, at, it))
-            });
-        let counts = |it: &(Name, Attr)| match data.kind {
-            OpKind::BuiltinModule => true,
-            _ => is_function && ir.interner.str(it.0).starts_with("client."),
-        };
-        let has_attributes = is_function || data.kind == OpKind::BuiltinModule;
-        let extra = has_attributes.then(|| ir.extra(op));
+        let marks_secrets = is_function && ciphertext::has_secret_argument(ir, op);
+        let counts = |it: &(Name, Attr)| ir.interner.str(it.0).starts_with("client.");
+        let extra = is_function.then(|| ir.extra(op));
         let attributes = extra.map(|it| it.attrs.iter().copied().filter(counts).collect());
         Some(Self {
             kind: data.kind,
             is_generic: ir.op_name(op) == "secret.generic",
             around: data.parent,
             regions: data.regions.iter().map(extent).collect(),
+            callee: if data.kind == OpKind::FuncCall { flow::callee(ir, op) } else { None },
             symbol: extra.and_then(|it| it.symbol).map(|it| it.0),
             marks_secrets,
             attributes: attributes.unwrap_or_default(),

@@ -12,12 +12,15 @@
 //! | inserted | 1 | the levels that a bootstrap takes |
 //! | limit | 1 at rotations, modulus switches, bootstraps, ops that also take a plaintext, ends of regions, what loops take | everywhere the budget and the levels that a bootstrap takes |
 //!
+//! A bootstrap gives the default scale. Where modulus switches are placed already, it stands where the scale is that, so that none is taken for
+//! another: not between a product and its modulus switch.
+//!
 //! Degrees only ever pass on or start anew, so relinearizations are a minimum cut. A loop carries one level round: that of a bootstrapped
 //! ciphertext, and which loops have to be pinned for that is found by asking again ([`Question::pin`]); or else the larger of what it
 //! takes and gives, and levels of the other are dropped ([`Question::drops`]).
 //!
 //! *Cost.* Linear in the function. *Source.* HEIR, `lib/Analysis/OptimizeRelinearizationAnalysis`, issue 3149,
-//! `lib/Transforms/SecretInsertMgmt`; the levels of bootstraps were measured.
+//! `lib/Transforms/SecretInsertMgmt`, which calls such places scale safe; the levels of bootstraps were measured.
 
 use noisy_placement::{Bits, Instance, Node, NodeRule};
 use noisy_syntax::{Def, Ir, Op, OpKind, Region, Value};
@@ -25,7 +28,7 @@ use rustc_hash::FxHashMap;
 
 use super::ciphertext::Moved;
 use super::rows::{self, DimensionRule};
-use super::{Ciphertext, Heir, loops};
+use super::{Ciphertext, Heir, Options, loops};
 use crate::flow::{self, Flow};
 
 /// What is to be placed.
@@ -83,6 +86,8 @@ pub(crate) struct Question {
     pub(crate) nodes: Vec<Value>,
     /// What loops carry, if it has to be invariant.
     pub(crate) rounds: Vec<Round>,
+    /// Whether ops of `mgmt` say how levels are used; if not, each product uses one.
+    pub(crate) is_managed: bool,
     /// The number right after an inserted op.
     reset: Bits,
 }
@@ -93,6 +98,21 @@ impl Question {
         let after = self.numbers(chosen);
         let varies = |it: &&Round| after(it.init) != after(it.yielded);
         self.rounds.iter().filter(varies).copied().collect()
+    }
+
+    /// Whether what a loop takes and what it gives to its next round have the same number if nothing is inserted.
+    pub(crate) fn keeps(&self, init: Value, yielded: Value) -> bool {
+        let number = self.numbers_before();
+        let of = |it: Node| self.nodes.get(it.0 as usize).copied();
+        let is_it = |it: &&Round| of(it.init) == Some(init) && of(it.yielded) == Some(yielded);
+        self.rounds.iter().find(is_it).is_some_and(|it| number(it.init) == number(it.yielded))
+    }
+
+    /// The numbers of nodes if nothing is inserted.
+    fn numbers_before(&self) -> impl Fn(Node) -> Bits {
+        let before =
+            noisy_placement::evaluate::noise(&self.instance, &vec![false; self.spots.len()]);
+        move |node: Node| before[node.0 as usize]
     }
 
     /// The numbers of nodes under a choice of sites, as others see them.
@@ -106,8 +126,7 @@ impl Question {
 
     /// What has to be brought to the level that its loop carries, if nothing else is inserted.
     pub(crate) fn drops(&self) -> Vec<Drop> {
-        let nothing = vec![false; self.spots.len()];
-        let number = self.numbers(&nothing);
+        let number = self.numbers_before();
         let mut out = Vec::new();
         for round in self.rounds.iter().filter(|it| it.may_drop) {
             let nodes = [round.init, round.yielded];
@@ -154,6 +173,7 @@ pub(crate) fn question(
     heir: &Heir,
     function: Op,
     placed: Placed,
+    options: Options,
     weight: &dyn Fn(Value) -> u64,
 ) -> Result<Question, String> {
     let body = flow::body(ir, function).ok_or("it has no body")?;
@@ -164,6 +184,8 @@ pub(crate) fn question(
         placed,
         is_managed: false,
         is_relinearized: false,
+        fresh_pending: u32::from(options.before_mul_include_first_mul),
+        pending: Vec::new(),
         values: Vec::new(),
         node_of: FxHashMap::default(),
         reset: match placed {
@@ -208,9 +230,9 @@ pub(crate) fn question(
             builder.instance.push(NodeRule::Max(0), &[node], 1, None);
         }
     }
-    let Builder { instance, spots, values, reset, .. } = builder;
+    let Builder { instance, spots, values, reset, is_managed, .. } = builder;
     let nodes = values.into_iter().map(|it| it.0).collect();
-    Ok(Question { instance, spots, nodes, rounds, reset })
+    Ok(Question { instance, spots, nodes, rounds, is_managed, reset })
 }
 
 struct Builder<'a> {
@@ -221,6 +243,10 @@ struct Builder<'a> {
     is_managed: bool,
     /// Whether its products are relinearized already.
     is_relinearized: bool,
+    /// How many products a fresh ciphertext stands for, by its scale.
+    fresh_pending: u32,
+    /// By node: how many products are in a value that no modulus switch has made up for.
+    pending: Vec<u32>,
     /// The ciphertexts in textual order, and whether each is inside of a generic.
     values: Vec<(Value, bool)>,
     node_of: FxHashMap<Value, u32>,
@@ -291,13 +317,17 @@ impl Builder<'_> {
                 }
                 Def::Argument(..) => (NodeRule::Source(self.fresh()), Vec::new()),
             };
+            let pending = self.pending_of(value);
+            self.pending.push(pending);
             let is_reset = matches!(rule, NodeRule::Source(it) if it == self.reset);
             let may_stand = match (self.placed, ir.value(value).def) {
                 (Placed::Relinearize, Def::Result(op, _)) => ir.op(op).regions.is_empty(),
                 (Placed::Relinearize, Def::Argument(..)) => false,
                 // A bootstrap takes two polynomials.
                 (Placed::Bootstrap(_), _) => {
-                    !self.is_relinearized || self.heir.dimension(ir, value).is_none_or(|it| it == 2)
+                    let is_narrow = self.heir.dimension(ir, value).is_none_or(|it| it == 2);
+                    let keeps_scale = !self.is_managed || pending == self.fresh_pending;
+                    (!self.is_relinearized || is_narrow) && keeps_scale
                 }
             };
             let site = (is_inside && may_stand && !is_reset).then(|| {
@@ -311,6 +341,29 @@ impl Builder<'_> {
             self.takes(self.values[at].0);
         }
         Ok(())
+    }
+
+    /// How many products are in a value that no modulus switch has made up for; of a loop what it takes counts.
+    fn pending_of(&self, value: Value) -> u32 {
+        let ir = self.ir;
+        let of = |it: Value| self.pending.get(self.node(it)?.0 as usize).copied();
+        let feeders = flow::feeders(ir, value);
+        if !feeders.is_empty() {
+            return feeders.iter().filter_map(|it| of(it.1)).max().unwrap_or(self.fresh_pending);
+        }
+        let Def::Result(op, _) = ir.value(value).def else { return self.fresh_pending };
+        let name = ir.op_name(op);
+        if rows::encrypts(name) || rows::is_bootstrap(name) {
+            return self.fresh_pending;
+        }
+        let taken = ir.op(op).operands.iter().filter_map(|it| of(it.value?));
+        let largest = taken.clone().max().unwrap_or(0);
+        match name {
+            "mgmt.modreduce" => largest.saturating_sub(1),
+            "mgmt.adjust_scale" => largest.saturating_add(1),
+            _ if rows::multiplies(name) => taken.fold(1, u32::saturating_add),
+            _ => largest,
+        }
     }
 
     fn fresh(&self) -> Bits {

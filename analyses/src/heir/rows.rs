@@ -49,6 +49,11 @@ pub(super) fn moves_level(name: &str) -> bool {
     level(name).is_some()
 }
 
+/// Whether the library that runs the program decides which level an op gives.
+pub(super) fn is_by_library(name: &str) -> bool {
+    matches!(level(name), Some(LevelRule::Bootstrap | LevelRule::Chebyshev))
+}
+
 /// Whether an op takes ciphertexts of two polynomials only.
 pub(super) fn takes_two(name: &str) -> bool {
     matches!(name, "tensor_ext.rotate" | "mgmt.modreduce" | "mgmt.bootstrap" | "secret.yield")

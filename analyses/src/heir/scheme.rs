@@ -36,6 +36,17 @@ pub struct Setting {
     pub(super) faults: Vec<SchemeFault>,
 }
 
+/// What hangs on how a setting changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Difference {
+    /// What ops do to levels that the library decides.
+    pub(super) moves: bool,
+    /// The moduli, and with them noise and scales.
+    pub(super) params: bool,
+    /// How many moduli there are, and with that the levels left.
+    pub(super) n_moduli: bool,
+}
+
 /// Something that a module says of scheme, parameters or library, and that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SchemeFault {
@@ -54,6 +65,17 @@ impl Setting {
     /// As [`Setting::of`], of the modules of a region.
     fn within(ir: &Ir, region: Region) -> Self {
         Self::said(ir, modules(ir, region).into_iter().find(|&it| !ir.extra(it).attrs.is_empty()))
+    }
+
+    /// In what this differs from another, of what something hangs on.
+    fn difference(&self, other: &Setting) -> Difference {
+        let most = |it: &Setting| Some(it.params.as_ref()?.as_ref().ok()?.max_level());
+        let key = |it: &Setting| (it.is_openfhe, it.bootstrap_level);
+        Difference {
+            moves: key(self) != key(other),
+            params: self.scheme != other.scheme || self.params != other.params,
+            n_moduli: self.scheme.is_some() != other.scheme.is_some() || most(self) != most(other),
+        }
     }
 
     /// What a module within another says: the library is its own affair, and so is the scheme if it names one.
@@ -208,6 +230,12 @@ impl Settings {
     /// Whether one setting counts for all ops.
     pub(super) fn is_one(&self) -> bool {
         self.all.len() == 1
+    }
+
+    /// In what the one setting differs from the one of others; `None` if there are several.
+    pub(super) fn difference(&self, other: &Settings) -> Option<Difference> {
+        let is_one = self.is_one() && other.is_one() && self.n_parts == other.n_parts;
+        is_one.then(|| self.all[0].difference(&other.all[0]))
     }
 
     /// How many parts there are: at least one.

@@ -4,16 +4,18 @@
 //! these. *Cost.* Made in one walk; then an edit costs in proportion to what it touches. Missing relinearizations are looked for anew
 //! when something with more than two polynomials was touched, at the cost of all of these.
 
+use std::borrow::Borrow;
 use std::sync::OnceLock;
 
 use noisy_syntax::{Ir, Op, OpKind, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::annotation::{Mismatch, Written};
+use super::annotation::{Mismatch, Resized, Written};
 use super::scale_rules::{self, ScaleFault};
 use super::surplus::{self, Surplus};
 use super::underflow::{self, Underflow, Varying, budget, switches};
+use super::unreadable::{self, Unreadable};
 use super::{Ciphertext, Dimension, Heir, HeirNoise, Options, base, catalogue, plaintext, rows};
 use crate::flow;
 
@@ -60,8 +62,9 @@ pub(crate) struct Sites {
     managers: FxHashMap<Op, (Option<Op>, bool)>,
     managed: FxHashMap<Option<Op>, Managed>,
     written: Written,
-    /// Ops with an annotation that cannot be read.
+    /// Ops with an annotation without a level that can be read, and those with another attribute that cannot be.
     unreadable: FxHashSet<Op>,
+    garbled: FxHashSet<Op>,
 }
 
 impl Sites {
@@ -127,6 +130,7 @@ impl Sites {
             &mut self.over_two,
             &mut self.wide_ends,
             &mut self.unreadable,
+            &mut self.garbled,
         ] {
             put(set, op, false);
         }
@@ -157,6 +161,7 @@ impl Sites {
         put(&mut self.wrong_scale, op, scale_rules::wrong(ir, heir, op).is_some());
         put(&mut self.varying, op, !underflow::varying(ir, heir, op).is_empty());
         put(&mut self.unreadable, op, base::is_unreadable(ir, op));
+        put(&mut self.garbled, op, unreadable::unreadable(ir, op).is_some());
         self.note_wide(ir, heir, op);
         self.written.note(ir, heir, op);
     }
@@ -258,9 +263,31 @@ impl Sites {
         self.written.mismatches(ir, heir)
     }
 
+    /// As [`Sites::mismatches`], of one op.
+    pub(crate) fn mismatches_of(&self, heir: &Heir, op: Op) -> Vec<Mismatch> {
+        self.written.mismatches_of(heir, op)
+    }
+
+    /// Where the polynomials that are written are others, in textual order.
+    pub(crate) fn resized(&self, ir: &Ir) -> Vec<Resized> {
+        let all = in_order(ir, self.written.resized()).into_iter();
+        all.flat_map(|it| self.written.resized_of(it).to_vec()).collect()
+    }
+
+    /// As [`Sites::resized`], of one op.
+    pub(crate) fn resized_of(&self, op: Op) -> &[Resized] {
+        self.written.resized_of(op)
+    }
+
     /// Ops with an annotation without a level that can be read, in textual order.
     pub(crate) fn unreadable(&self, ir: &Ir) -> Vec<Op> {
         in_order(ir, &self.unreadable)
+    }
+
+    /// Attributes that cannot be read, one of an op, in textual order.
+    pub(crate) fn garbled(&self, ir: &Ir) -> Vec<(Op, Unreadable)> {
+        let all = in_order(ir, &self.garbled).into_iter();
+        all.filter_map(|it| Some((it, unreadable::unreadable(ir, it)?))).collect()
     }
 
     /// The levels that a fresh ciphertext has where a value is defined.
@@ -274,8 +301,8 @@ fn put(set: &mut FxHashSet<Op>, op: Op, is_in: bool) -> bool {
     if is_in { set.insert(op) } else { !set.is_empty() && set.remove(&op) }
 }
 
-fn in_order(ir: &Ir, set: &FxHashSet<Op>) -> Vec<Op> {
-    let mut out: Vec<Op> = set.iter().copied().collect();
+fn in_order(ir: &Ir, set: impl IntoIterator<Item = impl Borrow<Op>>) -> Vec<Op> {
+    let mut out: Vec<Op> = set.into_iter().map(|it| *it.borrow()).collect();
     out.sort_by_cached_key(|&it| (ir.start(it), it.index()));
     out
 }
@@ -323,4 +350,25 @@ pub(crate) fn made_of(ir: &Ir, value: Value) -> SmallVec<[Value; 4]> {
     out.sort_unstable();
     out.dedup();
     out
+}
+
+/// Whether the polynomials of a value follow from an op of `linalg`, of which HEIR knows none: it does not look into ops with regions.
+/// *Cost.* What the value is made of, up to a bound.
+pub(crate) fn stands_on_linalg(ir: &Ir, value: Value) -> bool {
+    const MOST: usize = 10_000;
+    let mut seen = FxHashSet::default();
+    let mut stack = vec![value];
+    while let Some(value) = stack.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        let name = ir.defining_op(value).map_or("", |it| ir.op_name(it));
+        if name.starts_with("linalg.") || seen.len() > MOST {
+            return true;
+        }
+        if rows::dimension(name) != Some(rows::DimensionRule::Relinearize) {
+            stack.extend(made_of(ir, value));
+        }
+    }
+    false
 }

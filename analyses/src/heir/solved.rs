@@ -17,6 +17,15 @@ pub(crate) struct Solved {
     heir: OnceLock<Option<Box<Heir>>>,
 }
 
+/// What an edit did to levels and what stands on them.
+#[derive(Debug)]
+pub(crate) struct Upkept {
+    /// The values of which something else may be known.
+    pub(crate) values: Vec<Value>,
+    /// Whether the parameters are others, so that noise, scales and what is reported are to be found anew.
+    pub(crate) has_other_params: bool,
+}
+
 /// What is known of a value before its noise and its scale.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Known {
@@ -51,8 +60,8 @@ impl Solved {
         matches!(self.heir.get(), Some(Some(_)))
     }
 
-    /// Takes in an edit. The values of which something else is known of ciphertexts; `None` if that is to be found anew.
-    pub(crate) fn update(&mut self, ir: &Ir, delta: &Delta) -> Option<Vec<Value>> {
+    /// Takes in an edit. What else is known of ciphertexts; `None` if that is to be found anew.
+    pub(crate) fn update(&mut self, ir: &Ir, delta: &Delta) -> Option<Upkept> {
         self.integers.update(ir, delta);
         let integers = &self.integers;
         let moved = self.heir.get_mut()?.as_mut().and_then(|it| it.update(ir, integers, delta));

@@ -1,3 +1,4 @@
+mod annotations;
 mod diagnostics;
 mod edits;
 mod written;

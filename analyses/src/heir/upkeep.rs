@@ -2,18 +2,18 @@
 //!
 //! *Law.* After an edit that is taken in, all that is said equals what is said from scratch. An edit is not taken in, and all is made anew when
 //! somebody asks, where what one place says depends on the whole program: an op that holds others comes, goes or says something else that
-//! counts elsewhere (`header.rs`); a call changes; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known; a value has the largest
+//! counts elsewhere (`header.rs`); another function is called; a module says that bootstraps use other levels, and there are some; levels vary round a loop; a plaintext is wanted at several levels, or at one that is not known; a value has the largest
 //! level of the program, and that becomes another; the file has several parts or modules within modules.
 //!
 //! *Cost.* In proportion to what the edit moves, and to the calls of the program.
 
 use std::collections::BTreeMap;
 
-use noisy_syntax::{Def, Delta, Ir, Op, OpKind, Region, Value};
+use noisy_syntax::{Attr, Def, Delta, Ir, Name, Op, OpKind, Region, Type, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::header::Header;
-use super::{Ciphertext, Heir, Level, clients, loops, plaintext, unclear};
+use super::{Ciphertext, Heir, Level, base, clients, loops, plaintext, rows, unclear};
 use crate::flow::{self, Flow};
 
 /// What an edit may have changed.
@@ -26,12 +26,11 @@ pub(crate) struct Touched {
 }
 
 impl Touched {
-    /// What follows from the values that moved, and from the ops that changed.
+    /// What follows from the values that moved or of which something else is said, and the ops that changed.
     pub(crate) fn new(ir: &Ir, heir: &Heir, moved: &[Value], delta: &Delta) -> Self {
         let mut values: Vec<Value> = Vec::new();
         let mut seen = FxHashSet::default();
-        let results = delta.changed.iter().flat_map(|&it| plaintext::defined(ir, it));
-        let mut stack: Vec<Value> = moved.iter().copied().chain(results).collect();
+        let mut stack: Vec<Value> = moved.to_vec();
         while let Some(value) = stack.pop() {
             if !is_current(ir, value) || !seen.insert(value) {
                 continue;
@@ -83,6 +82,25 @@ fn is_current(ir: &Ir, value: Value) -> bool {
     }
 }
 
+/// What is said of a value by what defines it, as others read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Said {
+    ty: Type,
+    annotation: Option<Attr>,
+    /// The name of the op.
+    by: Option<Name>,
+}
+
+impl Said {
+    fn of(ir: &Ir, value: Value) -> Self {
+        Self {
+            ty: ir.value(value).ty,
+            annotation: base::holder(ir, value).map(|it| it.1),
+            by: ir.defining_op(value).map(|it| ir.op(it).name),
+        }
+    }
+}
+
 /// Of an op: the largest level that it gives, and whether it gives one that is not known, or that is the last.
 const UNKNOWN: u32 = 1 << 31;
 const LAST: u32 = 1 << 30;
@@ -97,8 +115,12 @@ pub(super) struct Upkeep {
     /// At which level plaintexts are wanted by themselves, or a larger one; only of those that were asked for.
     direct: FxHashMap<Value, Option<Level>>,
     has_clients: bool,
+    /// What is said of values by what defines them.
+    said: Vec<Option<Said>>,
     /// By op.
     levels: Vec<u32>,
+    /// The ops whose levels the library of the module decides.
+    by_library: FxHashSet<Op>,
     /// How many ops give a level as their largest.
     n_with: BTreeMap<u32, usize>,
     n_unknown: usize,
@@ -123,7 +145,9 @@ impl Upkeep {
             calls: Vec::new(),
             direct: FxHashMap::default(),
             has_clients: !known.entries.is_empty(),
+            said: vec![None; ir.bounds().1],
             levels: vec![0; ir.bounds().0],
+            by_library: FxHashSet::default(),
             n_with: BTreeMap::new(),
             n_unknown: 0,
             n_last: 0,
@@ -145,11 +169,46 @@ impl Upkeep {
                 return None;
             }
             self.count(op, levels(ir, heir, op)?);
+            self.note_library(ir, op);
+            for value in plaintext::defined(ir, op) {
+                self.said[value.index()] = Some(Said::of(ir, value));
+            }
             for &(_, inner) in &ir.op(op).regions {
                 self.add_all(ir, heir, inner)?;
             }
         }
         Some(())
+    }
+
+    /// Of the values that changed ops define, those of which something else is said or left, and new ones.
+    pub(super) fn said_anew(&mut self, ir: &Ir, heir: &Heir, delta: &Delta) -> Vec<Value> {
+        self.said.resize(ir.bounds().1, None);
+        // What a label names is said by the op around.
+        let entries = delta.changed.iter().flat_map(|&it| {
+            let regions = ir.op(it).regions.iter();
+            regions.flat_map(|it| &ir.block(flow::entry_block(ir, it.1)).args).copied()
+        });
+        let defined = delta.changed.iter().flat_map(|&it| plaintext::defined(ir, it));
+        let defined: FxHashSet<Value> = defined.chain(entries).collect();
+        let is_other = |&value: &Value| {
+            let now = Some(Said::of(ir, value));
+            let before = std::mem::replace(&mut self.said[value.index()], now);
+            before != now || heir.find_left(ir, value) != heir.left[value.index()]
+        };
+        defined.into_iter().filter(is_other).collect()
+    }
+
+    fn note_library(&mut self, ir: &Ir, op: Op) {
+        if rows::is_by_library(ir.op_name(op)) {
+            self.by_library.insert(op);
+        } else if !self.by_library.is_empty() {
+            self.by_library.remove(&op);
+        }
+    }
+
+    /// Whether the library of the module decides the level of some op.
+    pub(super) fn hangs_on_library(&self) -> bool {
+        !self.by_library.is_empty()
     }
 
     /// Whether an edit changes what holds others, or what is said elsewhere.
@@ -229,9 +288,11 @@ impl Upkeep {
         self.levels.resize(ir.bounds().0, 0);
         for &op in removed {
             self.count(op, 0);
+            self.by_library.remove(&op);
         }
         for &op in ops {
             self.count(op, levels(ir, heir, op)?);
+            self.note_library(ir, op);
         }
         Some(())
     }

@@ -44,13 +44,16 @@ fn in_dict(ir: &impl View, dict: Attr) -> Option<Contract> {
     })
 }
 
+/// The attributes in which ops other than functions list the dictionaries of what they take and give.
+pub(crate) const LISTS: [&str; 2] = ["__argattrs", "__resattrs"];
+
 /// The attribute that holds the dictionaries of a side: of functions, and of other ops as HEIR has it (`OperandAndResultAttrInterface`).
 fn list(side: Side, is_function: bool) -> &'static str {
     match (side, is_function) {
         (Side::Argument, true) => "arg_attrs",
         (Side::Result, true) => "res_attrs",
-        (Side::Argument, false) => "__argattrs",
-        (Side::Result, false) => "__resattrs",
+        (Side::Argument, false) => LISTS[0],
+        (Side::Result, false) => LISTS[1],
     }
 }
 

@@ -1,21 +1,80 @@
 //! From an edit outward, through calls: what is followed op by op, and what is solved as a whole (see `call_index.rs`).
 
-use noisy_syntax::{Delta, Ir, Op, OpKind};
+use noisy_syntax::{Attr, Delta, Form, Ir, Name, Op, OpKind, Region};
+use smallvec::SmallVec;
 
 use super::call_index::unit_of;
 use super::{Input, Observer, Sparse, SparseForward};
 use crate::flow::Flow;
 
+/// What of an op outside of functions decides which functions calls find, and to which unit ops belong.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    kind: OpKind,
+    form: Form,
+    name: Name,
+    around: Region,
+    symbol: Option<Name>,
+    visibility: Option<Attr>,
+    regions: SmallVec<[Region; 1]>,
+    /// The ops in its regions that hold others or are functions.
+    members: Vec<Op>,
+}
+
+impl Group {
+    /// That of an op. *Cost.* The items of its regions.
+    fn of(ir: &Ir, op: Op) -> Self {
+        let data = ir.op(op);
+        let regions: SmallVec<[Region; 1]> = data.regions.iter().map(|it| it.1).collect();
+        let is_member =
+            |it: &Op| !ir.op(*it).regions.is_empty() || ir.op(*it).kind == OpKind::FuncFunc;
+        Self {
+            kind: data.kind,
+            form: data.form,
+            name: data.name,
+            around: data.parent,
+            symbol: ir.extra(op).symbol.map(|it| it.0),
+            visibility: ir.attr(op, "sym_visibility"),
+            members: regions.iter().flat_map(|&it| ir.items(it)).filter(is_member).collect(),
+            regions,
+        }
+    }
+}
+
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
     /// Whether an edit decides anew which functions calls find, or to which unit ops belong.
-    pub(super) fn is_regrouped(&self, ir: &Input<'_, A::Base>, delta: &Delta) -> bool {
-        self.follows_calls()
-            && delta.changed.iter().any(|&op| {
+    pub(super) fn is_regrouped(&mut self, ir: &Input<'_, A::Base>, delta: &Delta) -> bool {
+        if !self.follows_calls() {
+            return false;
+        }
+        for op in &delta.removed {
+            self.groups.remove(op);
+        }
+        let is_holder = |op: &Op| !ir.op(*op).regions.is_empty() && ir.function_of(*op).is_none();
+        let holders: Vec<Op> = delta.changed.iter().copied().filter(is_holder).collect();
+        holders.into_iter().any(|op| {
+            let now = Group::of(ir, op);
+            let is_same = self.groups.get(&op) == Some(&now);
+            if !is_same {
+                self.groups.insert(op, now);
+            }
+            !is_same && self.holds_symbols(ir, op)
+        })
+    }
+
+    /// Notes what decides that, of a whole program.
+    pub(super) fn note_groups(&mut self, ir: &Ir) {
+        self.groups.clear();
+        let mut stack = vec![ir.root()];
+        while let Some(region) = stack.pop() {
+            for op in ir.items(region) {
                 let data = ir.op(op);
-                !data.regions.is_empty()
-                    && ir.function_of(op).is_none()
-                    && self.holds_symbols(ir, op)
-            })
+                if !data.regions.is_empty() && data.kind != OpKind::FuncFunc {
+                    self.groups.insert(op, Group::of(ir, op));
+                    stack.extend(data.regions.iter().map(|it| it.1));
+                }
+            }
+        }
     }
 
     fn holds_symbols(&self, ir: &Ir, op: Op) -> bool {

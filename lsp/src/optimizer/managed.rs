@@ -1,5 +1,5 @@
 //! What a program of HEIR's needs, stage by stage, as `noisy-check --fix` does it: `reduce_noise` where the user's model has noise
-//! over its budget, then [`analyses::STAGES`]; then the levels that are written.
+//! over its budget, then [`analyses::STAGES`]; then the levels and polynomials that are written.
 //!
 //! *Law.* Each stage works on the text that the one before has made and that was read again. The edits of all of them together give
 //! the text after the last.
@@ -11,7 +11,7 @@ use noisy_syntax::Op;
 
 use super::{Found, joined, refused, report};
 
-/// How often levels that are written are fixed at most: one that is fixed may be what others were compared with.
+/// How often annotations are fixed at most: one that is fixed may be what others were compared with.
 const ROUNDS: usize = 4;
 
 /// The program as the stages have made it so far.
@@ -48,11 +48,11 @@ pub(super) fn place(
     if options.replace || document.diagnostics().iter().any(is_over) {
         stages.place(document.model().reset_name(), analyses::insert_reduces, options)?;
     }
-    let mut moves_levels = false;
+    let mut is_changed = false;
     for (op, insert) in analyses::STAGES {
-        moves_levels |= stages.place(op, insert, options)? && op != "relinearize";
+        is_changed |= stages.place(op, insert, options)?;
     }
-    if moves_levels {
+    if is_changed {
         stages.apply_fixes();
     }
     Ok(stages.done())
@@ -92,7 +92,7 @@ impl Stages<'_> {
         self.after = Some(Document::with_model(&text, model));
     }
 
-    /// The levels that are written and that no longer follow.
+    /// The levels and polynomials that are written and that no longer follow.
     fn apply_fixes(&mut self) {
         for _ in 0..ROUNDS {
             let now = self.now();
@@ -104,7 +104,8 @@ impl Stages<'_> {
                 .filter_map(|&it| Some(now.ir().range(*all.get(it)?)))
                 .collect();
             let is_within = |it: &Diagnostic| within.iter().any(|of| of.contains(&it.range.start));
-            let wrong = found.iter().filter(|it| it.code == "level-mismatch" && is_within(it));
+            let is_wrong = |code: &str| matches!(code, "level-mismatch" | "dimension-mismatch");
+            let wrong = found.iter().filter(|it| is_wrong(it.code) && is_within(it));
             let (edits, _) = now.fix_all(wrong, false);
             if edits.is_empty() {
                 return;

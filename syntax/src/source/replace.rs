@@ -8,7 +8,7 @@ use crate::ir::names::Replaced;
 use crate::ir::seq;
 use crate::lowering::{Run, Work};
 use crate::skeleton::{DIALECT, Part, Shape};
-use crate::{Ir, Op, OpKind, Region};
+use crate::{Form, Ir, Op, OpKind, Region};
 
 /// How an old op becomes a new item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +99,18 @@ impl<'a> Graft<'a> {
     fn is(&mut self, how: How, item: u32, op: Op) -> bool {
         match how {
             How::Same => self.stale != Some(op) && self.is_same(item, op),
-            How::Again => self.ir.is_alike(self.run, item, op),
+            How::Again => self.keeps_arguments(item, op) && self.ir.is_alike(self.run, item, op),
         }
+    }
+
+    /// Whether no header of an op that is not understood names arguments of its regions, before or now: labels do.
+    fn keeps_arguments(&self, item: u32, op: Op) -> bool {
+        let data = self.ir.op(op);
+        data.form != Form::Opaque
+            || self.run.item(item).regions.iter().zip(&data.regions).all(|(inner, it)| {
+                self.starts_with(&inner.parts) == Some(true)
+                    && self.old_starts_with(it.1) == Some(true)
+            })
     }
 
     fn enter(&mut self, how: How, index: u32, op: Op) {

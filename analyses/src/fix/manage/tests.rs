@@ -152,6 +152,66 @@ fn nothing_needs_fewer() {
 }
 
 #[test]
+fn a_bootstrap_keeps_the_scale_where_modulus_switches_are_placed() {
+    let mut numbers = Numbers(11);
+    for n in [2, 4, 6, 8, 9] {
+        for _ in 0..6 {
+            let steps = steps(&mut numbers, n);
+            // Each product is followed by its modulus switch.
+            let switched = |line: &str| match line.split_once(" = arith.mulf ") {
+                Some((name, rest)) => {
+                    format!(
+                        "{name}m = arith.mulf {rest}\n{name} = mgmt.modreduce {}m : tensor<8xf32>\n",
+                        name.trim()
+                    )
+                }
+                None => format!("{line}\n"),
+            };
+            let text: String = text(&steps).lines().map(switched).collect();
+            for budget in [1, 2] {
+                let (found, is_optimal, after) = placed(&text, Some(budget));
+                let wanted = least(n, &|it| is_bootstrapped(&steps, budget as usize, it));
+                assert_eq!(found, wanted, "budget {budget}\n{after}");
+                assert!(is_optimal, "{text}");
+                let operands = after
+                    .lines()
+                    .filter_map(|it| it.split_once("mgmt.bootstrap ")?.1.split_once(' '));
+                for (operand, _) in operands {
+                    assert!(!operand.ends_with('m'), "{after}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_waterline_keeps_levels() {
+    let squarings: Vec<Step> = (0..9)
+        .map(|at| if at == 0 { Step::Mul(0, 0) } else { Step::Mul(at + 1, at + 1) })
+        .collect();
+    let of = |budget: u32, waterline: u32| {
+        let mut document = document(&text(&squarings), budget);
+        let mut model = document.model().clone();
+        model.heir.bootstrap_waterline = waterline;
+        document = Document::with_model(&text(&squarings), model);
+        let functions = document.ir().functions();
+        insert_bootstraps(&document, &functions, &Options::default()).expect("an answer")
+    };
+    // As many as HEIR 2026.9.1 with these options.
+    for (budget, waterline, wanted) in [(3, 0, 2), (3, 1, 4), (3, 2, 8), (5, 2, 2)] {
+        assert_eq!(of(budget, waterline).inserted(), wanted, "{budget} {waterline}");
+    }
+    let outcome = of(2, 2);
+    let [FunctionOutcome { verdict: Verdict::Refused(why), .. }] = &outcome.functions[..] else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!(
+        why,
+        "no placement is possible: %v2 uses at least 1 levels, and at most 0 are available"
+    );
+}
+
+#[test]
 fn nothing_else_changes() {
     let text = text(&[Step::Mul(0, 1), Step::Rotate(2), Step::Add(2, 3)]);
     let (n, _, after) = placed(&text, None);
@@ -286,9 +346,11 @@ fn what_is_inserted_is_annotated_where_it_stands_behind_what_is() {
     let of = |text: &str| after.lines().find(|it| it.contains(text)).map_or("", str::trim);
     let wanted = format!("%r1 = mgmt.relinearize %1 {}", m("level = 2, scale = 90"));
     assert_eq!(of("mgmt.relinearize %1"), wanted);
+    // Not behind the product, which has another scale than a bootstrap gives.
+    assert!(after.contains("mgmt.bootstrap %2 "), "{after}");
     assert!(of("mgmt.relinearize %5").ends_with("mgmt.relinearize %5 : tensor<8xf32>"), "{after}");
     let bootstrap = of("= mgmt.bootstrap %");
-    assert!(bootstrap.ends_with(&m("level = 2, scale = 90")), "{after}");
+    assert!(bootstrap.ends_with(&m("level = 2, scale = 45")), "{after}");
 }
 
 #[test]

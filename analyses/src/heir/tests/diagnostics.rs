@@ -155,7 +155,7 @@ fn a_level_that_cannot_be_read_is_told_of() {
         ))
     };
     for good in
-        ["mgmt.mgmt = #mgmt.mgmt<level = 1>", "mgmt.mgmt = #mgmt.mgmt<dimension = 3, level = 1>"]
+        ["mgmt.mgmt = #mgmt.mgmt<level = 1>", "mgmt.mgmt = #mgmt.mgmt<dimension = 2, level = 1>"]
     {
         assert_eq!(of(good), "");
     }

@@ -39,7 +39,8 @@ fn op(random: &mut Random, values: &[String], plain: &[String]) -> String {
         let (level, scale) = (random.below(3), 45 * (1 + random.below(2)));
         let drop = if random.one_in(3) { "levelToDrop = 2 : i64, " } else { "" };
         format!(
-            " {{{drop}mgmt.mgmt = #mgmt.mgmt<level = {level}, dimension = 2, scale = {scale}>}}"
+            " {{{drop}mgmt.mgmt = #mgmt.mgmt<level = {level}{}, scale = {scale}>}}",
+            dimension(random)
         )
     } else {
         String::new()
@@ -53,13 +54,20 @@ fn op(random: &mut Random, values: &[String], plain: &[String]) -> String {
     }
 }
 
+/// What an annotation may say of polynomials.
+fn dimension(random: &mut Random) -> &'static str {
+    const ALL: [&str; 4] = ["", "", ", dimension = 2", ", dimension = 3"];
+    ALL[random.below(ALL.len())]
+}
+
 /// What may be written behind a type.
 fn annotation(random: &mut Random) -> String {
     if random.one_in(2) {
         return String::new();
     }
     let level = random.below(3);
-    format!(" {{mgmt.mgmt = #mgmt.mgmt<level = {level}, dimension = 2, scale = 45>}}")
+    let dimension = dimension(random);
+    format!(" {{mgmt.mgmt = #mgmt.mgmt<level = {level}{dimension}, scale = 45>}}")
 }
 
 /// What may be written behind a loop.

@@ -13,6 +13,8 @@ pub struct Options {
     /// levels are those of the moduli.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub level_budget: Option<NonZeroU32>,
+    /// How many levels a ciphertext must have left when it is bootstrapped, as HEIR's `bootstrap-waterline`: fixes do not use the last ones of `level-budget`.
+    pub bootstrap_waterline: u32,
     /// The noise model that judges BGV and BFV programs with parameters, as HEIR spells it: `bgv-noise-kpz21`. Without it noise is not judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise_model: Option<Model>,

@@ -1,0 +1,102 @@
+//! dimension-mismatch: the number of polynomials in `mgmt.mgmt` is wrong
+//!
+//! HEIR writes how many polynomials a ciphertext has into `mgmt.mgmt`, and nothing if they are two. The number follows from the ops: a product of two ciphertexts has one more, and
+//! `mgmt.relinearize` gives two. It later becomes part of the type of the ciphertext.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!   %0 = secret.generic(%x: !secret.secret<i16>) {
+//!   ^body(%a: i16):
+//!     %1 = arith.muli %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16   // has 3
+//!     %2 = mgmt.relinearize %1 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+//!     secret.yield %2 : i16
+//!   } -> (!secret.secret<i16>)
+//!   return %0 : !secret.secret<i16>
+//! }
+//! ```
+//!
+//! The fix writes the number that follows.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!   %0 = secret.generic(%x: !secret.secret<i16>) {
+//!   ^body(%a: i16):
+//!     %1 = arith.muli %a, %a {mgmt.mgmt = #mgmt.mgmt<level = 0, dimension = 3>} : i16
+//!     %2 = mgmt.relinearize %1 {mgmt.mgmt = #mgmt.mgmt<level = 0>} : i16
+//!     secret.yield %2 : i16
+//!   } -> (!secret.secret<i16>)
+//!   return %0 : !secret.secret<i16>
+//! }
+//! ```
+
+use super::level_mismatch::{annotated_range, holders};
+use super::{Check, Index};
+use crate::diagnostic::{Applicability, Category, Diagnostic, Fix, Related, Severity, TextEdit};
+use crate::explain::value_range;
+use crate::heir::{self, Resized};
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "dimension-mismatch",
+    category: Category::Noise,
+    severity: Severity::Warning,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("dimension_mismatch.rs"),
+    run: check,
+    fix: Some(fix),
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    let Some(heir) = index.heir_of(program) else { return };
+    let ir = program.ir();
+    let Some(sites) = program.sites() else { return };
+    for Resized { value, holder, written, dimension } in sites.resized(ir) {
+        if heir::stands_on_linalg(ir, value) {
+            continue;
+        }
+        let name = ir.value_text(value);
+        let message = match written {
+            Some(written) => {
+                format!(
+                    "{name}: dimension {written} is written, but it has {dimension} polynomials"
+                )
+            }
+            None => format!(
+                "{name}: no dimension is written, which stands for 2, but it has {dimension} polynomials"
+            ),
+        };
+        let mut found = CHECK.at(annotated_range(program, holder, value), message);
+        let steps = heir::chain(ir, heir, value, heir::Of::Dimension).into_iter();
+        let steps =
+            steps.map(|(value, message)| Related { range: value_range(ir, value), message });
+        found.related = steps.collect();
+        found.help =
+            Some("Write the number of polynomials, or let HEIR annotate the program again".into());
+        out.push(found);
+    }
+}
+
+fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
+    let (ir, sites) = (program.ir(), program.sites()?);
+    let found = holders(ir, &diagnostic.range).flat_map(|it| sites.resized_of(it).to_vec());
+    let is_it = |it: &Resized| annotated_range(program, it.holder, it.value) == diagnostic.range;
+    let mut found = found.filter(is_it);
+    let it = found.next().filter(|_| found.next().is_none())?;
+    let place = heir::place(program.source(), it.holder)?;
+    let number = it.dimension.to_string();
+    let (range, text) = match (place.dimension, it.written) {
+        // Two go without saying.
+        (Some(_), Some(_)) if it.dimension == 2 => (place.entry?, String::new()),
+        (Some(range), Some(_)) => (range, number),
+        _ => {
+            let at = place.level?.end;
+            (at..at, format!(", dimension = {number}"))
+        }
+    };
+    Some(Fix {
+        title: format!("Write dimension {}", it.dimension),
+        applicability: Applicability::Safe,
+        edits: vec![TextEdit { range, text }],
+    })
+}

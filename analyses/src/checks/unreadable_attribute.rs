@@ -1,0 +1,57 @@
+//! unreadable-attribute: an attribute that levels depend on cannot be read
+//!
+//! An op says with an attribute how many levels it drops, or lists annotations of what it takes and gives, and the value is no such thing. What would follow from it is
+//! not known; no default is taken in its place.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!   %0 = secret.generic(%x: !secret.secret<i16>) {
+//!   ^body(%a: i16):
+//!     %1 = mgmt.level_reduce %a {levelToDrop = -3 : i64} : i16
+//!     secret.yield %1 : i16
+//!   } -> (!secret.secret<i16>)
+//!   return %0 : !secret.secret<i16>
+//! }
+//! ```
+//!
+//! Write a number, or take the attribute out.
+//!
+//! ```mlir
+//! func.func @f(%x: !secret.secret<i16>) -> !secret.secret<i16> {
+//!   %0 = secret.generic(%x: !secret.secret<i16>) {
+//!   ^body(%a: i16):
+//!     %1 = mgmt.level_reduce %a {levelToDrop = 3 : i64} : i16
+//!     secret.yield %1 : i16
+//!   } -> (!secret.secret<i16>)
+//!   return %0 : !secret.secret<i16>
+//! }
+//! ```
+
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Severity};
+use crate::explain::core_range;
+use crate::heir;
+use crate::program::Program;
+
+pub(super) const CHECK: Check = Check {
+    code: "unreadable-attribute",
+    category: Category::Noise,
+    severity: Severity::Warning,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("unreadable_attribute.rs"),
+    run: check,
+    fix: None,
+};
+
+fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+    if index.heir_of(program).is_none() {
+        return;
+    }
+    let (ir, Some(sites)) = (program.ir(), program.sites()) else { return };
+    for (op, it) in sites.garbled(ir) {
+        let place = heir::place_of(program.source(), op, it.key);
+        let range = place.unwrap_or_else(|| core_range(ir, op));
+        out.push(CHECK.at(range, format!("`{}` {}", it.key, it.message)));
+    }
+}

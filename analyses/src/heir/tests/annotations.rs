@@ -1,0 +1,204 @@
+//! Polynomials that are written, and attributes that cannot be read.
+
+use super::generic;
+use crate::Document;
+use crate::diagnostic::TextEdit;
+
+/// What is found, each with its line.
+fn told(text: &str) -> String {
+    let found = Document::new(text).diagnostics().into_iter();
+    let found =
+        found.map(|it| format!("{} {}", text[..it.range.start].matches('\n').count() + 1, it.code));
+    found.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn a_wrong_dimension_is_told_wherever_it_is_written() {
+    let m = |rest: &str| format!("{{mgmt.mgmt = #mgmt.mgmt<level = 0{rest}>}}");
+    let (two, three) = (m(""), m(", dimension = 3"));
+    let custom = format!(
+        "module attributes {{scheme.bgv}} {{
+  func.func @f(%x: !secret.secret<i16> {two}) -> (!secret.secret<i16> {two}) {{
+    %0:2 = secret.generic(%x: !secret.secret<i16> {two}) {{
+    ^body(%a: i16):
+      %p = arith.constant 3 : i16
+      %i = mgmt.init %p {three} : i16
+      %1 = arith.muli %a, %a {three} : i16
+      %2 = arith.muli %1, %i {three} : i16
+      %3 = affine.for %j = 0 to 4 iter_args(%c = %2) -> (i16) {{
+        %4 = arith.addi %c, %c {three} : i16
+        affine.yield %4 : i16
+      }} {{__argattrs = [{three}], __resattrs = [{three}]}}
+      %5 = mgmt.relinearize %3 {two} : i16
+      %6 = arith.muli %5, %3 {} : i16
+      secret.yield %5, %6 : i16, i16
+    }} -> (!secret.secret<i16> {two}, !secret.secret<i16> {})
+    return %0#0 : !secret.secret<i16>
+  }}
+}}",
+        m(", dimension = 4, scale = 7"),
+        m(", dimension = 4")
+    );
+    let printed = format!(
+        "\"builtin.module\"() ({{
+  \"func.func\"() <{{arg_attrs = [{two}], function_type = (!secret.secret<i16>) -> !secret.secret<i16>, res_attrs = [{three}], sym_name = \"f\"}}> ({{
+  ^bb0(%x: !secret.secret<i16>):
+    %0 = \"secret.generic\"(%x) ({{
+    ^bb0(%a: i16):
+      %1 = \"arith.muli\"(%a, %a) {three} : (i16, i16) -> i16
+      \"secret.yield\"(%1) : (i16) -> ()
+    }}) {{__argattrs = [{two}], __resattrs = [{three}]}} : (!secret.secret<i16>) -> !secret.secret<i16>
+    \"func.return\"(%0) : (!secret.secret<i16>) -> ()
+  }}) : () -> ()
+}}) {{scheme.bgv}} : () -> ()"
+    );
+    // That products leave the generic is another question.
+    let others = |text: &str| {
+        let mut found = Document::new(text).diagnostics();
+        found.retain(|it| it.code != "missing-relinearize");
+        found
+    };
+    for (text, n) in [(custom, 13), (printed, 5)] {
+        assert_eq!(others(&text), []);
+        let places: Vec<usize> = text.match_indices("level = 0").map(|it| it.0 + 9).collect();
+        assert_eq!(places.len(), n);
+        for at in places {
+            let is_written = text[at..].starts_with(", dimension");
+            let (end, values): (usize, &[&str]) = if is_written {
+                (at + ", dimension = 3".len(), &["", ", dimension = 2", ", dimension = 7"])
+            } else {
+                (at, &[", dimension = 3", ", dimension = 11"])
+            };
+            for other in values {
+                let mutant = format!("{}{other}{}", &text[..at], &text[end..]);
+                let document = Document::new(&mutant);
+                let found = others(&mutant);
+                let [it] = found.as_slice() else { panic!("{found:?} of {mutant}") };
+                assert_eq!(it.code, "dimension-mismatch");
+                let line = |to: usize| mutant[..to].matches('\n').count();
+                assert_eq!(line(it.range.start), line(at), "{mutant}");
+                let fix = document.fixes(&found).remove(0).expect("a fix");
+                assert_eq!(fix.apply(&mutant), text);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_polynomials_are_written_by_taking_out_what_is_written() {
+    let text = |rest: &str| {
+        generic(
+            "scheme.bgv",
+            &format!(
+                "%1 = arith.addi %a, %a {{mgmt.mgmt = #mgmt.mgmt<{rest}>}} : i16\n      secret.yield %1 : i16"
+            ),
+        )
+    };
+    for (wrong, right) in [
+        ("dimension = 3, level = 0", "level = 0"),
+        ("level = 0, dimension = 3, scale = 5", "level = 0, scale = 5"),
+        ("level = 0,dimension=4", "level = 0"),
+    ] {
+        let document = Document::new(&text(wrong));
+        let (edits, n) = document.fix_all(&document.diagnostics(), false);
+        assert_eq!((TextEdit::apply_all(&edits, &text(wrong)), n), (text(right), 1));
+        assert_eq!(told(&text(right)), "");
+    }
+}
+
+#[test]
+fn level_and_dimension_of_one_annotation_are_both_fixed() {
+    let text = |rest: &str| {
+        let m = "{mgmt.mgmt = #mgmt.mgmt<level = 1>}";
+        let body = format!(
+            "%1 = arith.muli %a, %a {{mgmt.mgmt = #mgmt.mgmt<{rest}>}} : i16
+      %2 = arith.addi %a, %a {m} : i16
+      %3 = arith.addi %2, %a {m} : i16
+      %4 = arith.addi %3, %1 : i16
+      secret.yield %4 : i16"
+        );
+        generic("scheme.bgv", &body)
+    };
+    let mut now = text("level = 7");
+    for _ in 0..2 {
+        let document = Document::new(&now);
+        let (edits, _) = document.fix_all(&document.diagnostics(), false);
+        now = TextEdit::apply_all(&edits, &now);
+    }
+    assert_eq!(now, text("level = 1, dimension = 3"));
+}
+
+#[test]
+fn what_heir_writes_without_knowing_is_no_dimension() {
+    // HEIR writes two polynomials on products after lowering, where the type says more.
+    let text = "!ct = !lwe.lwe_ciphertext<plaintext_space = #p, ciphertext_space = #c, key = #k, modulus_chain = #m>
+module attributes {scheme.bgv} {
+  func.func @f(%x: !ct) -> !ct {
+    %0 = bgv.mul %x, %x {mgmt.mgmt = #mgmt.mgmt<level = 0>} : (!ct, !ct) -> !ct
+    return %0 : !ct
+  }
+}";
+    assert!(!told(text).contains("dimension-mismatch"), "{}", told(text));
+}
+
+#[test]
+fn an_attribute_that_cannot_be_read_is_told_of_where_it_stands() {
+    let of = |op: &str| {
+        let text = generic("scheme.bgv", &format!("%1 = {op} : i16\n      secret.yield %1 : i16"));
+        let found = Document::new(&text).diagnostics().into_iter();
+        let all: Vec<_> = found.map(|it| format!("{} {}", it.code, &text[it.range])).collect();
+        all.join(", ")
+    };
+    for good in ["levelToDrop = 3 : i64", "levelToDrop = 0 : i64", "other = -3 : i64"] {
+        assert_eq!(of(&format!("mgmt.level_reduce %a {{{good}}}")), "", "{good}");
+    }
+    for bad in ["-3 : i64", "99999999999 : i64", "\"two\"", "[1]", "2.0 : f32"] {
+        let told = of(&format!("mgmt.level_reduce %a {{levelToDrop = {bad}}}"));
+        assert_eq!(told, "unreadable-attribute levelToDrop", "{bad}");
+    }
+    for bad in ["7 : i64", "[7 : i64]", "{a = 1 : i64}"] {
+        let told = of(&format!("arith.addi %a, %a {{__argattrs = {bad}}}"));
+        assert_eq!(told, "unreadable-attribute __argattrs", "{bad}");
+    }
+    assert_eq!(of("arith.addi %a, %a {__resattrs = [{}]}"), "");
+    for (key, bad) in
+        [("dimension", "-2"), ("dimension", "x"), ("scale", "big"), ("scale", "1, scale = 1")]
+    {
+        let told = of(&format!(
+            "mgmt.adjust_scale %a {{mgmt.mgmt = #mgmt.mgmt<level = 0, {key} = {bad}>}}"
+        ));
+        assert_eq!(told, format!("unreadable-attribute {key}"), "{bad}");
+    }
+    assert_eq!(of("mgmt.adjust_scale %a {mgmt.mgmt = #mgmt.mgmt<level = 0, scale = -1>}"), "");
+    // Nothing is said of the level then.
+    let text = generic(
+        "scheme.bgv",
+        "%1 = mgmt.level_reduce %a {levelToDrop = -3 : i64} : i16\n      secret.yield %1 : i16",
+    );
+    assert!(super::levels(&text).ends_with("%1=-"), "{}", super::levels(&text));
+}
+
+#[test]
+fn a_loop_whose_products_will_use_levels_varies_only_if_it_does_with_these() {
+    let of = |after: &str| {
+        let body = format!(
+            "%d = mgmt.level_reduce %a {{levelToDrop = 4 : i64}} : i16
+      %1 = affine.for %i = 0 to 4 iter_args(%b = %d) -> (i16) {{
+        %c = mgmt.bootstrap %b : i16
+        %m = arith.muli %c, %p : i16
+        %e = {after} : i16
+        affine.yield %e : i16
+      }}
+      secret.yield %1 : i16"
+        );
+        told(&generic(
+            "backend.config_override = {bootstrapLevelsConsumed = 3 : i64}, scheme.bgv",
+            &body,
+        ))
+    };
+    assert_eq!(of("arith.addi %m, %m"), "");
+    assert_eq!(of("arith.muli %m, %p"), "11 varying-level");
+    // Where modulus switches are placed, the levels are those that the ops say.
+    assert_eq!(of("mgmt.modreduce %m"), "");
+    assert_eq!(of("mgmt.level_reduce %m {levelToDrop = 2 : i64}"), "11 varying-level");
+}
