@@ -3,13 +3,17 @@
 
 mod constant_condition;
 mod contract_violated;
+mod dead_store;
 mod decode_over_budget;
 mod dimension_mismatch;
+mod folds_to_constant;
+mod hoist;
 mod index;
 mod invalid_contract;
 mod invalid_scheme;
 mod level_mismatch;
 mod level_underflow;
+mod loop_invariant;
 mod missing_contract;
 mod missing_relinearize;
 mod missing_scale;
@@ -17,8 +21,10 @@ mod needless_relinearize;
 mod noise_grows;
 mod noise_overflow;
 mod noise_validation;
+mod one_way;
 mod redundant_reduce;
 mod removal;
+mod same_value;
 mod scale_mismatch;
 mod suppression;
 mod too_few_moduli;
@@ -34,8 +40,12 @@ pub use suppression::{allow, can_be_allowed};
 
 use std::ops::Range;
 
-use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag};
+use noisy_syntax::Op;
+
+use crate::diagnostic::{Category, Diagnostic, Fix, Severity, Tag, TextEdit};
+use crate::explain::core_range;
 use crate::program::Program;
+use crate::remarks::Remark;
 
 /// A check: what it is called and how it finds what it reports.
 #[derive(Debug)]
@@ -44,6 +54,8 @@ pub struct Check {
     pub code: &'static str,
     /// The family of its diagnostics.
     pub category: Category,
+    /// Whether they are reported unless a configuration says otherwise.
+    pub is_on: bool,
     /// How bad they are, unless a configuration says otherwise.
     pub severity: Severity,
     /// Whether they say that noise is more than is allowed.
@@ -83,17 +95,22 @@ pub const ALL: &[Check] = &[
     unused_op::CHECK,
     unreachable_code::CHECK,
     constant_condition::CHECK,
+    same_value::CHECK,
+    folds_to_constant::CHECK,
+    loop_invariant::CHECK,
+    dead_store::CHECK,
     undecided::CHECK,
     suppression::CHECK,
 ];
 
-/// Everything that the checks find, in no particular order.
-pub(crate) fn run(program: &Program, index: &Index) -> Vec<Diagnostic> {
+/// Everything that the checks find that are on, or whose codes are among some; in no particular order.
+pub(crate) fn run(program: &Program, index: &Index, also: &[&str]) -> Vec<Diagnostic> {
     let mut out = Vec::new();
-    for check in ALL {
+    let is_run = |it: &Check| it.is_on || also.contains(&it.code);
+    for check in ALL.iter().filter(|it| is_run(it)) {
         (check.run)(program, index, &mut out);
     }
-    suppression::apply(program, index, &mut out);
+    suppression::apply(program, index, &is_run, &mut out);
     out
 }
 
@@ -108,9 +125,27 @@ pub(crate) fn fixes<'a>(
     if fixes.iter().all(Option::is_none) { fixes } else { removal::proven(program, index, fixes) }
 }
 
+/// What fixes what a remark says of an op, proven as [`fixes`] are.
+pub(crate) fn fix_of(program: &Program, index: &Index, op: Op, remark: Remark) -> Option<Fix> {
+    let at = find(remark.code())?.at(core_range(program.ir(), op), String::new());
+    fixes(program, index, [&at]).pop()?
+}
+
+/// Whether a program has no more errors after some edits, which are in order.
+pub(crate) fn holds(program: &Program, index: &Index, edits: &[TextEdit]) -> bool {
+    n_errors_after(program, edits) <= n_errors(program, index)
+}
+
+/// How many errors a program has after some edits, which are in order.
+fn n_errors_after(program: &Program, edits: &[TextEdit]) -> usize {
+    let text = TextEdit::apply_all(edits, &program.source().text().to_string());
+    let after = Program::with_model(&text, program.model().clone());
+    n_errors(&after, &Index::new(&after))
+}
+
 /// How many errors a program has, in the grammar and beyond.
 fn n_errors(program: &Program, index: &Index) -> usize {
-    let found = run(program, index);
+    let found = run(program, index, &[]);
     let n_found = found.iter().filter(|it| it.severity == Severity::Error).count();
     program.source().problems().len() + n_found
 }

@@ -153,21 +153,25 @@ pub struct Fix {
 }
 
 /// The edits of those of some fixes that can be applied at once, in textual order, and for each fix whether it is among them: in the
-/// order given, each that edits no place that one before it edits.
+/// order given, each that edits no place that one before it edits. Lines that several insert at one place follow each other in that order.
 pub fn combine<'a>(fixes: impl IntoIterator<Item = &'a Fix>) -> (Vec<TextEdit>, Vec<bool>) {
-    // By start; a fix may name one edit twice, two of them may not begin at one place.
-    let mut taken: BTreeMap<usize, &TextEdit> = BTreeMap::new();
+    // By start, and by fix where lines are inserted; a fix may name one edit twice, else two may not begin at one place.
+    let mut taken: BTreeMap<(usize, usize), &TextEdit> = BTreeMap::new();
     let mut is_taken = Vec::new();
-    for fix in fixes {
+    let is_line = |it: &TextEdit| it.range.is_empty() && it.text.ends_with('\n');
+    for (n, fix) in fixes.into_iter().enumerate() {
         let is_free = fix.edits.iter().all(|it| {
-            let before = taken.range(..=it.range.start).next_back();
-            let after = taken.range(it.range.start..).next();
-            before
-                .is_none_or(|(&start, of)| of.range.end <= it.range.start && start < it.range.start)
-                && after.is_none_or(|(&start, _)| it.range.end <= start)
+            let at = it.range.start;
+            let before = taken.range(..=(at, usize::MAX)).next_back();
+            let after = taken.range((at, 0)..).next();
+            let is_behind = |of: &TextEdit| {
+                of.range.end <= at && (of.range.start < at || is_line(of) && is_line(it))
+            };
+            before.is_none_or(|(_, of)| is_behind(of))
+                && after.is_none_or(|(&(start, _), _)| it.range.end <= start)
         });
         if is_free {
-            taken.extend(fix.edits.iter().map(|it| (it.range.start, it)));
+            taken.extend(fix.edits.iter().map(|it| ((it.range.start, n), it)));
         }
         is_taken.push(is_free);
     }
@@ -230,6 +234,20 @@ mod tests {
         assert_eq!(is_taken, taken);
         let ranges: Vec<_> = edits.iter().map(|it| it.range.clone()).collect();
         assert_eq!(ranges, [0..2, 2..4, 5..6, 6..6, 10..12]);
+        // Whole lines have one.
+        let line = |at: usize, text: &str| {
+            let edits = vec![TextEdit { range: at..at, text: text.to_owned() }];
+            Fix { title: String::new(), applicability: Applicability::Safe, edits }
+        };
+        let (edits, is_taken) = combine(&[
+            line(6, "a\n"),
+            line(6, "b\n"),
+            line(6, "c"),
+            fix(&[(6, 7)]),
+            line(6, "d\n"),
+        ]);
+        assert_eq!(is_taken, [true, true, false, false, true]);
+        assert_eq!(TextEdit::apply_all(&edits, "012345678"), "012345a\nb\nd\n678");
     }
 
     #[test]

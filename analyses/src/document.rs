@@ -5,7 +5,7 @@
 
 use std::ops::{Deref, Range};
 
-use noisy_syntax::{Delta, Value};
+use noisy_syntax::{Delta, Op, Value};
 
 use crate::checks::{self, Index};
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Severity, TextEdit, combine};
@@ -13,6 +13,7 @@ use crate::explain::{self, Assumption, Derivation};
 use crate::heir::{Heir, Quantities};
 use crate::noise::model::NoiseModel;
 use crate::program::Program;
+use crate::remarks::Remark;
 
 /// A document: a [`Program`] and its diagnostics, always those of the current text.
 ///
@@ -81,8 +82,13 @@ impl Document {
         self.index.is_of_heir()
     }
 
-    /// Everything there is to say, in textual order.
+    /// Everything there is to say, in textual order, but by checks that are off by default.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics_with(&[])
+    }
+
+    /// As [`Document::diagnostics`], with those of some codes that are off by default.
+    pub fn diagnostics_with(&self, also: &[&str]) -> Vec<Diagnostic> {
         let problems = self.source().problems();
         let mut out = Vec::with_capacity(problems.len());
         for (_, range, problem) in problems {
@@ -97,7 +103,7 @@ impl Document {
                 tags: Vec::new(),
             });
         }
-        out.extend(checks::run(&self.program, &self.index));
+        out.extend(checks::run(&self.program, &self.index, also));
         let in_order = |a: &Diagnostic, b: &Diagnostic| {
             let key = |it: &Diagnostic| (it.range.start, it.range.end, it.category, it.code);
             key(a).cmp(&key(b)).then_with(|| a.message.cmp(&b.message))
@@ -116,6 +122,11 @@ impl Document {
         diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
     ) -> Vec<Option<Fix>> {
         checks::fixes(&self.program, &self.index, diagnostics)
+    }
+
+    /// What fixes what a remark says of an op, whether a diagnostic tells of it or not; proven as [`Document::fixes`] are.
+    pub fn fix_of(&self, op: Op, remark: Remark) -> Option<Fix> {
+        checks::fix_of(&self.program, &self.index, op, remark)
     }
 
     /// The edits of the fixes of some diagnostics that can be applied at once, in order, and how many fixes they are. Those that need
@@ -141,8 +152,16 @@ impl Document {
             let is_wanted = unsafe_too || it.applicability == Applicability::Safe;
             is_wanted && !it.edits.is_empty() && !it.edits.iter().any(is_broken)
         });
-        let (edits, is_taken) = combine(&fixes);
-        (edits, is_taken.into_iter().filter(|&it| it).count())
+        // One that takes others along does their work, too.
+        fixes.sort_by_key(|it| std::cmp::Reverse(it.edits.len()));
+        loop {
+            let (edits, is_taken) = combine(&fixes);
+            // Each holds alone; together they might meet in a new name.
+            if fixes.len() <= 1 || checks::holds(&self.program, &self.index, &edits) {
+                return (edits, is_taken.into_iter().filter(|&it| it).count());
+            }
+            fixes.truncate(fixes.len() / 2);
+        }
     }
 }
 

@@ -20,11 +20,6 @@ pub fn is_loop(ir: &Ir, op: Op) -> bool {
     )
 }
 
-/// Whether an op may run before the loop that it stands right in, and does not change there.
-pub fn may_leave_loop(ir: &Ir, op: Op) -> bool {
-    ir.parent_op(op).is_some_and(|of| is_loop(ir, of) && leaves(ir, op, of, &|_| false))
-}
-
 /// Whether an op right in a loop may run before it and does not change in it, where what `is_moved` says has moved before it already.
 pub fn leaves(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> bool {
     !ir.op(op).kind.has(Traits::TERMINATOR)

@@ -18,6 +18,7 @@ pub mod invariant;
 pub mod liveness;
 pub mod noise;
 mod program;
+mod remarks;
 pub mod rule;
 pub mod same;
 pub mod secretness;
@@ -43,6 +44,7 @@ pub use noisy_dataflow::{cfg, dense, flow, lattice, sparse, view};
 pub use noisy_placement as placement;
 pub use placement::Limits;
 pub use program::Program;
+pub use remarks::Remark;
 pub use rule::Rule;
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ use crate::integers::Integers;
 use crate::noise::Noise;
 use crate::noise::model::NoiseModel;
 use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
+use crate::remarks::{Remark, Remarks};
 use crate::secretness::{Secretness, Secrets};
 use crate::sparse::{Context, Input, Moved, Sparse};
 
@@ -40,6 +41,7 @@ pub struct Program {
     sites: OnceLock<Box<Sites>>,
     depths: OnDemand<Depths>,
     secrets: OnDemand<Secrets>,
+    remarks: Remarks,
 }
 
 impl Program {
@@ -63,18 +65,20 @@ impl Program {
             sites: OnceLock::new(),
             depths: OnDemand::default(),
             secrets: OnDemand::default(),
+            remarks: Remarks::default(),
         }
     }
 
     /// Replaces a range of bytes, which must lie on character boundaries within the text.
     pub fn edit(&mut self, range: Range<usize>, text: &str) -> Delta {
-        let delta = self.source.edit(range, text);
+        let delta = self.source.edit(range.clone(), text);
         let touched = self.solved.update(self.source.ir(), &delta);
         let integers = self.solved.integers();
         let input = Input { ir: self.source.ir(), base: integers };
         self.facts.update(&input, &delta, integers.moved());
         self.depths.update(input.ir, integers, &delta, integers.moved());
         self.secrets.update(input.ir, integers, &delta, integers.moved());
+        self.remarks.update(input.ir, &delta, integers.moved(), &range, text.len());
         self.update_heir(touched, &delta);
         delta
     }
@@ -108,6 +112,25 @@ impl Program {
     fn sight(&self) -> Option<Sight<'_>> {
         let (noise, options) = (self.bits(), self.model().heir);
         Some(Sight { ir: self.ir(), heir: self.heir()?, noise, options })
+    }
+
+    /// What passes know of ops, of those that may run; in no particular order. Made when somebody asks, function by function.
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = (Op, Remark)> {
+        let all = self.remarks.all(self.ir(), self.integers());
+        all.filter(|it| self.integers().is_live(self.ir(), it.0))
+    }
+
+    /// What passes know of an op, if it may run. *Cost.* Linear in its function, unless that is known already.
+    pub fn remarks_on(&self, op: Op) -> Vec<Remark> {
+        if !self.integers().is_live(self.ir(), op) {
+            return Vec::new();
+        }
+        self.remarks.of(self.ir(), self.integers(), op)
+    }
+
+    /// How many values in a function have each name.
+    pub(crate) fn names(&self, function: Op) -> Option<&FxHashMap<String, usize>> {
+        self.remarks.names(self.ir(), function)
     }
 
     /// Text and IR.

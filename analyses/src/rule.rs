@@ -48,6 +48,14 @@ impl Rule {
         }
     }
 
+    /// Whether they are reported unless a configuration says otherwise.
+    pub fn is_on(self) -> bool {
+        match self {
+            Rule::Check(it) => it.is_on,
+            Rule::Problem(_) => true,
+        }
+    }
+
     /// How bad they are, unless a configuration says otherwise.
     pub fn severity(self) -> Severity {
         match self {
@@ -77,7 +85,14 @@ impl Rule {
         let (severity, category) = (self.severity().name(), self.category().name());
         let docs = self.docs();
         let docs = docs.trim_end();
-        format!("# {}: {}\n\n*{severity}, {category}*\n\n{docs}\n", self.code(), self.title())
+        let code = self.code();
+        let (off, how) = if self.is_on() {
+            ("", String::new())
+        } else {
+            let how = format!("`{code} = \"hint\"` under `[rules]` turns it on.");
+            (", off by default", format!("\n\n{how}"))
+        };
+        format!("# {code}: {}\n\n*{severity}, {category}{off}*\n\n{docs}{how}\n", self.title())
     }
 }
 
@@ -109,12 +124,12 @@ mod tests {
 
     #[test]
     fn the_first_example_is_reported_and_the_second_is_not() {
-        let found = |text: &str| {
-            let mut out = Document::new(text).diagnostics();
-            out.dedup_by_key(|it| it.code);
-            out
-        };
         for rule in Rule::all() {
+            let found = |text: &str| {
+                let mut out = Document::new(text).diagnostics_with(&[rule.code()]);
+                out.dedup_by_key(|it| it.code);
+                out
+            };
             let docs = rule.docs();
             let examples = docs.split("```mlir\n").skip(1).filter_map(|it| it.split("```").next());
             let examples: Vec<_> = examples.collect();

@@ -142,15 +142,9 @@ impl Walk {
         self.steps.extend(data.regions.iter().rev().map(|it| Step::Region(it.1)));
     }
 
-    /// The op that has computed what an op that came computes. If there is none, or none is wanted, the op itself is known from here on. What `number`
-    /// gives for two values is equal only if they are the same.
-    pub fn same(
-        &mut self,
-        ir: &Ir,
-        op: Op,
-        is_wanted: bool,
-        number: &impl Fn(Value) -> Value,
-    ) -> Option<Op> {
+    /// The op that has computed what an op that came computes. If there is none, the op itself is known from here on. What `number` gives for two
+    /// values is equal only if they are the same.
+    pub fn same(&mut self, ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<Op> {
         let data = ir.op(op);
         // What holds several blocks is not compared.
         let is_simple = data.regions.iter().all(|it| ir.only_block(it.1).is_some());
@@ -161,7 +155,7 @@ impl Walk {
         }
         let hash = hash(ir, op, number)?;
         let same = self.seen.find(ir, hash, op, number);
-        if let Some(same) = same.filter(|_| is_wanted)
+        if let Some(same) = same
             && (is_plain || self.is_unwritten(ir, same, op))
         {
             return Some(same);
@@ -279,7 +273,7 @@ fn hash(ir: &Ir, op: Op, number: &impl Fn(Value) -> Value) -> Option<u64> {
 }
 
 /// Whether two ops without effects compute the same, wherever they stand.
-pub fn computes_same(ir: &Ir, a: Op, b: Op, number: &impl Fn(Value) -> Value) -> bool {
+fn computes_same(ir: &Ir, a: Op, b: Op, number: &impl Fn(Value) -> Value) -> bool {
     let (x, y) = (ir.op(a), ir.op(b));
     let types = |op: Op| ir.op(op).results.iter().map(|&it| ir.value(it).ty);
     x.name == y.name

@@ -216,8 +216,7 @@ fn analyze(name: &str, text: &str, input: &Input, task: &Task) -> Checked {
         }
     }
     let rope = document.source().text();
-    let mut found = document.diagnostics();
-    task.settings.rules.apply(&mut found);
+    let mut found = task.settings.rules.diagnostics(&document);
     if let Some(which) = task.verify {
         found = verify::verify(&document, &found, which);
     }

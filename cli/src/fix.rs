@@ -107,8 +107,7 @@ fn placed(outcome: &analyses::Outcome) -> Vec<Placed> {
 
 /// Whether there is anything that fixing would try.
 pub(crate) fn is_wanted(document: &Document, settings: &Settings, unsafe_too: bool) -> bool {
-    let mut found = document.diagnostics();
-    settings.rules.apply(&mut found);
+    let found = settings.rules.diagnostics(document);
     settings.placement.replace
         || found.iter().any(is_over)
         || !fixes(document, &found, unsafe_too).0.is_empty()
@@ -160,7 +159,7 @@ fn apply_fixes(
     settings: &Settings,
     unsafe_too: bool,
 ) -> Vec<Diagnostic> {
-    let mut found = fixed.document.as_ref().unwrap_or(document).diagnostics();
+    let mut found = settings.rules.found(fixed.document.as_ref().unwrap_or(document));
     for _ in 0..ROUNDS {
         let document = fixed.document.as_ref().unwrap_or(document);
         let mut wanted = found.clone();
@@ -170,7 +169,7 @@ fn apply_fixes(
             break;
         }
         let after = edited(document, &edits);
-        let now = after.diagnostics();
+        let now = settings.rules.found(&after);
         if n_errors(&now) > n_errors(&found) {
             break;
         }
@@ -198,8 +197,7 @@ pub(crate) fn suppress(document: &Document, settings: &Settings) -> Fixed {
     // What is allowed may let other things be told of.
     for _ in 0..ROUNDS {
         let document = fixed.document.as_ref().unwrap_or(document);
-        let mut found = document.diagnostics();
-        settings.rules.apply(&mut found);
+        let mut found = settings.rules.diagnostics(document);
         found.retain(|it| it.severity <= Severity::Warning);
         let unused = found.iter().filter(|it| it.code == "unused-suppression");
         let (mut edits, n_removed) = document.fix_all(unused, false);

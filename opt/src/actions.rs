@@ -66,7 +66,6 @@ pub struct Actions {
     counters: Vec<Counter>,
     limit: Option<usize>,
     n_steps: usize,
-    only: Option<usize>,
     pass: String,
     last: Option<Step>,
     watch: Option<Box<dyn Watch + Send>>,
@@ -89,22 +88,6 @@ impl Actions {
     /// Lets no more than so many steps through.
     pub fn limit_to(&mut self, n: usize) {
         self.limit = Some(n);
-    }
-
-    /// Lets passes that ask ([`Actions::is_meant`]) change nothing but the op that was read from a byte on.
-    pub fn only_at(&mut self, start: usize) {
-        self.only = Some(start);
-    }
-
-    /// Whether there is but one op that may be changed.
-    pub fn is_bound(&self) -> bool {
-        self.only.is_some()
-    }
-
-    /// Whether an op may be changed.
-    #[inline]
-    pub fn is_meant(&self, ir: &Ir, op: Op) -> bool {
-        self.only.is_none_or(|it| ir.origin(op).is_some_and(|range| range.start == it))
     }
 
     /// Shows each step.
@@ -267,7 +250,7 @@ impl Actions {
 
     /// Whether nobody logs, counts or watches.
     pub fn is_idle(&self) -> bool {
-        !self.is_bound() && self.log.is_none() && self.counters.is_empty() && !self.is_watched()
+        self.log.is_none() && self.counters.is_empty() && !self.is_watched()
     }
 
     /// Whether anybody wants to know what is done to which op.

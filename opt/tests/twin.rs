@@ -2,6 +2,7 @@
 //! folds, patterns and analyses.
 
 mod common;
+mod lints;
 
 use common::read;
 use noisy_syntax::{AttrData, Block, Ir, Op, Region, Source, TypeData, Value, print};
@@ -498,6 +499,37 @@ proptest! {
             prop_assert!(again.problems().is_empty(), "{:?}\n{}", again.problems(), printed);
         }
     }
+}
+
+#[test]
+fn fixes_of_lints_keep_what_programs_compute() {
+    let mut n_fixed = 0;
+    for seed in 1..=300_u64 {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut numbers = Vec::new();
+        for _ in 0..60 + 2 * seed {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            numbers.push((state >> 40) as u16);
+        }
+        let text = lints::commented(&program(&numbers));
+        let (after, n) = lints::fixed(&text, seed % 2 == 0);
+        n_fixed += n;
+        let (before, after_ir) = (read(&text), read(&after));
+        for (a, b) in [(0, 0), (3, 200), (15, 7), (8, 128)] {
+            let run = |ir: &Ir| Machine::call(ir, main_of(ir), &[Some(a), Some(b)], 20_000);
+            // A program without a meaning may become any other, and poison any number.
+            let Ok(expected) = run(&before) else { continue };
+            let found = run(&after_ir);
+            let is_same = found.as_ref().is_ok_and(|found| {
+                let mut both = found.iter().zip(&expected);
+                both.all(|(found, expected)| expected.is_none() || found == expected)
+            });
+            assert!(is_same, "{a} {b}: {expected:?} became {found:?}\n{text}became\n{after}");
+        }
+    }
+    assert!(n_fixed > 1000, "{n_fixed}");
 }
 
 #[test]

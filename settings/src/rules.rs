@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use noisy_analyses::{Category, Diagnostic, Rule, Severity};
+use noisy_analyses::{Category, Diagnostic, Document, Rule, Severity};
 #[cfg(test)]
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,8 @@ pub enum Level {
 }
 
 /// The levels of rules: of single codes, of categories, and of `all`. What is more precise counts more: a code before its
-/// category, and that before `all`. A later layer clears what an earlier one said of the same rules.
+/// category, and that before `all`. A rule that is off by default is turned on by its code alone. A later layer clears what an earlier one said of the
+/// same rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(transparent)]
 pub struct Rules(BTreeMap<String, Level>);
@@ -48,11 +49,25 @@ const CATEGORIES: [(&str, Category); 6] = [
 ];
 
 impl Rules {
+    /// What there is to say of a document: what is on by default, whatever these rules say of it, and what they turn on.
+    pub fn found(&self, document: &Document) -> Vec<Diagnostic> {
+        let set = self.0.iter().filter(|it| *it.1 != Level::Off).map(|it| it.0.as_str());
+        let also: Vec<&str> = set.filter(|it| is_off_by_default(it)).collect();
+        document.diagnostics_with(&also)
+    }
+
+    /// What there is to say of a document under these rules.
+    pub fn diagnostics(&self, document: &Document) -> Vec<Diagnostic> {
+        let mut found = self.found(document);
+        self.apply(&mut found);
+        found
+    }
+
     /// The severity with which a diagnostic is reported; nothing if it is not.
     pub fn severity(&self, it: &Diagnostic) -> Option<Severity> {
         let category = CATEGORIES.iter().find(|(_, category)| *category == it.category);
-        let level =
-            self.0.get(it.code).or_else(|| self.0.get(category?.0)).or_else(|| self.0.get(ALL));
+        let more = || self.0.get(category?.0).or_else(|| self.0.get(ALL));
+        let level = self.0.get(it.code).or_else(more);
         match level.unwrap_or(&Level::On) {
             Level::Off => None,
             Level::On => Some(it.severity),
@@ -106,6 +121,10 @@ pub(crate) fn is_overridden(earlier: &str, by: &str) -> bool {
     category.is_some() && category_of(earlier) == category
 }
 
+fn is_off_by_default(code: &str) -> bool {
+    Rule::find(code).is_some_and(|it| !it.is_on())
+}
+
 fn category_of(code: &str) -> Option<Category> {
     names().find(|it| it.0 == code)?.1
 }
@@ -116,7 +135,10 @@ fn names() -> impl Iterator<Item = (&'static str, Option<Category>, String)> {
     let categories = CATEGORIES
         .iter()
         .map(|(name, _)| (*name, None, format!("Every rule of the category {name}.")));
-    let codes = Rule::all().map(|it| (it.code(), Some(it.category()), format!("{}.", it.title())));
+    let codes = Rule::all().map(|it| {
+        let off = if it.is_on() { "" } else { " Off unless it is set here." };
+        (it.code(), Some(it.category()), format!("{}.{off}", it.title()))
+    });
     std::iter::once(all).chain(categories).chain(codes)
 }
 

@@ -72,7 +72,7 @@ pub(crate) fn from_bits(bits: u128, kind: &str) -> f64 {
 
 /// A float as MLIR prints it (`printFloatValue` of `AsmPrinter.cpp`): six digits in scientific form if they are exact, else as many as are
 /// needed, else its bits.
-pub(crate) fn float_text(value: f64, kind: &str) -> String {
+pub fn float_text(value: f64, kind: &str) -> String {
     if !value.is_finite() {
         return bits_text(value, kind);
     }

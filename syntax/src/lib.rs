@@ -34,6 +34,7 @@ pub use code::{Category, Code};
 pub use delta::Delta;
 pub use dialect::{OpKind, OpSpec, Traits};
 pub use entity::{Attr, Block, Name, Op, Region, Type, Value};
+pub use float::float_text;
 pub use grammar::{Alias, AliasUse, Form};
 pub use intern::{AttrData, Dim, Interner, Layout, LocationPart, Sign, TypeData};
 pub use ir::{

@@ -16,7 +16,7 @@
 //! }
 //! ```
 //!
-//! Fix the condition, or remove the branch.
+//! Fix the condition, or remove the branch. The unsafe fix does the latter: it keeps only the way that is taken.
 //!
 //! ```mlir
 //! func.func @f(%a: i8, %m: memref<i8>) {
@@ -33,8 +33,9 @@
 
 use noisy_syntax::{Def, OpKind, Value};
 
+use super::one_way::straightened;
 use super::{Check, Index};
-use crate::diagnostic::{Category, Diagnostic, Related, Severity};
+use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity};
 use crate::explain::{integer_in_words, value_range};
 use crate::flow;
 use crate::integers::constant::is_written;
@@ -43,12 +44,13 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "constant-condition",
     category: Category::Lint,
+    is_on: true,
     severity: Severity::Hint,
     is_over_budget: false,
     tag: None,
     source: include_str!("constant_condition.rs"),
     run: check,
-    fix: None,
+    fix: Some(fix),
 };
 
 fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
@@ -72,6 +74,10 @@ fn check(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
         it.help = Some("Fix the condition, or remove the branch".to_owned());
         out.push(it);
     }
+}
+
+fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
+    straightened(program, program.ir().item_at(diagnostic.range.start)?)
 }
 
 /// What is known of that from which a condition is computed.

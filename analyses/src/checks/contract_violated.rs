@@ -35,6 +35,7 @@ use crate::program::{Breach, Program};
 pub(super) const CHECK: Check = Check {
     code: "contract-violated",
     category: Category::Noise,
+    is_on: true,
     severity: Severity::Error,
     is_over_budget: true,
     tag: None,

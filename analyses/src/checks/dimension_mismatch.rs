@@ -39,6 +39,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "dimension-mismatch",
     category: Category::Noise,
+    is_on: true,
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,

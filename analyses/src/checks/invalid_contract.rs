@@ -27,6 +27,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "invalid-contract",
     category: Category::Noise,
+    is_on: true,
     severity: Severity::Error,
     is_over_budget: false,
     tag: None,

@@ -28,6 +28,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "invalid-scheme",
     category: Category::Noise,
+    is_on: true,
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,

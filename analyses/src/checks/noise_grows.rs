@@ -44,6 +44,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "noise-grows",
     category: Category::Noise,
+    is_on: true,
     severity: Severity::Error,
     is_over_budget: true,
     tag: None,

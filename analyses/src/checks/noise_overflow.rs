@@ -52,6 +52,7 @@ const DECODES: usize = 3;
 pub(super) const CHECK: Check = Check {
     code: "noise-overflow",
     category: Category::Noise,
+    is_on: true,
     severity: Severity::Error,
     is_over_budget: true,
     tag: None,

@@ -29,6 +29,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "redundant-reduce",
     category: Category::Lint,
+    is_on: true,
     severity: Severity::Hint,
     is_over_budget: false,
     tag: Some(Tag::Unnecessary),

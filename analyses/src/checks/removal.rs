@@ -2,7 +2,7 @@
 
 use noisy_syntax::{Form, Op, OpKind};
 
-use super::{Index, n_errors};
+use super::{Index, n_errors, n_errors_after};
 use crate::diagnostic::{Applicability, Fix, TextEdit, combine};
 use crate::program::Program;
 
@@ -24,6 +24,12 @@ pub(super) fn removal(
     is_read.then(|| removal_unread(program, op, title, instead))?
 }
 
+/// Takes an op out, with its line if nothing else stands there, and puts a name in place of the uses of each of its results. To be
+/// [`proven`].
+pub(super) fn replacement(program: &Program, op: Op, title: &str, names: &[String]) -> Option<Fix> {
+    taken_out(program, op, title, &|at| names.get(at).map(String::as_str))
+}
+
 /// As [`removal`], of an op of which it is known by its name alone that nothing else is lost with it.
 pub(super) fn removal_unread(
     program: &Program,
@@ -31,13 +37,32 @@ pub(super) fn removal_unread(
     title: &str,
     instead: Option<&str>,
 ) -> Option<Fix> {
+    taken_out(program, op, title, &|_| instead)
+}
+
+/// Puts a text in place of an op from its name on; its results and its location stay. `None` if a comment stands in it.
+pub(super) fn rewritten(program: &Program, op: Op, text: &str) -> Option<TextEdit> {
+    let ir = program.ir();
+    let range = ir.absolute(op, ir.op(op).name_span).start..ir.range(op).end;
+    let old = program.source().slice(range.clone());
+    let location = old.rfind(" loc(").filter(|_| old.ends_with(')')).map_or("", |at| &old[at..]);
+    (!old.contains("//")).then(|| TextEdit { range, text: format!("{text}{location}") })
+}
+
+/// Takes an op out, with what comes in place of the uses of each of its results.
+fn taken_out<'a>(
+    program: &Program,
+    op: Op,
+    title: &str,
+    instead: &dyn Fn(usize) -> Option<&'a str>,
+) -> Option<Fix> {
     let (ir, text) = (program.ir(), program.source().text());
     let data = ir.op(op);
     let mut edits: Vec<TextEdit> = Vec::new();
-    for &result in &data.results {
+    for (at, &result) in data.results.iter().enumerate() {
         for &(user, index) in &ir.value(result).uses {
             let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
-            edits.push(TextEdit { range, text: instead?.to_owned() });
+            edits.push(TextEdit { range, text: instead(at)?.to_owned() });
         }
     }
     let mut range = ir.range(op);
@@ -48,6 +73,9 @@ pub(super) fn removal_unread(
     let after = text.byte_slice(range.end..line_end.max(range.end)).to_string();
     if before.trim().is_empty() && after.trim().is_empty() {
         range = line_start..line_end.max(range.end);
+    } else if before.trim().is_empty() && after.trim_start().starts_with("//") {
+        // The comment stands where the op stood.
+        range.end += after.len() - after.trim_start().len();
     }
     if edits.iter().any(|it| it.range.start < range.end && range.start < it.range.end) {
         return None;
@@ -65,7 +93,6 @@ pub(super) fn proven(
     index: &Index,
     fixes: Vec<Option<Fix>>,
 ) -> Vec<Option<Fix>> {
-    let text = program.source().text().to_string();
     let before = n_errors(program, index);
     let mut holds = vec![false; fixes.len()];
     let mut groups: Vec<Vec<usize>> =
@@ -79,9 +106,7 @@ pub(super) fn proven(
         if !apart.is_empty() {
             groups.push(apart);
         }
-        let after = TextEdit::apply_all(&edits, &text);
-        let after = Program::with_model(&after, program.model().clone());
-        if n_errors(&after, &Index::new(&after)) <= before {
+        if n_errors_after(program, &edits) <= before {
             for at in together {
                 holds[at] = true;
             }

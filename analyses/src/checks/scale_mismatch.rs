@@ -40,6 +40,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "scale-mismatch",
     category: Category::Noise,
+    is_on: true,
     severity: Severity::Error,
     is_over_budget: false,
     tag: None,

@@ -38,6 +38,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "unused-suppression",
     category: Category::Lint,
+    is_on: true,
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
@@ -213,14 +214,20 @@ impl Allowed {
 }
 
 /// Takes out what is allowed, and tells which comments allow nothing.
-pub(super) fn apply(program: &Program, index: &Index, out: &mut Vec<Diagnostic>) {
+/// Of a check that did not run nobody knows.
+pub(super) fn apply(
+    program: &Program,
+    index: &Index,
+    is_run: &impl Fn(&Check) -> bool,
+    out: &mut Vec<Diagnostic>,
+) {
     let allowed = Allowed::of(program, index);
     if allowed.is_empty() {
         return;
     }
     out.retain(|it| find(it.code).is_none() || !allowed.has(program, it.code, &it.range));
     for entry in &allowed.entries {
-        if entry.used.get() {
+        if entry.used.get() || find(&entry.code).is_some_and(|it| !is_run(it)) {
             continue;
         }
         let problem = Code::ALL.iter().find(|it| it.name() == entry.code);

@@ -42,6 +42,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "too-few-moduli",
     category: Category::Noise,
+    is_on: true,
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,

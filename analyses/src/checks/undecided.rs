@@ -69,6 +69,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "undecided",
     category: Category::Noise,
+    is_on: true,
     severity: Severity::Hint,
     is_over_budget: false,
     tag: None,

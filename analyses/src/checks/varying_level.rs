@@ -48,6 +48,7 @@ use crate::program::Program;
 pub(super) const CHECK: Check = Check {
     code: "varying-level",
     category: Category::Noise,
+    is_on: true,
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,

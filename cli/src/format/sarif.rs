@@ -21,14 +21,18 @@ pub(super) fn frame() -> Frame {
 pub(super) fn close(codes: &BTreeMap<&'static str, usize>) -> String {
     let known = Rule::all().map(|it| {
         let docs = it.docs();
-        json!({
+        let mut rule = json!({
             "id": it.code(),
             "shortDescription": { "text": it.title() },
             "fullDescription": { "text": first_paragraph(&docs) },
             "help": { "text": docs, "markdown": docs },
             "defaultConfiguration": { "level": level(it.severity()) },
             "properties": { "tags": [it.category().name()] },
-        })
+        });
+        if !it.is_on() {
+            rule["defaultConfiguration"]["enabled"] = false.into();
+        }
+        rule
     });
     let others = codes.keys().filter(|code| Rule::find(code).is_none());
     let others = others

@@ -10,6 +10,7 @@ mod fix;
 mod format;
 mod formats;
 mod inputs;
+mod lints;
 mod options;
 mod pages;
 mod tool;

@@ -47,6 +47,8 @@ pub(crate) enum Kind {
     Fold,
     /// See [`one`].
     Hoist,
+    /// See [`one`].
+    Drop,
 }
 
 /// Something that can be done.
@@ -102,7 +104,9 @@ pub(crate) fn offered(
         if let Some(title) = form::title(document, range.start) {
             offer(Kind::Form, title);
         }
-        for (kind, title) in one::offered(document, range.start) {
+        let here = diagnostics.iter().filter(|it| cursor::touch(&it.range, range));
+        let told: Vec<&str> = here.map(|it| it.code).collect();
+        for (kind, title) in one::offered(document, range.start, &told) {
             offer(kind, title);
         }
     }
@@ -125,7 +129,9 @@ pub(crate) fn edits(
         Kind::Form => form::edits(document, range.start),
         Kind::Contract => contract::edits(document, function),
         Kind::Clean => clean::edits(document, function),
-        Kind::Merge | Kind::Fold | Kind::Hoist => one::edits(document, function, kind, range.start),
+        Kind::Merge | Kind::Fold | Kind::Hoist | Kind::Drop => {
+            one::edits(document, kind, range.start)
+        }
     }?;
     edits.sort_by_key(|it| it.range.start);
     prove(document, kind, &edits)?;

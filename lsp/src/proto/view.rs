@@ -54,8 +54,7 @@ impl View<'_> {
 
     /// What there is to tell under the document's settings.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
-        let mut found = self.document.diagnostics();
-        self.settings.file.rules.apply(&mut found);
+        let mut found = self.settings.file.rules.diagnostics(self.document);
         if self.is_only_noise() {
             found.retain(|it| matches!(it.category, Category::Noise | Category::Lint));
         }

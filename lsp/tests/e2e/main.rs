@@ -16,6 +16,7 @@ mod hint;
 mod hover;
 mod lifecycle;
 mod link;
+mod lints;
 mod navigation;
 mod order;
 mod outline;

@@ -32,31 +32,6 @@ use crate::timing::Timing;
 /// # Errors
 /// Why there are none: the text has errors, a pass failed, or what it did cannot be said by edits.
 pub fn edits(text: &str, pipeline: &Pipeline, at: Option<usize>) -> Result<Vec<TextEdit>, String> {
-    made(text, pipeline, at, Actions::default())
-}
-
-/// As [`edits`] of the op that starts at a byte, where `cse`, `sccp` and `loop-invariant-code-motion` change nothing but the op in it that starts
-/// at `only`.
-///
-/// # Errors
-/// As of [`edits`].
-pub fn edits_of_one(
-    text: &str,
-    pipeline: &Pipeline,
-    at: usize,
-    only: usize,
-) -> Result<Vec<TextEdit>, String> {
-    let mut actions = Actions::default();
-    actions.only_at(only);
-    made(text, pipeline, Some(at), actions)
-}
-
-fn made(
-    text: &str,
-    pipeline: &Pipeline,
-    at: Option<usize>,
-    actions: Actions,
-) -> Result<Vec<TextEdit>, String> {
     let source = Source::new(text);
     if let Some((_, _, problem)) = source.problems().first() {
         return Err(format!("the text has errors: {}", problem.message));
@@ -76,7 +51,7 @@ fn made(
             (top, Some(wrap(&mut before)))
         }
     };
-    run(&mut after, target, pipeline, actions)?;
+    run(&mut after, target, pipeline)?;
     settle_constants(&before, &mut after);
     let wanted = print::generic(&after);
     let mut why = String::new();
@@ -102,7 +77,8 @@ fn ops_from_top(ir: &Ir) -> impl Iterator<Item = Op> + '_ {
     ops.into_iter()
 }
 
-fn run(ir: &mut Ir, op: Op, pipeline: &Pipeline, mut actions: Actions) -> Result<(), String> {
+fn run(ir: &mut Ir, op: Op, pipeline: &Pipeline) -> Result<(), String> {
+    let mut actions = Actions::default();
     let settings = Settings { verify_each: true, ..Settings::default() };
     let mut sink = Sink::new(Input::new("", String::new(), 0), true);
     let mut timing = Timing::default();

@@ -37,13 +37,12 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             }
         };
         let ir = &*rewriter.ir;
-        let is_meant = cx.actions.is_meant(ir, op);
         if ir.op(op).kind.has(Traits::TERMINATOR) {
             walk.enter(ir, op);
-        } else if is_meant && effects::is_trivially_dead(ir, op) {
+        } else if effects::is_trivially_dead(ir, op) {
             dead.push(op);
             n_dead += 1;
-        } else if let Some(same) = walk.same(ir, op, is_meant, &|it| it) {
+        } else if let Some(same) = walk.same(ir, op, &|it| it) {
             let values = ir.op(same).results.clone();
             let results = ir.op(op).results.clone();
             for (&old, &new) in results.iter().zip(&values) {

@@ -43,7 +43,7 @@ fn hoist(ir: &mut Ir, of: Op, actions: &mut Actions) -> usize {
             if !actions.goes_on() {
                 return n;
             }
-            if actions.is_meant(ir, op) && leaves(ir, op, of, &|_| false) {
+            if leaves(ir, op, of, &|_| false) {
                 ir.move_op(op, Point::Before(of));
                 n += 1;
                 actions.step(ir, "does not change in the loop", || place(ir, op));

@@ -42,11 +42,9 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         for op in ops {
             let results = rewriter.ir.op(op).results.to_vec();
             let mut n_replaced = 0;
-            let is_meant = is_live && cx.actions.is_meant(rewriter.ir, op);
             for &value in &results {
-                n_replaced += usize::from(
-                    is_meant && replace(&mut rewriter, &facts, &mut uniqued, value, op),
-                );
+                n_replaced +=
+                    usize::from(is_live && replace(&mut rewriter, &facts, &mut uniqued, value, op));
             }
             n += n_replaced;
             if n_replaced > 0 {
@@ -66,10 +64,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             add(rewriter.ir, &inner, &mut stack);
         }
         let first = rewriter.ir.block_ops(block).next();
-        let mut args = rewriter.ir.block(block).args.clone();
-        if cx.actions.is_bound() {
-            args.clear();
-        }
+        let args = rewriter.ir.block(block).args.clone();
         for value in args {
             if let Some(first) = first.filter(|_| is_live) {
                 n += usize::from(replace(&mut rewriter, &facts, &mut uniqued, value, first));

@@ -221,12 +221,13 @@ impl Machine<'_> {
                     self.memory.insert(key, self.value(op, 0));
                 }
                 OpKind::ArithConstant => {
-                    let AttrData::Int { value, .. } =
-                        self.ir.interner.attr_data(self.ir.attr(op, "value").unwrap())
-                    else {
-                        panic!("no integer");
+                    let value = match self.ir.interner.attr_data(self.ir.attr(op, "value").unwrap())
+                    {
+                        AttrData::Int { value, .. } => i64::try_from(*value).unwrap(),
+                        AttrData::Bool(it) => i64::from(*it),
+                        other => panic!("no integer: {other:?}"),
                     };
-                    self.values.insert(data.results[0], i64::try_from(*value).unwrap());
+                    self.values.insert(data.results[0], value);
                 }
                 OpKind::ArithAddi
                 | OpKind::ArithSubi

@@ -2,12 +2,15 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../lints/mod.rs"]
+mod lints;
 
 mod carried;
 mod chains;
 mod edits;
 mod fusion;
 mod machine;
+mod memory;
 mod passes;
 mod writer;
 

@@ -347,6 +347,40 @@ step('a program of HEIR: hints, and a missing relinearization found and fixed', 
   vim.cmd('silent bwipeout!')
 end)
 
+step('a lint that noisy.toml turns on is a hint with a fix', function()
+  local project = folder .. '/lints'
+  vim.fn.mkdir(project, 'p')
+  vim.fn.writefile({ '[rules]', 'dead-store = "hint"' }, project .. '/noisy.toml')
+  local text = {
+    'func.func @f(%a: i32, %b: i32, %m: memref<i32>) {',
+    '  memref.store %a, %m[] : memref<i32>',
+    '  memref.store %b, %m[] : memref<i32> // stays',
+    '  return',
+    '}',
+  }
+  vim.fn.writefile(text, project .. '/store.mlir')
+  vim.cmd.edit(project .. '/store.mlir')
+  local found = eventually('the hint', function()
+    return vim.diagnostic.get(0)[1]
+  end)
+  same('dead-store', found.code)
+  same(vim.diagnostic.severity.HINT, found.severity)
+  same(1, found.lnum)
+  vim.api.nvim_win_set_cursor(0, { 2, found.col })
+  vim.lsp.buf.code_action({
+    filter = function(action)
+      return action.kind == 'quickfix' and action.title == 'Remove this store'
+    end,
+    apply = true,
+  })
+  eventually('the store is gone', function()
+    return #vim.diagnostic.get(0) == 0 and #lines() == 4
+  end)
+  table.remove(text, 2)
+  same(text, lines())
+  vim.cmd('silent bwipeout!')
+end)
+
 step('noisy.toml is checked, explained and completed; other files of TOML are left alone', function()
   local config = folder .. '/noisy.toml'
   vim.fn.writefile({ '[placement]', 'rep = true' }, config)

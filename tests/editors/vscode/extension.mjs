@@ -49,6 +49,13 @@ const CHECKED = `func.func @f(%x: i5) -> !noisy.i32 {
 // one two
 `;
 
+const STORES = `func.func @f(%a: i32, %b: i32, %m: memref<i32>) {
+  memref.store %a, %m[] : memref<i32>
+  memref.store %b, %m[] : memref<i32> // stays
+  return
+}
+`;
+
 const CONFIGURATION = `[hints]
 noise = true
 
@@ -63,6 +70,7 @@ async function run() {
     "notes.md": README,
     "checked.mlir": CHECKED,
     "saved.mlir": CHECKED,
+    "stores.mlir": STORES,
     "noisy.toml": CONFIGURATION,
     "program.mlirbc": "ML\u00efR\u0001\u0002",
   });
@@ -432,6 +440,32 @@ async function run() {
     await page.keyboard.press("Control+z");
     await eventually("as before", async () => !/f_part/.test(await text()));
     await page.keyboard.press("Control+s");
+    await close();
+    await show("squarings.mlir");
+  });
+
+  await step("a lint that the settings turn on is a hint with a fix", async () => {
+    writeSettings({ "noisy.rules": { "dead-store": "on" } });
+    await show("stores.mlir");
+    const fix = page.locator(".action-widget .action").filter({ hasText: /^Remove this store$/ });
+    await page.locator(".view-line", { hasText: "%a, %m" }).last().click();
+    await page.keyboard.press("Home");
+    await eventually("the quick fix menu", async () => {
+      await page.keyboard.press("Control+.");
+      return fix
+        .first()
+        .waitFor({ timeout: 3000 })
+        .then(
+          () => true,
+          () => false,
+        );
+    });
+    await shot("lint-fix");
+    await fix.first().click();
+    await eventually("one store", async () => !/%a, %m/.test(await text()));
+    assert.match(await text(), /%b, %m.*stays/);
+    await page.keyboard.press("Control+s");
+    writeSettings({});
     await close();
     await show("squarings.mlir");
   });

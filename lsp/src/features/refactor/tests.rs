@@ -457,7 +457,8 @@ fn one_op_uses_the_same_value_is_its_value_or_moves_before_the_loop() {
   }
   %t = arith.muli %a, %four : i32
   %u = arith.addi %r, %t : i32
-  return %u : i32
+  %v = arith.addi %u, %p : i32
+  return %v : i32
 }
 ";
     let at = |op: &str, kind| {

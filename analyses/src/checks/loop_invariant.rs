@@ -1,0 +1,71 @@
+//! loop-invariant: an op in a loop that computes the same in each iteration
+//!
+//! The op uses nothing that changes in the loop, has no effects and is defined for all operands, so it can be computed once before the loop. This is
+//! what the pass `loop-invariant-code-motion` moves. Constants are not reported.
+//!
+//! ```mlir
+//! func.func @f(%a: i32, %b: i32, %n: index, %m: memref<?xi32>) {
+//!   %c0 = arith.constant 0 : index
+//!   %c1 = arith.constant 1 : index
+//!   scf.for %i = %c0 to %n step %c1 {
+//!     %0 = arith.muli %a, %b : i32     // does not change
+//!     memref.store %0, %m[%i] : memref<?xi32>
+//!   }
+//!   return
+//! }
+//! ```
+//!
+//! The fix moves the op before the loop, with what it needs and the comments right above it.
+//!
+//! ```mlir
+//! func.func @f(%a: i32, %b: i32, %n: index, %m: memref<?xi32>) {
+//!   %c0 = arith.constant 0 : index
+//!   %c1 = arith.constant 1 : index
+//!   %0 = arith.muli %a, %b : i32
+//!   scf.for %i = %c0 to %n step %c1 {
+//!     memref.store %0, %m[%i] : memref<?xi32>
+//!   }
+//!   return
+//! }
+//! ```
+
+use super::hoist::hoisted;
+use super::{Check, Index};
+use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity};
+use crate::explain::core_range;
+use crate::program::Program;
+use crate::remarks::Remark;
+
+pub(super) const CHECK: Check = Check {
+    code: "loop-invariant",
+    category: Category::Lint,
+    is_on: false,
+    severity: Severity::Hint,
+    is_over_budget: false,
+    tag: None,
+    source: include_str!("loop_invariant.rs"),
+    run: check,
+    fix: Some(fix),
+};
+
+fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
+    let ir = program.ir();
+    for (op, remark) in program.remarks() {
+        let Remark::Invariant(of) = remark else { continue };
+        let name = ir.value_text(ir.op(op).results[0]);
+        let message = format!("{name} does not change in the loop");
+        let mut it = CHECK.at(core_range(ir, op), message);
+        let message = "the loop".to_owned();
+        it.related.push(Related { range: ir.name_range(of), message });
+        it.help = Some("Move it before the loop".to_owned());
+        out.push(it);
+    }
+}
+
+fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
+    let op = program.ir().item_at(diagnostic.range.start)?;
+    program.remarks_on(op).into_iter().find_map(|it| match it {
+        Remark::Invariant(of) => hoisted(program, op, of),
+        _ => None,
+    })
+}
