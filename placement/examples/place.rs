@@ -4,7 +4,7 @@
 //! cargo run --release -p noisy-placement --example place -- [OPTIONS] FILE.mlir...
 //!   --time SECONDS     time limit per file (10)
 //!   --work STEPS       work limit instead: the same figures on every machine
-//!   --off STEP         a step to leave out: force split prune anneal prove cores partition fix frontier-dp cuts branch
+//!   --off STEP         a step to leave out: force split prune anneal prove cores partition fix frontier-dp sweep-first cuts branch
 //!   --progress         a line each time a second has passed and something got better
 //!   --live             leave out ops whose results are never used
 //! ```
@@ -99,6 +99,7 @@ fn switch_off(steps: &mut Steps, name: &str) -> Result<(), String> {
         "partition" => &mut steps.partition,
         "fix" => &mut steps.fix,
         "frontier-dp" => &mut steps.frontier_dp,
+        "sweep-first" => &mut steps.sweep_first,
         "cuts" => &mut steps.cuts,
         "branch" => &mut steps.branch,
         _ => return Err(format!("no step is called {name}")),

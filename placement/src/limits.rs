@@ -56,6 +56,8 @@ pub struct Steps {
     pub fix: bool,
     /// Dynamic programming over a narrow program.
     pub frontier_dp: bool,
+    /// That for a small program before anything else.
+    pub sweep_first: bool,
     /// Tighten the relaxation by local cuts.
     pub cuts: bool,
     /// Branch and bound.
@@ -74,6 +76,7 @@ impl Default for Steps {
             partition: true,
             fix: true,
             frontier_dp: true,
+            sweep_first: true,
             cuts: true,
             branch: true,
         }

@@ -352,6 +352,24 @@ const MOST_STATES: usize = 1 << 19;
 /// A frontier of at most so many bits is swept to the end before branch and bound starts.
 const NARROW: u32 = 48;
 
+/// Decides a small program by a sweep that knows no bound, and says whether it did: that takes less time than one relaxation.
+pub(crate) fn at_once(graph: &Graph, incumbent: &Incumbent, budget: &mut Budget) -> bool {
+    let steps = budget.steps;
+    let is_wanted = steps.sweep_first && steps.frontier_dp && steps.prove && steps.cores;
+    if graph.n_sites() > TINY || graph.cyclic || !is_wanted {
+        return false;
+    }
+    let cores = Cores::new(graph);
+    let frontier = Frontier::new(graph, cores.levels());
+    let reduced = graph.cost.iter().map(|&cost| i128::from(cost) << SCALE).collect();
+    let nothing = Tight { reduced, ..Tight::default() };
+    narrow(graph, &cores, &nothing, &frontier, TINY_STATES, incumbent, budget)
+}
+
+/// So many sites at most are decided at once, with so many states of the frontier.
+const TINY: usize = 64;
+const TINY_STATES: usize = 1 << 9;
+
 /// Phase 3. Says whether it decided the matter.
 fn narrow(
     graph: &Graph,

@@ -30,6 +30,10 @@ pub(crate) fn solve(
     let end = share.end;
     let stop = || clock.is_over() || end.is_some_and(|end| Instant::now() >= end);
     let mut budget = Budget { stop: &stop, left: share.work, steps: share.steps };
+    if share.round == 0 && prove::at_once(graph, incumbent, &mut budget) {
+        report(incumbent);
+        return share.work - budget.left;
+    }
     // A longer walk follows anyway where a part is large.
     let visits = (n * 500).min(2_000_000).min(budget.left / 10);
     walk_for(graph, incumbent, 1 + (share.round << 32), visits, &mut budget);

@@ -72,16 +72,19 @@ fn check_laws(instance: &Instance, placement: &Placement) {
     }
 }
 
-/// `place` agrees with exhaustive search.
+/// `place` agrees with exhaustive search, also where the first sweep leaves so few sites to the other steps.
 fn check(instance: &Instance, limits: &Limits) {
     let expected = exhaustive(instance);
-    match (place(instance, limits), expected) {
-        (Ok(placement), Some(best)) => {
-            check_laws(instance, &placement);
-            assert_eq!((placement.cost, placement.lower_bound), (best, best), "{instance:?}");
+    for sweep_first in [true, false] {
+        let steps = Steps { sweep_first, ..limits.steps };
+        match (place(instance, &Limits { steps, ..limits.clone() }), expected) {
+            (Ok(placement), Some(best)) => {
+                check_laws(instance, &placement);
+                assert_eq!((placement.cost, placement.lower_bound), (best, best), "{instance:?}");
+            }
+            (Err(_), None) => {}
+            (answer, expected) => panic!("{answer:?} where {expected:?} is right: {instance:?}"),
         }
-        (Err(_), None) => {}
-        (answer, expected) => panic!("{answer:?} where {expected:?} is right: {instance:?}"),
     }
 }
 
@@ -237,7 +240,7 @@ fn equal_to_exhaustive_search_on_fourteen_sites() {
 #[test]
 fn each_step_can_be_off() {
     let mut random = Random::new(11);
-    let switches: [fn(&mut Steps) -> &mut bool; 11] = [
+    let switches: [fn(&mut Steps) -> &mut bool; 12] = [
         |s| &mut s.force,
         |s| &mut s.split,
         |s| &mut s.prune,
@@ -247,6 +250,7 @@ fn each_step_can_be_off() {
         |s| &mut s.fix,
         |s| &mut s.partition,
         |s| &mut s.frontier_dp,
+        |s| &mut s.sweep_first,
         |s| &mut s.cuts,
         |s| &mut s.branch,
     ];
