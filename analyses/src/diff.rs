@@ -7,6 +7,10 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput, Token};
 
+mod unified;
+
+pub use unified::unified;
+
 /// Lines of a text, and the lines of another that stand for them; one of both may be empty.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Change {

@@ -10,7 +10,6 @@ mod baseline;
 mod cache;
 mod certificate;
 mod check;
-mod diff;
 mod dump;
 mod explain;
 mod failure;

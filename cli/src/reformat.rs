@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
+use noisy_analyses::diff;
 use noisy_settings::{Origin, Overrides, Resolver};
 use noisy_syntax::{Source, parallel};
 
@@ -11,7 +12,7 @@ use crate::paint::{self, Look};
 use crate::select::Selection;
 use crate::walk::{self, Filter, Input};
 use crate::write::{GroupCommit, Replacement};
-use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain, diff};
+use crate::{CLEAN, FAILED, FOUND, INTERNAL, args, check, complain};
 
 /// What became of one file.
 enum Done {

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use clap::ValueEnum;
-use noisy_analyses::Document;
+use noisy_analyses::{Document, diff};
 use noisy_settings::{Invalid, Resolver, Settings};
 use noisy_syntax::parallel;
 
@@ -27,7 +27,7 @@ use crate::select::{self, Selection};
 use crate::shown::shown;
 use crate::walk::{self, Filter, Input, Unreadable};
 use crate::write::{GroupCommit, Output};
-use crate::{CLEAN, FAILED, complain, diff, dump, ranges, setup, shard};
+use crate::{CLEAN, FAILED, complain, dump, ranges, setup, shard};
 
 /// What a run needs, made from the command line.
 pub(crate) struct Plan<'a> {

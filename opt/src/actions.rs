@@ -7,7 +7,7 @@
 use std::io::Write as _;
 
 use noisy_syntax::print::{self, Style};
-use noisy_syntax::{Ir, Op, OpKind, Traits};
+use noisy_syntax::{Attr, AttrData, Ir, LocationPart, Op, OpKind, Traits};
 
 /// A pass that runs on an op.
 pub const PASS: &str = "pass-execution";
@@ -59,10 +59,52 @@ struct Counter {
     n: i64,
 }
 
+/// A file, or a line or column of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    file: String,
+    line: Option<u32>,
+    column: Option<u32>,
+}
+
+impl Place {
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.splitn(3, ':');
+        let file = parts.next().filter(|it| !it.is_empty())?.to_owned();
+        let mut number = || parts.next().map_or(Some(None), |it| it.parse().ok().map(Some));
+        Some(Self { file, line: number()?, column: number()? })
+    }
+
+    /// Whether a location, or one that it is made of, is this place.
+    fn is_in(&self, ir: &Ir, location: Attr) -> bool {
+        let AttrData::Location(parts) = ir.interner.attr_data(location) else { return false };
+        parts.iter().any(|it| match it {
+            LocationPart::Location(inner) => self.is_in(ir, *inner),
+            LocationPart::Attr(_) => false,
+            LocationPart::Text(text) => {
+                let text = ir.interner.str(*text);
+                let Some((file, at)) = text.strip_prefix('"').and_then(|it| it.rsplit_once("\":"))
+                else {
+                    return false;
+                };
+                let mut numbers = at.split(':').map(|it| it.parse::<u32>().ok());
+                let (line, column) = (numbers.next().flatten(), numbers.next().flatten());
+                file == self.file
+                    && (self.line.is_none() || self.line == line)
+                    && (self.column.is_none() || self.column == column)
+            }
+        })
+    }
+}
+
 /// Which actions are let through, logged and watched.
 #[derive(Default)]
 pub struct Actions {
     log: Option<String>,
+    /// Only actions on ops that come from these places are logged, if there are any.
+    log_places: Vec<Place>,
+    /// Of each action that has begun and not ended: whether it was logged.
+    open: Vec<bool>,
     counters: Vec<Counter>,
     limit: Option<usize>,
     n_steps: usize,
@@ -83,6 +125,25 @@ impl Actions {
     /// Logs actions to a file, `-` for stdout.
     pub fn log_to(&mut self, file: String) {
         self.log = Some(file);
+    }
+
+    /// Logs only actions on ops that come from these places: `file:line:column` with commas between them, where line and column may be
+    /// left out.
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub fn log_only(&mut self, places: &str) -> Result<(), String> {
+        for text in places.split(',') {
+            let place =
+                Place::parse(text).ok_or_else(|| format!("Invalid location filter: {text}"))?;
+            self.log_places.push(place);
+        }
+        Ok(())
+    }
+
+    /// Whether the locations of ops are looked at.
+    pub fn looks_at_locations(&self) -> bool {
+        !self.log_places.is_empty()
     }
 
     /// Lets no more than so many steps through.
@@ -186,7 +247,7 @@ impl Actions {
         if !self.goes_on() || !self.may(PASS) {
             return false;
         }
-        if self.log.is_some() {
+        if self.opens_log(ir, Some(op)) {
             let (name, text) = (ir.op_name(op), header(ir, op));
             self.write(&format!(
                 "[thread main] begins (no breakpoint) Action `{PASS}` running `{class}` on Operation `{name}` ({text})`\n"
@@ -213,7 +274,7 @@ impl Actions {
         if !self.goes_on() || !self.may(ITERATION) {
             return false;
         }
-        if self.log.is_some() {
+        if self.opens_log(ir, holder) {
             let text = holder.map_or(String::new(), |it| header(ir, it));
             self.write(&format!(
                 "[thread main] begins (no breakpoint) Action {ITERATION}({n}) (Region #0 for op {text})`\n"
@@ -231,7 +292,7 @@ impl Actions {
         if !self.may(PATTERN) {
             return false;
         }
-        if self.log.is_some() {
+        if self.opens_log(ir, Some(op)) {
             let text = header(ir, op);
             self.write(&format!(
                 "[thread main] begins (no breakpoint) Action `{PATTERN} pattern: {pattern} ({text})`\n"
@@ -243,7 +304,7 @@ impl Actions {
     /// An action has ended.
     #[inline]
     pub fn ends(&mut self, tag: &str) {
-        if self.log.is_some() {
+        if self.log.is_some() && self.open.pop() == Some(true) {
             self.write(&format!("[thread main] completed `{tag}`\n"));
         }
     }
@@ -259,8 +320,13 @@ impl Actions {
         self.limit.is_some() || self.watch.is_some()
     }
 
+    /// What a step that is about to be made calls its op; nothing where nobody wants to know.
+    pub fn target(&self, ir: &Ir, op: Op) -> Target {
+        if self.is_watched() && ir.op(op).kind.is_op() { place(ir, op) } else { Target::default() }
+    }
+
     /// Something was done; `place` says to which op, as it was before.
-    pub fn step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> Place) {
+    pub fn step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> Target) {
         self.step_of(ir, what, place, || (Vec::new(), 0));
     }
 
@@ -269,7 +335,7 @@ impl Actions {
         &mut self,
         ir: &Ir,
         what: &str,
-        place: impl FnOnce() -> Place,
+        place: impl FnOnce() -> Target,
         waiting: impl FnOnce() -> (Vec<Op>, usize),
     ) {
         self.n_steps += 1;
@@ -286,6 +352,19 @@ impl Actions {
         self.last = Some(step);
     }
 
+    /// Whether the action that begins on an op is logged.
+    fn opens_log(&mut self, ir: &Ir, op: Option<Op>) -> bool {
+        if self.log.is_none() {
+            return false;
+        }
+        let is_meant = self.log_places.is_empty()
+            || op
+                .and_then(|it| ir.location(it))
+                .is_some_and(|location| self.log_places.iter().any(|it| it.is_in(ir, location)));
+        self.open.push(is_meant);
+        is_meant
+    }
+
     /// Writes to the log.
     fn write(&self, line: &str) {
         let Some(file) = self.log.as_deref() else { return };
@@ -300,10 +379,10 @@ impl Actions {
 
 /// An op as a step names it: its name with the symbol that it defines, where it was read, and the outermost isolated op around it
 /// that is no module.
-pub type Place = (String, Option<std::ops::Range<usize>>, Option<Op>);
+pub type Target = (String, Option<std::ops::Range<usize>>, Option<Op>);
 
 /// What a step calls an op.
-pub fn place(ir: &Ir, op: Op) -> Place {
+pub fn place(ir: &Ir, op: Op) -> Target {
     let mut name = ir.op_name(op).to_owned();
     if let Some((symbol, _)) = ir.extra(op).symbol {
         name += &format!(" @{}", ir.interner.str(symbol));

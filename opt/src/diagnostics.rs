@@ -122,6 +122,11 @@ impl Sink {
         Self { input, expects, got: Vec::new(), n_errors: 0, n_told: 0 }
     }
 
+    /// What diagnostics are about.
+    pub fn input(&self) -> &Input {
+        &self.input
+    }
+
     /// The text that diagnostics are about.
     pub fn text(&self) -> &str {
         &self.input.text

@@ -5,6 +5,7 @@ use noisy_syntax::print::Style;
 use noisy_syntax::{Ir, Op};
 
 use crate::actions::Actions;
+use crate::analysis::Analyses;
 use crate::diagnostics::{Severity, Sink};
 use crate::timing::Timing;
 
@@ -81,6 +82,8 @@ pub struct Context<'a> {
     pub aliasing: Aliasing,
     /// What is logged, counted and watched.
     pub actions: &'a mut Actions,
+    /// Analyses that passes share.
+    pub analyses: &'a mut Analyses,
     /// Reads a pipeline that a pass runs by itself; how, only the pass manager knows.
     pub nested: fn(&str) -> Result<Nested, Failure>,
     /// Told before and after each pass that a pass runs by itself.

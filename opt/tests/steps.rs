@@ -132,3 +132,94 @@ fn reducing_leaves_what_a_command_fails_on() {
     assert!(text.contains("arith.addi") && !text.contains("cf."), "{text}");
     let _ = (std::fs::remove_file(input), std::fs::remove_file(branches));
 }
+
+#[test]
+fn the_program_after_a_pass_is_shown_as_a_diff() {
+    let input = file("diff.mlir", TEXT);
+    let pipeline = "--pass-pipeline=builtin.module(func.func(cse,cse))";
+    let output = run(&[pipeline, "--mlir-print-ir-after-all", "--mlir-print-ir-diff"], &input);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(said.matches("IR Dump After CSE (cse)").count(), 4, "{said}");
+    // The first function stays as it is, the second loses an op in the first run.
+    assert_eq!(said.matches("// no change").count(), 3, "{said}");
+    let expected = "--- cse
++++ cse
+@@ -1,6 +1,5 @@
+ func.func @g(%arg0: i32, %arg1: i32) -> i32 {
+   %0 = arith.muli %arg0, %arg1 : i32
+-  %1 = arith.muli %arg0, %arg1 : i32
+-  %2 = arith.xori %0, %1 : i32
+-  return %2 : i32
++  %1 = arith.xori %0, %0 : i32
++  return %1 : i32
+ }
+";
+    assert!(said.contains(expected), "{said}");
+    let flags = [pipeline, "--mlir-print-ir-after-all", "--mlir-print-ir-after-change"];
+    let output = run(&[&flags[..], &["--mlir-print-ir-diff"]].concat(), &input);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((said.matches("IR Dump").count(), said.matches("@@").count()), (1, 2), "{said}");
+    // A pass that a pass runs is shown so, too.
+    let dynamic = "--pass-pipeline=builtin.module(func.func(test-dynamic-pipeline{op-name=g dynamic-pipeline=cse}))";
+    let output = run(&[dynamic, "--mlir-print-ir-after=cse", "--mlir-print-ir-diff"], &input);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("-  %1 = arith.muli %arg0, %arg1 : i32\n"), "{said}");
+    let _ = std::fs::remove_file(input);
+}
+
+#[test]
+fn passes_tell_of_each_op_that_they_change() {
+    let text = "func.func private @one(%a: i32) -> i32 {
+  %0 = arith.addi %a, %a : i32
+  return %0 : i32
+}
+func.func @f(%c: i1, %a: i32) -> i32 {
+  %c7 = arith.constant 7 : i32
+  %0 = arith.andi %a, %c7 : i32
+  %1 = arith.divsi %0, %c7 : i32
+  %2 = arith.remsi %0, %c7 : i32
+  %dead = arith.muli %1, %2 : i32
+  %3 = func.call @one(%1) : (i32) -> i32
+  %4 = func.call @one(%2) : (i32) -> i32
+  %r = scf.if %c -> i32 {
+    scf.yield %3 : i32
+  } else {
+    scf.yield %4 : i32
+  }
+  return %r : i32
+}
+";
+    let input = file("each.mlir", text);
+    let rows = input.with_extension("jsonl");
+    let flag = format!("--replay={}", rows.display());
+    for (pass, what, n) in [
+        ("-inline=default-pipeline=", "the callee stands in place of the call", 2),
+        ("-inline=default-pipeline=", "nothing calls it", 1),
+        ("-trivial-dce", "nothing uses it", 1),
+        ("-arith-unsigned-when-equivalent", "never negative", 2),
+    ] {
+        assert!(run(&[pass, &flag], &input).status.success(), "{pass}");
+        let rows = std::fs::read_to_string(&rows).expect("rows");
+        assert_eq!(rows.matches(what).count(), n, "{pass}: {rows}");
+    }
+    // Let through one by one, each leaves a program that is fine.
+    let passes = [
+        "-inline=default-pipeline=",
+        "-arith-unsigned-when-equivalent",
+        "-control-flow-sink",
+        "-int-range-optimizations",
+        "-trivial-dce",
+        "-remove-dead-values",
+    ];
+    let whole = stdout(&run(&passes, &input));
+    let mut last = String::new();
+    for limit in 0..60 {
+        let limit = format!("--bisect-limit={limit}");
+        last = stdout(&run(&[&passes[..], &[&limit]].concat(), &input));
+        let again = file("each-limited.mlir", &last);
+        assert!(run(&[], &again).status.success(), "{last}");
+        let _ = std::fs::remove_file(again);
+    }
+    assert_eq!(last, whole);
+    let _ = (std::fs::remove_file(input), std::fs::remove_file(rows));
+}

@@ -9,12 +9,15 @@
 //! labels; the block before the first label has none. The root region holds the chunks of the file (one, unless
 //! `// -----` splits it), each an item with one region, so that the file is a tree of one kind of node.
 
+mod locations;
 pub(crate) mod names;
 mod position;
 pub(crate) mod seq;
 mod starts;
 
 use std::ops::Range;
+
+pub(crate) use locations::Locations;
 
 use smallvec::SmallVec;
 
@@ -207,6 +210,8 @@ pub struct Ir {
     pub(crate) root: Region,
     /// Where ops were read whose text was let go of.
     pub(crate) origins: Vec<Option<Span>>,
+    /// Where ops and arguments come from, if anybody wants to know.
+    pub(crate) locations: Option<Box<Locations>>,
     /// Where regions start in ops that have many.
     pub(crate) starts: starts::Starts,
 }
@@ -529,13 +534,19 @@ impl Ir {
 
     /// Every op inside a region, nested ones included, in program order; labels and chunks left out.
     pub fn walk(&self, region: Region, visit: &mut dyn FnMut(Op)) {
-        for op in self.items(region) {
-            let data = self.op(op);
-            if data.kind.is_op() {
-                visit(op);
+        self.walk_items(region, &mut |item| {
+            if self.op(item).kind.is_op() {
+                visit(item);
             }
-            for &(_, inner) in &data.regions {
-                self.walk(inner, visit);
+        });
+    }
+
+    /// Every item inside a region, nested ones included, in program order.
+    pub fn walk_items(&self, region: Region, visit: &mut dyn FnMut(Op)) {
+        for item in self.items(region) {
+            visit(item);
+            for &(_, inner) in &self.op(item).regions {
+                self.walk_items(inner, visit);
             }
         }
     }

@@ -20,6 +20,8 @@ mod form;
 mod func;
 mod generic;
 mod lines;
+mod located;
+mod locations;
 mod loops;
 mod memref;
 mod number;
@@ -37,6 +39,8 @@ pub struct Style {
     pub has_names: bool,
     /// Affine maps and sets are defined above the program, as `#map` and `#set`, and not spelled out where they are used.
     pub has_aliases: bool,
+    /// Ops and block arguments say where they come from, if the program has locations.
+    pub has_locations: bool,
 }
 
 /// Names for values, as their uses write them (`%a`, `%a#1`), and labels for blocks, without `^`.
@@ -78,6 +82,14 @@ pub fn document(ir: &Ir, style: Style) -> String {
 pub fn op_in(ir: &Ir, op: Op, style: Style) -> String {
     let mut printer = Printer::new(ir, style);
     printer.number(&[op]);
+    printer.op(op);
+    printer.finish()
+}
+
+/// One op with its regions in a style, its values numbered as they are where another op around it is printed.
+pub fn op_within(ir: &Ir, op: Op, around: Op, style: Style) -> String {
+    let mut printer = Printer::new(ir, style);
+    printer.number(&[around]);
     printer.op(op);
     printer.finish()
 }

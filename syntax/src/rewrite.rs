@@ -55,6 +55,7 @@ use crate::{
 mod builder;
 mod detach;
 mod erase;
+mod locations;
 #[cfg(test)]
 mod tests;
 
@@ -115,6 +116,7 @@ impl Ir {
         let kind = self.interner.op_kind(name);
         let op = self.new_op(OpData { form: Form::Generic, name, ..OpData::new(place.0, kind) });
         self.put(op, place);
+        self.locate(op, at);
         for &ty in &new.results {
             let number = self.ops[op.index()].results.len() as u32;
             let value = self.unnamed(Def::Result(op, number), ty);
@@ -424,6 +426,7 @@ impl Ir {
         let number = self.block(block).args.len() as u32;
         let value = self.unnamed(Def::Argument(block, number), ty);
         self.blocks[block.index()].args.push(value);
+        self.locate_argument(value, block);
         if let Some(label) = self.block(block).label {
             self.ops[label.index()].results.push(value);
         }

@@ -5,6 +5,7 @@
 //! *Laws* (property tests): the IR after any edits equals that of the text parsed anew, problems included; every range slices to
 //! the text that it names.
 
+mod locate;
 mod parse;
 mod problems;
 mod reparse;
@@ -48,7 +49,11 @@ impl Ir {
 impl Source {
     /// Reads a text of less than 4 GiB.
     pub fn new(text: &str) -> Self {
-        let n_threads = cores();
+        Self::read(text, cores())
+    }
+
+    /// As [`Source::new`], on so many more threads than the caller's.
+    pub fn read(text: &str, n_threads: usize) -> Self {
         let ir = parse::parse(text, n_threads);
         let verdicts = Verdicts::new(&ir, n_threads);
         Self::of(text, ir, verdicts)

@@ -48,7 +48,7 @@ impl Constant {
     }
 
     /// Where the integer lies that a value of a type is.
-    pub(crate) fn interval(self, ir: &impl Types, ty: Type) -> Interval {
+    pub fn interval(self, ir: &impl Types, ty: Type) -> Interval {
         match (self, width(ir, ty)) {
             (Constant::Bottom, _) => Interval::Empty,
             (Constant::Int(it), Some(_)) => Interval::Within { lo: it, hi: it },

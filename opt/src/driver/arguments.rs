@@ -76,6 +76,7 @@ impl Run {
                     run.settings.aliasing.arguments_may_alias = flag.is_on();
                 }
                 "mlir-print-op-generic" => run.settings.style.is_custom = !flag.is_on(),
+                "mlir-print-debuginfo" => run.settings.style.has_locations = flag.is_on(),
                 "mlir-print-local-scope" => run.settings.style.has_aliases = !flag.is_on(),
                 "mlir-timing" => has_timing = flag.is_on(),
                 "mlir-timing-display" => match value.as_str() {
@@ -96,9 +97,15 @@ impl Run {
                 "mlir-print-ir-after-change" => print.only_changed = flag.is_on(),
                 "mlir-print-ir-after-failure" => print.only_failed = flag.is_on(),
                 "mlir-print-ir-module-scope" => print.whole = flag.is_on(),
+                "mlir-print-ir-diff" => print.as_diff = flag.is_on(),
                 "no-implicit-module" => run.no_implicit_module = flag.is_on(),
                 "run-reproducer" => run.is_reproducer = flag.is_on(),
                 "log-actions-to" => run.actions.log_to(value),
+                "log-mlir-actions-filter" => {
+                    run.actions
+                        .log_only(&value)
+                        .map_err(|it| Stop::Wrong(format!("error: {it}")))?;
+                }
                 "mlir-debug-counter" => {
                     run.actions.count(&value).map_err(|it| Stop::Wrong(format!("error: {it}")))?;
                 }

@@ -55,7 +55,7 @@ const FLAGS: &[(&str, Takes, &str)] = &[
         Takes::Bool,
         "Print out debug counter information after all counters have been accumulated",
     ),
-    ("mlir-print-debuginfo", Takes::Bool, "Print locations (they are not kept: prints none)"),
+    ("mlir-print-debuginfo", Takes::Bool, "Print where ops and block arguments come from: loc(..)"),
     ("mlir-print-ir-after", Takes::Value, "Print IR after specified passes"),
     ("mlir-print-ir-after-all", Takes::Bool, "Print IR after each pass"),
     (
@@ -67,6 +67,11 @@ const FLAGS: &[(&str, Takes, &str)] = &[
         "mlir-print-ir-after-failure",
         Takes::Bool,
         "When printing the IR after a pass, only print if the pass failed",
+    ),
+    (
+        "mlir-print-ir-diff",
+        Takes::Bool,
+        "When printing the IR after a pass, print what it changed as a unified diff",
     ),
     ("mlir-print-ir-before", Takes::Value, "Print IR before specified passes"),
     ("mlir-print-ir-before-all", Takes::Bool, "Print IR before each pass"),
@@ -106,6 +111,11 @@ const FLAGS: &[(&str, Takes, &str)] = &[
         "Disable implicit addition of a top-level module op during parsing",
     ),
     ("log-actions-to", Takes::Value, "Log action execution to a file, or stdout if '-' is passed"),
+    (
+        "log-mlir-actions-filter",
+        Takes::Value,
+        "Log only actions on ops from these places: file, file:line or file:line:column, comma separated",
+    ),
     ("o", Takes::Value, "Output filename"),
     ("pass-pipeline", Takes::Value, "Textual description of the pass pipeline to run"),
     ("reduce", Takes::Value, "Print a small program on which a command still fails"),

@@ -4,16 +4,20 @@
 //! and told is the same each time. After each element of the outermost pipeline the program is verified; a program that a pass has
 //! made invalid is an error that names the passes.
 
+use std::cell::RefCell;
 use std::io::Write as _;
 
+use noisy_analyses::diff;
 use noisy_loops::Aliasing;
 use noisy_syntax::print::{self, Style};
 use noisy_syntax::{Ir, Op, OpKind, Traits};
 
 use super::pipeline::{Element, Pipeline};
 use crate::actions::Actions;
+use crate::analysis::Analyses;
 use crate::diagnostics::{Severity, Sink, place_of};
 use crate::pass::{Around, Context, FUNCTIONS, Failure, Nested, Options, PassInfo};
+use crate::rewrite::outermost;
 use crate::timing::Timing;
 
 /// When the program is printed around passes.
@@ -29,6 +33,8 @@ pub struct PrintIr {
     pub only_failed: bool,
     /// The whole program, not the op that the pass runs on.
     pub whole: bool,
+    /// After a pass, what it changed, not what it left.
+    pub as_diff: bool,
 }
 
 impl PrintIr {
@@ -86,6 +92,7 @@ pub struct Manager<'a> {
     actions: &'a mut Actions,
     statistics: Vec<(&'static str, &'static str, &'static str, usize)>,
     failure: Option<FailedPass>,
+    analyses: Analyses,
 }
 
 /// The pass that failed first.
@@ -107,7 +114,15 @@ impl<'a> Manager<'a> {
         timing: &'a mut Timing,
         actions: &'a mut Actions,
     ) -> Self {
-        Self { settings, sink, timing, actions, statistics: Vec::new(), failure: None }
+        Self {
+            settings,
+            sink,
+            timing,
+            actions,
+            statistics: Vec::new(),
+            failure: None,
+            analyses: Analyses::default(),
+        }
     }
 
     /// What passes counted: class and name of the pass, what was counted, how many.
@@ -248,17 +263,28 @@ impl<'a> Manager<'a> {
         let kept = self
             .settings
             .keeps_before
-            .then(|| print::op_in(ir, Self::outermost(ir, op), self.settings.style));
+            .then(|| print::op_in(ir, outermost(ir, op), self.settings.style));
         let is_after = print.after.as_ref().is_some_and(|it| it.has(info.name));
-        let before = (is_after && print.only_changed).then(|| self.text(ir, op));
+        let compares = print.only_changed || print.as_diff;
+        let before = (is_after && compares).then(|| self.text(ir, op));
         self.timing.enter_slot(info.class, slot);
         let settings = self.settings;
+        // The programs before passes that passes run.
+        let inner = RefCell::new(Vec::new());
         let around = |ir: &Ir, op: Op, info: &'static PassInfo, is_before: bool| {
             let print = &settings.print_ir;
-            let (which, when) =
-                if is_before { (&print.before, "Before") } else { (&print.after, "After") };
-            if which.as_ref().is_some_and(|it| it.has(info.name)) && !print.only_failed {
-                dump(settings, ir, op, &format!("{when} {} ({})", info.class, info.name));
+            let is_meant = |it: &Option<Which>| it.as_ref().is_some_and(|it| it.has(info.name));
+            if is_before {
+                if is_meant(&print.before) {
+                    dump(settings, ir, op, &format!("Before {} ({})", info.class, info.name));
+                }
+                let is_compared = compares && is_meant(&print.after);
+                inner.borrow_mut().push(is_compared.then(|| shown(settings, ir, op)));
+                return;
+            }
+            let before = inner.borrow_mut().pop().flatten();
+            if is_meant(&print.after) && !print.only_failed {
+                dump_after(settings, ir, op, info, before.as_deref());
             }
         };
         let mut context = Context {
@@ -268,6 +294,7 @@ impl<'a> Manager<'a> {
             style: self.settings.style,
             aliasing: self.settings.aliasing,
             actions: self.actions,
+            analyses: &mut self.analyses,
             nested,
             around: Around(&around),
             counted: Vec::new(),
@@ -281,6 +308,14 @@ impl<'a> Manager<'a> {
             Err(Failure(Some(text)))
         };
         let counted = std::mem::take(&mut context.counted);
+        let wrong = self.analyses.end_pass(ir, op, settings.verify_each && outcome.is_ok());
+        let outcome = match wrong.first() {
+            None => outcome,
+            Some(name) => Err(Failure(Some(format!(
+                "'{}' op internal error: the pass says that it preserves {name}, and it does not",
+                ir.op_name(op)
+            )))),
+        };
         self.timing.leave();
         self.actions.ends_pass(&outer);
         for (what, n) in counted {
@@ -293,9 +328,8 @@ impl<'a> Manager<'a> {
         let print = &self.settings.print_ir;
         match outcome {
             Ok(()) => {
-                let is_same = before.is_some_and(|it| it == self.text(ir, op));
-                if is_after && !print.only_failed && !is_same {
-                    self.dump(ir, op, &format!("After {} ({})", info.class, info.name));
+                if is_after && !print.only_failed {
+                    dump_after(self.settings, ir, op, info, before.as_deref());
                 }
                 Ok(())
             }
@@ -312,15 +346,6 @@ impl<'a> Manager<'a> {
         }
     }
 
-    /// The outermost op around one.
-    fn outermost(ir: &Ir, op: Op) -> Op {
-        let mut at = op;
-        while let Some(parent) = ir.parent_op(at).filter(|&it| ir.op(it).kind.is_op()) {
-            at = parent;
-        }
-        at
-    }
-
     fn text(&self, ir: &Ir, op: Op) -> String {
         shown(self.settings, ir, op)
     }
@@ -332,7 +357,7 @@ impl<'a> Manager<'a> {
 
 /// The op as it is shown around passes, or all that is around it.
 fn shown(settings: &Settings, ir: &Ir, op: Op) -> String {
-    let op = if settings.print_ir.whole { Manager::outermost(ir, op) } else { op };
+    let op = if settings.print_ir.whole { outermost(ir, op) } else { op };
     print::op_in(ir, op, settings.style)
 }
 
@@ -357,7 +382,30 @@ fn failed_pass(
     FailedPass { what, pipeline, before }
 }
 
+/// Shows what a pass left, or as a diff what it changed in the program before, if that is wanted.
+fn dump_after(settings: &Settings, ir: &Ir, op: Op, info: &'static PassInfo, before: Option<&str>) {
+    let print = &settings.print_ir;
+    let what = format!("After {} ({})", info.class, info.name);
+    let Some(before) = before else { return dump(settings, ir, op, &what) };
+    let after = shown(settings, ir, op);
+    if before == after && print.only_changed {
+        return;
+    }
+    let text = if !print.as_diff {
+        after
+    } else if before == after {
+        "// no change".to_owned()
+    } else {
+        diff::unified(info.name, before, &after)
+    };
+    write_dump(settings, ir, op, &what, &text);
+}
+
 fn dump(settings: &Settings, ir: &Ir, op: Op, what: &str) {
+    write_dump(settings, ir, op, what, &shown(settings, ir, op));
+}
+
+fn write_dump(settings: &Settings, ir: &Ir, op: Op, what: &str, text: &str) {
     let mut at = String::new();
     if settings.print_ir.whole {
         at = format!(" ('{}' operation", ir.op_name(op));
@@ -366,7 +414,7 @@ fn dump(settings: &Settings, ir: &Ir, op: Op, what: &str) {
         }
         at += ")";
     }
-    let text = format!("// -----// IR Dump {what}{at} //----- //\n{}\n\n", shown(settings, ir, op));
+    let text = format!("// -----// IR Dump {what}{at} //----- //\n{text}\n\n");
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
@@ -386,6 +434,7 @@ fn run_nested(cx: &mut Context<'_>, op: Op, pipeline: &Pipeline) -> Result<(), F
                 }
                 (cx.around.0)(cx.ir, op, info, true);
                 (info.run)(cx, op, options)?;
+                cx.analyses.end_pass(cx.ir, op, false);
                 (cx.around.0)(cx.ir, op, info, false);
                 cx.actions.ends_pass(&outer);
             }

@@ -19,7 +19,7 @@ use std::io::Write as _;
 use noisy_analyses::TextEdit;
 use noisy_syntax::print;
 use noisy_syntax::rewrite::{NewOp, Point};
-use noisy_syntax::{Form, Ir, Op, OpKind};
+use noisy_syntax::{Form, Ir, Op, OpKind, Source};
 
 use crate::actions::Actions;
 use crate::diagnostics::{Input, Severity, Sink};
@@ -226,7 +226,8 @@ impl Run {
             return Ok(out);
         }
         timing.enter("Parser");
-        let parsed = self.parse(sink);
+        let is_located = self.settings.style.has_locations || actions.looks_at_locations();
+        let parsed = parse(sink, self.allow_unregistered, self.settings.n_threads, is_located);
         timing.leave();
         let mut ir = parsed?;
         if self.keeps_source {
@@ -243,6 +244,10 @@ impl Run {
             );
             return Err(());
         };
+        if ir.has_locations() && ir.origin(top).is_none() {
+            let whole = ir.place_attr(&sink.input().file, 0, 0);
+            ir.set_location(top, whole);
+        }
         let anchor = &self.pipeline.anchor;
         if *anchor != ir.op_name(top) && anchor != "any" && !self.pipeline.elements.is_empty() {
             let text = format!("can't run '{anchor}' pass manager on '{}' op", ir.op_name(top));
@@ -298,16 +303,22 @@ impl Run {
         let note = format!("Pipeline failed while executing {what}: {end}");
         sink.tell(Severity::Note, place, &note);
     }
-
-    /// Reads a part; what is wrong with it is told.
-    fn parse(&self, sink: &mut Sink) -> Result<Ir, ()> {
-        parse(sink, self.allow_unregistered, self.settings.n_threads)
-    }
 }
 
-/// Reads a part, on so many threads, with none on this one; what is wrong with it is told.
-fn parse(sink: &mut Sink, allows_unregistered: bool, n_threads: usize) -> Result<Ir, ()> {
-    let ir = match Ir::read(&one_chunk(sink.text()), n_threads) {
+/// Reads a part, on so many threads, with none on this one, with locations or without; what is wrong with it is told.
+fn parse(
+    sink: &mut Sink,
+    allows_unregistered: bool,
+    n_threads: usize,
+    is_located: bool,
+) -> Result<Ir, ()> {
+    let text = one_chunk(sink.text());
+    let read = if is_located {
+        Err(Box::new(Source::read(&text, n_threads)))
+    } else {
+        Ir::read(&text, n_threads)
+    };
+    let ir = match read {
         Ok(ir) => ir,
         Err(source) => {
             let problems = source.problems();
@@ -323,7 +334,11 @@ fn parse(sink: &mut Sink, allows_unregistered: bool, n_threads: usize) -> Result
             if !problems.is_empty() {
                 return Err(());
             }
-            source.into_ir()
+            if is_located {
+                source.into_located_ir(&sink.input().file, sink.input().first_line)
+            } else {
+                source.into_ir()
+            }
         }
     };
     let mut is_fine = true;

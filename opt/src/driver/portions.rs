@@ -99,6 +99,7 @@ impl Run {
             && !self.verify_diagnostics
             && !self.keeps_source
             && !self.no_implicit_module
+            && !self.settings.style.has_locations
             && self.crash_reproducer.is_none()
             && self.settings.print_ir.is_never()
             && actions.is_idle();
@@ -138,7 +139,8 @@ impl Work<'_> {
     /// What a portion becomes, and the names of its functions.
     fn on(&self, text: String) -> Option<(String, Vec<String>)> {
         let mut sink = Sink::new(Input::new("", text, 0), true);
-        let mut ir = parse(&mut sink, self.allows_unregistered, self.settings.n_threads).ok()?;
+        let mut ir =
+            parse(&mut sink, self.allows_unregistered, self.settings.n_threads, false).ok()?;
         let top = wrap(&mut ir);
         let names = functions(&ir, top)?;
         let (mut timing, mut actions) = (Timing::default(), Actions::default());

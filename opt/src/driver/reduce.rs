@@ -9,7 +9,7 @@ use noisy_syntax::{Attr, AttrData, Ir, Op, OpKind, Traits, Type, TypeData, Value
 
 use super::pipeline::Pipeline;
 use super::script::Script;
-use super::{Run, wrap};
+use super::{Run, parse, wrap};
 use crate::actions::Actions;
 use crate::diagnostics::{Input, Sink};
 use crate::driver::manager::Manager;
@@ -54,7 +54,7 @@ pub(super) fn run(run: &Run, text: &str, command: &str) -> Result<String, String
 
 fn read(run: &Run, text: &str) -> Option<Ir> {
     let input = Input::new(&run.shown_file(), text.to_owned(), 0);
-    run.parse(&mut Sink::new(input, true)).ok()
+    parse(&mut Sink::new(input, true), run.allow_unregistered, run.settings.n_threads, false).ok()
 }
 
 /// The smallest program so far.

@@ -11,7 +11,7 @@ use noisy_syntax::{AttrData, Block, Ir, Op, Region, Value};
 use rustc_hash::FxHashMap;
 
 use super::printers::say;
-use super::remove_dead::needed_values;
+use super::remove_dead::Live;
 use super::{Context, Failure, Options, PassInfo};
 use crate::rewrite::nested_first;
 
@@ -35,8 +35,9 @@ pub(super) const PASSES: &[PassInfo] = &[
 ];
 
 fn liveness(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    let live = cx.analyses.of::<Live>(cx.ir, op);
+    cx.analyses.preserve_all();
     let ir = &*cx.ir;
-    let live = needed_values(ir, op);
     let mut out = String::new();
     for op in nested_first(ir, op) {
         let Some(AttrData::String(tag, _)) = ir.attr(op, "tag").map(|it| ir.interner.attr_data(it))
@@ -160,6 +161,7 @@ impl Trees<'_> {
 }
 
 fn dominance(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
+    cx.analyses.preserve_all();
     let ir = &*cx.ir;
     let mut blocks: Vec<Block> = Vec::new();
     let mut numbers: FxHashMap<Block, usize> = FxHashMap::default();

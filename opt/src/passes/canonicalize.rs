@@ -179,11 +179,18 @@ fn dce(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     for region in regions {
         let ops = preorder(cx.ir, region);
         for op in ops.into_iter().rev() {
-            if cx.ir.is_alive(op) && noisy_analyses::effects::is_trivially_dead(cx.ir, op) {
+            let is_dead =
+                cx.ir.is_alive(op) && noisy_analyses::effects::is_trivially_dead(cx.ir, op);
+            if is_dead && cx.actions.goes_on() {
+                let at = cx.actions.target(cx.ir, op);
                 cx.ir.erase(op).map_err(|it| Failure(Some(it.to_string())))?;
                 n += 1;
+                cx.actions.step(cx.ir, "nothing uses it", || at);
             }
         }
+    }
+    if n == 0 {
+        cx.analyses.preserve_all();
     }
     cx.count("num-erased - Number of ops erased", n);
     Ok(())

@@ -57,10 +57,13 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     }
     for op in dead {
         if rewriter.ir.is_alive(op) && cx.actions.goes_on() {
-            let at = place(rewriter.ir, op);
+            let at = cx.actions.target(rewriter.ir, op);
             rewriter.erase(op);
             cx.actions.step(rewriter.ir, "nothing uses it", || at);
         }
+    }
+    if n_replaced + n_dead == 0 {
+        cx.analyses.preserve_all();
     }
     cx.count("num-cse'd - Number of operations CSE'd", n_replaced);
     cx.count("num-dce'd - Number of operations DCE'd", n_dead);

@@ -15,7 +15,12 @@ const fn nothing(
     anchor: Option<&'static str>,
     summary: &'static str,
 ) -> PassInfo {
-    PassInfo { name, class, anchor, summary, options: &[], run: |_, _, _| Ok(()) }
+    PassInfo { name, class, anchor, summary, options: &[], run: unchanged }
+}
+
+fn unchanged(cx: &mut Context<'_>, _: Op, _: &Options) -> Result<(), Failure> {
+    cx.analyses.preserve_all();
+    Ok(())
 }
 
 /// The options of `test-dynamic-pipeline`.
@@ -93,6 +98,7 @@ pub(super) const PASSES: &[PassInfo] = &[
         summary: "Test an interface pass (running on FunctionOpInterface) in the pass manager",
         options: &[],
         run: |cx, op, _| {
+            cx.analyses.preserve_all();
             cx.remark(op, "Executing interface pass on operation");
             Ok(())
         },
@@ -127,7 +133,21 @@ pub(super) const PASSES: &[PassInfo] = &[
         anchor: Some("func.func"),
         summary: "Test options parsing capabilities",
         options: LISTS,
-        run: |_, _, _| Ok(()),
+        run: unchanged,
+    },
+    PassInfo {
+        name: "strip-debuginfo",
+        class: "StripDebugInfo",
+        anchor: None,
+        summary: "Strip debug info from all operations",
+        options: &[],
+        run: |cx, op, _| {
+            if cx.ir.has_locations() {
+                cx.ir.strip_locations(op);
+            }
+            cx.analyses.preserve_all();
+            Ok(())
+        },
     },
     PassInfo {
         name: "test-pass-failure",

@@ -63,11 +63,13 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
                     && flow::body(cx.ir, callee).is_some()
                     && cx.ir.attr(call, "no_inline").is_none()
                     && cx.ir.attr(callee, "no_inline").is_none();
-                if may_inline && n_copied < MOST_OPS {
+                if may_inline && n_copied < MOST_OPS && cx.actions.goes_on() {
                     n_copied += nested(cx.ir, callee).len();
+                    let at = cx.actions.target(cx.ir, call);
                     if inline(cx.ir, call, callee) {
                         is_changed = true;
                         n += 1;
+                        cx.actions.step(cx.ir, "the callee stands in place of the call", || at);
                     }
                 }
             }
@@ -84,13 +86,19 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     while is_changed {
         is_changed = false;
         for &function in &functions {
-            if !cx.ir.is_alive(function) || visibility(cx.ir, function) != Visibility::Private {
+            if !cx.ir.is_alive(function)
+                || visibility(cx.ir, function) != Visibility::Private
+                || !cx.actions.goes_on()
+            {
                 continue;
             }
             let Some(name) = symbol(cx.ir, function) else { continue };
             let is_used = cx.ir.symbol_users(name).iter().any(|&it| it != function);
+            let (what, origin, _) = cx.actions.target(cx.ir, function);
             if !is_used && flow::body(cx.ir, function).is_some() && cx.ir.erase(function).is_ok() {
                 is_changed = true;
+                // It stood right in a module: that is looked at.
+                cx.actions.step(cx.ir, "nothing calls it", || (what, origin, None));
             }
         }
     }

@@ -1,16 +1,18 @@
 //! Passes on what the ranges say: `int-range-optimizations`, `arith-unsigned-when-equivalent`.
 
 use noisy_analyses::Integers;
+use noisy_analyses::effects;
 use noisy_analyses::integers::compare::predicate;
 use noisy_analyses::integers::constant::Constant;
 use noisy_syntax::rewrite::NewOp;
-use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits, Value};
+use noisy_syntax::{Ir, Op, OpKind, Traits, Value};
 
 use super::canonicalize::rewrite;
+use super::facts::{Ranges, everything};
 use super::{Context, Failure, Options, PassInfo};
+use crate::actions::place;
 use crate::rewrite::greedy::{Config, Patterns};
-use crate::rewrite::{Rewriter, constants, nested, operands};
-use noisy_analyses::effects;
+use crate::rewrite::{Rewriter, constants, operands, outermost};
 
 pub(super) const PASSES: &[PassInfo] = &[
     PassInfo {
@@ -31,20 +33,11 @@ pub(super) const PASSES: &[PassInfo] = &[
     },
 ];
 
-/// The blocks and ops in the regions of an op, in order.
-fn everything(ir: &Ir, op: Op) -> (Vec<Block>, Vec<Op>) {
-    let ops = nested(ir, op);
-    let mut regions: Vec<Region> = ir.op(op).regions.iter().map(|it| it.1).collect();
-    for &it in &ops {
-        regions.extend(ir.op(it).regions.iter().map(|it| it.1));
-    }
-    let blocks = regions.iter().flat_map(|&it| ir.blocks(it)).collect();
-    (blocks, ops)
-}
-
 /// Values of one number become constants; a remainder of what is below the divisor is that.
 fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let facts = Integers::new(cx.ir);
+    let whole = outermost(cx.ir, op);
+    let facts = cx.analyses.of::<Ranges>(cx.ir, whole);
+    let facts = &facts.0;
     let (blocks, ops) = everything(cx.ir, op);
     let mut rewriter = Rewriter::new(cx.ir);
     let mut n = 0;
@@ -54,27 +47,37 @@ fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             continue;
         }
         for value in rewriter.ir.block(block).args.clone() {
-            n += usize::from(constant(&mut rewriter, &facts, value, first));
+            if cx.actions.goes_on() && constant(&mut rewriter, facts, value, first) {
+                n += 1;
+                let ir = &*rewriter.ir;
+                cx.actions.step(ir, "an argument is one number", || place(ir, first));
+            }
         }
     }
     for op in ops {
-        if !rewriter.ir.is_alive(op)
+        if !cx.actions.goes_on()
+            || !rewriter.ir.is_alive(op)
             || rewriter.ir.op(op).kind.has(Traits::CONSTANT)
             || !facts.is_live(rewriter.ir, op)
         {
             continue;
         }
         let results = rewriter.ir.op(op).results.to_vec();
+        let at = cx.actions.target(rewriter.ir, op);
+        let before = n;
         // Behind an op with regions, what stands for its results must not stand in them.
         for value in results {
-            n += usize::from(constant(&mut rewriter, &facts, value, op));
+            n += usize::from(constant(&mut rewriter, facts, value, op));
         }
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
-        } else if is_trivial_remainder(rewriter.ir, &facts, op) {
+        } else if is_trivial_remainder(rewriter.ir, facts, op) {
             let value = rewriter.operand(op, 0);
             rewriter.replace(op, &[value]);
             n += 1;
+        }
+        if n > before {
+            cx.actions.step(rewriter.ir, "its range is one value", || at);
         }
     }
     cx.count("num-folded - Number of values replaced", n);
@@ -115,10 +118,16 @@ fn is_trivial_remainder(ir: &Ir, facts: &Integers, op: Op) -> bool {
 
 /// Signed ops on numbers that are never negative become unsigned ones.
 fn unsigned(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let facts = Integers::new(cx.ir);
+    let whole = outermost(cx.ir, op);
+    let facts = cx.analyses.of::<Ranges>(cx.ir, whole);
+    let facts = &facts.0;
     let (_, ops) = everything(cx.ir, op);
     let mut rewriter = Rewriter::new(cx.ir);
+    let mut n = 0;
     for op in ops {
+        if !cx.actions.goes_on() {
+            break;
+        }
         let kind = rewriter.ir.op(op).kind;
         let to = match kind {
             OpKind::ArithDivsi | OpKind::ArithFloordivsi => "arith.divui",
@@ -139,13 +148,21 @@ fn unsigned(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         if kind == OpKind::ArithCmpi {
             let Some(signed @ 2..=5) = predicate(rewriter.ir, op) else { continue };
             rewriter.set_predicate(op, signed + 4);
+            n += 1;
+            cx.actions.step(rewriter.ir, "never negative", || place(rewriter.ir, op));
             continue;
         }
         if !results.iter().all(|&it| is_natural(it)) {
             continue;
         }
         let types: Vec<_> = results.iter().map(|&it| rewriter.ty(it)).collect();
+        let at = cx.actions.target(rewriter.ir, op);
         rewriter.replace_with(op, NewOp::new(to).operands(&all).results(&types));
+        n += 1;
+        cx.actions.step(rewriter.ir, "never negative", || at);
+    }
+    if n == 0 {
+        cx.analyses.preserve_all();
     }
     Ok(())
 }

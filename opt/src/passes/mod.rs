@@ -7,6 +7,8 @@ mod analyses;
 mod canonicalize;
 mod composite;
 mod cse;
+mod dead_code;
+mod facts;
 mod infrastructure;
 mod inline;
 mod int_range;
@@ -44,6 +46,7 @@ const TABLES: &[&[PassInfo]] = &[
     canonicalize::PASSES,
     composite::PASSES,
     cse::PASSES,
+    dead_code::PASSES,
     infrastructure::PASSES,
     inline::PASSES,
     int_range::PASSES,

@@ -43,6 +43,7 @@ pub(super) fn say(text: &str) {
 }
 
 fn op_stats(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    cx.analyses.preserve_all();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut count = |op: Op, cx: &Context<'_>| {
         *counts.entry(cx.ir.op_name(op).to_owned()).or_default() += 1;
@@ -81,6 +82,7 @@ fn op_stats(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failu
 }
 
 fn print_ir(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
+    cx.analyses.preserve_all();
     let label = options.text("label");
     let label = if label.is_empty() { String::new() } else { format!(" {label}") };
     let text = print::op_in(cx.ir, op, cx.style);

@@ -16,7 +16,8 @@ use super::{Context, Failure, Options, PassInfo};
 use crate::patterns;
 use crate::rewrite::greedy::{Config, Patterns};
 use crate::rewrite::{Rewriter, nested, operands};
-use live::{Live, ends};
+pub(super) use live::Live;
+use live::ends;
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "remove-dead-values",
@@ -37,11 +38,17 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let functions = shrinkable(cx.ir, &calls, live);
         carry_what_is_needed(cx.ir, op, &functions.1);
         rewrite(cx, op, &kept, config, false)?;
+        if !cx.actions.goes_on() {
+            return Ok(());
+        }
         let n_gone = shrink(cx.ir, functions.0)?;
         n += n_gone;
         if n_gone == 0 {
             break;
         }
+        let what = "arguments and results that nothing needs go";
+        let (name, origin, _) = cx.actions.target(cx.ir, op);
+        cx.actions.step(cx.ir, what, || (name, origin, None));
     }
     rewrite(cx, op, &kept, config, false)?;
     cx.count("num-removed - Number of arguments and results of functions removed", n);

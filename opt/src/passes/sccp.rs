@@ -2,9 +2,10 @@
 
 use noisy_analyses::integers::constant::Constant;
 use noisy_analyses::integers::constants::Constants;
-use noisy_analyses::sparse::{Input, Sparse};
-use noisy_syntax::{Block, Ir, Op, OpKind, Region, Value};
+use noisy_analyses::sparse::Sparse;
+use noisy_syntax::{Block, Ir, Op, Region, Value};
 
+use super::facts::ConstantFacts;
 use super::{Context, Failure, Options, PassInfo};
 use crate::actions::place;
 use crate::rewrite::Rewriter;
@@ -21,10 +22,8 @@ pub(super) const PASSES: &[PassInfo] = &[PassInfo {
 }];
 
 fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    // What is outside of the op that the pass runs on is not known.
-    let is_local = cx.ir.op(op).kind == OpKind::FuncFunc;
-    let constants = if is_local { Constants::local() } else { Constants::joined() };
-    let facts = Sparse::new(&Input { ir: cx.ir, base: &() }, constants);
+    let facts = cx.analyses.of::<ConstantFacts>(cx.ir, op);
+    let facts = &facts.0;
     let regions: Vec<Region> = cx.ir.op(op).regions.iter().map(|it| it.1).collect();
     let mut rewriter = Rewriter::new(cx.ir);
     let mut uniqued = Uniqued::default();
@@ -44,7 +43,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
             let mut n_replaced = 0;
             for &value in &results {
                 n_replaced +=
-                    usize::from(is_live && replace(&mut rewriter, &facts, &mut uniqued, value, op));
+                    usize::from(is_live && replace(&mut rewriter, facts, &mut uniqued, value, op));
             }
             n += n_replaced;
             if n_replaced > 0 {
@@ -67,9 +66,12 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
         let args = rewriter.ir.block(block).args.clone();
         for value in args {
             if let Some(first) = first.filter(|_| is_live) {
-                n += usize::from(replace(&mut rewriter, &facts, &mut uniqued, value, first));
+                n += usize::from(replace(&mut rewriter, facts, &mut uniqued, value, first));
             }
         }
+    }
+    if n == 0 {
+        cx.analyses.preserve_all();
     }
     cx.count("num-folded - Number of values that became constants", n);
     Ok(())

@@ -3,12 +3,13 @@
 //! *Law.* Only what has no effects moves, into a region that runs at most once, at a place that all its users are behind.
 
 use noisy_analyses::cfg::Cfg;
+use noisy_analyses::effects;
 use noisy_syntax::rewrite::Point;
 use noisy_syntax::{Block, Ir, Op, OpKind, Region, Traits};
 
 use super::{Context, Failure, Options, PassInfo};
+use crate::actions::{Actions, place};
 use crate::rewrite::{nested, operands, preorder};
-use noisy_analyses::effects;
 
 pub(super) const PASSES: &[PassInfo] = &[PassInfo {
     name: "control-flow-sink",
@@ -30,7 +31,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     for it in choices {
         let regions: Vec<Region> = cx.ir.op(it).regions.iter().map(|it| it.1).collect();
         for region in regions {
-            n += sink_into(cx.ir, it, region);
+            n += sink_into(cx.ir, it, region, cx.actions);
         }
     }
     cx.count("num-sunk - Number of operations sunk", n);
@@ -38,7 +39,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 }
 
 /// Moves what only a region uses to its start; how many ops that were.
-fn sink_into(ir: &mut Ir, choice: Op, region: Region) -> usize {
+fn sink_into(ir: &mut Ir, choice: Op, region: Region, actions: &mut Actions) -> usize {
     let entry = ir.entry_block(region);
     let cfg = Cfg::new(ir, region);
     let tree = cfg.dominators();
@@ -57,8 +58,12 @@ fn sink_into(ir: &mut Ir, choice: Op, region: Region) -> usize {
             if stays {
                 continue;
             }
+            if !actions.goes_on() {
+                return n;
+            }
             ir.move_op(op, Point::Start(entry));
             n += 1;
+            actions.step(ir, "only this region uses it", || place(ir, op));
             queue.push_back(op);
         }
     }

@@ -52,6 +52,14 @@ pub struct Uniqued {
 }
 
 impl Uniqued {
+    /// A constant that stands for several, or elsewhere, says nothing of where it was.
+    fn comes_from_nowhere(rewriter: &mut Rewriter<'_>, op: Op) {
+        if rewriter.ir.has_locations() {
+            let unknown = rewriter.ir.unknown_location();
+            rewriter.ir.set_location(op, unknown);
+        }
+    }
+
     /// Takes in a constant op: merges it with an equal one of its scope, else moves it to the start of the scope. Says
     /// whether the op is still there.
     pub fn take(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> bool {
@@ -66,6 +74,7 @@ impl Uniqued {
                 return true;
             }
             let value = ir.op(same).results[0];
+            Self::comes_from_nowhere(rewriter, same);
             rewriter.replace(op, &[value]);
             return false;
         }
@@ -74,6 +83,7 @@ impl Uniqued {
         let is_in_place = block == target && previous.is_none_or(|it| self.owned.contains(&it));
         if !is_in_place {
             rewriter.ir.move_op(op, Point::Start(target));
+            Self::comes_from_nowhere(rewriter, op);
         }
         self.by_value.insert(key, op);
         self.owned.insert(op);
@@ -109,6 +119,7 @@ impl Uniqued {
         if known.is_some() && rewriter.ir.block_of(user) == target {
             rewriter.ir.move_op(op, Point::Start(target));
         }
+        Self::comes_from_nowhere(rewriter, op);
         self.by_value.insert(key, op);
         self.owned.insert(op);
         Some(rewriter.ir.op(op).results[0])

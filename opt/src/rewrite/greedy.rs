@@ -115,7 +115,9 @@ pub fn rewrite_region(
             actions.step(rewriter.ir, "constants are made one", || at(rewriter.ir));
         }
         let before = rewriter.n_changes();
-        process(&mut rewriter, patterns, config, actions)?;
+        let outcome = process(&mut rewriter, patterns, config, actions);
+        rewriter.ir.locate_new(None);
+        outcome?;
         let mut goes_on = rewriter.n_changes() != before;
         if config.simplify != Simplify::Disabled
             && actions.goes_on()
@@ -172,16 +174,13 @@ fn process(
         if !rewriter.ir.is_alive(op) {
             continue;
         }
-        let place = if actions.is_watched() && rewriter.ir.op(op).kind.is_op() {
-            actions::place(rewriter.ir, op)
-        } else {
-            Default::default()
-        };
+        let place = actions.target(rewriter.ir, op);
         if effects::is_trivially_dead(rewriter.ir, op) {
             rewriter.erase(op);
             actions.step_of(rewriter.ir, "nothing uses it", || place, || rewriter.work.next());
             continue;
         }
+        rewriter.ir.locate_new(Some(op));
         let kind = rewriter.ir.op(op).kind;
         let applied = if kind.has(Traits::CONSTANT) || !config.folds {
             None

@@ -307,6 +307,7 @@ impl<'a> Rewriter<'a> {
             new = new.attr(self.ir.interner.str(name), attr);
         }
         let new = self.insert(new, Point::Before(op));
+        self.ir.copy_location(op, new);
         self.ir.move_regions(op, new);
         new
     }
@@ -336,6 +337,7 @@ impl<'a> Rewriter<'a> {
             new = new.attr(self.ir.interner.str(name), attr);
         }
         let copy = self.insert(new.regions(old_regions.len()), at);
+        self.ir.copy_location(op, copy);
         for (&old, &new) in old_results.iter().zip(&self.ir.op(copy).results) {
             values.insert(old, new);
         }
@@ -377,6 +379,15 @@ impl<'a> Rewriter<'a> {
     pub fn operand(&self, op: Op, index: usize) -> Value {
         operand(self.ir, op, index).expect("a program without errors has resolved operands")
     }
+}
+
+/// The outermost op around one.
+pub fn outermost(ir: &Ir, op: Op) -> Op {
+    let mut at = op;
+    while let Some(parent) = ir.parent_op(at).filter(|&it| ir.op(it).kind.is_op()) {
+        at = parent;
+    }
+    at
 }
 
 /// All ops in the regions of an op, each before what is in it.

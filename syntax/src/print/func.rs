@@ -29,6 +29,9 @@ impl Printer<'_> {
             }
             self.text.ty(*ty);
             self.write_dict(dicts[i]);
+            if let Some(arguments) = &arguments {
+                self.argument_location(arguments[i]);
+            }
         }
         self.text.push(")");
         let dicts = self.dicts("res_attrs", results.len())?;

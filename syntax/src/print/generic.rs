@@ -12,9 +12,11 @@ use crate::{Attr, AttrData, Block, Form, Ir, Name, Op, OpKind, Region, Tool, Typ
 impl Printer<'_> {
     /// What was written, below the aliases that it uses.
     pub(super) fn finish(mut self) -> String {
+        let (above, below) = self.location_definitions();
+        self.text.out += &below;
         let Some(aliases) = self.text.aliases.take() else { return self.text.out };
         if aliases.maps.is_empty() && aliases.sets.is_empty() {
-            return self.text.out;
+            return above + &self.text.out;
         }
         let body = std::mem::take(&mut self.text.out);
         for (attrs, name) in [(&aliases.maps, "map"), (&aliases.sets, "set")] {
@@ -26,11 +28,12 @@ impl Printer<'_> {
                 self.text.push("\n");
             }
         }
-        self.text.out + &body
+        self.text.out + &above + &body
     }
 
     pub(super) fn number(&mut self, ops: &[Op]) {
         let ir = self.ir;
+        self.name_locations(ops);
         self.numbers.add(ir, ops, &|op| ir.ordered_regions(op));
     }
 
@@ -85,6 +88,7 @@ impl Printer<'_> {
         if !(self.is_custom && self.try_custom(op)) {
             self.generic_op(op);
         }
+        self.op_location(op);
         self.text.push("\n");
     }
 
@@ -235,11 +239,16 @@ impl Printer<'_> {
         };
         if !args.is_empty() {
             let (ir, numbers) = (self.ir, &self.numbers);
+            let has_locations = self.locations.is_some();
             self.text.push("(");
             self.text.list(args, |it, &value| {
                 it.push(numbers.value(value).unwrap_or("%?"));
                 it.push(": ");
                 it.ty(ir.value(value).ty);
+                if let Some(location) = ir.argument_location(value).filter(|_| has_locations) {
+                    it.push(" ");
+                    it.attr(location);
+                }
             });
             self.text.push(")");
         }

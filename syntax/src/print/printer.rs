@@ -4,6 +4,7 @@
 //! returns [`Unfit`] where the op does not fit.
 
 use super::Style;
+use super::locations::LocationNames;
 use super::number::Numbers;
 use crate::intern::{AliasNames, Text, Types};
 use crate::{Attr, AttrData, Block, Ir, Name, Op, OpKind, Region, Tool, Type, Value};
@@ -57,6 +58,8 @@ pub(super) struct Printer<'a> {
     pub(super) is_custom: bool,
     /// See [`Style::has_names`].
     pub(super) has_names: bool,
+    /// The names of locations, if they are printed.
+    pub(super) locations: Option<LocationNames>,
     /// How many regions are around.
     pub(super) depth: usize,
     /// The dialect that op names need not mention.
@@ -78,6 +81,7 @@ impl<'a> Printer<'a> {
             numbers: Numbers::new(style.has_names && style.is_custom),
             is_custom: style.is_custom,
             has_names: style.has_names,
+            locations: style.has_locations.then(LocationNames::default),
             depth: 0,
             default_dialect: Some("builtin"),
             place: None,

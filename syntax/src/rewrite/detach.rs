@@ -26,6 +26,7 @@ impl Default for Ir {
             interner: Interner::default(),
             root: Region::from_index(0),
             origins: Vec::new(),
+            locations: None,
             starts: crate::ir::Starts::default(),
         };
         ir.root = ir.new_region(None);

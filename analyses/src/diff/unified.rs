@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use noisy_analyses::diff::{Change, changes};
+use super::{Change, changes};
 
 /// Lines shown around a change.
 const CONTEXT: usize = 3;
 
 /// The diff of two texts under one name, which `patch -p0` reads; empty if they are the same.
-pub(crate) fn unified(name: &str, before: &str, after: &str) -> String {
+pub fn unified(name: &str, before: &str, after: &str) -> String {
     let (before, after): (Vec<_>, Vec<_>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
     let mut out = String::new();

@@ -1,0 +1,190 @@
+//! Analyses that passes share: kept while they are preserved, and held against the program where that is checked.
+
+mod tool;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use noisy_opt::actions::Actions;
+use noisy_opt::analysis::Analysis;
+use noisy_opt::diagnostics::{Input, Sink};
+use noisy_opt::driver::manager::{Manager, Settings};
+use noisy_opt::driver::pipeline::{Element, Pipeline};
+use noisy_opt::driver::wrap;
+use noisy_opt::pass::{Context, Failure, Options, PassInfo};
+use noisy_opt::rewrite::nested;
+use noisy_opt::timing::Timing;
+use noisy_syntax::rewrite::{NewOp, Point};
+use noisy_syntax::{Ir, Op, Source};
+use tool::{file, run};
+
+/// How many ops there are; and how often that was counted.
+struct Count(usize);
+
+static N_COUNTED: AtomicUsize = AtomicUsize::new(0);
+
+impl Analysis for Count {
+    const NAME: &'static str = "the number of ops";
+
+    fn new(ir: &Ir, op: Op) -> Self {
+        N_COUNTED.fetch_add(1, Ordering::Relaxed);
+        Self(nested(ir, op).len())
+    }
+
+    fn is_same(&self, other: &Self, _: &Ir, _: Op) -> bool {
+        self.0 == other.0
+    }
+}
+
+const fn pass(
+    name: &'static str,
+    run: fn(&mut Context<'_>, Op, &Options) -> Result<(), Failure>,
+) -> PassInfo {
+    PassInfo { name, class: name, anchor: None, summary: "", options: &[], run }
+}
+
+/// Asks, and changes nothing.
+static ASKS: PassInfo = pass("asks", |cx, op, _| {
+    let count = cx.analyses.of::<Count>(cx.ir, op);
+    assert_eq!(count.0, nested(cx.ir, op).len());
+    cx.analyses.preserve_all();
+    Ok(())
+});
+
+/// Adds an op, and does not say that anything stays as it was.
+static ADDS: PassInfo = pass("adds", |cx, op, _| {
+    add(cx.ir, op);
+    Ok(())
+});
+
+/// Adds an op, and says that the number stays as it was.
+static LIES: PassInfo = pass("lies", |cx, op, _| {
+    add(cx.ir, op);
+    cx.analyses.preserve::<Count>();
+    Ok(())
+});
+
+fn add(ir: &mut Ir, op: Op) {
+    let inner = nested(ir, op);
+    let last = *inner.last().expect("an op");
+    ir.insert(NewOp::new("x.y"), Point::Before(last));
+}
+
+/// What is told of passes on a function in a module, and how often the ops are counted.
+fn told(passes: &[(&'static PassInfo, bool)], verify_each: bool) -> (Vec<String>, usize) {
+    let text = "func.func @f() {\n  return\n}\n";
+    let mut ir = Source::new(text).into_ir();
+    let top = wrap(&mut ir);
+    let mut pipeline = Pipeline::new("builtin.module");
+    for &(info, on_functions) in passes {
+        let pass = Element::Pass(info, Options::default());
+        if on_functions {
+            let mut nested = Pipeline::new("func.func");
+            nested.elements.push(pass);
+            pipeline.elements.push(Element::Nested(nested));
+        } else {
+            pipeline.elements.push(pass);
+        }
+    }
+    let mut sink = Sink::new(Input::new("in.mlir", text.to_owned(), 0), true);
+    let settings = Settings { verify_each, ..Settings::default() };
+    let (mut timing, mut actions) = (Timing::default(), Actions::default());
+    let before = N_COUNTED.load(Ordering::Relaxed);
+    let mut manager = Manager::new(&settings, &mut sink, &mut timing, &mut actions);
+    let outcome = manager.run(&mut ir, top, &pipeline);
+    let told = sink.unexpected();
+    assert_eq!(outcome.is_err(), !told.is_empty());
+    (told, N_COUNTED.load(Ordering::Relaxed) - before)
+}
+
+/// One test, as it counts by a static.
+#[test]
+fn an_analysis_is_kept_until_a_pass_near_it_changes_something_and_who_lies_is_found() {
+    let (asks, adds, lies) = ((&ASKS, false), (&ADDS, false), (&LIES, false));
+    assert_eq!(told(&[asks, asks, asks], false), (Vec::new(), 1));
+    assert_eq!(told(&[asks, adds, asks], false), (Vec::new(), 2));
+    // What is in a function is in the module, and the other way round.
+    assert_eq!(told(&[asks, (&ADDS, true), asks], false), (Vec::new(), 2));
+    assert_eq!(told(&[(&ASKS, true), adds, (&ASKS, true)], false), (Vec::new(), 2));
+    // Each pass is followed by one more count.
+    assert_eq!(told(&[asks, asks, asks], true), (Vec::new(), 4));
+    for inside in [false, true] {
+        let (said, _) = told(&[asks, (&LIES, inside)], true);
+        let [said] = &said[..] else { panic!("{said:?}") };
+        assert!(
+            said.contains("says that it preserves the number of ops, and it does not"),
+            "{said}"
+        );
+    }
+    assert_eq!(told(&[lies], true).0, Vec::<String>::new());
+}
+
+const BLOCKS: &str = "func.func private @never() attributes {tag = \"never\"} {
+  return
+}
+func.func @f(%c: i1) -> i32 attributes {tag = \"f\"} {
+  %t = arith.constant true
+  %x = arith.constant 1 : i32
+  %r = scf.if %t -> i32 {
+    scf.yield {tag = \"taken\"} %x : i32
+  } else {
+    scf.yield %x : i32
+  } {tag = \"if\"}
+  cf.cond_br %c, ^bb1, ^bb2
+^bb1:
+  cf.cond_br %t, ^bb3, ^bb2
+^bb2:
+  return %r : i32
+^bb3:
+  return %x : i32
+^bb4:
+  return %x : i32
+}
+";
+
+/// What mlir-opt 19 prints of it.
+const DEAD_CODE: &str = "never:
+ region #0
+  ^bb0 = dead
+op_preds: (all) predecessors:
+
+taken:
+if:
+ region #0
+  ^bb0 = live
+region_preds: (all) predecessors:
+  %0 = scf.if %true -> (i32) {
+  scf.yield {tag = \"taken\"} %c1_i32 : i32
+} else {
+  scf.yield %c1_i32 : i32
+} {tag = \"if\"}
+
+ region #1
+  ^bb0 = dead
+op_preds: (all) predecessors:
+  scf.yield {tag = \"taken\"} %c1_i32 : i32
+
+f:
+ region #0
+  ^bb0 = live
+  ^bb1 = live
+   from ^bb0 = live
+  ^bb2 = live
+   from ^bb1 = dead
+   from ^bb0 = live
+  ^bb3 = live
+   from ^bb1 = live
+  ^bb4 = dead
+op_preds: predecessors:
+
+";
+
+#[test]
+fn live_blocks_and_ways_into_them_are_printed_as_upstream_prints_them() {
+    let input = file("dead-code.mlir", BLOCKS);
+    let output = run(&["-test-dead-code-analysis"], &input);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), DEAD_CODE);
+    // The facts are those that the pass before found, and the analysis leaves them as they were.
+    let output = run(&["-test-dead-code-analysis", "-test-dead-code-analysis"], &input);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), DEAD_CODE.repeat(2));
+    let _ = std::fs::remove_file(input);
+}

@@ -1,0 +1,34 @@
+//! Where ops and block arguments come from (`loc(..)`), for who prints it. A program has no locations unless it was read with them
+//! ([`Source::into_located_ir`]).
+//!
+//! [`Source::into_located_ir`]: crate::Source::into_located_ir
+
+use rustc_hash::FxHashMap;
+
+use crate::{Attr, Ir, Op, Value};
+
+/// The locations of a program.
+#[derive(Debug, Default)]
+pub(crate) struct Locations {
+    pub(crate) ops: FxHashMap<Op, Attr>,
+    pub(crate) arguments: FxHashMap<Value, Attr>,
+    /// That of new ops.
+    pub(crate) new: Option<Attr>,
+}
+
+impl Ir {
+    /// Whether the program has locations.
+    pub fn has_locations(&self) -> bool {
+        self.locations.is_some()
+    }
+
+    /// Where an op comes from, if the program has locations.
+    pub fn location(&self, op: Op) -> Option<Attr> {
+        self.locations.as_ref()?.ops.get(&op).copied()
+    }
+
+    /// Where a block argument comes from, if the program has locations.
+    pub fn argument_location(&self, value: Value) -> Option<Attr> {
+        self.locations.as_ref()?.arguments.get(&value).copied()
+    }
+}

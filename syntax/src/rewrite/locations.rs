@@ -1,0 +1,91 @@
+//! The locations of programs that have them, as ops are made and moved.
+//!
+//! *Law.* In a program with locations each op has one; so has each argument. A new op comes from where [`Ir::locate_new`] says, else from
+//! where its neighbour does.
+
+use super::Point;
+use crate::{Attr, AttrData, Block, Ir, LocationPart, Op, Value};
+
+impl Ir {
+    /// Says where an op comes from, if the program has locations.
+    pub fn set_location(&mut self, op: Op, location: Attr) {
+        if let Some(it) = &mut self.locations {
+            it.ops.insert(op, location);
+        }
+    }
+
+    /// Lets an op come from where another one does.
+    pub fn copy_location(&mut self, from: Op, to: Op) {
+        if let Some(location) = self.location(from) {
+            self.set_location(to, location);
+        }
+    }
+
+    /// From now on, new ops come from where an op does; without one, from where their neighbours do.
+    pub fn locate_new(&mut self, like: Option<Op>) {
+        if let Some(it) = &mut self.locations {
+            it.new = like.and_then(|op| it.ops.get(&op).copied());
+        }
+    }
+
+    /// The location of a place in a file; `0:0` is the file as a whole.
+    pub fn place_attr(&mut self, file: &str, line: usize, column: usize) -> Attr {
+        let file = file.replace('\\', "\\5C").replace('"', "\\22");
+        self.location_attr(&format!("\"{file}\":{line}:{column}"))
+    }
+
+    /// `loc(unknown)`.
+    pub fn unknown_location(&mut self) -> Attr {
+        self.location_attr("unknown")
+    }
+
+    fn location_attr(&mut self, text: &str) -> Attr {
+        let text = self.interner.name(text);
+        self.interner.attr(AttrData::Location([LocationPart::Text(text)].into()))
+    }
+
+    /// Lets all ops and arguments in an op, and the op, come from nowhere that is known.
+    pub fn strip_locations(&mut self, op: Op) {
+        let unknown = self.unknown_location();
+        let mut found = vec![op];
+        for &(_, region) in &self.op(op).regions {
+            self.walk(region, &mut |it| found.push(it));
+        }
+        let regions = found.iter().flat_map(|&it| self.op(it).regions.iter());
+        let blocks: Vec<Block> = regions.flat_map(|it| self.blocks(it.1)).collect();
+        let arguments: Vec<Value> =
+            blocks.iter().flat_map(|&it| self.block(it).args.iter().copied()).collect();
+        if let Some(it) = &mut self.locations {
+            it.ops.extend(found.into_iter().map(|op| (op, unknown)));
+            it.arguments.extend(arguments.into_iter().map(|value| (value, unknown)));
+        }
+    }
+
+    /// Says where a new op comes from.
+    pub(super) fn locate(&mut self, op: Op, at: Point) {
+        if self.locations.is_none() {
+            return;
+        }
+        let neighbour = match at {
+            Point::Before(it) | Point::After(it) => Some(it),
+            Point::Start(block) | Point::End(block) => self.region(self.block(block).region).parent,
+        };
+        let new = self.locations.as_ref().and_then(|it| it.new);
+        let known = new.or_else(|| self.location(neighbour?));
+        let location = known.unwrap_or_else(|| self.unknown_location());
+        self.set_location(op, location);
+    }
+
+    /// Says where a new argument of a block comes from: from where the op around it does.
+    pub(super) fn locate_argument(&mut self, value: Value, block: Block) {
+        if self.locations.is_none() {
+            return;
+        }
+        let around = self.region(self.block(block).region).parent;
+        let known = around.and_then(|it| self.location(it));
+        let location = known.unwrap_or_else(|| self.unknown_location());
+        if let Some(it) = &mut self.locations {
+            it.arguments.insert(value, location);
+        }
+    }
+}

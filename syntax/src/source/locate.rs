@@ -1,0 +1,162 @@
+//! The locations that a text gives its ops and block arguments: those that it says, `loc(..)`, else where they stand.
+//!
+//! Nobody else asks for them, so they are not kept when a text is read: `loc(..)` is looked for again in the tokens. One that ends with an op is
+//! the op's; any other at the bracket depth of the argument before it is that argument's. *Cost.* Linear; a location that is written often is
+//! read once.
+
+use rustc_hash::FxHashMap;
+
+use super::Source;
+use crate::grammar::{Aliases, Env, Parsed, parse_item};
+use crate::ir::Locations;
+use crate::lex::lex;
+use crate::{Alias, Attr, AttrData, Def, Ir, Op, OpKind, Region, Token, TokenKind, Value};
+
+impl Source {
+    /// As [`Source::into_ir`], with locations; `n_before` lines of the file stand before the text.
+    pub fn into_located_ir(mut self, file: &str, n_before: usize) -> Ir {
+        let found = locations(&mut self, file, n_before);
+        let mut ir = self.ir;
+        ir.locations = Some(Box::new(found));
+        ir.detach();
+        ir
+    }
+}
+
+fn locations(source: &mut Source, file: &str, n_before: usize) -> Locations {
+    let text = source.rope.to_string();
+    let mut out = Locations::default();
+    let places = Places { file, n_before, starts: line_starts(&text) };
+    let ir = &mut source.ir;
+    let mut items: Vec<Op> = Vec::new();
+    ir.walk_items(ir.root(), &mut |it| items.push(it));
+    // Ops by where they end; arguments by where they stand.
+    let mut ends: FxHashMap<usize, Op> = FxHashMap::default();
+    let mut ops: Vec<Op> = Vec::new();
+    let mut arguments: Vec<(usize, Value)> = Vec::new();
+    for op in items {
+        let kind = ir.op(op).kind;
+        let mut add = |ir: &Ir, values: &[Value]| {
+            for &value in values {
+                arguments.push((ir.absolute(op, ir.value(value).span).start, value));
+            }
+        };
+        if kind == OpKind::Label {
+            add(ir, &ir.op(op).results);
+        } else if kind.is_op() {
+            ends.insert(ir.range(op).end, op);
+            ops.push(op);
+            for &(_, region) in &ir.op(op).regions {
+                add(ir, &ir.block(ir.region(region).entry).args);
+            }
+        }
+    }
+    for op in ops {
+        let at = ir.name_range(op).start;
+        let place = places.of(ir, at);
+        out.ops.insert(op, place);
+    }
+    arguments.sort_unstable();
+    for &(at, value) in &arguments {
+        let place = places.of(ir, at);
+        out.arguments.insert(value, place);
+    }
+    let mut known: FxHashMap<(Region, &str), Option<Attr>> = FxHashMap::default();
+    let mut waiting = arguments.iter().peekable();
+    let mut argument: Option<(Value, usize)> = None;
+    let tokens = lex(&text).tokens;
+    let closing = partners(&tokens);
+    let mut depth = 0;
+    for (n, token) in tokens.iter().enumerate() {
+        while let Some(&&(_, value)) = waiting.peek().filter(|it| it.0 <= token.start as usize) {
+            argument = Some((value, depth));
+            waiting.next();
+        }
+        match token.kind {
+            TokenKind::LParen | TokenKind::LBrace | TokenKind::LSquare => depth += 1,
+            TokenKind::RParen | TokenKind::RBrace | TokenKind::RSquare => depth -= 1,
+            _ => {}
+        }
+        if token.kind != TokenKind::Bare || &text[token.range()] != "loc" {
+            continue;
+        }
+        let Some(end) = closing.get(&(n + 1)).map(|&it| tokens[it].end as usize) else { continue };
+        let op = ends.get(&end).copied();
+        let written = &text[token.start as usize..end];
+        let mut read = |ir: &mut Ir, region: Region| {
+            *known.entry((region, written)).or_insert_with(|| read_location(ir, written, region))
+        };
+        if let Some(op) = op {
+            let location = chunk_around(ir, ir.op(op).parent).and_then(|it| read(ir, it));
+            out.ops.extend(location.map(|it| (op, it)));
+        } else if let Some((value, _)) = argument.filter(|it| it.1 == depth)
+            && let Def::Argument(block, _) = ir.value(value).def
+        {
+            let region = ir.block(block).region;
+            let location = chunk_around(ir, region).and_then(|it| read(ir, it));
+            out.arguments.extend(location.map(|it| (value, it)));
+            argument = None;
+        }
+    }
+    out
+}
+
+/// The region of the chunk that a region is in.
+fn chunk_around(ir: &Ir, mut region: Region) -> Option<Region> {
+    loop {
+        let op = ir.region(region).parent?;
+        if ir.op(op).kind == OpKind::Chunk {
+            return Some(region);
+        }
+        region = ir.op(op).parent;
+    }
+}
+
+/// What `loc(..)` says, with the aliases of a chunk.
+fn read_location(ir: &mut Ir, written: &str, chunk: Region) -> Option<Attr> {
+    let text = format!("#l = {written}");
+    let mut tokens = lex(&text).tokens;
+    tokens.pop();
+    let aliases: &Aliases = ir.names.aliases.of(chunk);
+    let mut env = Env { interner: &mut ir.interner, aliases, default_dialect: None };
+    let mut parsed = Parsed::default();
+    parse_item(&text, &tokens, &mut env, &mut parsed);
+    match parsed.alias {
+        Some(Alias::Attr(attr)) => {
+            matches!(ir.interner.attr_data(attr), AttrData::Location(_)).then_some(attr)
+        }
+        _ => None,
+    }
+}
+
+/// The token that closes each parenthesis, by number.
+fn partners(tokens: &[Token]) -> FxHashMap<usize, usize> {
+    let (mut out, mut open) = (FxHashMap::default(), Vec::new());
+    for (n, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::LParen => open.push(n),
+            TokenKind::RParen => out.extend(open.pop().map(|it| (it, n))),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// Where lines start, in bytes.
+fn line_starts(text: &str) -> Vec<usize> {
+    std::iter::once(0).chain(text.match_indices('\n').map(|it| it.0 + 1)).collect()
+}
+
+/// Places in a text as locations.
+struct Places<'a> {
+    file: &'a str,
+    n_before: usize,
+    starts: Vec<usize>,
+}
+
+impl Places<'_> {
+    fn of(&self, ir: &mut Ir, at: usize) -> Attr {
+        let line = self.starts.partition_point(|&it| it <= at);
+        ir.place_attr(self.file, line + self.n_before, at - self.starts[line - 1] + 1)
+    }
+}
