@@ -46,6 +46,16 @@ impl Integers {
         Self { constants, n_elements, ranges, moved: Moved::All }
     }
 
+    /// Solves both for one op that is isolated from above, by itself ([`Sparse::of_op`]): nothing is known of what is passed to it, and of
+    /// what calls give.
+    pub fn of_op(ir: &Ir, op: Op) -> Self {
+        let constants = Sparse::of_op(&Input { ir, base: &() }, Constants::local(), op);
+        let constants = ConstantFacts(constants);
+        let ranges = Sparse::of_op(&Input { ir, base: &constants }, Ranges, op);
+        let n_elements = constants.0.analysis.lists.n_elements();
+        Self { constants, n_elements, ranges, moved: Moved::All }
+    }
+
     /// Solves both analyses from scratch, watched; what their observers noted.
     pub(crate) fn watched<C: Observer<Constants>, R: Observer<Ranges>>(
         ir: &Ir,

@@ -196,6 +196,20 @@ impl<A: SparseForward> Sparse<A> {
     pub fn new(ir: &Input<'_, A::Base>, analysis: A) -> Self {
         Self::observed(ir, analysis, ())
     }
+
+    /// Solves one op that is isolated from above, by itself, for an analysis that follows no calls: nothing outside of it has a fact. Not
+    /// kept up to date.
+    ///
+    /// *Cost.* Linear in the op but for loops, besides tables as long as those of the program.
+    pub fn of_op(ir: &Input<'_, A::Base>, analysis: A, op: Op) -> Self {
+        let mut it = Self::unsolved(analysis, ());
+        debug_assert!(!it.follows_calls(), "what calls give stands outside of the op");
+        it.clock += 1;
+        it.solve_start = it.clock;
+        it.fit(ir);
+        let _ = it.run(ir, op, true);
+        it
+    }
 }
 
 impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {

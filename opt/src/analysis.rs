@@ -1,5 +1,5 @@
-//! Analyses that passes share: computed when a pass first asks for one, and kept for those after it as long as passes say that they
-//! preserve it.
+//! Analyses that passes share: computed when a pass first asks for one, and kept for those after it in the pipeline on an op as long as passes say
+//! that they preserve it.
 //!
 //! *Law.* What is kept says what would be computed anew; under `--verify-each` that is checked behind each pass. *Cost.* A pass that preserves
 //! what another one asked for costs one more computation where that is checked; a pass before which nobody asked costs nothing.
@@ -116,6 +116,11 @@ impl Analyses {
             });
         }
         wrong
+    }
+
+    /// The pipeline on an op is done: forgets what is kept of it, so that not more is kept at a time than one op needs.
+    pub fn end_pipeline(&mut self, op: Op) {
+        self.kept.retain(|it| it.op != op);
     }
 
     /// The analyses that are kept of an op.

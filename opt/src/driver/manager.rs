@@ -213,6 +213,7 @@ impl<'a> Manager<'a> {
                 if is_meant && outcome.is_ok() {
                     self.timing.enter_slot(&format!("{quoted} Pipeline"), slot);
                     outcome = self.elements(ir, child, pipeline, false);
+                    self.analyses.end_pipeline(child);
                     self.timing.leave();
                 }
             }
@@ -447,6 +448,7 @@ fn run_nested(cx: &mut Context<'_>, op: Op, pipeline: &Pipeline) -> Result<(), F
                     let is_meant = cx.ir.op_name(child) == nested.anchor;
                     if is_meant && cx.ir.is_alive(child) {
                         run_nested(cx, child, nested)?;
+                        cx.analyses.end_pipeline(child);
                     }
                 }
             }

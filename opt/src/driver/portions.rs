@@ -85,7 +85,7 @@ impl Pipeline {
     /// Whether what it does to an isolated op depends on that op alone.
     fn is_local(&self) -> bool {
         self.elements.iter().all(|it| match it {
-            Element::Pass(info, _) => passes::is_local(info),
+            Element::Pass(info, _) => passes::is_local(info, &self.anchor),
             Element::Nested(it) => it.is_local(),
         })
     }
@@ -248,6 +248,7 @@ mod tests {
             &["--canonicalize", "--cse"][..],
             &["--canonicalize", "--mlir-disable-threading"],
             &["--pass-pipeline=builtin.module(func.func(cse),canonicalize)"],
+            &["--pass-pipeline=builtin.module(func.func(sccp,int-range-optimizations))"],
             &["--cse", "--mlir-print-op-generic"],
             &[],
         ] {

@@ -35,6 +35,11 @@ fn all(
     args.chain(results).all(|&it| of_value(it)) && blocks.iter().all(|&it| of_block(it))
 }
 
+/// Whether a pass that runs on an op knows nothing of what is outside: on a function.
+fn is_by_itself(ir: &Ir, op: Op) -> bool {
+    ir.op(op).kind == OpKind::FuncFunc
+}
+
 /// What the constants analysis knows of the values in an op; in a function, nothing of what is passed to it.
 pub(super) struct ConstantFacts(pub(super) Sparse<Constants>);
 
@@ -42,10 +47,12 @@ impl Analysis for ConstantFacts {
     const NAME: &'static str = "constants";
 
     fn new(ir: &Ir, op: Op) -> Self {
-        // What is outside of the op that a pass runs on is not known.
-        let is_local = ir.op(op).kind == OpKind::FuncFunc;
-        let constants = if is_local { Constants::local() } else { Constants::joined() };
-        Self(Sparse::new(&Input { ir, base: &() }, constants))
+        let input = Input { ir, base: &() };
+        Self(if is_by_itself(ir, op) {
+            Sparse::of_op(&input, Constants::local(), op)
+        } else {
+            Sparse::new(&input, Constants::joined())
+        })
     }
 
     fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool {
@@ -54,14 +61,14 @@ impl Analysis for ConstantFacts {
     }
 }
 
-/// The ranges of integers, of the whole program: the op is the outermost one.
+/// The ranges of integers: of the whole program, or of a function by itself.
 pub(super) struct Ranges(pub(super) Integers);
 
 impl Analysis for Ranges {
     const NAME: &'static str = "ranges";
 
-    fn new(ir: &Ir, _: Op) -> Self {
-        Self(Integers::new(ir))
+    fn new(ir: &Ir, op: Op) -> Self {
+        Self(if is_by_itself(ir, op) { Integers::of_op(ir, op) } else { Integers::new(ir) })
     }
 
     fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool {
@@ -84,5 +91,50 @@ impl Analysis for Live {
 
     fn is_same(&self, other: &Self, ir: &Ir, op: Op) -> bool {
         all(ir, op, |it| self.has(it) == other.has(it), |_| true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use noisy_syntax::Source;
+
+    use super::*;
+
+    /// Functions with a branch, a loop and a call, of different length.
+    fn functions(n: usize) -> String {
+        let function = |at: usize| {
+            let more = "    %more = arith.addi %i, %c3 : index\n".repeat(1 + at % 3);
+            let more = (0..)
+                .zip(more.lines())
+                .map(|(i, line)| line.replace("more", &format!("m{i}")) + "\n");
+            format!(
+                "func.func @f{at}(%b: i1, %x: i32) -> i32 {{\n  %c1 = arith.constant {at} : i32\n  %c3 = arith.constant 3 : index\n  \
+                 %r = scf.for %i = %c3 to %c3 step %c3 iter_args(%a = %c1) -> i32 {{\n{}    scf.yield %a : i32\n  }}\n  \
+                 cf.cond_br %b, ^one(%r : i32), ^two\n^one(%p: i32):\n  %s = arith.addi %p, %c1 : i32\n  return %s : i32\n^two:\n  \
+                 %d = call @f0(%b, %c1) : (i1, i32) -> i32\n  %e = arith.addi %d, %x : i32\n  return %e : i32\n}}\n",
+                more.collect::<String>()
+            )
+        };
+        (0..n).map(function).collect()
+    }
+
+    #[test]
+    fn a_function_by_itself_has_the_facts_and_the_cost_that_it_has_in_the_program() {
+        let source = Source::new(&functions(40));
+        assert_eq!(source.problems().len(), 0, "{:?}", source.problems());
+        let ir = source.ir();
+        let input = Input { ir, base: &() };
+        let whole = Sparse::new(&input, Constants::local());
+        let mut n_visits = 0;
+        for function in noisy_analyses::flow::functions(ir) {
+            let facts = ConstantFacts::new(ir, function);
+            assert!(facts.is_same(
+                &ConstantFacts(Sparse::new(&input, Constants::local())),
+                ir,
+                function
+            ));
+            n_visits += facts.0.n_visits();
+        }
+        assert!(n_visits <= whole.n_visits(), "{n_visits} and {}", whole.n_visits());
     }
 }

@@ -12,7 +12,7 @@ use super::facts::{Ranges, everything};
 use super::{Context, Failure, Options, PassInfo};
 use crate::actions::place;
 use crate::rewrite::greedy::{Config, Patterns};
-use crate::rewrite::{Rewriter, constants, operands, outermost};
+use crate::rewrite::{Rewriter, constants, operands};
 
 pub(super) const PASSES: &[PassInfo] = &[
     PassInfo {
@@ -35,8 +35,7 @@ pub(super) const PASSES: &[PassInfo] = &[
 
 /// Values of one number become constants; a remainder of what is below the divisor is that.
 fn optimize(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let whole = outermost(cx.ir, op);
-    let facts = cx.analyses.of::<Ranges>(cx.ir, whole);
+    let facts = cx.analyses.of::<Ranges>(cx.ir, op);
     let facts = &facts.0;
     let (blocks, ops) = everything(cx.ir, op);
     let mut rewriter = Rewriter::new(cx.ir);
@@ -118,8 +117,7 @@ fn is_trivial_remainder(ir: &Ir, facts: &Integers, op: Op) -> bool {
 
 /// Signed ops on numbers that are never negative become unsigned ones.
 fn unsigned(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
-    let whole = outermost(cx.ir, op);
-    let facts = cx.analyses.of::<Ranges>(cx.ir, whole);
+    let facts = cx.analyses.of::<Ranges>(cx.ir, op);
     let facts = &facts.0;
     let (_, ops) = everything(cx.ir, op);
     let mut rewriter = Rewriter::new(cx.ir);

@@ -80,7 +80,11 @@ const LOCAL: &[&str] = &[
     "trivial-dce",
 ];
 
-/// Whether what a pass does to an isolated op depends on that op alone.
-pub fn is_local(pass: &PassInfo) -> bool {
-    LOCAL.contains(&pass.name)
+/// Passes that look at the whole program, but at one function only where they run on functions (`facts.rs`).
+const LOCAL_ON_FUNCTIONS: &[&str] =
+    &["arith-unsigned-when-equivalent", "int-range-optimizations", "sccp"];
+
+/// Whether what a pass does to an isolated op, of the kind that its pipeline is anchored at, depends on that op alone.
+pub fn is_local(pass: &PassInfo, anchor: &str) -> bool {
+    LOCAL.contains(&pass.name) || anchor == "func.func" && LOCAL_ON_FUNCTIONS.contains(&pass.name)
 }
