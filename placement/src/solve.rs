@@ -89,6 +89,9 @@ pub fn place_with(
             let n = part.graph.n_sites();
             // At first a taste for each: many parts need no more, and a proof that is cut short begins anew.
             let is_taste = round == 0 && n_open > 1;
+            let mut steps = steps;
+            // Nor may a site stand at two nodes there, of which the part may have one.
+            steps.frontier_dp &= part.sites.iter().all(|&s| graph.nodes_of.of(s).len() == 1);
             let share = Share { round, ..share(&clock, work, n, open, is_taste, steps) };
             let mut report = |_: &Incumbent| {
                 sums.set(i, part.cost_and_bound());
