@@ -114,14 +114,26 @@ pub(crate) fn run(program: &Program, index: &Index, also: &[&str]) -> Vec<Diagno
     out
 }
 
-/// What fixes each of some diagnostics by itself, proven by analyzing the text after it.
+/// The fixes of one request edit so many places at most; what comes after them has none.
+const MOST_EDITS: usize = 1 << 16;
+
+/// What fixes each of some diagnostics by itself, proven by analyzing the text after it. An op that moves with another one that is asked for, too,
+/// has no fix of its own.
 pub(crate) fn fixes<'a>(
     program: &Program,
     index: &Index,
     diagnostics: impl IntoIterator<Item = &'a Diagnostic>,
 ) -> Vec<Option<Fix>> {
-    let fix = |it: &Diagnostic| find(it.code).and_then(|check| check.fix?(program, it));
-    let fixes: Vec<_> = diagnostics.into_iter().map(fix).collect();
+    let diagnostics: Vec<&Diagnostic> = diagnostics.into_iter().collect();
+    let along = loop_invariant::moves_along(program, &diagnostics);
+    let mut n_edits = 0;
+    let fix = |(at, it): (usize, &&Diagnostic)| {
+        let is_wanted = n_edits < MOST_EDITS && !along.contains(&at);
+        let fix = is_wanted.then(|| find(it.code)?.fix?(program, it)).flatten();
+        n_edits += fix.as_ref().map_or(0, |it| it.edits.len());
+        fix
+    };
+    let fixes: Vec<_> = diagnostics.iter().enumerate().map(fix).collect();
     if fixes.iter().all(Option::is_none) { fixes } else { removal::proven(program, index, fixes) }
 }
 

@@ -53,23 +53,8 @@ pub fn is_free_of_effects(ir: &Ir, op: Op) -> bool {
 
 /// Whether an op may write, in its regions included.
 pub fn may_write(ir: &Ir, op: Op) -> bool {
-    let mut stack = vec![op];
-    while let Some(op) = stack.pop() {
-        if !ir.op(op).kind.is_op() {
-            continue;
-        }
-        match accesses(ir, op) {
-            None => return true,
-            Some(it) if it.iter().any(|it| matches!(it.0, Access::Write | Access::Free)) => {
-                return true;
-            }
-            Some(_) => {}
-        }
-        for &(_, region) in &ir.op(op).regions {
-            stack.extend(ir.items(region));
-        }
-    }
-    false
+    let writes = |it: &(Access, _)| matches!(it.0, Access::Write | Access::Free);
+    !all_in(ir, op, &mut |it| accesses(ir, it).is_some_and(|it| !it.iter().any(writes)))
 }
 
 /// Whether an op does nothing but read.
@@ -172,12 +157,5 @@ pub fn is_outside(ir: &Ir, value: Value, region: Region) -> bool {
         Def::Result(op, _) => ir.op(op).parent,
         Def::Argument(block, _) => ir.block(block).region,
     };
-    let mut at = Some(at);
-    while let Some(it) = at {
-        if it == region {
-            return false;
-        }
-        at = ir.region(it).parent.map(|op| ir.op(op).parent);
-    }
-    true
+    !ir.region_encloses(region, at)
 }

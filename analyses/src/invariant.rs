@@ -3,7 +3,7 @@
 //! *Law.* Only what has no effects and is defined for all operands may move: it may then run although the loop does not. *Cost.* In proportion to what
 //! is in the op, and to how deep it is in the loop.
 
-use noisy_syntax::{Def, Ir, Op, OpKind, Region, Traits, Value};
+use noisy_syntax::{Def, Ir, Op, OpKind, Traits, Value};
 
 use crate::{effects, values};
 
@@ -41,7 +41,7 @@ pub fn is_invariant(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> 
                 };
                 // Defined in the op itself, or outside of the loop.
                 let is_inside =
-                    |at: Op| ir.op(at).regions.iter().any(|it| within(ir, region, it.1));
+                    |at: Op| ir.op(at).regions.iter().any(|it| ir.region_encloses(it.1, region));
                 is_inside(op) || !is_inside(of)
             };
             if !values::operands(ir, it).iter().all(is_outside) {
@@ -53,16 +53,4 @@ pub fn is_invariant(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> 
         }
     }
     true
-}
-
-/// Whether a region is another one or inside of it.
-fn within(ir: &Ir, inner: Region, outer: Region) -> bool {
-    let mut at = Some(inner);
-    while let Some(it) = at {
-        if it == outer {
-            return true;
-        }
-        at = ir.region(it).parent.map(|op| ir.op(op).parent);
-    }
-    false
 }

@@ -100,7 +100,7 @@ impl Place {
 /// Which actions are let through, logged and watched.
 #[derive(Default)]
 pub struct Actions {
-    log: Option<String>,
+    log: Option<Log>,
     /// Only actions on ops that come from these places are logged, if there are any.
     log_places: Vec<Place>,
     /// Of each action that has begun and not ended: whether it was logged.
@@ -122,9 +122,15 @@ impl std::fmt::Debug for Actions {
 }
 
 impl Actions {
-    /// Logs actions to a file, `-` for stdout.
-    pub fn log_to(&mut self, file: String) {
-        self.log = Some(file);
+    /// Logs actions to a file, which is begun anew, or to stdout (`-`).
+    ///
+    /// # Errors
+    /// Why the file cannot be written.
+    pub fn log_to(&mut self, file: &str) -> Result<(), String> {
+        let open = |file| std::fs::File::create(file).map(Log::File);
+        let log = if file == "-" { Ok(Log::Stdout) } else { open(file) };
+        self.log = Some(log.map_err(|it| format!("cannot open output file '{file}': {it}"))?);
+        Ok(())
     }
 
     /// Logs only actions on ops that come from these places: `file:line:column` with commas between them, where line and column may be
@@ -365,16 +371,25 @@ impl Actions {
         is_meant
     }
 
-    /// Writes to the log.
-    fn write(&self, line: &str) {
-        let Some(file) = self.log.as_deref() else { return };
-        let _ = if file == "-" {
-            std::io::stdout().write_all(line.as_bytes())
-        } else {
-            let open = std::fs::OpenOptions::new().append(true).create(true).open(file);
-            open.and_then(|mut it| it.write_all(line.as_bytes()))
+    /// Writes to the log, which ends where that fails.
+    fn write(&mut self, line: &str) {
+        let written = match &mut self.log {
+            Some(Log::File(file)) => file.write_all(line.as_bytes()),
+            Some(Log::Stdout) => std::io::stdout().write_all(line.as_bytes()),
+            None => return,
         };
+        if let Err(error) = written {
+            self.log = None;
+            eprintln!("error: the log of actions ends here: {error}");
+        }
     }
+}
+
+/// Where actions are logged.
+#[derive(Debug)]
+enum Log {
+    Stdout,
+    File(std::fs::File),
 }
 
 /// An op as a step names it: its name with the symbol that it defines, where it was read, and the outermost isolated op around it

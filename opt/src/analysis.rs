@@ -1,7 +1,8 @@
 //! Analyses that passes share: computed when a pass first asks for one, and kept for those after it in the pipeline on an op as long as passes say
 //! that they preserve it.
 //!
-//! *Law.* What is kept says what would be computed anew; under `--verify-each` that is checked behind each pass. *Cost.* A pass that preserves
+//! *Law.* What is kept says what would be computed anew; under `--verify-each` that is checked behind each pass of the
+//! pipeline; passes that a pass runs by itself are not checked. *Cost.* A pass that preserves
 //! what another one asked for costs one more computation where that is checked; a pass before which nobody asked costs nothing.
 
 use std::any::{Any, TypeId};
@@ -121,11 +122,6 @@ impl Analyses {
     /// The pipeline on an op is done: forgets what is kept of it, so that not more is kept at a time than one op needs.
     pub fn end_pipeline(&mut self, op: Op) {
         self.kept.retain(|it| it.op != op);
-    }
-
-    /// The analyses that are kept of an op.
-    pub fn names(&self, op: Op) -> Vec<&'static str> {
-        self.kept.iter().filter(|it| it.op == op).map(|it| it.name).collect()
     }
 }
 

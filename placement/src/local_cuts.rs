@@ -39,8 +39,8 @@ const TOLERANCE: u64 = 64;
 /// Fractional sites of a deep window, to begin with and at last.
 const DEEP: [usize; 2] = [16, 64];
 /// Rounds that raise the bound by less than this part are too many after so many.
-const LITTLE: i128 = 4000;
-const PATIENCE: usize = 2;
+const LITTLE: i128 = 20000;
+const PATIENCE: usize = 3;
 /// Copies are looked for so many times in a round, each violated by at least this part of its least weight, and taken while one of its
 /// sites is in fewer than so many.
 const COPIES: usize = 4;

@@ -105,7 +105,7 @@ fn by_cores<'g>(
     let frontier = budget.steps.frontier_dp.then(|| Frontier::new(graph, cores.levels()));
     let is_narrow = frontier.as_ref().is_some_and(|it| it.bits <= NARROW);
     let is_small = graph.n_sites() <= SMALL;
-    let few = if graph.n_sites() <= 400 { FEW_NODES } else { FEW_NODES / 8 };
+    let few = if graph.n_sites() <= TREE_FIRST { FEW_NODES } else { FEW_NODES / 8 };
     let mut rows = relaxed.binding();
     for (states, nodes) in
         [(if is_narrow { MOST_STATES } else { FEW_STATES }, few), (MOST_STATES, usize::MAX)]
@@ -120,7 +120,7 @@ fn by_cores<'g>(
         {
             return;
         }
-        let is_little = !is_small && nodes == few && budget.steps.cuts;
+        let is_little = graph.n_sites() > TREE_FIRST && nodes == few && budget.steps.cuts;
         if relaxed.complete && budget.steps.branch && !budget.is_spent() && !is_little {
             branch(graph, &mut cores, &rows, nodes, incumbent, budget);
         }
@@ -347,6 +347,8 @@ fn fix(
 /// States of the frontier and nodes of a tree at the first attempt.
 const FEW_STATES: usize = 1 << 12;
 const FEW_NODES: usize = 200;
+/// With more sites than these a tree comes after the cuts only: a program of 850 spent ten seconds on its first 25 nodes.
+const TREE_FIRST: usize = 400;
 /// Most states of the frontier at a time.
 const MOST_STATES: usize = 1 << 19;
 /// A frontier of at most so many bits is swept to the end before branch and bound starts.

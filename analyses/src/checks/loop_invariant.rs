@@ -29,6 +29,9 @@
 //! }
 //! ```
 
+use noisy_syntax::Op;
+use rustc_hash::{FxHashMap, FxHashSet};
+
 use super::hoist::hoisted;
 use super::{Check, Index};
 use crate::diagnostic::{Category, Diagnostic, Fix, Related, Severity};
@@ -68,4 +71,17 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
         Remark::Invariant(of) => hoisted(program, op, of),
         _ => None,
     })
+}
+
+/// Which of some diagnostics are of this rule and of an op that moves with that of another one, which needs it in the same loop.
+pub(super) fn moves_along(program: &Program, diagnostics: &[&Diagnostic]) -> FxHashSet<usize> {
+    let ir = program.ir();
+    let own = (0..).zip(diagnostics).filter(|it| it.1.code == CHECK.code);
+    let ops: FxHashMap<Op, usize> =
+        own.filter_map(|(at, it)| Some((ir.item_at(it.range.start)?, at))).collect();
+    let moves = |op: Op| {
+        let mut users = ir.op(op).results.iter().flat_map(|&it| &ir.value(it).uses);
+        users.any(|it| ops.contains_key(&it.0) && ir.op(it.0).parent == ir.op(op).parent)
+    };
+    ops.iter().filter(|it| moves(*it.0)).map(|it| *it.1).collect()
 }

@@ -46,10 +46,15 @@ pub(super) fn rewritten(program: &Program, op: Op, text: &str) -> Option<TextEdi
     let range = ir.absolute(op, ir.op(op).name_span).start..ir.range(op).end;
     let old = program.source().slice(range.clone());
     let location = old.rfind(" loc(").filter(|_| old.ends_with(')')).map_or("", |at| &old[at..]);
-    (!old.contains("//")).then(|| TextEdit { range, text: format!("{text}{location}") })
+    (!has_comment(&old)).then(|| TextEdit { range, text: format!("{text}{location}") })
 }
 
-/// Takes an op out, with what comes in place of the uses of each of its results.
+/// Whether a comment may stand in a text: also where it is a string that has what begins one.
+fn has_comment(text: &str) -> bool {
+    text.contains("//")
+}
+
+/// Takes an op out, with what comes in place of the uses of each of its results. `None` if a comment stands in it.
 fn taken_out<'a>(
     program: &Program,
     op: Op,
@@ -66,6 +71,9 @@ fn taken_out<'a>(
         }
     }
     let mut range = ir.range(op);
+    if has_comment(&program.source().slice(range.clone())) {
+        return None;
+    }
     let line_start = text.line_to_byte(text.byte_to_line(range.start));
     let after = text.byte_to_line(range.end) + 1;
     let line_end = text.line_to_byte(after.min(text.len_lines()));

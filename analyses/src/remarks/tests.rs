@@ -151,6 +151,39 @@ fn what_folds_becomes_a_constant() {
 }
 
 #[test]
+fn of_a_chain_that_does_not_change_the_last_takes_all_along() {
+    let n = 300;
+    let mut text = "func.func @f(%a: i32, %n: index, %m: memref<?xi32>) {\n  %c0 = arith.constant 0 : index\n  %c1 = arith.constant 1 : index\n  \
+         scf.for %i = %c0 to %n step %c1 {\n    %x0 = arith.muli %a, %a : i32\n"
+        .to_owned();
+    for at in 1..n {
+        text += &format!("    %x{at} = arith.muli %x{}, %a : i32\n", at - 1);
+    }
+    text += &format!("    memref.store %x{}, %m[%i] : memref<?xi32>\n  }}\n  return\n}}\n", n - 1);
+    let document = Document::new(&text);
+    let mut found = document.diagnostics_with(&CODES);
+    found.retain(|it| it.code == "loop-invariant");
+    assert_eq!(found.len(), n);
+    let fixes = document.fixes(&found);
+    assert_eq!(fixes.iter().flatten().count(), 1);
+    assert!(fixes[n - 1].is_some());
+    // Asked for by itself, each has one.
+    assert!(document.fixes(&found[5..6])[0].is_some());
+    assert_eq!(told(&fixed(&text)), Vec::<String>::new());
+}
+
+#[test]
+fn an_op_that_a_comment_stands_in_stays() {
+    for text in [
+        "func.func @f(%a: i32, %m: memref<i32>) {\n  memref.store %a, // keep\n    %m[] : memref<i32>\n  memref.store %a, %m[] : memref<i32>\n  return\n}\n",
+        "func.func @f(%a: i32) -> i32 {\n  %0 = arith.addi %a, %a : i32\n  %1 = arith.addi %a, // keep\n    %a : i32\n  %2 = arith.muli %0, %1 : i32\n  return %2 : i32\n}\n",
+    ] {
+        assert_eq!(told(text).len(), 1, "{text}");
+        assert_eq!(fixed(text), text);
+    }
+}
+
+#[test]
 fn what_does_not_change_moves_before_the_loop_with_its_comments_and_needs() {
     let text = "func.func @f(%a: i32, %b: i32, %n: index, %m: memref<?xi32>) {
   %c0 = arith.constant 0 : index

@@ -100,7 +100,9 @@ impl Run {
                 "mlir-print-ir-diff" => print.as_diff = flag.is_on(),
                 "no-implicit-module" => run.no_implicit_module = flag.is_on(),
                 "run-reproducer" => run.is_reproducer = flag.is_on(),
-                "log-actions-to" => run.actions.log_to(value),
+                "log-actions-to" => {
+                    run.actions.log_to(&value).map_err(|it| Stop::Wrong(format!("error: {it}")))?;
+                }
                 "log-mlir-actions-filter" => {
                     run.actions
                         .log_only(&value)

@@ -422,7 +422,11 @@ fn write_dump(settings: &Settings, ir: &Ir, op: Op, what: &str, text: &str) {
 /// A pipeline that a pass runs by itself: not timed, not printed around, not verified in between.
 fn nested(text: &str) -> Result<Nested, Failure> {
     let pipeline = Pipeline::parse(text).map_err(|it| Failure(Some(it.message)))?;
-    Ok(Box::new(move |cx, op| run_nested(cx, op, &pipeline)))
+    Ok(Box::new(move |cx, op| {
+        let outcome = run_nested(cx, op, &pipeline);
+        cx.analyses.end_pipeline(op);
+        outcome
+    }))
 }
 
 fn run_nested(cx: &mut Context<'_>, op: Op, pipeline: &Pipeline) -> Result<(), Failure> {

@@ -331,7 +331,8 @@ impl Ir {
         self.region_encloses(region, self.op(op).parent)
     }
 
-    pub(crate) fn region_encloses(&self, region: Region, inner: Region) -> bool {
+    /// Whether a region is another one or around it.
+    pub fn region_encloses(&self, region: Region, inner: Region) -> bool {
         let mut at = inner;
         loop {
             if at == region {
