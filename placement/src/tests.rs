@@ -240,7 +240,7 @@ fn equal_to_exhaustive_search_on_fourteen_sites() {
 #[test]
 fn each_step_can_be_off() {
     let mut random = Random::new(11);
-    let switches: [fn(&mut Steps) -> &mut bool; 12] = [
+    let switches: [fn(&mut Steps) -> &mut bool; 11] = [
         |s| &mut s.force,
         |s| &mut s.split,
         |s| &mut s.prune,
@@ -250,7 +250,6 @@ fn each_step_can_be_off() {
         |s| &mut s.fix,
         |s| &mut s.partition,
         |s| &mut s.frontier_dp,
-        |s| &mut s.sweep_first,
         |s| &mut s.cuts,
         |s| &mut s.branch,
     ];

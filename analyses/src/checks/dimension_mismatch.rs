@@ -90,6 +90,8 @@ fn fix(program: &Program, diagnostic: &Diagnostic) -> Option<Fix> {
         // Two go without saying.
         (Some(_), Some(_)) if it.dimension == 2 => (place.entry?, String::new()),
         (Some(range), Some(_)) => (range, number),
+        // It may be what cannot be read.
+        (_, None) if sites.is_garbled(it.holder.op()) => return None,
         _ => {
             let at = place.level?.end;
             (at..at, format!(", dimension = {number}"))

@@ -52,6 +52,15 @@ pub(crate) enum Holder {
     Given(Op, usize),
 }
 
+impl Holder {
+    /// The op in whose text the annotation stands.
+    pub(crate) fn op(self) -> Op {
+        match self {
+            Holder::Op(op) | Holder::Taken(op, _) | Holder::Given(op, _) => op,
+        }
+    }
+}
+
 /// A number in `#mgmt.mgmt<level = 3, dimension = 2, scale = 45>` on what defines a value.
 pub(super) fn annotated(ir: &Ir, value: Value, key: &str) -> Option<u32> {
     held(ir, value, key).map(|it| it.1)
@@ -169,10 +178,12 @@ pub(super) fn annotations(ir: &Ir, op: Op) -> impl Iterator<Item = Attr> {
 pub(super) fn is_garbled(ir: &Ir, attr: Attr, key: &str) -> bool {
     let AttrData::Text(text, _) = ir.interner.attr_data(attr) else { return false };
     let entries = ir.interner.str(*text).split(['<', ',', '>']).skip(1);
+    // HEIR writes -1 for a scale that nothing says.
+    let least = if key == "scale" { -1 } else { 0 };
     let mut values = entries.filter_map(|it| it.trim().strip_prefix(key));
     let is_number = |it: &str| {
         let number = it.trim_start().strip_prefix('=').map(|it| it.trim().parse::<i64>());
-        number.is_some_and(|it| it.is_ok_and(|it| it >= -1 && it <= i64::from(u32::MAX)))
+        number.is_some_and(|it| it.is_ok_and(|it| it >= least && it <= i64::from(u32::MAX)))
     };
     values.next().is_some_and(|it| !is_number(it)) || values.next().is_some()
 }

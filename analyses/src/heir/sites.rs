@@ -290,6 +290,11 @@ impl Sites {
         all.filter_map(|it| Some((it, unreadable::unreadable(ir, it)?))).collect()
     }
 
+    /// Whether an op has an attribute that cannot be read.
+    pub(crate) fn is_garbled(&self, op: Op) -> bool {
+        self.garbled.contains(&op)
+    }
+
     /// The levels that a fresh ciphertext has where a value is defined.
     pub(crate) fn fresh_levels(&self, ir: &Ir, heir: &Heir, value: Value) -> u32 {
         self.written.levels(ir, heir, value)

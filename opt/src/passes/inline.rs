@@ -47,6 +47,8 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
     let (order, circular) = bottom_up(cx.ir, &functions);
     let pipeline = options.text("default-pipeline").to_owned();
     let patterns = Patterns::new(patterns::all());
+    let is_other = !matches!(&*pipeline, "" | "canonicalize");
+    let run = is_other.then(|| (cx.nested)(&format!("func.func({pipeline})"))).transpose()?;
     let mut n_copied = 0;
     let mut n = 0;
     for function in order {
@@ -79,6 +81,8 @@ fn run(cx: &mut Context<'_>, op: Op, options: &Options) -> Result<(), Failure> {
         }
         if pipeline == "canonicalize" {
             rewrite(cx, function, &patterns, Config::default(), false)?;
+        } else if let Some(run) = &run {
+            run(cx, function)?;
         }
     }
     // What nothing mentions any more.

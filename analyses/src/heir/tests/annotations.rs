@@ -202,3 +202,29 @@ fn a_loop_whose_products_will_use_levels_varies_only_if_it_does_with_these() {
     assert_eq!(of("mgmt.modreduce %m"), "");
     assert_eq!(of("mgmt.level_reduce %m {levelToDrop = 2 : i64}"), "11 varying-level");
 }
+
+#[test]
+fn a_dimension_that_cannot_be_read_is_not_written_a_second_time() {
+    for written in ["-1", "three", "0x3"] {
+        let text = format!(
+            "module attributes {{scheme.bgv}} {{
+  func.func @f(%x: !secret.secret<i16> {{mgmt.mgmt = #mgmt.mgmt<level = 0>}}) -> !secret.secret<i16> {{
+    %0 = secret.generic(%x: !secret.secret<i16> {{mgmt.mgmt = #mgmt.mgmt<level = 0>}}) {{
+    ^body(%a: i16):
+      %1 = arith.muli %a, %a {{mgmt.mgmt = #mgmt.mgmt<level = 0, dimension = {written}>}} : i16
+      %2 = mgmt.relinearize %1 {{mgmt.mgmt = #mgmt.mgmt<level = 0>}} : i16
+      secret.yield %2 : i16
+    }} -> (!secret.secret<i16> {{mgmt.mgmt = #mgmt.mgmt<level = 0>}})
+    return %0 : !secret.secret<i16>
+  }}
+}}
+"
+        );
+        assert!(told(&text).contains("5 unreadable-attribute"), "{text}: {}", told(&text));
+        let document = Document::new(&text);
+        let found = document.diagnostics();
+        let fixes = document.fixes(&found);
+        let edited = fixes.iter().flatten().flat_map(|it| &it.edits);
+        assert!(edited.clone().all(|it| !it.text.contains("dimension")), "{written}");
+    }
+}
