@@ -186,6 +186,13 @@ impl Fix {
 }
 
 impl TextEdit {
+    /// Edits by where they start; `None` if two of them overlap.
+    pub fn in_order(mut edits: Vec<TextEdit>) -> Option<Vec<TextEdit>> {
+        edits.sort_by_key(|it| (it.range.start, it.range.end));
+        let overlap = edits.windows(2).any(|it| it[0].range.end > it[1].range.start);
+        (!overlap).then_some(edits)
+    }
+
     /// The text after some edits, which are in order.
     pub fn apply_all(edits: &[TextEdit], text: &str) -> String {
         let mut out = String::with_capacity(text.len() + 64 * edits.len());

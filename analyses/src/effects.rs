@@ -6,7 +6,7 @@ pub mod foreign;
 
 pub use noisy_syntax::dialect::Access;
 use noisy_syntax::dialect::{Buffer, Effects, Speculation};
-use noisy_syntax::{Def, Dim, Ir, Op, OpKind, Region, Traits, TypeData, Value};
+use noisy_syntax::{Dim, Ir, Op, OpKind, Region, Traits, TypeData, Value};
 use smallvec::SmallVec;
 
 use crate::values::{int_of, operand};
@@ -153,9 +153,5 @@ pub fn dims_of(ir: &Ir, value: Value) -> Option<&[Dim]> {
 
 /// Whether a value is defined outside of a region.
 pub fn is_outside(ir: &Ir, value: Value, region: Region) -> bool {
-    let at = match ir.value(value).def {
-        Def::Result(op, _) => ir.op(op).parent,
-        Def::Argument(block, _) => ir.block(block).region,
-    };
-    !ir.region_encloses(region, at)
+    !ir.region_encloses(region, ir.def_region(value))
 }

@@ -3,7 +3,7 @@
 //! *Law.* Only what has no effects and is defined for all operands may move: it may then run although the loop does not. *Cost.* In proportion to what
 //! is in the op, and to how deep it is in the loop.
 
-use noisy_syntax::{Def, Ir, Op, OpKind, Traits, Value};
+use noisy_syntax::{Ir, Op, OpKind, Traits, Value};
 
 use crate::{effects, values};
 
@@ -34,11 +34,10 @@ pub fn is_invariant(ir: &Ir, op: Op, of: Op, is_moved: &impl Fn(Op) -> bool) -> 
     while let Some(it) = stack.pop() {
         if ir.op(it).kind.is_op() {
             let is_outside = |&value: &Value| {
-                let region = match ir.value(value).def {
-                    Def::Result(defining_op, _) if is_moved(defining_op) => return true,
-                    Def::Result(defining_op, _) => ir.op(defining_op).parent,
-                    Def::Argument(block, _) => ir.block(block).region,
-                };
+                if ir.defining_op(value).is_some_and(is_moved) {
+                    return true;
+                }
+                let region = ir.def_region(value);
                 // Defined in the op itself, or outside of the loop.
                 let is_inside =
                     |at: Op| ir.op(at).regions.iter().any(|it| ir.region_encloses(it.1, region));

@@ -204,11 +204,7 @@ mod tests {
                 let mut values = Vec::new();
                 crate::sparse::values_within(ir, function, &mut values);
                 for value in values {
-                    let is_inner = match ir.value(value).def {
-                        Def::Result(op, _) => ir.op(op).parent != region,
-                        Def::Argument(block, _) => ir.block(block).region != region,
-                    };
-                    if is_inner {
+                    if ir.def_region(value) != region {
                         continue;
                     }
                     let expected = live_at_starts(ir, &cfg, region, value);

@@ -161,9 +161,7 @@ impl Edits<'_> {
 
     /// The blanks before the first token of the line of an op.
     fn indent(&self, op: Op) -> String {
-        let rope = self.source.text();
-        let line = rope.line(rope.byte_to_line(self.ir.range(op).start));
-        line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect()
+        self.source.indentation(self.ir.range(op).start)
     }
 
     /// Why something is in the way.

@@ -101,15 +101,12 @@ impl Analyses {
     /// the analyses that it preserved and that would say something else now.
     pub fn end_pass(&mut self, ir: &Ir, op: Op, checks: bool) -> Vec<&'static str> {
         let preserved = std::mem::take(&mut self.preserved);
-        self.kept.retain(|it| {
-            let is_near = || is_around(ir, it.op, op) || is_around(ir, op, it.op);
-            preserved.has(it.key) || ir.is_alive(it.op) && !is_near()
-        });
+        let is_near = |it: Op| ir.is_within(it, op) || ir.is_within(op, it);
+        self.kept.retain(|it| preserved.has(it.key) || ir.is_alive(it.op) && !is_near(it.op));
         let mut wrong = Vec::new();
         if checks {
             self.kept.retain(|it| {
-                let is_near = is_around(ir, it.op, op) || is_around(ir, op, it.op);
-                let is_current = !is_near || (it.is_current)(&*it.found, ir, it.op);
+                let is_current = !is_near(it.op) || (it.is_current)(&*it.found, ir, it.op);
                 if !is_current {
                     wrong.push(it.name);
                 }
@@ -123,16 +120,4 @@ impl Analyses {
     pub fn end_pipeline(&mut self, op: Op) {
         self.kept.retain(|it| it.op != op);
     }
-}
-
-/// Whether an op is another one or around it.
-fn is_around(ir: &Ir, op: Op, inner: Op) -> bool {
-    let mut at = Some(inner);
-    while let Some(it) = at {
-        if it == op {
-            return true;
-        }
-        at = ir.parent_op(it);
-    }
-    false
 }

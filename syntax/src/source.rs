@@ -94,6 +94,22 @@ impl Source {
         self.rope.byte_slice(range).to_string()
     }
 
+    /// Where the line of a byte starts.
+    pub fn line_start(&self, at: usize) -> usize {
+        self.rope.line_to_byte(self.rope.byte_to_line(at))
+    }
+
+    /// The blanks at the start of the line of a byte, those before it.
+    pub fn indentation(&self, at: usize) -> String {
+        let head = self.slice(self.line_start(at)..at);
+        head.chars().take_while(|&it| is_blank(it)).collect()
+    }
+
+    /// Whether nothing but blanks stands before a byte in its line.
+    pub fn is_first_on_line(&self, at: usize) -> bool {
+        self.rope.byte_slice(self.line_start(at)..at).chars().all(is_blank)
+    }
+
     /// The text of a span of an op.
     pub fn span_text(&self, op: Op, span: Span) -> String {
         self.slice(self.ir.absolute(op, span))
@@ -142,6 +158,10 @@ impl Source {
         let mut seen = FxHashSet::default();
         delta.changed.retain(|&op| self.ir.is_alive(op) && seen.insert(op));
     }
+}
+
+fn is_blank(it: char) -> bool {
+    matches!(it, ' ' | '\t')
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@
 //!
 //! Behind a line stands the noise of the values that the line defines, in order: the upper bound, `over` and the bound, `unknown`
 //! or `unreached`. Below a line the carets mark the range of a diagnostic; `//@3-9` gives the columns where carets do not
-//! reach. A file passes if annotating it anew, from nothing, gives the same file: an unannotated fact is a failure.
+//! reach. A first line `// checks: CODE, CODE` turns on rules that are off by default. A file passes if annotating it anew, from
+//! nothing, gives the same file: an unannotated fact is a failure. Lines that messages name are those of the program without annotations.
 //! `BLESS=1 cargo test -p noisy-tests --test suite` writes what is found; read the diff.
 
 use std::collections::BTreeMap;
@@ -112,7 +113,9 @@ fn marker(text: &str, line_start: usize, line_len: usize, it: &Diagnostic) -> St
 fn annotate(plain: &str) -> String {
     let document = Document::new(plain);
     let values = noisy_values(&document);
-    let diagnostics = document.diagnostics();
+    let also = plain.lines().next().and_then(|it| it.strip_prefix("// checks: "));
+    let also: Vec<&str> = also.map_or(Vec::new(), |it| it.split(", ").collect());
+    let diagnostics = document.diagnostics_with(&also);
     let mut out = String::new();
     let mut start = 0;
     for line in plain.split_inclusive('\n') {

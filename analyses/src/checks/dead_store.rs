@@ -54,13 +54,10 @@ fn check(program: &Program, _: &Index, out: &mut Vec<Diagnostic>) {
             }
         };
         let mut it = CHECK.at(core_range(ir, op), message);
-        it.related = over
-            .map(|over| Related {
-                range: core_range(ir, over),
-                message: "the next store of the same element".to_owned(),
-            })
-            .into_iter()
-            .collect();
+        it.related.extend(over.map(|over| Related {
+            range: core_range(ir, over),
+            message: "the next store of the same element".to_owned(),
+        }));
         it.help = Some("Remove this store".to_owned());
         out.push(it);
     }

@@ -31,7 +31,7 @@ pub(super) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fix> {
         for it in renames {
             part.replace_range(it.range.start - range.start..it.range.end - range.start, &it.text);
         }
-        let old = lines.indent(ir.range(op).start);
+        let old = program.source().indentation(ir.range(op).start);
         for line in part.split_inclusive('\n') {
             let line = line.strip_prefix(&old).filter(|_| is_line).unwrap_or(line);
             text.push_str(&indent);
@@ -55,14 +55,13 @@ pub(super) fn hoisted(program: &Program, op: Op, of: Op) -> Option<Fix> {
     users.dedup();
     edits.extend(users.into_iter().flat_map(|it| renames_in(ir, it, &names)));
     edits.push(TextEdit { range: at..at, text });
-    edits.sort_by_key(|it| it.range.start);
-    let overlaps = edits.windows(2).any(|it| it[0].range.end > it[1].range.start);
+    let edits = TextEdit::in_order(edits)?;
     let name = ir.value_text(ir.op(op).results[0]);
     let title = match moved.len() - 1 {
         0 => format!("Move {name} before the loop"),
         n => format!("Move {name} before the loop, with {n} that it needs"),
     };
-    (!overlaps).then_some(Fix { title, applicability: Applicability::Safe, edits })
+    Some(Fix { title, applicability: Applicability::Safe, edits })
 }
 
 /// An op and those of its region that define what it uses, in their order.
@@ -138,19 +137,6 @@ impl Lines<'_> {
         self.program.source().text().line(number).to_string()
     }
 
-    /// The blanks at the start of the line of a byte.
-    fn indent(&self, at: usize) -> String {
-        let line = self.text(self.program.source().text().byte_to_line(at));
-        line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect()
-    }
-
-    /// Whether nothing but blanks stands before a byte in its line.
-    fn is_first(&self, at: usize) -> bool {
-        let text = self.program.source().text();
-        let start = text.line_to_byte(text.byte_to_line(at));
-        text.byte_slice(start..at).chars().all(char::is_whitespace)
-    }
-
     /// The first of the lines right above a line that hold nothing but comments, or the line itself.
     fn above(&self, mut number: usize) -> usize {
         while number > 0 && self.text(number - 1).trim_start().starts_with("//") {
@@ -167,17 +153,18 @@ impl Lines<'_> {
         let end = text.line_to_byte((last + 1).min(text.len_lines()));
         let behind = text.byte_slice(range.end..end).to_string();
         let behind = behind.trim();
-        let is_alone =
-            self.is_first(range.start) && (behind.is_empty() || behind.starts_with("//"));
+        let is_alone = self.program.source().is_first_on_line(range.start)
+            && (behind.is_empty() || behind.starts_with("//"));
         is_alone.then(|| text.line_to_byte(self.above(text.byte_to_line(range.start)))..end)
     }
 
     /// Where something goes that comes before an op, in which indentation, and whether it gets lines of its own there.
     fn before(&self, op: Op) -> (usize, String, bool) {
-        let text = self.program.source().text();
+        let source = self.program.source();
+        let text = source.text();
         let start = self.program.ir().range(op).start;
-        let indent = self.indent(start);
-        if self.is_first(start) {
+        let indent = source.indentation(start);
+        if source.is_first_on_line(start) {
             (text.line_to_byte(self.above(text.byte_to_line(start))), indent, true)
         } else {
             (start, indent, false)

@@ -3,9 +3,9 @@
 //! *Law.* What stands in the region that runs keeps its bytes, comments included, but for its indentation; what stands in the others goes. *Cost.* In
 //! proportion to the op, what is in it, and the uses of its results.
 
-use noisy_syntax::{Ir, Op, OpKind, Region, Traits};
+use noisy_syntax::{Op, OpKind, Region, Traits};
 
-use super::removal::{removal, rewritten};
+use super::removal::{instead_of_results, removal, rewritten};
 use crate::diagnostic::{Applicability, Fix, TextEdit};
 use crate::program::Program;
 
@@ -56,15 +56,11 @@ fn inlined(program: &Program, op: Op, region: Region) -> Option<Vec<TextEdit>> {
     ir.only_block(region)?;
     let ops: Vec<Op> = ir.items(region).collect();
     let last = ops.last().copied().filter(|&it| ir.op(it).kind.has(Traits::TERMINATOR));
-    let mut edits = Vec::new();
-    for (at, &result) in ir.op(op).results.iter().enumerate() {
-        let yielded = ir.op(last?).operands.get(at)?.span;
-        let text = source.span_text(last?, yielded);
-        for &(user, index) in &ir.value(result).uses {
-            let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
-            edits.push(TextEdit { range, text: text.clone() });
-        }
-    }
+    let yielded: Option<Vec<String>> = (0..ir.op(op).results.len())
+        .map(|at| Some(source.span_text(last?, ir.op(last?).operands.get(at)?.span)))
+        .collect();
+    let yielded = yielded?;
+    let mut edits = instead_of_results(program, op, &|at| Some(&yielded[at]))?;
     let start = ir.region_start(region);
     let mut body = source.slice(start..start + ir.region_len(region));
     if let Some(last) = last {
@@ -72,8 +68,8 @@ fn inlined(program: &Program, op: Op, region: Region) -> Option<Vec<TextEdit>> {
         body.replace_range(range.start - start..range.end - start, "");
     }
     let first = ops.iter().find(|it| Some(**it) != last);
-    let (old, new) =
-        (first.map_or(String::new(), |&it| indent(program, ir, it)), indent(program, ir, op));
+    let indent = |of: Op| source.indentation(ir.range(of).start);
+    let (old, new) = (first.map_or(String::new(), |&it| indent(it)), indent(op));
     let lines = body.lines().filter(|it| !it.trim().is_empty());
     let lines: Vec<&str> = lines
         .map(|it| it.strip_prefix(old.as_str()).unwrap_or(it.trim_start()).trim_end())
@@ -83,16 +79,7 @@ fn inlined(program: &Program, op: Op, region: Region) -> Option<Vec<TextEdit>> {
     }
     let text = lines.join(&format!("\n{new}"));
     edits.push(TextEdit { range: ir.range(op), text });
-    edits.sort_by_key(|it| it.range.start);
-    let overlaps = edits.windows(2).any(|it| it[0].range.end > it[1].range.start);
-    (!overlaps).then_some(edits)
-}
-
-/// The blanks at the start of the line of an op.
-fn indent(program: &Program, ir: &Ir, op: Op) -> String {
-    let text = program.source().text();
-    let line = text.line(text.byte_to_line(ir.range(op).start));
-    line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect()
+    TextEdit::in_order(edits)
 }
 
 #[cfg(test)]

@@ -61,36 +61,43 @@ fn taken_out<'a>(
     title: &str,
     instead: &dyn Fn(usize) -> Option<&'a str>,
 ) -> Option<Fix> {
-    let (ir, text) = (program.ir(), program.source().text());
-    let data = ir.op(op);
-    let mut edits: Vec<TextEdit> = Vec::new();
-    for (at, &result) in data.results.iter().enumerate() {
+    let (ir, source) = (program.ir(), program.source());
+    let text = source.text();
+    let mut edits = instead_of_results(program, op, instead)?;
+    let mut range = ir.range(op);
+    if has_comment(&source.slice(range.clone())) {
+        return None;
+    }
+    let after = text.byte_to_line(range.end) + 1;
+    let line_end = text.line_to_byte(after.min(text.len_lines()));
+    let after = source.slice(range.end..line_end.max(range.end));
+    let is_first = source.is_first_on_line(range.start);
+    if is_first && after.trim().is_empty() {
+        range = source.line_start(range.start)..line_end.max(range.end);
+    } else if is_first && after.trim_start().starts_with("//") {
+        // The comment stands where the op stood.
+        range.end += after.len() - after.trim_start().len();
+    }
+    edits.push(TextEdit { range, text: String::new() });
+    let edits = TextEdit::in_order(edits)?;
+    Some(Fix { title: title.to_owned(), applicability: Applicability::Safe, edits })
+}
+
+/// Puts a text in place of the uses of each result of an op; `None` if one that is used has none.
+pub(super) fn instead_of_results<'a>(
+    program: &Program,
+    op: Op,
+    instead: &dyn Fn(usize) -> Option<&'a str>,
+) -> Option<Vec<TextEdit>> {
+    let ir = program.ir();
+    let mut edits = Vec::new();
+    for (at, &result) in ir.op(op).results.iter().enumerate() {
         for &(user, index) in &ir.value(result).uses {
             let range = ir.absolute(user, ir.op(user).operands[index as usize].span);
             edits.push(TextEdit { range, text: instead(at)?.to_owned() });
         }
     }
-    let mut range = ir.range(op);
-    if has_comment(&program.source().slice(range.clone())) {
-        return None;
-    }
-    let line_start = text.line_to_byte(text.byte_to_line(range.start));
-    let after = text.byte_to_line(range.end) + 1;
-    let line_end = text.line_to_byte(after.min(text.len_lines()));
-    let before = text.byte_slice(line_start..range.start).to_string();
-    let after = text.byte_slice(range.end..line_end.max(range.end)).to_string();
-    if before.trim().is_empty() && after.trim().is_empty() {
-        range = line_start..line_end.max(range.end);
-    } else if before.trim().is_empty() && after.trim_start().starts_with("//") {
-        // The comment stands where the op stood.
-        range.end += after.len() - after.trim_start().len();
-    }
-    if edits.iter().any(|it| it.range.start < range.end && range.start < it.range.end) {
-        return None;
-    }
-    edits.push(TextEdit { range, text: String::new() });
-    edits.sort_by_key(|it| it.range.start);
-    Some(Fix { title: title.to_owned(), applicability: Applicability::Safe, edits })
+    Some(edits)
 }
 
 /// Those of some fixes that leave the program with no more errors than it has: each was applied to a copy, with all others that hold

@@ -114,10 +114,10 @@ pub fn allow<'a>(
             Some(Some(first)) => (first, [String::new(), ", ".to_owned()]),
             Some(None) => {
                 let Some(op) = program.ir().item_at(it.range.start) else { continue };
-                let number = text.byte_to_line(program.ir().range(op).start);
+                let op = program.ir().range(op).start;
+                let number = text.byte_to_line(op);
                 let line = text.line(number);
-                let indent: String =
-                    line.chars().take_while(|it| matches!(it, ' ' | '\t')).collect();
+                let indent = program.source().indentation(op);
                 let is_dos = line.len_bytes() > 1 && line.byte(line.len_bytes() - 2) == b'\r';
                 let end = if is_dos { ")\r\n" } else { ")\n" };
                 (text.line_to_byte(number), [format!("{indent}// {MARK}"), end.to_owned()])

@@ -254,7 +254,7 @@ pub(super) fn insertion(program: &Program, value: Value, line: &str) -> TextEdit
     let block = match ir.value(value).def {
         Def::Result(op, _) => {
             let range = ir.range(op);
-            return after(program, range.end, &indent_of(program, range.start), line);
+            return after(program, range.end, &program.source().indentation(range.start), line);
         }
         Def::Argument(block, _) => block,
     };
@@ -287,10 +287,10 @@ fn after(program: &Program, at: usize, indent: &str, line: &str) -> TextEdit {
 /// The insertion of a line before an op.
 fn in_front(program: &Program, op: Op, line: &str) -> TextEdit {
     let at = program.ir().range(op).start;
-    let text = if is_first_on_line(program, at) {
+    let text = if program.source().is_first_on_line(at) {
         let newline = rest_of_line(program, at).newline;
         let newline = if newline.is_empty() { "\n" } else { &newline };
-        format!("{line}{newline}{}", indent_of(program, at))
+        format!("{line}{newline}{}", program.source().indentation(at))
     } else {
         format!("{line} ")
     };
@@ -301,8 +301,9 @@ fn in_front(program: &Program, op: Op, line: &str) -> TextEdit {
 fn whole(program: &Program, op: Op) -> Range<usize> {
     let range = program.ir().range(op);
     let rest = rest_of_line(program, range.end);
-    if is_first_on_line(program, range.start) && rest.text.trim().is_empty() {
-        return line_start(program, range.start)..range.end + rest.text.len() + rest.newline.len();
+    if program.source().is_first_on_line(range.start) && rest.text.trim().is_empty() {
+        return program.source().line_start(range.start)
+            ..range.end + rest.text.len() + rest.newline.len();
     }
     let blanks = rest.text.len() - rest.text.trim_start_matches([' ', '\t']).len();
     range.start..range.end + blanks
@@ -336,34 +337,16 @@ fn rest_of_line(program: &Program, at: usize) -> Rest {
     out
 }
 
-/// The blanks at the start of the line of a place.
-fn indent_of(program: &Program, at: usize) -> String {
-    let text = program.source().text();
-    let line = line_start(program, at)..at;
-    let head = text.byte_slice(line).to_string();
-    head.chars().take_while(|it| matches!(it, ' ' | '\t')).collect()
-}
-
-fn line_start(program: &Program, at: usize) -> usize {
-    let text = program.source().text();
-    text.line_to_byte(text.byte_to_line(at))
-}
-
 /// The indentation of what stands inside: that of the first op, if it has a line of its own, else a little more than around.
 fn indent_inside(program: &Program, first: Option<Op>, around: Op) -> String {
     let ir = program.ir();
     let outer: Range<usize> = ir.range(around);
     if let Some(first) = first {
         let at = ir.range(first).start;
-        if line_start(program, at) > outer.start && is_first_on_line(program, at) {
-            return indent_of(program, at);
+        if program.source().line_start(at) > outer.start && program.source().is_first_on_line(at) {
+            return program.source().indentation(at);
         }
     }
-    let outer = indent_of(program, outer.start);
+    let outer = program.source().indentation(outer.start);
     if outer.contains('\t') { outer + "\t" } else { outer + "  " }
-}
-
-fn is_first_on_line(program: &Program, at: usize) -> bool {
-    let head = program.source().text().byte_slice(line_start(program, at)..at);
-    head.chars().all(|it| matches!(it, ' ' | '\t'))
 }

@@ -125,7 +125,7 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
             _ if self.is_followed(ir, op) => true,
             _ => {
                 let mut calls = self.call_index.calls_in(unit_of(ir, op)).iter();
-                calls.any(|&it| is_around(ir, op, it) && self.is_call_followed(ir, it))
+                calls.any(|&it| ir.is_within(it, op) && self.is_call_followed(ir, it))
             }
         }
     }
@@ -153,9 +153,4 @@ impl<A: SparseForward, O: Observer<A>> Sparse<A, O> {
 /// How many regions are around an op.
 pub(super) fn depth_of(ir: &Ir, op: Op) -> usize {
     1 + std::iter::successors(ir.parent_op(op), |&it| ir.parent_op(it)).count()
-}
-
-/// Whether an op stands in a region of another.
-fn is_around(ir: &Ir, outer: Op, inner: Op) -> bool {
-    std::iter::successors(ir.parent_op(inner), |&it| ir.parent_op(it)).any(|it| it == outer)
 }

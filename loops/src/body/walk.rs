@@ -18,15 +18,8 @@ impl Body {
         if self.forms.contains_key(&value) || ir.value(value).ty != Type::INDEX {
             return;
         }
-        let region = match ir.value(value).def {
-            Def::Result(op, _) => ir.op(op).parent,
-            Def::Argument(block, _) => ir.block(block).region,
-        };
         // An argument of a region of the nest is not outside.
-        let mut around = std::iter::successors(Some(outside), |&it| {
-            ir.region(it).parent.map(|op| ir.op(op).parent)
-        });
-        if !around.any(|it| it == region) {
+        if !ir.region_encloses(ir.def_region(value), outside) {
             return;
         }
         if let (Def::Result(op, _), Some(left)) = (ir.value(value).def, left.checked_sub(1)) {

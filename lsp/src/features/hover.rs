@@ -165,10 +165,7 @@ fn liveness(ir: &Ir, region: Region) -> Option<Liveness> {
 fn last_uses(document: &Document, value: Value) -> Vec<usize> {
     let ir = document.ir();
     let uses = &ir.value(value).uses;
-    let region = match ir.value(value).def {
-        Def::Result(op, _) => ir.op(op).parent,
-        Def::Argument(block, _) => ir.block(block).region,
-    };
+    let region = ir.def_region(value);
     if uses.len() > MAX_USES {
         return Vec::new();
     }

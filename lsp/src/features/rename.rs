@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use noisy_analyses::TextEdit;
 use noisy_syntax::identifier::{is_bare, is_suffix};
-use noisy_syntax::{Ir, Op, OpKind, Region, Source, Value};
+use noisy_syntax::{Ir, Op, OpKind, Region, Source};
 
 use super::cursor::{self, Entity};
 use super::definition::defining;
@@ -102,7 +102,7 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             let own = cursor::pack(ir, value);
             let is_other =
                 |region: Region| ir.defs(region, name).iter().any(|it| !own.contains(it));
-            let region = region_of(ir, value);
+            let region = ir.def_region(value);
             // Names never shadow: neither around may it be defined, nor inside.
             let mut taken = false;
             let mut outer = Some(region);
@@ -132,12 +132,5 @@ fn conflict(ir: &Ir, entity: Entity, new: &str) -> Option<String> {
             others.iter().any(|it| *it != op).then(|| format!("@{new} is defined already"))
         }
         Entity::Alias(..) | Entity::OpName(_) => None,
-    }
-}
-
-fn region_of(ir: &Ir, value: Value) -> Region {
-    match ir.value(value).def {
-        noisy_syntax::Def::Result(op, _) => ir.op(op).parent,
-        noisy_syntax::Def::Argument(block, _) => ir.block(block).region,
     }
 }

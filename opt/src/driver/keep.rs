@@ -93,10 +93,6 @@ fn run(ir: &mut Ir, op: Op, pipeline: &Pipeline) -> Result<(), String> {
 
 /// Holds the text after the edits against the program that is wanted.
 fn prove(text: &str, edits: &[TextEdit], wanted: &str, is_wrapped: bool) -> Result<(), String> {
-    let overlaps = edits.windows(2).any(|it| it[0].range.end > it[1].range.start);
-    if overlaps {
-        return Err("what the passes did cannot be said by edits: two of them overlap".to_owned());
-    }
     let source = Source::new(&TextEdit::apply_all(edits, text));
     if let Some((_, _, problem)) = source.problems().first() {
         return Err(format!("what the passes did cannot be said by edits: {}", problem.message));
@@ -327,8 +323,9 @@ impl Keep<'_> {
             }
         }
         edits.retain(|it| self.text[it.range.clone()] != *it.text);
-        edits.sort_by_key(|it| (it.range.start, it.range.end));
-        Ok(edits)
+        TextEdit::in_order(edits).ok_or_else(|| {
+            "what the passes did cannot be said by edits: two of them overlap".to_owned()
+        })
     }
 
     /// Where an op stands in the text.

@@ -88,3 +88,19 @@ const LOCAL_ON_FUNCTIONS: &[&str] =
 pub fn is_local(pass: &PassInfo, anchor: &str) -> bool {
     LOCAL.contains(&pass.name) || anchor == "func.func" && LOCAL_ON_FUNCTIONS.contains(&pass.name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_one_pass_and_lists_of_names_mean_passes() {
+        let mut names: Vec<&str> = all().map(|it| it.name).collect();
+        names.sort_unstable();
+        let twice: Vec<_> = names.windows(2).filter(|it| it[0] == it[1]).collect();
+        assert!(twice.is_empty(), "{twice:?}");
+        for name in LOCAL.iter().chain(LOCAL_ON_FUNCTIONS) {
+            assert!(find(name).is_some(), "{name}");
+        }
+    }
+}

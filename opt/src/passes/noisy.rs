@@ -6,7 +6,7 @@
 mod follow;
 
 use noisy_analyses::{Options as Placing, Program, Verdict, insert_reduces};
-use noisy_syntax::{Ir, Op, print};
+use noisy_syntax::{Op, print};
 use regex::Regex;
 
 use super::{Context, Failure, Options, PassInfo};
@@ -33,7 +33,7 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
     if ours.len() != theirs.len() {
         return Err(defect("the printed program has other functions"));
     }
-    let meant = ours.iter().zip(&theirs).filter(|it| is_within(cx.ir, *it.0, op));
+    let meant = ours.iter().zip(&theirs).filter(|it| cx.ir.is_within(*it.0, op));
     let (meant, asked): (Vec<Op>, Vec<Op>) = meant.unzip();
     let outcome = insert_reduces(&program, &asked, &Placing::default())
         .map_err(|why| Failure(Some(why.to_string())))?;
@@ -63,9 +63,4 @@ fn run(cx: &mut Context<'_>, op: Op, _: &Options) -> Result<(), Failure> {
 
 fn defect(what: &str) -> Failure {
     Failure(Some(format!("internal error of noisy-reduce-noise: {what}")))
-}
-
-/// Whether an op is another one, or lies in it.
-fn is_within(ir: &Ir, op: Op, outer: Op) -> bool {
-    op == outer || ir.op(outer).regions.iter().any(|it| ir.encloses(it.1, op))
 }

@@ -1,4 +1,4 @@
-//! `symbol-dce`, `symbol-privatize`, `strip-debuginfo`: symbols that nothing can reach go.
+//! `symbol-dce`, `symbol-privatize`: symbols that nothing can reach go.
 
 use noisy_syntax::{AttrData, Ir, Name, Op, Region, Traits};
 use rustc_hash::FxHashSet;
@@ -27,15 +27,6 @@ pub(super) const PASSES: &[PassInfo] = &[
             summary: "Comma separated list of symbols that should not be marked private",
         }],
         run: privatize,
-    },
-    PassInfo {
-        name: "strip-debuginfo",
-        class: "StripDebugInfo",
-        anchor: None,
-        summary: "Strip debug info from all operations",
-        options: &[],
-        // Locations are not kept in the first place: the text of a program is read for what it does.
-        run: |_, _, _| Ok(()),
     },
 ];
 

@@ -218,7 +218,7 @@ impl Names {
 
 impl Ir {
     /// The region in which a value's name is defined.
-    pub(crate) fn def_region(&self, value: Value) -> Region {
+    pub fn def_region(&self, value: Value) -> Region {
         match self.value(value).def {
             Def::Result(op, _) => self.op(op).parent,
             Def::Argument(block, _) => self.block(block).region,
@@ -329,6 +329,11 @@ impl Ir {
     /// Whether an op stands inside a region, however deep.
     pub fn encloses(&self, region: Region, op: Op) -> bool {
         self.region_encloses(region, self.op(op).parent)
+    }
+
+    /// Whether an op is another one or stands inside it, however deep.
+    pub fn is_within(&self, op: Op, outer: Op) -> bool {
+        std::iter::successors(Some(op), |&it| self.parent_op(it)).any(|it| it == outer)
     }
 
     /// Whether a region is another one or around it.

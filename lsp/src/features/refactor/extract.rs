@@ -158,9 +158,9 @@ pub(super) fn edits(document: &Document, range: &Range<usize>) -> Result<Vec<Tex
     let body =
         text::applied(&source.slice(whole.clone()), whole.start, &text::within(renames, &whole))
             .ok_or("two names overlap")?;
-    let around = text::indentation(source, ir.range(function).start);
+    let around = source.indentation(ir.range(function).start);
     let inner = format!("{around}  ");
-    let body = text::indented(&body, &text::indentation(source, whole.start), &inner);
+    let body = text::indented(&body, &source.indentation(whole.start), &inner);
     let arrow = match results.len() {
         0 => String::new(),
         1 if !outputs.starts_with('(') => format!(" -> {outputs}"),

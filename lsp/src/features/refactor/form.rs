@@ -36,7 +36,7 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
         }
     }
     let new = print::op_by_names(ir, op, is_generic).ok_or("a value in it has no name")?;
-    let indentation = text::indentation(source, range.start);
+    let indentation = source.indentation(range.start);
     let new = text::indented(new.trim_end(), "", &indentation);
     let new = new.strip_prefix(&*indentation).unwrap_or(&new).to_owned();
     if is_generic && new == old {

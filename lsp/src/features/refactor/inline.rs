@@ -115,9 +115,9 @@ pub(super) fn edits(document: &Document, offset: usize) -> Result<Vec<TextEdit>,
     let text =
         text::applied(&source.slice(body.clone()), body.start, &text::within(renames, &body))
             .ok_or("two names overlap")?;
-    let old = text::indentation(source, ir.range(ops[0]).start);
+    let old = source.indentation(ir.range(ops[0]).start);
     let whole = ir.range(call);
-    let new = text::indentation(source, whole.start);
+    let new = source.indentation(whole.start);
     let text = text.trim_end();
     // A comment behind the brace stays in its line.
     let first_line = text.split('\n').next().unwrap_or_default();

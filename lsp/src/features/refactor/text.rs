@@ -30,13 +30,6 @@ pub(super) fn within(edits: Vec<TextEdit>, range: &Range<usize>) -> Vec<TextEdit
     out
 }
 
-/// The blanks at the start of the line of an offset.
-pub(super) fn indentation(source: &Source, offset: usize) -> String {
-    let text = source.text();
-    let start = text.line_to_byte(text.byte_to_line(offset));
-    source.slice(start..offset).chars().take_while(|it| *it == ' ' || *it == '\t').collect()
-}
-
 /// Lines with one indentation in place of another; the first line, which has none, gets the new one. Lines that have less than the
 /// old one stay as they are, and so do empty ones.
 pub(super) fn indented(part: &str, old: &str, new: &str) -> String {

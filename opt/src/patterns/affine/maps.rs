@@ -7,7 +7,7 @@
 
 use noisy_polyhedra::gcd;
 use noisy_syntax::affine::{Affine, Body, Expr, Operator};
-use noisy_syntax::{Def, Ir, OpKind, Value};
+use noisy_syntax::{Ir, OpKind, Value};
 
 use crate::rewrite::constants::int_of;
 use crate::rewrite::{operand, operands};
@@ -65,10 +65,7 @@ pub(crate) fn is_symbol(ir: &Ir, value: Value) -> bool {
         if n > 100 {
             return false;
         }
-        let region = match ir.value(value).def {
-            Def::Result(op, _) => ir.op(op).parent,
-            Def::Argument(block, _) => ir.block(block).region,
-        };
+        let region = ir.def_region(value);
         let is_top = ir.region(region).parent.is_some_and(|it| ir.op(it).kind == OpKind::FuncFunc);
         if is_top || int_of(ir, value).is_some() {
             continue;
