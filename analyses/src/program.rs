@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 use noisy_syntax::{Delta, Ir, Op, Source, Value};
 use rustc_hash::FxHashMap;
 
-use crate::depth::{Depth, Depths};
+use crate::depth::Depth;
 use crate::heir::{
     Heir, HeirNoise, Model, NoiseBits, Quantities, ScaleBits, Scales, Sight, Sites, Solved,
     Touched, Upkept,
@@ -22,11 +22,10 @@ use crate::noise::Noise;
 use crate::noise::model::NoiseModel;
 use crate::noise::{Findings, Growing, NoiseAnalysis, Root};
 use crate::remarks::{Remark, Remarks};
-use crate::secretness::{Secretness, Secrets};
 use crate::sparse::{Context, Input, Moved, Sparse};
 
 pub(crate) use excess::Breach;
-use on_demand::OnDemand;
+use on_demand::{Asked, OnDemand};
 
 /// Text, IR and facts, always those of the current text.
 #[derive(Debug)]
@@ -39,8 +38,7 @@ pub struct Program {
     scales: OnDemand<ScaleBits>,
     /// Made when somebody asks, then kept up to date by edits, or given up.
     sites: OnceLock<Box<Sites>>,
-    depths: OnDemand<Depths>,
-    secrets: OnDemand<Secrets>,
+    asked: Asked,
     remarks: Remarks,
 }
 
@@ -63,8 +61,7 @@ impl Program {
             noise: OnDemand::default(),
             scales: OnDemand::default(),
             sites: OnceLock::new(),
-            depths: OnDemand::default(),
-            secrets: OnDemand::default(),
+            asked: Asked::default(),
             remarks: Remarks::default(),
         }
     }
@@ -76,8 +73,7 @@ impl Program {
         let integers = self.solved.integers();
         let input = Input { ir: self.source.ir(), base: integers };
         self.facts.update(&input, &delta, integers.moved());
-        self.depths.update(input.ir, integers, &delta, integers.moved());
-        self.secrets.update(input.ir, integers, &delta, integers.moved());
+        self.asked.update(&input, &delta);
         self.remarks.update(input.ir, &delta, integers.moved(), &range, text.len());
         self.update_heir(touched, &delta);
         delta
@@ -205,14 +201,6 @@ impl Program {
         Some(self.sites.get_or_init(|| Box::new(Sites::new(&sight))))
     }
 
-    /// The most multiplications on a path to a value from what is encrypted anew. Solved for the whole program when it is first asked
-    /// for, and kept up to date by edits while somebody asks.
-    pub fn depth(&self, value: Value) -> Depth {
-        let analysis = || Depths::new(self.model().clone());
-        let depths = self.depths.get(self.ir(), self.integers(), analysis);
-        depths.fact(value).copied().unwrap_or_default()
-    }
-
     /// The greatest [`Program::depth`] of the values in a function. *Cost.* In proportion to the function.
     pub fn deepest(&self, function: Op) -> Depth {
         let ir = self.ir();
@@ -230,13 +218,6 @@ impl Program {
             });
         }
         depth
-    }
-
-    /// Whether a value depends on encrypted data; solved as [`Program::depth`].
-    pub fn secretness(&self, value: Value) -> Secretness {
-        let analysis = || Secrets::new(self.model().clone());
-        let secrets = self.secrets.get(self.ir(), self.integers(), analysis);
-        secrets.fact(value).copied().unwrap_or_default()
     }
 
     /// All that is known of the ciphertexts of HEIR's programs, for who looks at one after the other.

@@ -6,9 +6,51 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use noisy_syntax::{Delta, Ir};
+use noisy_syntax::{Delta, Ir, Value};
 
+use super::Program;
+use crate::depth::Depths;
+use crate::integers::Integers;
+use crate::secretness::Secrets;
 use crate::sparse::{Input, Moved, Sparse, SparseForward};
+
+/// A line for each analysis on the integers that is made for a noise model: what a program calls its facts.
+macro_rules! asked {
+    ($($(#[$doc:meta])* $name:ident: $analysis:ty;)*) => {
+        /// What is solved when somebody asks.
+        #[derive(Debug, Default)]
+        pub(super) struct Asked {
+            $($name: OnDemand<$analysis>,)*
+        }
+
+        impl Asked {
+            /// Takes in an edit, which the integers have taken in.
+            pub(super) fn update(&mut self, input: &Input<'_, Integers>, delta: &Delta) {
+                $(self.$name.update(input.ir, input.base, delta, input.base.moved());)*
+            }
+        }
+
+        impl Program {
+            $(
+                $(#[$doc])*
+                ///
+                /// Solved for the whole program when it is first asked for, and kept up to date by edits while somebody asks.
+                pub fn $name(&self, value: Value) -> <$analysis as SparseForward>::Fact {
+                    let analysis = || <$analysis>::new(self.model().clone());
+                    let facts = self.asked.$name.get(self.ir(), self.integers(), analysis);
+                    facts.fact(value).copied().unwrap_or_default()
+                }
+            )*
+        }
+    };
+}
+
+asked! {
+    /// The most multiplications on a path to a value from what is encrypted anew.
+    depth: Depths;
+    /// Whether a value depends on encrypted data.
+    secretness: Secrets;
+}
 
 /// Facts are kept for so many edits after the last question.
 const MOST_UNASKED: u32 = 64;
@@ -116,15 +158,15 @@ mod tests {
         let mut program = Program::new(
             "func.func @f(%x: !noisy.i32) {\n  %0 = noisy.mul %x, %x : !noisy.i32\n  return\n}\n",
         );
-        assert!(program.depths.facts.get().is_none());
+        assert!(program.asked.depth.facts.get().is_none());
         let end = program.source().text().len_bytes();
         let function = program.ir().functions()[0];
         assert_eq!(program.deepest(function).to_string(), "depth 1");
         for _ in 0..MOST_UNASKED {
             program.edit(end..end, "\n");
-            assert!(program.depths.facts.get().is_some());
+            assert!(program.asked.depth.facts.get().is_some());
         }
         program.edit(end..end, "\n");
-        assert!(program.depths.facts.get().is_none());
+        assert!(program.asked.depth.facts.get().is_none());
     }
 }
