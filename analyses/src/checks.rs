@@ -179,19 +179,19 @@ pub fn is_placeable(program: &Program, code: &str) -> bool {
 }
 
 /// The check of a code.
-pub fn find(code: &str) -> Option<&'static Check> {
+pub(crate) fn find(code: &str) -> Option<&'static Check> {
     ALL.iter().find(|it| it.code == code)
 }
 
 impl Check {
     /// What it is about, a few words: `noise over the budget`.
-    pub fn title(&self) -> &'static str {
+    pub(crate) fn title(&self) -> &'static str {
         let first = self.source.lines().next().unwrap_or_default();
         first.split_once(": ").map_or(self.code, |(_, title)| title)
     }
 
     /// What it reports and what to do about it, with an example, in Markdown.
-    pub fn docs(&self) -> String {
+    pub(crate) fn docs(&self) -> String {
         let mut out = String::new();
         let lines = self.source.lines().map_while(|it| it.strip_prefix("//!"));
         for line in lines.skip(1) {

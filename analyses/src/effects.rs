@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::values::{int_of, operand};
 
 /// Accesses, each with the buffer it goes to, if that is known.
-pub type Accesses = SmallVec<[(Access, Option<Value>); 2]>;
+pub(crate) type Accesses = SmallVec<[(Access, Option<Value>); 2]>;
 
 /// The accesses of an op by itself, each with the buffer it goes to; `None` if they are not known. Those of what is in its regions
 /// come on top.
@@ -52,13 +52,13 @@ pub fn is_free_of_effects(ir: &Ir, op: Op) -> bool {
 }
 
 /// Whether an op may write, in its regions included.
-pub fn may_write(ir: &Ir, op: Op) -> bool {
+pub(crate) fn may_write(ir: &Ir, op: Op) -> bool {
     let writes = |it: &(Access, _)| matches!(it.0, Access::Write | Access::Free);
     !all_in(ir, op, &mut |it| accesses(ir, it).is_some_and(|it| !it.iter().any(writes)))
 }
 
 /// Whether an op does nothing but read.
-pub fn only_reads(ir: &Ir, op: Op) -> bool {
+pub(crate) fn only_reads(ir: &Ir, op: Op) -> bool {
     ir.op(op).regions.is_empty()
         && accesses(ir, op).is_some_and(|it| it.iter().all(|it| it.0 == Access::Read))
 }

@@ -146,7 +146,7 @@ pub struct GroupProof {
 
 impl FunctionGroup {
     /// Whether no cheaper placement exists.
-    pub fn is_optimal(&self) -> bool {
+    pub(crate) fn is_optimal(&self) -> bool {
         self.lower_bound >= self.cost
     }
 
@@ -168,12 +168,12 @@ impl FunctionGroup {
 
 impl Fixed {
     /// The cost in executions.
-    pub fn price(&self) -> Price {
+    pub(crate) fn price(&self) -> Price {
         Price { units: self.cost, unit: self.unit }
     }
 
     /// The lower bound in executions.
-    pub fn least_price(&self) -> Price {
+    pub(crate) fn least_price(&self) -> Price {
         Price { units: self.lower_bound, unit: self.unit }
     }
 }

@@ -314,7 +314,7 @@ impl Heir {
     }
 
     /// The most levels that a ciphertext uses.
-    pub fn levels(&self) -> u32 {
+    pub(crate) fn levels(&self) -> u32 {
         self.largest_of_part.iter().copied().max().unwrap_or(0)
     }
 
@@ -400,7 +400,7 @@ impl Heir {
 
     /// The level of a ciphertext, or that at which a plaintext is needed, in levels used; `None` if there is none or it is not known.
     /// Also none where HEIR writes another one, as if it had none (`heir/unclear.rs`).
-    pub fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
+    pub(crate) fn level(&self, ir: &Ir, value: Value) -> Option<u32> {
         let level = match self.ciphertext(value) {
             Ciphertext::Encrypted { level, .. } => level,
             Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,
@@ -424,7 +424,7 @@ impl Heir {
     }
 
     /// The polynomials of a ciphertext, or of the ciphertexts that a plaintext meets; `None` if that is not known.
-    pub fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
+    pub(crate) fn dimension(&self, ir: &Ir, value: Value) -> Option<u32> {
         let dimension = match self.ciphertext(value) {
             Ciphertext::Encrypted { dimension, .. } => dimension,
             Ciphertext::Plain if !plaintext::may_be_encoded(ir, value) => return None,

@@ -69,7 +69,7 @@ impl Integers {
     }
 
     /// Takes in an edit.
-    pub fn update(&mut self, ir: &Ir, delta: &Delta) {
+    pub(crate) fn update(&mut self, ir: &Ir, delta: &Delta) {
         let nothing = Moved::These(Vec::new());
         let input = Input { ir, base: &() };
         let lists = &mut self.constants.0.analysis.lists;
@@ -92,7 +92,7 @@ impl Integers {
     }
 
     /// The values of which the last update changed what is known: as a constant (of up to 128 bits) or as a range.
-    pub fn moved(&self) -> &Moved {
+    pub(crate) fn moved(&self) -> &Moved {
         &self.moved
     }
 
@@ -170,7 +170,7 @@ impl Integers {
     }
 
     /// Where an integer lies, read as signed.
-    pub fn interval(&self, ir: &Ir, value: Value) -> Interval {
+    pub(crate) fn interval(&self, ir: &Ir, value: Value) -> Interval {
         Base::interval(self, &ir.interner, ir.value(value).ty, value)
     }
 

@@ -17,7 +17,7 @@ pub struct Values(Vec<Value>);
 
 impl Values {
     /// Whether a value is among them. In O(log n).
-    pub fn contains(&self, value: Value) -> bool {
+    pub(crate) fn contains(&self, value: Value) -> bool {
         self.0.binary_search(&value).is_ok()
     }
 

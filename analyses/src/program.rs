@@ -49,7 +49,7 @@ impl Program {
     }
 
     /// Reads and analyzes a text.
-    pub fn with_model(text: &str, model: NoiseModel) -> Self {
+    pub(crate) fn with_model(text: &str, model: NoiseModel) -> Self {
         let source = Source::new(text);
         let solved = Solved::new(source.ir());
         let input = Input { ir: source.ir(), base: solved.integers() };
@@ -232,7 +232,7 @@ impl Program {
     }
 
     /// The facts, for who wants to know what is live and how much work the last edit was.
-    pub fn facts(&self) -> &Sparse<NoiseAnalysis, Findings> {
+    pub(crate) fn facts(&self) -> &Sparse<NoiseAnalysis, Findings> {
         &self.facts
     }
 
@@ -260,7 +260,7 @@ impl Program {
     }
 
     /// The loops that add noise each round without end, each in the context that comes first.
-    pub fn growing(&self) -> Vec<(Op, &Growing)> {
+    pub(crate) fn growing(&self) -> Vec<(Op, &Growing)> {
         let all = self.facts.observer.growing(self.ir()).into_iter();
         self.first_of_each(all.map(|(op, context, it)| (op, Some(op), context, it)))
     }
@@ -308,7 +308,7 @@ impl Program {
     }
 
     /// The contexts in which a function is analyzed: the assumed one first, then in the order of their first calls in the text.
-    pub fn contexts(&self, function: Op) -> Vec<&Context<Noise>> {
+    pub(crate) fn contexts(&self, function: Op) -> Vec<&Context<Noise>> {
         self.facts.contexts(self.ir(), function)
     }
 

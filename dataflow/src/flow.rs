@@ -152,7 +152,7 @@ pub fn reduction(ir: &Ir, parallel: Op) -> Option<Op> {
 
 /// What the runs of an `scf.forall` insert: each op that does, with the result that its first operand goes into. `None` if that is not
 /// all that happens to the results.
-pub fn insertions(ir: &Ir, forall: Op) -> Option<SmallVec<[(Op, usize); 2]>> {
+pub(crate) fn insertions(ir: &Ir, forall: Op) -> Option<SmallVec<[(Op, usize); 2]>> {
     let data = ir.op(forall);
     let &[(_, region)] = data.regions.as_slice() else { return None };
     let entry = entry_block(ir, region);

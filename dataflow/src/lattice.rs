@@ -24,7 +24,7 @@ impl Changed {
     }
 
     /// Whether it is `Yes`.
-    pub fn is_yes(self) -> bool {
+    pub(crate) fn is_yes(self) -> bool {
         self == Changed::Yes
     }
 

@@ -32,10 +32,10 @@ use noisy_syntax::{Category, Form, Op, OpKind, Problem, Source};
 pub use typing::format_on_type;
 
 /// How wide a line may be that is put together or wrapped, in characters.
-pub const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 
 /// Blanks for each region around.
-pub const INDENT: usize = 2;
+pub(crate) const INDENT: usize = 2;
 
 /// A change of a text: the bytes of a range become others.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -135,7 +135,7 @@ impl<'a> Legality<'a> {
     ///
     /// # Errors
     /// What is in the way.
-    pub fn reorders(&self, band: &[u32], rows: &[Vec<i128>]) -> Result<(), Obstacle> {
+    pub(crate) fn reorders(&self, band: &[u32], rows: &[Vec<i128>]) -> Result<(), Obstacle> {
         let Some(&outermost) = band.first() else { return Ok(()) };
         self.known(outermost)?;
         // A sum of times, which are all of the same length.

@@ -10,9 +10,9 @@ use noisy_syntax::print::{self, Style};
 use noisy_syntax::{Attr, AttrData, Ir, LocationPart, Op, OpKind, Traits};
 
 /// A pass that runs on an op.
-pub const PASS: &str = "pass-execution";
+pub(crate) const PASS: &str = "pass-execution";
 /// A round of the greedy driver.
-pub const ITERATION: &str = "GreedyPatternRewriteIteration";
+pub(crate) const ITERATION: &str = "GreedyPatternRewriteIteration";
 /// A pattern that is tried on an op.
 pub const PATTERN: &str = "apply-pattern";
 
@@ -36,7 +36,7 @@ pub struct Step {
 }
 
 /// How many of the ops that wait a step names.
-pub const WAITING: usize = 10;
+pub(crate) const WAITING: usize = 10;
 
 /// Sees the program after each step.
 pub trait Watch {
@@ -126,7 +126,7 @@ impl Actions {
     ///
     /// # Errors
     /// Why the file cannot be written.
-    pub fn log_to(&mut self, file: &str) -> Result<(), String> {
+    pub(crate) fn log_to(&mut self, file: &str) -> Result<(), String> {
         let open = |file| std::fs::File::create(file).map(Log::File);
         let log = if file == "-" { Ok(Log::Stdout) } else { open(file) };
         self.log = Some(log.map_err(|it| format!("cannot open output file '{file}': {it}"))?);
@@ -138,7 +138,7 @@ impl Actions {
     ///
     /// # Errors
     /// What is wrong.
-    pub fn log_only(&mut self, places: &str) -> Result<(), String> {
+    pub(crate) fn log_only(&mut self, places: &str) -> Result<(), String> {
         for text in places.split(',') {
             let place =
                 Place::parse(text).ok_or_else(|| format!("Invalid location filter: {text}"))?;
@@ -148,17 +148,17 @@ impl Actions {
     }
 
     /// Whether the locations of ops are looked at.
-    pub fn looks_at_locations(&self) -> bool {
+    pub(crate) fn looks_at_locations(&self) -> bool {
         !self.log_places.is_empty()
     }
 
     /// Lets no more than so many steps through.
-    pub fn limit_to(&mut self, n: usize) {
+    pub(crate) fn limit_to(&mut self, n: usize) {
         self.limit = Some(n);
     }
 
     /// Shows each step.
-    pub fn watch_by(&mut self, watch: Box<dyn Watch + Send>) {
+    pub(crate) fn watch_by(&mut self, watch: Box<dyn Watch + Send>) {
         self.watch = Some(watch);
     }
 
@@ -175,7 +175,7 @@ impl Actions {
     }
 
     /// The last step.
-    pub fn last(&self) -> Option<&Step> {
+    pub(crate) fn last(&self) -> Option<&Step> {
         self.last.as_ref()
     }
 
@@ -183,7 +183,7 @@ impl Actions {
     ///
     /// # Errors
     /// What is wrong, as upstream says it.
-    pub fn count(&mut self, text: &str) -> Result<(), String> {
+    pub(crate) fn count(&mut self, text: &str) -> Result<(), String> {
         for arg in text.split(',').filter(|it| !it.is_empty()) {
             let Some((name, value)) = arg.split_once('=') else {
                 return Err(format!(
@@ -229,7 +229,7 @@ impl Actions {
     }
 
     /// Begins to count anew, for another part of a file; steps go on.
-    pub fn restart_counters(&mut self) {
+    pub(crate) fn restart_counters(&mut self) {
         for it in &mut self.counters {
             it.n = 0;
         }
@@ -249,7 +249,7 @@ impl Actions {
     }
 
     /// Whether a pass may run on an op; if so it is a step, and ends with [`Actions::ends`].
-    pub fn begins_pass(&mut self, class: &str, ir: &Ir, op: Op) -> bool {
+    pub(crate) fn begins_pass(&mut self, class: &str, ir: &Ir, op: Op) -> bool {
         if !self.goes_on() || !self.may(PASS) {
             return false;
         }
@@ -265,18 +265,18 @@ impl Actions {
     }
 
     /// What runs in a pass that runs passes is part of the inner one; afterwards it is part of the outer one again.
-    pub fn ends_pass(&mut self, around: &str) {
+    pub(crate) fn ends_pass(&mut self, around: &str) {
         self.ends(PASS);
         around.clone_into(&mut self.pass);
     }
 
     /// The pass that runs.
-    pub fn pass(&self) -> &str {
+    pub(crate) fn pass(&self) -> &str {
         &self.pass
     }
 
     /// Whether a round of rewriting may begin.
-    pub fn begins_iteration(&mut self, n: usize, ir: &Ir, holder: Option<Op>) -> bool {
+    pub(crate) fn begins_iteration(&mut self, n: usize, ir: &Ir, holder: Option<Op>) -> bool {
         if !self.goes_on() || !self.may(ITERATION) {
             return false;
         }
@@ -291,7 +291,7 @@ impl Actions {
 
     /// Whether a pattern may be tried on an op.
     #[inline]
-    pub fn begins_pattern(&mut self, pattern: &str, ir: &Ir, op: Op) -> bool {
+    pub(crate) fn begins_pattern(&mut self, pattern: &str, ir: &Ir, op: Op) -> bool {
         if self.counters.is_empty() && self.log.is_none() {
             return true;
         }
@@ -322,7 +322,7 @@ impl Actions {
 
     /// Whether anybody wants to know what is done to which op.
     #[inline]
-    pub fn is_watched(&self) -> bool {
+    pub(crate) fn is_watched(&self) -> bool {
         self.limit.is_some() || self.watch.is_some()
     }
 
@@ -332,12 +332,12 @@ impl Actions {
     }
 
     /// Something was done; `place` says to which op, as it was before.
-    pub fn step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> Target) {
+    pub(crate) fn step(&mut self, ir: &Ir, what: &str, place: impl FnOnce() -> Target) {
         self.step_of(ir, what, place, || (Vec::new(), 0));
     }
 
     /// As [`Actions::step`], while ops wait: `waiting` gives up to [`WAITING`] of them and how many there are.
-    pub fn step_of(
+    pub(crate) fn step_of(
         &mut self,
         ir: &Ir,
         what: &str,

@@ -99,7 +99,7 @@ impl Analyses {
 
     /// A pass on an op is done: forgets what it did not preserve of the op, of those around it and of those in it. If `checks`, gives
     /// the analyses that it preserved and that would say something else now.
-    pub fn end_pass(&mut self, ir: &Ir, op: Op, checks: bool) -> Vec<&'static str> {
+    pub(crate) fn end_pass(&mut self, ir: &Ir, op: Op, checks: bool) -> Vec<&'static str> {
         let preserved = std::mem::take(&mut self.preserved);
         let is_near = |it: Op| ir.is_within(it, op) || ir.is_within(op, it);
         self.kept.retain(|it| preserved.has(it.key) || ir.is_alive(it.op) && !is_near(it.op));
@@ -117,7 +117,7 @@ impl Analyses {
     }
 
     /// The pipeline on an op is done: forgets what is kept of it, so that not more is kept at a time than one op needs.
-    pub fn end_pipeline(&mut self, op: Op) {
+    pub(crate) fn end_pipeline(&mut self, op: Op) {
         self.kept.retain(|it| it.op != op);
     }
 }

@@ -180,7 +180,7 @@ impl Sink {
     }
 
     /// Says something about an op, by where it was read.
-    pub fn tell_op(&mut self, severity: Severity, ir: &Ir, op: Op, text: &str) {
+    pub(crate) fn tell_op(&mut self, severity: Severity, ir: &Ir, op: Op, text: &str) {
         self.tell(severity, place_of(ir, op), text);
     }
 

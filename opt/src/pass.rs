@@ -27,7 +27,7 @@ pub struct PassInfo {
 }
 
 /// The anchor of passes that run on whatever is a function.
-pub const FUNCTIONS: &str = "FunctionOpInterface";
+pub(crate) const FUNCTIONS: &str = "FunctionOpInterface";
 
 /// An option of a pass.
 #[derive(Debug)]
@@ -106,7 +106,7 @@ pub type Nested = Box<dyn Fn(&mut Context<'_>, Op) -> Result<(), Failure>>;
 
 impl Context<'_> {
     /// Counts for the statistics.
-    pub fn count(&mut self, what: &'static str, n: usize) {
+    pub(crate) fn count(&mut self, what: &'static str, n: usize) {
         self.counted.push((what, n));
     }
 
@@ -123,12 +123,12 @@ impl Options {
     }
 
     /// Whether an option is on.
-    pub fn is_on(&self, name: &str) -> bool {
+    pub(crate) fn is_on(&self, name: &str) -> bool {
         self.text(name) == "true"
     }
 
     /// An integer option.
-    pub fn int(&self, name: &str) -> Option<i64> {
+    pub(crate) fn int(&self, name: &str) -> Option<i64> {
         self.text(name).parse().ok()
     }
 
@@ -143,7 +143,7 @@ impl PassInfo {
     ///
     /// # Errors
     /// What is wrong, as upstream says it.
-    pub fn options(&'static self, text: &str) -> Result<Options, String> {
+    pub(crate) fn options(&'static self, text: &str) -> Result<Options, String> {
         let given = self.options.iter().map(|it| (it.name, it.default.to_owned()));
         let mut out = Options(given.collect());
         let failed =

@@ -1,7 +1,7 @@
 //! Predicates of comparisons, by their numbers.
 
 /// The predicate of `arith.cmpi` with its operands exchanged.
-pub fn swapped(predicate: i128) -> i128 {
+pub(crate) fn swapped(predicate: i128) -> i128 {
     match predicate {
         2 => 4,
         3 => 5,
@@ -16,7 +16,7 @@ pub fn swapped(predicate: i128) -> i128 {
 }
 
 /// The predicate of `arith.cmpi` that holds where this one does not.
-pub fn inverted(predicate: i128) -> i128 {
+pub(crate) fn inverted(predicate: i128) -> i128 {
     match predicate {
         0 => 1,
         1 => 0,
@@ -33,7 +33,7 @@ pub fn inverted(predicate: i128) -> i128 {
 }
 
 /// The predicate of `arith.cmpf` with its operands exchanged.
-pub fn swapped_float(predicate: i128) -> i128 {
+pub(crate) fn swapped_float(predicate: i128) -> i128 {
     match predicate {
         2 => 4,
         3 => 5,

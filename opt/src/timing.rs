@@ -37,12 +37,12 @@ impl Default for Timing {
 
 impl Timing {
     /// From now on, time goes to a child of this name of what it went to.
-    pub fn enter(&mut self, name: &str) {
+    pub(crate) fn enter(&mut self, name: &str) {
         self.enter_slot(name, 0);
     }
 
     /// As [`Timing::enter`], where children of one name are told apart by a number.
-    pub fn enter_slot(&mut self, name: &str, slot: usize) {
+    pub(crate) fn enter_slot(&mut self, name: &str, slot: usize) {
         let around = self.open.last().map_or(0, |it| it.0);
         let mut same = self.nodes[around].children.iter().copied();
         let found = same.find(|&it| self.nodes[it].name == name && self.nodes[it].slot == slot);

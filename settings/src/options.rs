@@ -53,7 +53,7 @@ impl Model {
     }
 
     /// As it is written.
-    pub fn spec(&self) -> &ModelSpec {
+    pub(crate) fn spec(&self) -> &ModelSpec {
         &self.spec
     }
 

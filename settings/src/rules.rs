@@ -64,7 +64,7 @@ impl Rules {
     }
 
     /// The severity with which a diagnostic is reported; nothing if it is not.
-    pub fn severity(&self, it: &Diagnostic) -> Option<Severity> {
+    pub(crate) fn severity(&self, it: &Diagnostic) -> Option<Severity> {
         let category = CATEGORIES.iter().find(|(_, category)| *category == it.category);
         let more = || self.0.get(category?.0).or_else(|| self.0.get(ALL));
         let level = self.0.get(it.code).or_else(more);
@@ -107,7 +107,7 @@ impl Rules {
     }
 
     /// The levels that are set, by the name of the rule, the category, or `all`.
-    pub fn levels(&self) -> &BTreeMap<String, Level> {
+    pub(crate) fn levels(&self) -> &BTreeMap<String, Level> {
         &self.0
     }
 }

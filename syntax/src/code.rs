@@ -157,11 +157,6 @@ fn pages() -> impl Iterator<Item = (&'static str, Page)> {
 }
 
 impl Code {
-    /// The code of a name.
-    pub fn find(name: &str) -> Option<Code> {
-        Code::ALL.iter().copied().find(|it| it.name() == name)
-    }
-
     /// The family of its problems, as all who report them show it.
     pub fn category(self) -> Category {
         self.page().category
@@ -193,9 +188,10 @@ mod tests {
         let codes: Vec<_> = Code::ALL.iter().map(|it| it.name()).collect();
         let pages: Vec<_> = pages().map(|it| it.0).collect();
         assert_eq!(codes, pages);
+        let names: std::collections::BTreeSet<_> = codes.iter().collect();
+        assert_eq!(names.len(), codes.len(), "each name stands for one code");
         for code in Code::ALL {
             assert!(!code.title().is_empty() && !code.docs().is_empty(), "{code}");
-            assert_eq!(Code::find(code.name()), Some(*code));
         }
     }
 

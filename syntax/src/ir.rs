@@ -542,7 +542,7 @@ impl Ir {
     }
 
     /// Every item inside a region, nested ones included, in program order.
-    pub fn walk_items(&self, region: Region, visit: &mut dyn FnMut(Op)) {
+    pub(crate) fn walk_items(&self, region: Region, visit: &mut dyn FnMut(Op)) {
         for item in self.items(region) {
             visit(item);
             for &(_, inner) in &self.op(item).regions {

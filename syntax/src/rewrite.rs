@@ -291,7 +291,7 @@ impl Ir {
     }
 
     /// Lets some users of a value use another one: those operands (op and number) for which `is_meant` is true.
-    pub fn replace_uses_if(
+    pub(crate) fn replace_uses_if(
         &mut self,
         old: Value,
         new: Value,
@@ -370,7 +370,7 @@ impl Ir {
     }
 
     /// Adds a region without blocks to an op, after those that it has.
-    pub fn add_region(&mut self, op: Op) -> Region {
+    pub(crate) fn add_region(&mut self, op: Op) -> Region {
         let region = self.new_region(Some(op));
         self.ops[op.index()].regions.push((0, region));
         region

@@ -53,7 +53,7 @@ pub enum Objective {
 
 /// Where a site is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Spot {
+pub(crate) enum Spot {
     /// Right after the definition of a value.
     After(Value),
     /// Before the uses of a value in a block: [`Extraction::groups`] at this index.

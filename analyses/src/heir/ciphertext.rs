@@ -86,7 +86,7 @@ impl Ciphertext {
         Ciphertext::Encrypted { level: Level::Used(0), dimension: Dimension::Known(2) };
 
     /// The level, if it is a ciphertext.
-    pub fn level(self) -> Option<Level> {
+    pub(crate) fn level(self) -> Option<Level> {
         match self {
             Ciphertext::Encrypted { level, .. } => Some(level),
             _ => None,
@@ -96,7 +96,7 @@ impl Ciphertext {
 
 impl Ciphertext {
     /// The polynomials, if it is a ciphertext.
-    pub fn dimension(self) -> Option<Dimension> {
+    pub(crate) fn dimension(self) -> Option<Dimension> {
         match self {
             Ciphertext::Encrypted { dimension, .. } => Some(dimension),
             _ => None,

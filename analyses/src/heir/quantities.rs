@@ -35,7 +35,7 @@ impl Quantity {
     }
 
     /// The bits of noise that are left; negative if noise exceeds them.
-    pub fn left(&self) -> Option<f64> {
+    pub(crate) fn left(&self) -> Option<f64> {
         Some(self.budget? - self.noise?)
     }
 

@@ -62,12 +62,12 @@ impl Bounds {
     }
 
     /// The number, if there is only one.
-    pub fn single(self) -> Option<i64> {
+    pub(crate) fn single(self) -> Option<i64> {
         (self.smin == self.smax).then_some(self.smin)
     }
 
     /// Whether nothing is known.
-    pub fn is_full(self) -> bool {
+    pub(crate) fn is_full(self) -> bool {
         self == Self::full(self.width)
     }
 
@@ -86,7 +86,7 @@ impl Bounds {
 
     /// The least bounds of what lies in either.
     #[must_use]
-    pub fn joined(self, other: Self) -> Self {
+    pub(crate) fn joined(self, other: Self) -> Self {
         Self {
             width: self.width,
             umin: self.umin.min(other.umin),
@@ -168,7 +168,7 @@ impl Range {
     }
 
     /// The number, if there is only one.
-    pub fn single(self) -> Option<i64> {
+    pub(crate) fn single(self) -> Option<i64> {
         match self {
             Range::Within(it) => it.single(),
             _ => None,
@@ -250,7 +250,7 @@ impl fmt::Display for Range {
 }
 
 /// The width of the integers whose ranges are followed.
-pub fn width(ir: &impl View, value: Value) -> Option<u32> {
+pub(crate) fn width(ir: &impl View, value: Value) -> Option<u32> {
     type_width(ir, ir.ty(value))
 }
 

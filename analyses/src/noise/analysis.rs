@@ -30,7 +30,7 @@ impl NoiseAnalysis {
 
     /// The model.
     #[inline]
-    pub fn model(&self) -> &NoiseModel {
+    pub(crate) fn model(&self) -> &NoiseModel {
         self.rules.model()
     }
 

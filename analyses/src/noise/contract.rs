@@ -87,7 +87,7 @@ pub(crate) fn dictionaries(ir: &Ir, op: Op) -> Vec<Attr> {
 }
 
 /// All contracts of a function.
-pub fn all(ir: &Ir, function: Op) -> Vec<(Side, usize, Contract)> {
+pub(crate) fn all(ir: &Ir, function: Op) -> Vec<(Side, usize, Contract)> {
     let mut out = Vec::new();
     for side in [Side::Argument, Side::Result] {
         let n = match side {

@@ -78,20 +78,20 @@ struct Entered {
 
 impl Findings {
     /// The roots in all contexts, in no particular order; see [`crate::Program::roots`].
-    pub fn roots(&self, ir: &Ir) -> Vec<(Value, &Root)> {
+    pub(crate) fn roots(&self, ir: &Ir) -> Vec<(Value, &Root)> {
         let roots = self.roots.iter().filter(|(op, _)| ir.is_alive(**op));
         roots.flat_map(|(_, it)| it.iter().map(|(value, root)| (*value, root))).collect()
     }
 
     /// The loops that add noise each round without end, in all contexts, in no particular order; see
     /// [`crate::Program::growing`].
-    pub fn growing(&self, ir: &Ir) -> Vec<(Op, Option<u32>, &Growing)> {
+    pub(crate) fn growing(&self, ir: &Ir) -> Vec<(Op, Option<u32>, &Growing)> {
         let loops = self.growing.iter().filter(|(op, _)| ir.is_alive(**op));
         loops.flat_map(|(op, it)| it.iter().map(|(context, it)| (*op, *context, it))).collect()
     }
 
     /// How a loop adds noise each round without end, in each context in which it does; see [`crate::Program::growth_of`].
-    pub fn growth_of(&self, op: Op) -> impl Iterator<Item = (Option<u32>, &Growing)> {
+    pub(crate) fn growth_of(&self, op: Op) -> impl Iterator<Item = (Option<u32>, &Growing)> {
         self.growing.get(&op).into_iter().flatten().map(|(context, it)| (*context, it))
     }
 

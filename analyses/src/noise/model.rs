@@ -48,7 +48,7 @@ pub struct GrowthRule {
 
 impl GrowthRule {
     /// The kind of growth, which is the same for every op of the name.
-    pub fn kind(&self) -> GrowthKind {
+    pub(crate) fn kind(&self) -> GrowthKind {
         self.kind
     }
 
@@ -196,7 +196,7 @@ impl NoiseModel {
     }
 
     /// Whether values of a type carry noise.
-    pub fn is_noisy(&self, interner: &Interner, ty: Type) -> bool {
+    pub(crate) fn is_noisy(&self, interner: &Interner, ty: Type) -> bool {
         if ty == Type::NOISY {
             return self.dialect_type;
         }
@@ -238,7 +238,7 @@ impl NoiseModel {
 
 /// The rules of a model looked up by op: names are compared once per document, not once per visit.
 #[derive(Debug)]
-pub struct GrowthRules {
+pub(crate) struct GrowthRules {
     model: NoiseModel,
     /// The names that were seen, each with its rule if it has one. They are few.
     by_name: FxHashMap<Name, Option<GrowthRule>>,
@@ -253,7 +253,7 @@ impl GrowthRules {
     }
 
     /// The model.
-    pub fn model(&self) -> &NoiseModel {
+    pub(crate) fn model(&self) -> &NoiseModel {
         &self.model
     }
 

@@ -45,7 +45,7 @@ impl Trips {
     pub const ANY: Trips = Trips { least: 0, most: None };
 
     /// Just so often.
-    pub fn exactly(n: u64) -> Self {
+    pub(crate) fn exactly(n: u64) -> Self {
         Trips { least: n, most: Some(n) }
     }
 

@@ -201,7 +201,7 @@ fn is_bool(value: &str) -> bool {
 
 impl Flag {
     /// Whether a flag without a value, or with one of truth, is on.
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         self.value.as_deref().is_none_or(|it| matches!(it, "true" | "TRUE" | "True" | "1"))
     }
 }

@@ -77,20 +77,11 @@ impl Pipeline {
         Ok(out)
     }
 
-    /// Reads elements without an anchor: what the options of a pass may hold.
-    ///
-    /// # Errors
-    /// What is wrong first, and where.
-    pub fn parse_elements(text: &str, anchor: &str) -> Result<Self, PipelineError> {
-        let wrapped = format!("{anchor}({text})");
-        Self::parse(&wrapped)
-    }
-
     /// Adds a pass by its flag, within a pipeline on the ops that it is restricted to.
     ///
     /// # Errors
     /// If it runs on functions and the pipeline on something else.
-    pub fn add(&mut self, info: &'static PassInfo, options: Options) -> Result<(), String> {
+    pub(crate) fn add(&mut self, info: &'static PassInfo, options: Options) -> Result<(), String> {
         if !may_schedule(info, &self.anchor) {
             return Err(cannot_schedule(info, &self.anchor));
         }
@@ -112,7 +103,7 @@ impl Pipeline {
     }
 
     /// The text of the pipeline, with blanks between its elements as upstream's reproducers have them.
-    pub fn spaced_text(&self) -> String {
+    pub(crate) fn spaced_text(&self) -> String {
         format!("{}({})", self.anchor, self.element_texts().join(", "))
     }
 

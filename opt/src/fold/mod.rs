@@ -39,7 +39,7 @@ fn operand_of(constant: Constant, n: usize) -> Option<usize> {
 }
 
 /// What the results of an op fold to; empty if it does not fold.
-pub fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1]> {
+pub(crate) fn fold_op(ir: &Ir, op: Op, lists: &mut Lists) -> SmallVec<[Folded; 1]> {
     let data = ir.op(op);
     if !is_folded(data.kind) || data.results.is_empty() {
         return SmallVec::new();
@@ -129,7 +129,7 @@ impl Rewriter<'_> {
     }
 
     /// As [`Rewriter::try_fold`], with constants at the start of their scope.
-    pub fn fold_into(&mut self, op: Op, uniqued: &mut constants::Uniqued) -> bool {
+    pub(crate) fn fold_into(&mut self, op: Op, uniqued: &mut constants::Uniqued) -> bool {
         self.fold_with(op, &mut |it, attr, ty| uniqued.get(it, attr, ty, op))
     }
 
@@ -171,7 +171,7 @@ impl Rewriter<'_> {
     }
 
     /// Puts the operands of an op in their canonical order: constants last where they may be exchanged. Says whether it changed any.
-    pub fn order_operands(&mut self, op: Op) -> bool {
+    pub(crate) fn order_operands(&mut self, op: Op) -> bool {
         let data = self.ir.op(op);
         let kind = data.kind;
         if matches!(kind, OpKind::AffineMin | OpKind::AffineMax) {
@@ -202,7 +202,7 @@ impl Rewriter<'_> {
     }
 
     /// Gives a comparison another predicate.
-    pub fn set_predicate(&mut self, op: Op, predicate: i128) {
+    pub(crate) fn set_predicate(&mut self, op: Op, predicate: i128) {
         let attr = noisy_syntax::AttrData::Int { value: predicate, ty: noisy_syntax::Type::I64 };
         let attr = self.ir.interner.attr(attr);
         self.set_attr(op, "predicate", attr);

@@ -61,12 +61,12 @@ const TABLES: &[&[PassInfo]] = &[
 ];
 
 /// All passes.
-pub fn all() -> impl Iterator<Item = &'static PassInfo> {
+pub(crate) fn all() -> impl Iterator<Item = &'static PassInfo> {
     TABLES.iter().copied().flatten()
 }
 
 /// The pass of a name.
-pub fn find(name: &str) -> Option<&'static PassInfo> {
+pub(crate) fn find(name: &str) -> Option<&'static PassInfo> {
     all().find(|it| it.name == name)
 }
 

@@ -22,11 +22,11 @@ mod whiles;
 use crate::rewrite::greedy::Pattern;
 
 /// The rules that drop values which nothing needs, and do nothing else.
-pub const DEAD_VALUES: &[&str] =
+pub(crate) const DEAD_VALUES: &[&str] =
     &["unused_results", "fixed_iter_args", "unused_while_results", "unused_while_args"];
 
 /// All rules of `canonicalize`.
-pub fn all() -> impl Iterator<Item = Pattern> {
+pub(crate) fn all() -> impl Iterator<Item = Pattern> {
     const TABLES: &[&[Pattern]] = &[
         arith::PATTERNS,
         compare::PATTERNS,

@@ -12,13 +12,13 @@ pub use noisy_analyses::values::{
 
 impl Rewriter<'_> {
     /// A constant before an op; nothing is made if no op says it.
-    pub fn constant(&mut self, constant: Constant, ty: Type, before: Op) -> Option<Value> {
+    pub(crate) fn constant(&mut self, constant: Constant, ty: Type, before: Op) -> Option<Value> {
         let attr = to_attr(self.ir, &self.lists, constant, ty)?;
         self.constant_attr(attr, ty, before)
     }
 
     /// A constant that an attribute says, before an op; nothing is made if no op says it.
-    pub fn constant_attr(&mut self, attr: Attr, ty: Type, before: Op) -> Option<Value> {
+    pub(crate) fn constant_attr(&mut self, attr: Attr, ty: Type, before: Op) -> Option<Value> {
         let name = constant_op(self.ir, attr, ty)?;
         Some(self.value(NewOp::new(name).attr("value", attr).results(&[ty]), before))
     }
@@ -27,26 +27,26 @@ impl Rewriter<'_> {
     ///
     /// # Panics
     /// If the type has no integers: a mistake of the caller.
-    pub fn int(&mut self, value: i128, ty: Type, before: Op) -> Value {
+    pub(crate) fn int(&mut self, value: i128, ty: Type, before: Op) -> Value {
         let width = constant::width(self.ir, ty).expect("a type of integers");
         let value = Constant::Int(constant::sign_extended(value, width));
         self.constant(value, ty, before).expect("an integer is a constant")
     }
 
     /// What a value is known to be, if a constant op defines it.
-    pub fn constant_of(&mut self, value: Value) -> Option<Constant> {
+    pub(crate) fn constant_of(&mut self, value: Value) -> Option<Constant> {
         constant_of(self.ir, value, &mut self.lists)
     }
 
     /// See [`int_of`].
-    pub fn int_of(&self, value: Value) -> Option<i128> {
+    pub(crate) fn int_of(&self, value: Value) -> Option<i128> {
         int_of(self.ir, value)
     }
 }
 
 /// The constants of a scope, each once, at the start of the scope.
 #[derive(Debug, Default)]
-pub struct Uniqued {
+pub(crate) struct Uniqued {
     by_value: FxHashMap<(Region, OpKind, Attr, Type), Op>,
     owned: rustc_hash::FxHashSet<Op>,
 }
@@ -62,7 +62,7 @@ impl Uniqued {
 
     /// Takes in a constant op: merges it with an equal one of its scope, else moves it to the start of the scope. Says
     /// whether the op is still there.
-    pub fn take(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> bool {
+    pub(crate) fn take(&mut self, rewriter: &mut Rewriter<'_>, op: Op) -> bool {
         let ir = &*rewriter.ir;
         let block = ir.block_of(op);
         let result = ir.op(op).results[0];

@@ -53,14 +53,14 @@ impl Default for Config {
 
 /// Rewriting did not come to an end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotConverged {
+pub(crate) struct NotConverged {
     /// The patterns (or folds) that were applied last, one after the other, if they chase each other.
     pub patterns: Vec<&'static str>,
 }
 
 /// Patterns by the kind of op that they match, in the order in which they are tried.
 #[derive(Clone, Debug)]
-pub struct Patterns {
+pub(crate) struct Patterns {
     by_kind: Vec<Vec<Pattern>>,
     any: Vec<Pattern>,
 }
@@ -89,7 +89,7 @@ impl Patterns {
 ///
 /// # Errors
 /// If that comes to no end.
-pub fn rewrite_region(
+pub(crate) fn rewrite_region(
     ir: &mut Ir,
     region: Region,
     patterns: &Patterns,

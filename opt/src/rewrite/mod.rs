@@ -96,13 +96,13 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Makes an op of one result before another op, with attributes copied from it.
-    pub fn binary(&mut self, name: &str, a: Value, b: Value, before: Op) -> Value {
+    pub(crate) fn binary(&mut self, name: &str, a: Value, b: Value, before: Op) -> Value {
         let ty = self.ir.value(a).ty;
         self.value(NewOp::new(name).operands(&[a, b]).results(&[ty]), before)
     }
 
     /// Lets the users of the results of an op use these values, and erases it.
-    pub fn replace(&mut self, op: Op, values: &[Value]) {
+    pub(crate) fn replace(&mut self, op: Op, values: &[Value]) {
         let results = self.ir.op(op).results.clone();
         for (&old, &new) in results.iter().zip(values) {
             self.replace_uses(old, new);
@@ -111,7 +111,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Lets the users of the results of an op use a new op's, and erases it.
-    pub fn replace_with(&mut self, op: Op, new: NewOp) -> Op {
+    pub(crate) fn replace_with(&mut self, op: Op, new: NewOp) -> Op {
         let new = self.insert(new, Point::Before(op));
         let values = self.ir.op(new).results.clone();
         self.replace(op, &values);
@@ -119,12 +119,12 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Lets the users of a value use another one.
-    pub fn replace_uses(&mut self, old: Value, new: Value) {
+    pub(crate) fn replace_uses(&mut self, old: Value, new: Value) {
         self.replace_uses_if(old, new, |_, _| true);
     }
 
     /// Lets some users of a value use another one.
-    pub fn replace_uses_if(
+    pub(crate) fn replace_uses_if(
         &mut self,
         old: Value,
         new: Value,
@@ -192,7 +192,7 @@ impl<'a> Rewriter<'a> {
     ///
     /// # Panics
     /// If something does.
-    pub fn erase_block(&mut self, block: Block) {
+    pub(crate) fn erase_block(&mut self, block: Block) {
         let ops: Vec<Op> = self.ir.block_ops(block).collect();
         for op in ops {
             self.forget(op);
@@ -201,7 +201,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Makes one operand another value.
-    pub fn set_operand(&mut self, op: Op, index: usize, value: Value) {
+    pub(crate) fn set_operand(&mut self, op: Op, index: usize, value: Value) {
         let old = self.ir.op(op).operands[index].value;
         self.ir.set_operand(op, index, value);
         self.touch(op);
@@ -220,7 +220,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Gives an op other operands of its own; those passed to successors stay.
-    pub fn set_operands(&mut self, op: Op, operands: &[Value]) {
+    pub(crate) fn set_operands(&mut self, op: Op, operands: &[Value]) {
         let old = self.ir.own_operands(op);
         self.ir.set_operands(op, operands);
         self.touch(op);
@@ -230,7 +230,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Makes a successor another block, which is passed these values.
-    pub fn set_successor(&mut self, op: Op, index: usize, block: Block, values: &[Value]) {
+    pub(crate) fn set_successor(&mut self, op: Op, index: usize, block: Block, values: &[Value]) {
         let old = self.ir.passed_operands(op, index);
         self.ir.set_successor(op, index, block, values);
         self.touch(op);
@@ -240,13 +240,13 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Sets an attribute.
-    pub fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
+    pub(crate) fn set_attr(&mut self, op: Op, name: &str, attr: Attr) {
         self.ir.set_attr(op, name, attr);
         self.touch(op);
     }
 
     /// Moves an op.
-    pub fn move_op(&mut self, op: Op, to: Point) {
+    pub(crate) fn move_op(&mut self, op: Op, to: Point) {
         self.ir.move_op(op, to);
         self.touch(op);
     }
@@ -255,7 +255,7 @@ impl<'a> Rewriter<'a> {
     ///
     /// # Panics
     /// If something still branches to the block.
-    pub fn inline_block(&mut self, block: Block, before: Op, values: &[Value]) {
+    pub(crate) fn inline_block(&mut self, block: Block, before: Op, values: &[Value]) {
         let args = self.ir.block(block).args.clone();
         for (&arg, &value) in args.iter().zip(values) {
             self.replace_uses(arg, value);
@@ -269,7 +269,7 @@ impl<'a> Rewriter<'a> {
     }
 
     /// Moves the ops of a block, all but the last, before an op, its arguments being these values.
-    pub fn inline_block_but_end(&mut self, block: Block, before: Op, values: &[Value]) {
+    pub(crate) fn inline_block_but_end(&mut self, block: Block, before: Op, values: &[Value]) {
         let args = self.ir.block(block).args.clone();
         for (&arg, &value) in args.iter().zip(values) {
             self.replace_uses(arg, value);
@@ -285,7 +285,7 @@ impl<'a> Rewriter<'a> {
     ///
     /// # Panics
     /// If something still branches to the block.
-    pub fn merge_blocks(&mut self, block: Block, into: Block, values: &[Value]) {
+    pub(crate) fn merge_blocks(&mut self, block: Block, into: Block, values: &[Value]) {
         let args = self.ir.block(block).args.clone();
         for (&arg, &value) in args.iter().zip(values) {
             self.replace_uses(arg, value);
@@ -300,7 +300,7 @@ impl<'a> Rewriter<'a> {
 
     /// Makes an op of another one before it: with its name, attributes and regions, which it loses, but other operands and results. The
     /// other one is still there, for its results to be replaced.
-    pub fn rebuild(&mut self, op: Op, operands: &[Value], results: &[Type]) -> Op {
+    pub(crate) fn rebuild(&mut self, op: Op, operands: &[Value], results: &[Type]) -> Op {
         let name = self.ir.op_name(op).to_owned();
         let mut new = NewOp::new(&name).operands(operands).results(results);
         for &(name, attr) in &self.ir.extra(op).attrs {
@@ -316,7 +316,7 @@ impl<'a> Rewriter<'a> {
     ///
     /// # Panics
     /// If a region of it has several blocks that branch: those are not copied.
-    pub fn clone_op(
+    pub(crate) fn clone_op(
         &mut self,
         op: Op,
         at: Point,
@@ -363,12 +363,12 @@ impl<'a> Rewriter<'a> {
     }
 
     /// The op that defines a value, if it is a result of an op of this kind.
-    pub fn defined_by(&self, value: Value, kind: OpKind) -> Option<Op> {
+    pub(crate) fn defined_by(&self, value: Value, kind: OpKind) -> Option<Op> {
         self.ir.defining_op(value).filter(|&it| self.ir.op(it).kind == kind)
     }
 
     /// The type of a value.
-    pub fn ty(&self, value: Value) -> Type {
+    pub(crate) fn ty(&self, value: Value) -> Type {
         self.ir.value(value).ty
     }
 
@@ -376,7 +376,7 @@ impl<'a> Rewriter<'a> {
     ///
     /// # Panics
     /// If the op has fewer operands.
-    pub fn operand(&self, op: Op, index: usize) -> Value {
+    pub(crate) fn operand(&self, op: Op, index: usize) -> Value {
         operand(self.ir, op, index).expect("a program without errors has resolved operands")
     }
 }
@@ -396,14 +396,14 @@ pub fn nested(ir: &Ir, op: Op) -> Vec<Op> {
 }
 
 /// All ops in a region, nested ones included, each before what is in it.
-pub fn preorder(ir: &Ir, region: Region) -> Vec<Op> {
+pub(crate) fn preorder(ir: &Ir, region: Region) -> Vec<Op> {
     let mut out = Vec::new();
     ir.walk(region, &mut |op| out.push(op));
     out
 }
 
 /// All ops in a region, nested ones included, each after what is in it.
-pub fn postorder(ir: &Ir, region: Region) -> Vec<Op> {
+pub(crate) fn postorder(ir: &Ir, region: Region) -> Vec<Op> {
     let mut out = Vec::new();
     // An op on the way in, and on the way out.
     let inside = |region: Region| ir.items(region).map(|it| (it, false)).collect::<Vec<_>>();
@@ -425,7 +425,7 @@ pub fn postorder(ir: &Ir, region: Region) -> Vec<Op> {
 }
 
 /// The ops in the regions of an op, each after what is in it, and the op.
-pub fn nested_first(ir: &Ir, op: Op) -> Vec<Op> {
+pub(crate) fn nested_first(ir: &Ir, op: Op) -> Vec<Op> {
     let inside = ir.op(op).regions.iter().flat_map(|it| postorder(ir, it.1));
     inside.chain([op]).collect()
 }

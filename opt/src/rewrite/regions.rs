@@ -74,7 +74,7 @@ fn is_alive(ir: &Ir, region: Region) -> bool {
 ///
 /// # Panics
 /// If something that is reached uses what is not: a mistake of who changed the program.
-pub fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
+pub(crate) fn erase_unreachable(rewriter: &mut Rewriter<'_>, region: Region) -> bool {
     let ir = &*rewriter.ir;
     let blocks = ir.blocks(region);
     let Some(&entry) = blocks.first() else { return false };

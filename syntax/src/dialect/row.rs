@@ -46,17 +46,17 @@ impl Count {
     pub const ANY: Count = Count::at_least(0);
 
     /// Exactly so many.
-    pub const fn exactly(n: usize) -> Self {
+    pub(crate) const fn exactly(n: usize) -> Self {
         Self { least: n, most: n }
     }
 
     /// So many or more.
-    pub const fn at_least(n: usize) -> Self {
+    pub(crate) const fn at_least(n: usize) -> Self {
         Self { least: n, most: usize::MAX }
     }
 
     /// Whether `n` is such a number.
-    pub const fn contains(self, n: usize) -> bool {
+    pub(crate) const fn contains(self, n: usize) -> bool {
         self.least <= n && n <= self.most
     }
 }
@@ -374,7 +374,7 @@ impl OpSpec {
     };
 
     /// An op without effects that is defined for all operands.
-    pub const PURE: OpSpec =
+    pub(crate) const PURE: OpSpec =
         OpSpec { effects: Effects::NONE, speculation: Speculation::Always, ..OpSpec::NONE };
 
     /// A terminator that hands over its operands.
@@ -382,7 +382,7 @@ impl OpSpec {
         OpSpec { traits: Traits::TERMINATOR, operands: Count::ANY, ..OpSpec::PURE };
 
     /// An attribute by its name.
-    pub fn attr(&self, name: &str) -> Option<&AttrSpec> {
+    pub(crate) fn attr(&self, name: &str) -> Option<&AttrSpec> {
         self.attrs.iter().find(|it| it.name == name)
     }
 
@@ -401,7 +401,7 @@ impl OpSpec {
     }
 
     /// Whether it has no effects of its own and no regions whose ops could have some.
-    pub fn is_pure(&self) -> bool {
+    pub(crate) fn is_pure(&self) -> bool {
         self.effects == Effects::NONE && self.regions.most == 0
     }
 }

@@ -382,7 +382,7 @@ impl Reader<'_, '_> {
 
 impl crate::Interner {
     /// The element type of a shaped type; of another type, itself.
-    pub fn element_type(&self, ty: Type) -> Type {
+    pub(crate) fn element_type(&self, ty: Type) -> Type {
         match self.type_data(ty) {
             TypeData::Vector { element, .. }
             | TypeData::Tensor { element, .. }

@@ -158,7 +158,7 @@ impl Type {
     /// `i64`, of integers without a type.
     pub const I64: Type = Type(3);
     /// `f64`, of floats without a type.
-    pub const F64: Type = Type(4);
+    pub(crate) const F64: Type = Type(4);
     /// `index`
     pub const INDEX: Type = Type(5);
     /// `none`

@@ -28,7 +28,7 @@ impl Ir {
     }
 
     /// Where a block argument comes from, if the program has locations.
-    pub fn argument_location(&self, value: Value) -> Option<Attr> {
+    pub(crate) fn argument_location(&self, value: Value) -> Option<Attr> {
         self.locations.as_ref()?.arguments.get(&value).copied()
     }
 }
