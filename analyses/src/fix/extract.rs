@@ -99,7 +99,7 @@ pub struct Extraction {
     /// The question.
     pub instance: Instance,
     /// What each site is.
-    pub spots: Vec<Spot>,
+    pub(crate) spots: Vec<Spot>,
     /// For each node the value that it stands for.
     pub nodes: Vec<Value>,
     /// The groups of uses.

@@ -248,7 +248,7 @@ pub(crate) struct GrowthRules {
 
 impl GrowthRules {
     /// The rules of a model, for one document.
-    pub fn new(model: NoiseModel) -> Self {
+    pub(crate) fn new(model: NoiseModel) -> Self {
         Self { model, by_name: FxHashMap::default(), last: None }
     }
 
@@ -264,7 +264,7 @@ impl GrowthRules {
     }
 
     /// The rule of an op.
-    pub fn of(&mut self, ir: &impl View, op: Op) -> Option<GrowthRule> {
+    pub(crate) fn of(&mut self, ir: &impl View, op: Op) -> Option<GrowthRule> {
         let data = ir.op(op);
         if !data.kind.is_op() {
             return None;
