@@ -229,6 +229,7 @@ impl Settings {
     /// # Errors
     ///
     /// Everything that is wrong with the text, in order.
+    #[cfg(test)]
     pub(crate) fn from_toml(text: &str) -> Result<Self, Vec<Problem>> {
         let config = Config::from_toml(text, Path::new(""), &Overrides::default())?;
         Ok((*config.settings()).clone())

@@ -52,11 +52,6 @@ impl Model {
         Self { spec: self.spec, noise: Arc::new(noise) }
     }
 
-    /// As it is written.
-    pub(crate) fn spec(&self) -> &ModelSpec {
-        &self.spec
-    }
-
     /// Ready for use.
     pub fn noise(&self) -> &NoiseModel {
         &self.noise

@@ -107,6 +107,7 @@ impl Rules {
     }
 
     /// The levels that are set, by the name of the rule, the category, or `all`.
+    #[cfg(test)]
     pub(crate) fn levels(&self) -> &BTreeMap<String, Level> {
         &self.0
     }

@@ -93,14 +93,14 @@ impl Uniqued {
 
 impl Uniqued {
     /// The constant ops that there are, by their ids.
-    pub fn ops(&self) -> Vec<Op> {
+    pub(crate) fn ops(&self) -> Vec<Op> {
         let mut out: Vec<Op> = self.owned.iter().copied().collect();
         out.sort_unstable();
         out
     }
 
     /// The value of a constant in the scope of an op, made at the start of the scope if it is not there.
-    pub fn get(
+    pub(crate) fn get(
         &mut self,
         rewriter: &mut Rewriter<'_>,
         attr: Attr,

@@ -67,7 +67,7 @@ pub(crate) struct Patterns {
 
 impl Patterns {
     /// These patterns.
-    pub fn new(all: impl IntoIterator<Item = Pattern>) -> Self {
+    pub(crate) fn new(all: impl IntoIterator<Item = Pattern>) -> Self {
         let n = noisy_syntax::dialect::ALL.iter().map(|it| *it as usize + 1).max().unwrap_or(0);
         let mut out = Self { by_kind: vec![Vec::new(); n], any: Vec::new() };
         for pattern in all {
