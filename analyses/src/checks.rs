@@ -1,5 +1,5 @@
 //! What is reported beyond the grammar, one file per code. Each file opens with its code and title, its documentation and an example;
-//! [`Check::docs`] is made from those comments.
+//! `Check::docs` is made from those comments.
 
 mod constant_condition;
 mod contract_violated;

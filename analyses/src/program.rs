@@ -251,7 +251,7 @@ impl Program {
         if self.is_noisy(value) { *self.noise(value) } else { Noise::Unknown }
     }
 
-    /// Where noise first goes over the budget: one for each such value, in the context that comes first (see [`Program::contexts`]).
+    /// Where noise first goes over the budget: one for each such value, in the context that comes first (see `Program::contexts`).
     pub fn roots(&self) -> Vec<(Value, &Root)> {
         let all = self.facts.observer.roots(self.ir()).into_iter();
         self.first_of_each(
