@@ -4,7 +4,7 @@
 //! as they are written and in their order. So the program cannot change, and what `mlir-opt` loses when it prints a program stays.
 //!
 //! *The form.* Regions are indented by two blanks, labels stand with the op that holds them. Each op is on lines of its own, on one
-//! line if it fits into [`WIDTH`] columns; signatures that do not fit are wrapped, an argument a line; other ops that do not fit keep
+//! line if it fits into `WIDTH` columns; signatures that do not fit are wrapped, an argument a line; other ops that do not fit keep
 //! their line breaks, and so do lists of lists that are written a row a line. Of empty lines in a row one is kept, at the
 //! start and the end of a region none.
 //!

@@ -120,7 +120,7 @@ impl Instance {
     }
 
     /// The operands of a node.
-    pub(crate) fn operands(&self, node: Node) -> &[Node] {
+    pub fn operands(&self, node: Node) -> &[Node] {
         let data = &self.nodes[node.0 as usize];
         &self.operands[data.first_operand as usize..][..data.n_operands as usize]
     }
