@@ -27,6 +27,7 @@ pub struct Document {
 impl Deref for Document {
     type Target = Program;
 
+    #[inline]
     fn deref(&self) -> &Program {
         &self.program
     }

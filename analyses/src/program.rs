@@ -135,6 +135,7 @@ impl Program {
     }
 
     /// The IR.
+    #[inline]
     pub fn ir(&self) -> &Ir {
         self.source.ir()
     }
@@ -237,6 +238,7 @@ impl Program {
     }
 
     /// What is known of the noise of a value; [`Noise::Bottom`] for values that carry none or that nothing reaches.
+    #[inline]
     pub fn noise(&self, value: Value) -> &Noise {
         self.facts.fact(value).unwrap_or(&Noise::Bottom)
     }

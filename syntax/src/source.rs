@@ -69,6 +69,7 @@ impl Source {
     }
 
     /// What the text says.
+    #[inline]
     pub fn ir(&self) -> &Ir {
         &self.ir
     }

@@ -3,7 +3,8 @@
 import * as vscode from "vscode";
 
 /** What the walkthrough opens: a program that goes over the budget, and can be fixed. */
-const EXAMPLE = `// %2 goes over the noise budget. Put the cursor on it and press Ctrl+. (Cmd+. on a Mac).
+const EXAMPLE = `// Too noisy: %2 is over the budget.
+// Put the cursor on it and press Ctrl+. (Cmd+. on a Mac).
 func.func @squarings(%x: i5) -> i5 {
   %0 = noisy.encode %x : i5 -> !noisy.i32
   %1 = noisy.mul %0, %0 : !noisy.i32

@@ -88,5 +88,8 @@ suite("the documentation says what is", () => {
       "node vscode-extension/package.mjs --server target/release/noisy-lsp",
     );
     assert.ok(install >= 0 && install < build, "the packages are installed first");
+    // Tasks and the graph run noisy-check, which is bundled only if it is there.
+    const built = /^scripts\/build (?<what>.*)$/m.exec(text.slice(0, build))?.groups?.["what"];
+    assert.equal(built, "-p noisy-lsp -p noisy-check");
   });
 });

@@ -131,7 +131,7 @@ pub(crate) fn effect(document: &Document, op: Op) -> Option<String> {
 }
 
 /// What a function or a generic costs, in a line:
-/// `depth 2, 2 of 3 levels used, 3 relinearizations, 1 rotation (keys: relinearization, rotation by 1), about 0.6 s`.
+/// `depth 2, 2 of 3 levels used, 3 relinearizations, 1 rotation, about 600 ms; keys: relinearization, rotation by 1`.
 pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
     let ((heir, _), value) = document.ciphertexts().zip(tally.ciphertext())?;
     let options = document.model().heir;
@@ -154,13 +154,13 @@ pub(crate) fn cost(document: &Document, tally: &Tally) -> Option<String> {
     ] {
         parts.extend(times(tally.count(work), noun));
     }
-    parts.extend(keys(tally.keys()));
     let cost = tally.cost(&options.latency);
     if cost.microseconds > 0 {
         let about = if cost.is_whole { "about" } else { "at least" };
         parts.push(format!("{about} {}", duration(cost.microseconds)));
     }
-    Some(parts.join(", "))
+    let keys = keys(tally.keys()).map_or_else(String::new, |it| format!("; {it}"));
+    Some(format!("{}{keys}", parts.join(", ")))
 }
 
 /// `3 rotations`, `12 rotations (3 written)`, `3 rotations in loops`; nothing if there are none.

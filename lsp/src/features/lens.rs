@@ -1,11 +1,11 @@
 //! Code lenses: the noise of each function at a glance, and the way to bring it down; what each function and each `secret.generic` of
-//! HEIR costs.
+//! HEIR costs, once where the function costs what its only generic does.
 
 use std::ops::Range;
 
 use noisy_analyses::explain::Tally;
 use noisy_analyses::{Bits, Document, flow};
-use noisy_syntax::{Name, Op, OpKind, Value};
+use noisy_syntax::{Name, Op, OpData, OpKind, Value};
 
 use super::walk::{BATCH, Item, Walk};
 use super::{ciphertext, words};
@@ -42,6 +42,10 @@ struct Holder {
     n_reduces: usize,
     /// Of a program of HEIR's.
     tally: Option<Tally>,
+    /// The lens of the one generic in it so far, which is told of only if it says something else.
+    inner: Option<Lens>,
+    /// Whether there was a generic in it.
+    has_inner: bool,
 }
 
 impl Lenses {
@@ -71,24 +75,30 @@ impl Lenses {
     fn visit(&mut self, document: &Document, item: Item, found: &mut impl FnMut(Lens)) {
         let ir = document.ir();
         let data = ir.op(item.op);
-        self.close(document, item.depth, found);
-        self.add(document, item.op);
-        let is_generic = self.is_of_heir && ir.op_name(item.op) == "secret.generic";
-        if data.kind == OpKind::FuncFunc || is_generic {
-            if data.kind == OpKind::FuncFunc {
+        if self.open.last().is_some_and(|it| it.item.depth >= item.depth) {
+            self.close(document, item.depth, found);
+        }
+        self.add(document, data);
+        if self.is_of_heir {
+            self.add_op(document, item.op);
+        }
+        let is_function = data.kind == OpKind::FuncFunc;
+        if is_function || self.is_of_heir && ir.op_name(item.op) == "secret.generic" {
+            if is_function {
                 self.close(document, 0, found);
             }
             let tally = self.is_of_heir.then(|| Tally::new(item.op));
-            self.open.push(Holder { item, most: None, n_reduces: 0, tally });
+            let (most, inner) = (None, None);
+            self.open.push(Holder { item, most, n_reduces: 0, tally, inner, has_inner: false });
         }
         // The arguments of regions stand in what the op opens.
-        self.add_arguments(document, item.op);
+        if self.is_of_heir {
+            self.add_arguments(document, item.op);
+        }
     }
 
-    /// Adds an op to all that holds it.
-    fn add(&mut self, document: &Document, op: Op) {
-        let ir = document.ir();
-        let data = ir.op(op);
+    /// Adds the noise of an op to all that holds it.
+    fn add(&mut self, document: &Document, data: &OpData) {
         let is_reduce = Some(data.name) == self.reset_op;
         for holder in &mut self.open {
             for &value in &data.results {
@@ -99,9 +109,14 @@ impl Lenses {
             }
             holder.n_reduces += usize::from(is_reduce);
         }
-        let Some((heir, _)) = document.ciphertexts().filter(|_| self.is_of_heir) else { return };
+    }
+
+    /// Adds what an op of HEIR's costs to all that holds it.
+    fn add_op(&mut self, document: &Document, op: Op) {
+        let Some((heir, _)) = document.ciphertexts() else { return };
+        let data = document.ir().op(op);
         for tally in self.open.iter_mut().filter_map(|it| it.tally.as_mut()) {
-            tally.add_op(ir, document.integers(), heir, op);
+            tally.add_op(document.ir(), document.integers(), heir, op);
         }
         // The results of a label are its arguments, which are added there.
         if data.kind != OpKind::Label {
@@ -110,9 +125,6 @@ impl Lenses {
     }
 
     fn add_arguments(&mut self, document: &Document, op: Op) {
-        if !self.is_of_heir {
-            return;
-        }
         let ir = document.ir();
         if ir.op(op).kind == OpKind::Label {
             return self.add_values(document, &ir.block(ir.label_block(op)).args);
@@ -127,7 +139,7 @@ impl Lenses {
     }
 
     fn add_values(&mut self, document: &Document, values: &[Value]) {
-        let Some((heir, _)) = document.ciphertexts().filter(|_| self.is_of_heir) else { return };
+        let Some((heir, _)) = document.ciphertexts() else { return };
         for &value in values {
             let depth = document.depth(value);
             for tally in self.open.iter_mut().filter_map(|it| it.tally.as_mut()) {
@@ -139,31 +151,51 @@ impl Lenses {
     /// Tells of all that is over where an item of some depth starts.
     fn close(&mut self, document: &Document, depth: usize, found: &mut impl FnMut(Lens)) {
         while let Some(holder) = self.open.pop_if(|it| it.item.depth >= depth) {
-            tell(document, holder, found);
+            self.tell(document, holder, found);
+        }
+    }
+
+    fn tell(&mut self, document: &Document, mut holder: Holder, found: &mut impl FnMut(Lens)) {
+        let (cost, inner) = (cost(document, &holder), holder.inner.take());
+        let is_same = cost.as_ref().map(|it| &it.title) == inner.as_ref().map(|it| &it.title);
+        let inner = inner.filter(|_| !is_same);
+        noise(document, &holder).into_iter().chain(inner).for_each(&mut *found);
+        let is_function = document.ir().op(holder.item.op).kind == OpKind::FuncFunc;
+        match self.open.last_mut().filter(|_| !is_function) {
+            // What is around a generic may cost the same.
+            Some(outer) if !outer.has_inner => (outer.has_inner, outer.inner) = (true, cost),
+            Some(outer) => outer.inner.take().into_iter().chain(cost).for_each(found),
+            None => cost.into_iter().for_each(found),
         }
     }
 }
 
-fn tell(document: &Document, holder: Holder, found: &mut impl FnMut(Lens)) {
-    let Holder { item, most, n_reduces, tally } = holder;
+/// The noise of a function.
+fn noise(document: &Document, holder: &Holder) -> Option<Lens> {
+    let (ir, op) = (document.ir(), holder.item.op);
+    let (max, value) = holder.most.filter(|_| ir.op(op).kind == OpKind::FuncFunc)?;
+    let is_over = max > document.model().budget;
+    let start = holder.item.start + ir.op(op).lead as usize;
+    Some(Lens {
+        range: name(document, holder.item)?,
+        function: is_over.then(|| (start, document.function_name(op))),
+        title: title(document, value, holder.n_reduces),
+    })
+}
+
+/// What a function or a generic of HEIR costs.
+fn cost(document: &Document, holder: &Holder) -> Option<Lens> {
+    let title = ciphertext::cost(document, holder.tally.as_ref()?)?;
+    Some(Lens { range: name(document, holder.item)?, function: None, title })
+}
+
+/// The name of a function, or the name of the op of a generic.
+fn name(document: &Document, item: Item) -> Option<Range<usize>> {
     let ir = document.ir();
-    let op: Op = item.op;
-    let symbol = ir.extra(op).symbol.map(|it| it.1);
-    let is_generic = ir.op(op).kind != OpKind::FuncFunc;
-    let Some(span) = symbol.or(is_generic.then_some(ir.op(op).name_span)) else { return };
-    let range = ir.absolute_at(op, item.start, span);
-    let start = item.start + ir.op(op).lead as usize;
-    if let Some((max, value)) = most.filter(|_| !is_generic) {
-        let is_over = max > document.model().budget;
-        found(Lens {
-            range: range.clone(),
-            function: is_over.then(|| (start, document.function_name(op))),
-            title: title(document, value, n_reduces),
-        });
-    }
-    if let Some(title) = tally.and_then(|it| ciphertext::cost(document, &it)) {
-        found(Lens { range, function: None, title });
-    }
+    let data = ir.op(item.op);
+    let symbol = ir.extra(item.op).symbol.map(|it| it.1);
+    let span = symbol.or((data.kind != OpKind::FuncFunc).then_some(data.name_span))?;
+    Some(ir.absolute_at(item.op, item.start, span))
 }
 
 /// The most noise in a function, at a value, and how many of its ops reduce noise.

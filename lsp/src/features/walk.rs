@@ -60,7 +60,13 @@ impl Walk {
         let item = self.next?;
         #[cfg(test)]
         N_STEPS.with(|it| it.set(it.get() + 1));
-        self.next = self.enter(ir, item, 0).or_else(|| self.leave(ir, item));
+        let data = ir.op(item.op);
+        self.next = if data.regions.is_empty() {
+            // As most are.
+            self.after(ir, item, data.own_len as usize)
+        } else {
+            self.enter(ir, item, 0).or_else(|| self.leave(ir, item))
+        };
         Some(item)
     }
 
@@ -94,17 +100,30 @@ impl Walk {
     }
 
     /// The first item after an item.
-    fn leave(&mut self, ir: &Ir, mut item: Item) -> Option<Item> {
+    fn leave(&mut self, ir: &Ir, item: Item) -> Option<Item> {
+        self.after(ir, item, ir.len(item.op))
+    }
+
+    /// The first item after an item of so many bytes.
+    fn after(&mut self, ir: &Ir, item: Item, len: usize) -> Option<Item> {
+        Self::beside(ir, item, len).or_else(|| self.up(ir))
+    }
+
+    /// The first item after the last one of a region.
+    fn up(&mut self, ir: &Ir) -> Option<Item> {
         loop {
-            if let Some(op) = ir.next(item.op) {
-                return Some(Item { op, start: item.start + ir.len(item.op), depth: item.depth });
-            }
             let (around, region) = self.around.pop()?;
-            if let Some(inner) = self.enter(ir, around, region + 1) {
-                return Some(inner);
+            let next = self.enter(ir, around, region + 1);
+            if let Some(next) = next.or_else(|| Self::beside(ir, around, ir.len(around.op))) {
+                return Some(next);
             }
-            item = around;
         }
+    }
+
+    /// The next item of the same region, after an item of so many bytes.
+    fn beside(ir: &Ir, item: Item, len: usize) -> Option<Item> {
+        let op = ir.next(item.op)?;
+        Some(Item { op, start: item.start + len, depth: item.depth })
     }
 }
 

@@ -49,7 +49,10 @@ pub(crate) fn diagnostic(view: &View<'_>, it: &Diagnostic) -> lsp::Diagnostic {
             relate(view.range(&step.range), step.message.clone());
         }
         if let Some(help) = &it.help {
-            relate(range, format!("help: {help}"));
+            // Views of a problem cut long lines: each sentence has its own.
+            for (n, sentence) in help.split(". ").enumerate() {
+                relate(range, format!("{}{sentence}", if n == 0 { "help: " } else { "" }));
+            }
         }
     } else if let Some(help) = &it.help {
         message = format!("{message}\nhelp: {help}");

@@ -31,6 +31,20 @@ fn pushed_with_version_code_and_chain() {
     });
 }
 
+/// Views of a problem cut long lines.
+#[test]
+fn each_sentence_of_the_help_has_its_line() {
+    let mut client = Client::new();
+    let later = "%2 = noisy.mul %1, %1 : !noisy.i32\n  %r = noisy.decode %2";
+    client.open(URI, &illegal().replace("%r = noisy.decode %1", later));
+    let found = client.diagnostics(URI, 1);
+    let related = found[0]["relatedInformation"].as_array().expect("the chain");
+    let texts: Vec<_> = related.iter().filter_map(|it| it["message"].as_str()).collect();
+    let [.., help, more] = texts.as_slice() else { panic!("{texts:?}") };
+    assert!(help.starts_with("help: Insert noisy.reduce_noise for %0 before this op"), "{help}");
+    assert_eq!(*more, "1 later value also exceeds the budget");
+}
+
 #[test]
 fn pulled_with_a_result_id() {
     let mut capabilities = capabilities();

@@ -12,11 +12,14 @@ import {
   command,
   editorText,
   eventually,
+  inOtherThemes,
+  isAlive,
   main,
   open,
   pictures,
   plain,
   project,
+  quickFix,
   scratch,
   script,
   step as strict,
@@ -120,14 +123,6 @@ async function run() {
       await command(page, "View: Close All Editors");
       await command(page, "Notifications: Clear All Notifications");
       await show("squarings.mlir").catch(() => {});
-    }
-  };
-  const isAlive = (pid) => {
-    try {
-      process.kill(pid, 0);
-      return true;
-    } catch {
-      return false;
     }
   };
   const answers = `if [ "$1" = --version ]; then echo noisy-lsp 0.1.0; exit; fi\n`;
@@ -255,6 +250,8 @@ async function run() {
     await page.keyboard.type("@ext:noisy.noisy");
     const items = page.locator(".settings-editor .setting-item-contents");
     await page.locator(".setting-item-category", { hasText: "Noisy" }).first().waitFor();
+    // The list takes the focus, and what completes the search goes.
+    await page.locator(".setting-item-category", { hasText: "Noisy" }).first().click();
     const seen = new Set();
     const notHere = new Set();
     await items.first().hover();
@@ -315,6 +312,7 @@ async function run() {
 
     // The cursor selects the node, at once and when it moves.
     await says(/^%4 = mul/);
+    assert.equal(await frame.locator("h1").isVisible(), false, "the tab is the heading");
     await page.locator(".view-line", { hasText: "noisy.encode" }).first().click();
     await says(/^%2 = encode/);
 
@@ -354,31 +352,17 @@ async function run() {
     await shot("graph");
 
     const back = () => frame.locator("body").evaluate((it) => getComputedStyle(it).backgroundColor);
-    for (const [theme, name, colour] of [
-      ["Default Light Modern", "light", "rgb(255, 255, 255)"],
-      ["Default High Contrast", "high-contrast", "rgb(0, 0, 0)"],
-    ]) {
-      writeSettings({ "workbench.colorTheme": theme });
-      await eventually(`the colours of ${theme}`, async () => (await back()) === colour);
+    await inOtherThemes(page, {}, async (name, colour) => {
+      await eventually("the theme's colours", async () => (await back()) === colour);
       await shot(`graph-${name}`);
-    }
-    writeSettings({});
+    });
     await close();
     await show("squarings.mlir");
     await hints();
-    for (const [theme, name] of [
-      ["Default Light Modern", "light"],
-      ["Default High Contrast", "high-contrast"],
-    ]) {
-      writeSettings({ "workbench.colorTheme": theme });
-      await page
-        .locator(name === "light" ? ".monaco-workbench.vs" : ".monaco-workbench.hc-black")
-        .first()
-        .waitFor();
+    await inOtherThemes(page, {}, async (name) => {
       await page.locator(".view-line", { hasText: "noisy.mul" }).nth(1).hover();
       await shot(`text-${name}`);
-    }
-    writeSettings({});
+    });
     await hints();
   });
 
@@ -404,16 +388,10 @@ async function run() {
     assert.ok(wanted > 3);
     await eventually("a bar beside each op", async () => (await bars()) >= wanted);
     await shot("budget-bars");
-    for (const [theme, name, is] of [
-      ["Default Light Modern", "light", ".monaco-workbench.vs"],
-      ["Default High Contrast", "high-contrast", ".monaco-workbench.hc-black"],
-    ]) {
-      writeSettings({ "noisy.budgetBars.enable": true, "workbench.colorTheme": theme });
-      await page.locator(is).first().waitFor();
+    await inOtherThemes(page, { "noisy.budgetBars.enable": true }, async (name) => {
       await eventually("its bars", async () => (await bars()) >= wanted);
       await shot(`budget-bars-${name}`);
-    }
-    writeSettings({});
+    });
     await eventually("no bars", async () => (await bars()) === 0);
   });
 
@@ -447,21 +425,11 @@ async function run() {
   await step("a lint that the settings turn on is a hint with a fix", async () => {
     writeSettings({ "noisy.rules": { "dead-store": "on" } });
     await show("stores.mlir");
-    const fix = page.locator(".action-widget .action").filter({ hasText: /^Remove this store$/ });
     await page.locator(".view-line", { hasText: "%a, %m" }).last().click();
     await page.keyboard.press("Home");
-    await eventually("the quick fix menu", async () => {
-      await page.keyboard.press("Control+.");
-      return fix
-        .first()
-        .waitFor({ timeout: 3000 })
-        .then(
-          () => true,
-          () => false,
-        );
-    });
+    const fix = await quickFix(page, /^Remove this store$/);
     await shot("lint-fix");
-    await fix.first().click();
+    await fix.click();
     await eventually("one store", async () => !/%a, %m/.test(await text()));
     assert.match(await text(), /%b, %m.*stays/);
     await page.keyboard.press("Control+s");
@@ -587,13 +555,32 @@ async function run() {
       .first()
       .waitFor();
     await shot("task");
+    // The server tells of what is open.
+    await show("checked.mlir");
+    const told = page.locator(".markers-panel .monaco-list-row", { hasText: "noise may reach 48" });
+    await told.filter({ hasText: "noisy(noise-overflow)" }).waitFor();
+    await eventually("one of them", async () => (await told.count()) === 1);
     await close();
+    await command(page, "View: Hide Panel");
   });
 
   await step("the walkthrough leads from an example to a fixed program", async () => {
+    await command(page, "View: Toggle Primary Side Bar Visibility");
     await command(page, "Noisy: Open Walkthrough");
     await page.getByText("Get started with Noisy").first().waitFor();
-    await shot("walkthrough");
+    // While a page is loaded the one before is there, too.
+    const media = page.frameLocator("iframe.webview").frameLocator("iframe").last();
+    for (const [title, said] of [
+      ["See the noise", "A freshly encoded value"],
+      ["Fix it", "brings noise back to 12 bits"],
+      ["Look at the graph", "a node for each value"],
+      ["Make it yours", "counts for everyone and for CI"],
+      ["Open a program", "Any .mlir file works"],
+    ]) {
+      await page.locator(".getting-started-step", { hasText: title }).first().click();
+      await media.getByText(said).waitFor();
+      await shot(`walkthrough-${title.replaceAll(" ", "-").toLowerCase()}`);
+    }
     await page.getByRole("button", { name: "Open the example" }).click();
     await eventually("hints", async () => /\[0, 24\]/.test(await text()));
     await page.locator(".squiggly-error").first().waitFor();

@@ -9,6 +9,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
 import {
+  appears,
   editorText,
   eventually,
   main,
@@ -16,6 +17,7 @@ import {
   pictures,
   plain,
   project,
+  quickFix,
   root,
   step,
 } from "./workbench.mjs";
@@ -62,12 +64,15 @@ async function run() {
     assert.doesNotMatch(plain(await definition("%c1").innerText()), /L\d/);
   });
 
-  await step("the function and the generic tell what they cost", async () => {
-    await eventually("two lenses", async () => (await lenses()).length >= 2);
-    for (const it of await lenses()) {
-      assert.match(it, /depth 2, 2 of 3 levels used, 1 relinearization, 2 rotations/);
-      assert.match(it, /keys: relinearization; rotation by 1, 2, about 540 ms/);
-    }
+  await step("the function tells what it costs", async () => {
+    const [lens, ...others] = await eventually("a lens", async () => {
+      const all = await lenses();
+      return all.length > 0 && all;
+    });
+    assert.match(lens, /depth 2, 2 of 3 levels used, 1 relinearization, 2 rotations/);
+    assert.match(lens, /about 540 ms; keys: relinearization; rotation by 1, 2/);
+    // The generic costs the same, and is not told of again.
+    assert.deepEqual(others, []);
   });
 
   await step("one error, at the op that gets three polynomials", async () => {
@@ -94,13 +99,7 @@ async function run() {
     const hover = page.locator(".monaco-hover", { hasText: "level 0 of 2 (2 used)" });
     await eventually("a hover", async () => {
       await definition("%11").locator("span", { hasText: "mgmt.modreduce" }).last().hover();
-      return hover
-        .first()
-        .waitFor({ timeout: 3000 })
-        .then(
-          () => true,
-          () => false,
-        );
+      return appears(hover.first());
     });
     const text = plain(await hover.first().innerText());
     assert.match(text, /2 polynomials, scale 2\^45/);
@@ -113,19 +112,9 @@ async function run() {
 
   await step("the quick fix inserts the missing relinearization and nothing else", async () => {
     await definition("%4").locator("span", { hasText: "mgmt.modreduce" }).last().click();
-    const fix = page.locator(".action-widget .action").filter({ hasText: /Insert.*relinearize/ });
-    await eventually("the quick fix menu", async () => {
-      await page.keyboard.press("Control+.");
-      return fix
-        .first()
-        .waitFor({ timeout: 3000 })
-        .then(
-          () => true,
-          () => false,
-        );
-    });
+    const fix = await quickFix(page, /Insert.*relinearize/);
     await shot("heir-fix");
-    await fix.first().click();
+    await fix.click();
     await eventually("no squiggle", async () => (await squiggle.count()) === 0);
     await page.keyboard.press("Control+s");
     const after = await eventually("the saved file", () => {

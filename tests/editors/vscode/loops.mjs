@@ -12,6 +12,7 @@ import {
   command,
   editorText,
   eventually,
+  inOtherThemes,
   main,
   open,
   pictures,
@@ -118,15 +119,10 @@ async function run() {
     );
 
     const back = () => frame.locator("body").evaluate((it) => getComputedStyle(it).backgroundColor);
-    for (const [theme, name, colour] of [
-      ["Default Light Modern", "light", "rgb(255, 255, 255)"],
-      ["Default High Contrast", "high-contrast", "rgb(0, 0, 0)"],
-    ]) {
-      writeSettings({ "workbench.colorTheme": theme });
-      await eventually(`the colours of ${theme}`, async () => (await back()) === colour);
+    await inOtherThemes(page, {}, async (name, colour) => {
+      await eventually("the theme's colours", async () => (await back()) === colour);
       await shot(`loops-picture-${name}`);
-    }
-    writeSettings({});
+    });
   });
 }
 

@@ -16,6 +16,7 @@ import {
   open,
   plain,
   project,
+  quickFix,
   root,
   step,
   writeSettings,
@@ -89,21 +90,7 @@ async function run() {
       }
       await page.keyboard.press("Escape");
       await page.locator(".marker-widget").waitFor({ state: "hidden" });
-      const fix = page
-        .locator(".action-widget .action")
-        .filter({ hasText: /Insert.*reduce_noise/ });
-      // A key pressed while the focus is on its way back to the editor goes nowhere.
-      await eventually("the quick fix menu", async () => {
-        await page.keyboard.press("Control+.");
-        return fix
-          .first()
-          .waitFor({ timeout: 3000 })
-          .then(
-            () => true,
-            () => false,
-          );
-      });
-      await fix.first().click();
+      await (await quickFix(page, /Insert.*reduce_noise/)).click();
     });
 
     await step("the fix leaves no squiggle and inserts exactly three", async () => {

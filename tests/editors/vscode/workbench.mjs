@@ -61,6 +61,24 @@ export async function eventually(what, read, patience = PATIENCE) {
   }
 }
 
+/** Whether the element is there soon. */
+export function appears(element, patience = 3000) {
+  return element.waitFor({ timeout: patience }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Whether there is a process of that number. */
+export function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Starts Node on `args` in a process group of its own, which the end of this program ends, too. */
 function node(args) {
   const child = spawn(process.execPath, args, {
@@ -161,11 +179,15 @@ export async function editorText(page) {
   return plain(await page.locator(".view-lines").first().innerText());
 }
 
+/** Milliseconds in which what comes up fades in. */
+const FADE = 400;
+
 /** Pictures of a page, each by its name, in a folder; none without one. */
 export function pictures(page, folder) {
   return async (name) => {
     if (folder) {
       mkdirSync(folder, { recursive: true });
+      await page.waitForTimeout(FADE);
       await page.screenshot({ path: path.join(folder, `${name}.png`) });
     }
   };
@@ -245,6 +267,33 @@ export async function command(page, title) {
   await page.keyboard.press("F1");
   await page.locator(".quick-input-widget input").fill(`>${title}`);
   await page.locator(`.quick-input-list .monaco-list-row[aria-label^="${title}"]`).first().click();
+}
+
+/**
+ * Runs `body` in the light theme and in high contrast, told the name of a picture and the background of an editor; the settings are those and `others`.
+ * At the end there are no settings.
+ */
+export async function inOtherThemes(page, others, body) {
+  for (const [theme, name, workbench, background] of [
+    ["Default Light Modern", "light", ".vs", "rgb(255, 255, 255)"],
+    ["Default High Contrast", "high-contrast", ".hc-black", "rgb(0, 0, 0)"],
+  ]) {
+    writeSettings({ ...others, "workbench.colorTheme": theme });
+    await page.locator(`.monaco-workbench${workbench}`).first().waitFor();
+    await body(name, background);
+  }
+  writeSettings({});
+}
+
+/** Opens the menu of quick fixes at the cursor; the one with this title, to be clicked. */
+export async function quickFix(page, title) {
+  const fix = page.locator(".action-widget .action").filter({ hasText: title }).first();
+  // A key pressed while the focus is on its way back to the editor goes nowhere.
+  await eventually("the quick fix menu", async () => {
+    await page.keyboard.press("Control+.");
+    return appears(fix);
+  });
+  return fix;
 }
 
 let finishing = false;
