@@ -1,6 +1,18 @@
 //! What is reported beyond the grammar, one file per code. Each file opens with its code and title, its documentation and an example;
 //! `Check::docs` is made from those comments.
 
+/// The comment that opens a file, as text: nothing else of the file gets into a program.
+macro_rules! header {
+    ($file:literal) => {{
+        const TEXT: &str = include_str!($file);
+        const HEADER: [u8; super::header_len(TEXT)] = super::start_of(TEXT);
+        match std::str::from_utf8(&HEADER) {
+            Ok(it) => it,
+            Err(_) => panic!("the header ends with a line"),
+        }
+    }};
+}
+
 mod constant_condition;
 mod contract_violated;
 mod dead_store;
@@ -62,8 +74,8 @@ pub struct Check {
     is_over_budget: bool,
     /// How an editor may show them.
     pub tag: Option<Tag>,
-    /// The text of its file, which opens with the documentation.
-    source: &'static str,
+    /// The comment that opens its file: the documentation.
+    header: &'static str,
     /// Adds what it finds.
     run: fn(&Program, &Index, &mut Vec<Diagnostic>),
     /// What fixes one of its diagnostics by itself.
@@ -186,14 +198,14 @@ pub(crate) fn find(code: &str) -> Option<&'static Check> {
 impl Check {
     /// What it is about, a few words: `noise over the budget`.
     pub(crate) fn title(&self) -> &'static str {
-        let first = self.source.lines().next().unwrap_or_default();
+        let first = self.header.lines().next().unwrap_or_default();
         first.split_once(": ").map_or(self.code, |(_, title)| title)
     }
 
     /// What it reports and what to do about it, with an example, in Markdown.
     pub(crate) fn docs(&self) -> String {
         let mut out = String::new();
-        let lines = self.source.lines().map_while(|it| it.strip_prefix("//!"));
+        let lines = self.header.lines().map_while(|it| it.strip_prefix("//!"));
         for line in lines.skip(1) {
             out.push_str(line.strip_prefix(' ').unwrap_or(line));
             out.push('\n');
@@ -216,6 +228,37 @@ impl Check {
     }
 }
 
+/// How many bytes the `//!` lines have that open a text.
+const fn header_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    loop {
+        let mut at = start;
+        while at < bytes.len() && bytes[at] != b'\n' {
+            at += 1;
+        }
+        let is_header = at >= start + 3
+            && bytes[start] == b'/'
+            && bytes[start + 1] == b'/'
+            && bytes[start + 2] == b'!';
+        if !is_header || at == bytes.len() {
+            return start;
+        }
+        start = at + 1;
+    }
+}
+
+/// So many of the first bytes of a text.
+const fn start_of<const N: usize>(text: &str) -> [u8; N] {
+    let mut out = [0; N];
+    let mut at = 0;
+    while at < N {
+        out[at] = text.as_bytes()[at];
+        at += 1;
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,8 +266,10 @@ mod tests {
     #[test]
     fn every_check_has_a_title() {
         for check in ALL {
-            assert!(check.source.starts_with(&format!("//! {}: ", check.code)), "{}", check.code);
+            assert!(check.header.starts_with(&format!("//! {}: ", check.code)), "{}", check.code);
             assert!(find(check.code).is_some_and(|it| it.title() == check.title()));
+            assert!(check.header.lines().all(|it| it.starts_with("//!")), "{}", check.code);
+            assert!(check.header.contains("//! ```mlir"), "{} has no example", check.code);
         }
     }
 }

@@ -48,7 +48,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Hint,
     is_over_budget: false,
     tag: None,
-    source: include_str!("constant_condition.rs"),
+    header: header!("constant_condition.rs"),
     run: check,
     fix: Some(fix),
 };

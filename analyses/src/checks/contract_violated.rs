@@ -39,7 +39,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Error,
     is_over_budget: true,
     tag: None,
-    source: include_str!("contract_violated.rs"),
+    header: header!("contract_violated.rs"),
     run: check,
     fix: None,
 };

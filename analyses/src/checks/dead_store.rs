@@ -37,7 +37,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Hint,
     is_over_budget: false,
     tag: Some(Tag::Unnecessary),
-    source: include_str!("dead_store.rs"),
+    header: header!("dead_store.rs"),
     run: check,
     fix: Some(fix),
 };

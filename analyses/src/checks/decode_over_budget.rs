@@ -42,7 +42,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Error,
     is_over_budget: true,
     tag: None,
-    source: include_str!("decode_over_budget.rs"),
+    header: header!("decode_over_budget.rs"),
     run: check,
     fix: None,
 };

@@ -43,7 +43,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
-    source: include_str!("dimension_mismatch.rs"),
+    header: header!("dimension_mismatch.rs"),
     run: check,
     fix: Some(fix),
 };

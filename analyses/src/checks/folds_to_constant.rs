@@ -40,7 +40,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Hint,
     is_over_budget: false,
     tag: None,
-    source: include_str!("folds_to_constant.rs"),
+    header: header!("folds_to_constant.rs"),
     run: check,
     fix: Some(fix),
 };

@@ -31,7 +31,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Error,
     is_over_budget: false,
     tag: None,
-    source: include_str!("invalid_contract.rs"),
+    header: header!("invalid_contract.rs"),
     run: check,
     fix: None,
 };

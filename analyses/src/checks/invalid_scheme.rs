@@ -32,7 +32,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
-    source: include_str!("invalid_scheme.rs"),
+    header: header!("invalid_scheme.rs"),
     run: check,
     fix: None,
 };

@@ -48,7 +48,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
-    source: include_str!("level_mismatch.rs"),
+    header: header!("level_mismatch.rs"),
     run: check,
     fix: Some(fix),
 };

@@ -42,7 +42,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Error,
     is_over_budget: false,
     tag: None,
-    source: include_str!("level_underflow.rs"),
+    header: header!("level_underflow.rs"),
     run: check,
     fix: None,
 };

@@ -46,7 +46,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Hint,
     is_over_budget: false,
     tag: None,
-    source: include_str!("loop_invariant.rs"),
+    header: header!("loop_invariant.rs"),
     run: check,
     fix: Some(fix),
 };

@@ -26,7 +26,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
-    source: include_str!("missing_contract.rs"),
+    header: header!("missing_contract.rs"),
     run: check,
     fix: None,
 };

@@ -46,7 +46,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Error,
     is_over_budget: false,
     tag: None,
-    source: include_str!("missing_relinearize.rs"),
+    header: header!("missing_relinearize.rs"),
     run: check,
     fix: None,
 };

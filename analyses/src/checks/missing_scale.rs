@@ -44,7 +44,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
-    source: include_str!("missing_scale.rs"),
+    header: header!("missing_scale.rs"),
     run: check,
     fix: None,
 };

@@ -40,7 +40,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Hint,
     is_over_budget: false,
     tag: Some(Tag::Unnecessary),
-    source: include_str!("needless_relinearize.rs"),
+    header: header!("needless_relinearize.rs"),
     run: check,
     fix: Some(fix),
 };

@@ -48,7 +48,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Error,
     is_over_budget: true,
     tag: None,
-    source: include_str!("noise_grows.rs"),
+    header: header!("noise_grows.rs"),
     run: check,
     fix: None,
 };

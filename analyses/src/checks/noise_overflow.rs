@@ -56,7 +56,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Error,
     is_over_budget: true,
     tag: None,
-    source: include_str!("noise_overflow.rs"),
+    header: header!("noise_overflow.rs"),
     run: check,
     fix: None,
 };

@@ -48,7 +48,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
-    source: include_str!("noise_validation.rs"),
+    header: header!("noise_validation.rs"),
     run: check,
     fix: None,
 };

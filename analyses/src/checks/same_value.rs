@@ -38,7 +38,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Hint,
     is_over_budget: false,
     tag: Some(Tag::Unnecessary),
-    source: include_str!("same_value.rs"),
+    header: header!("same_value.rs"),
     run: check,
     fix: Some(fix),
 };

@@ -44,7 +44,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Error,
     is_over_budget: false,
     tag: None,
-    source: include_str!("scale_mismatch.rs"),
+    header: header!("scale_mismatch.rs"),
     run: check,
     fix: None,
 };

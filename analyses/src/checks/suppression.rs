@@ -42,7 +42,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
-    source: include_str!("suppression.rs"),
+    header: header!("suppression.rs"),
     // Told last, when all others have been asked.
     run: |_, _, _| {},
     fix: Some(fix),

@@ -46,7 +46,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
-    source: include_str!("too_few_moduli.rs"),
+    header: header!("too_few_moduli.rs"),
     run: check,
     fix: None,
 };

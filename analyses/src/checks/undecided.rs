@@ -73,7 +73,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Hint,
     is_over_budget: false,
     tag: None,
-    source: include_str!("undecided.rs"),
+    header: header!("undecided.rs"),
     run: check,
     fix: None,
 };

@@ -39,7 +39,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Hint,
     is_over_budget: false,
     tag: None,
-    source: include_str!("unknown_heir_op.rs"),
+    header: header!("unknown_heir_op.rs"),
     run: check,
     fix: None,
 };

@@ -35,7 +35,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Hint,
     is_over_budget: false,
     tag: Some(Tag::Unnecessary),
-    source: include_str!("unreachable_code.rs"),
+    header: header!("unreachable_code.rs"),
     run: check,
     fix: None,
 };

@@ -40,7 +40,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
-    source: include_str!("unreadable_attribute.rs"),
+    header: header!("unreadable_attribute.rs"),
     run: check,
     fix: None,
 };

@@ -33,7 +33,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Hint,
     is_over_budget: false,
     tag: Some(Tag::Unnecessary),
-    source: include_str!("unused_op.rs"),
+    header: header!("unused_op.rs"),
     run: check,
     fix: Some(fix),
 };

@@ -52,7 +52,7 @@ pub(super) const CHECK: Check = Check {
     severity: Severity::Warning,
     is_over_budget: false,
     tag: None,
-    source: include_str!("varying_level.rs"),
+    header: header!("varying_level.rs"),
     run: check,
     fix: None,
 };
