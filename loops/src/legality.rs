@@ -251,3 +251,43 @@ impl<'a> Legality<'a> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use noisy_syntax::Source;
+
+    use super::*;
+
+    /// Whether two iterations of the outermost of three loops may share the others, where an element is stored that these subscripts load.
+    fn jams(subscripts: &str) -> bool {
+        let text = format!(
+            "func.func @f(%A: memref<99x99x99xf32>) {{
+  affine.for %i = 1 to 9 {{
+    affine.for %j = 1 to 9 {{
+      affine.for %k = 1 to 9 {{
+        %0 = affine.load %A[{subscripts}] : memref<99x99x99xf32>
+        affine.store %0, %A[%i, %j, %k] : memref<99x99x99xf32>
+      }}
+    }}
+  }}
+  return
+}}
+"
+        );
+        let source = Source::new(&text);
+        let ir = source.ir();
+        let body = Body::new(ir, ir.functions()[0]);
+        Legality::new(&body, &Limits::default()).jams(0, &[1, 2], 1).is_ok()
+    }
+
+    #[test]
+    fn loops_are_jammed_where_nothing_overtakes() {
+        assert!(jams("%i - 1, %j, %k"));
+        assert!(!jams("%i - 1, %j + 1, %k"));
+        assert!(!jams("%i - 1, %j, %k + 1"));
+        // In a later iteration of the loop around, whatever the innermost one does.
+        assert!(jams("%i - 1, %j - 1, %k + 1"));
+        // Two iterations apart are not side by side.
+        assert!(jams("%i - 2, %j + 1, %k"));
+    }
+}
