@@ -340,4 +340,44 @@ func.func private @g(%a: i5, %b: i5) -> i5 {
             ["%x 1", "%p 0", "%q 1", "%0 1", "%1 0", "%2 1", "%3 0", "%a 0", "%b 1", "%4 0"];
         assert_eq!(of_model(text, "secret"), expected);
     }
+
+    #[test]
+    fn what_never_runs_has_no_row_and_what_nobody_says_is_unknown() {
+        let text = "func.func @f(%x: !noisy.i32, %k: i1) {
+  affine.for %i = 5 to 5 {
+    %0 = noisy.add %x, %x : !noisy.i32
+  }
+  affine.for %j = 5 to 6 {
+    %1 = noisy.add %x, %x : !noisy.i32
+  }
+  %2 = scf.if %k -> (!noisy.i32) {
+    scf.yield %x : !noisy.i32
+  }
+  \"other.br\"(%x)[^next] : (!noisy.i32) -> ()
+^next(%y: !noisy.i32):
+  return
+}
+";
+        assert_eq!(of_model(text, "noise"), ["%x 12", "%1 13", "%2 unknown", "%y unknown"]);
+    }
+
+    #[test]
+    fn what_a_loop_carries_is_brought_down_after_it_was_widened() {
+        let text = "func.func @f(%n: index) -> index {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c100 = arith.constant 100 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%a = %c0) -> (index) {
+    %s = arith.addi %a, %c1 : index
+    %t = arith.minui %s, %c100 : index
+    scf.yield %t : index
+  }
+  return %r : index
+}
+";
+        let found = of_model(text, "unsigned");
+        for bound in ["%r 100", "%a 100", "%s 101", "%t 100"] {
+            assert!(found.iter().any(|it| it == bound), "{bound}: {found:?}");
+        }
+    }
 }
